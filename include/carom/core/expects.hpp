@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <Eigen/Core>
+
+/// @file
+/// Precondition check for caller mistakes (wrong size, negative friction, NaN).
+/// Armed unless NDEBUG is defined; CAROM_CHECKS=1 or =0 overrides that. The condition is always
+/// compiled, so a disarmed check cannot rot. A broken precondition ends the program: it is never
+/// reported by exception, which keeps every solver entry point `noexcept`.
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ && !defined(CAROM_ALLOW_FAST_MATH)
+#error "carom must see NaN and infinity: drop -ffast-math or define CAROM_ALLOW_FAST_MATH"
+#endif
+
+#ifndef CAROM_CHECKS
+#ifdef NDEBUG
+#define CAROM_CHECKS 0
+#else
+#define CAROM_CHECKS 1
+#endif
+#endif
+
+// What must agree between translation units that share carom objects: whether checks are armed and
+// how Eigen aligns. Both go into the name of the inline namespace, so that units that differ keep
+// their own copies of every function instead of sharing one compiled for the other.
+#define CAROM_PASTE_ABI(checks, align) abi_checks##checks##_align##align
+#define CAROM_MAKE_ABI(checks, align) CAROM_PASTE_ABI(checks, align)
+#define CAROM_ABI CAROM_MAKE_ABI(CAROM_CHECKS, EIGEN_MAX_ALIGN_BYTES)
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+[[noreturn]] inline void precondition_failed(const char* condition, const char* file,
+                                             int line) noexcept {
+  std::fprintf(stderr, "%s:%d: precondition not met: %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI
+
+#define CAROM_EXPECTS(condition)                                              \
+  do {                                                                        \
+    if constexpr (CAROM_CHECKS != 0) {                                        \
+      if (!(condition)) {                                                     \
+        ::carom::detail::precondition_failed(#condition, __FILE__, __LINE__); \
+      }                                                                       \
+    } else {                                                                  \
+      static_cast<void>(sizeof(!(condition)));                                \
+    }                                                                         \
+  } while (false)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Why a solver stopped. Every solver in the library ends with one of these.
+enum class SolveStatus {
+  converged,        ///< Residual at or below its target.
+  iteration_limit,  ///< Budget spent; the best iterate is returned.
+  no_progress,      ///< Round-off floor reached above the target; the best iterate is returned.
+  not_finite,       ///< NaN or infinity met; the output is left at the last finite iterate.
+};
+
+/// The status as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(SolveStatus status) noexcept {
+  switch (status) {
+    case SolveStatus::converged:
+      return "converged";
+    case SolveStatus::iteration_limit:
+      return "iteration_limit";
+    case SolveStatus::no_progress:
+      return "no_progress";
+    case SolveStatus::not_finite:
+      return "not_finite";
+  }
+  return "unknown";
+}
+
+/// Outcome of one solve. The iterate itself stays with the caller; this says how far to trust it.
+template <RealScalar Scalar>
+struct [[nodiscard]] SolveReport {
+  SolveStatus status = SolveStatus::not_finite;
+  int iterations = 0;          ///< Outer iterations taken.
+  Scalar residual = 0;         ///< Norm of the optimality residual [unit named by the solver].
+  Scalar residual_target = 0;  ///< Value the residual was asked to reach, same unit.
+  Scalar error_bound = 0;      ///< Proven bound on the distance to the exact answer
+                               ///< [unit named by the solver]; infinite where none is known.
+
+  [[nodiscard]] constexpr bool converged() const noexcept {
+    return status == SolveStatus::converged;
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI
