@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include(CMakeFindDependencyMacro)
+if(NOT TARGET Eigen3::Eigen)
+  find_dependency(Eigen3 NO_MODULE)
+  include("${CMAKE_CURRENT_LIST_DIR}/carom_eigen_version.cmake")
+  carom_check_eigen_version(carom_eigen_fault)
+  if(carom_eigen_fault)
+    set(carom_FOUND FALSE)
+    set(carom_NOT_FOUND_MESSAGE "${carom_eigen_fault}")
+    return()
+  endif()
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/carom-targets.cmake")
