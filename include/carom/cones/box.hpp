@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/cones/concepts.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// The box { γ ∈ ℝⁿ : lower ≤ γ ≤ upper }, bounds possibly infinite: limits, motors with an effort
+/// bound, dry joint friction. A convex set, not a cone.
+template <RealScalar Scalar, int Dimension>
+struct Box {
+  using scalar_type = Scalar;
+  static constexpr int dimension = Dimension;
+
+  Vector<Scalar, Dimension> lower;  ///< [unit of γ], ≤ upper; −∞ allowed.
+  Vector<Scalar, Dimension> upper;  ///< [unit of γ], ≥ lower; +∞ allowed.
+};
+
+template <RealScalar Scalar, int Dimension>
+[[nodiscard]] bool contains(const Box<Scalar, Dimension>& box,
+                            const Vector<Scalar, Dimension>& impulse, Scalar slack = 0) noexcept {
+  return (impulse.array() >= box.lower.array() - slack).all() &&
+         (impulse.array() <= box.upper.array() + slack).all();
+}
+
+/// P(y) = y clamped entry by entry, in every diagonal metric. Region: stick inside, else slide.
+/// @pre   lower ≤ upper in every entry.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar, int Dimension>
+[[nodiscard]] ConeProjection<Scalar, Dimension> project(
+    const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
+    const Vector<Scalar, Dimension>& y) noexcept {
+  CAROM_EXPECTS((box.lower.array() <= box.upper.array()).all());
+  if (contains(box, y)) return {y, ConeRegion::stick};
+  return {y.cwiseMax(box.lower).cwiseMin(box.upper), ConeRegion::slide};
+}
+
+/// Diagonal of ones where y is inside its interval, zeros where it is clamped.
+template <RealScalar Scalar, int Dimension>
+[[nodiscard]] SquareMatrix<Scalar, Dimension> projection_derivative(
+    const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
+    const Vector<Scalar, Dimension>& y) noexcept {
+  SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Zero();
+  for (Index i = 0; i < Dimension; ++i) {
+    if (box.lower(i) <= y(i) && y(i) <= box.upper(i)) slope(i, i) = Scalar(1);
+  }
+  return slope;
+}
+
+}  // namespace carom::inline CAROM_ABI
