@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs clang-tidy over all headers (one unit that includes every one of them) and over the programs.
+# Units whose text, headers and settings passed before are not read again. Other versions of
+# clang-tidy know other checks, so without version 14 the check is skipped (status 77).
+#   scripts/check_tidy.sh [<folder for results> [<folder of Eigen>]]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+tidy=$(find_clang_tool clang-tidy) || {
+  echo "skipped: clang-tidy 14 is not installed"
+  exit 77
+}
+results=${1:-build/tidy}
+eigen=${2:-/usr/include/eigen3}
+mkdir -p "$results"
+
+all_headers=$results/all_headers.cpp
+find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$all_headers"
+mapfile -t units < <(find examples -name '*.cpp' | sort)
+units=("$all_headers" "${units[@]}")
+shared=$(find include examples -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
+
+check() {
+  local unit=$1 passed
+  passed=$results/$( (echo "$shared" && cat "$unit") | sha256sum | cut -d ' ' -f 1).passed
+  [ -f "$passed" ] && return 0
+  "$tidy" --quiet "$unit" -- -std=c++20 -Iinclude -Iexamples -isystem "$eigen" 2>/dev/null &&
+    touch "$passed"
+}
+
+faults=0
+for unit in "${units[@]}"; do
+  echo "$unit"
+  check "$unit" || faults=$((faults + 1))
+done
+echo "$((${#units[@]} - faults)) of ${#units[@]} units pass clang-tidy"
+exit "$((faults > 0))"

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The configurations beside the one of test.sh: the other compiler, the optimised build with its
+# benchmarks, the build without exceptions. Each runs to its end whatever became of the one before;
+# the table at the end and the exit status tell.
+#   scripts/matrix.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+mkdir -p build 2>/dev/null || fail "cannot write to $PWD"
+say "packages"
+install_packages demo test matrix
+need_cmake
+
+table=()
+faults=0
+for preset in clang release no_exceptions; do
+  say "preset $preset"
+  begin=$SECONDS
+  log=build/matrix-$preset.log
+  if cmake --workflow --preset "$preset" 2>&1 | tee "$log"; then
+    outcome=passed
+  else
+    outcome=FAILED
+    faults=$((faults + 1))
+  fi
+  tests=$(grep -E 'tests passed' "$log" || echo 'no test ran')
+  table+=("$(printf '%-14s %-7s %5d s  %s' "$preset" "$outcome" $((SECONDS - begin)) "$tests")")
+done
+
+say "summary"
+printf '%s\n' "${table[@]}"
+exit "$((faults > 0))"
