@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Any version is asked for and the number checked here: a request for 2.13 is refused by Catch2 3.
+find_package(Catch2 REQUIRED)
+if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
+  message(FATAL_ERROR "The tests need Catch2 2.13 or 3, found '${Catch2_VERSION}' in ${Catch2_DIR}")
+endif()
+
+add_library(carom_test_support INTERFACE)
+target_include_directories(carom_test_support INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(carom_test_support INTERFACE
+  carom::carom carom_warnings Catch2::Catch2WithMain)
+
+# <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header.
+add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
+target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
+target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
+
+# One program and one ctest entry per room: starting a sanitized process for every test case would
+# cost more than the tests.
+set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes)
+foreach(room IN LISTS rooms)
+  file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp)
+  if(sources)
+    add_executable(carom_${room}_tests ${sources})
+    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support)
+    target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
+    add_test(NAME ${room} COMMAND carom_${room}_tests)
+  endif()
+endforeach()
+
+# The allocation guard is an eigen_assert, so these files keep NDEBUG out in every build type.
+file(GLOB sources CONFIGURE_DEPENDS real_time_test.cpp real_time/*_test.cpp)
+add_executable(carom_real_time_tests ${sources})
+target_link_libraries(carom_real_time_tests PRIVATE carom_test_support)
+target_compile_definitions(carom_real_time_tests PRIVATE EIGEN_RUNTIME_NO_MALLOC)
+target_compile_options(carom_real_time_tests PRIVATE -UNDEBUG)
+add_test(NAME real_time COMMAND carom_real_time_tests)
+
+# Golden numbers repeat to the last digit only without fused multiply-add, a flag that the shared
+# precompiled header does not carry.
+file(GLOB sources CONFIGURE_DEPENDS regressions/*_test.cpp)
+if(sources)
+  add_executable(carom_regressions_tests ${sources})
+  target_link_libraries(carom_regressions_tests PRIVATE carom_test_support)
+  target_compile_options(carom_regressions_tests PRIVATE -ffp-contract=off)
+  add_test(NAME regressions COMMAND carom_regressions_tests)
+endif()
