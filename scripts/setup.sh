@@ -18,7 +18,7 @@ is_installed() {
 }
 
 has_candidate() {
-  apt-cache show --no-all-versions "$1" >/dev/null 2>&1
+  LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
 }
 
 # any_of <predicate> <a|b|c>: prints the first alternative for which the predicate holds.
@@ -72,10 +72,11 @@ install_packages() {
   need_privilege "${missing[@]}"
   echo "missing: ${missing[*]}"
   echo "updating the package lists"
-  as_administrator apt-get update >"$log" 2>&1 || echo "cannot update them; trying those at hand"
+  as_administrator apt-get update -o APT::Update::Error-Mode=any >"$log" 2>&1 ||
+    echo "cannot update them (log: $log); trying with those at hand"
   for need in "${missing[@]}"; do
     chosen=$(any_of has_candidate "$need") ||
-      fail "no package ${need//|/ or } to install; the package sources are in /etc/apt (log: $log)"
+      fail "the package sources in /etc/apt have no ${need//|/ or } (log: $log)"
     packages+=("$chosen")
   done
   echo "installing: ${packages[*]}"
