@@ -18,7 +18,7 @@ is_installed() {
 }
 
 has_candidate() {
-  LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+  [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]
 }
 
 # any_of <predicate> <a|b|c>: prints the first alternative for which the predicate holds.
@@ -131,7 +131,7 @@ remember() {
 find_clang_tool() {
   local candidate
   for candidate in "$1-14" "$1"; do
-    if "$candidate" --version 2>/dev/null | grep -q 'version 14\.'; then
+    if [[ $("$candidate" --version 2>/dev/null) == *'version 14.'* ]]; then
       printf '%s\n' "$candidate"
       return 0
     fi
