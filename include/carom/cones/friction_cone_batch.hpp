@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/cones/detail/lanes.hpp"
 #include "carom/cones/friction_cone.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -37,54 +38,49 @@ namespace detail {
 
 /// One register's worth of projections, without branches.
 ///
-/// With k = s/(r d) as in ConeNumbers, the three regions are one clamp: γₜ = min(μ k, 1) yₜ and
-/// γₙ = max(yₙ, k r), k cut at 0. Inside the cone μ k ≥ 1 and k r ≤ yₙ, outside the reverse.
+/// With k = s/(r d) in the letters of ConeNumbers, cut at 0, the three regions are one clamp:
+/// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ, outside the
+/// reverse.
 template <typename Scalar>
-struct PacketProjection {
-  using Packet = typename Eigen::internal::packet_traits<Scalar>::type;
-  Packet tangent1, tangent2, normal;
-  Packet safe;  ///< lanes whose numbers stayed in the safe range.
+struct LaneProjection {
+  Lanes<Scalar> tangent1, tangent2, normal;
+  bool safe;  ///< whether squares and products stayed in range in every lane.
 
-  PacketProjection(const Packet& y1, const Packet& y2, const Packet& yn, const Packet& mu,
-                   const Packet& tangent_weight, const Packet& normal_weight,
-                   const Packet& softness_squared) noexcept {
-    using namespace Eigen::internal;  // packet operations
-    const Packet zero = pset1<Packet>(Scalar(0));
-    const Packet one = pset1<Packet>(Scalar(1));
-    const Packet tangent_squared = pmadd(y1, y1, pmadd(y2, y2, softness_squared));
-    const Packet tangent_norm = psqrt(tangent_squared);
-    const Packet pull = pmul(mu, tangent_weight);
-    const Packet resistance = pmadd(mu, pull, normal_weight);
-    const Packet drive = pmadd(pull, tangent_norm, pmul(normal_weight, yn));
-    const Packet product = pmul(tangent_norm, resistance);
-    const Packet ratio = pdiv(pmax(drive, zero), product);
-    const Packet scale = pmin(pmul(mu, ratio), one);
+  LaneProjection(const Lanes<Scalar>& y1, const Lanes<Scalar>& y2, const Lanes<Scalar>& yn,
+                 const Lanes<Scalar>& mu, const Lanes<Scalar>& tangent_weight,
+                 const Lanes<Scalar>& normal_weight,
+                 const Lanes<Scalar>& softness_squared) noexcept {
+    using namespace Eigen::internal;  // padd, pmul, ... on registers
+    const auto zero = pset1<Lanes<Scalar>>(Scalar(0));
+    const auto one = pset1<Lanes<Scalar>>(Scalar(1));
+    const auto tangent_squared = pmadd(y1, y1, pmadd(y2, y2, softness_squared));
+    const auto tangent_norm = square_root<Scalar>(tangent_squared);
+    const auto pull = pmul(mu, tangent_weight);
+    const auto resistance = pmadd(mu, pull, normal_weight);
+    const auto drive = pmadd(pull, tangent_norm, pmul(normal_weight, yn));
+    const auto product = pmul(tangent_norm, resistance);
+    const auto ratio = pdiv(pmax(drive, zero), product);
+    const auto scale = pmin(pmul(mu, ratio), one);
     tangent1 = pmul(scale, y1);
     tangent2 = pmul(scale, y2);
     normal = pmax(yn, pmul(ratio, tangent_norm));
-
-    // A sum carries NaN and infinity along, which minima and maxima may drop.
-    const Packet drive_size = pabs(drive);
-    const Packet largest = padd(padd(tangent_squared, product), drive_size);
-    const Packet pull_or_one = pselect(pcmp_eq(mu, zero), one, pull);
-    const Packet smallest = pmin(pmin(tangent_squared, product), pmin(drive_size, pull_or_one));
-    safe = pand(pcmp_le(pset1<Packet>(safe_low<Scalar>), smallest),
-                pcmp_le(largest, pset1<Packet>(1 / safe_low<Scalar>)));
+    // The sum carries NaN along and the overflow of every product on the way.
+    safe = all_within<Scalar>(pmin(tangent_squared, product), padd(product, drive),
+                              safe_low<Scalar>, 1 / safe_low<Scalar>);
   }
 };
 
 /// Reads a per-contact number into every lane; the sharing is known at compile time.
 template <bool Shared, typename Scalar>
-[[nodiscard]] auto load_lanes(const Scalar* data, Index i) noexcept {
-  using Packet = typename Eigen::internal::packet_traits<Scalar>::type;
+[[nodiscard]] Lanes<Scalar> load_lanes(const Scalar* data, Index i) noexcept {
   if constexpr (Shared) {
-    return Eigen::internal::pset1<Packet>(*data);
+    return Eigen::internal::pset1<Lanes<Scalar>>(*data);
   } else {
-    return Eigen::internal::ploadu<Packet>(data + i);
+    return Eigen::internal::ploadu<Lanes<Scalar>>(data + i);
   }
 }
 
-/// The contacts of a batch from `begin` on, one by one: the tail, and numbers out of range.
+/// The contacts [begin, end) of a batch one by one: the tail, and numbers out of range.
 template <RealScalar Scalar>
 void project_one_by_one(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>& point,
                         Index begin, Index end) noexcept {
@@ -105,47 +101,32 @@ void project_one_by_one(const FrictionConeBatch<Scalar>& batch, const TripleArra
 }
 
 template <bool SharedFriction, bool SharedWeights, RealScalar Scalar>
-void project_packets(const FrictionConeBatch<Scalar>& batch,
-                     const TripleArrays<Scalar>& point) noexcept {
-  using namespace Eigen::internal;
-  using Packet = typename packet_traits<Scalar>::type;
-  constexpr Index lane_count = packet_traits<Scalar>::size;
-  const Packet softness_squared = pset1<Packet>(batch.softness * batch.softness);
-  const auto project_at = [&](Index i) {
-    return PacketProjection<Scalar>(
-        ploadu<Packet>(batch.impulse.tangent1 + i), ploadu<Packet>(batch.impulse.tangent2 + i),
-        ploadu<Packet>(batch.impulse.normal + i),
-        load_lanes<SharedFriction>(batch.friction.data, i),
-        load_lanes<SharedWeights>(batch.tangent_weight.data, i),
-        load_lanes<SharedWeights>(batch.normal_weight.data, i), softness_squared);
-  };
-  const auto store_at = [&](Index i, const PacketProjection<Scalar>& projected) {
-    pstoreu(point.tangent1 + i, projected.tangent1);
-    pstoreu(point.tangent2 + i, projected.tangent2);
-    pstoreu(point.normal + i, projected.normal);
-  };
-  const auto any_unsafe = [](const Packet& safe) { return predux_any(pandnot(ptrue(safe), safe)); };
-  Index i = 0;
-  for (; i + 2 * lane_count <= batch.count; i += 2 * lane_count) {
-    const auto first = project_at(i);
-    const auto second = project_at(i + lane_count);
-    if (any_unsafe(pand(first.safe, second.safe))) [[unlikely]] {
-      project_one_by_one(batch, point, i, i + 2 * lane_count);
-    } else {
-      store_at(i, first);
-      store_at(i + lane_count, second);
+void project_lanes(const FrictionConeBatch<Scalar>& batch,
+                   const TripleArrays<Scalar>& point) noexcept {
+  using Eigen::internal::ploadu, Eigen::internal::pset1, Eigen::internal::pstoreu;
+  // Register stores may alias anything: without these copies every pass reads the pointers again.
+  const TripleArrays<const Scalar> y = batch.impulse;
+  const TripleArrays<Scalar> out = point;
+  const Scalar* const mu = batch.friction.data;
+  const Scalar* const tangent_weight = batch.tangent_weight.data;
+  const Scalar* const normal_weight = batch.normal_weight.data;
+  const Index whole = batch.count - batch.count % lane_count<Scalar>;
+  const auto softness_squared = pset1<Lanes<Scalar>>(batch.softness * batch.softness);
+  for (Index i = 0; i < whole; i += lane_count<Scalar>) {
+    const LaneProjection<Scalar> projected(
+        ploadu<Lanes<Scalar>>(y.tangent1 + i), ploadu<Lanes<Scalar>>(y.tangent2 + i),
+        ploadu<Lanes<Scalar>>(y.normal + i), load_lanes<SharedFriction>(mu, i),
+        load_lanes<SharedWeights>(tangent_weight, i), load_lanes<SharedWeights>(normal_weight, i),
+        softness_squared);
+    if (!projected.safe) [[unlikely]] {
+      project_one_by_one(batch, point, i, i + lane_count<Scalar>);
+      continue;
     }
+    pstoreu(out.tangent1 + i, projected.tangent1);
+    pstoreu(out.tangent2 + i, projected.tangent2);
+    pstoreu(out.normal + i, projected.normal);
   }
-  if (i + lane_count <= batch.count) {
-    const auto projected = project_at(i);
-    if (any_unsafe(projected.safe)) [[unlikely]] {
-      project_one_by_one(batch, point, i, i + lane_count);
-    } else {
-      store_at(i, projected);
-    }
-    i += lane_count;
-  }
-  project_one_by_one(batch, point, i, batch.count);
+  project_one_by_one(batch, point, whole, batch.count);
 }
 
 }  // namespace detail
@@ -157,7 +138,7 @@ void project_packets(const FrictionConeBatch<Scalar>& batch,
 /// @param batch  inputs; arrays hold `count` numbers, any alignment.
 /// @param point  where the projections go; may be the very arrays of batch.impulse, but must not
 ///               overlap them shifted.
-/// @pre   friction ≥ 0, softness ≥ 0, weights > 0, impulses finite.
+/// @pre   friction ≥ 0, softness ≥ 0, weights > 0 and not subnormal, impulses finite.
 /// @note  Real-time safe: no allocation, no exception, constant work per contact.
 template <RealScalar Scalar>
 void project(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>& point) noexcept {
@@ -165,10 +146,10 @@ void project(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>&
   CAROM_EXPECTS(batch.tangent_weight.shared == batch.normal_weight.shared);
   const bool shared_friction = batch.friction.shared;
   const bool shared_weights = batch.tangent_weight.shared;
-  if (shared_friction && shared_weights) return detail::project_packets<true, true>(batch, point);
-  if (shared_friction) return detail::project_packets<true, false>(batch, point);
-  if (shared_weights) return detail::project_packets<false, true>(batch, point);
-  return detail::project_packets<false, false>(batch, point);
+  if (shared_friction && shared_weights) return detail::project_lanes<true, true>(batch, point);
+  if (shared_friction) return detail::project_lanes<true, false>(batch, point);
+  if (shared_weights) return detail::project_lanes<false, true>(batch, point);
+  return detail::project_lanes<false, false>(batch, point);
 }
 
 }  // namespace carom::inline CAROM_ABI
