@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
   include/carom/cones/ellipsoidal_cone.hpp
   include/carom/cones/free_line.hpp
