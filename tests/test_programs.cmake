@@ -6,7 +6,10 @@ if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
 endif()
 
 add_library(carom_test_support INTERFACE)
-target_include_directories(carom_test_support INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+target_include_directories(carom_test_support INTERFACE
+  ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples)
+# Where tests find data files: CAROM_SOURCE_DIR "/examples/data/..."
+target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(carom_test_support INTERFACE
   carom::carom carom_warnings Catch2::Catch2WithMain)
 
