@@ -18,7 +18,21 @@ set(CAROM_HEADERS
   include/carom/cones/projection.hpp
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
+  include/carom/contact/compliance.hpp
+  include/carom/contact/concepts.hpp
+  include/carom/contact/contact_problem.hpp
+  include/carom/contact/curvature.hpp
+  include/carom/contact/detail/faults.hpp
+  include/carom/contact/dual.hpp
+  include/carom/contact/primal.hpp
   include/carom/core/expects.hpp
+  include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
   include/carom/core/solve_report.hpp
+  include/carom/linalg/cholesky.hpp
+  include/carom/linalg/increasing_root.hpp
+  include/carom/solvers/certificate.hpp
+  include/carom/solvers/detail/contact_arrays.hpp
+  include/carom/solvers/sap.hpp
+  include/carom/solvers/solve_contact.hpp
 )

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <numbers>
+
+#include "carom/cones/friction_cone.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// A contact by the physical data of its materials. A contact in stick, or without friction, obeys
+/// γₙ = δt k (−(ϕ + δt vₙ) − τ_d vₙ)₊: a spring with linear dissipation, taken implicitly.
+template <RealScalar Scalar>
+struct CompliantContact {
+  Scalar gap;                   ///< ϕ [m]; negative in penetration.
+  Scalar stiffness;             ///< k [N/m], > 0; +∞ asks for the stiffest the step resolves.
+  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0.
+  Scalar friction = 0;          ///< μ [-], ≥ 0.
+  Scalar near_rigid = 1;        ///< β [-], ≥ 0: contacts stiffer than a period of β steps are
+                                ///< softened to it, which keeps the problem well scaled at no loss
+                                ///< the step could show. 0 switches the clamp off.
+  Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0: tangential regularization relative to the
+                                        ///< contact's inverse mass. Stick creeps at
+                                        ///< vₜ = σ w γₜ; smaller creeps less and costs iterations.
+};
+
+/// A contact by the numbers of the convex problem themselves.
+template <RealScalar Scalar>
+struct WeightedContact {
+  Scalar friction;                        ///< μ [-], ≥ 0.
+  ContactWeights<Scalar> regularization;  ///< R [1/kg], both > 0.
+  Vector3<Scalar> bias_velocity;          ///< v̂ [m/s], the velocity the contact relaxes to.
+};
+
+/// Turns physical data into R and v̂.
+///
+/// Rₙ = max(β²/(4π²) w, 1/(δt k (δt + τ_d))), Rₜ = σ w, v̂ = (0, 0, −ϕ/(δt + τ_d)).
+/// @param time_step     δt [s], > 0.
+/// @param inverse_mass  w [1/kg], > 0: an estimate of the contact's Delassus block, ‖W_ii‖_F/3.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+/// @cite  castro2021unconstrained, sections on physical parameters and near-rigid contact.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedContact<Scalar> make_weighted(const CompliantContact<Scalar>& contact,
+                                                    const Scalar& time_step,
+                                                    const Scalar& inverse_mass) noexcept {
+  const Scalar relaxation = time_step + contact.dissipation_time;  // δt + τ_d
+  const Scalar turn = contact.near_rigid / (2 * std::numbers::pi_v<Scalar>);
+  const Scalar rigid = turn * turn * inverse_mass;
+  const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
+  return {contact.friction,
+          {contact.relative_slip * inverse_mass, compliant > rigid ? compliant : rigid},
+          {Scalar(0), Scalar(0), -contact.gap / relaxation}};
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/cones/friction_cone_batch.hpp"
+#include "carom/contact/compliance.hpp"
+#include "carom/contact/detail/faults.hpp"
+#include "carom/core/invalid_input.hpp"
+#include "carom/linalg/cholesky.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// A block of generalized velocities: its place in the stacked velocity, and its size.
+struct BodyRange {
+  Index start;
+  Index size;
+};
+
+/// One time step of compliant frictional contact: min ½‖v − v*‖²_A + ½‖P(y(v))‖²_R.
+///
+/// A body is a block of generalized velocities with one momentum matrix A: a free rigid body has 6,
+/// a robot any number. A contact joins one or two bodies by its Jacobian, rows (t₁, t₂, n); a
+/// positive normal velocity separates. Nothing in here iterates.
+///
+/// Beside the data as given, the problem keeps it in whitened velocities w = Lᵀ v, A = L Lᵀ, in
+/// which the momentum matrix is the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
+///
+/// ```
+/// carom::ContactProblem<double> problem(0.01);
+/// const auto ball = problem.add_body(mass * Eigen::Matrix3d::Identity(), free_velocity);
+/// problem.add_contact(ball, Eigen::Matrix3d::Identity(), {.gap = 0, .stiffness = 1e5});
+/// ```
+/// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item; a
+///        refused item leaves the problem as it was. After reset() the memory is kept, so that a
+///        problem no larger than an earlier one is built without allocation.
+template <RealScalar Scalar>
+class ContactProblem {
+ public:
+  using scalar_type = Scalar;
+  using MatrixMap = Eigen::Map<const MatrixX<Scalar>>;
+  using VectorMap = Eigen::Map<const VectorX<Scalar>>;
+  /// Jacobian of one contact with respect to one body, transposed: size × 3, columns (t₁, t₂, n).
+  using JacobianMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
+
+  /// @param time_step  δt [s], > 0.
+  explicit ContactProblem(Scalar time_step) { reset(time_step); }
+
+  /// Forgets all bodies and contacts, keeps their memory.
+  void reset(Scalar time_step) {
+    detail::reject_if(detail::is_positive(time_step)
+                          ? Fault{}
+                          : detail::fault("time step", "a finite number > 0", time_step));
+    time_step_ = time_step;
+    bodies_.clear();
+    free_velocity_.clear();
+    whitened_free_velocity_.clear();
+    momentum_.clear();
+    factor_.clear();
+    contacts_.clear();
+    jacobian_.clear();
+    whitened_jacobian_.clear();
+    for (std::vector<Scalar>* values : contact_arrays()) values->clear();
+  }
+
+  /// Adds a body.
+  /// @param momentum_matrix  A [kg, kg·m²], n×n, symmetric positive definite.
+  /// @param free_velocity    v* [m/s, rad/s], n: the step's outcome if nothing touched.
+  /// @return  index of the body.
+  template <typename MatrixType, typename VectorType>
+  Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
+                 const Eigen::MatrixBase<VectorType>& free_velocity);
+
+  /// What add_body would object to, or nothing. Does not change the problem.
+  template <typename MatrixType, typename VectorType>
+  [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
+                                 const Eigen::MatrixBase<VectorType>& free_velocity) const {
+    const std::string item = "body " + std::to_string(body_count());
+    if (Fault entries = detail::body_fault(item, momentum_matrix, free_velocity);
+        !entries.empty()) {
+      return entries;
+    }
+    MatrixX<Scalar> lower = momentum_matrix;
+    return factor_cholesky(lower.data(), lower.rows(), lower.rows()) ? Fault{} : indefinite(item);
+  }
+
+  /// Adds a contact of one body with the immobile world.
+  /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n).
+  /// @param law       CompliantContact or WeightedContact.
+  /// @return  index of the contact.
+  template <typename MatrixType, typename Law = CompliantContact<Scalar>>
+  Index add_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
+    detail::reject_if(check_contact(body, jacobian, law));
+    append_contact({body, -1});
+    append_side(0, body, jacobian);
+    append_law(law);
+    return contact_count() - 1;
+  }
+
+  /// Adds a contact between two bodies, each with its own Jacobian block.
+  template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
+  Index add_contact(Index first_body, const Eigen::MatrixBase<FirstType>& first_jacobian,
+                    Index second_body, const Eigen::MatrixBase<SecondType>& second_jacobian,
+                    const Law& law) {
+    detail::reject_if(check_contact(first_body, first_jacobian, second_body, second_jacobian, law));
+    append_contact({first_body, second_body});
+    append_side(0, first_body, first_jacobian);
+    append_side(1, second_body, second_jacobian);
+    append_law(law);
+    return contact_count() - 1;
+  }
+
+  /// What add_contact would object to, or nothing. Does not change the problem.
+  template <typename MatrixType, typename Law = CompliantContact<Scalar>>
+  [[nodiscard]] Fault check_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
+                                    const Law& law) const;
+  template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
+  [[nodiscard]] Fault check_contact(Index first_body,
+                                    const Eigen::MatrixBase<FirstType>& first_jacobian,
+                                    Index second_body,
+                                    const Eigen::MatrixBase<SecondType>& second_jacobian,
+                                    const Law& law) const;
+
+  [[nodiscard]] Scalar time_step() const noexcept { return time_step_; }
+  [[nodiscard]] Index body_count() const noexcept { return Index(bodies_.size()); }
+  [[nodiscard]] Index contact_count() const noexcept { return Index(contacts_.size()); }
+  /// Length of the stacked velocity, n_v.
+  [[nodiscard]] Index velocity_count() const noexcept { return Index(free_velocity_.size()); }
+
+  /// v*, stacked over the bodies.
+  [[nodiscard]] VectorMap free_velocity() const noexcept {
+    return {free_velocity_.data(), velocity_count()};
+  }
+  /// w* = Lᵀ v*.
+  [[nodiscard]] VectorMap whitened_free_velocity() const noexcept {
+    return {whitened_free_velocity_.data(), velocity_count()};
+  }
+  [[nodiscard]] BodyRange body(Index body) const noexcept { return bodies_[at(body)].range; }
+  /// A of one body.
+  [[nodiscard]] MatrixMap momentum_matrix(Index body) const noexcept {
+    return body_matrix(momentum_, body);
+  }
+  /// L of one body; only its lower triangle has meaning.
+  [[nodiscard]] MatrixMap momentum_factor(Index body) const noexcept {
+    return body_matrix(factor_, body);
+  }
+
+  /// Bodies a contact joins: 1 or 2.
+  [[nodiscard]] int side_count(Index contact) const noexcept {
+    return contacts_[at(contact)].bodies[1] < 0 ? 1 : 2;
+  }
+  /// Body on one side of a contact.
+  [[nodiscard]] Index side_body(Index contact, int side) const noexcept {
+    return contacts_[at(contact)].bodies[std::size_t(side)];
+  }
+  /// Jᵀ of one side.
+  [[nodiscard]] JacobianMap jacobian(Index contact, int side) const noexcept {
+    return side_jacobian(jacobian_, contact, side);
+  }
+  /// Ĵᵀ = L⁻¹ Jᵀ of one side.
+  [[nodiscard]] JacobianMap whitened_jacobian(Index contact, int side) const noexcept {
+    return side_jacobian(whitened_jacobian_, contact, side);
+  }
+
+  [[nodiscard]] FrictionCone<Scalar> cone(Index contact) const noexcept {
+    return {friction_[at(contact)]};
+  }
+  /// R of one contact.
+  [[nodiscard]] ContactWeights<Scalar> regularization(Index contact) const noexcept {
+    return {tangent_regularization_[at(contact)], normal_regularization_[at(contact)]};
+  }
+  /// v̂ of one contact.
+  [[nodiscard]] Vector3<Scalar> bias_velocity(Index contact) const noexcept {
+    return {bias_tangent1_[at(contact)], bias_tangent2_[at(contact)], bias_normal_[at(contact)]};
+  }
+
+  /// Contact parameters as arrays over the contacts, for batches.
+  [[nodiscard]] PerContact<Scalar> frictions() const noexcept { return {friction_.data()}; }
+  [[nodiscard]] PerContact<Scalar> tangent_regularizations() const noexcept {
+    return {tangent_regularization_.data()};
+  }
+  [[nodiscard]] PerContact<Scalar> normal_regularizations() const noexcept {
+    return {normal_regularization_.data()};
+  }
+  [[nodiscard]] TripleArrays<const Scalar> bias_velocities() const noexcept {
+    return {bias_tangent1_.data(), bias_tangent2_.data(), bias_normal_.data()};
+  }
+
+  /// w = Lᵀ v of n_v numbers, in place.
+  void whiten(Scalar* velocity) const noexcept {
+    for (const Body& b : bodies_) {
+      multiply_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
+                                velocity + b.range.start);
+    }
+  }
+  /// v = L⁻ᵀ w of n_v numbers, in place.
+  void unwhiten(Scalar* whitened) const noexcept {
+    for (const Body& b : bodies_) {
+      solve_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
+                             whitened + b.range.start);
+    }
+  }
+  /// p ← L⁻¹ p of n_v numbers, in place: ‖p‖_{A⁻¹} of a momentum is the norm of the result.
+  void whiten_momentum(Scalar* momentum) const noexcept {
+    for (const Body& b : bodies_) {
+      solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size, momentum + b.range.start);
+    }
+  }
+
+ private:
+  struct Body {
+    BodyRange range;
+    Index matrix;  ///< where its matrices start
+  };
+  struct Contact {
+    std::array<Index, 2> bodies;     ///< second −1 for a contact with the world
+    std::array<Index, 2> jacobians;  ///< where the Jacobian blocks start
+  };
+
+  [[nodiscard]] static std::size_t at(Index i) noexcept { return static_cast<std::size_t>(i); }
+  [[nodiscard]] std::array<std::vector<Scalar>*, 6> contact_arrays() noexcept {
+    return {&friction_,      &tangent_regularization_, &normal_regularization_,
+            &bias_tangent1_, &bias_tangent2_,          &bias_normal_};
+  }
+  [[nodiscard]] MatrixMap body_matrix(const std::vector<Scalar>& matrices,
+                                      Index body) const noexcept {
+    const Body& b = bodies_[at(body)];
+    return {matrices.data() + b.matrix, b.range.size, b.range.size};
+  }
+  [[nodiscard]] JacobianMap side_jacobian(const std::vector<Scalar>& blocks, Index contact,
+                                          int side) const noexcept {
+    const Contact& c = contacts_[at(contact)];
+    const std::size_t s = std::size_t(side);
+    return {blocks.data() + c.jacobians[s], bodies_[at(c.bodies[s])].range.size, 3};
+  }
+
+  [[nodiscard]] static Fault indefinite(const std::string& item) {
+    return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
+  }
+  void append_contact(std::array<Index, 2> bodies) {
+    contacts_.push_back({bodies, {Index(jacobian_.size()), Index(jacobian_.size())}});
+  }
+  template <typename MatrixType>
+  void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
+  void append_law(const WeightedContact<Scalar>& law);
+  void append_law(const CompliantContact<Scalar>& law) {
+    append_law(make_weighted(law, time_step_, inverse_mass(contact_count() - 1)));
+  }
+  /// ‖Σ J diag(A)⁻¹ Jᵀ‖_F/3 over the sides of a contact.
+  [[nodiscard]] Scalar inverse_mass(Index contact) const noexcept;
+  template <typename MatrixType>
+  [[nodiscard]] Fault side_fault(const std::string& item, Index body,
+                                 const Eigen::MatrixBase<MatrixType>& jacobian) const;
+
+  Scalar time_step_ = 0;
+  std::vector<Body> bodies_;
+  std::vector<Contact> contacts_;
+  std::vector<Scalar> free_velocity_, whitened_free_velocity_;
+  std::vector<Scalar> momentum_, factor_;
+  std::vector<Scalar> jacobian_, whitened_jacobian_;
+  std::vector<Scalar> friction_, tangent_regularization_, normal_regularization_;
+  std::vector<Scalar> bias_tangent1_, bias_tangent2_, bias_normal_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+template <typename MatrixType, typename VectorType>
+Index ContactProblem<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
+                                       const Eigen::MatrixBase<VectorType>& free_velocity) {
+  const std::string item = "body " + std::to_string(body_count());
+  detail::reject_if(detail::body_fault(item, momentum_matrix, free_velocity));
+  const Index size = momentum_matrix.rows();
+  const std::size_t matrix = momentum_.size();
+  const std::size_t start = free_velocity_.size();
+  momentum_.resize(matrix + at(size * size));
+  factor_.resize(momentum_.size());
+  Eigen::Map<MatrixX<Scalar>> kept(momentum_.data() + matrix, size, size);
+  for (Index c = 0; c < size; ++c) {
+    for (Index r = 0; r < size; ++r) {
+      kept(r, c) = (momentum_matrix(r, c) + momentum_matrix(c, r)) / 2;
+    }
+  }
+  Scalar* const lower = factor_.data() + matrix;
+  Eigen::Map<MatrixX<Scalar>>(lower, size, size) = kept;
+  if (!factor_cholesky(lower, size, size)) {
+    momentum_.resize(matrix);
+    factor_.resize(matrix);
+    detail::reject_if(indefinite(item));
+  }
+  free_velocity_.resize(start + at(size));
+  Eigen::Map<VectorX<Scalar>>(free_velocity_.data() + start, size) = free_velocity;
+  whitened_free_velocity_.resize(free_velocity_.size());
+  Eigen::Map<VectorX<Scalar>>(whitened_free_velocity_.data() + start, size) = free_velocity;
+  multiply_lower_transposed(lower, size, size, whitened_free_velocity_.data() + start);
+  bodies_.push_back({{Index(start), size}, Index(matrix)});
+  return body_count() - 1;
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType>
+Fault ContactProblem<Scalar>::side_fault(const std::string& item, Index body,
+                                         const Eigen::MatrixBase<MatrixType>& jacobian) const {
+  if (body < 0 || body >= body_count()) {
+    const std::string range = "an index in [0, " + std::to_string(body_count()) + ")";
+    return detail::fault(item + ": body", range.c_str(), body);
+  }
+  return detail::jacobian_fault(item, this->body(body).size, jacobian);
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType, typename Law>
+Fault ContactProblem<Scalar>::check_contact(Index body,
+                                            const Eigen::MatrixBase<MatrixType>& jacobian,
+                                            const Law& law) const {
+  const std::string item = "contact " + std::to_string(contact_count());
+  if (Fault side = side_fault(item, body, jacobian); !side.empty()) return side;
+  if (jacobian.isZero(Scalar(0))) return item + ": Jacobian: expected a non-zero matrix, got zero";
+  return detail::law_fault(item, law);
+}
+
+template <RealScalar Scalar>
+template <typename FirstType, typename SecondType, typename Law>
+Fault ContactProblem<Scalar>::check_contact(Index first_body,
+                                            const Eigen::MatrixBase<FirstType>& first_jacobian,
+                                            Index second_body,
+                                            const Eigen::MatrixBase<SecondType>& second_jacobian,
+                                            const Law& law) const {
+  const std::string item = "contact " + std::to_string(contact_count());
+  if (Fault side = side_fault(item, first_body, first_jacobian); !side.empty()) return side;
+  if (Fault side = side_fault(item, second_body, second_jacobian); !side.empty()) return side;
+  if (first_body == second_body) {
+    return detail::fault(item + ": second body", "a body other than the first", second_body);
+  }
+  if (first_jacobian.isZero(Scalar(0)) && second_jacobian.isZero(Scalar(0))) {
+    return item + ": Jacobian: expected a non-zero matrix, got zero";
+  }
+  return detail::law_fault(item, law);
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType>
+void ContactProblem<Scalar>::append_side(int side, Index body,
+                                         const Eigen::MatrixBase<MatrixType>& jacobian) {
+  const Body& b = bodies_[at(body)];
+  const std::size_t start = jacobian_.size();
+  contacts_.back().jacobians[std::size_t(side)] = Index(start);
+  jacobian_.resize(start + at(3 * b.range.size));
+  whitened_jacobian_.resize(jacobian_.size());
+  using Block = Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
+  Block(jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
+  Block(whitened_jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
+  for (Index row = 0; row < 3; ++row) {
+    solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
+                whitened_jacobian_.data() + start + at(row * b.range.size));
+  }
+}
+
+template <RealScalar Scalar>
+void ContactProblem<Scalar>::append_law(const WeightedContact<Scalar>& law) {
+  friction_.push_back(law.friction);
+  tangent_regularization_.push_back(law.regularization.tangent);
+  normal_regularization_.push_back(law.regularization.normal);
+  bias_tangent1_.push_back(law.bias_velocity.x());
+  bias_tangent2_.push_back(law.bias_velocity.y());
+  bias_normal_.push_back(law.bias_velocity.z());
+}
+
+template <RealScalar Scalar>
+Scalar ContactProblem<Scalar>::inverse_mass(Index contact) const noexcept {
+  SquareMatrix<Scalar, 3> delassus = SquareMatrix<Scalar, 3>::Zero();
+  for (int side = 0; side < side_count(contact); ++side) {
+    const JacobianMap block = jacobian(contact, side);
+    const MatrixMap momentum = momentum_matrix(side_body(contact, side));
+    for (Index i = 0; i < block.rows(); ++i) {
+      const Vector3<Scalar> row = block.row(i).transpose();
+      delassus.noalias() += row * (row / momentum(i, i)).transpose();
+    }
+  }
+  return delassus.norm() / 3;
+}
+
+}  // namespace carom::inline CAROM_ABI

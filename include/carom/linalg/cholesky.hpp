@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include <Eigen/Core>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+namespace detail {
+
+/// Columns factored together: their updates share every load of the columns to the left.
+inline constexpr Index cholesky_panel = 4;
+
+/// Subtracts from `Width` columns of the panel at `first` what the columns left of it contribute,
+/// rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
+template <RealScalar Scalar, int Lanes, int Width>
+void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
+  using Rows = Eigen::Array<Scalar, Lanes, 1>;
+  using RowsMap = Eigen::Map<Rows>;
+  Rows sum[Width];
+  for (int c = 0; c < Width; ++c) sum[c] = RowsMap(a + (first + c) * stride + row);
+  for (Index k = 0; k < first; ++k) {
+    const Scalar* const column = a + k * stride;
+    const Rows left = RowsMap(const_cast<Scalar*>(column) + row);
+    for (int c = 0; c < Width; ++c) sum[c] -= left * column[first + c];
+  }
+  for (int c = 0; c < Width; ++c) RowsMap(a + (first + c) * stride + row) = sum[c];
+}
+
+template <RealScalar Scalar, int Width>
+void update_panel(Scalar* a, Index size, Index stride, Index first) noexcept {
+  constexpr int lanes = int(Eigen::internal::packet_traits<Scalar>::size) * 2;
+  Index row = first;
+  for (; row + lanes <= size; row += lanes) {
+    update_panel_rows<Scalar, lanes, Width>(a, stride, first, row);
+  }
+  for (; row + 4 <= size; row += 4) update_panel_rows<Scalar, 4, Width>(a, stride, first, row);
+  for (; row < size; ++row) update_panel_rows<Scalar, 1, Width>(a, stride, first, row);
+}
+
+/// Factors the columns [first, first + width) once the columns to the left are subtracted.
+template <RealScalar Scalar>
+[[nodiscard]] bool factor_panel(Scalar* a, Index size, Index stride, Index first,
+                                Index width) noexcept {
+  using std::sqrt;
+  for (Index c = first; c < first + width; ++c) {
+    Scalar* const column = a + c * stride;
+    if (!(column[c] > Scalar(0))) return false;
+    const Scalar inverse = Scalar(1) / sqrt(column[c]);
+    for (Index r = c; r < size; ++r) column[r] *= inverse;
+    for (Index next = c + 1; next < first + width; ++next) {
+      Scalar* const target = a + next * stride;
+      const Scalar factor = column[next];
+      for (Index r = next; r < size; ++r) target[r] -= factor * column[r];
+    }
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// Cholesky factorisation in place: A = L Lᵀ, L in the lower triangle.
+///
+/// @param a       column-major, lower triangle read and overwritten; the upper one is not touched.
+/// @param stride  distance between columns, ≥ size.
+/// @return  false when a pivot is not positive (A is not positive definite, or holds NaN); the
+///          lower triangle is then partly overwritten.
+/// @note  Real-time safe: no allocation, no exception, size³/6 multiply-adds.
+template <RealScalar Scalar>
+[[nodiscard]] bool factor_cholesky(Scalar* a, Index size, Index stride) noexcept {
+  CAROM_EXPECTS(size >= 0 && stride >= size);
+  Index first = 0;
+  for (; first + detail::cholesky_panel <= size; first += detail::cholesky_panel) {
+    detail::update_panel<Scalar, detail::cholesky_panel>(a, size, stride, first);
+    if (!detail::factor_panel(a, size, stride, first, detail::cholesky_panel)) return false;
+  }
+  for (; first < size; ++first) {
+    detail::update_panel<Scalar, 1>(a, size, stride, first);
+    if (!detail::factor_panel(a, size, stride, first, 1)) return false;
+  }
+  return true;
+}
+
+/// Solves L x = b in place, L the lower triangle of a column-major matrix.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds.
+template <RealScalar Scalar>
+void solve_lower(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index c = 0; c < size; ++c) {
+    const Scalar* const column = lower + c * stride;
+    const Scalar value = x[c] / column[c];
+    x[c] = value;
+    const Index rest = size - c - 1;
+    Eigen::Map<VectorX<Scalar>>(x + c + 1, rest) -=
+        value * Eigen::Map<const VectorX<Scalar>>(column + c + 1, rest);
+  }
+}
+
+/// Solves Lᵀ x = b in place.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds.
+template <RealScalar Scalar>
+void solve_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index c = size - 1; c >= 0; --c) {
+    const Scalar* const column = lower + c * stride;
+    const Index rest = size - c - 1;
+    const Scalar covered = Eigen::Map<const VectorX<Scalar>>(column + c + 1, rest)
+                               .dot(Eigen::Map<const VectorX<Scalar>>(x + c + 1, rest));
+    x[c] = (x[c] - covered) / column[c];
+  }
+}
+
+/// Forms x ← Lᵀ x in place.
+template <RealScalar Scalar>
+void multiply_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index c = 0; c < size; ++c) {
+    const Index rest = size - c;
+    x[c] = Eigen::Map<const VectorX<Scalar>>(lower + c * stride + c, rest)
+               .dot(Eigen::Map<const VectorX<Scalar>>(x + c, rest));
+  }
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/sap.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// An answer to a contact problem, and how far to trust it.
+template <RealScalar Scalar>
+struct ContactSolution {
+  VectorX<Scalar> velocity;          ///< v [m/s, rad/s], n_v.
+  VectorX<Scalar> impulse;           ///< γ [N·s], stacked triples (t₁, t₂, n).
+  VectorX<Scalar> contact_velocity;  ///< J v [m/s], stacked triples.
+  SolveReport<Scalar> report;
+  Certificate<Scalar> certificate;
+};
+
+/// Solves compliant contact in one call, from the free velocity.
+/// @note  Cold: allocates. Use SapSolver inside a simulation loop.
+template <RealScalar Scalar>
+[[nodiscard]] ContactSolution<Scalar> solve_contact(const ContactProblem<Scalar>& problem,
+                                                    const SapOptions<Scalar>& options = {}) {
+  SapSolver<Scalar> solver(options);
+  ContactSolution<Scalar> solution;
+  solution.velocity = problem.free_velocity();
+  solution.report = solver.solve(problem, solution.velocity);
+  solution.impulse = solver.impulse();
+  solution.contact_velocity = solver.contact_velocity();
+  solution.certificate = certify(problem, solution.velocity, solution.impulse);
+  return solution;
+}
+
+}  // namespace carom::inline CAROM_ABI
