@@ -55,10 +55,12 @@ struct SharedNormal {
         drive(weights(Cone::normal_index) * y(Cone::normal_index)) {
     const auto mu = bounds(cone);
     std::array<std::size_t, block_count> order{};
+    std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
     for (std::size_t b = 0; b < block_count; ++b) {
       norm[b] = y.segment(Cone::blocks[b].start, Cone::blocks[b].size).norm();
+      width[b] = norm[b] == Scalar(0) ? Scalar(1) : mu[b];
       std::size_t place = b;  // insertion by ‖y_b‖/μ_b, descending, compared without division
-      for (; place > 0 && norm[b] * mu[order[place - 1]] > norm[order[place - 1]] * mu[b];
+      for (; place > 0 && norm[b] * width[order[place - 1]] > norm[order[place - 1]] * width[b];
            --place) {
         order[place] = order[place - 1];
       }
