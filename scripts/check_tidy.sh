@@ -26,7 +26,7 @@ check() {
   local unit=$1 passed
   passed=$results/$( (echo "$shared" && cat "$unit") | sha256sum | cut -d ' ' -f 1).passed
   [ -f "$passed" ] && return 0
-  "$tidy" --quiet "$unit" -- -std=c++20 -Iinclude -Iexamples -isystem "$eigen" 2>/dev/null &&
+  "$tidy" --quiet --config-file=.clang-tidy "$unit" -- -std=c++20 -Iinclude -Iexamples -isystem "$eigen" 2>/dev/null &&
     touch "$passed"
 }
 
