@@ -25,8 +25,8 @@ inline constexpr Index lane_count = Eigen::internal::packet_traits<Scalar>::size
 template <RealScalar Scalar>
 [[nodiscard]] Lanes<Scalar> square_root(const Lanes<Scalar>& x) noexcept {
 #ifdef EIGEN_VECTORIZE_AVX512
-  if constexpr (std::same_as<Scalar, double>) return _mm512_sqrt_pd(x);
-  if constexpr (std::same_as<Scalar, float>) return _mm512_sqrt_ps(x);
+  if constexpr (std::same_as<Scalar, double>) return _mm512_maskz_sqrt_pd(0xff, x);
+  if constexpr (std::same_as<Scalar, float>) return _mm512_maskz_sqrt_ps(0xffff, x);
 #endif
   return Eigen::internal::psqrt(x);
 }
