@@ -8,6 +8,7 @@
 
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/power_of_two.hpp"
+#include "carom/cones/detail/wider_scalar.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -35,56 +36,69 @@ concept SharedNormalCone =
 
 namespace detail {
 
-/// Nearest value of the shared normal, and which blocks it pulls inwards.
+/// Nearest value of the shared normal, and which blocks it pulls inwards, for y and R brought to
+/// order one, which changes the projection by the same factor and not at all.
 ///
 /// The optimality condition in γₙ is piecewise linear and increasing; blocks join the sliding set
 /// in the order of ‖y_b‖/μ_b, the largest first, until the next one would lie inside.
-template <SharedNormalCone Cone>
+/// @tparam Scalar  type to compute in: the cone's, or a wider one.
+template <SharedNormalCone Cone, typename Scalar>
 struct SharedNormal {
-  using Scalar = typename Cone::scalar_type;
   static constexpr std::size_t block_count = Cone::blocks.size();
 
-  std::array<Scalar, block_count> norm{};  ///< ‖y_b‖
-  std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
-  Scalar resistance;                       ///< Rₙ + Σ μ_b² R_b over sliding blocks
+  Vector<Scalar, Cone::dimension> weights;  ///< R / 2^(its largest exponent)
+  Vector<Scalar, Cone::dimension> y;        ///< y / 2^exponent
+  int exponent;
+  std::array<Scalar, block_count> friction{};  ///< μ_b
+  std::array<Scalar, block_count> norm{};      ///< ‖y_b‖
+  std::array<bool, block_count> slides{};      ///< whether ‖y_b‖ > μ_b γₙ
+  Scalar resistance;                           ///< Rₙ + Σ μ_b² R_b over sliding blocks
   Scalar drive;  ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   ConeRegion region = ConeRegion::stick;
 
-  SharedNormal(const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept
-      : resistance(weights(Cone::normal_index)),
-        drive(weights(Cone::normal_index) * y(Cone::normal_index)) {
+  SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
+               const SetVector<Cone>& given_y) noexcept
+      : weights(shifted(Vector<Scalar, Cone::dimension>(given_weights.template cast<Scalar>()),
+                        -largest_exponent(given_weights))),
+        exponent(largest_exponent(given_y)),
+        resistance(weights(Cone::normal_index)) {
+    y = shifted(Vector<Scalar, Cone::dimension>(given_y.template cast<Scalar>()), -exponent);
+    drive = resistance * y(Cone::normal_index);
+    for (const std::size_t b : sort_blocks(cone)) {
+      if (norm[b] * resistance <= friction[b] * drive) break;  // ‖y_b‖ ≤ μ_b γₙ
+      const Scalar pull = friction[b] * weights(Cone::blocks[b].start);
+      slides[b] = true;
+      region = ConeRegion::slide;
+      resistance += friction[b] * pull;
+      drive += pull * norm[b];
+    }
+    const bool at_apex = region == ConeRegion::slide && !(drive > Scalar(0));
+    if (at_apex || drive < Scalar(0)) region = ConeRegion::separate;
+  }
+
+  /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
+  [[nodiscard]] std::array<std::size_t, block_count> sort_blocks(const Cone& cone) noexcept {
     const auto mu = bounds(cone);
     std::array<std::size_t, block_count> order{};
     std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
     for (std::size_t b = 0; b < block_count; ++b) {
+      friction[b] = Scalar(mu[b]);
       norm[b] = y.segment(Cone::blocks[b].start, Cone::blocks[b].size).norm();
-      width[b] = norm[b] == Scalar(0) ? Scalar(1) : mu[b];
-      std::size_t place = b;  // insertion by ‖y_b‖/μ_b, descending, compared without division
+      width[b] = norm[b] == Scalar(0) ? Scalar(1) : friction[b];
+      std::size_t place = b;
       for (; place > 0 && norm[b] * width[order[place - 1]] > norm[order[place - 1]] * width[b];
            --place) {
         order[place] = order[place - 1];
       }
       order[place] = b;
     }
-    for (const std::size_t b : order) {
-      if (norm[b] * resistance <= mu[b] * drive) break;  // ‖y_b‖ ≤ μ_b γₙ
-      const Scalar weight = weights(Cone::blocks[b].start);
-      slides[b] = true;
-      region = ConeRegion::slide;
-      resistance += mu[b] * mu[b] * weight;
-      drive += mu[b] * weight * norm[b];
-    }
-    const bool at_apex = region == ConeRegion::slide && !(drive > Scalar(0));
-    if (at_apex || drive < Scalar(0)) region = ConeRegion::separate;
+    return order;
   }
 };
 
-/// Brings y and R to order one, which changes the projection by the same factor and not at all.
 template <SharedNormalCone Cone>
-[[nodiscard]] SharedNormal<Cone> scaled_shared_normal(const Cone& cone,
-                                                      const SetVector<Cone>& weights,
-                                                      const SetVector<Cone>& y,
-                                                      int y_exponent) noexcept {
+void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
+                  const SetVector<Cone>& y) noexcept {
   CAROM_EXPECTS((weights.array() > typename Cone::scalar_type(0)).all());
   CAROM_EXPECTS(y.allFinite());
   for ([[maybe_unused]] const auto& mu : bounds(cone)) {
@@ -93,8 +107,59 @@ template <SharedNormalCone Cone>
   for ([[maybe_unused]] const ConeBlock& block : Cone::blocks) {
     CAROM_EXPECTS((weights.segment(block.start, block.size).array() == weights(block.start)).all());
   }
-  return SharedNormal<Cone>(cone, shifted(weights, -largest_exponent(weights)),
-                            shifted(y, -y_exponent));
+}
+
+template <SharedNormalCone Cone, typename Work>
+[[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> nearest_point(
+    const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
+  using Scalar = typename Cone::scalar_type;
+  if (k.region == ConeRegion::stick) return {y, k.region};
+  if (k.region == ConeRegion::separate) return {SetVector<Cone>::Zero(), k.region};
+  const Work normal = k.drive / k.resistance;
+  ConeProjection<Scalar, Cone::dimension> result{y, k.region};
+  result.point(Cone::normal_index) = static_cast<Scalar>(shifted(normal, k.exponent));
+  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
+    if (!k.slides[b]) continue;
+    result.point.segment(Cone::blocks[b].start, Cone::blocks[b].size) *=
+        static_cast<Scalar>(k.friction[b] * normal / k.norm[b]);
+  }
+  return result;
+}
+
+template <SharedNormalCone Cone, typename Work>
+[[nodiscard]] SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
+  using Scalar = typename Cone::scalar_type;
+  if (k.region == ConeRegion::separate) return SetMatrix<Cone>::Zero();
+  SetMatrix<Cone> slope = SetMatrix<Cone>::Identity();
+  if (k.region == ConeRegion::stick) return slope;
+
+  const Work normal = k.drive / k.resistance;
+  Vector<Work, Cone::dimension> normal_row = Vector<Work, Cone::dimension>::Zero();  // dγₙ/dy
+  normal_row(Cone::normal_index) = k.weights(Cone::normal_index) / k.resistance;
+  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
+    const auto [start, size] = Cone::blocks[b];
+    if (!k.slides[b]) continue;
+    normal_row.segment(start, size) =
+        k.friction[b] * (k.weights(start) / k.resistance) * (k.y.segment(start, size) / k.norm[b]);
+  }
+  const auto write_row = [&](int i, const Vector<Work, Cone::dimension>& row) {
+    for (int j = 0; j < Cone::dimension; ++j) slope(i, j) = static_cast<Scalar>(row(j));
+  };
+  write_row(Cone::normal_index, normal_row);
+  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
+    const auto [start, size] = Cone::blocks[b];
+    if (!k.slides[b]) continue;
+    const Work across = k.friction[b] * normal / k.norm[b];
+    const Vector<Work, Cone::dimension> t = k.y / k.norm[b];
+    for (int i = start; i < start + size; ++i) {
+      Vector<Work, Cone::dimension> row = k.friction[b] * t(i) * normal_row;
+      for (int j = start; j < start + size; ++j) {
+        row(j) += across * (Work(i == j ? 1 : 0) - t(i) * t(j));
+      }
+      write_row(i, row);
+    }
+  }
+  return slope;
 }
 
 }  // namespace detail
@@ -135,19 +200,13 @@ template <SharedNormalCone Cone>
 template <SharedNormalCone Cone>
 [[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
     const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
-  const int exponent = detail::largest_exponent(y);
-  const auto k = detail::scaled_shared_normal(cone, weights, y, exponent);
-  if (k.region == ConeRegion::stick) return {y, k.region};
-  if (k.region == ConeRegion::separate) return {SetVector<Cone>::Zero(), k.region};
-  const auto mu = bounds(cone);
-  const auto normal = k.drive / k.resistance;
-  ConeProjection<typename Cone::scalar_type, Cone::dimension> result{y, k.region};
-  result.point(Cone::normal_index) = detail::shifted(normal, exponent);
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
-    const auto [start, size] = Cone::blocks[b];
-    if (k.slides[b]) result.point.segment(start, size) *= mu[b] * normal / k.norm[b];
+  using Scalar = typename Cone::scalar_type;
+  detail::expect_valid(cone, weights, y);
+  if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {
+    using Wide = typename detail::WiderScalar<Scalar>::type;
+    return detail::nearest_point(detail::SharedNormal<Cone, Wide>(cone, weights, y), y);
   }
-  return result;
+  return detail::nearest_point(detail::SharedNormal<Cone, Scalar>(cone, weights, y), y);
 }
 
 /// Derivative of that projection.
@@ -155,40 +214,13 @@ template <SharedNormalCone Cone>
 [[nodiscard]] SetMatrix<Cone> projection_derivative(const Cone& cone,
                                                     const SetVector<Cone>& weights,
                                                     const SetVector<Cone>& y) noexcept {
-  const int exponent = detail::largest_exponent(y);
-  const auto k = detail::scaled_shared_normal(cone, weights, y, exponent);
-  SetMatrix<Cone> slope = SetMatrix<Cone>::Identity();
-  if (k.region == ConeRegion::stick) return slope;
-  if (k.region == ConeRegion::separate) return SetMatrix<Cone>::Zero();
-
-  const SetVector<Cone> direction = detail::shifted(y, -exponent);
-  const SetVector<Cone> scaled_weights =
-      detail::shifted(weights, -detail::largest_exponent(weights));
-  const auto mu = bounds(cone);
-  const auto normal = k.drive / k.resistance;
-  SetVector<Cone> normal_row = SetVector<Cone>::Zero();  // dγₙ/dy
-  normal_row(Cone::normal_index) = scaled_weights(Cone::normal_index) / k.resistance;
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
-    const auto [start, size] = Cone::blocks[b];
-    if (!k.slides[b]) continue;
-    normal_row.segment(start, size) = mu[b] * (scaled_weights(start) / k.resistance) *
-                                      (direction.segment(start, size) / k.norm[b]);
+  using Scalar = typename Cone::scalar_type;
+  detail::expect_valid(cone, weights, y);
+  if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {
+    using Wide = typename detail::WiderScalar<Scalar>::type;
+    return detail::slope_of(detail::SharedNormal<Cone, Wide>(cone, weights, y));
   }
-  slope.row(Cone::normal_index) = normal_row.transpose();
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
-    const auto [start, size] = Cone::blocks[b];
-    if (!k.slides[b]) continue;
-    const auto across = mu[b] * normal / k.norm[b];
-    for (int i = start; i < start + size; ++i) {
-      const auto t_i = direction(i) / k.norm[b];
-      slope.row(i) = mu[b] * t_i * normal_row.transpose();
-      for (int j = start; j < start + size; ++j) {
-        const auto t_j = direction(j) / k.norm[b];
-        slope(i, j) += across * ((i == j ? 1 : 0) - t_i * t_j);
-      }
-    }
-  }
-  return slope;
+  return detail::slope_of(detail::SharedNormal<Cone, Scalar>(cone, weights, y));
 }
 
 }  // namespace carom::inline CAROM_ABI

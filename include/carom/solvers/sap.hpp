@@ -9,10 +9,10 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/contact_problem.hpp"
-#include "carom/contact/curvature.hpp"
 #include "carom/linalg/cholesky.hpp"
 #include "carom/linalg/increasing_root.hpp"
 #include "carom/solvers/detail/contact_arrays.hpp"
+#include "carom/solvers/detail/dense_hessian.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -92,7 +92,6 @@ class SapSolver {
   void evaluate(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] Scalar cost(const ContactProblem<Scalar>& problem) const noexcept;
   void start_from_best(const ContactProblem<Scalar>& problem) noexcept;
-  void write_hessian(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] bool find_direction(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] Scalar find_step(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] SolveStatus iterate(const ContactProblem<Scalar>& problem,
@@ -203,57 +202,11 @@ void SapSolver<Scalar>::start_from_best(const ContactProblem<Scalar>& problem) n
   evaluate(problem);
 }
 
-/// I + Ĵᵀ G Ĵ, lower triangle.
-template <RealScalar Scalar>
-void SapSolver<Scalar>::write_hessian(const ContactProblem<Scalar>& problem) noexcept {
-  using HessianMap = Eigen::Map<MatrixX<Scalar>, 0, Eigen::OuterStride<>>;
-  HessianMap hessian(hessian_, size_, size_, Eigen::OuterStride<>(stride_));
-  hessian.setIdentity();
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const ContactCurvature<Scalar> curvature =
-        make_curvature(problem.cone(i), problem.regularization(i), trial_.at(i));
-    if (curvature.rank == 0) continue;
-    int side = 0;
-    Index starts[2] = {0, 0};
-    detail::for_each_side(problem, i, [&](Index start, const auto& block) {
-      using Block = std::remove_cvref_t<decltype(block)>;
-      using Side = Eigen::Matrix<Scalar, Block::RowsAtCompileTime, 3>;
-      Eigen::Map<Side> rooted(sides_ + 3 * stride_ * side, block.rows(), 3);
-      rooted.noalias() = block.lazyProduct(curvature.root);
-      const auto add = [&](Index row, Index column, const auto& left, const auto& right) {
-        for (Index c = 0; c < right.rows(); ++c) {
-          auto target =
-              hessian.col(column + c)
-                  .template segment<std::remove_cvref_t<decltype(left)>::RowsAtCompileTime>(
-                      row, left.rows());
-          if (curvature.rank == 3) {
-            target +=
-                left.col(0) * right(c, 0) + left.col(1) * right(c, 1) + left.col(2) * right(c, 2);
-          } else {  // the second column is zero when the rank is 1
-            target += left.col(0) * right(c, 0) + left.col(1) * right(c, 1);
-          }
-        }
-      };
-      add(start, start, rooted, rooted);
-      if (side == 1) {
-        const Index first_size = problem.body(problem.side_body(i, 0)).size;
-        const Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, 3>> first(sides_, first_size, 3);
-        if (start > starts[0]) {
-          add(start, starts[0], rooted, first);
-        } else {
-          add(starts[0], start, first, rooted);
-        }
-      }
-      starts[side++] = start;
-    });
-  }
-}
-
 /// d = −H⁻¹∇ℓ, and what it does to contact velocities and trial impulses.
 template <RealScalar Scalar>
 bool SapSolver<Scalar>::find_direction(const ContactProblem<Scalar>& problem) noexcept {
   using Given = detail::ConstArrayMap<Scalar>;
-  write_hessian(problem);
+  detail::write_dense_hessian<Scalar>(problem, trial_, {hessian_, size_, stride_}, sides_);
   if (!factor_cholesky(hessian_, size_, stride_)) return false;
   vector(direction_) = -vector(gradient_);
   solve_lower(hessian_, size_, stride_, direction_);

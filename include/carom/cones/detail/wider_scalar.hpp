@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <limits>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// A floating type with room for the squares and products of `Scalar`, where the platform has one.
+template <typename Scalar>
+struct WiderScalar {
+  using type = Scalar;
+};
+template <>
+struct WiderScalar<float> {
+  using type = double;
+};
+template <>
+struct WiderScalar<double> {
+  using type = long double;
+};
+
+/// Products of four numbers between this and its inverse keep a full mantissa.
+template <std::floating_point Scalar>
+inline constexpr Scalar moderate_low = [] {
+  Scalar low = 1;
+  for (int i = 0; i < -std::numeric_limits<Scalar>::min_exponent / 5; ++i) low /= 2;
+  return low;
+}();
+
+/// Whether the numbers are zero or moderate, and the metric's entries within that factor of each
+/// other, so that μ² R can be formed in the type itself.
+template <typename Weights>
+[[nodiscard]] bool has_moderate_range(const auto& frictions, const Weights& weights) noexcept {
+  using Scalar = typename Weights::Scalar;
+  if constexpr (std::floating_point<Scalar>) {
+    constexpr Scalar low = moderate_low<Scalar>;
+    for (const Scalar& mu : frictions) {
+      if (mu != 0 && !(mu >= low && mu <= 1 / low)) return false;
+    }
+    return weights.maxCoeff() <= weights.minCoeff() / low;
+  } else {
+    return true;
+  }
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI
