@@ -7,6 +7,7 @@ set(CAROM_HEADERS
   include/carom/cones/concepts.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
+  include/carom/cones/detail/wider_scalar.hpp
   include/carom/cones/ellipsoidal_cone.hpp
   include/carom/cones/free_line.hpp
   include/carom/cones/friction_cone.hpp
@@ -33,6 +34,7 @@ set(CAROM_HEADERS
   include/carom/linalg/increasing_root.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/detail/contact_arrays.hpp
+  include/carom/solvers/detail/dense_hessian.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/solve_contact.hpp
 )
