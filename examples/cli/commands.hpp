@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace carom::cli {
+
+/// Exit codes of the program.
+enum ExitCode : int {
+  done = 0,
+  bad_demo = 1,       ///< An experiment of the demo missed its closed form.
+  bad_input = 2,      ///< One line on standard error says what was expected.
+  stopped_short = 3,  ///< The solver did not converge; its best answer is printed.
+};
+
+struct ProjectOptions {
+  std::string file;
+  bool json = false;
+};
+
+struct SolveOptions {
+  std::string file;
+  double tolerance = 1e-8;  ///< T, relative [-], > 0.
+  int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
+  bool json = false;
+};
+
+struct DemoOptions {
+  std::string output = "carom-demo";  ///< Folder for the page; made if missing.
+  std::string data;                   ///< Folder of the bundled problems.
+};
+
+/// Each command prints its result and returns an exit code; input it cannot use throws BadInput
+/// before anything is printed.
+int run_project(const ProjectOptions& options);
+int run_solve(const SolveOptions& options);
+int run_demo(const DemoOptions& options);
+
+/// Writes text to standard output, all of it or BadInput.
+void print(const std::string& text);
+
+}  // namespace carom::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The `carom` program: the library's answers for data in files.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "io/bad_input.hpp"
+#include "io/number_text.hpp"
+
+namespace carom::cli {
+
+void print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) != 0 || !written) {
+    throw examples::BadInput("standard output: expected room for the result, writing failed");
+  }
+}
+
+namespace {
+
+/// Prints one line to standard error, whatever characters the message holds.
+int refuse_line(std::string message) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  std::fprintf(stderr, "carom: %s\n", message.c_str());
+  return bad_input;
+}
+
+std::string check_tolerance(const std::string& word) {
+  const auto value = examples::parse_number(word);
+  return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
+}
+
+std::string check_repeat(const std::string& word) {
+  const auto value = examples::parse_count(word);
+  return value && *value >= 1 && *value <= std::numeric_limits<int>::max()
+             ? ""
+             : "expected a whole number >= 1, got '" + word + "'";
+}
+
+/// A choice of one: the option exists so that scripts can name what they rely on.
+CLI::Validator only(const std::string& choice) {
+  return {[choice](const std::string& word) {
+            return word == choice ? "" : "expected " + choice + ", got '" + word + "'";
+          },
+          "", choice};
+}
+
+/// The command line: what was asked for, and by which subcommand.
+struct CommandLine {
+  CLI::App app{
+      "Contact physics on data in files. Exit code 0: done; 2: bad input, one line on "
+      "standard error; 3: the solver stopped short, its best answer is printed.",
+      "carom"};
+  ProjectOptions project;
+  SolveOptions solve;
+  DemoOptions demo;
+  std::string law = "convex", solver = "sap", tolerance = "1e-8", repeat = "1";
+  bool rigid = false;
+
+  CommandLine() {
+    app.require_subcommand(0, 1);  // run() says what is missing
+    app.set_version_flag("--version", CAROM_CLI_VERSION);
+    add_project();
+    add_solve();
+    add_demo();
+  }
+
+  void add_project() {
+    CLI::App* const command =
+        app.add_subcommand("project", "Project trial impulses onto friction cones");
+    command
+        ->add_option("FILE", project.file,
+                     R"(JSON: {"contacts":[{"y":[t1,t2,n], "mu":0.5, )"
+                     R"("weights":[Rt,Rn]}]})")
+        ->required();
+    command->add_flag("--json", project.json, "Print JSON instead of a table");
+    command->callback([this] { exit_code_of = [this] { return run_project(project); }; });
+  }
+
+  void add_solve() {
+    CLI::App* const command = app.add_subcommand("solve", "Solve one time step of contact");
+    command
+        ->add_option("FILE", solve.file,
+                     "A contact problem, text that starts with 'carom-problem 1'; its guess is the "
+                     "first guess")
+        ->required();
+    command->add_option("--law", law, "Contact law")->check(only("convex"))->capture_default_str();
+    command->add_option("--solver", solver, "Solver")->check(only("sap"))->capture_default_str();
+    command
+        ->add_option("--tolerance", tolerance,
+                     "T > 0, relative: stop when |grad|_{A^-1} <= T max(|v*|_A, |J' gamma|_{A^-1})")
+        ->check(CLI::Validator(check_tolerance, ""))
+        ->capture_default_str();
+    command->add_option("--repeat", repeat, "Solves of which `seconds` is the median")
+        ->check(CLI::Validator(check_repeat, ""))
+        ->capture_default_str();
+    command->add_flag("--rigid", rigid, "Rigid limit; compliant contact is the one choice");
+    command->add_flag("--json", solve.json,
+                      "Print JSON instead of a table; a number that is not finite is null");
+    command->callback([this] {
+      if (rigid) throw CLI::ValidationError("--rigid", "expected compliant contact, got rigid");
+      solve.tolerance = *examples::parse_number(tolerance);
+      solve.repeat = int(*examples::parse_count(repeat));
+      exit_code_of = [this] { return run_solve(solve); };
+    });
+  }
+
+  void add_demo() {
+    demo.data = CAROM_DATA_DIR;
+    CLI::App* const command = app.add_subcommand(
+        "demo", "Run experiments with known answers, write a page with their pictures");
+    command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
+    command->add_option("--data", demo.data, "Folder of the bundled problems");
+    command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
+  }
+
+  std::function<int()> exit_code_of;  ///< Runs the subcommand that was chosen.
+};
+
+int run(int argc, char** argv) {
+  CommandLine line;
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::ParseError& fault) {
+    if (fault.get_exit_code() == 0) return line.app.exit(fault);  // --help, --version
+    return refuse_line(std::string(fault.what()) + " (carom --help lists what there is)");
+  }
+  if (!line.exit_code_of) return refuse_line("expected project, solve or demo, got no command");
+  return line.exit_code_of();
+}
+
+}  // namespace
+}  // namespace carom::cli
+
+int main(int argc, char** argv) {
+  try {
+    return carom::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("carom: expected a problem that fits in memory, got a larger one\n", stderr);
+  } catch (const std::exception& fault) {
+    try {
+      return carom::cli::refuse_line(fault.what());
+    } catch (const std::bad_alloc&) {
+      std::fputs("carom: out of memory\n", stderr);
+    }
+  }
+  return carom::cli::bad_input;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <stdexcept>
+
+namespace carom::examples {
+
+/// Input that cannot be used. what() is one sentence: the place, what was expected, what was found.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace carom::examples

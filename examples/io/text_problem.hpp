@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/contact/contact_problem.hpp"
+
+#include "io/bad_input.hpp"
+#include "io/file_text.hpp"
+#include "io/word_reader.hpp"
+
+namespace carom::examples {
+
+/// A contact problem kept as text (examples/data/README.md), and the guess that came with it.
+struct TextProblem {
+  ContactProblem<double> problem;
+  VectorX<double> guess;  ///< First guess of the velocity, n_v [m/s, rad/s].
+};
+
+namespace detail {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Reads the parts of one text problem in the order in which they stand.
+class TextProblemParser {
+ public:
+  explicit TextProblemParser(std::string_view text) : reader_(text) {}
+
+  TextProblem parse() {
+    reader_.keyword("carom-problem");
+    reader_.keyword("1", "carom-problem version");
+    reader_.keyword("time_step");
+    TextProblem result{
+        ContactProblem<double>(reader_.number([] { return "time_step"; }, NumberRange::positive)),
+        {}};
+    reader_.keyword("bodies");
+    const std::int64_t body_count = reader_.count([] { return "bodies"; });
+    for (std::int64_t body = 0; body < body_count; ++body) read_body(result.problem);
+    reader_.keyword("contacts");
+    const std::int64_t contact_count = reader_.count([] { return "contacts"; });
+    for (std::int64_t contact = 0; contact < contact_count; ++contact) {
+      read_contact(result.problem);
+    }
+    if (const std::string_view extra = reader_.next(); !extra.empty()) {
+      reader_.fail("after contact " + std::to_string(contact_count - 1), "the end of the file",
+                   extra);
+    }
+    result.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
+    return result;
+  }
+
+ private:
+  void read_body(ContactProblem<double>& problem) {
+    item_ = "body " + std::to_string(problem.body_count());
+    reader_.keyword("body", item_);
+    const std::int64_t size = reader_.count([&] { return item_ + ": size"; }, 1);
+    const std::int64_t line = reader_.line();
+    const auto room = std::int64_t(reader_.remaining() / 2);  // a number and a space
+    if (size > room || size * (size + 2) > room) {
+      reader_.fail(item_ + ": size", "one the rest of the file has numbers for",
+                   std::to_string(size));
+    }
+    matrix_.resize(Index(size), Index(size));
+    read_matrix("momentum matrix");
+    velocity_.resize(Index(size));
+    read_vector("free velocity", velocity_.data(), size);
+    guess_.resize(guess_.size() + std::size_t(size));
+    read_vector("initial guess", guess_.data() + guess_.size() - size, size);
+    refuse(line, problem.check_body(matrix_, velocity_));
+    problem.add_body(matrix_, velocity_);
+  }
+
+  void read_contact(ContactProblem<double>& problem) {
+    item_ = "contact " + std::to_string(problem.contact_count());
+    reader_.keyword("contact", item_);
+    const std::int64_t line = reader_.line();
+    const std::string_view law = reader_.next();
+    if (law == "compliant") {
+      const Sides sides = read_sides(problem);
+      const CompliantContact<double> contact{
+          .gap = field("gap"),
+          .stiffness = field("stiffness", NumberRange::positive),
+          .dissipation_time = field("dissipation time", NumberRange::nonnegative),
+          .friction = field("friction", NumberRange::nonnegative),
+          .near_rigid = field("beta", NumberRange::nonnegative),
+          .relative_slip = field("sigma", NumberRange::positive)};
+      add_contact(problem, line, sides, contact);
+    } else if (law == "weighted") {
+      const Sides sides = read_sides(problem);
+      const double friction = field("friction", NumberRange::nonnegative);
+      const double tangent = field("R_t", NumberRange::positive);
+      const double normal = field("R_n", NumberRange::positive);
+      const double bias1 = field("bias t1"), bias2 = field("bias t2"), bias3 = field("bias n");
+      const WeightedContact<double> contact{friction, {tangent, normal}, {bias1, bias2, bias3}};
+      add_contact(problem, line, sides, contact);
+    } else {
+      reader_.fail(item_, "'compliant' or 'weighted'", law);
+    }
+  }
+
+  struct Sides {
+    int count;
+    Index bodies[2];
+  };
+
+  Sides read_sides(const ContactProblem<double>& problem) {
+    Sides sides{1, {0, 0}};
+    const std::string_view count = reader_.next();
+    if (count != "1" && count != "2") reader_.fail(item_ + ": bodies", "1 or 2", count);
+    sides.count = count == "2" ? 2 : 1;
+    for (int side = 0; side < sides.count; ++side) {
+      const std::string_view word = reader_.next();
+      const auto body = parse_count(word);
+      if (!body || *body >= problem.body_count()) {
+        reader_.fail(item_ + ": body",
+                     "an index in [0, " + std::to_string(problem.body_count()) + ")", word);
+      }
+      sides.bodies[side] = Index(*body);
+    }
+    return sides;
+  }
+
+  template <typename Law>
+  void add_contact(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
+                   const Law& law) {
+    matrix_.resize(3, problem.body(sides.bodies[0]).size);
+    read_matrix("Jacobian");
+    if (sides.count == 1) {
+      refuse(line, problem.check_contact(sides.bodies[0], matrix_, law));
+      problem.add_contact(sides.bodies[0], matrix_, law);
+    } else {
+      first_jacobian_ = matrix_;
+      matrix_.resize(3, problem.body(sides.bodies[1]).size);
+      read_matrix("second Jacobian");
+      refuse(line, problem.check_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_,
+                                         law));
+      problem.add_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
+    }
+    const auto [tangent, normal] = problem.regularization(problem.contact_count() - 1);
+    const bool usable = tangent > 0 && std::isfinite(tangent) && normal > 0 &&
+                        std::isfinite(normal) &&
+                        problem.bias_velocity(problem.contact_count() - 1).allFinite();
+    if (!usable) {
+      refuse(line, item_ + ": expected data whose weights a double can hold, got R_t " +
+                       format_rounded(tangent, 3) + ", R_n " + format_rounded(normal, 3));
+    }
+  }
+
+  void read_matrix(const char* name) {
+    for (Index r = 0; r < matrix_.rows(); ++r) {
+      for (Index c = 0; c < matrix_.cols(); ++c) {
+        matrix_(r, c) = reader_.number([&] {
+          return item_ + ": " + name + " entry (" + std::to_string(r) + ", " + std::to_string(c) +
+                 ")";
+        });
+      }
+    }
+  }
+  void read_vector(const char* name, double* values, std::int64_t size) {
+    for (std::int64_t i = 0; i < size; ++i) {
+      values[i] =
+          reader_.number([&] { return item_ + ": " + name + " entry " + std::to_string(i); });
+    }
+  }
+  double field(const char* name, NumberRange range = NumberRange::finite) {
+    return reader_.number([&] { return item_ + ": " + name; }, range);
+  }
+  static void refuse(std::int64_t line, const std::string& fault) {
+    if (!fault.empty()) throw BadInput("line " + std::to_string(line) + ": " + fault);
+  }
+
+  WordReader reader_;
+  std::string item_;
+  RowMajor matrix_, first_jacobian_;
+  VectorX<double> velocity_;
+  std::vector<double> guess_;
+};
+
+}  // namespace detail
+
+/// Whether text claims to be a contact problem: its first word says so.
+[[nodiscard]] inline bool is_text_problem(std::string_view text) noexcept {
+  return WordReader(text).next() == "carom-problem";
+}
+
+/// Reads a contact problem from text. Throws BadInput naming line, item, field and what was
+/// expected.
+[[nodiscard]] inline TextProblem parse_text_problem(std::string_view text) {
+  return detail::TextProblemParser(text).parse();
+}
+
+/// Reads a contact problem from a file. Throws BadInput, starting with the path.
+[[nodiscard]] inline TextProblem read_text_problem(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    return parse_text_problem(text);
+  } catch (const BadInput& fault) {
+    throw BadInput(path + ": " + fault.what());
+  }
+}
+
+}  // namespace carom::examples
