@@ -8,6 +8,7 @@
 
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/power_of_two.hpp"
+#include "carom/cones/detail/wider_scalar.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -57,19 +58,51 @@ struct EllipsoidSection {
   Scalar margin = 0;      ///< aₙ − λ, free of cancellation
   int steps = 0;
 
-  /// Entries c_i/(d_i + A_i z); a direction without friction holds nothing.
-  [[nodiscard]] Tangent quotients(const Tangent& fixed, const Tangent& growing,
-                                  const Scalar& z) const noexcept {
+  /// Entries n_i/(d_i + A_i z), 0 where nothing resists: a direction without friction, z = 0.
+  [[nodiscard]] static Tangent quotients(const Tangent& numerator, const Tangent& fixed,
+                                         const Tangent& growing, const Scalar& z) noexcept {
     Tangent x;
     for (Index i = 0; i < Size; ++i) {
-      x(i) = load(i) == Scalar(0) ? Scalar(0) : Scalar(load(i) / (fixed(i) + growing(i) * z));
+      const Scalar resistance = fixed(i) + growing(i) * z;
+      x(i) = resistance == Scalar(0) ? Scalar(0) : Scalar(numerator(i) / resistance);
     }
     return x;
   }
 
   /// γ_i/μ_i at the multiplier found.
   [[nodiscard]] Tangent scaled_tangent() const noexcept {
-    return quotients(axis, Tangent::Ones(), multiplier);
+    return quotients(load, axis, Tangent::Ones(), multiplier);
+  }
+
+  /// What the derivative is made of, scaled by κ so that it stays finite up to the polar cone:
+  /// κ = 1 where λ ≤ 2 aₙ, κ = λ − aₙ above.
+  struct Response {
+    Tangent direction;   ///< b = x/‖x‖, x_i = γ_i/μ_i
+    Tangent compliance;  ///< q_i = κ/(a_i + λ)
+    Scalar unit;         ///< 1/κ
+    Scalar coupling;     ///< (aₙ − λ)/κ
+    Scalar stiffness;    ///< Σ b_i² (a_i + aₙ) q_i > 0
+  };
+
+  [[nodiscard]] Response response() const noexcept {
+    Response r;
+    const Tangent ones = Tangent::Ones();
+    if (margin < -normal_axis) {
+      r.unit = -Scalar(1) / margin;  // z
+      r.coupling = Scalar(-1);
+      r.compliance = quotients(ones, ones, axis.array() + normal_axis, r.unit);
+    } else {
+      r.unit = Scalar(1);
+      r.coupling = margin;
+      r.compliance = quotients(ones, axis, ones, multiplier);
+    }
+    const Tangent x = load.cwiseProduct(r.compliance);
+    r.direction = x / x.norm();
+    r.stiffness = Scalar(0);
+    for (Index i = 0; i < Size; ++i) {
+      r.stiffness += r.direction(i) * r.direction(i) * (axis(i) + normal_axis) * r.compliance(i);
+    }
+    return r;
   }
 
   /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
@@ -79,8 +112,12 @@ struct EllipsoidSection {
     const Scalar target = abs(normal_load);
     constexpr Scalar negligible =
         std::numeric_limits<Scalar>::epsilon() * std::numeric_limits<Scalar>::epsilon();
-    if (target <= negligible * load.norm()) {
-      multiplier = normal_axis;
+    const Scalar level =
+        quotients(load, axis, Tangent::Ones(), normal_axis).norm();  // γₙ at λ = aₙ
+    if (target <= negligible * (normal_axis * level)) {
+      // λ = aₙ − cₙ/γₙ to first order: the value does not show it, the slopes of duals do.
+      margin = normal_load / level;
+      multiplier = normal_axis - margin;
     } else if (normal_load > Scalar(0)) {
       const Tangent fixed = axis / normal_axis;
       const Scalar z = find_root(fixed, fixed.array() + Scalar(1), target);
@@ -104,11 +141,11 @@ struct EllipsoidSection {
     Scalar z = limit_norm / target - share.cwiseAbs2().dot(fixed.cwiseQuotient(growing));
     if (!(z > Scalar(0))) z = Scalar(0);
     for (; steps < ellipsoid_step_limit; ++steps) {
-      const Tangent x = quotients(fixed, growing, z);
+      const Tangent x = quotients(load, fixed, growing, z);
       const Scalar norm = x.norm();
       Scalar bend = 0;
       for (Index i = 0; i < Size; ++i) {
-        if (load(i) == Scalar(0)) continue;
+        if (x(i) == Scalar(0)) continue;
         bend += (x(i) / norm) * (x(i) / norm) * growing(i) / (fixed(i) + growing(i) * z);
       }
       const Scalar move = (norm - target) / target / bend;
@@ -202,6 +239,65 @@ template <RealScalar Scalar, int Dimension>
   return reach.stableNorm() <= u(2) + slack;
 }
 
+namespace detail {
+
+template <typename Scalar, typename Work, int Dimension>
+[[nodiscard]] ConeProjection<Scalar, Dimension> nearest_point(
+    const EllipsoidProjection<Work, Dimension>& k, const Vector<Scalar, Dimension>& y) noexcept {
+  if (k.region == ConeRegion::stick) return {y, k.region};
+  if (k.region == ConeRegion::separate) return {Vector<Scalar, Dimension>::Zero(), k.region};
+  ConeProjection<Scalar, Dimension> result{y, k.region};
+  if (k.only_drops) {
+    for (int i = 0; i < k.tangent_count; ++i) {
+      if (k.friction(i) == Work(0)) result.point(k.entry(i)) = Scalar(0);
+    }
+    return result;
+  }
+  const int exponent = largest_exponent(y);
+  const auto x = k.section.scaled_tangent();
+  for (int i = 0; i < k.tangent_count; ++i) {
+    result.point(k.entry(i)) = static_cast<Scalar>(shifted(k.friction(i) * x(i), exponent));
+  }
+  result.point(2) = static_cast<Scalar>(shifted(x.norm(), exponent));
+  return result;
+}
+
+template <typename Scalar, typename Work, int Dimension>
+[[nodiscard]] SquareMatrix<Scalar, Dimension> slope_of(
+    const EllipsoidProjection<Work, Dimension>& k) noexcept {
+  if (k.region == ConeRegion::separate) return SquareMatrix<Scalar, Dimension>::Zero();
+  SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Identity();
+  if (k.region == ConeRegion::stick) return slope;
+  if (k.only_drops) {
+    for (int i = 0; i < k.tangent_count; ++i) {
+      if (k.friction(i) == Work(0)) slope(k.entry(i), k.entry(i)) = Scalar(0);
+    }
+    return slope;
+  }
+  const auto r = k.section.response();
+  const Vector<Work, Dimension - 1> softened = r.direction.cwiseProduct(r.compliance);  // κ D⁻¹ b
+  const auto write = [&](int row, int column, const Work& value) {
+    slope(row, column) = static_cast<Scalar>(value);
+  };
+  for (int j = 0; j < k.tangent_count; ++j) {
+    const Work drive = k.friction(j) * k.weights(j);      // μ_j R_j
+    const Work rise = softened(j) * drive / r.stiffness;  // dγₙ/dy_j
+    write(2, k.entry(j), rise);
+    for (int i = 0; i < k.tangent_count; ++i) {
+      Work dx = -softened(i) * (r.coupling * rise);
+      if (i == j) dx += r.unit * r.compliance(j) * drive;
+      write(k.entry(i), k.entry(j), k.friction(i) * dx);
+    }
+  }
+  for (int i = 0; i < k.tangent_count; ++i) {
+    write(k.entry(i), 2, k.friction(i) * softened(i) * (k.section.normal_axis / r.stiffness));
+  }
+  write(2, 2, r.direction.dot(softened) * (k.section.normal_axis / r.stiffness));
+  return slope;
+}
+
+}  // namespace detail
+
 /// Projection in the metric R = diag(weights), any positive weights, by one scalar equation.
 /// @pre   friction ≥ 0, weights > 0, y finite.
 /// @note  Real-time safe: no allocation, no exception, bounded work (monotone Newton, ≤ 24 steps,
@@ -211,65 +307,33 @@ template <RealScalar Scalar, int Dimension>
 [[nodiscard]] ConeProjection<Scalar, Dimension> project(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
-  const detail::EllipsoidProjection<detail::EllipsoidWork<Scalar>, Dimension> k(cone, weights, y);
-  if (k.region == ConeRegion::stick) return {y, k.region};
-  if (k.region == ConeRegion::separate) return {Vector<Scalar, Dimension>::Zero(), k.region};
-  ConeProjection<Scalar, Dimension> result{y, k.region};
-  if (k.only_drops) {
-    for (int i = 0; i < k.tangent_count; ++i) {
-      if (cone.friction(i) == Scalar(0)) result.point(k.entry(i)) = Scalar(0);
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (!detail::has_moderate_range(cone.friction, weights)) [[unlikely]] {
+      return detail::nearest_point(
+          detail::EllipsoidProjection<long double, Dimension>(cone, weights, y), y);
     }
-    return result;
   }
-  const int exponent = detail::largest_exponent(y);
-  const auto x = k.section.scaled_tangent();
-  for (int i = 0; i < k.tangent_count; ++i) {
-    result.point(k.entry(i)) = static_cast<Scalar>(detail::shifted(k.friction(i) * x(i), exponent));
-  }
-  result.point(2) = static_cast<Scalar>(detail::shifted(x.norm(), exponent));
-  return result;
+  using Work = detail::EllipsoidWork<Scalar>;
+  return detail::nearest_point(detail::EllipsoidProjection<Work, Dimension>(cone, weights, y), y);
 }
 
 /// Derivative of that projection, by differentiating its optimality conditions.
 ///
 /// Notation: b = x/‖x‖ with x_i = γ_i/μ_i, D = diag(a_i + λ), m = aₙ − λ. Then
-/// (D + m b bᵀ) dx = μ R dy_t + b Rₙ dyₙ, dγ_i = μ_i dx_i, dγₙ = b·dx (Sherman–Morrison for dx).
+/// (D + m b bᵀ) dx = μ R dy_t + b Rₙ dyₙ, dγ_i = μ_i dx_i, dγₙ = b·dx (Sherman–Morrison for dx,
+/// whose denominator 1 + m bᵀD⁻¹b is Σ b_i² (a_i + aₙ)/(a_i + λ), a sum without cancellation).
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] SquareMatrix<Scalar, Dimension> projection_derivative(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (!detail::has_moderate_range(cone.friction, weights)) [[unlikely]] {
+      return detail::slope_of<Scalar>(
+          detail::EllipsoidProjection<long double, Dimension>(cone, weights, y));
+    }
+  }
   using Work = detail::EllipsoidWork<Scalar>;
-  using Tangent = Vector<Work, Dimension - 1>;
-  const detail::EllipsoidProjection<Work, Dimension> k(cone, weights, y);
-  if (k.region == ConeRegion::separate) return SquareMatrix<Scalar, Dimension>::Zero();
-  SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Identity();
-  if (k.region == ConeRegion::stick) return slope;
-  if (k.only_drops) {
-    for (int i = 0; i < k.tangent_count; ++i) {
-      if (cone.friction(i) == Scalar(0)) slope(k.entry(i), k.entry(i)) = Scalar(0);
-    }
-    return slope;
-  }
-  const Work& margin = k.section.margin;
-  const Tangent x = k.section.scaled_tangent();
-  const Tangent b = x / x.norm();
-  const Tangent stretch = (k.section.axis.array() + k.section.multiplier).inverse();  // D⁻¹
-  const Tangent softened = b.cwiseProduct(stretch);
-  const Work reduction = margin / (Work(1) + margin * b.dot(softened));
-  const auto write_column = [&](const Tangent& direct, int j) {  // direct = D⁻¹ (right-hand side)
-    const Tangent dx = direct - softened * (reduction * b.dot(direct));
-    for (int i = 0; i < k.tangent_count; ++i) {
-      slope(k.entry(i), j) = static_cast<Scalar>(k.friction(i) * dx(i));
-    }
-    slope(2, j) = static_cast<Scalar>(b.dot(dx));
-  };
-  for (int j = 0; j < k.tangent_count; ++j) {
-    Tangent direct = Tangent::Zero();
-    direct(j) = k.friction(j) * k.weights(j) * stretch(j);
-    write_column(direct, k.entry(j));
-  }
-  write_column(softened * k.section.normal_axis, 2);
-  return slope;
+  return detail::slope_of<Scalar>(detail::EllipsoidProjection<Work, Dimension>(cone, weights, y));
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
-#include "carom/core/expects.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -26,6 +28,79 @@ inline void reject_if(const Fault& fault) {
   std::fprintf(stderr, "carom: %s\n", fault.c_str());
   std::abort();
 #endif
+}
+
+// The sentences and the checks behind them; a sentence is only composed once something is wrong.
+
+template <RealScalar Scalar>
+[[nodiscard]] bool is_finite(const Scalar& x) noexcept {
+  return x - x == Scalar(0);
+}
+
+/// "body 3: free velocity entry 2: expected a finite number, got nan".
+template <RealScalar Scalar>
+[[nodiscard]] Fault fault(const std::string& item, const char* expected, const Scalar& got) {
+  return item + ": expected " + expected + ", got " + std::to_string(static_cast<double>(got));
+}
+
+[[nodiscard]] inline Fault fault(const std::string& item, const char* expected, Index got) {
+  return item + ": expected " + expected + ", got " + std::to_string(got);
+}
+
+[[nodiscard]] inline std::string entry(const std::string& item, Index row, Index column) {
+  return item + " entry (" + std::to_string(row) + ", " + std::to_string(column) + ")";
+}
+
+/// First entry of a matrix that is not finite, or nothing.
+template <typename Derived>
+[[nodiscard]] Fault finite_fault(const std::string& item,
+                                 const Eigen::MatrixBase<Derived>& matrix) {
+  for (Index c = 0; c < matrix.cols(); ++c) {
+    for (Index r = 0; r < matrix.rows(); ++r) {
+      if (!is_finite(matrix(r, c)))
+        return fault(entry(item, r, c), "a finite number", matrix(r, c));
+    }
+  }
+  return {};
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] bool is_nonnegative(const Scalar& x) noexcept {
+  return is_finite(x) && x >= Scalar(0);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] bool is_positive(const Scalar& x) noexcept {
+  return is_finite(x) && x > Scalar(0);
+}
+
+/// What is wrong with a matrix that should be symmetric positive definite, short of its pivots.
+/// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
+template <typename Derived>
+[[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,
+                                    const Eigen::MatrixBase<Derived>& matrix) {
+  using std::abs, std::sqrt;
+  using Scalar = typename Derived::Scalar;
+  const Index size = matrix.rows();
+  if (size < 1) return fault(item + name + " rows", "at least 1", size);
+  if (matrix.cols() != size) {
+    return fault(item + name + " columns", "as many as rows", matrix.cols());
+  }
+  if (!matrix.allFinite()) return finite_fault(item + name, matrix);
+  const Scalar allowance =
+      sqrt(std::numeric_limits<Scalar>::epsilon()) * matrix.cwiseAbs().maxCoeff();
+  for (Index c = 0; c < size; ++c) {
+    if (!(matrix(c, c) > Scalar(0))) {
+      return fault(entry(item + name, c, c), "a number > 0", matrix(c, c));
+    }
+    for (Index r = c + 1; r < size; ++r) {
+      if (abs(matrix(r, c) - matrix(c, r)) > allowance) {
+        return fault(entry(item + name, r, c), "its mirror image (a symmetric matrix)",
+                     matrix(r, c));
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace detail

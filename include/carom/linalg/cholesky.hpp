@@ -30,10 +30,27 @@ void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept
   for (int c = 0; c < Width; ++c) RowsMap(a + (first + c) * stride + row) = sum[c];
 }
 
+/// The same for the panel's own diagonal block, whose upper triangle stays as it is.
+template <RealScalar Scalar, int Width>
+void update_panel_corner(Scalar* a, Index stride, Index first) noexcept {
+  using Rows = Eigen::Array<Scalar, Width, 1>;
+  Rows sum[Width];
+  for (int c = 0; c < Width; ++c) sum[c].setZero();
+  for (Index k = 0; k < first; ++k) {
+    const Scalar* const column = a + k * stride + first;
+    const Rows left = Eigen::Map<const Rows>(column);
+    for (int c = 0; c < Width; ++c) sum[c] += left * column[c];
+  }
+  for (int c = 0; c < Width; ++c) {
+    for (int r = c; r < Width; ++r) a[(first + c) * stride + first + r] -= sum[c](r);
+  }
+}
+
 template <RealScalar Scalar, int Width>
 void update_panel(Scalar* a, Index size, Index stride, Index first) noexcept {
   constexpr int lanes = int(Eigen::internal::packet_traits<Scalar>::size) * 2;
-  Index row = first;
+  update_panel_corner<Scalar, Width>(a, stride, first);
+  Index row = first + Width;
   for (; row + lanes <= size; row += lanes) {
     update_panel_rows<Scalar, lanes, Width>(a, stride, first, row);
   }

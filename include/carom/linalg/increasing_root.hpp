@@ -57,7 +57,7 @@ template <RealScalar Scalar, typename Function>
   int side = 0, slow_steps = 0;
   while (abs(best.value) > options.tolerance && best.evaluations < options.evaluation_limit) {
     Scalar x = low + (high - low) * (f_low_weighted / (f_low_weighted - f_high_weighted));
-    if (slow_steps >= 3) {
+    if (slow_steps >= 3 || !(x > low && x < high)) {  // an end far steeper than the other hides x
       x = low + (high - low) / 2;
       slow_steps = 0;
     }
