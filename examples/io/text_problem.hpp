@@ -49,8 +49,7 @@ class TextProblemParser {
       read_contact(result.problem);
     }
     if (const std::string_view extra = reader_.next(); !extra.empty()) {
-      reader_.fail("after contact " + std::to_string(contact_count - 1), "the end of the file",
-                   extra);
+      reader_.fail("after the last contact", "the end of the file", extra);
     }
     result.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
     return result;
@@ -62,11 +61,7 @@ class TextProblemParser {
     reader_.keyword("body", item_);
     const std::int64_t size = reader_.count([&] { return item_ + ": size"; }, 1);
     const std::int64_t line = reader_.line();
-    const auto room = std::int64_t(reader_.remaining() / 2);  // a number and a space
-    if (size > room || size * (size + 2) > room) {
-      reader_.fail(item_ + ": size", "one the rest of the file has numbers for",
-                   std::to_string(size));
-    }
+    refuse_absurd(size);
     matrix_.resize(Index(size), Index(size));
     read_matrix("momentum matrix");
     velocity_.resize(Index(size));
@@ -75,6 +70,17 @@ class TextProblemParser {
     read_vector("initial guess", guess_.data() + guess_.size() - size, size);
     refuse(line, problem.check_body(matrix_, velocity_));
     problem.add_body(matrix_, velocity_);
+  }
+
+  /// A matrix too large for the rest of the file is refused before memory is asked for; small ones
+  /// are read as far as they go, which gives the better message.
+  void refuse_absurd(std::int64_t size) const {
+    constexpr std::int64_t small = 256;
+    const auto room = std::int64_t(reader_.remaining() / 2);  // a digit and a space per number
+    if (size > small && (size > room || size * (size + 2) > room)) {
+      reader_.fail(item_ + ": size", "one the rest of the file has numbers for",
+                   std::to_string(size));
+    }
   }
 
   void read_contact(ContactProblem<double>& problem) {
