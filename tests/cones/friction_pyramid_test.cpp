@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/cones/friction_pyramid.hpp"
+
+#include "carom/cones/friction_cone.hpp"
+#include "carom/cones/planar_cone.hpp"
+
+#include "support/catch.hpp"
+#include "support/cone_laws.hpp"
+#include "support/derivative_laws.hpp"
+#include "support/projection_oracle.hpp"
+
+using carom::ConeRegion, carom::FrictionCone, carom::FrictionPyramid, carom::PlanarCone;
+using carom::Vector, carom::Vector3;
+using namespace carom::testing;
+
+namespace {
+
+template <typename Scalar>
+FrictionPyramid<Scalar> draw_pyramid(VectorSource<Scalar>& source) {
+  return {source.non_negative()};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("friction_pyramid: obeys the laws of a cone", "[cones][law]", float, double) {
+  check_cone_laws<FrictionPyramid<TestType>>(draw_pyramid<TestType>);
+}
+
+TEMPLATE_TEST_CASE("friction_pyramid: the derivative obeys its laws", "[cones][derivative]", float,
+                   double) {
+  check_derivative_laws<FrictionPyramid<TestType>>(draw_pyramid<TestType>);
+}
+
+TEMPLATE_TEST_CASE("friction_pyramid: projection is the nearest point, each tangent its own weight",
+                   "[cones][oracle]", float, double) {
+  const auto draw_inner = [](auto& source) {
+    return carom::make_inner_pyramid<TestType>(source.non_negative());
+  };
+  const auto draw_outer = [](auto& source) {
+    return carom::make_outer_pyramid<TestType>(source.non_negative());
+  };
+  check_against_oracle<FrictionPyramid<TestType>>(draw_inner);
+  check_against_oracle<FrictionPyramid<TestType>>(draw_outer);
+}
+
+TEMPLATE_TEST_CASE("friction_pyramid: extreme friction loses no accuracy", "[cones][oracle]", float,
+                   double) {
+  const auto draw_extreme = [](auto& source) {
+    return FrictionPyramid<TestType>{source.non_negative(extreme_friction_decades<TestType>)};
+  };
+  check_extreme_parameters<FrictionPyramid<TestType>>(draw_extreme, 12);
+  check_derivative_shape<FrictionPyramid<TestType>>(draw_extreme, 200);
+}
+
+TEMPLATE_TEST_CASE("friction_pyramid: the inner lies in the cone, the cone in the outer",
+                   "[cones][law]", float, double) {
+  WorstCase inner_in_cone("inner in cone"), cone_in_outer("cone in outer");
+  WorstCase edges("inner edges touch the cone"), faces("outer faces touch the cone");
+  VectorSource<TestType> source(52);
+  for (int sample = 0; sample < 500; ++sample) {
+    const FrictionCone<TestType> cone{source.non_negative(4)};
+    const auto inner = carom::make_inner_pyramid(cone.friction);
+    const auto outer = carom::make_outer_pyramid(cone.friction);
+    const Vector3<TestType> y = source.template vector<3>(4);
+    const Vector3<TestType> in_inner = project(inner, y).point;
+    const Vector3<TestType> in_cone = project(cone, y).point;
+    inner_in_cone.see_holds(contains(cone, in_inner, rounding(8, in_inner.norm())), cone, y);
+    cone_in_outer.see_holds(contains(outer, in_cone, rounding(8, in_cone.norm())), cone, y);
+
+    const TestType m = inner.half_width, mu = cone.friction;
+    const Vector3<TestType> edge(m, -m, 1), face(0, mu, 1);
+    edges.see(std::abs(edge.template head<2>().norm() - mu), rounding(4, mu), cone);
+    faces.see_holds(contains(outer, face) && outer.half_width == mu, cone);
+  }
+  for (const WorstCase* law : {&inner_in_cone, &cone_in_outer, &edges, &faces}) law->check(500);
+}
+
+TEMPLATE_TEST_CASE("friction_pyramid: with one tangent at rest it is a planar cone", "[cones][law]",
+                   float, double) {
+  WorstCase same("equals the planar cone");
+  for_each_sample<FrictionPyramid<TestType>>(
+      draw_pyramid<TestType>, 400, 53, 12,
+      [&](const auto& cone, const auto& weights, const auto& drawn, auto& source) {
+        const int moving = source.unit() < 0.5 ? 0 : 1;
+        Vector3<TestType> y = drawn;
+        y(1 - moving) = 0;
+        const PlanarCone<TestType> planar{cone.half_width};
+        const Vector<TestType, 2> weights2(weights(moving), weights(2)), y2(y(moving), y(2));
+        const Vector<TestType, 2> p2 = project(planar, weights2, y2).point;
+        Vector3<TestType> expected = Vector3<TestType>::Zero();
+        expected(moving) = p2(0);
+        expected(2) = p2(1);
+        const auto [p, region] = project(cone, weights, y);
+        same.see(distance_in(weights, p, expected), projection_allowance(weights, y), cone, weights,
+                 y);
+        same.see_holds(region == project(planar, weights2, y2).region, cone, weights, y);
+      });
+  same.check(400);
+}
+
+TEST_CASE("friction_pyramid: exact examples with no, one and two faces active",
+          "[cones][example]") {
+  const FrictionPyramid<double> cone{0.5};
+  const Vector3<double> weights(1.0, 4.0, 1.0);
+  const auto rest = project(cone, weights, Vector3<double>(1.0, -2.0, 4.0));
+  CHECK(rest.region == ConeRegion::stick);
+  CHECK(rest.point == Vector3<double>(1.0, -2.0, 4.0));
+  // One face: gn = (4 + 4/2 * 4.5) / (1 + 4/4), the first tangent stays.
+  const auto one = project(cone, weights, Vector3<double>(1.0, -4.5, 4.0));
+  CHECK(one.region == ConeRegion::slide);
+  CHECK((one.point - Vector3<double>(1.0, -3.25, 6.5)).norm() <= rounding(8, 6.5));
+  // Both faces: gn = (0 + 1/2 * 9 + 4/2 * 9) / (1 + 1/4 + 1) = 10.
+  const auto two = project(cone, weights, Vector3<double>(9.0, -9.0, 0.0));
+  CHECK(two.region == ConeRegion::slide);
+  CHECK((two.point - Vector3<double>(5.0, -5.0, 10.0)).norm() <= rounding(8, 10.0));
+  const auto away = project(cone, weights, Vector3<double>(2.0, 2.0, -5.0));
+  CHECK(away.region == ConeRegion::separate);  // 1/2 * 2 + 4/2 * 2 = 5
+}
