@@ -22,12 +22,14 @@ mapfile -t units < <(find examples -name '*.cpp' | sort)
 units=("$all_headers" "${units[@]}")
 shared=$(find include examples -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
+flags=(-std=c++20 -Iinclude -Iexamples -isystem "$eigen"
+  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"')
+
 check() {
   local unit=$1 passed
   passed=$results/$( (echo "$shared" && cat "$unit") | sha256sum | cut -d ' ' -f 1).passed
   [ -f "$passed" ] && return 0
-  "$tidy" --quiet --config-file=.clang-tidy "$unit" -- -std=c++20 -Iinclude -Iexamples -isystem "$eigen" 2>/dev/null &&
-    touch "$passed"
+  "$tidy" --quiet --config-file=.clang-tidy "$unit" -- "${flags[@]}" 2>/dev/null && touch "$passed"
 }
 
 faults=0
