@@ -19,13 +19,14 @@ struct IncreasingRootOptions {
   Scalar tolerance;           ///< accept |f| ≤ tolerance [unit of f], ≥ 0.
   Scalar first = 1;           ///< first argument tried, > 0.
   Scalar growth = 2;          ///< factor by which the bracket grows while f < 0, > 1.
-  int evaluation_limit = 40;  ///< most calls of f; bisection alone would reach 1e-12 in 40.
+  int evaluation_limit = 40;  ///< most calls of f; at worst every other one is a bisection, so 40
+                              ///< narrow the bracket a millionfold.
 };
 
 /// Looks for the root of an increasing function on (0, ∞) that is negative at 0.
 ///
 /// Brackets the root by growing steps, then closes in by false position with the Illinois rule;
-/// every third step that fails to halve the bracket is a bisection. Only signs and sizes of f are
+/// a step that fails to halve the bracket is followed by a bisection. Only signs and sizes of f are
 /// used, never differences of its integral, so round-off in a cost cannot mislead it.
 /// @param at_zero  f(0), < 0.
 /// @return  the argument of the smallest |f| met; positive even when the limit is reached.
@@ -54,12 +55,12 @@ template <RealScalar Scalar, typename Function>
   }
   Scalar f_low_weighted = f_low, f_high_weighted = f_high;
   Scalar width_before = high - low;
-  int side = 0, slow_steps = 0;
+  int side = 0;
+  bool slow = false;
   while (abs(best.value) > options.tolerance && best.evaluations < options.evaluation_limit) {
     Scalar x = low + (high - low) * (f_low_weighted / (f_low_weighted - f_high_weighted));
-    if (slow_steps >= 3 || !(x > low && x < high)) {  // an end far steeper than the other hides x
+    if (slow || !(x > low && x < high)) {  // an end far steeper than the other hides x
       x = low + (high - low) / 2;
-      slow_steps = 0;
     }
     if (!(x > low && x < high)) break;  // the bracket is down to round-off
     const Scalar value = try_at(x);
@@ -74,7 +75,7 @@ template <RealScalar Scalar, typename Function>
       high = x;
       f_high_weighted = value;
     }
-    slow_steps = high - low > width_before / 2 ? slow_steps + 1 : 0;
+    slow = high - low > width_before * Scalar(0.501);  // a bisection is not slow, round-off or not
     width_before = high - low;
   }
   return best;

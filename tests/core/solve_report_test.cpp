@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/core/solve_report.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using carom::SolveReport, carom::SolveStatus;
+
+static_assert(std::string_view(carom::to_string(SolveStatus::converged)) == "converged");
+
+TEST_CASE("solve_report: every status has its own word", "[core][example]") {
+  CHECK(std::string(to_string(SolveStatus::converged)) == "converged");
+  CHECK(std::string(to_string(SolveStatus::iteration_limit)) == "iteration_limit");
+  CHECK(std::string(to_string(SolveStatus::no_progress)) == "no_progress");
+  CHECK(std::string(to_string(SolveStatus::not_finite)) == "not_finite");
+  CHECK(std::string(to_string(static_cast<SolveStatus>(17))) == "unknown");
+}
+
+TEST_CASE("solve_report: nothing counts as converged until a solver says so", "[core][example]") {
+  SolveReport<double> report;
+  CHECK_FALSE(report.converged());
+  for (const auto status :
+       {SolveStatus::iteration_limit, SolveStatus::no_progress, SolveStatus::not_finite}) {
+    report.status = status;
+    CHECK_FALSE(report.converged());
+  }
+  report.status = SolveStatus::converged;
+  CHECK(report.converged());
+}
+
+TEST_CASE("solve_report: a fresh report holds zeros", "[core][example]") {
+  const SolveReport<float> report;
+  CHECK(report.status == SolveStatus::not_finite);
+  CHECK(report.iterations == 0);
+  CHECK(report.residual == 0);
+  CHECK(report.residual_target == 0);
+  CHECK(report.error_bound == 0);
+}
