@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("increasing_root: the value found is within tolerance, and is
       try_on(line, scale * root / 100);
       try_on(kink, scale * root / 100);
       try_on(soft_kink, scale * root / 2);
-      try_on(flat, scale * Scalar(3e-5));
+      if (root > Scalar(0.1)) try_on(flat, scale * Scalar(3e-5));
       try_on(cube, scale * root * root * root / 100);
       try_on(bent, scale / 1000);
     }
