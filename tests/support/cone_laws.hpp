@@ -91,7 +91,8 @@ void check_separate_region_law(const Draw& draw_cone, int count) {
         } else {
           separate.see_holds(!polar, cone, weights, y, p, region);
         }
-        if (region == ConeRegion::slide) slide.see_holds(p != zero, cone, weights, y, p);
+        if (region == ConeRegion::slide)
+          slide.see_holds(p != zero || in_polar(cone, q, slack), cone, weights, y, p);
       });
   separate.check(count);
   slide.check(0);
