@@ -59,13 +59,14 @@ struct LaneProjection {
     const auto resistance = pmadd(mu, pull, normal_weight);
     const auto drive = pmadd(pull, tangent_norm, pmul(normal_weight, yn));
     const auto product = pmul(tangent_norm, resistance);
-    const auto ratio = pdiv(pmax(drive, zero), product);
+    const auto signed_ratio = pdiv(drive, product);
+    const auto ratio = pmax(signed_ratio, zero);
     const auto scale = pmin(pmul(mu, ratio), one);
     tangent1 = pmul(scale, y1);
     tangent2 = pmul(scale, y2);
     normal = pmax(yn, pmul(ratio, tangent_norm));
-    // The sum carries NaN along and the overflow of every product on the way.
-    safe = all_within<Scalar>(pmin(tangent_squared, product), padd(product, drive),
+    // The sum carries NaN along and the overflow of every product and of the quotient.
+    safe = all_within<Scalar>(pmin(tangent_squared, product), padd(product, signed_ratio),
                               safe_low<Scalar>, 1 / safe_low<Scalar>);
   }
 };
