@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/cones/projection.hpp"
+
+#include <string>
+#include <type_traits>
+
+#include "carom/cones/half_line.hpp"
+
+#include "support/catch.hpp"
+
+using carom::ConeRegion, carom::HalfLine;
+
+static_assert(std::is_same_v<carom::SetVector<HalfLine<float>>, carom::Vector<float, 1>>);
+static_assert(std::is_same_v<carom::SetMatrix<HalfLine<double>>, carom::SquareMatrix<double, 1>>);
+
+TEST_CASE("projection: every region has its word", "[cones][example]") {
+  CHECK(to_string(ConeRegion::stick) == std::string("stick"));
+  CHECK(to_string(ConeRegion::slide) == std::string("slide"));
+  CHECK(to_string(ConeRegion::separate) == std::string("separate"));
+  CHECK(to_string(static_cast<ConeRegion>(7)) == std::string("unknown"));
+}
