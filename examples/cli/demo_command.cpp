@@ -1,7 +1,68 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include "cli/commands.hpp"
+#include "cli/experiment.hpp"
+#include "cli/table.hpp"
+#include "io/bad_input.hpp"
+#include "io/number_text.hpp"
+
 namespace carom::cli {
-int run_demo(const DemoOptions&) {
-  return bad_demo;
+
+double Comparison::error() const noexcept {
+  const double difference = std::abs(computed - expected);
+  const double error = expected == 0 ? difference : difference / std::abs(expected);
+  return std::isfinite(error) ? error : HUGE_VAL;
 }
+
+namespace {
+
+/// Writes the page and returns where it is.
+std::string write_page(const std::string& folder, const std::string& page) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::filesystem::path path = std::filesystem::path(folder) / "index.html";
+  std::ofstream file(path, std::ios::binary);
+  file << page;
+  file.close();
+  if (error || !file) {
+    throw examples::BadInput("--output " + folder + ": expected a folder that can be written to");
+  }
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return (error ? path : whole).lexically_normal().string();
+}
+
+}  // namespace
+
+int run_demo(const DemoOptions& options) {
+  const std::vector<Experiment> experiments{run_cone_experiment(), run_incline_experiment(),
+                                            run_pizza_experiment(), run_ground_experiment(),
+                                            run_problem_experiment(options.data)};
+  const std::string path = write_page(options.output, make_page(experiments));
+
+  std::vector<std::vector<std::string>> rows{
+      {"quantity", "closed form", "computed", "error", "allowed", ""}};
+  std::size_t total = 0, passed = 0;
+  for (const Experiment& experiment : experiments) {
+    for (const Comparison& c : experiment.comparisons) {
+      ++total;
+      passed += c.passed() ? 1 : 0;
+      const std::string unit = c.unit.empty() ? "" : " [" + c.unit + "]";
+      rows.push_back({c.quantity + unit, examples::format_rounded(c.expected, 6),
+                      examples::format_rounded(c.computed, 6),
+                      examples::format_rounded(c.error(), 2),
+                      examples::format_rounded(c.tolerance, 2), c.passed() ? "ok" : "WRONG"});
+    }
+  }
+  print(format_table(rows) + "\n" + std::to_string(passed) + " of " + std::to_string(total) +
+        " quantities are within what is allowed\npage: " + path + "\n");
+  return passed == total ? done : bad_demo;
+}
+
 }  // namespace carom::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace carom::cli {
+
+/// A number that paper and pencil give, beside the one the library computes.
+struct Comparison {
+  std::string quantity;
+  std::string unit;  ///< Empty without unit.
+  double expected;   ///< Closed form.
+  double computed;
+  double tolerance;  ///< Largest accepted error(), > 0.
+
+  /// Relative error; absolute where the closed form is zero.
+  [[nodiscard]] double error() const noexcept;
+  [[nodiscard]] bool passed() const noexcept { return error() <= tolerance; }
+};
+
+/// One entry of a legend: a CSS class of the series, the kind of mark, its meaning.
+struct LegendEntry {
+  std::string style;
+  std::string mark;  ///< `line`, `dash`, `dot` or `fill`.
+  std::string text;
+};
+
+struct Panel {
+  std::string title;
+  std::vector<LegendEntry> legend;
+  std::string svg;
+};
+
+/// A section of the page: a question, pictures, numbers.
+struct Experiment {
+  std::string title;
+  std::string text;  ///< HTML, for a newcomer.
+  std::vector<Panel> panels;
+  std::string caption;  ///< HTML below the pictures.
+  std::vector<Comparison> comparisons;
+};
+
+/// The experiments, in the order of the page.
+Experiment run_cone_experiment();
+Experiment run_incline_experiment();
+Experiment run_pizza_experiment();
+Experiment run_ground_experiment();
+Experiment run_problem_experiment(const std::string& data_folder);
+
+/// The whole page, self-contained.
+std::string make_page(const std::vector<Experiment>& experiments);
+
+}  // namespace carom::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace carom::cli {
+
+/// The style sheet of the page: light and dark, from wide screens down to phones.
+inline constexpr const char* page_style = R"css(
+:root {
+  color-scheme: light dark;
+  --paper: #f7f5f0; --card: #fffefb; --ink: #1f2430; --soft: #5c6474; --faint: #8d94a2;
+  --rule: #e4e0d6; --grid: #ece8de; --frame: #a9adb6;
+  --s1: #1f5fa8; --s2: #c4501b; --s3: #2c7a53; --stick: #1f5fa81c; --away: #2c7a5318;
+  --good: #2c7a53; --bad: #b3261e; --felt: #2c7a53; --shadow: 0 1px 2px #1f243012, 0 6px 24px #1f24300d;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171d; --card: #1b1f27; --ink: #e7e6e1; --soft: #a9afbb; --faint: #7d8491;
+    --rule: #2c313b; --grid: #272c35; --frame: #606876;
+    --s1: #78b0f0; --s2: #f0935f; --s3: #6cc398; --stick: #78b0f024; --away: #6cc3981c;
+    --good: #6cc398; --bad: #ff8a80; --felt: #1f5a3d; --shadow: none;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--paper); color: var(--ink);
+  font: 17px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+main { max-width: 1080px; margin: 0 auto; padding: 0 24px 64px; }
+h1, h2 {
+  font-family: "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", "P052", Georgia, serif;
+  font-weight: 600; letter-spacing: -0.01em; line-height: 1.15; margin: 0;
+}
+h1 { font-size: clamp(44px, 8vw, 76px); letter-spacing: -0.03em; }
+h2 { font-size: clamp(25px, 3.4vw, 32px); }
+h3 { font-size: 15px; font-weight: 600; margin: 0 0 2px; line-height: 1.35; }
+p { margin: 0; max-width: 44em; }
+a { color: var(--s1); text-decoration-thickness: 1px; text-underline-offset: 3px; }
+code { font: 0.88em ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+header { display: grid; grid-template-columns: 1.25fr 1fr; gap: 40px; align-items: center; padding: 56px 0 28px; }
+header p { font-size: 20px; line-height: 1.5; color: var(--soft); margin-top: 14px; }
+header svg { width: 100%; height: auto; display: block; }
+.facts { display: flex; flex-wrap: wrap; gap: 10px 36px; padding: 18px 0; margin: 0 0 12px;
+  border-top: 1px solid var(--rule); border-bottom: 1px solid var(--rule); }
+.facts div { font-size: 15px; color: var(--soft); }
+.facts b { display: block; font-size: 25px; line-height: 1.25; font-weight: 600; color: var(--ink);
+  font-variant-numeric: tabular-nums; }
+.facts b.good { color: var(--good); } .facts b.bad { color: var(--bad); }
+section { padding: 44px 0 0; }
+section > p { margin-top: 12px; }
+.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
+  gap: 18px; margin: 22px 0 14px; }
+figure { margin: 0; background: var(--card); border: 1px solid var(--rule); border-radius: 12px;
+  padding: 16px 16px 10px; box-shadow: var(--shadow); }
+figure svg { width: 100%; height: auto; display: block; margin-top: 6px; overflow: visible; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 16px; font-size: 13.5px; color: var(--soft); line-height: 1.6; }
+.legend span { display: inline-flex; align-items: center; gap: 7px; }
+.legend svg { width: 22px; height: 10px; margin: 0; flex: none; }
+.caption { color: var(--soft); font-size: 15.5px; max-width: 50em; }
+svg text { font-family: inherit; fill: var(--ink); }
+.tick { font-size: 12.5px; fill: var(--soft); font-variant-numeric: tabular-nums; }
+.value { font-size: 12.5px; fill: var(--ink); font-variant-numeric: tabular-nums; }
+.name { font-size: 13px; fill: var(--soft); }
+.note { font-size: 15px; font-style: italic; fill: var(--soft); } .note.small { font-size: 12.5px; }
+.grid { stroke: var(--grid); stroke-width: 1; } .frame { stroke: var(--frame); stroke-width: 1.2; }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+.dashed { stroke-dasharray: 5 5; } .faint { stroke: var(--frame); stroke-width: 1.2; }
+.s1 { stroke: var(--s1); } .s2 { stroke: var(--s2); } .s3 { stroke: var(--s3); }
+.dot { stroke: var(--card); stroke-width: 1; }
+.dot.s1, .bar.s1 { fill: var(--s1); } .dot.s2, .bar.s2 { fill: var(--s2); } .dot.s3, .bar.s3 { fill: var(--s3); }
+.dot.ring { fill: none; stroke: var(--s3); stroke-width: 1.8; }
+.bar { stroke: none; opacity: 0.88; }
+.arrow { stroke-width: 1.5; } #tip path { fill: var(--s2); }
+.stick { fill: var(--stick); } .separate { fill: var(--away); }
+table { border-collapse: collapse; width: 100%; font-size: 15px; margin-top: 20px; font-variant-numeric: tabular-nums; }
+th { text-align: right; font-weight: 600; color: var(--soft); font-size: 13.5px; padding: 6px 10px; border-bottom: 1px solid var(--frame); }
+td { text-align: right; padding: 5px 10px; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; }
+tr.group td { font-weight: 600; padding-top: 20px; border-bottom-color: var(--frame); }
+td sup { font-size: 0.72em; line-height: 0; }
+.unit { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
+footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 18px; border-top: 1px solid var(--rule); }
+@media (max-width: 720px) {
+  body { font-size: 16.5px; }
+  main { padding: 0 16px 48px; }
+  header { grid-template-columns: 1fr; gap: 22px; padding: 28px 0 20px; }
+  header p { font-size: 18px; }
+  figure { padding: 13px 12px 8px; }
+  .facts { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 20px; }
+  .facts b { font-size: 21px; }
+  table, tbody, tr, td { display: block; } thead { display: none; }
+  tr { padding: 10px 0; border-bottom: 1px solid var(--rule); }
+  tr.group { padding: 22px 0 6px; border-bottom-color: var(--frame); }
+  td, tr.group td { border: 0; padding: 1px 0; white-space: normal; }
+  td:first-child { margin-bottom: 3px; font-weight: 500; }
+  td[data-label] { display: flex; justify-content: space-between; gap: 16px; }
+  td[data-label]::before { content: attr(data-label); color: var(--soft); }
+}
+)css";
+
+}  // namespace carom::cli
