@@ -30,7 +30,7 @@ Panel make_panel(const std::string& title, double ratio) {
   plot.area(apart, "separate");
   plot.curve({{0, 0}, {surface_end, upward.high}}, "s1");
   plot.curve({{0, 0}, polar_end}, "s3 dashed");
-  const std::vector<PlotPoint> samples{{2.2, 0.95},  {1.9, 0.3},  {2.1, -0.6},
+  const std::vector<PlotPoint> samples{{1.6, 0.75},  {2.1, 0.1},  {2.3, -0.5},
                                        {1.0, -0.35}, {0.3, 1.05}, {0.5, -0.8}};
   for (const PlotPoint& from : samples) {
     const Vector3<double> y(from.x, 0, from.y);
@@ -40,7 +40,7 @@ Panel make_panel(const std::string& title, double ratio) {
     plot.dots({from}, "s2", 3.6);
   }
   plot.note({0.07, 0.78}, "stick");
-  plot.note({1.25, 0.78}, "slide");
+  plot.note({2.05, 1.0}, "slide");
   plot.note({0.12, -0.97}, "separate");
   return {title,
           {{"s1", "line", "cone surface, |yₜ| = μ yₙ"},

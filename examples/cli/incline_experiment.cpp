@@ -31,7 +31,7 @@ bool slides(double degrees) {
 struct SlopeMotion {
   double speed;                   ///< [m/s]
   double acceleration;            ///< Over the last step [m/s²].
-  double tangent_regularization;  ///< Rₜ of a contact [1/kg].
+  double tangent_regularization;  ///< Rₜ of a contact, harmonic mean [1/kg].
 };
 
 SlopeMotion run_point(double degrees) {
@@ -53,8 +53,9 @@ SlopeMotion run_box(double degrees) {
     before = box.velocity(3);
     box.step();
   }
-  return {box.velocity(3), (box.velocity(3) - before) / time_step,
-          box.problem().regularization(0).tangent};
+  double stiffness = 0;  // corners move alike, so 1/Rₜ adds up over them
+  for (Index i = 0; i < 4; ++i) stiffness += 1 / box.problem().regularization(i).tangent;
+  return {box.velocity(3), (box.velocity(3) - before) / time_step, 4 / stiffness};
 }
 
 double expected_speed(const SlopeMotion& motion, double carried_mass, double degrees) {
@@ -130,7 +131,7 @@ Experiment run_incline_experiment() {
                                       expected_speed(point, point_mass, degrees), point.speed,
                                       1e-9});
     experiment.comparisons.push_back({"Creep of a box " + slope, "m/s",
-                                      expected_speed(box, box_mass / 4, degrees), box.speed, 1e-6});
+                                      expected_speed(box, box_mass / 4, degrees), box.speed, 1e-9});
   }
   for (const double degrees : {30.0, 60.0}) {
     const std::string slope = "on a slope of " + label_text(degrees) + "°";

@@ -19,8 +19,10 @@ std::string html_number(double value, int digits) {
   if (e != std::string::npos) {
     std::string exponent = std::to_string(std::stoi(text.substr(e + 1)));
     if (exponent.front() == '-') exponent.replace(0, 1, "−");
-    power = " × 10<sup>" + exponent + "</sup>";
     text.resize(e);
+    power = "10<sup>" + exponent + "</sup>";
+    if (text == "1") return power;
+    power.insert(0, " × ");
   }
   if (text.front() == '-') text.replace(0, 1, "−");
   return text + power;

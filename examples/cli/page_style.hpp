@@ -51,8 +51,8 @@ section > p { margin-top: 12px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
   gap: 18px; margin: 22px 0 14px; }
 figure { margin: 0; background: var(--card); border: 1px solid var(--rule); border-radius: 12px;
-  padding: 16px 16px 10px; box-shadow: var(--shadow); }
-figure svg { width: 100%; height: auto; display: block; margin-top: 6px; overflow: visible; }
+  padding: 16px 16px 10px; box-shadow: var(--shadow); display: flex; flex-direction: column; }
+figure > svg { width: 100%; height: auto; display: block; margin-top: auto; padding-top: 6px; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 16px; font-size: 13.5px; color: var(--soft); line-height: 1.6; }
 .legend span { display: inline-flex; align-items: center; gap: 7px; }
 .legend svg { width: 22px; height: 10px; margin: 0; flex: none; }
@@ -77,7 +77,8 @@ th { text-align: right; font-weight: 600; color: var(--soft); font-size: 13.5px;
 td { text-align: right; padding: 5px 10px; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; }
 tr.group td { font-weight: 600; padding-top: 20px; border-bottom-color: var(--frame); }
-td sup { font-size: 0.72em; line-height: 0; }
+sup { line-height: 0; }
+td sup { font-size: 0.72em; }
 .unit { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
 footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 18px; border-top: 1px solid var(--rule); }
 @media (max-width: 720px) {

@@ -75,9 +75,9 @@ Experiment run_pizza_experiment() {
   Experiment experiment;
   experiment.title = "The pizza saver";
   experiment.text =
-      "The little table that keeps the lid off a pizza: a disc of 3 kg and 1.5 m radius on three "
-      "feet, twisted by a torque <i>M</i> about its axis. Three contacts share the load, so this "
-      "checks that they agree with each other, not just with their own cone.";
+      "The little table that keeps the lid off a pizza, here of 3 kg and 1.5 m radius: a disc on "
+      "three feet, twisted by a torque <i>M</i> about its axis. Three contacts share the load, so "
+      "this checks that they agree with each other, not just with their own cone.";
   experiment.panels = {make_friction_panel(), make_spin_panel()};
   experiment.caption =
       "Friction balances the torque up to <i>μ m g R</i> = 22.07 N m; beyond it the feet "
