@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
 #include "carom/contact/contact_problem.hpp"
@@ -13,7 +12,60 @@
 /// @file
 /// The convex contact problem written out with dense matrices, straight from its formulas, in any
 /// scalar: what the library computes body by body and contact by contact is compared with this.
+/// Plain loops on purpose: they share no code with the library, and compile in no time.
 namespace carom::testing {
+
+/// M x.
+template <typename Scalar>
+[[nodiscard]] VectorX<Scalar> multiply(const MatrixX<Scalar>& matrix, const VectorX<Scalar>& x) {
+  VectorX<Scalar> result = VectorX<Scalar>::Zero(matrix.rows());
+  Scalar* const out = result.data();
+  for (Index c = 0; c < matrix.cols(); ++c) {
+    const Scalar* const column = matrix.data() + c * matrix.rows();
+    const Scalar factor = x(c);
+    for (Index r = 0; r < matrix.rows(); ++r) out[r] += factor * column[r];
+  }
+  return result;
+}
+
+/// Mᵀ x.
+template <typename Scalar>
+[[nodiscard]] VectorX<Scalar> multiply_transposed(const MatrixX<Scalar>& matrix,
+                                                  const VectorX<Scalar>& x) {
+  VectorX<Scalar> result(matrix.cols());
+  for (Index c = 0; c < matrix.cols(); ++c) {
+    const Scalar* const column = matrix.data() + c * matrix.rows();
+    Scalar sum(0);
+    for (Index r = 0; r < matrix.rows(); ++r) sum += column[r] * x(r);
+    result(c) = sum;
+  }
+  return result;
+}
+
+template <typename Scalar>
+[[nodiscard]] Scalar inner(const VectorX<Scalar>& a, const VectorX<Scalar>& b) {
+  Scalar sum(0);
+  for (Index i = 0; i < a.size(); ++i) sum += a(i) * b(i);
+  return sum;
+}
+
+/// M⁻¹ of a symmetric positive definite matrix, by Gauss and Jordan.
+template <typename Scalar>
+[[nodiscard]] MatrixX<Scalar> invert(MatrixX<Scalar> matrix) {
+  const Index n = matrix.rows();
+  for (Index k = 0; k < n; ++k) {
+    const Scalar pivot = Scalar(1) / matrix(k, k);
+    matrix(k, k) = Scalar(1);
+    for (Index c = 0; c < n; ++c) matrix(k, c) *= pivot;
+    for (Index r = 0; r < n; ++r) {
+      const Scalar factor = matrix(r, k);
+      if (r == k || factor == Scalar(0)) continue;
+      matrix(r, k) = Scalar(0);
+      for (Index c = 0; c < n; ++c) matrix(r, c) -= factor * matrix(k, c);
+    }
+  }
+  return matrix;
+}
 
 /// Nearest point of the friction cone in the metric diag(Rₜ, Rₜ, Rₙ), by geometry: y itself, or the
 /// foot on the ray through (μ yₜ/‖yₜ‖, 1), or the apex.
@@ -34,69 +86,88 @@ template <typename Scalar>
   return ray * Scalar(along / squared);
 }
 
-/// A, J, R, v*, v̂ and μ in full.
+/// A, A⁻¹, J, R, v*, v̂ and μ in full.
 template <typename Scalar>
 struct DenseProblem {
-  MatrixX<Scalar> momentum, jacobian;
+  using Velocity = VectorX<Scalar>;  ///< n_v
+  using Impulse = VectorX<Scalar>;   ///< 3 n_c
+
+  MatrixX<Scalar> momentum, inverse_momentum, jacobian;
   VectorX<Scalar> free_velocity, bias, weights, friction;
 
   [[nodiscard]] Index contact_count() const { return friction.size(); }
 
-  [[nodiscard]] VectorX<Scalar> project(const VectorX<Scalar>& y) const {
-    VectorX<Scalar> result(y.size());
+  [[nodiscard]] Impulse project(const Impulse& y) const {
+    Impulse result(y.size());
     for (Index i = 0; i < contact_count(); ++i) {
-      result.template segment<3>(3 * i) =
+      const Vector3<Scalar> foot =
           foot_on_cone<Scalar>(friction(i), weights(3 * i), weights(3 * i + 2),
-                               Vector3<Scalar>(y.template segment<3>(3 * i)));
+                               Vector3<Scalar>(y(3 * i), y(3 * i + 1), y(3 * i + 2)));
+      for (Index k = 0; k < 3; ++k) result(3 * i + k) = foot(k);
     }
     return result;
   }
-  /// y(v) = −R⁻¹(J v − v̂).
-  [[nodiscard]] VectorX<Scalar> trial(const VectorX<Scalar>& v) const {
-    return (bias - jacobian * v).cwiseQuotient(weights);
+  [[nodiscard]] Impulse weigh(const Impulse& gamma) const {
+    Impulse result(gamma.size());
+    for (Index i = 0; i < gamma.size(); ++i) result(i) = weights(i) * gamma(i);
+    return result;
   }
-  [[nodiscard]] VectorX<Scalar> impulse(const VectorX<Scalar>& v) const {
-    return project(trial(v));
+  /// u = J v − v̂ + R σ.
+  [[nodiscard]] Impulse conic_velocity(const Velocity& v, const Impulse& slack) const {
+    Impulse result = multiply(jacobian, v);
+    for (Index i = 0; i < result.size(); ++i) result(i) += weights(i) * slack(i) - bias(i);
+    return result;
+  }
+  /// y(v) = −R⁻¹(J v − v̂).
+  [[nodiscard]] Impulse trial(const Velocity& v) const {
+    Impulse result = multiply(jacobian, v);
+    for (Index i = 0; i < result.size(); ++i) result(i) = (bias(i) - result(i)) / weights(i);
+    return result;
+  }
+  [[nodiscard]] Impulse impulse(const Velocity& v) const { return project(trial(v)); }
+  /// ½‖v − v*‖²_A + ½‖σ‖²_R.
+  [[nodiscard]] Scalar conic_cost(const Velocity& v, const Impulse& slack) const {
+    const Velocity change = v - free_velocity;
+    return (inner(change, multiply(momentum, change)) + inner(slack, weigh(slack))) / Scalar(2);
   }
   /// ℓ(v).
-  [[nodiscard]] Scalar cost(const VectorX<Scalar>& v) const {
-    const VectorX<Scalar> change = v - free_velocity;
-    const VectorX<Scalar> gamma = impulse(v);
-    return change.dot(momentum * change) / Scalar(2) +
-           gamma.dot(weights.cwiseProduct(gamma)) / Scalar(2);
-  }
+  [[nodiscard]] Scalar cost(const Velocity& v) const { return conic_cost(v, impulse(v)); }
   /// ∇ℓ(v).
-  [[nodiscard]] VectorX<Scalar> gradient(const VectorX<Scalar>& v) const {
-    return momentum * (v - free_velocity) - jacobian.transpose() * impulse(v);
+  [[nodiscard]] Velocity gradient(const Velocity& v) const {
+    return multiply<Scalar>(momentum, v - free_velocity) -
+           multiply_transposed(jacobian, impulse(v));
   }
   /// W = J A⁻¹ Jᵀ.
   [[nodiscard]] MatrixX<Scalar> delassus() const {
-    return jacobian * momentum.llt().solve(jacobian.transpose());
+    MatrixX<Scalar> result(jacobian.rows(), jacobian.rows());
+    for (Index i = 0; i < jacobian.rows(); ++i) {
+      const Velocity row = jacobian.row(i);
+      result.col(i) = multiply<Scalar>(jacobian, multiply(inverse_momentum, row));
+    }
+    return result;
   }
   /// r = J v* − v̂.
-  [[nodiscard]] VectorX<Scalar> load() const { return jacobian * free_velocity - bias; }
+  [[nodiscard]] Impulse load() const { return multiply(jacobian, free_velocity) - bias; }
   /// ½ γᵀ(W + R)γ + rᵀγ.
-  [[nodiscard]] Scalar dual_cost(const VectorX<Scalar>& gamma) const {
-    const VectorX<Scalar> pushed = jacobian.transpose() * gamma;
-    return pushed.dot(momentum.llt().solve(pushed)) / Scalar(2) +
-           gamma.dot(weights.cwiseProduct(gamma)) / Scalar(2) + load().dot(gamma);
+  [[nodiscard]] Scalar dual_cost(const Impulse& gamma) const {
+    const Velocity pushed = multiply_transposed(jacobian, gamma);
+    return (inner(pushed, multiply(inverse_momentum, pushed)) + inner(gamma, weigh(gamma))) /
+               Scalar(2) +
+           inner(load(), gamma);
   }
   /// v* + A⁻¹ Jᵀ γ.
-  [[nodiscard]] VectorX<Scalar> velocity(const VectorX<Scalar>& gamma) const {
-    return free_velocity + momentum.llt().solve(jacobian.transpose() * gamma);
-  }
-  /// u = J v − v̂ + R σ.
-  [[nodiscard]] VectorX<Scalar> conic_velocity(const VectorX<Scalar>& v,
-                                               const VectorX<Scalar>& slack) const {
-    return jacobian * v - bias + weights.cwiseProduct(slack);
+  [[nodiscard]] Velocity velocity(const Impulse& gamma) const {
+    return free_velocity + multiply(inverse_momentum, multiply_transposed(jacobian, gamma));
   }
   /// ‖v‖_A.
-  [[nodiscard]] Scalar energy_norm(const VectorX<Scalar>& v) const {
-    return std::sqrt(v.dot(momentum * v));
+  [[nodiscard]] Scalar energy_norm(const Velocity& v) const {
+    using std::sqrt;
+    return sqrt(inner(v, multiply(momentum, v)));
   }
   /// ‖p‖_{A⁻¹}.
-  [[nodiscard]] Scalar momentum_norm(const VectorX<Scalar>& p) const {
-    return std::sqrt(p.dot(momentum.llt().solve(p)));
+  [[nodiscard]] Scalar momentum_norm(const Velocity& p) const {
+    using std::sqrt;
+    return sqrt(inner(p, multiply(inverse_momentum, p)));
   }
 };
 
@@ -112,12 +183,23 @@ template <typename Scalar = long double>
   const Index count = Index(raw.contacts.size());
   DenseProblem<Scalar> dense;
   dense.momentum.setZero(size, size);
+  dense.inverse_momentum.setZero(size, size);
   dense.free_velocity.setZero(size);
+  const auto place = [](MatrixX<Scalar>& matrix, Index row, Index column, const auto& block) {
+    for (Index r = 0; r < block.rows(); ++r) {
+      for (Index c = 0; c < block.cols(); ++c) matrix(row + r, column + c) = Scalar(block(r, c));
+    }
+  };
   for (std::size_t b = 0; b < raw.bodies.size(); ++b) {
     const RawBody& body = raw.bodies[b];
     const Index n = body.momentum.rows();
-    dense.momentum.block(starts[b], starts[b], n, n) = body.momentum.cast<Scalar>();
-    dense.free_velocity.segment(starts[b], n) = body.free_velocity.cast<Scalar>();
+    MatrixX<Scalar> matrix(n, n);
+    place(matrix, 0, 0, body.momentum);
+    place(dense.momentum, starts[b], starts[b], matrix);
+    place(dense.inverse_momentum, starts[b], starts[b], invert(matrix));
+    for (Index i = 0; i < n; ++i) {
+      dense.free_velocity(starts[b] + i) = Scalar(body.free_velocity(i));
+    }
   }
   dense.jacobian.setZero(3 * count, size);
   dense.bias.setZero(3 * count);
@@ -125,15 +207,15 @@ template <typename Scalar = long double>
   dense.friction.setZero(count);
   for (Index i = 0; i < count; ++i) {
     const RawContact& contact = raw.contacts[std::size_t(i)];
-    const auto place = [&](Index body, const Eigen::MatrixXd& block) {
-      dense.jacobian.block(3 * i, starts[std::size_t(body)], 3, block.cols()) +=
-          block.cast<Scalar>();
-    };
-    place(contact.first, contact.first_jacobian);
-    if (contact.second >= 0) place(contact.second, contact.second_jacobian);
+    place(dense.jacobian, 3 * i, starts[std::size_t(contact.first)], contact.first_jacobian);
+    if (contact.second >= 0) {
+      place(dense.jacobian, 3 * i, starts[std::size_t(contact.second)], contact.second_jacobian);
+    }
     const auto [tangent, normal] = contact.law.regularization;
-    dense.weights.template segment<3>(3 * i) << Scalar(tangent), Scalar(tangent), Scalar(normal);
-    dense.bias.template segment<3>(3 * i) = contact.law.bias_velocity.cast<Scalar>();
+    for (Index k = 0; k < 3; ++k) {
+      dense.weights(3 * i + k) = Scalar(k < 2 ? tangent : normal);
+      dense.bias(3 * i + k) = Scalar(contact.law.bias_velocity(k));
+    }
     dense.friction(i) = Scalar(contact.law.friction);
   }
   return dense;
@@ -142,19 +224,26 @@ template <typename Scalar = long double>
 /// The numbers a problem was given, read back: for problems that come from files.
 template <typename Scalar>
 [[nodiscard]] RawProblem read_back(const ContactProblem<Scalar>& problem) {
+  const auto copy = [](const auto& matrix) {
+    Eigen::MatrixXd result(matrix.rows(), matrix.cols());
+    for (Index c = 0; c < matrix.cols(); ++c) {
+      for (Index r = 0; r < matrix.rows(); ++r) result(r, c) = double(matrix(r, c));
+    }
+    return result;
+  };
   RawProblem raw;
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
-    raw.bodies.push_back({problem.momentum_matrix(b).template cast<double>(),
-                          problem.free_velocity().segment(start, size).template cast<double>()});
+    raw.bodies.push_back(
+        {copy(problem.momentum_matrix(b)), copy(problem.free_velocity().segment(start, size))});
   }
   for (Index i = 0; i < problem.contact_count(); ++i) {
     RawContact contact;
     contact.first = problem.side_body(i, 0);
-    contact.first_jacobian = problem.jacobian(i, 0).transpose().template cast<double>();
+    contact.first_jacobian = copy(problem.jacobian(i, 0).transpose());
     if (problem.side_count(i) == 2) {
       contact.second = problem.side_body(i, 1);
-      contact.second_jacobian = problem.jacobian(i, 1).transpose().template cast<double>();
+      contact.second_jacobian = copy(problem.jacobian(i, 1).transpose());
     }
     const auto [tangent, normal] = problem.regularization(i);
     contact.law = {double(problem.cone(i).friction),
@@ -163,6 +252,14 @@ template <typename Scalar>
     raw.contacts.push_back(contact);
   }
   return raw;
+}
+
+/// The same vector over another scalar.
+template <typename To, typename From>
+[[nodiscard]] VectorX<To> convert_vector(const From& x) {
+  VectorX<To> result(x.size());
+  for (Index i = 0; i < x.size(); ++i) result(i) = static_cast<To>(x(i));
+  return result;
 }
 
 }  // namespace carom::testing

@@ -19,18 +19,19 @@ struct OracleSolution {
   int iterations;
 };
 
-/// Diagonal D ≥ W + R, equal over a contact's tangents.
+/// Diagonal D ≥ H, equal over a contact's tangents.
 template <typename Scalar>
 [[nodiscard]] VectorX<Scalar> majorant(const MatrixX<Scalar>& hessian) {
-  VectorX<Scalar> scale = hessian.diagonal().cwiseSqrt();
-  for (Index i = 0; i < scale.size(); i += 3) {
-    scale(i) = scale(i + 1) = std::max(scale(i), scale(i + 1));
+  const Index size = hessian.rows();
+  VectorX<Scalar> scale(size), rows = VectorX<Scalar>::Zero(size), result(size);
+  for (Index i = 0; i < size; i += 3) {
+    scale(i) = scale(i + 1) = std::sqrt(std::max(hessian(i, i), hessian(i + 1, i + 1)));
+    scale(i + 2) = std::sqrt(hessian(i + 2, i + 2));
   }
-  const MatrixX<Scalar> unit =
-      scale.cwiseInverse().asDiagonal() * hessian * scale.cwiseInverse().asDiagonal();
-  const VectorX<Scalar> rows = unit.cwiseAbs().rowwise().sum();
-  VectorX<Scalar> result(scale.size());
-  for (Index i = 0; i < scale.size(); i += 3) {
+  for (Index c = 0; c < size; ++c) {
+    for (Index r = 0; r < size; ++r) rows(r) += std::abs(hessian(r, c)) / (scale(r) * scale(c));
+  }
+  for (Index i = 0; i < size; i += 3) {
     const Scalar tangent = std::max(rows(i), rows(i + 1));
     result(i) = result(i + 1) = tangent * scale(i) * scale(i);
     result(i + 2) = rows(i + 2) * scale(i + 2) * scale(i + 2);
@@ -44,17 +45,13 @@ template <typename Scalar>
                                                           Scalar tolerance,
                                                           int iteration_limit = 200000) {
   MatrixX<Scalar> hessian = problem.delassus();
-  hessian.diagonal() += problem.weights;
+  for (Index i = 0; i < hessian.rows(); ++i) hessian(i, i) += problem.weights(i);
   const VectorX<Scalar> load = problem.load();
-  const VectorX<Scalar> step = majorant(hessian);
   DenseProblem<Scalar> metric = problem;  // projects in D instead of R
-  metric.weights = step;
-
-  const MatrixX<Scalar> inverse_momentum = problem.momentum.llt().solve(
-      MatrixX<Scalar>::Identity(problem.momentum.rows(), problem.momentum.cols()));
+  metric.weights = majorant(hessian);
+  const VectorX<Scalar>& step = metric.weights;
   const auto bound_at = [&](const VectorX<Scalar>& v) {
-    const VectorX<Scalar> gradient = problem.gradient(v);
-    return std::sqrt(gradient.dot(inverse_momentum * gradient));
+    return problem.momentum_norm(problem.gradient(v));
   };
   VectorX<Scalar> gamma = VectorX<Scalar>::Zero(load.size()), ahead = gamma, before = gamma;
   Scalar pace = 1;
@@ -62,7 +59,7 @@ template <typename Scalar>
   const Scalar free_norm = problem.energy_norm(problem.free_velocity);
   for (int k = 1; k <= iteration_limit && load.size() > 0; ++k) {
     before = gamma;
-    const VectorX<Scalar> slope = hessian * ahead + load;
+    const VectorX<Scalar> slope = multiply(hessian, ahead) + load;
     gamma = metric.project(ahead - slope.cwiseQuotient(step));
     const VectorX<Scalar> change = gamma - before;
     if ((ahead - gamma).cwiseProduct(step).dot(change) > 0) {  // momentum points uphill: restart
@@ -74,8 +71,7 @@ template <typename Scalar>
       pace = next;
     }
     if (k % 50 != 0) continue;
-    const VectorX<Scalar> velocity =
-        problem.free_velocity + inverse_momentum * (problem.jacobian.transpose() * gamma);
+    const VectorX<Scalar> velocity = problem.velocity(gamma);
     const Scalar bound = bound_at(velocity);
     if (bound < solution.error_bound) solution = {gamma, velocity, bound, k};
     if (bound <= tolerance * std::max(free_norm, problem.energy_norm(velocity))) break;

@@ -41,16 +41,20 @@ template <typename Scalar>
 
 template <typename Scalar>
 void add_to(ContactProblem<Scalar>& problem, const RawProblem& raw) {
+  MatrixX<Scalar> first, second;
   for (const RawBody& body : raw.bodies) {
-    problem.add_body(body.momentum.cast<Scalar>(), body.free_velocity.cast<Scalar>());
+    first = body.momentum.cast<Scalar>();
+    const VectorX<Scalar> velocity = body.free_velocity.cast<Scalar>();
+    problem.add_body(first, velocity);
   }
   for (const RawContact& contact : raw.contacts) {
     const WeightedContact<Scalar> law = convert_law<Scalar>(contact.law);
+    first = contact.first_jacobian.cast<Scalar>();
     if (contact.second < 0) {
-      problem.add_contact(contact.first, contact.first_jacobian.cast<Scalar>(), law);
+      problem.add_contact(contact.first, first, law);
     } else {
-      problem.add_contact(contact.first, contact.first_jacobian.cast<Scalar>(), contact.second,
-                          contact.second_jacobian.cast<Scalar>(), law);
+      second = contact.second_jacobian.cast<Scalar>();
+      problem.add_contact(contact.first, first, contact.second, second, law);
     }
   }
 }
@@ -79,8 +83,13 @@ struct RawShape {
 
 [[nodiscard]] inline RawBody draw_body(VectorSource<double>& source, int size, double mass) {
   const Eigen::MatrixXd spread = draw_matrix(source, size, size);
-  Eigen::MatrixXd momentum = mass * (spread * spread.transpose() / size);
-  momentum.diagonal().array() += mass / 2;
+  Eigen::MatrixXd momentum(size, size);
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      momentum(i, j) = momentum(j, i) = mass * spread.row(i).dot(spread.row(j)) / size;
+    }
+    momentum(i, i) += mass / 2;
+  }
   return {momentum, draw_matrix(source, size, 1) * 3};
 }
 

@@ -43,7 +43,7 @@ template <RealScalar Scalar>
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar relaxation = time_step + contact.dissipation_time;  // δt + τ_d
-  const Scalar turn = contact.near_rigid / (2 * std::numbers::pi_v<Scalar>);
+  const Scalar turn = contact.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
   const Scalar rigid = turn * turn * inverse_mass;
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
   return {contact.friction,

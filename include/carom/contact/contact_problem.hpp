@@ -84,7 +84,7 @@ class ContactProblem {
         !entries.empty()) {
       return entries;
     }
-    MatrixX<Scalar> lower = momentum_matrix;
+    MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
     return factor_cholesky(lower.data(), lower.rows(), lower.rows()) ? Fault{} : indefinite(item);
   }
 
@@ -97,7 +97,7 @@ class ContactProblem {
     detail::reject_if(check_contact(body, jacobian, law));
     append_contact({body, -1});
     append_side(0, body, jacobian);
-    append_law(law);
+    append_law(weighted(law, delassus(body, jacobian)));
     return contact_count() - 1;
   }
 
@@ -110,7 +110,8 @@ class ContactProblem {
     append_contact({first_body, second_body});
     append_side(0, first_body, first_jacobian);
     append_side(1, second_body, second_jacobian);
-    append_law(law);
+    append_law(weighted(
+        law, delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian)));
     return contact_count() - 1;
   }
 
@@ -221,6 +222,8 @@ class ContactProblem {
     std::array<Index, 2> jacobians;  ///< where the Jacobian blocks start
   };
 
+  using Delassus = SquareMatrix<Scalar, 3>;
+
   [[nodiscard]] static std::size_t at(Index i) noexcept { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::array<std::vector<Scalar>*, 6> contact_arrays() noexcept {
     return {&friction_,      &tangent_regularization_, &normal_regularization_,
@@ -247,11 +250,32 @@ class ContactProblem {
   template <typename MatrixType>
   void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
   void append_law(const WeightedContact<Scalar>& law);
-  void append_law(const CompliantContact<Scalar>& law) {
-    append_law(make_weighted(law, time_step_, inverse_mass(contact_count() - 1)));
+  /// J diag(A)⁻¹ Jᵀ of one side; ‖Σ‖_F/3 over the sides is a contact's inverse mass.
+  template <typename MatrixType>
+  [[nodiscard]] Delassus delassus(Index body,
+                                  const Eigen::MatrixBase<MatrixType>& jacobian) const noexcept {
+    Delassus result = Delassus::Zero();
+    for (Index i = 0; i < jacobian.cols(); ++i) {
+      const Vector3<Scalar> column = jacobian.col(i);
+      result.noalias() += column * (column / momentum_matrix(body)(i, i)).transpose();
+    }
+    return result;
   }
-  /// ‖Σ J diag(A)⁻¹ Jᵀ‖_F/3 over the sides of a contact.
-  [[nodiscard]] Scalar inverse_mass(Index contact) const noexcept;
+  [[nodiscard]] WeightedContact<Scalar> weighted(const WeightedContact<Scalar>& law,
+                                                 const Delassus&) const noexcept {
+    return law;
+  }
+  [[nodiscard]] WeightedContact<Scalar> weighted(const CompliantContact<Scalar>& law,
+                                                 const Delassus& block) const noexcept {
+    return make_weighted(law, time_step_, Scalar(block.norm() / 3));
+  }
+  /// What is wrong with a law, or with the numbers it leads to (they may leave the type's range).
+  template <typename Law>
+  [[nodiscard]] Fault law_fault(const std::string& item, const Law& law,
+                                const Delassus& block) const {
+    if (Fault given = detail::law_fault(item, law); !given.empty()) return given;
+    return detail::law_fault(item, weighted(law, block));
+  }
   template <typename MatrixType>
   [[nodiscard]] Fault side_fault(const std::string& item, Index body,
                                  const Eigen::MatrixBase<MatrixType>& jacobian) const;
@@ -320,7 +344,7 @@ Fault ContactProblem<Scalar>::check_contact(Index body,
   const std::string item = "contact " + std::to_string(contact_count());
   if (Fault side = side_fault(item, body, jacobian); !side.empty()) return side;
   if (jacobian.isZero(Scalar(0))) return item + ": Jacobian: expected a non-zero matrix, got zero";
-  return detail::law_fault(item, law);
+  return law_fault(item, law, delassus(body, jacobian));
 }
 
 template <RealScalar Scalar>
@@ -339,7 +363,8 @@ Fault ContactProblem<Scalar>::check_contact(Index first_body,
   if (first_jacobian.isZero(Scalar(0)) && second_jacobian.isZero(Scalar(0))) {
     return item + ": Jacobian: expected a non-zero matrix, got zero";
   }
-  return detail::law_fault(item, law);
+  return law_fault(item, law,
+                   delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian));
 }
 
 template <RealScalar Scalar>
@@ -368,20 +393,6 @@ void ContactProblem<Scalar>::append_law(const WeightedContact<Scalar>& law) {
   bias_tangent1_.push_back(law.bias_velocity.x());
   bias_tangent2_.push_back(law.bias_velocity.y());
   bias_normal_.push_back(law.bias_velocity.z());
-}
-
-template <RealScalar Scalar>
-Scalar ContactProblem<Scalar>::inverse_mass(Index contact) const noexcept {
-  SquareMatrix<Scalar, 3> delassus = SquareMatrix<Scalar, 3>::Zero();
-  for (int side = 0; side < side_count(contact); ++side) {
-    const JacobianMap block = jacobian(contact, side);
-    const MatrixMap momentum = momentum_matrix(side_body(contact, side));
-    for (Index i = 0; i < block.rows(); ++i) {
-      const Vector3<Scalar> row = block.row(i).transpose();
-      delassus.noalias() += row * (row / momentum(i, i)).transpose();
-    }
-  }
-  return delassus.norm() / 3;
 }
 
 }  // namespace carom::inline CAROM_ABI

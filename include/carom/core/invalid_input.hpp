@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -37,10 +38,22 @@ template <RealScalar Scalar>
   return x - x == Scalar(0);
 }
 
+/// A number in nine digits; one that no double can stand for is called by what it is.
+template <RealScalar Scalar>
+[[nodiscard]] std::string number_text(const Scalar& number) {
+  if constexpr (std::constructible_from<double, const Scalar&>) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(number));
+    return text;
+  } else {
+    return is_finite(number) ? "another finite number" : "a number that is not finite";
+  }
+}
+
 /// "body 3: free velocity entry 2: expected a finite number, got nan".
 template <RealScalar Scalar>
 [[nodiscard]] Fault fault(const std::string& item, const char* expected, const Scalar& got) {
-  return item + ": expected " + expected + ", got " + std::to_string(static_cast<double>(got));
+  return item + ": expected " + expected + ", got " + number_text(got);
 }
 
 [[nodiscard]] inline Fault fault(const std::string& item, const char* expected, Index got) {
@@ -51,14 +64,19 @@ template <RealScalar Scalar>
   return item + " entry (" + std::to_string(row) + ", " + std::to_string(column) + ")";
 }
 
-/// First entry of a matrix that is not finite, or nothing.
+[[nodiscard]] inline std::string entry(const std::string& item, Index index) {
+  return item + " entry " + std::to_string(index);
+}
+
+/// First entry of a matrix or vector that is not finite, or nothing.
 template <typename Derived>
 [[nodiscard]] Fault finite_fault(const std::string& item,
                                  const Eigen::MatrixBase<Derived>& matrix) {
   for (Index c = 0; c < matrix.cols(); ++c) {
     for (Index r = 0; r < matrix.rows(); ++r) {
-      if (!is_finite(matrix(r, c)))
-        return fault(entry(item, r, c), "a finite number", matrix(r, c));
+      if (is_finite(matrix(r, c))) continue;
+      const bool is_vector = Derived::ColsAtCompileTime == 1;
+      return fault(is_vector ? entry(item, r) : entry(item, r, c), "a finite number", matrix(r, c));
     }
   }
   return {};

@@ -50,6 +50,7 @@ template <RealScalar Scalar>
     return fault(item + ": normal regularization", "a finite number > 0",
                  contact.regularization.normal);
   }
+  if (contact.bias_velocity.allFinite()) return {};
   return finite_fault(item + ": bias velocity", contact.bias_velocity);
 }
 

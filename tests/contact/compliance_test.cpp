@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/compliance.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+using carom::CompliantContact, carom::make_weighted, carom::WeightedContact;
+using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
+
+static_assert(noexcept(make_weighted(CompliantContact<double>{0, 1}, 0.1, 1.0)));
+
+TEMPLATE_TEST_CASE("compliance: the weights are those of the formulas", "[contact][oracle]", float,
+                   double) {
+  using Scalar = TestType;
+  const long double pi = std::acos(-1.0L);
+  VectorSource<Scalar> source(90125u);
+  WorstCase normal("R_n"), tangent("R_t"), bias("bias"), friction("friction is passed on");
+  for (int sample = 0; sample < 4000; ++sample) {
+    const Scalar dt = source.positive(4) / 100, w = source.positive(6);
+    const CompliantContact<Scalar> contact{.gap = source.entry(6),
+                                           .stiffness = source.positive(8) * 1000,
+                                           .dissipation_time = source.non_negative(4),
+                                           .friction = source.non_negative(2),
+                                           .near_rigid = source.non_negative(2),
+                                           .relative_slip = source.positive(4)};
+    const WeightedContact<Scalar> law = make_weighted(contact, dt, w);
+    const long double relaxation = static_cast<long double>(dt) + contact.dissipation_time;
+    const long double spring = 1 / (static_cast<long double>(dt) * contact.stiffness * relaxation);
+    const long double rigid =
+        contact.near_rigid * contact.near_rigid / (4 * pi * pi) * static_cast<long double>(w);
+    const auto note = [&](WorstCase& law_seen, Scalar got, long double expected) {
+      law_seen.see(std::abs(got - expected), rounding(8, Scalar(1)) * std::abs(expected), dt, w,
+                   contact.gap, contact.stiffness, contact.dissipation_time, contact.near_rigid);
+    };
+    note(normal, law.regularization.normal, spring > rigid ? spring : rigid);
+    note(tangent, law.regularization.tangent, contact.relative_slip * static_cast<long double>(w));
+    note(bias, law.bias_velocity.z(), -contact.gap / relaxation);
+    friction.see_holds(law.friction == contact.friction && law.bias_velocity.x() == 0 &&
+                       law.bias_velocity.y() == 0);
+  }
+  for (const WorstCase* law : {&normal, &tangent, &bias, &friction}) law->check(4000);
+}
+
+TEST_CASE("compliance: a soft contact keeps its spring, a stiff one is softened to the clamp",
+          "[contact][example]") {
+  // R_n = 1/(0.01 · 1000 · 0.05) = 2; the clamp at w = 1 is 1/(4π²) = 0.0253302959…
+  const CompliantContact<double> soft{.gap = -0.1, .stiffness = 1000, .dissipation_time = 0.04};
+  const auto weighted = make_weighted(soft, 0.01, 1.0);
+  CHECK(weighted.regularization.normal == Approx(2).epsilon(1e-14));
+  CHECK(weighted.bias_velocity.z() == Approx(2).epsilon(1e-14));
+  CHECK(weighted.regularization.tangent == Approx(1e-3).epsilon(1e-14));
+  CHECK(weighted.friction == 0);
+  const double clamp = 0.025330295910584443;
+  for (const double stiffness : {1e7, 1e20, std::numeric_limits<double>::infinity()}) {
+    const CompliantContact<double> stiff{.gap = -0.1, .stiffness = stiffness};
+    CAPTURE(stiffness);
+    CHECK(make_weighted(stiff, 0.01, 1.0).regularization.normal == Approx(clamp).epsilon(1e-14));
+    CHECK(make_weighted(stiff, 0.01, 8.0).regularization.normal ==
+          Approx(8 * clamp).epsilon(1e-14));
+    CHECK(make_weighted(stiff, 0.01, 1.0).bias_velocity.z() == Approx(10).epsilon(1e-14));
+  }
+  const CompliantContact<double> twice{.gap = 0, .stiffness = 1e20, .near_rigid = 2};
+  CHECK(make_weighted(twice, 0.01, 1.0).regularization.normal == Approx(4 * clamp).epsilon(1e-14));
+  const CompliantContact<double> unclamped{.gap = 0, .stiffness = 1e20, .near_rigid = 0};
+  CHECK(make_weighted(unclamped, 0.01, 1.0).regularization.normal == Approx(1e-16).epsilon(1e-14));
+}
+
+TEST_CASE("compliance: the impulse in stick is a spring and a damper taken implicitly",
+          "[contact][law]") {
+  // γₙ = (v̂ − vₙ)/Rₙ must be δt k (−(ϕ + δt vₙ) − τ vₙ) for every velocity of the contact.
+  VectorSource<double> source(4711u);
+  WorstCase spring("spring-damper law");
+  for (int sample = 0; sample < 2000; ++sample) {
+    const double dt = source.positive(2) / 100, gap = source.entry(4), v = source.entry(4);
+    const double k = source.positive(8) * 1e3, tau = source.non_negative(2) / 100;
+    const auto law = make_weighted(
+        CompliantContact<double>{
+            .gap = gap, .stiffness = k, .dissipation_time = tau, .near_rigid = 0},
+        dt, 1.0);
+    const double impulse = (law.bias_velocity.z() - v) / law.regularization.normal;
+    const double expected = dt * k * (-(gap + dt * v) - tau * v);
+    const double scale = dt * k * (std::abs(gap) + (dt + tau) * std::abs(v));
+    spring.see(std::abs(impulse - expected), rounding(10, scale), dt, gap, v, k, tau);
+  }
+  spring.check(2000);
+}
