@@ -50,10 +50,9 @@ TEMPLATE_TEST_CASE("wrench_cone: projection is the nearest point", "[cones][orac
 
 TEMPLATE_TEST_CASE("wrench_cone: extreme friction loses no accuracy", "[cones][oracle]", float,
                    double) {
-  constexpr double decades = extreme_friction_decades<TestType>;
   const auto draw_extreme = [](auto& source) {
-    return RollingCone<TestType>{source.non_negative(decades), source.non_negative(decades),
-                                 source.non_negative(decades)};
+    const auto friction = [&] { return source.non_negative(extreme_friction_decades<TestType>); };
+    return RollingCone<TestType>{friction(), friction(), friction()};
   };
   check_extreme_parameters<RollingCone<TestType>>(draw_extreme, 12);
   check_derivative_shape<RollingCone<TestType>>(draw_extreme, 200);

@@ -68,7 +68,7 @@ void check_dual_laws(const Draw& draw_cone, int count) {
         mirror.see_holds(in_polar(cone, u) == in_dual(cone, mirrored), cone, u);
         const SetVector<Cone> longer = Scalar(4) * z;
         const Scalar slack = rounding(8, longer.norm());
-    cone_law.see_holds(!contains(cone, z) || contains(cone, longer, slack), cone, z);
+        cone_law.see_holds(!contains(cone, z) || contains(cone, longer, slack), cone, z);
       });
   pairs.check(0);
   for (const WorstCase* law : {&witness, &mirror, &cone_law}) law->check(count);
