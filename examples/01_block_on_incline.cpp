@@ -8,6 +8,7 @@
 // Rₜ m g sin a δt, some micrometers per second.
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <numbers>
 
 #include "carom/contact/contact_problem.hpp"
@@ -48,7 +49,7 @@ Motion slide(double angle) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::printf("angle [deg]   speed [m/s]  acceleration [m/s^2]  expected [m/s^2]  mode\n");
   bool right = true;
   for (int degrees = 0; degrees <= 60; degrees += 5) {
@@ -56,11 +57,15 @@ int main() {
     const Motion motion = slide(angle);
     const bool slips = std::tan(angle) > friction;
     const double expected = slips ? gravity * (std::sin(angle) - friction * std::cos(angle)) : 0.0;
-    std::printf("%11d  %12.4g  %20.6f  %16.6f  %s\n", degrees, motion.speed, motion.acceleration,
-                expected, slips ? "slides" : "sticks");
+    const double shown = std::round(motion.acceleration * 1e6) / 1e6 + 0.0;  // never "-0"
+    std::printf("%11d  %12.4g  %20.6f  %16.6f  %s\n", degrees, motion.speed, shown, expected,
+                slips ? "slides" : "sticks");
     right = right && std::abs(motion.acceleration - expected) < 1e-6;
     if (!slips) right = right && std::abs(motion.speed - motion.creep) < 1e-9;
   }
   std::printf("%s\n", right ? "as Coulomb's law says" : "WRONG: not what Coulomb's law says");
   return right ? 0 : 1;
+} catch (const std::exception& fault) {
+  std::fprintf(stderr, "%s\n", fault.what());
+  return 1;
 }
