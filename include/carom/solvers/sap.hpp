@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -54,6 +55,10 @@ class SapSolver {
                   options.line_search_tolerance < Scalar(1));
   }
 
+  /// Movable, not copyable: results are read from the solver's own memory.
+  SapSolver(SapSolver&&) noexcept = default;
+  SapSolver& operator=(SapSolver&&) noexcept = default;
+
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
 
   /// Grows memory to the problem's size, so that solve() need not.
@@ -92,6 +97,9 @@ class SapSolver {
   void evaluate(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] Scalar cost(const ContactProblem<Scalar>& problem) const noexcept;
   void start_from_best(const ContactProblem<Scalar>& problem) noexcept;
+  [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
+    return detail::is_finite(residual_) && residual_ <= options_.tolerance * scale_;
+  }
   [[nodiscard]] bool find_direction(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] Scalar find_step(const ContactProblem<Scalar>& problem) noexcept;
   [[nodiscard]] SolveStatus iterate(const ContactProblem<Scalar>& problem,
@@ -162,7 +170,11 @@ void SapSolver<Scalar>::evaluate(const ContactProblem<Scalar>& problem) noexcept
   using std::sqrt;
   detail::write_contact_velocities(problem, vector(whitened_), contact_velocity_);
   write_trial(problem);
-  detail::write_projections(problem, trial_, impulse_);
+  if (!detail::write_projections(problem, trial_, impulse_)) {
+    for (int k = 0; k < 3; ++k) impulse_[k].setZero();
+    residual_ = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
   detail::write_contact_momentum(problem, impulse_, vector(momentum_));
   vector(gradient_) = vector(whitened_) - problem.whitened_free_velocity() - vector(momentum_);
   residual_ = sqrt(vector(gradient_).squaredNorm());
@@ -171,9 +183,10 @@ void SapSolver<Scalar>::evaluate(const ContactProblem<Scalar>& problem) noexcept
   scale_ = sqrt(free > pushed ? free : pushed);
 }
 
-/// ℓ at the iterate last evaluated.
+/// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
 template <RealScalar Scalar>
 Scalar SapSolver<Scalar>::cost(const ContactProblem<Scalar>& problem) const noexcept {
+  if (!detail::is_finite(residual_)) return std::numeric_limits<Scalar>::infinity();
   using Given = detail::ConstArrayMap<Scalar>;
   const Index count = problem.contact_count();
   const Given tangent(problem.tangent_regularizations().data, count);
@@ -231,7 +244,9 @@ Scalar SapSolver<Scalar>::find_step(const ContactProblem<Scalar>& problem) noexc
   if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
   const auto slope = [&](const Scalar& step) {
     for (int k = 0; k < 3; ++k) trial_ahead_[k] = trial_[k] + step * trial_step_[k];
-    detail::write_projections(problem, trial_ahead_, impulse_ahead_);
+    if (!detail::write_projections(problem, trial_ahead_, impulse_ahead_)) {
+      return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+    }
     Scalar work = 0;
     for (int k = 0; k < 3; ++k) work += (impulse_ahead_[k] * velocity_step_[k]).sum();
     return momentum_slope + step * momentum_curvature - work;
@@ -267,7 +282,7 @@ SolveStatus SapSolver<Scalar>::iterate(const ContactProblem<Scalar>& problem,
       best_residual = residual_;
       vector(best_) = vector(whitened_);
     }
-    if (residual_ <= options_.tolerance * scale_) return SolveStatus::converged;
+    if (meets_target()) return SolveStatus::converged;
     if (stalls >= 3) return give_best(SolveStatus::no_progress);
   }
   return give_best(SolveStatus::iteration_limit);
@@ -292,17 +307,22 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   report.residual_target = options_.tolerance;
   if (!velocity.allFinite()) {
     report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+    std::fill_n(impulse_triples_, 3 * impulse_.count, std::numeric_limits<Scalar>::quiet_NaN());
+    std::fill_n(velocity_triples_, 3 * impulse_.count, std::numeric_limits<Scalar>::quiet_NaN());
     return report;
   }
   vector(whitened_) = velocity;
   problem.whiten(whitened_);
   evaluate(problem);
-  if (residual_ <= options_.tolerance * scale_) {
+  if (meets_target()) {
     report.status = SolveStatus::converged;
   } else {
     start_from_best(problem);
-    report.status = residual_ <= options_.tolerance * scale_ ? SolveStatus::converged
-                                                             : iterate(problem, report);
+    if (meets_target()) {
+      report.status = SolveStatus::converged;
+    } else if (detail::is_finite(residual_)) {
+      report.status = iterate(problem, report);
+    }
     velocity = vector(whitened_);
     problem.unwhiten(velocity.data());
   }

@@ -79,14 +79,18 @@ void write_contact_momentum(const ContactProblem<Scalar>& problem,
   }
 }
 
-/// γ = P(y) of every contact.
+/// γ = P(y) of every contact; false, and nothing written, if a trial impulse is not finite or so
+/// large that their sum is not.
 template <RealScalar Scalar>
-void write_projections(const ContactProblem<Scalar>& problem, const ContactArrays<Scalar>& trial,
-                       const ContactArrays<Scalar>& impulse) noexcept {
+[[nodiscard]] bool write_projections(const ContactProblem<Scalar>& problem,
+                                     const ContactArrays<Scalar>& trial,
+                                     const ContactArrays<Scalar>& impulse) noexcept {
+  if (!is_finite(Scalar((trial[0].abs() + trial[1].abs() + trial[2].abs()).sum()))) return false;
   project(FrictionConeBatch<Scalar>{problem.contact_count(), trial.const_view(),
                                     problem.frictions(), problem.tangent_regularizations(),
                                     problem.normal_regularizations()},
           impulse.view());
+  return true;
 }
 
 }  // namespace detail

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/sap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "carom/solvers/certificate.hpp"
+
+#include "support/catch.hpp"
+#include "support/dense_problem.hpp"
+#include "support/dual_oracle.hpp"
+#include "support/random.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+using carom::ContactProblem, carom::Index, carom::SapOptions, carom::SapSolver;
+using carom::SolveReport, carom::SolveStatus, carom::VectorX;
+using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
+using carom::testing::DenseProblem, carom::testing::draw_problem, carom::testing::draw_velocity;
+using carom::testing::RawContact, carom::testing::RawProblem, carom::testing::read_back;
+using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
+
+static_assert(noexcept(std::declval<SapSolver<double>&>().solve(
+    std::declval<const ContactProblem<double>&>(), std::declval<VectorX<double>&>())));
+static_assert(noexcept(std::declval<const SapSolver<float>&>().impulse()));
+static_assert(noexcept(std::declval<const SapSolver<float>&>().contact_velocity()));
+
+namespace {
+
+using Long = long double;
+
+/// Problems small enough for the oracle, each with a guess.
+template <typename Visit>
+void for_each_problem(int count, const Visit& visit) {
+  VectorSource<double> source(68000u);
+  for (int sample = 0; sample < count; ++sample) {
+    std::vector<int> sizes = {6, 1, 3};
+    if (sample % 5 == 1) sizes = {7, 6, 6};
+    if (sample % 5 == 2) sizes = {30, 2};
+    if (sample % 5 == 3) sizes = {6};
+    const RawProblem raw =
+        draw_problem(source, {.sizes = sizes, .contact_count = 5, .stiffness_decades = 1});
+    visit(raw, draw_velocity(source, raw));
+  }
+}
+
+struct Solved {
+  SolveReport<double> report;
+  Eigen::VectorXd velocity, impulse;
+};
+
+Solved solve(const RawProblem& raw, const Eigen::VectorXd& guess,
+             const SapOptions<double>& options = {.tolerance = 1e-12}) {
+  SapSolver<double> solver(options);
+  Solved solved{{}, guess, {}};
+  solved.report = solver.solve(build(raw), solved.velocity);
+  solved.impulse = solver.impulse();
+  return solved;
+}
+
+Long distance(const DenseProblem<Long>& dense, const Eigen::VectorXd& a, const VectorX<Long>& b) {
+  return dense.energy_norm(convert_vector<Long>(a) - b);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("sap: it finds what an independent solver of the dual finds",
+                   "[solvers][oracle]", float, double) {
+  using Scalar = TestType;
+  WorstCase near("within the sum of both certified bounds"), tight("both bounds are small"),
+      converged("converged");
+  for_each_problem(25, [&](const RawProblem& given, const Eigen::VectorXd& guess) {
+    const auto problem = build<Scalar>(given);
+    const auto dense = assemble<Long>(read_back(problem));
+    const auto exact = carom::testing::solve_by_dual_oracle<Long>(dense, 1e-15L, 60000);
+    const Scalar target = std::is_same_v<Scalar, float> ? Scalar(1e-4) : Scalar(1e-12);
+    SapSolver<Scalar> solver({.tolerance = target});
+    VectorX<Scalar> velocity = convert_vector<Scalar>(guess);
+    const SolveReport<Scalar> report = solver.solve(problem, velocity);
+    const Long error = dense.energy_norm(convert_vector<Long>(velocity) - exact.velocity);
+    const Long size = dense.energy_norm(exact.velocity) + dense.energy_norm(dense.free_velocity);
+    converged.see_holds(report.converged() && report.residual <= target &&
+                        report.residual_target == target);
+    near.see(error, report.error_bound + exact.error_bound + rounding(100, Scalar(1)) * size);
+    tight.see(exact.error_bound, 1e-12L * size);
+    tight.see(report.error_bound, 5 * Long(target) * size);
+  });
+  near.check(25);
+  tight.check(50);
+  converged.check(25);
+}
+
+TEST_CASE("sap: the answer meets the optimality conditions", "[solvers][law]") {
+  WorstCase momentum("A(v - v*) = J' gamma"), cone("gamma in its cone"), dual("u in the dual cone"),
+      work("gamma . u = 0"), gap("primal + dual = 0");
+  for_each_problem(60, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const Solved solved = solve(raw, guess);
+    const auto dense = assemble<Long>(raw);
+    const VectorX<Long> v = convert_vector<Long>(solved.velocity),
+                        gamma = convert_vector<Long>(solved.impulse);
+    const Long size = dense.energy_norm(v) + dense.energy_norm(dense.free_velocity);
+    const VectorX<Long> change = v - dense.free_velocity;
+    const VectorX<Long> imbalance = carom::testing::multiply(dense.momentum, change) -
+                                    carom::testing::multiply_transposed(dense.jacobian, gamma);
+    momentum.see(dense.momentum_norm(imbalance), 1e-11L * size);
+    const VectorX<Long> u = dense.conic_velocity(v, gamma);
+    const Long speed = u.norm() + dense.bias.norm() + dense.jacobian.norm() * v.norm();
+    for (Index i = 0; i < dense.contact_count(); ++i) {
+      const Long mu = dense.friction(i);
+      const Long g_t = std::hypot(gamma(3 * i), gamma(3 * i + 1)), g_n = gamma(3 * i + 2);
+      const Long u_t = std::hypot(u(3 * i), u(3 * i + 1)), u_n = u(3 * i + 2);
+      cone.see(std::max(0.0L, g_t - mu * g_n), 1e-14L * (1 + mu) * (1 + g_n));
+      cone.see(std::max(0.0L, -g_n), 0);
+      dual.see(std::max(0.0L, mu * u_t - u_n), 1e-10L * (1 + mu) * speed);
+      Long power = 0;
+      for (Index k = 0; k < 3; ++k) power += gamma(3 * i + k) * u(3 * i + k);
+      work.see(std::abs(power), 1e-10L * (1 + mu) * speed * (g_t + g_n));
+    }
+    gap.see(std::abs(dense.cost(v) + dense.dual_cost(gamma)), 1e-14L * size * size);
+  });
+  for (const WorstCase* law : {&momentum, &cone, &dual, &work, &gap}) law->check(60);
+}
+
+TEST_CASE("sap: the error bound holds after any number of iterations", "[solvers][law]") {
+  WorstCase bound("|v - v_opt|_A <= error_bound"), finite("finite"), limited("iterations"),
+      status("status"), cost("no worse than the guess");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto dense = assemble<Long>(raw);
+    const Solved best = solve(raw, guess, {.tolerance = 1e-14});
+    const VectorX<Long> optimum = convert_vector<Long>(best.velocity);
+    const Long guess_cost = dense.cost(convert_vector<Long>(guess));
+    for (const int limit : {0, 1, 2, 3, 5, 8}) {
+      const Solved solved = solve(raw, guess, {.tolerance = 1e-12, .iteration_limit = limit});
+      finite.see_holds(solved.velocity.allFinite() && solved.impulse.allFinite());
+      limited.see_holds(solved.report.iterations <= limit);
+      status.see_holds(solved.report.converged() ||
+                       (solved.report.status == SolveStatus::iteration_limit &&
+                        solved.report.iterations == limit &&
+                        solved.report.residual > solved.report.residual_target));
+      const Long slack = 1e-13L * (dense.energy_norm(optimum) + 1);
+      bound.see(distance(dense, solved.velocity, optimum),
+                solved.report.error_bound + best.report.error_bound + slack, double(limit));
+      const Long reached = dense.cost(convert_vector<Long>(solved.velocity));
+      cost.see(reached, guess_cost * (1 + rounding(20, 1.0L)), double(limit));
+    }
+  });
+  for (const WorstCase* law : {&bound, &finite, &limited, &status, &cost}) law->check(180);
+}
+
+TEST_CASE("sap: the report's residual is the certificate's", "[solvers][oracle]") {
+  WorstCase residual("residual"), bound("error bound"), readable("impulse and contact velocity");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build(raw);
+    for (const int limit : {0, 1, 2, 200}) {
+      SapSolver<double> solver({.iteration_limit = limit});
+      Eigen::VectorXd velocity = guess;
+      const auto report = solver.solve(problem, velocity);
+      const auto certificate = carom::certify(problem, velocity, Eigen::VectorXd(solver.impulse()));
+      const double noise = rounding(3000, 1.0);
+      residual.see(std::abs(report.residual - certificate.residual), noise * (1 + report.residual));
+      bound.see(std::abs(report.error_bound - certificate.velocity_error_bound),
+                noise * (report.error_bound / report.residual + report.error_bound));
+      Eigen::VectorXd impulse;
+      write_impulse(problem, velocity, impulse);
+      readable.see((impulse - solver.impulse()).norm(), 1e-10 * (1 + impulse.norm()));
+      for (Index i = 0; i < problem.contact_count(); ++i) {
+        const Eigen::Vector3d expected = contact_velocity(problem, i, velocity);
+        readable.see((expected - solver.contact_velocity().segment<3>(3 * i)).norm(),
+                     rounding(1000, 1 + velocity.norm()));
+      }
+    }
+  });
+  residual.check(120);
+  bound.check(120);
+  readable.check(120);
+}
+
+TEMPLATE_TEST_CASE("sap: a good guess comes back bit by bit in zero iterations", "[solvers][law]",
+                   float, double) {
+  using Scalar = TestType;
+  WorstCase unchanged("unchanged"), cheap("zero iterations");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build<Scalar>(raw);
+    SapSolver<Scalar> tight(
+        {.tolerance = std::is_same_v<Scalar, float> ? Scalar(3e-5) : Scalar(1e-11)});
+    VectorX<Scalar> velocity = convert_vector<Scalar>(guess);
+    static_cast<void>(tight.solve(problem, velocity));
+    const VectorX<Scalar> before = velocity;
+    SapSolver<Scalar> loose;
+    const auto report = loose.solve(problem, velocity);
+    cheap.see_holds(report.converged() && report.iterations == 0);
+    unchanged.see_holds(velocity == before);
+  });
+  unchanged.check(30);
+  cheap.check(30);
+}
+
+TEST_CASE("sap: a warm start is cheaper than a cold one", "[solvers][example]") {
+  int warm = 0, cold = 0;
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    Solved solved = solve(raw, guess);
+    RawProblem moved = raw;
+    for (auto& body : moved.bodies) body.free_velocity *= 1.001;
+    cold += solve(moved, Eigen::VectorXd::Constant(guess.size(), 5)).report.iterations;
+    warm += solve(moved, solved.velocity).report.iterations;
+  });
+  CAPTURE(warm, cold);
+  CHECK(2 * warm < cold);
+}
+
+TEST_CASE("sap: a guess that is not finite is left alone", "[solvers][example]") {
+  for_each_problem(3, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    for (const double bad :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      Eigen::VectorXd poisoned = guess;
+      poisoned(guess.size() - 1) = bad;
+      const Solved solved = solve(raw, poisoned);
+      CHECK(solved.report.status == SolveStatus::not_finite);
+      CHECK(solved.report.iterations == 0);
+      CHECK_FALSE(solved.report.residual <= 1e300);
+      CHECK_FALSE(solved.report.error_bound <= 1e300);
+      CHECK(solved.velocity.head(guess.size() - 1) == guess.head(guess.size() - 1));
+      CHECK_FALSE(std::isfinite(solved.velocity(guess.size() - 1)));
+      CHECK(solved.impulse.array().isNaN().all());
+    }
+  });
+}
+
+TEMPLATE_TEST_CASE("sap: an absurdly large guess does not count as an answer",
+                   "[solvers][regression]", float, double) {
+  using Scalar = TestType;
+  WorstCase solved("converged to the answer");
+  for_each_problem(6, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build<Scalar>(raw);
+    SapSolver<Scalar> solver;
+    VectorX<Scalar> expected = convert_vector<Scalar>(guess);
+    static_cast<void>(solver.solve(problem, expected));
+    for (int part = 2; part <= 5; ++part) {
+      const Scalar size = std::pow(std::numeric_limits<Scalar>::max(), Scalar(part) / 5) / 100;
+      VectorX<Scalar> velocity = VectorX<Scalar>::Constant(guess.size(), size);
+      const auto report = solver.solve(problem, velocity);
+      const bool near = (velocity - expected).norm() <= Scalar(0.01) * (1 + expected.norm());
+      solved.see_holds(report.converged() && near, size, report.residual, report.iterations);
+    }
+  });
+  solved.check(24);
+}
+
+TEMPLATE_TEST_CASE("sap: a tolerance below round-off ends without progress, at the floor",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  WorstCase floor("residual at round-off"), status("status"), quick("few iterations");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build<Scalar>(raw);
+    SapSolver<Scalar> solver({.tolerance = std::numeric_limits<Scalar>::min()});
+    VectorX<Scalar> velocity = convert_vector<Scalar>(guess);
+    const auto report = solver.solve(problem, velocity);
+    status.see_holds(report.status == SolveStatus::no_progress || report.converged());
+    floor.see(report.residual, rounding(2000, Scalar(1)));
+    quick.see(report.iterations, 60);
+  });
+  floor.check(30);
+  status.check(30);
+  quick.check(30);
+}
+
+TEST_CASE("sap: one solver serves problems of all sizes, as a fresh one would", "[solvers][law]") {
+  WorstCase same("reused = fresh");
+  SapSolver<double> reused({.tolerance = 1e-12});
+  std::vector<RawProblem> problems;
+  std::vector<Eigen::VectorXd> guesses;
+  for_each_problem(10, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    problems.push_back(raw);
+    guesses.push_back(guess);
+  });
+  problems.emplace_back();  // nothing at all
+  guesses.emplace_back(0);
+  for (int round = 0; round < 30; ++round) {
+    const std::size_t i = std::size_t(round * 7) % problems.size();
+    Eigen::VectorXd velocity = guesses[i];
+    const auto problem = build(problems[i]);
+    if (round % 3 == 0) reused.prepare(problem);
+    const auto report = reused.solve(problem, velocity);
+    const Solved fresh = solve(problems[i], guesses[i]);
+    same.see_holds(velocity == fresh.velocity && report.iterations == fresh.report.iterations &&
+                       report.residual == fresh.report.residual &&
+                       reused.impulse() == fresh.impulse,
+                   double(i));
+  }
+  same.check(30);
+}
+
+TEST_CASE("sap: the order of contacts, of bodies and of a contact's sides does not matter",
+          "[solvers][law]") {
+  WorstCase same("same answer");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const Solved plain = solve(raw, guess);
+    RawProblem turned = raw;
+    std::reverse(turned.contacts.begin(), turned.contacts.end());
+    std::rotate(turned.contacts.begin(), turned.contacts.begin() + 2, turned.contacts.end());
+    std::reverse(turned.bodies.begin(), turned.bodies.end());
+    const Index last = Index(raw.bodies.size()) - 1;
+    for (RawContact& contact : turned.contacts) {
+      contact.first = last - contact.first;
+      if (contact.second < 0) continue;
+      contact.second = last - contact.second;
+      std::swap(contact.first, contact.second);
+      std::swap(contact.first_jacobian, contact.second_jacobian);
+    }
+    const auto reorder = [&](const Eigen::VectorXd& v) {
+      Eigen::VectorXd result(v.size());
+      Index from = 0, to = v.size();
+      for (const auto& body : raw.bodies) {
+        const Index n = body.momentum.rows();
+        to -= n;
+        result.segment(to, n) = v.segment(from, n);
+        from += n;
+      }
+      return result;
+    };
+    const Solved other = solve(turned, reorder(guess));
+    const auto dense = assemble<Long>(turned);
+    const VectorX<Long> expected = convert_vector<Long>(reorder(plain.velocity));
+    same.see(distance(dense, other.velocity, expected),
+             plain.report.error_bound + other.report.error_bound +
+                 rounding(1000, 1.0L) * dense.energy_norm(expected));
+    // Only one side swapped: the same contact, listed the other way round.
+    RawProblem swapped = raw;
+    for (RawContact& contact : swapped.contacts) {
+      if (contact.second < 0) continue;
+      std::swap(contact.first, contact.second);
+      std::swap(contact.first_jacobian, contact.second_jacobian);
+    }
+    const Solved mirror = solve(swapped, guess);
+    same.see(distance(assemble<Long>(raw), mirror.velocity, convert_vector<Long>(plain.velocity)),
+             plain.report.error_bound + mirror.report.error_bound +
+                 rounding(1000, 1.0L) * dense.energy_norm(expected));
+  });
+  same.check(60);
+}
+
+TEST_CASE("sap: units of mass and velocity scale the answer", "[solvers][law]") {
+  // Powers of four and two leave every digit as it is.
+  WorstCase scaled("scaled answer");
+  for_each_problem(30, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const Solved plain = solve(raw, guess);
+    RawProblem other = raw;
+    const double mass = 1024, speed = 0.125;
+    for (auto& body : other.bodies) {
+      body.momentum *= mass;
+      body.free_velocity *= speed;
+    }
+    for (auto& contact : other.contacts) {
+      contact.law.regularization.tangent /= mass;
+      contact.law.regularization.normal /= mass;
+      contact.law.bias_velocity *= speed;
+    }
+    const Solved result = solve(other, speed * guess);
+    scaled.see((result.velocity - speed * plain.velocity).norm(),
+               rounding(100, speed * plain.velocity.norm()));
+    scaled.see((result.impulse - mass * speed * plain.impulse).norm(),
+               1e-10 * mass * speed * (1 + plain.impulse.norm()));
+    scaled.see_holds(result.report.iterations == plain.report.iterations);
+  });
+  scaled.check(90);
+}
+
+TEST_CASE("sap: without contacts the free velocity is the answer", "[solvers][example]") {
+  VectorSource<double> source(5u);
+  const RawProblem raw = draw_problem(source, {.contact_count = 0});
+  const auto problem = build(raw);
+  const Eigen::VectorXd free = problem.free_velocity();
+  const Solved from_free = solve(raw, free);
+  CHECK(from_free.report.converged());
+  CHECK(from_free.report.iterations == 0);
+  CHECK(from_free.report.error_bound == 0);
+  CHECK(from_free.velocity == free);
+  CHECK(from_free.impulse.size() == 0);
+  const Solved from_afar = solve(raw, Eigen::VectorXd::Constant(free.size(), 100));
+  CHECK(from_afar.report.converged());
+  CHECK((from_afar.velocity - free).norm() <= rounding(100, free.norm()));
+}
+
+TEST_CASE("sap: an empty problem is solved", "[solvers][example]") {
+  const ContactProblem<double> problem(0.01);
+  SapSolver<double> solver;
+  Eigen::VectorXd nothing(0);
+  const auto report = solver.solve(problem, nothing);
+  CHECK(report.converged());
+  CHECK(report.iterations == 0);
+  CHECK(report.residual == 0);
+  CHECK(solver.impulse().size() == 0);
+  CHECK(solver.contact_velocity().size() == 0);
+}
+
+TEST_CASE("sap: a solver not yet used has no impulses", "[solvers][example]") {
+  const SapSolver<double> solver;
+  CHECK(solver.impulse().size() == 0);
+  CHECK(solver.contact_velocity().size() == 0);
+}
+
+TEST_CASE("sap: a solver keeps its results when moved", "[solvers][regression]") {
+  // A copy would point into the memory of the original.
+  static_assert(!std::is_copy_constructible_v<SapSolver<double>>);
+  static_assert(std::is_nothrow_move_constructible_v<SapSolver<double>>);
+  for_each_problem(1, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build(raw);
+    std::vector<SapSolver<double>> solvers(1);
+    Eigen::VectorXd velocity = guess;
+    static_cast<void>(solvers[0].solve(problem, velocity));
+    const Eigen::VectorXd impulse = solvers[0].impulse();
+    SapSolver<double> moved = std::move(solvers[0]);
+    solvers.clear();
+    CHECK(moved.impulse() == impulse);
+    velocity = guess;
+    CHECK(moved.solve(problem, velocity).converged());
+  });
+}
+
+TEST_CASE("sap: options are kept as given", "[solvers][example]") {
+  const SapSolver<double> plain;
+  CHECK(plain.options().tolerance == std::sqrt(std::numeric_limits<double>::epsilon()));
+  CHECK(plain.options().iteration_limit == 200);
+  const SapSolver<float> chosen({.tolerance = 0.25F, .iteration_limit = 3});
+  CHECK(chosen.options().tolerance == 0.25F);
+  CHECK(chosen.options().iteration_limit == 3);
+}
