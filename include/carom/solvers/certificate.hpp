@@ -47,13 +47,12 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
       diagonal += problem.whitened_jacobian(i, side).squaredNorm();
     }
   }
-  if (!(load_squared > Scalar(0))) return;
-  const Scalar load = std::sqrt(load_squared);  // ‖q‖
+  if (problem.contact_count() == 0) return;
+  // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
   const Scalar inverse_mass = diagonal / Scalar(3 * problem.contact_count());
-  const Scalar to_velocity = inverse_mass / load;
   for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> r = impulse.template segment<3>(3 * i) * to_velocity;
-    const Vector3<Scalar> u = slope.template segment<3>(3 * i) / load;
+    const Vector3<Scalar> r = impulse.template segment<3>(3 * i) * inverse_mass;
+    const Vector3<Scalar> u = slope.template segment<3>(3 * i);
     const Scalar part = (r - project(problem.cone(i), Vector3<Scalar>(r - u)).point).squaredNorm();
     total_squared += part;
     if (part > worst_squared) {
@@ -61,9 +60,9 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
       certificate.worst_contact = i;
     }
   }
-  certificate.natural_map_error =
-      std::sqrt(total_squared) /
-      std::max({Scalar(1), impulse.norm() * to_velocity, slope.norm() / load});
+  const Scalar scale =
+      std::max({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
+  if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
 }
 
 }  // namespace detail
