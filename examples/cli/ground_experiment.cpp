@@ -103,8 +103,9 @@ Experiment run_ground_experiment() {
       "artefact: what slides fast floats a little above the surface.";
   experiment.panels = {make_drop_panel(), make_gliding_panel()};
   experiment.caption =
-      "Left: 1 kg let go 4 mm above ground of 10 kN/m rebounds and settles where weight and spring "
-      "balance. Right: the float grows with speed, time step and friction, exactly as derived: "
+      "Dropped: 1 kg let go 4 mm above ground of 10 kN/m rebounds and settles where weight and "
+      "spring "
+      "balance. Gliding: the float grows with speed, time step and friction, exactly as derived: "
       "known, bounded, and shown rather than hidden.";
   experiment.comparisons.push_back(
       {"Depth of a mass at rest, −m g/k", "m",

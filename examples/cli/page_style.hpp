@@ -87,6 +87,7 @@ footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 1
   header { grid-template-columns: 1fr; gap: 22px; padding: 28px 0 20px; }
   header p { font-size: 18px; }
   figure { padding: 13px 12px 8px; }
+  .tick, .name { font-size: 14.5px; } .bar-name { font-size: 13px; } .value { font-size: 13.5px; }
   .facts { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 20px; }
   .facts b { font-size: 21px; }
   table, tbody, tr, td { display: block; } thead { display: none; }

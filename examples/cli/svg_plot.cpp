@@ -14,7 +14,7 @@ std::string make_bar_chart(const std::string& title, const std::vector<Bar>& bar
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const int y = top + row * int(i);
     const int length = 2 + int((width - left - right) * bars[i].value / largest);
-    text += "<text class=\"tick\" x=\"" + std::to_string(left - 8) + "\" y=\"" +
+    text += "<text class=\"tick bar-name\" x=\"" + std::to_string(left - 8) + "\" y=\"" +
             std::to_string(y + 20) + "\" text-anchor=\"end\">" + bars[i].name + "</text>\n";
     text += "<rect class=\"bar " + style + "\" x=\"" + std::to_string(left) + "\" y=\"" +
             std::to_string(y + 5) + "\" width=\"" + std::to_string(length) +
