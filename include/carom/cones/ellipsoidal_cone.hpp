@@ -74,28 +74,17 @@ struct EllipsoidSection {
     return quotients(load, axis, Tangent::Ones(), multiplier);
   }
 
-  /// What the derivative is made of, scaled by κ so that it stays finite up to the polar cone:
-  /// κ = 1 where λ ≤ 2 aₙ, κ = λ − aₙ above.
+  /// What the derivative is made of.
   struct Response {
     Tangent direction;   ///< b = x/‖x‖, x_i = γ_i/μ_i
-    Tangent compliance;  ///< q_i = κ/(a_i + λ)
-    Scalar unit;         ///< 1/κ
-    Scalar coupling;     ///< (aₙ − λ)/κ
-    Scalar stiffness;    ///< Σ b_i² (a_i + aₙ) q_i > 0
+    Tangent compliance;  ///< q_i = 1/(a_i + λ)
+    Scalar stiffness;    ///< 1 + (aₙ − λ) Σ b_i² q_i = Σ b_i² (a_i + aₙ) q_i > 0
   };
 
   [[nodiscard]] Response response() const noexcept {
     Response r;
     const Tangent ones = Tangent::Ones();
-    if (margin < -normal_axis) {
-      r.unit = -Scalar(1) / margin;  // z
-      r.coupling = Scalar(-1);
-      r.compliance = quotients(ones, ones, axis.array() + normal_axis, r.unit);
-    } else {
-      r.unit = Scalar(1);
-      r.coupling = margin;
-      r.compliance = quotients(ones, axis, ones, multiplier);
-    }
+    r.compliance = quotients(ones, axis, ones, multiplier);
     const Tangent x = load.cwiseProduct(r.compliance);
     r.direction = x / x.norm();
     r.stiffness = Scalar(0);
@@ -275,7 +264,7 @@ template <typename Scalar, typename Work, int Dimension>
     return slope;
   }
   const auto r = k.section.response();
-  const Vector<Work, Dimension - 1> softened = r.direction.cwiseProduct(r.compliance);  // κ D⁻¹ b
+  const Vector<Work, Dimension - 1> softened = r.direction.cwiseProduct(r.compliance);  // D⁻¹ b
   const auto write = [&](int row, int column, const Work& value) {
     slope(row, column) = static_cast<Scalar>(value);
   };
@@ -284,8 +273,8 @@ template <typename Scalar, typename Work, int Dimension>
     const Work rise = softened(j) * drive / r.stiffness;  // dγₙ/dy_j
     write(2, k.entry(j), rise);
     for (int i = 0; i < k.tangent_count; ++i) {
-      Work dx = -softened(i) * (r.coupling * rise);
-      if (i == j) dx += r.unit * r.compliance(j) * drive;
+      Work dx = -softened(i) * (k.section.margin * rise);
+      if (i == j) dx += r.compliance(j) * drive;
       write(k.entry(i), k.entry(j), k.friction(i) * dx);
     }
   }
