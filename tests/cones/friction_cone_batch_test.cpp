@@ -46,7 +46,10 @@ struct Problem {
     // which is right, so every other batch holds a plain wrong number there.
     if (given.count % 2 == 1) {
       if (given.shared_friction) friction.assign(size, Scalar(7));
-      if (given.shared_weights) tangent_weight.assign(size, Scalar(7));
+      if (given.shared_weights) {
+        tangent_weight.assign(size, Scalar(7));
+        normal_weight.assign(size, Scalar(11));
+      }
     }
     for (Numbers& outputs : out) outputs.assign(size, guard);
   }
