@@ -146,7 +146,7 @@ TEST_CASE("sap: the error bound holds after any number of iterations", "[solvers
       bound.see(distance(dense, solved.velocity, optimum),
                 solved.report.error_bound + best.report.error_bound + slack, double(limit));
       const Long reached = dense.cost(convert_vector<Long>(solved.velocity));
-      cost.see(reached, guess_cost * (1 + rounding(20, 1.0L)), double(limit));
+      cost.see(reached, guess_cost * (1 + rounding(20, 1.0)), double(limit));
     }
   });
   for (const WorstCase* law : {&bound, &finite, &limited, &status, &cost}) law->check(180);
@@ -328,7 +328,7 @@ TEST_CASE("sap: the order of contacts, of bodies and of a contact's sides does n
     const VectorX<Long> expected = convert_vector<Long>(reorder(plain.velocity));
     same.see(distance(dense, other.velocity, expected),
              plain.report.error_bound + other.report.error_bound +
-                 rounding(1000, 1.0L) * dense.energy_norm(expected));
+                 rounding(1000, 1.0) * dense.energy_norm(expected));
     // Only one side swapped: the same contact, listed the other way round.
     RawProblem swapped = raw;
     for (RawContact& contact : swapped.contacts) {
@@ -339,7 +339,7 @@ TEST_CASE("sap: the order of contacts, of bodies and of a contact's sides does n
     const Solved mirror = solve(swapped, guess);
     same.see(distance(assemble<Long>(raw), mirror.velocity, convert_vector<Long>(plain.velocity)),
              plain.report.error_bound + mirror.report.error_bound +
-                 rounding(1000, 1.0L) * dense.energy_norm(expected));
+                 rounding(1000, 1.0) * dense.energy_norm(expected));
   });
   same.check(60);
 }

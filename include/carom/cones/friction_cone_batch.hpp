@@ -46,11 +46,14 @@ struct LaneProjection {
   Lanes<Scalar> tangent1, tangent2, normal;
   bool safe;  ///< whether squares and products stayed in range in every lane.
 
-  LaneProjection(const Lanes<Scalar>& y1, const Lanes<Scalar>& y2, const Lanes<Scalar>& yn,
-                 const Lanes<Scalar>& mu, const Lanes<Scalar>& tangent_weight,
-                 const Lanes<Scalar>& normal_weight,
-                 const Lanes<Scalar>& softness_squared) noexcept {
+  /// Inputs of as many contacts as a register holds.
+  struct Inputs {
+    Lanes<Scalar> y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared;
+  };
+
+  explicit LaneProjection(const Inputs& inputs) noexcept {
     using namespace Eigen::internal;  // padd, pmul, ... on registers
+    const auto& [y1, y2, yn, mu, tangent_weight, normal_weight, softness_squared] = inputs;
     const auto zero = pset1<Lanes<Scalar>>(Scalar(0));
     const auto one = pset1<Lanes<Scalar>>(Scalar(1));
     const auto tangent_squared = pmadd(y1, y1, pmadd(y2, y2, softness_squared));
@@ -115,10 +118,10 @@ void project_lanes(const FrictionConeBatch<Scalar>& batch,
   const auto softness_squared = pset1<Lanes<Scalar>>(batch.softness * batch.softness);
   for (Index i = 0; i < whole; i += lane_count<Scalar>) {
     const LaneProjection<Scalar> projected(
-        ploadu<Lanes<Scalar>>(y.tangent1 + i), ploadu<Lanes<Scalar>>(y.tangent2 + i),
-        ploadu<Lanes<Scalar>>(y.normal + i), load_lanes<SharedFriction>(mu, i),
-        load_lanes<SharedWeights>(tangent_weight, i), load_lanes<SharedWeights>(normal_weight, i),
-        softness_squared);
+        {ploadu<Lanes<Scalar>>(y.tangent1 + i), ploadu<Lanes<Scalar>>(y.tangent2 + i),
+         ploadu<Lanes<Scalar>>(y.normal + i), load_lanes<SharedFriction>(mu, i),
+         load_lanes<SharedWeights>(tangent_weight, i), load_lanes<SharedWeights>(normal_weight, i),
+         softness_squared});
     if (!projected.safe) [[unlikely]] {
       project_one_by_one(batch, point, i, i + lane_count<Scalar>);
       continue;

@@ -317,9 +317,9 @@ Index ContactProblem<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& mome
     detail::reject_if(indefinite(item));
   }
   free_velocity_.resize(start + at(size));
-  Eigen::Map<VectorX<Scalar>>(free_velocity_.data() + start, size) = free_velocity;
+  for (Index i = 0; i < size; ++i) free_velocity_[start + at(i)] = free_velocity(i);
   whitened_free_velocity_.resize(free_velocity_.size());
-  Eigen::Map<VectorX<Scalar>>(whitened_free_velocity_.data() + start, size) = free_velocity;
+  for (Index i = 0; i < size; ++i) whitened_free_velocity_[start + at(i)] = free_velocity(i);
   multiply_lower_transposed(lower, size, size, whitened_free_velocity_.data() + start);
   bodies_.push_back({{Index(start), size}, Index(matrix)});
   return body_count() - 1;

@@ -20,8 +20,8 @@ struct ContactCurvature {
 /// Notation: t = yₜ/r, t⊥ the tangent across it, p = (μ t, 1). Stick: G = R⁻¹. Slide:
 /// G = p pᵀ/(Rₙ + μ² Rₜ) + μ γₙ/(r Rₜ) t⊥ t⊥ᵀ. Separate: 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
-/// @cite  castro2021unconstrained, Hessian of the regularizer, with dP/dy of THEORY written in the
-///        eigenvectors of its tangential part (docs/derivations/cones.md).
+/// @cite  castro2021unconstrained, Hessian of the regularizer, dP/dy written in the eigenvectors
+///        of its tangential part (docs/derivations/cones.md).
 template <RealScalar Scalar>
 [[nodiscard]] ContactCurvature<Scalar> make_curvature(const FrictionCone<Scalar>& cone,
                                                       const ContactWeights<Scalar>& weights,

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every problem of examples/data, solved to 1e-10 by Newton and by an unrelated method.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "support/catch.hpp"
+#include "support/dense_problem.hpp"
+#include "support/dual_oracle.hpp"
+#include "support/tolerance.hpp"
+
+#include "io/text_problem.hpp"
+
+using carom::Index, carom::SapSolver, carom::VectorX;
+using carom::examples::read_text_problem, carom::examples::TextProblem;
+using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
+using carom::testing::rounding, carom::testing::solve_by_dual_oracle;
+
+namespace {
+
+constexpr Index oracle_size = 180;  ///< impulses up to which the oracle takes part of a second
+
+std::vector<std::string> bundled_problems() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(CAROM_SOURCE_DIR "/examples/data")) {
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void compare_with_oracle(const TextProblem& given, double tolerance) {
+  SapSolver<double> solver({.tolerance = 1e-11});
+  VectorX<double> velocity = given.guess;
+  const auto report = solver.solve(given.problem, velocity);
+  CHECK(report.converged());
+  const auto dense = assemble<double>(read_back(given.problem));
+  const auto exact = solve_by_dual_oracle<double>(dense, tolerance);
+  const double size = std::max(dense.energy_norm(velocity), dense.energy_norm(dense.free_velocity));
+  const double error = dense.energy_norm(velocity - exact.velocity);
+  CAPTURE(report.iterations, report.residual, exact.iterations, exact.error_bound / size);
+  CHECK(report.error_bound <= 1e-10 * size);
+  CHECK(exact.error_bound <= tolerance * size);
+  CHECK(error <= report.error_bound + exact.error_bound + rounding(1000, size));
+}
+
+}  // namespace
+
+TEST_CASE("bundled problems: from the given guess each converges within its certificate",
+          "[scenes][law]") {
+  const auto paths = bundled_problems();
+  CHECK(paths.size() >= 6);
+  for (const std::string& path : paths) {
+    CAPTURE(path);
+    const TextProblem given = read_text_problem(path);
+    SapSolver<double> solver({.tolerance = 1e-10});
+    VectorX<double> velocity = given.guess;
+    if (velocity.size() > 100) continue;  // in the slow suite
+    const auto report = solver.solve(given.problem, velocity);
+    const auto certificate =
+        carom::certify(given.problem, velocity, VectorX<double>(solver.impulse()));
+    CHECK(report.converged());
+    CHECK(certificate.residual <= 1.01e-10);
+    CHECK(certificate.natural_map_error <= 1e-7);
+    CHECK(certificate.cone_violation <= 1e-12 * (1 + solver.impulse().norm()));
+    CHECK(std::abs(certificate.duality_gap) <= 1e-12 * primal_cost(given.problem, velocity));
+  }
+}
+
+TEST_CASE("bundled problems: two unrelated methods agree within their certified bounds",
+          "[scenes][oracle]") {
+  int compared = 0;
+  for (const std::string& path : bundled_problems()) {
+    CAPTURE(path);
+    const TextProblem given = read_text_problem(path);
+    if (3 * given.problem.contact_count() > oracle_size) continue;
+    compare_with_oracle(given, 1e-10);
+    ++compared;
+  }
+  CHECK(compared >= 6);
+}
+
+TEST_CASE("bundled problems: the large ones, within what the oracle reaches",
+          "[.][scenes][oracle][slow]") {
+  for (const std::string& path : bundled_problems()) {
+    CAPTURE(path);
+    const TextProblem given = read_text_problem(path);
+    if (3 * given.problem.contact_count() <= oracle_size) continue;
+    compare_with_oracle(given, 1e-6);
+  }
+}
