@@ -275,7 +275,9 @@ SolveStatus SapSolver<Scalar>::iterate(const ContactProblem<Scalar>& problem,
     evaluate(problem);
     if (!detail::is_finite(residual_)) return give_best(SolveStatus::not_finite);
     // A full step that does not shrink a small residual has met the round-off floor.
-    const bool full = step > Scalar(0.5) && step < Scalar(2);
+    // Near the floor the line search sees noise, and any length counts as full.
+    const bool full = (step > Scalar(0.5) && step < Scalar(2)) ||
+                      residual_ <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale_;
     stalls =
         full && residual_ > best_residual / 2 && residual_ < Scalar(1e-3) * scale_ ? stalls + 1 : 0;
     if (residual_ < best_residual) {
