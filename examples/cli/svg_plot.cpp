@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/svg_plot.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace carom::cli {
@@ -13,7 +14,8 @@ std::string make_bar_chart(const std::string& title, const std::vector<Bar>& bar
                      "\" role=\"img\" aria-label=\"" + title + "\">\n";
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const int y = top + row * int(i);
-    const int length = 2 + int((width - left - right) * bars[i].value / largest);
+    const double share = bars[i].value / largest;  // none for what is not a number
+    const int length = 2 + (share > 0 ? int((width - left - right) * std::min(share, 1.0)) : 0);
     text += "<text class=\"tick bar-name\" x=\"" + std::to_string(left - 8) + "\" y=\"" +
             std::to_string(y + 20) + "\" text-anchor=\"end\">" + bars[i].name + "</text>\n";
     text += "<rect class=\"bar " + style + "\" x=\"" + std::to_string(left) + "\" y=\"" +

@@ -96,7 +96,8 @@ struct EllipsoidSection {
 
   /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
   /// d_i = a_i/aₙ, A_i = 1 + d_i; for cₙ < 0 by z = 1/(λ − aₙ), d_i = 1, A_i = a_i + aₙ.
-  void find_multiplier() noexcept {
+  /// @return whether λ is finite; it is not where the load is but a rounding off the polar cone.
+  [[nodiscard]] bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);
     constexpr Scalar negligible =
@@ -114,9 +115,11 @@ struct EllipsoidSection {
       multiplier = z * margin;
     } else {
       const Scalar z = find_root(Tangent::Ones(), axis.array() + normal_axis, target);
+      if (z == Scalar(0)) return false;
       margin = -Scalar(1) / z;
       multiplier = normal_axis - margin;
     }
+    return true;
   }
 
   /// Newton on the inverse of the norm, which is concave and nearly linear in z. The root of its
@@ -193,10 +196,9 @@ struct EllipsoidProjection {
       region = drops ? ConeRegion::slide : ConeRegion::stick;
       only_drops = drops;
       if (drops && normal == Scalar(0)) region = ConeRegion::separate;
-    } else if (section.load.norm() + section.normal_load <= Scalar(0)) {
+    } else if (section.load.norm() + section.normal_load <= Scalar(0) ||
+               !section.find_multiplier()) {
       region = ConeRegion::separate;
-    } else {
-      section.find_multiplier();
     }
   }
 };
