@@ -12,6 +12,7 @@ enum class ImpactStatus {
   resolved,          ///< Every contact separates or rests, within tolerance.
   reflection_limit,  ///< Cap reached; the momentum is the last one, contacts may still close.
   wedged,            ///< No motion opens all contacts; resolved plastically instead.
+  collapsed,         ///< Impacts grew infinitely small (inelastic collapse); finished plastically.
   not_finite,        ///< NaN or infinity met; the momentum is left as it came.
 };
 
@@ -24,6 +25,8 @@ enum class ImpactStatus {
       return "reflection_limit";
     case ImpactStatus::wedged:
       return "wedged";
+    case ImpactStatus::collapsed:
+      return "collapsed";
     case ImpactStatus::not_finite:
       return "not_finite";
   }

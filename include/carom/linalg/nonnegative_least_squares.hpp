@@ -37,6 +37,14 @@ class NonnegativeLeastSquares {
   /// @note  Real-time safe once prepared: no allocation, no exception, at most 3·count + 10 solves.
   SolveReport<Scalar> solve(const MatrixX<Scalar>& gram, const VectorX<Scalar>& linear,
                             VectorX<Scalar>& x) noexcept {
+    return solve(
+        gram, linear, [](Index) { return true; }, x);
+  }
+
+  /// The same with the variables for which may_move(i) is false held at zero.
+  template <typename MayMove>
+  SolveReport<Scalar> solve(const MatrixX<Scalar>& gram, const VectorX<Scalar>& linear,
+                            const MayMove& may_move, VectorX<Scalar>& x) noexcept {
     const Index count = linear.size();
     CAROM_EXPECTS(gram.rows() == count && gram.cols() == count && x.size() == count);
     SolveReport<Scalar> report;
@@ -51,6 +59,7 @@ class NonnegativeLeastSquares {
       report.residual = 0;
       for (Index i = 0; i < count; ++i) {
         if (is_free_[std::size_t(i)] || !(-gradient_(i) > report.residual)) continue;
+        if (!may_move(i)) continue;
         report.residual = -gradient_(i);
         entering = i;
       }
