@@ -10,7 +10,7 @@ namespace carom::inline CAROM_ABI {
 /// How an impact ended.
 enum class ImpactStatus {
   resolved,          ///< Every contact separates or rests, within tolerance.
-  reflection_limit,  ///< Cap reached; the momentum is the last one, contacts may still close.
+  reflection_limit,  ///< Cap reached, or the order left contacts out; contacts may still close.
   wedged,            ///< No motion opens all contacts; resolved plastically instead.
   collapsed,         ///< Impacts grew infinitely small (inelastic collapse); finished plastically.
   not_finite,        ///< NaN or infinity met; the momentum is left as it came.

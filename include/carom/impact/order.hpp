@@ -106,15 +106,17 @@ struct LeastInfeasibleFirst {
 };
 
 /// Contacts in a given order, over and over, feasible ones skipped. Without a given order: by
-/// index.
+/// index. Contacts that the given order leaves out never reflect.
 template <RealScalar Scalar>
 class SweepOrder {
  public:
   SweepOrder() = default;
-  explicit SweepOrder(std::vector<Index> sequence) : sequence_(std::move(sequence)) {}
+  explicit SweepOrder(std::vector<Index> sequence)
+      : sequence_(std::move(sequence)), given_(!sequence_.empty()) {}
 
   void prepare(Index count) {
-    if (!sequence_.empty()) return;
+    if (given_) return;
+    sequence_.clear();
     for (Index i = 0; i < count; ++i) sequence_.push_back(i);
   }
   void start(std::span<const Scalar>) noexcept { next_ = 0; }
@@ -130,6 +132,7 @@ class SweepOrder {
 
  private:
   std::vector<Index> sequence_;
+  bool given_ = false;
   std::size_t next_ = 0;
 };
 

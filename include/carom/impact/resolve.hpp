@@ -74,12 +74,15 @@ class ImpactResolver {
     report.status = ImpactStatus::resolved;
     const Scalar limit = -options_.tolerance * fastest;
     for (bool feasible = false; !feasible && report.status == ImpactStatus::resolved;) {
+      const Index before = report.reflections;
       reflect_until_feasible(problem, limit, momentum, report);
       feasible = true;
       for (std::size_t i = 0; i < rates_.size(); ++i) {
         rates_[i] = problem.rate(Index(i), momentum);
         feasible = feasible && !(rates_[i] < limit);
       }
+      // The order names no contact although some close: it has had enough.
+      if (!feasible && report.reflections == before) report.status = ImpactStatus::reflection_limit;
     }
     return report;
   }
