@@ -34,7 +34,9 @@ template <RealScalar Scalar>
 [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
   const Index count = problem.contact_count();
   if (count == 0) return true;
-  const Scalar margin = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar margin = std::sqrt(rounding);
+  const Scalar product_error = (64 + Scalar(count)) * rounding;  // of G x, in units of max |x|
   VectorX<Scalar> x = VectorX<Scalar>::Zero(count);
   VectorX<Scalar> residual = VectorX<Scalar>::Ones(count), product(count);
   VectorX<Scalar> direction = residual;
@@ -42,13 +44,13 @@ template <RealScalar Scalar>
   for (Index iteration = 0; iteration < 2 * count + 10 && rest > Scalar(0); ++iteration) {
     detail::multiply_gram(problem, direction, product);
     const Scalar curvature = direction.dot(product);
-    if (!(curvature > margin * margin * direction.squaredNorm())) break;
+    if (!(curvature > rounding * direction.squaredNorm())) break;
     const Scalar step = rest / curvature;
     x += step * direction;
     residual -= step * product;
     if (residual.maxCoeff() < Scalar(1) - margin) {  // G x = 1 − residual > 0: checked afresh
       detail::multiply_gram(problem, x, product);
-      if (product.minCoeff() > margin * margin * x.cwiseAbs().maxCoeff()) return true;
+      if (product.minCoeff() > product_error * x.cwiseAbs().maxCoeff()) return true;
     }
     const Scalar next = residual.squaredNorm();
     direction = residual + (next / rest) * direction;
@@ -64,7 +66,7 @@ template <RealScalar Scalar>
   const VectorX<Scalar> linear = -VectorX<Scalar>::Ones(count);
   static_cast<void>(squares.solve(weighted, linear, weights));
   detail::multiply_gram(problem, weights, product);
-  return weights.dot(product) > margin * margin * 64 * weights.squaredNorm();
+  return weights.dot(product) > 64 * rounding * weights.squaredNorm();
 }
 
 }  // namespace carom::inline CAROM_ABI
