@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/impact_problem.hpp"
@@ -73,7 +76,10 @@ template <RealScalar Scalar>
   const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
   if (!(full > Scalar(0))) return std::numeric_limits<Index>::max();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
-  const Scalar slack = 16 * std::numeric_limits<Scalar>::epsilon() * count;
+  // A rounding of c moves the angle by its quotient with sin 2γ.
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar slope = full * std::max(std::sin(full), std::sqrt(rounding));
+  const Scalar slack = rounding * count * (16 + 2 / slope);
   const Index bound = std::max(Index(1), Index(std::ceil(count - slack)));
   return both_infeasible ? bound : std::max(Index(1), bound - 1);
 }
@@ -194,6 +200,7 @@ template <RealScalar Scalar>
 [[nodiscard]] Uniqueness classify(const ImpactProblem<Scalar>& problem,
                                   const Scalar& tolerance = Scalar(1e-9)) {
   Uniqueness result;
+  std::vector<std::pair<std::size_t, std::string>> ranked;  // contacts of a component, its type
   const Index count = problem.contact_count();
   std::vector<char> seen(std::size_t(count), 0);
   for (Index first = 0; first < count; ++first) {
@@ -215,12 +222,10 @@ template <RealScalar Scalar>
     }
     const std::string type = detail::coxeter_type(component);
     if (type.empty()) return {};
-    result.components.push_back(type);
+    ranked.emplace_back(component.nodes.size(), type);
   }
-  std::stable_sort(result.components.begin(), result.components.end(),
-                   [](const std::string& a, const std::string& b) {
-                     return a.size() != b.size() ? a.size() > b.size() : a > b;
-                   });
+  std::sort(ranked.begin(), ranked.end(), std::greater<>());
+  for (auto& [rank, type] : ranked) result.components.push_back(std::move(type));
   const bool all_single = std::all_of(result.components.begin(), result.components.end(),
                                       [](const std::string& type) { return type == "A1"; });
   const bool pair = result.components.size() == 1 &&
