@@ -52,9 +52,12 @@ class NonnegativeLeastSquares {
     free_.clear();
     is_free_.assign(std::size_t(count), 0);
     const Scalar scale = count > 0 ? linear.cwiseAbs().maxCoeff() : Scalar(0);
-    report.residual_target = 64 * std::numeric_limits<Scalar>::epsilon() * scale;
     for (; report.iterations <= 3 * count + 10; ++report.iterations) {
       write_gradient(gram, linear, x);
+      // Where normals nearly depend on each other, x is large and so is the gradient's round-off.
+      const Scalar largest = count > 0 ? x.maxCoeff() : Scalar(0);
+      report.residual_target =
+          64 * std::numeric_limits<Scalar>::epsilon() * (largest > scale ? largest : scale);
       Index entering = -1;
       report.residual = 0;
       for (Index i = 0; i < count; ++i) {
