@@ -76,11 +76,13 @@ template <RealScalar Scalar>
   const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
   if (!(full > Scalar(0))) return std::numeric_limits<Index>::max();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
-  // A rounding of c moves the angle by its quotient with sin 2γ.
+  // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
+  // count is known well enough to tell integers; beyond, the bound stays on the safe side.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar slope = full * std::max(std::sin(full), std::sqrt(rounding));
   const Scalar slack = rounding * count * (16 + 2 / slope);
-  const Index bound = std::max(Index(1), Index(std::ceil(count - slack)));
+  const Scalar least = slack < Scalar(1e-3) ? count - slack : count + slack;
+  const Index bound = std::max(Index(1), Index(std::ceil(least)));
   return both_infeasible ? bound : std::max(Index(1), bound - 1);
 }
 
