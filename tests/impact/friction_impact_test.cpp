@@ -193,3 +193,36 @@ TEST_CASE("friction_impact: what is no contact is refused by index", "[impact][e
         "contact 1: expected a tangent and a normal independent of each other");
   CHECK(refused(n, t, 1, 1) == "accepted");
 }
+
+TEST_CASE("friction_impact: the law asked for is the law used", "[impact][example]") {
+  const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 1}));
+  for (const auto law : {FrictionImpactLaw::routh, FrictionImpactLaw::moreau}) {
+    FrictionImpact<double> impact(law);
+    impact.add_contact(mass, vector_of({0, 1}), vector_of({1, 0}), 0.3, 0);
+    VectorX<double> p = vector_of({5, -1});
+    CHECK(impact.resolve(p).status == ImpactStatus::resolved);
+    // Slides on, after Moreau leaving at mu |u_t|: P_n = (1 + .3 * 5)/(1 + .09).
+    const double push = law == FrictionImpactLaw::routh ? 1 : 2.5 / 1.09;
+    CHECK((p - vector_of({5 - 0.3 * push, push - 1})).norm() <= rounding(10, 5.0));
+  }
+}
+
+TEST_CASE("friction_impact: by index goes on after the last one that acted", "[impact][law]") {
+  VectorSource<double> source(153u);
+  WorstCase same("the momentum of a sweep"), counted("its reflections");
+  for (int round = 0; round < 50; ++round) {
+    const ImpactScene scene = draw_scene(source, 4, 3);
+    FrictionImpact<double> impact(FrictionImpactLaw::routh, FrictionImpactOrder::by_index);
+    for (Index i = 0; i < 3; ++i) {
+      impact.add_contact(scene.mass, scene.normal(i), draw_vector(source, 4), 0, 1);
+    }
+    VectorX<double> p = draw_vector(source, 4), q = p;
+    carom::ImpactResolver<double, carom::SweepOrder<double>> sweep;
+    sweep.prepare(scene.problem);
+    const auto expected = sweep.resolve(scene.problem, q);
+    counted.see_holds(impact.resolve(p).reflections == expected.reflections, q);
+    same.see((p - q).norm(), 1e-8, q);
+  }
+  same.check(50);
+  counted.check(50);
+}

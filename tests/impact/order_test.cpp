@@ -83,8 +83,10 @@ TEST_CASE("order: a sweep goes on after the last and starts over", "[impact][exa
   for (const Index expected : {0, 2, 3, 0, 2}) CHECK(sweep.pick(rates, 0.0) == expected);
   CHECK(sweep.pick(rates, -3.5) == 3);
   CHECK(sweep.pick(rates, -5) == -1);
-  sweep.start(rates);
-  CHECK(sweep.pick(rates, 0.0) == 0);
+  for (int again = 0; again < 2; ++again) {  // from the first, wherever it stood
+    sweep.start(rates);
+    CHECK(sweep.pick(rates, 0.0) == 0);
+  }
 }
 
 TEST_CASE("order: a given sequence is followed, feasible contacts skipped", "[impact][example]") {

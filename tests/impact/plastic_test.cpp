@@ -175,3 +175,26 @@ TEST_CASE("plastic: not-a-number is told, and the momentum left as it came", "[i
   CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
   CHECK(p(0) == 7);
 }
+
+TEST_CASE("plastic: unlike masses in a long chain still come to rest together", "[impact][law]") {
+  VectorSource<double> source(54u);
+  WorstCase together("all velocities equal the mean one");
+  for (int round = 0; round < 30; ++round) {
+    std::vector<double> masses;
+    for (int i = 0; i < 4 + round; ++i) masses.push_back(source.positive(round % 3 == 0 ? 8 : 3));
+    const ImpactScene scene = ball_line(masses);
+    const auto n = Index(masses.size());
+    const VectorX<double> v = VectorX<double>::LinSpaced(n, double(n), 1.0);  // all approach
+    const VectorX<double> p = scene.momentum(v);
+    const double least =
+        Eigen::SelfAdjointEigenSolver<MatrixX<double>>(scene.problem.gram()).eigenvalues()(0);
+    const double mean = p.sum() / scene.momentum(VectorX<double>::Ones(n)).sum();
+    for (const PlasticLaw law : {PlasticLaw::moreau, PlasticLaw::bilateral}) {
+      const VectorX<double> q = plastic(scene, p, law).momentum;
+      const VectorX<double> expected = scene.momentum(VectorX<double>::Constant(n, mean));
+      together.see(scene.norm(q - expected), rounding(100, scene.norm(p) / least), double(round),
+                   double(n));
+    }
+  }
+  together.check(60);
+}

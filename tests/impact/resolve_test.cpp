@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/impact/resolve.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -282,4 +283,45 @@ TEST_CASE("resolve: single precision resolves as well", "[impact][law]") {
   CHECK(report.status == ImpactStatus::resolved);
   CHECK(report.reflections == 15);
   CHECK((p - VectorX<float>::LinSpaced(6, 1.0F, 6.0F)).norm() <= rounding(200, 6.0F));
+}
+
+TEST_CASE("resolve: beyond a handful of contacts it is still the most infeasible that comes next",
+          "[impact][oracle]") {
+  VectorSource<double> source(33u);
+  const Choice search = [](std::span<const double> rates, double limit) -> Index {
+    const auto lowest = std::min_element(rates.begin(), rates.end());
+    return lowest != rates.end() && *lowest < limit ? Index(lowest - rates.begin()) : -1;
+  };
+  WorstCase same("the sequence of a plain search");
+  for (int round = 0; round < 10; ++round) {
+    std::vector<double> masses;
+    for (int i = 0; i < 12 + round; ++i) masses.push_back(0.5 + source.unit());
+    const ImpactScene scene = ball_line(masses, round % 2 == 0);
+    const VectorX<double> before = draw_vector(source, scene.problem.size());
+    ImpactResolver<double> tournament;
+    ImpactResolver<double, AnyOrder> plain({}, AnyOrder{search});
+    tournament.prepare(scene.problem, 10'000);
+    plain.prepare(scene.problem, 10'000);
+    VectorX<double> p = before, q = before;
+    static_cast<void>(tournament.resolve(scene.problem, p));
+    static_cast<void>(plain.resolve(scene.problem, q));
+    same.see_holds(std::equal(tournament.sequence().begin(), tournament.sequence().end(),
+                              plain.sequence().begin(), plain.sequence().end()) &&
+                       p == q && !tournament.sequence().empty(),
+                   before);
+  }
+  same.check(10);
+}
+
+TEST_CASE("resolve: what is told is about the last impact alone", "[impact][example]") {
+  const ImpactScene scene = ball_line({1, 1, 1});
+  ImpactResolver<double> resolver;
+  resolver.prepare(scene.problem, 10);
+  VectorX<double> p = vector_of({3, 2, 1});
+  CHECK(resolver.resolve(scene.problem, p).reflections == 3);
+  p = vector_of({1, 0, 2});
+  CHECK(resolver.resolve(scene.problem, p).reflections == 1);
+  CHECK(resolver.sequence().size() == 1);
+  CHECK(resolver.impulses()[0] == Approx(std::sqrt(2.0)));
+  CHECK(resolver.impulses()[1] == 0);
 }

@@ -144,7 +144,9 @@ TEST_CASE("restitution: not-a-number is told, and the momentum left as it came",
   const ImpactScene scene = ball_line({1, 1});
   RestitutionImpact<double> impact(0.5);
   impact.prepare(scene.problem);
-  VectorX<double> p = vector_of({7, std::numeric_limits<double>::quiet_NaN()});
+  VectorX<double> p = vector_of({1, -1});
+  CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::resolved);
+  p = vector_of({7, std::numeric_limits<double>::quiet_NaN()});
   CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
   CHECK(p(0) == 7);
 }

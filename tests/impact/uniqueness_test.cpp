@@ -376,3 +376,20 @@ TEST_CASE("uniqueness: beyond the limit on roots no count is given", "[impact][e
   CHECK(predicted_reflections(scene.problem, p, 15) == 15);
   CHECK(predicted_reflections(scene.problem, p, 14) == -1);
 }
+
+TEST_CASE("uniqueness: contacts at rest are no reflections", "[impact][law]") {
+  VectorSource<double> source(66u);
+  WorstCase counted("inversions of velocities with equals among them");
+  const ImpactScene scene = ball_line(std::vector<double>(7, 1.0));
+  for (int round = 0; round < 100; ++round) {
+    VectorX<double> v(7);
+    for (double& speed : v) speed = std::floor(3 * source.unit());
+    Index inversions = 0;
+    for (Index i = 0; i < 7; ++i) {
+      for (Index j = i + 1; j < 7; ++j) inversions += v(i) > v(j) ? 1 : 0;
+    }
+    counted.see_holds(predicted_reflections(scene.problem, v) == inversions, v);
+    counted.see_holds(resolve_at_random(scene, v, source).reflections == inversions, v);
+  }
+  counted.check(200);
+}

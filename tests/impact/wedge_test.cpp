@@ -72,6 +72,13 @@ TEST_CASE("wedge: nearly opposite normals open as long as they are told apart",
     CAPTURE(angle);
     CHECK(has_interior(scene.problem));
   }
+  for (const double angle : {1e-2, 1e-4, 1e-5}) {  // more contacts than coordinates
+    const ImpactScene scene(mass,
+                            {vector_of({1, 0}), vector_of({-std::cos(angle), std::sin(angle)}),
+                             vector_of({0.3, 1}), vector_of({-0.2, 1})});
+    CAPTURE(angle);
+    CHECK(has_interior(scene.problem));
+  }
   const ImpactScene shut(mass, {vector_of({1, 0}), vector_of({-1, 1e-10})});
   CHECK_FALSE(has_interior(shut.problem));
 }

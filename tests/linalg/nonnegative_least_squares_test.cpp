@@ -29,11 +29,15 @@ struct Problem {
 
 /// Unit vectors in a space of the given dimension, and the rates of some momentum: a linear term in
 /// the range of G, which is singular when the dimension is smaller than the count.
-Problem draw_problem(VectorSource<double>& source, Index count, Index dimension) {
+Problem draw_problem(VectorSource<double>& source, Index count, Index dimension,
+                     double decades = 0) {
   MatrixX<double> normals(count, dimension);
   VectorX<double> p(dimension);
   for (Index i = 0; i < normals.size(); ++i) normals(i) = 2 * source.unit() - 1;
   for (double& entry : p) entry = 2 * source.unit() - 1;
+  for (Index j = 0; j < dimension; ++j) {  // the more decades, the more alike
+    normals.col(j) *= std::pow(10, -decades * double(j) / double(dimension));
+  }
   for (Index i = 0; i < count; ++i) normals.row(i).normalize();
   return {normals * normals.transpose(), normals * p};
 }
@@ -197,4 +201,25 @@ TEST_CASE("nonnegative_least_squares: memory for many serves few", "[linalg][law
     same.see((x - y).norm(), rounding(100, 1 + x.norm()), problem.linear);
   }
   same.check(12);
+}
+
+TEST_CASE("nonnegative_least_squares: many variables, of which some leave and come back",
+          "[linalg][law]") {
+  VectorSource<double> source(114u);
+  WorstCase kkt("stationary, feasible, complementary"), converged("status");
+  NonnegativeLeastSquares<double> squares;
+  squares.prepare(40);
+  for (int round = 0; round < 2000; ++round) {
+    const Index count = 3 + round % 20;
+    const Problem problem = draw_problem(source, count, count + 1, 3);
+    VectorX<double> x(count);
+    converged.see_holds(squares.solve(problem.gram, problem.linear, x).converged(), problem.linear);
+    const VectorX<double> gradient = problem.gram * x + problem.linear;
+    const double allowed = rounding(20000, 1 + x.norm());
+    kkt.see_holds(x.minCoeff() >= 0, problem.linear);
+    kkt.see(-gradient.minCoeff(), allowed, problem.linear);
+    kkt.see(std::abs(gradient.dot(x)), allowed * (1 + x.norm()), problem.linear);
+  }
+  kkt.check(6000);
+  converged.check(2000);
 }

@@ -23,8 +23,9 @@ struct CradleCase {
 };
 
 /// Golden numbers. Origin: an independent program in double precision that shares no code with the
-/// library. They may change only when the definition of an outcome does, never because the library's
-/// answers moved. Contacts are numbered from the left; of equal rates the lowest index comes first.
+/// library. They may change only when the definition of an outcome does, never because the
+/// library's answers moved. Contacts are numbered from the left; of equal rates the lowest index
+/// comes first.
 inline const std::vector<CradleCase>& cradle_cases() {
   static const std::vector<CradleCase> cases{
       {.velocity = {1.0, 0, 0},

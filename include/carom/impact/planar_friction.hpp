@@ -113,8 +113,8 @@ template <RealScalar Scalar>
 /// Impulse of a planar contact after Moreau: (1 + e) times the plastic one, which is the projection
 /// onto the friction cone in the metric, argmin ½ PᵀWP + uᵀP over |Pₜ| ≤ μ Pₙ.
 ///
-/// Never gains energy whatever the coupling; a sliding contact leaves with uₙ = μ |uₜ|, as the convex law
-/// has it.
+/// Never gains energy whatever the coupling; a sliding contact leaves with uₙ = μ |uₜ|, as the
+/// convex law has it.
 /// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
 /// @note  Real-time safe: constant work, no allocation, no exception.
 /// @cite  moreau1988unilateral

@@ -80,28 +80,23 @@ class PlasticImpact {
 
  private:
   /// Conjugate gradients from zero on G λ = −s stay in the range of G: the least-norm solution.
-  /// Started afresh from the true residual, as the recurrence for it drifts.
   void solve_least_norm(const ImpactProblem<Scalar>& problem) noexcept {
     impulse_.setZero();
+    residual_ = direction_ = -linear_;
     const Scalar floor = Scalar(problem.contact_count()) * std::numeric_limits<Scalar>::epsilon();
-    const Scalar done = floor * floor * linear_.squaredNorm();
-    for (int pass = 0; pass < 3; ++pass) {
-      detail::multiply_gram(problem, impulse_, image_);
-      residual_ = -linear_ - image_;
-      direction_ = residual_;
-      Scalar rest = residual_.squaredNorm();
-      for (Index i = 0; i < 4 * problem.contact_count() + 10 && rest > done; ++i) {
-        detail::multiply_gram(problem, direction_, image_);
-        const Scalar curvature = direction_.dot(image_);
-        // What round-off leaves outside the range of G has no curvature.
-        if (!(curvature > 64 * floor * direction_.squaredNorm())) break;
-        const Scalar step = rest / curvature;
-        impulse_ += step * direction_;
-        residual_ -= step * image_;
-        const Scalar next = residual_.squaredNorm();
-        direction_ = residual_ + (next / rest) * direction_;
-        rest = next;
-      }
+    Scalar rest = residual_.squaredNorm();
+    const Scalar done = floor * floor * rest;
+    for (Index i = 0; i < 10 * problem.contact_count() + 10 && rest > done; ++i) {
+      detail::multiply_gram(problem, direction_, image_);
+      const Scalar curvature = direction_.dot(image_);
+      // What round-off leaves outside the range of G has no curvature.
+      if (!(curvature > 64 * floor * direction_.squaredNorm())) break;
+      const Scalar step = rest / curvature;
+      impulse_ += step * direction_;
+      residual_ -= step * image_;
+      const Scalar next = residual_.squaredNorm();
+      direction_ = residual_ + (next / rest) * direction_;
+      rest = next;
     }
   }
 
