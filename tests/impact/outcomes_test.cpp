@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/impact/outcomes.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <set>
+
+#include "carom/impact/uniqueness.hpp"
+
+#include "support/catch.hpp"
+#include "support/cradle_cases.hpp"
+#include "support/impact_scenes.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+using namespace carom::testing;
+using carom::enumerate_outcomes, carom::ImpactOutcomes, carom::Index, carom::MassMatrix;
+using carom::VectorX;
+using std::numbers::pi;
+
+namespace {
+
+ImpactOutcomes<double> outcomes_of(const ImpactScene& scene, const VectorX<double>& velocity,
+                                   const carom::OutcomeOptions<double>& options = {}) {
+  return enumerate_outcomes(scene.problem, scene.mass, scene.momentum(velocity), options);
+}
+
+/// Indeterminacy of a cue ball running between two balls under the angle theta.
+double billiards_indeterminacy(double theta, double c = 1, double a = 1, double b = 1) {
+  VectorX<double> velocity = VectorX<double>::Zero(6);
+  velocity(0) = 1;
+  return outcomes_of(billiards(theta, c, a, b), velocity).indeterminacy;
+}
+
+/// Every admissible order tried one by one, without memory; distinct ends.
+void try_orders(const ImpactScene& scene, const VectorX<double>& p, double scale,
+                std::vector<VectorX<double>>& ends) {
+  bool ended = true;
+  for (Index i = 0; i < scene.problem.contact_count(); ++i) {
+    if (!(scene.problem.rate(i, p) < -1e-11 * scale)) continue;
+    ended = false;
+    VectorX<double> next = p;
+    carom::reflect(scene.problem, i, next);
+    try_orders(scene, next, scale, ends);
+  }
+  if (!ended) return;
+  for (const auto& end : ends) {
+    if ((end - p).norm() < 1e-9 * scale) return;
+  }
+  ends.push_back(p);
+}
+
+}  // namespace
+
+TEST_CASE("outcomes: the cradles of the table, as sets", "[impact][golden]") {
+  REQUIRE(cradle_cases().size() == 22);
+  for (const CradleCase& c : cradle_cases()) {
+    const ImpactScene scene = ball_line(c.masses);
+    const auto n = Index(c.masses.size());
+    const VectorX<double> velocity = Eigen::Map<const VectorX<double>>(c.velocity.data(), n);
+    CAPTURE(c.masses, c.velocity);
+    const auto found = outcomes_of(scene, velocity);
+    CHECK(found.complete);
+    CHECK(found.outcomes.size() == c.outcomes.size());
+    CHECK((found.outcomes.size() == 1) == c.unique);
+    for (const auto& expected : c.outcomes) {
+      const VectorX<double> v = Eigen::Map<const VectorX<double>>(expected.data(), n);
+      CHECK(std::any_of(found.outcomes.begin(), found.outcomes.end(), [&](const auto& outcome) {
+        return (scene.velocity(outcome.momentum) - v).norm() <= rounding(60, velocity.norm());
+      }));
+    }
+    for (const auto& outcome : found.outcomes) CHECK(int(outcome.sequence.size()) == c.shortest);
+  }
+}
+
+TEST_CASE("outcomes: sequences lead where they say, by impulses that push", "[impact][law]") {
+  VectorSource<double> source(71u);
+  WorstCase replayed("the sequence"), pushed("the impulses"), feasible("feasible");
+  WorstCase energy("energy"), spread("the indeterminacy is the largest distance");
+  WorstCase all("those of trying every order");
+  for (int round = 0; round < 60; ++round) {
+    const ImpactScene scene = draw_scene(source, 3, 2 + round % 2);
+    const VectorX<double> p = draw_vector(source, 3);
+    const auto found = enumerate_outcomes(scene.problem, scene.mass, p);
+    const double size = scene.norm(p);
+    double widest = 0;
+    for (const auto& outcome : found.outcomes) {
+      VectorX<double> q = p;
+      bool admissible = true;
+      for (const Index i : outcome.sequence) {
+        admissible = admissible && carom::reflect(scene.problem, i, q) > 0;
+      }
+      const double allowed = rounding(2000, size);
+      replayed.see_holds(admissible, p);
+      replayed.see((q - outcome.momentum).norm(), 1e-8 * size, p);
+      pushed.see_holds(outcome.impulses.minCoeff() >= 0, p);
+      pushed.see((scene.moved(p, outcome.impulses) - outcome.momentum).norm(), 10 * allowed, p);
+      feasible.see(-scene.rates(outcome.momentum).minCoeff(), allowed, p);
+      energy.see(std::abs(scene.norm(outcome.momentum) - size), allowed, p);
+      for (const auto& other : found.outcomes) {
+        widest = std::max(widest, scene.norm(outcome.momentum - other.momentum) / size);
+      }
+    }
+    spread.see(std::abs(widest - found.indeterminacy), rounding(20, 1.0), p);
+    if (found.states > 200) continue;  // too many orders to try one by one
+    std::vector<VectorX<double>> ends;
+    try_orders(scene, p, size, ends);
+    all.see_holds(found.complete && ends.size() == found.outcomes.size(), p, double(ends.size()));
+    for (const auto& end : ends) {
+      all.see_holds(std::any_of(found.outcomes.begin(), found.outcomes.end(),
+                                [&](const auto& o) { return (o.momentum - end).norm() < 1e-7; }),
+                    p);
+    }
+  }
+  replayed.check(60);
+  pushed.check(60);
+  feasible.check(60);
+  energy.check(60);
+  spread.check(60);
+  all.check(60);
+}
+
+TEST_CASE("outcomes: a chain of five can end in 72 ways", "[impact][golden]") {
+  // Masses 1, 2, 1, 2, 1, velocities 5, 4, 3, 2, 1.
+  const auto found = outcomes_of(ball_line({1, 2, 1, 2, 1}), vector_of({5, 4, 3, 2, 1}));
+  CHECK(found.complete);
+  CHECK(found.outcomes.size() == 72);
+}
+
+TEST_CASE("outcomes: the indeterminacy of billiards in closed form", "[impact][oracle]") {
+  WorstCase closed("xi(theta)");
+  for (int k = 0; k <= 240; ++k) {
+    const double theta = pi / 3 + (pi - pi / 3) * k / 240;
+    const double c = std::cos(theta), s = std::sin(theta);
+    const double xi = std::sqrt((1 + c) * (2 - c)) * std::min(std::abs(c), s * s);
+    closed.see(std::abs(billiards_indeterminacy(theta) - xi), 1e-13, theta);
+  }
+  closed.check(241);
+  CHECK(billiards_indeterminacy(pi / 3) == Approx(0.75).epsilon(1e-13));
+  CHECK(billiards_indeterminacy(2 * pi / 3) == Approx(0.559016994375).epsilon(1e-12));
+  CHECK(billiards_indeterminacy(std::acos((1 - std::sqrt(5.0)) / 2)) ==
+        Approx((std::sqrt(5.0) - 1) / 2).epsilon(1e-13));
+}
+
+TEST_CASE("outcomes: the indeterminacy of billiards, equal balls", "[impact][golden]") {
+  // Origin: an independent program in double precision; may change only with the definition of xi.
+  const double table[][2] = {{60, 0.7500000000000002},     {70, 0.510176942619212},
+                             {80, 0.2542327033789543},     {90, 0},
+                             {100, 0.23272731031612032},   {110, 0.424573903677561},
+                             {120, 0.5590169943749473},    {128.17270762701227, 0.6180339887498942},
+                             {130, 0.5701673198778556},    {140, 0.33237722138981196},
+                             {150, 0.1549142093659344},    {160, 0.04925377909714514},
+                             {170, 0.0064211031746437665}, {180, 0}};
+  for (const auto& [degrees, xi] : table) {
+    CAPTURE(degrees);
+    CHECK(std::abs(billiards_indeterminacy(degrees * pi / 180) - xi) <= 1e-13);
+  }
+}
+
+TEST_CASE("outcomes: at a right angle billiards end in one way whatever the masses",
+          "[impact][law]") {
+  VectorSource<double> source(72u);
+  WorstCase product("cos(theta) sqrt(m_a m_b / ((m_a + m_c)(m_b + m_c)))"), unique("orthogonal");
+  for (int round = 0; round < 10'000; ++round) {
+    const double a = source.positive(4), b = source.positive(4), c = source.positive(4);
+    // Radii set the angle of each contact alone; only their difference enters.
+    const double theta = pi * source.unit();
+    const double got = billiards(theta, c, a, b).problem.gram()(0, 1);
+    product.see(std::abs(got - std::cos(theta) * std::sqrt(a * b / ((a + c) * (b + c)))),
+                rounding(20, 1.0), theta, a, b, c);
+    unique.see_holds(carom::classify(billiards(pi / 2, c, a, b).problem).reason ==
+                         carom::UniquenessReason::orthogonal,
+                     a, b, c);
+  }
+  product.check(10'000);
+  unique.check(10'000);
+  for (int round = 0; round < 100; ++round) {
+    const double a = source.positive(4), b = source.positive(4), c = source.positive(4);
+    CHECK(billiards_indeterminacy(pi / 2, c, a, b) < 1e-13);
+  }
+}
+
+TEST_CASE("outcomes: the budget ends the search and says so", "[impact][example]") {
+  const ImpactScene scene = ball_line({1, 2, 1, 2, 1});
+  const auto cut = outcomes_of(scene, vector_of({5, 4, 3, 2, 1}), {.state_limit = 20});
+  CHECK_FALSE(cut.complete);
+  CHECK(cut.states <= 20);
+  const auto whole = outcomes_of(scene, vector_of({5, 4, 3, 2, 1}));
+  CHECK(whole.complete);
+  CHECK(whole.states > 20);
+}
+
+TEST_CASE("outcomes: at rest or apart there is one, the momentum itself", "[impact][example]") {
+  const ImpactScene scene = ball_line({1, 1, 1});
+  for (const auto& v : {vector_of({0, 0, 0}), vector_of({-1, 0, 1})}) {
+    const auto found = outcomes_of(scene, v);
+    REQUIRE(found.outcomes.size() == 1);
+    CHECK(found.complete);
+    CHECK(found.states == 1);
+    CHECK(found.outcomes[0].momentum == v);
+    CHECK(found.outcomes[0].sequence.empty());
+    CHECK(found.outcomes[0].impulses.norm() == 0);
+    CHECK(found.indeterminacy == 0);
+  }
+}
+
+TEST_CASE("outcomes: a wedge has no outcome to enumerate", "[impact][example]") {
+  const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 1}));
+  const ImpactScene scene(mass, {vector_of({1, 0}), vector_of({-1, 0})});
+  const auto found = outcomes_of(scene, vector_of({1, 0}));
+  CHECK_FALSE(found.complete);
+  CHECK(found.outcomes.empty());
+}
