@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/wedge.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Generalized Reflections: all violated contacts at once, so that no order enters.
+///
+/// Among the contacts V violated now, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
+/// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. Repeats until none
+/// is violated. Elastic, and equal to the propagative outcome for all-approaching momenta exactly
+/// when −1 is in the reflection group; in general the two differ.
+/// @cite smith2012reflections
+template <RealScalar Scalar>
+class GeneralizedReflections {
+ public:
+  explicit GeneralizedReflections(const ImpactOptions<Scalar>& options = {}) : options_(options) {}
+
+  /// Grows memory to the problem's size. Cold: allocates.
+  void prepare(const ImpactProblem<Scalar>& problem) {
+    gram_ = problem.gram();
+    squares_.prepare(problem.contact_count());
+    rates_.resize(problem.contact_count());
+    step_.resize(problem.contact_count());
+    impulses_.resize(problem.contact_count());
+    image_.resize(problem.contact_count());
+    wedged_ = !has_interior(problem);
+    if (wedged_) plastic_.prepare(problem);
+  }
+
+  /// Resolves an impact: p⁻ in, p⁺ out. `reflections` counts generalized ones.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
+                               VectorX<Scalar>& momentum) noexcept {
+    ImpactReport<Scalar> report;
+    impulses_.setZero();
+    for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
+    if (!rates_.allFinite()) return report;
+    if (wedged_) {
+      report = plastic_.resolve(problem, momentum);
+      impulses_ = plastic_.impulses();
+      report.status = ImpactStatus::wedged;
+      return report;
+    }
+    const Scalar fastest = rates_.size() > 0 ? rates_.cwiseAbs().maxCoeff() : Scalar(0);
+    const Scalar limit = -options_.tolerance * fastest;
+    report.status = ImpactStatus::resolved;
+    while (rates_.size() > 0 && rates_.minCoeff() < limit) {
+      if (report.reflections == options_.reflection_limit) {
+        report.status = ImpactStatus::reflection_limit;
+        break;
+      }
+      static_cast<void>(squares_.solve(
+          gram_, rates_, [&](Index i) { return rates_(i) < limit; }, step_));
+      step_ *= Scalar(2);
+      detail::multiply_gram(problem, step_, image_);
+      report.energy_gain += step_.dot(rates_) + step_.dot(image_) / 2;
+      impulses_ += step_;
+      for (Index i = 0; i < rates_.size(); ++i) problem.add_impulse(i, step_(i), momentum);
+      for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
+      ++report.reflections;
+    }
+    return report;
+  }
+
+  /// λ of the last impact.
+  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+
+ private:
+  ImpactOptions<Scalar> options_;
+  NonnegativeLeastSquares<Scalar> squares_;
+  PlasticImpact<Scalar> plastic_;
+  MatrixX<Scalar> gram_;
+  VectorX<Scalar> rates_, step_, impulses_, image_;
+  bool wedged_ = false;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// How an impact ended.
+enum class ImpactStatus {
+  resolved,          ///< Every contact separates or rests, within tolerance.
+  reflection_limit,  ///< Cap reached; the momentum is the last one, contacts may still close.
+  wedged,            ///< No motion opens all contacts; resolved plastically instead.
+  collapsed,         ///< Impacts grew infinitely small (inelastic collapse); finished plastically.
+  not_finite,        ///< NaN or infinity met; the momentum is left as it came.
+};
+
+/// The status as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(ImpactStatus status) noexcept {
+  switch (status) {
+    case ImpactStatus::resolved:
+      return "resolved";
+    case ImpactStatus::reflection_limit:
+      return "reflection_limit";
+    case ImpactStatus::wedged:
+      return "wedged";
+    case ImpactStatus::collapsed:
+      return "collapsed";
+    case ImpactStatus::not_finite:
+      return "not_finite";
+  }
+  return "unknown";
+}
+
+template <RealScalar Scalar>
+struct ImpactOptions {
+  /// Contacts closing slower than this fraction of the fastest rate count as feasible [-], ≥ 0.
+  /// A few roundings: a tighter one chases round-off, a looser one forgives real approach.
+  Scalar tolerance = 32 * std::numeric_limits<Scalar>::epsilon();
+  /// Most reflections, ≥ 0. Impacts with extreme mass ratios take many: 31415 for 100⁴.
+  Index reflection_limit = 10'000'000;
+};
+
+/// Outcome of one impact.
+template <RealScalar Scalar>
+struct [[nodiscard]] ImpactReport {
+  ImpactStatus status = ImpactStatus::not_finite;
+  Index reflections = 0;
+  /// Kinetic energy gained, (|p⁺|² − |p⁻|²)/2 [J], as summed from the impulses.
+  Scalar energy_gain = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI

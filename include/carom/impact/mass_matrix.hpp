@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "carom/core/invalid_input.hpp"
+#include "carom/linalg/cholesky.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
+// clang-format off
+
+/// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. A user
+/// operator of this shape serves as well as MassMatrix. Law: symmetric and positive definite.
+template <typename Mass>
+concept InverseMassLike =
+    RealScalar<typename Mass::scalar_type> &&
+    requires(const Mass& mass, VectorX<typename Mass::scalar_type>& covector) {
+      { mass.size() } -> std::same_as<Index>;
+      { mass.apply_inverse(covector) } -> std::same_as<void>;
+    };
+
+// clang-format on
+
+/// A block-diagonal mass matrix M [kg, kg·m²], factored once; one block is a dense matrix, blocks
+/// of one a diagonal one.
+template <RealScalar Scalar>
+class MassMatrix {
+ public:
+  using scalar_type = Scalar;
+
+  MassMatrix() = default;
+
+  /// A dense matrix, n×n, symmetric positive definite.
+  template <typename Derived>
+  [[nodiscard]] static MassMatrix make_dense(const Eigen::MatrixBase<Derived>& matrix) {
+    MassMatrix mass;
+    mass.add_block(matrix);
+    return mass;
+  }
+
+  /// A diagonal matrix, all entries > 0.
+  template <typename Derived>
+  [[nodiscard]] static MassMatrix make_diagonal(const Eigen::MatrixBase<Derived>& diagonal) {
+    MassMatrix mass;
+    for (Index i = 0; i < diagonal.size(); ++i) {
+      mass.add_block(SquareMatrix<Scalar, 1>::Constant(diagonal(i)));
+    }
+    return mass;
+  }
+
+  /// Appends a block; the matrix grows by its size.
+  /// @note  Cold: allocates, throws std::invalid_argument naming the block and the entry.
+  template <typename Derived>
+  void add_block(const Eigen::MatrixBase<Derived>& matrix) {
+    const std::string item = "mass block " + std::to_string(blocks_.size());
+    detail::reject_if(detail::symmetric_fault(item, "", matrix));
+    const Index n = matrix.rows();
+    const Index offset = Index(factor_.size());
+    matrix_.resize(matrix_.size() + std::size_t(n * n));
+    factor_.resize(matrix_.size());
+    Eigen::Map<MatrixX<Scalar>>(matrix_.data() + offset, n, n) =
+        (matrix + matrix.transpose()) / Scalar(2);
+    Eigen::Map<MatrixX<Scalar>>(factor_.data() + offset, n, n) =
+        Eigen::Map<MatrixX<Scalar>>(matrix_.data() + offset, n, n);
+    if (!factor_cholesky(factor_.data() + offset, n, n)) {
+      matrix_.resize(std::size_t(offset));
+      factor_.resize(std::size_t(offset));
+      detail::reject_if(item + ": expected a positive definite matrix, got an indefinite one");
+    }
+    blocks_.push_back({size_, n, offset});
+    size_ += n;
+  }
+
+  [[nodiscard]] Index size() const noexcept { return size_; }
+
+  /// M⁻¹ p in place: a velocity from a momentum.
+  void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
+    CAROM_EXPECTS(momentum.size() == size_);
+    for (const Block& b : blocks_) {
+      const Scalar* const lower = factor_.data() + b.offset;
+      solve_lower(lower, b.size, b.size, momentum.data() + b.start);
+      solve_lower_transposed(lower, b.size, b.size, momentum.data() + b.start);
+    }
+  }
+
+  /// M v: a momentum from a velocity.
+  [[nodiscard]] VectorX<Scalar> momentum(const VectorX<Scalar>& velocity) const {
+    CAROM_EXPECTS(velocity.size() == size_);
+    VectorX<Scalar> result(size_);
+    for (const Block& b : blocks_) {
+      result.segment(b.start, b.size).noalias() =
+          Eigen::Map<const MatrixX<Scalar>>(matrix_.data() + b.offset, b.size, b.size) *
+          velocity.segment(b.start, b.size);
+    }
+    return result;
+  }
+
+ private:
+  struct Block {
+    Index start;  ///< first row
+    Index size;
+    Index offset;  ///< where its numbers start
+  };
+
+  Index size_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Scalar> matrix_, factor_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/resolve.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Propagation with Newton's restitution at every single reflection, contact by contact:
+/// s_i⁺ = −e_i s_i⁻.
+///
+/// Impacts may come in infinite number, ever weaker (a cradle at e ≤ 7 − 4√3). Once every closing
+/// rate has fallen below the collapse threshold, Moreau's plastic law finishes; the status says so.
+/// @cite seghete2014propagative, section V; restitution per contact
+template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
+class NewtonImpact {
+ public:
+  /// @param collapse_threshold  closing rates below this fraction of the first fastest one count as
+  ///                            collapse [-], > 0. Smaller takes more impacts before giving up.
+  explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
+                        const ImpactOptions<Scalar>& options = {}, Order order = {})
+      : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {
+    CAROM_EXPECTS(collapse_threshold > Scalar(0));
+  }
+
+  /// Grows memory to the problem's size.
+  /// @param restitution  e_i [-], in [0, 1], one per contact.
+  /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
+  void prepare(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& restitution) {
+    if (restitution.size() != problem.contact_count()) {
+      detail::reject_if(
+          detail::fault("restitution entries", "one per contact", restitution.size()));
+    }
+    for (Index i = 0; i < restitution.size(); ++i) {
+      if (restitution(i) >= Scalar(0) && restitution(i) <= Scalar(1)) continue;
+      detail::reject_if(detail::fault("contact " + std::to_string(i) + ": restitution",
+                                      "a number in [0, 1]", restitution(i)));
+    }
+    restitution_ = restitution;
+    rates_.resize(std::size_t(problem.contact_count()));
+    impulses_.resize(problem.contact_count());
+    order_.prepare(problem.contact_count());
+    plastic_.prepare(problem);
+    wedged_ = !has_interior(problem);
+  }
+
+  /// Resolves an impact: p⁻ in, p⁺ out.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
+                               VectorX<Scalar>& momentum) noexcept {
+    using std::abs;
+    ImpactReport<Scalar> report;
+    impulses_.setZero();
+    Scalar fastest = 0;
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+      rates_[i] = problem.rate(Index(i), momentum);
+      if (!detail::is_finite(rates_[i])) return report;
+      fastest = std::max(fastest, Scalar(abs(rates_[i])));
+    }
+    report.status = ImpactStatus::resolved;
+    const Scalar limit = -threshold_ * fastest;
+    const Scalar resting = -options_.tolerance * fastest;
+    const std::span<const Scalar> rates(rates_);
+    order_.start(rates);
+    Index next = wedged_ ? -1 : order_.pick(rates, limit);
+    for (; next >= 0 && report.reflections < options_.reflection_limit;
+         next = order_.pick(rates, limit)) {
+      reflect(problem, next, momentum, report);
+    }
+    if (next >= 0) report.status = ImpactStatus::reflection_limit;
+    const bool closing =
+        std::any_of(rates_.begin(), rates_.end(), [&](Scalar rate) { return rate < resting; });
+    if (next < 0 && closing) {
+      const ImpactReport<Scalar> rest = plastic_.resolve(problem, momentum);
+      impulses_ += plastic_.impulses();
+      report.energy_gain += rest.energy_gain;
+      report.status = wedged_ ? ImpactStatus::wedged : ImpactStatus::collapsed;
+    }
+    return report;
+  }
+
+  /// λ of the last impact.
+  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+
+ private:
+  void reflect(const ImpactProblem<Scalar>& problem, Index contact, VectorX<Scalar>& momentum,
+               ImpactReport<Scalar>& report) noexcept {
+    const Scalar rate = problem.rate(contact, momentum);
+    const Scalar impulse = -(1 + restitution_(contact)) * rate;
+    problem.add_impulse(contact, impulse, momentum);
+    impulses_(contact) += impulse;
+    report.energy_gain += impulse * (rate + impulse / 2);
+    rates_[std::size_t(contact)] = -restitution_(contact) * rate;
+    order_.update(contact, rates_[std::size_t(contact)]);
+    for (const auto& [other, product] : problem.neighbours(contact)) {
+      rates_[std::size_t(other)] += impulse * product;
+      order_.update(other, rates_[std::size_t(other)]);
+    }
+    ++report.reflections;
+  }
+
+  Scalar threshold_;
+  ImpactOptions<Scalar> options_;
+  Order order_;
+  PlasticImpact<Scalar> plastic_;
+  VectorX<Scalar> restitution_, impulses_;
+  std::vector<Scalar> rates_;
+  bool wedged_ = false;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <span>
+#include <vector>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
+// clang-format off
+
+/// Decides which infeasible contact reflects next. prepare() grows memory for a number of contacts,
+/// start() sees all rates, update() each one that changes, pick() names a contact with a rate below
+/// the limit, or −1 when there is none.
+template <typename Order, typename Scalar>
+concept ReflectionOrderLike =
+    RealScalar<Scalar> &&
+    requires(Order& order, std::span<const Scalar> rates, Index i, Scalar value, Scalar limit) {
+      order.prepare(i);
+      { order.start(rates) } noexcept;
+      { order.update(i, value) } noexcept;
+      { order.pick(rates, limit) } noexcept -> std::same_as<Index>;
+    };
+
+// clang-format on
+
+/// The most infeasible contact first; the default. Ties go to the lowest index.
+///
+/// A tournament of minima: an update costs the depth of the tree, the pick nothing. A handful of
+/// contacts is looked through instead.
+template <RealScalar Scalar>
+class MostInfeasibleFirst {
+ public:
+  void prepare(Index count) { tree_.resize(2 * leaves(count)); }
+
+  void start(std::span<const Scalar> rates) noexcept {
+    rates_ = rates;
+    first_leaf_ = leaves(Index(rates.size()));
+    if (rates.size() <= handful) return;
+    for (std::size_t i = 0; i < first_leaf_; ++i) {
+      tree_[first_leaf_ + i] = Index(i) < Index(rates.size()) ? Index(i) : Index(-1);
+    }
+    for (std::size_t node = first_leaf_ - 1; node > 0; --node) play(node);
+  }
+
+  void update(Index contact, const Scalar&) noexcept {
+    if (rates_.size() <= handful) return;
+    for (std::size_t node = (first_leaf_ + std::size_t(contact)) / 2; node > 0; node /= 2) {
+      play(node);
+    }
+  }
+
+  [[nodiscard]] Index pick(std::span<const Scalar> rates, const Scalar& limit) noexcept {
+    if (rates.size() > handful) {
+      const Index winner = tree_[1];
+      return rates[std::size_t(winner)] < limit ? winner : -1;
+    }
+    Index winner = -1;
+    Scalar lowest = limit;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (rates[i] < lowest) {
+        lowest = rates[i];
+        winner = Index(i);
+      }
+    }
+    return winner;
+  }
+
+ private:
+  [[nodiscard]] static std::size_t leaves(Index count) noexcept {
+    return std::bit_ceil(std::size_t(count < 2 ? 2 : count));
+  }
+  void play(std::size_t node) noexcept {
+    const Index left = tree_[2 * node];
+    const Index right = tree_[2 * node + 1];
+    tree_[node] =
+        right < 0 || rates_[std::size_t(left)] <= rates_[std::size_t(right)] ? left : right;
+  }
+
+  static constexpr std::size_t handful = 8;
+
+  std::span<const Scalar> rates_;
+  std::size_t first_leaf_ = 0;
+  std::vector<Index> tree_;  ///< winner of each node; leaves from first_leaf_ on
+};
+
+/// The least infeasible contact first.
+template <RealScalar Scalar>
+struct LeastInfeasibleFirst {
+  void prepare(Index) noexcept {}
+  void start(std::span<const Scalar>) noexcept {}
+  void update(Index, const Scalar&) noexcept {}
+  [[nodiscard]] Index pick(std::span<const Scalar> rates, const Scalar& limit) const noexcept {
+    Index winner = -1;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (rates[i] < limit && (winner < 0 || rates[i] > rates[std::size_t(winner)])) {
+        winner = Index(i);
+      }
+    }
+    return winner;
+  }
+};
+
+/// Contacts in a given order, over and over, feasible ones skipped. Without a given order: by
+/// index.
+template <RealScalar Scalar>
+class SweepOrder {
+ public:
+  SweepOrder() = default;
+  explicit SweepOrder(std::vector<Index> sequence) : sequence_(std::move(sequence)) {}
+
+  void prepare(Index count) {
+    if (!sequence_.empty()) return;
+    for (Index i = 0; i < count; ++i) sequence_.push_back(i);
+  }
+  void start(std::span<const Scalar>) noexcept { next_ = 0; }
+  void update(Index, const Scalar&) noexcept {}
+  [[nodiscard]] Index pick(std::span<const Scalar> rates, const Scalar& limit) noexcept {
+    for (std::size_t tried = 0; tried < sequence_.size(); ++tried) {
+      const Index contact = sequence_[next_];
+      next_ = next_ + 1 < sequence_.size() ? next_ + 1 : 0;
+      if (rates[std::size_t(contact)] < limit) return contact;
+    }
+    return -1;
+  }
+
+ private:
+  std::vector<Index> sequence_;
+  std::size_t next_ = 0;
+};
+
+/// The user's choice: choose(rates, limit) names a contact with a rate below the limit, or −1.
+template <RealScalar Scalar, typename Choose>
+struct ChosenOrder {
+  Choose choose;
+
+  void prepare(Index) noexcept {}
+  void start(std::span<const Scalar>) noexcept {}
+  void update(Index, const Scalar&) noexcept {}
+  [[nodiscard]] Index pick(std::span<const Scalar> rates, const Scalar& limit) noexcept {
+    return choose(rates, limit);
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI

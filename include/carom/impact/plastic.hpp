@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "carom/impact/impact_problem.hpp"
+#include "carom/impact/impact_report.hpp"
+#include "carom/impact/wedge.hpp"
+#include "carom/linalg/nonnegative_least_squares.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Perfectly plastic impact.
+enum class PlasticLaw {
+  moreau,     ///< argmin |q − p| with ⟨q, u_i⟩ ≥ 0: contacts only push (λ ≥ 0).
+  bilateral,  ///< argmin |q − p| with ⟨q, u_i⟩ = 0 for all contacts: they may pull, too.
+};
+
+/// Projects momenta onto what closed contacts allow, in the kinetic metric.
+///
+/// In contact space: Moreau is min ½ λᵀGλ + sᵀλ over λ ≥ 0; bilateral is G λ = −s, of least norm
+/// where the normals depend on each other. Both lose energy, Moreau as little as any feasible
+/// outcome.
+/// @cite seghete2014propagative, eq. (11); moreau1962decomposition
+template <RealScalar Scalar>
+class PlasticImpact {
+ public:
+  explicit PlasticImpact(PlasticLaw law = PlasticLaw::moreau) noexcept : law_(law) {}
+
+  /// Grows memory to the problem's size. Cold: allocates.
+  void prepare(const ImpactProblem<Scalar>& problem) {
+    gram_ = problem.gram();
+    squares_.prepare(problem.contact_count());
+    for (VectorX<Scalar>* vector :
+         {&linear_, &rates_, &impulse_, &image_, &residual_, &direction_}) {
+      vector->resize(problem.contact_count());
+    }
+  }
+
+  /// Impulses for given rates s; the rates become those after the impact, s + G λ.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  void project(const ImpactProblem<Scalar>& problem, std::span<Scalar> rates) noexcept {
+    CAROM_EXPECTS(Index(rates.size()) == linear_.size());
+    std::copy(rates.begin(), rates.end(), linear_.data());
+    if (law_ == PlasticLaw::moreau) {
+      static_cast<void>(squares_.solve(gram_, linear_, impulse_));
+    } else {
+      solve_least_norm(problem);
+    }
+    detail::multiply_gram(problem, impulse_, image_);
+    for (Index i = 0; i < linear_.size(); ++i) rates[std::size_t(i)] += image_(i);
+  }
+
+  /// The plastic outcome of an impact: p⁻ in, p⁺ out.
+  /// @pre   prepare() has seen this problem.
+  ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
+                               VectorX<Scalar>& momentum) noexcept {
+    CAROM_EXPECTS(momentum.size() == problem.size());
+    CAROM_EXPECTS(linear_.size() == problem.contact_count());
+    ImpactReport<Scalar> report;
+    for (Index i = 0; i < problem.contact_count(); ++i) rates_(i) = problem.rate(i, momentum);
+    if (!rates_.allFinite()) return report;
+    project(problem, {rates_.data(), std::size_t(rates_.size())});
+    report.energy_gain = energy_gain();
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      problem.add_impulse(i, impulse_(i), momentum);
+    }
+    report.status = ImpactStatus::resolved;
+    return report;
+  }
+
+  /// Kinetic energy gained in the last impact, λᵀs + ½ λᵀGλ ≤ 0 [J].
+  [[nodiscard]] Scalar energy_gain() const noexcept {
+    return impulse_.dot(linear_) + impulse_.dot(image_) / 2;
+  }
+  /// λ of the last impact.
+  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulse_; }
+
+ private:
+  /// Conjugate gradients from zero on G λ = −s stay in the range of G: the least-norm solution.
+  void solve_least_norm(const ImpactProblem<Scalar>& problem) noexcept {
+    impulse_.setZero();
+    residual_ = direction_ = -linear_;
+    Scalar rest = residual_.squaredNorm();
+    const Scalar done =
+        std::numeric_limits<Scalar>::epsilon() * std::numeric_limits<Scalar>::epsilon() * rest;
+    for (Index i = 0; i < 10 * problem.contact_count() + 10 && rest > done; ++i) {
+      detail::multiply_gram(problem, direction_, image_);
+      const Scalar curvature = direction_.dot(image_);
+      if (!(curvature > Scalar(0))) break;
+      const Scalar step = rest / curvature;
+      impulse_ += step * direction_;
+      residual_ -= step * image_;
+      const Scalar next = residual_.squaredNorm();
+      direction_ = residual_ + (next / rest) * direction_;
+      rest = next;
+    }
+  }
+
+  PlasticLaw law_;
+  MatrixX<Scalar> gram_;
+  NonnegativeLeastSquares<Scalar> squares_;
+  VectorX<Scalar> linear_, rates_, impulse_, image_;
+  VectorX<Scalar> residual_, direction_;  ///< of the conjugate gradients
+};
+
+}  // namespace carom::inline CAROM_ABI

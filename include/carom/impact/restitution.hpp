@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "carom/impact/resolve.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Share of the way from the plastic to the elastic outcome that leaves the fraction R² of the
+/// energy a plastic impact would lose.
+///
+/// α = (−x + √(x² + R² D (2x + D)))/D with x = ⟨p_p, p_e − p_p⟩ and D = |p_e − p_p|², as
+/// |p_e|² − |p_p|² = 2x + D. α = R when x = 0, which holds whenever the plastic law is bilateral.
+/// @param restitution  R [-], in [0, 1].
+/// @cite  seghete2014propagative, eq. (16), with the exact α for every plastic law.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar restitution_blend(const Scalar& restitution, const Scalar& x,
+                                       const Scalar& difference_squared) noexcept {
+  using std::sqrt;
+  CAROM_EXPECTS(restitution >= Scalar(0) && restitution <= Scalar(1));
+  const Scalar& d = difference_squared;
+  if (!(d > Scalar(0))) return restitution;
+  const Scalar kept = restitution * restitution * (2 * x + d);  // R² (|p_e|² − |p_p|²)
+  const Scalar root = sqrt(x * x + d * kept);
+  // x ≥ 0: the difference of near equals is written as a quotient.
+  return x > Scalar(0) ? Scalar(kept / (x + root)) : Scalar((root - x) / d);
+}
+
+/// Impact with one coefficient of restitution, defined by energy: elastic, plastic, and the blend
+/// p⁺ = p_p + α(p_e − p_p) that keeps |p_p|² + R²(|p⁻|² − |p_p|²).
+///
+/// Needs finitely many reflections whatever R is, and ends feasible as both ends are.
+template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
+class RestitutionImpact {
+ public:
+  /// @param restitution  R [-], in [0, 1].
+  explicit RestitutionImpact(Scalar restitution, PlasticLaw plastic = PlasticLaw::moreau,
+                             const ImpactOptions<Scalar>& options = {}, Order order = {})
+      : restitution_(restitution), elastic_(options, std::move(order)), plastic_(plastic) {
+    CAROM_EXPECTS(restitution >= Scalar(0) && restitution <= Scalar(1));
+  }
+
+  /// Grows memory to the problem's size. Cold: allocates.
+  void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
+    elastic_.prepare(problem, recorded);
+    plastic_.prepare(problem);
+    momentum_.resize(problem.size());
+    impulses_.resize(problem.contact_count());
+    image_.resize(problem.contact_count());
+  }
+
+  /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem ends plastically.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
+                               VectorX<Scalar>& momentum) noexcept {
+    momentum_ = momentum;  // becomes p_p
+    const ImpactReport<Scalar> plastic = plastic_.resolve(problem, momentum_);
+    if (plastic.status == ImpactStatus::not_finite) return plastic;
+    ImpactReport<Scalar> report = elastic_.resolve(problem, momentum);  // becomes p_e
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      impulses_(i) = elastic_.impulses()[std::size_t(i)] - plastic_.impulses()(i);
+    }
+    detail::multiply_gram(problem, impulses_, image_);
+    Scalar x = 0;
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      x += impulses_(i) * problem.rate(i, momentum_);
+    }
+    const Scalar difference_squared = impulses_.dot(image_);
+    const Scalar blend = restitution_blend(restitution_, x, difference_squared);
+    momentum = momentum_;
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      problem.add_impulse(i, blend * impulses_(i), momentum);
+      impulses_(i) = plastic_.impulses()(i) + blend * impulses_(i);
+    }
+    report.energy_gain = plastic.energy_gain + blend * (x + blend * difference_squared / 2);
+    return report;
+  }
+
+  /// λ of the last impact.
+  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+  /// The contacts in the order of their elastic reflections.
+  [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
+
+ private:
+  Scalar restitution_;
+  ImpactResolver<Scalar, Order> elastic_;
+  PlasticImpact<Scalar> plastic_;
+  VectorX<Scalar> momentum_, impulses_, image_;
+};
+
+}  // namespace carom::inline CAROM_ABI
