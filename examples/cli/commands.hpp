@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "carom/core/scalar.hpp"
 
 namespace carom::cli {
 
@@ -25,6 +28,14 @@ struct SolveOptions {
   bool json = false;
 };
 
+struct ImpactCommandOptions {
+  std::string file;
+  std::string law;  ///< `elastic`, `plastic`, `restitution`; empty: by the file.
+  std::string order = "most_infeasible";  ///< or `all`, or a given sequence.
+  std::vector<Index> sequence;            ///< The given order, empty unless there is one.
+  bool json = false;
+};
+
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
@@ -34,6 +45,7 @@ struct DemoOptions {
 /// before anything is printed.
 int run_project(const ProjectOptions& options);
 int run_solve(const SolveOptions& options);
+int run_impact(const ImpactCommandOptions& options);
 int run_demo(const DemoOptions& options);
 
 /// Writes text to standard output, all of it or BadInput.

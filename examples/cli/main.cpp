@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The `carom` program: the library's answers for data in files.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -52,6 +54,20 @@ CLI::Validator only(const std::string& choice) {
           "", choice};
 }
 
+/// Reads an order of contacts; nothing for the two that have a name.
+std::string read_order(const std::string& word, std::vector<Index>& sequence) {
+  sequence.clear();
+  if (word == "most_infeasible" || word == "all") return "";
+  for (std::size_t begin = 0; begin <= word.size();) {
+    const std::size_t end = std::min(word.find(',', begin), word.size());
+    const auto contact = examples::parse_count(word.substr(begin, end - begin));
+    if (!contact) return "expected most_infeasible, all or contacts as i,j,..., got '" + word + "'";
+    sequence.push_back(Index(*contact));
+    begin = end + 1;
+  }
+  return "";
+}
+
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -60,6 +76,7 @@ struct CommandLine {
       "carom"};
   ProjectOptions project;
   SolveOptions solve;
+  ImpactCommandOptions impact;
   DemoOptions demo;
   std::string law = "convex", solver = "sap", tolerance = "1e-8", repeat = "1";
   bool rigid = false;
@@ -69,6 +86,7 @@ struct CommandLine {
     app.set_version_flag("--version", CAROM_CLI_VERSION);
     add_project();
     add_solve();
+    add_impact();
     add_demo();
   }
 
@@ -112,6 +130,27 @@ struct CommandLine {
     });
   }
 
+  void add_impact() {
+    CLI::App* const command =
+        app.add_subcommand("impact", "Resolve simultaneous impacts, find all outcomes");
+    command
+        ->add_option("FILE", impact.file,
+                     R"(JSON: {"mass_matrix":[[..]], "normals":[[..]..], "velocity":[..] or )"
+                     R"("momentum":[..], "restitution":1.0}; normals are gradients of the gaps, )"
+                     R"(impulses belong to them as given, one sum per contact)")
+        ->required();
+    command->add_option("--law", impact.law, "Impact law; by default the file's restitution")
+        ->check(CLI::IsMember({"elastic", "plastic", "restitution"}));
+    command
+        ->add_option("--order", impact.order,
+                     "most_infeasible, all, or contacts as i,j,... taken over and over")
+        ->check(CLI::Validator(
+            [this](const std::string& word) { return read_order(word, impact.sequence); }, ""))
+        ->capture_default_str();
+    command->add_flag("--json", impact.json, "Print JSON instead of a table");
+    command->callback([this] { exit_code_of = [this] { return run_impact(impact); }; });
+  }
+
   void add_demo() {
     demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
@@ -132,7 +171,8 @@ int run(int argc, char** argv) {
     if (fault.get_exit_code() == 0) return line.app.exit(fault);  // --help, --version
     return refuse_line(std::string(fault.what()) + " (carom --help lists what there is)");
   }
-  if (!line.exit_code_of) return refuse_line("expected project, solve or demo, got no command");
+  if (!line.exit_code_of)
+    return refuse_line("expected project, solve, impact or demo, got no command");
   return line.exit_code_of();
 }
 
