@@ -30,8 +30,26 @@ set(CAROM_HEADERS
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
   include/carom/core/solve_report.hpp
+  include/carom/impact/design.hpp
+  include/carom/impact/friction_impact.hpp
+  include/carom/impact/generalized_reflections.hpp
+  include/carom/impact/impact_problem.hpp
+  include/carom/impact/impact_report.hpp
+  include/carom/impact/mass_matrix.hpp
+  include/carom/impact/newton_restitution.hpp
+  include/carom/impact/order.hpp
+  include/carom/impact/outcomes.hpp
+  include/carom/impact/planar_friction.hpp
+  include/carom/impact/plastic.hpp
+  include/carom/impact/reflection.hpp
+  include/carom/impact/resolve.hpp
+  include/carom/impact/restitution.hpp
+  include/carom/impact/uniqueness.hpp
+  include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp
   include/carom/linalg/increasing_root.hpp
+  include/carom/linalg/minimum_norm_newton.hpp
+  include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/detail/contact_arrays.hpp
   include/carom/solvers/detail/dense_hessian.hpp
