@@ -175,16 +175,14 @@ TEST_CASE("friction_impact: what is no contact is refused by index", "[impact][e
     impact.add_contact(mass, n, t, 0.5, 0.5);
     return refusal_of([&] { impact.add_contact(mass, normal, tangent, friction, restitution); });
   };
-  CHECK(refused(n, t, -1, 0) ==
-        "contact 1: friction: expected a finite number >= 0, got -1.000000");
+  CHECK(refused(n, t, -1, 0) == "contact 1: friction: expected a finite number >= 0, got -1");
   CHECK(refused(n, t, nan, 0) == "contact 1: friction: expected a finite number >= 0, got nan");
-  CHECK(refused(n, t, 1, 1.5) ==
-        "contact 1: restitution: expected a number in [0, 1], got 1.500000");
+  CHECK(refused(n, t, 1, 1.5) == "contact 1: restitution: expected a number in [0, 1], got 1.5");
   CHECK(refused(n, t, 1, nan) == "contact 1: restitution: expected a number in [0, 1], got nan");
   CHECK(refused(vector_of({0, nan}), t, 1, 1) ==
-        "contact 1: normal entry (1, 0): expected a finite number, got nan");
+        "contact 1: normal entry 1: expected a finite number, got nan");
   CHECK(refused(n, vector_of({nan, 0}), 1, 1) ==
-        "contact 1: tangent entry (0, 0): expected a finite number, got nan");
+        "contact 1: tangent entry 0: expected a finite number, got nan");
   CHECK(refused(vector_of({0, 1, 0}), t, 1, 1) ==
         "contact 1: expected gradients as long as the mass matrix");
   CHECK(refused(n, 2 * n, 1, 1) ==
