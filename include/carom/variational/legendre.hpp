@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/linalg/lu.hpp"
+#include "carom/variational/lagrangian.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Between velocities and momenta, p = ∂L/∂v: both ways, with the energy p·v − L.
+/// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
+template <LagrangianSystemLike System>
+class LegendreMap {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  /// @param rows  most constraint rows that write_velocity will be given. Cold: allocates.
+  void prepare(const System& system, Index rows = 0) {
+    const Index n = system.size();
+    lagrangian_.prepare(system);
+    at_.resize(n);
+    matrix_.setZero(n + rows, n + rows);
+    change_.setZero(n + rows);
+    lu_.prepare(n + rows);
+  }
+
+  /// p = ∂L/∂v.
+  void write_momentum(const System& system, const VectorX<Scalar>& q, const VectorX<Scalar>& v,
+                      const Scalar& t, VectorX<Scalar>& momentum) noexcept {
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    momentum = at_.by_v;
+  }
+
+  /// v with ∂L/∂v = p by Newton, exact after one iteration where L is quadratic in v.
+  /// @param v  start in, result out.
+  /// @return  false when the mass matrix ∂²L/∂v∂v is singular or a number is not finite.
+  [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
+                                    const VectorX<Scalar>& momentum, const Scalar& t,
+                                    VectorX<Scalar>& v) noexcept {
+    return solve(system, q, momentum, t, matrix_, 0, v);
+  }
+
+  /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
+  /// @param gradients  C, its first `rows` rows.
+  [[nodiscard]] bool constrain(const System& system, const VectorX<Scalar>& q, const Scalar& t,
+                               const MatrixX<Scalar>& gradients, Index rows, VectorX<Scalar>& v,
+                               VectorX<Scalar>& momentum) noexcept {
+    if (!solve(system, q, momentum, t, gradients, rows, v)) return false;
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    momentum = at_.by_v;
+    return true;
+  }
+
+  /// Energy p·v − L [J] at a velocity.
+  [[nodiscard]] Scalar energy(const System& system, const VectorX<Scalar>& q,
+                              const VectorX<Scalar>& v, const Scalar& t) noexcept {
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    return at_.by_v.dot(v) - at_.value;
+  }
+
+  /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
+  [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
+
+ private:
+  [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
+                           const VectorX<Scalar>& momentum, const Scalar& t,
+                           const MatrixX<Scalar>& gradients, Index rows,
+                           VectorX<Scalar>& v) noexcept {
+    using std::abs;
+    const Index n = system.size();
+    const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
+    Scalar before = std::numeric_limits<Scalar>::max();
+    change_.tail(change_.size() - n).setZero();
+    VectorX<Scalar>& x = change_;
+    for (int iteration = 0; iteration < 30; ++iteration) {
+      lagrangian_.write_curvature(system, q, v, t, at_);
+      matrix_.setZero();
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
+        for (Index r = 0; r < rows; ++r) matrix_(j, n + r) = matrix_(n + r, j) = gradients(r, j);
+      }
+      for (Index i = 0; i < n; ++i) x(i) = momentum(i) - at_.by_v(i);
+      for (Index r = 0; r < rows; ++r) {
+        x(n + r) = 0;
+        for (Index j = 0; j < n; ++j) x(n + r) -= gradients(r, j) * v(j);
+      }
+      if (!lu_.factor(matrix_, n + rows)) return false;
+      lu_.solve(x);
+      Scalar size = 0, largest = 0;
+      for (Index i = 0; i < n; ++i) {
+        v(i) += x(i);
+        size = std::max(size, Scalar(abs(x(i))));
+        largest = std::max(largest, Scalar(abs(v(i))));
+        if (!(x(i) - x(i) == Scalar(0))) return false;
+      }
+      if (size <= enough * largest) return true;
+      if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
+      before = size;
+    }
+    return false;
+  }
+
+  LagrangianEvaluator<System> lagrangian_;
+  LagrangianDerivatives<Scalar> at_;
+  MatrixX<Scalar> matrix_;
+  VectorX<Scalar> change_;
+  LuFactor<Scalar> lu_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/variational/concepts.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Which functions of the configuration are meant.
+enum class LevelKind {
+  constraints,  ///< c(q) = 0
+  gaps,         ///< ϕ(q) ≥ 0
+};
+
+/// Functions of the configuration alone, constraints c(q) or gaps ϕ(q), with their gradients; none
+/// for a system that has none.
+///
+/// A system writes `constraints(q, out)` (or `gaps(q, out)`) once for any number type, or gives
+/// values and gradients itself by `write_constraints(q, out)` and
+/// `write_constraint_gradients(q, out)`, one row per function (`write_gaps`,
+/// `write_gap_gradients`). For derivatives of the step map a system with gradients of its own also
+/// gives `add_constraint_curvature(q, weights, out)`, Σ weights_i ∇²c_i
+/// (`add_gap_curvature`).
+/// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
+template <SizedSystemLike System, LevelKind kind>
+class LevelFunctions {
+ public:
+  using Scalar = typename System::scalar_type;
+  using Number = DerivativeNumber<System>;
+
+  static constexpr bool present =
+      kind == LevelKind::constraints ? ConstrainedSystemLike<System> : ContactSystemLike<System>;
+
+  VectorX<Scalar> values;     ///< [m], one per function
+  MatrixX<Scalar> gradients;  ///< [-, m], one row per function
+
+  [[nodiscard]] static Index count(const System& system) noexcept {
+    if constexpr (!present) {
+      return 0;
+    } else if constexpr (kind == LevelKind::constraints) {
+      return system.constraint_count();
+    } else {
+      return system.gap_count();
+    }
+  }
+
+  /// Cold: allocates.
+  void prepare(const System& system) {
+    values.setZero(count(system));
+    gradients.setZero(count(system), system.size());
+    if constexpr (present && !written) {
+      q_.setConstant(system.size(), Number());
+      out_.setConstant(count(system), Number());
+    }
+  }
+
+  /// Writes the values at q.
+  void write_values(const System& system, const VectorX<Scalar>& q) noexcept {
+    if constexpr (!present) {
+    } else if constexpr (written && kind == LevelKind::constraints) {
+      system.write_constraints(q, values);
+    } else if constexpr (written) {
+      system.write_gaps(q, values);
+    } else if constexpr (kind == LevelKind::constraints) {
+      system.constraints(q, values);
+    } else {
+      system.gaps(q, values);
+    }
+  }
+
+  /// Writes values and gradients at q.
+  void write_gradients(const System& system, const VectorX<Scalar>& q) noexcept {
+    if constexpr (!present) {
+    } else if constexpr (written) {
+      write_values(system, q);
+      if constexpr (kind == LevelKind::constraints) {
+        system.write_constraint_gradients(q, gradients);
+      } else {
+        system.write_gap_gradients(q, gradients);
+      }
+    } else {
+      set(q);
+      const Index n = q.size();
+      for (Index first = 0; first < n; first += Number::width) {
+        const Index last = std::min<Index>(first + Number::width, n);
+        run(system, first, last);
+        for (Index i = 0; i < out_.size(); ++i) {
+          values(i) = out_(i).value;
+          for (Index k = first; k < last; ++k) gradients(i, k) = out_(i).inner(k - first);
+        }
+      }
+    }
+  }
+
+  /// Adds Σ weights_i ∇²(function i) at q to a matrix, n×n.
+  void add_curvature(const System& system, const VectorX<Scalar>& q, const Scalar* weights,
+                     MatrixX<Scalar>& out) noexcept {
+    if constexpr (!present) {
+    } else if constexpr (written) {
+      const Eigen::Map<const VectorX<Scalar>> given(weights, count(system));
+      if constexpr (kind == LevelKind::constraints) {
+        if constexpr (requires { system.add_constraint_curvature(q, given, out); }) {
+          system.add_constraint_curvature(q, given, out);
+        }
+      } else if constexpr (requires { system.add_gap_curvature(q, given, out); }) {
+        system.add_gap_curvature(q, given, out);
+      }
+    } else {
+      set(q);
+      const Index n = q.size();
+      for (Index row = 0; row < n; ++row) {
+        q_(row).outer = 1;
+        for (Index first = 0; first < n; first += Number::width) {
+          const Index last = std::min<Index>(first + Number::width, n);
+          run(system, first, last);
+          for (Index i = 0; i < out_.size(); ++i) {
+            for (Index k = first; k < last; ++k) {
+              out(row, k) += weights[i] * out_(i).mixed(k - first);
+            }
+          }
+        }
+        q_(row).outer = 0;
+      }
+    }
+  }
+
+ private:
+  static constexpr bool written =
+      kind == LevelKind::constraints ? requires(const System& system, const VectorX<Scalar>& q,
+                                                VectorX<Scalar>& vector, MatrixX<Scalar>& matrix) {
+    system.write_constraints(q, vector);
+    system.write_constraint_gradients(q, matrix);
+  }
+          : requires(const System& system, const VectorX<Scalar>& q, VectorX<Scalar>& vector,
+                     MatrixX<Scalar>& matrix) {
+            system.write_gaps(q, vector);
+            system.write_gap_gradients(q, matrix);
+          };
+
+          void set(const VectorX<Scalar>& q) noexcept {
+            CAROM_EXPECTS(q_.size() == q.size());
+            for (Index i = 0; i < q.size(); ++i) q_(i) = Number(q(i));
+          }
+
+          /// One run with the inner directions first..last of q.
+          void run(const System& system, Index first, Index last) noexcept {
+            for (Index k = first; k < last; ++k) q_(k).inner(k - first) = 1;
+            for (Index i = 0; i < out_.size(); ++i) out_(i) = Number();
+            if constexpr (kind == LevelKind::constraints) {
+              system.constraints(q_, out_);
+            } else {
+              system.gaps(q_, out_);
+            }
+            for (Index k = first; k < last; ++k) q_(k).inner.setZero();
+          }
+
+          VectorX<Number> q_, out_;
+};
+
+}  // namespace carom::inline CAROM_ABI

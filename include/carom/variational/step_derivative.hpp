@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/variational/step_solver.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Derivative of the step map (q₀, p₀) → (q₁, p₁), for linearised optimal control and for checking
+/// that the map is symplectic: YᵀΩY = Ω without forces.
+///
+/// By the implicit function theorem on the step's equations: left₁ dq₁ + C₀ᵀ dλ = −(dp₀ +
+/// (left₀ + Σ λ_k ∇²c_k) dq₀), C₁ dq₁ = 0, dp₁ = right₀ dq₀ + right₁ dq₁. With constraints p₁ is
+/// taken before its part along C₁ᵀ, which the next step does not see, is removed.
+template <LagrangianSystemLike System>
+class StepDerivative {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  explicit StepDerivative(const StepOptions<Scalar>& options = {}) noexcept : solver_(options) {}
+
+  /// Cold: allocates.
+  void prepare(const System& system) {
+    const Index n = system.size();
+    solver_.prepare(system);
+    const Index rows = solver_.multipliers().size();
+    gradients_now_.setZero(rows, n);
+    matrix_.setZero(n + rows, n + rows);
+    curvature_.setZero(n, n);
+    column_.setZero(n + rows);
+    lu_.prepare(n + rows);
+  }
+
+  /// Solves the step from `now` of length h and writes its derivative.
+  /// @param guess  q₁ to start from; the state's own q serves.
+  /// @param out    2n×2n in blocks [∂q₁/∂q₀, ∂q₁/∂p₀; ∂p₁/∂q₀, ∂p₁/∂p₀].
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  SolveReport<Scalar> evaluate(const System& system, const MechanicalState<Scalar>& now,
+                               const Scalar& h, const VectorX<Scalar>& guess,
+                               MatrixX<Scalar>& out) noexcept {
+    const Index n = system.size();
+    CAROM_EXPECTS(out.rows() == 2 * n && out.cols() == 2 * n);
+    SolveReport<Scalar> report = solver_.solve(system, now, h, guess);
+    if (!report.converged()) return report;
+    auto& action = solver_.action();
+    const Index rows = solver_.rows(system);
+    action.write_all(system, now.q, solver_.q_next(), now.time, h);
+    solver_.write_rows(system, now.q, gradients_now_);
+    curvature_.setZero();
+    solver_.constraints().add_curvature(system, now.q, solver_.multipliers().data(), curvature_);
+    matrix_.setZero();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) matrix_(i, j) = action.left_by_1(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, n + k) = gradients_now_(k, j);
+        matrix_(n + k, j) = solver_.gradients_next()(k, j);
+      }
+    }
+    if (!lu_.factor(matrix_, n + rows)) {
+      report.status = SolveStatus::no_progress;
+      return report;
+    }
+    for (Index c = 0; c < 2 * n; ++c) write_column(c, rows, out);
+    return report;
+  }
+
+  [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
+
+ private:
+  void write_column(Index c, Index rows, MatrixX<Scalar>& out) noexcept {
+    const Index n = out.rows() / 2;
+    const auto& action = solver_.action();
+    column_.head(n + rows).setZero();
+    for (Index i = 0; i < n; ++i) {
+      if (c < n) column_(i) = -(action.left_by_0(i, c) + curvature_(i, c));
+      if (c == n + i) column_(i) = -1;
+    }
+    lu_.solve(column_.data());
+    for (Index i = 0; i < n; ++i) {
+      out(i, c) = column_(i);
+      out(n + i, c) = c < n ? action.right_by_0(i, c) : Scalar(0);
+      for (Index j = 0; j < n; ++j) out(n + i, c) += action.right_by_1(i, j) * column_(j);
+    }
+  }
+
+  StepSolver<System> solver_;
+  MatrixX<Scalar> gradients_now_, matrix_, curvature_;
+  VectorX<Scalar> column_;
+  LuFactor<Scalar> lu_;
+};
+
+}  // namespace carom::inline CAROM_ABI

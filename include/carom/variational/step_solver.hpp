@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "carom/core/solve_report.hpp"
+#include "carom/linalg/lu.hpp"
+#include "carom/variational/discrete_lagrangian.hpp"
+#include "carom/variational/level_functions.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Configuration and momentum at an instant.
+template <RealScalar Scalar>
+struct MechanicalState {
+  Scalar time = 0;           ///< [s]
+  VectorX<Scalar> q;         ///< configuration, n
+  VectorX<Scalar> momentum;  ///< p = ∂L/∂v, n
+};
+
+template <RealScalar Scalar>
+struct StepOptions {
+  Quadrature<Scalar> quadrature;
+  /// Newton stops when its correction is at most this share of the largest coordinate [-], ≥ 0.
+  /// Four roundings keep energy and momenta to the last digits; a looser one saves an iteration.
+  Scalar tolerance = 4 * std::numeric_limits<Scalar>::epsilon();
+  int iteration_limit = 30;  ///< Newton iterations of one solve, ≥ 1; two or three are usual.
+};
+
+/// Solves one step's equations for (q₁, λ):
+///
+///   p₀ + left(q₀, q₁) + C(q₀)ᵀ λ = 0,   c(q₁) = 0,   then   p₁ = right(q₀, q₁),
+///
+/// where C holds the gradients of the constraints and of the held contacts. Newton keeps its
+/// factored matrix while the corrections shrink tenfold each.
+/// @cite  seghete2014propagative, section VI; marsden2001discrete, section 3.5.2 for constraints
+template <LagrangianSystemLike System>
+class StepSolver {
+ public:
+  using Scalar = typename System::scalar_type;
+  using Constraints = LevelFunctions<System, LevelKind::constraints>;
+  using Gaps = LevelFunctions<System, LevelKind::gaps>;
+
+  explicit StepSolver(const StepOptions<Scalar>& options = {}) noexcept
+      : options_(options), action_(options.quadrature) {
+    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.iteration_limit >= 1);
+  }
+
+  /// Grows memory for the system with all its constraints and contacts. Cold: allocates.
+  void prepare(const System& system) {
+    const Index n = system.size();
+    const Index rows = Constraints::count(system) + Gaps::count(system);
+    action_.prepare(system);
+    constraints_.prepare(system);
+    gaps_.prepare(system);
+    held_.reserve(std::size_t(Gaps::count(system)));
+    held_.clear();
+    gradients_now_.setZero(rows, n);
+    gradients_next_.setZero(rows, n);
+    levels_.setZero(rows);
+    multipliers_.setZero(rows);
+    matrix_.setZero(n + rows, n + rows);
+    change_.setZero(n + rows);
+    q_next_.setZero(n);
+    lu_.prepare(n + rows);
+  }
+
+  /// Contacts held closed as constraints, by index.
+  [[nodiscard]] std::span<const Index> held() const noexcept { return held_; }
+  void release_all() noexcept { held_.clear(); }
+  void hold(Index contact) noexcept {
+    if (!holds(contact)) held_.push_back(contact);  // room for all was reserved
+  }
+  void release(Index contact) noexcept { std::erase(held_, contact); }
+  [[nodiscard]] bool holds(Index contact) const noexcept {
+    return std::find(held_.begin(), held_.end(), contact) != held_.end();
+  }
+
+  /// Solves a step from `now` of length h.
+  /// @param guess  q₁ to start from, n.
+  /// @return  residual: largest entry of the next Newton correction, as foreseen [unit of q];
+  ///          target: what counts as none.
+  /// @note  Real-time safe once prepared: no allocation, no exception, at most
+  ///        options.iteration_limit × (n + rows)³/3 multiply-adds.
+  SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
+                            const Scalar& h, const VectorX<Scalar>& guess) noexcept;
+
+  [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
+  [[nodiscard]] const VectorX<Scalar>& momentum_next() const noexcept { return action_.right; }
+  /// λ of the last step: impulses of the constraints, then of the held contacts; rows() of them.
+  [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept { return multipliers_; }
+  /// Gradients of constraints and held contacts at q₁, the first rows() of them.
+  [[nodiscard]] const MatrixX<Scalar>& gradients_next() const noexcept { return gradients_next_; }
+  [[nodiscard]] Index rows(const System& system) const noexcept {
+    return Constraints::count(system) + Index(held_.size());
+  }
+
+  /// dq₁/dh of the last solve, with the factor Newton ended with.
+  void write_rate(VectorX<Scalar>& out) noexcept {
+    const Index n = q_next_.size();
+    change_.setZero();
+    change_.head(n) = -action_.left_by_step;
+    lu_.solve(change_.data());
+    out = change_.head(n);
+  }
+
+  [[nodiscard]] DiscreteLagrangian<System>& action() noexcept { return action_; }
+  [[nodiscard]] Constraints& constraints() noexcept { return constraints_; }
+  [[nodiscard]] Gaps& gaps() noexcept { return gaps_; }
+  [[nodiscard]] const StepOptions<Scalar>& options() const noexcept { return options_; }
+
+  /// Gradients of constraints and held contacts at q, rows() of them; levels() are their values.
+  void write_rows(const System& system, const VectorX<Scalar>& q,
+                  MatrixX<Scalar>& gradients) noexcept {
+    if constexpr (Constraints::present || Gaps::present) {
+      Index row = 0;
+      if constexpr (Constraints::present) {
+        constraints_.write_gradients(system, q);
+        for (; row < constraints_.values.size(); ++row) {
+          levels_(row) = constraints_.values(row);
+          for (Index j = 0; j < q.size(); ++j) gradients(row, j) = constraints_.gradients(row, j);
+        }
+      }
+      if (held_.empty()) return;
+      gaps_.write_gradients(system, q);
+      for (const Index contact : held_) {
+        levels_(row) = gaps_.values(contact);
+        for (Index j = 0; j < q.size(); ++j) gradients(row, j) = gaps_.gradients(contact, j);
+        ++row;
+      }
+    }
+  }
+
+ private:
+  /// Writes the residual, negated, into change_; false when it is not finite.
+  [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows) noexcept {
+    const Index n = q_next_.size();
+    Scalar sum = 0;
+    for (Index i = 0; i < n; ++i) {
+      Scalar r = now.momentum(i) + action_.left(i);
+      for (Index k = 0; k < rows; ++k) r += gradients_now_(k, i) * multipliers_(k);
+      change_(i) = -r;
+      sum += r;
+    }
+    for (Index k = 0; k < rows; ++k) {
+      change_(n + k) = -levels_(k);
+      sum += levels_(k);
+    }
+    return sum - sum == Scalar(0);
+  }
+
+  [[nodiscard]] bool factor(Index rows) noexcept {
+    const Index n = q_next_.size();
+    if (rows == 0) return lu_.factor(action_.left_by_1, n);
+    matrix_.setZero();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, n + k) = gradients_now_(k, j);
+        matrix_(n + k, j) = gradients_next_(k, j);
+      }
+    }
+    return lu_.factor(matrix_, n + rows);
+  }
+
+  /// Adds the correction; returns its largest entry among the coordinates.
+  Scalar move(Index rows) noexcept {
+    using std::abs;
+    const Index n = q_next_.size();
+    Scalar size = 0;
+    for (Index i = 0; i < n; ++i) {
+      q_next_(i) += change_(i);
+      size = std::max(size, Scalar(abs(change_(i))));
+    }
+    for (Index k = 0; k < rows; ++k) multipliers_(k) += change_(n + k);
+    return size;
+  }
+
+  StepOptions<Scalar> options_;
+  DiscreteLagrangian<System> action_;
+  Constraints constraints_;
+  Gaps gaps_;
+  std::vector<Index> held_;
+  MatrixX<Scalar> gradients_now_, gradients_next_, matrix_;
+  VectorX<Scalar> levels_, multipliers_, change_, q_next_;
+  LuFactor<Scalar> lu_;
+};
+
+// --- implementation ---
+
+template <LagrangianSystemLike System>
+SolveReport<typename System::scalar_type> StepSolver<System>::solve(
+    const System& system, const MechanicalState<Scalar>& now, const Scalar& h,
+    const VectorX<Scalar>& guess) noexcept {
+  SolveReport<Scalar> report;
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  const Index count = rows(system);
+  q_next_ = guess;
+  multipliers_.setZero();
+  write_rows(system, now.q, gradients_now_);
+  Scalar largest = 0, size = 0;
+  for (Index i = 0; i < now.q.size(); ++i) {
+    using std::abs;
+    largest = std::max({largest, Scalar(abs(now.q(i))), Scalar(abs(guess(i)))});
+  }
+  report.residual_target = options_.tolerance * largest;
+  bool fresh = true, done = false, stalled = false;
+  while (true) {
+    if (fresh && !done) {
+      action_.write_newton(system, now.q, q_next_, now.time, h);
+    } else {
+      action_.write_slopes(system, now.q, q_next_, now.time, h);
+    }
+    write_rows(system, q_next_, gradients_next_);
+    if (!write_residual(now, count)) {
+      report.status = SolveStatus::not_finite;
+      return report;
+    }
+    if (done) break;
+    report.status = SolveStatus::iteration_limit;
+    if (report.iterations == options_.iteration_limit) return report;
+    report.status = SolveStatus::no_progress;
+    if (fresh && !factor(count)) return report;
+    lu_.solve(change_.data());
+    const Scalar before = size;
+    report.residual = size = move(count);
+    ++report.iterations;
+    const bool first = report.iterations == 1;
+    // After a correction shrunk by θ the next one will be θ times smaller again, or less.
+    const Scalar shrink = first ? Scalar(1) : size / before;
+    const Scalar ahead = size * shrink;
+    done = size <= report.residual_target ||
+           (!first && shrink < Scalar(0.5) && ahead <= report.residual_target);
+    stalled = !first && shrink >= Scalar(0.5) && size <= 256 * report.residual_target;
+    done = done || stalled;
+    if (done && !stalled) report.residual = std::min(size, ahead);
+    fresh = shrink > Scalar(0.1);
+    // Far from the solution a factor is taken anew each time; the first one serves twice.
+    if (first) fresh = false;
+  }
+  if (stalled) report.residual_target = report.residual;
+  report.status = SolveStatus::converged;
+  return report;
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "carom/core/invalid_input.hpp"
+#include "carom/variational/legendre.hpp"
+#include "carom/variational/step_solver.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// How a step went.
+template <RealScalar Scalar>
+struct [[nodiscard]] StepReport {
+  /// Anything but `converged` leaves the state as it was.
+  SolveStatus status = SolveStatus::not_finite;
+  int iterations = 0;          ///< Newton iterations, summed over substeps.
+  int substeps = 1;            ///< More than one: the step was too large for Newton and was halved.
+  Scalar residual = 0;         ///< Largest Newton correction left [unit of q].
+  Scalar residual_target = 0;  ///< What counts as none, same unit.
+
+  [[nodiscard]] constexpr bool converged() const noexcept {
+    return status == SolveStatus::converged;
+  }
+};
+
+/// Advances a mechanical system by the discrete Euler-Lagrange equations: symplectic, keeps the
+/// momenta of its symmetries, no energy drift.
+///
+/// ```
+/// struct Pendulum {
+///   using scalar_type = double;
+///   carom::Index size() const { return 1; }
+///   template <typename Q, typename T>
+///   T lagrangian(const Q& q, const Q& v, const T&) const {
+///     return v(0) * v(0) / 2.0 + cos(q(0));
+///   }
+/// };
+/// carom::VariationalStepper<Pendulum> stepper(Pendulum{});
+/// auto state = stepper.make_state(q, v);     // cold
+/// const auto report = stepper.step(state, 0.01);  // hot
+/// ```
+/// Contacts (gaps) are not looked at here: see ImpactStepper.
+/// @tparam System  see concepts.hpp.
+template <LagrangianSystemLike System>
+class VariationalStepper {
+ public:
+  using Scalar = typename System::scalar_type;
+  using State = MechanicalState<Scalar>;
+
+  /// Most halvings of a step that Newton cannot solve.
+  static constexpr int halving_limit = 8;
+
+  /// Cold: allocates all memory that steps need.
+  explicit VariationalStepper(System system, const StepOptions<Scalar>& options = {})
+      : system_(std::move(system)), solver_(options) {
+    const Index n = system_.size();
+    solver_.prepare(system_);
+    legendre_.prepare(system_, solver_.multipliers().size());
+    for (VectorX<Scalar>* v : {&velocity_, &guess_, &before_, &earlier_}) v->setZero(n);
+    saved_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
+  }
+
+  [[nodiscard]] const System& system() const noexcept { return system_; }
+
+  /// What is wrong with a state, or nothing.
+  [[nodiscard]] Fault check(const State& state) const {
+    if (Fault f = size_fault("configuration", state.q); !f.empty()) return f;
+    if (Fault f = size_fault("momentum", state.momentum); !f.empty()) return f;
+    if (!detail::is_finite(state.time)) {
+      return detail::fault("time", "a finite number", state.time);
+    }
+    return {};
+  }
+
+  /// State at a configuration and a velocity: p = ∂L/∂v.
+  /// @note  Cold: allocates, throws std::invalid_argument naming the entry.
+  [[nodiscard]] State make_state(const VectorX<Scalar>& q, const VectorX<Scalar>& velocity,
+                                 Scalar time = 0) {
+    detail::reject_if(size_fault("velocity", velocity));
+    State state{time, q, VectorX<Scalar>::Zero(system_.size())};
+    detail::reject_if(check(state));
+    legendre_.write_momentum(system_, q, velocity, time, state.momentum);
+    if (!state.momentum.allFinite()) {
+      detail::reject_if(detail::finite_fault("momentum at the configuration", state.momentum));
+    }
+    return state;
+  }
+
+  /// Velocity of a state; false where the mass matrix is singular.
+  [[nodiscard]] bool write_velocity(const State& state, VectorX<Scalar>& velocity) noexcept {
+    CAROM_EXPECTS(velocity.size() == system_.size());
+    velocity.setZero();
+    return legendre_.write_velocity(system_, state.q, state.momentum, state.time, velocity);
+  }
+
+  /// Energy p·v − L of a state [J]; NaN where the mass matrix is singular.
+  [[nodiscard]] Scalar energy(const State& state) noexcept {
+    if (!write_velocity(state, velocity_)) return std::numeric_limits<Scalar>::quiet_NaN();
+    return legendre_.energy(system_, state.q, velocity_, state.time);
+  }
+
+  /// Advances a state by h [s], not zero; negative steps back.
+  ///
+  /// A step that Newton cannot solve is halved, at most halving_limit times.
+  /// @note  Real-time safe: no allocation, no exception, at most 2^halving_limit solves.
+  StepReport<Scalar> step(State& state, const Scalar& h) noexcept {
+    CAROM_EXPECTS(state.q.size() == system_.size() && state.momentum.size() == system_.size());
+    CAROM_EXPECTS(h != Scalar(0));
+    StepReport<Scalar> report = advance(state, h);
+    if (report.converged()) return report;
+    saved_ = state;
+    for (int halvings = 1; halvings <= halving_limit; ++halvings) {
+      const int parts = 1 << halvings;
+      StepReport<Scalar> sum;
+      sum.iterations = report.iterations;
+      for (int k = 0; k < parts; ++k) {
+        const StepReport<Scalar> part = advance(state, h / Scalar(parts));
+        sum.status = part.status;
+        sum.iterations += part.iterations;
+        sum.residual = std::max(sum.residual, part.residual);
+        sum.residual_target = std::max(sum.residual_target, part.residual_target);
+        if (!part.converged()) break;
+      }
+      sum.substeps = parts;
+      report = sum;
+      if (report.converged()) {
+        state.time = saved_.time + h;
+        return report;
+      }
+      state = saved_;
+    }
+    return report;
+  }
+
+  /// λ of the last step, one impulse per constraint: the momentum Cᵀλ went in at its start.
+  [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept {
+    return solver_.multipliers();
+  }
+
+  [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
+
+ private:
+  [[nodiscard]] Fault size_fault(const char* name, const VectorX<Scalar>& vector) const {
+    if (vector.size() != system_.size()) {
+      return detail::fault(std::string(name) + " entries", "as many as the system has coordinates",
+                           vector.size());
+    }
+    return detail::finite_fault(name, vector);
+  }
+
+  /// One solve; the state changes only when it converges.
+  StepReport<Scalar> advance(State& state, const Scalar& h) noexcept {
+    StepReport<Scalar> report;
+    if (!write_guess(state, h)) {
+      history_ = 0;
+      report.status = state.q.allFinite() && state.momentum.allFinite() ? SolveStatus::no_progress
+                                                                        : SolveStatus::not_finite;
+      return report;
+    }
+    const SolveReport<Scalar> solved = solver_.solve(system_, state, h, guess_);
+    report.status = solved.status;
+    report.iterations = solved.iterations;
+    report.residual = solved.residual;
+    report.residual_target = solved.residual_target;
+    if (!solved.converged()) {
+      history_ = 0;
+      return report;
+    }
+    for (Index i = 0; i < state.q.size(); ++i) {
+      earlier_(i) = before_(i);
+      before_(i) = state.q(i);
+      state.q(i) = solver_.q_next()(i);
+      state.momentum(i) = solver_.momentum_next()(i);
+    }
+    guess_ = state.q;
+    history_ = std::min(history_ + 1, 2);
+    step_before_ = h;
+    state.time += h;
+    const Index rows = solver_.rows(system_);
+    if (rows > 0) {
+      velocity_ = (state.q - before_) / h;
+      if (!legendre_.constrain(system_, state.q, state.time, solver_.gradients_next(), rows,
+                               velocity_, state.momentum)) {
+        report.status = SolveStatus::no_progress;
+        state.q = before_;
+        history_ = 0;
+      }
+    }
+    return report;
+  }
+
+  /// q₁ by the parabola through the last three configurations where the state continues them, else
+  /// q₀ + h v₀.
+  [[nodiscard]] bool write_guess(const State& state, const Scalar& h) noexcept {
+    bool continues = history_ == 2 && h == step_before_;
+    for (Index i = 0; continues && i < state.q.size(); ++i) continues = state.q(i) == guess_(i);
+    if (continues) {
+      for (Index i = 0; i < state.q.size(); ++i) {
+        guess_(i) = 3 * (state.q(i) - before_(i)) + earlier_(i);
+      }
+      return true;
+    }
+    bool one_back = history_ > 0 && h == step_before_;
+    for (Index i = 0; one_back && i < state.q.size(); ++i) one_back = state.q(i) == guess_(i);
+    if (!one_back) history_ = 0;
+    if (!write_velocity(state, velocity_)) return false;
+    guess_ = state.q + h * velocity_;
+    return true;
+  }
+
+  System system_;
+  StepSolver<System> solver_;
+  LegendreMap<System> legendre_;
+  VectorX<Scalar> velocity_, guess_, before_, earlier_;
+  State saved_;
+  int history_ = 0;  ///< how many configurations before the current one are known
+  Scalar step_before_ = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI
