@@ -136,17 +136,31 @@ class StepSolver {
   }
 
  private:
-  /// Writes the residual, negated, into change_; false when it is not finite.
+  /// Writes the residual, negated, into change_; false when it is not finite. settled_ tells
+  /// whether it is no more than the round-off of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows) noexcept {
+    using std::abs;
     const Index n = q_next_.size();
+    const Scalar some = std::numeric_limits<Scalar>::epsilon();
     Scalar sum = 0;
+    settled_ = true;
     for (Index i = 0; i < n; ++i) {
       Scalar r = now.momentum(i) + action_.left(i);
-      for (Index k = 0; k < rows; ++k) r += gradients_now_(k, i) * multipliers_(k);
+      Scalar scale = abs(now.momentum(i)) + abs(action_.left(i));
+      for (Index k = 0; k < rows; ++k) {
+        r += gradients_now_(k, i) * multipliers_(k);
+        scale += abs(gradients_now_(k, i) * multipliers_(k));
+      }
+      settled_ = settled_ && abs(r) <= some * scale;
       change_(i) = -r;
       sum += r;
     }
     for (Index k = 0; k < rows; ++k) {
+      Scalar scale = 0;
+      for (Index i = 0; i < n; ++i) {
+        scale += abs(gradients_next_(k, i)) * (abs(q_next_(i)) + abs(now.q(i)));
+      }
+      settled_ = settled_ && abs(levels_(k)) <= some * scale;
       change_(n + k) = -levels_(k);
       sum += levels_(k);
     }
@@ -188,6 +202,7 @@ class StepSolver {
   MatrixX<Scalar> gradients_now_, gradients_next_, matrix_;
   VectorX<Scalar> levels_, multipliers_, change_, q_next_;
   LuFactor<Scalar> lu_;
+  bool settled_ = false;
 };
 
 // --- implementation ---
@@ -220,7 +235,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
       report.status = SolveStatus::not_finite;
       return report;
     }
-    if (done) break;
+    if (done || (settled_ && report.iterations > 0)) break;
     report.status = SolveStatus::iteration_limit;
     if (report.iterations == options_.iteration_limit) return report;
     report.status = SolveStatus::no_progress;
@@ -242,7 +257,9 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
     // Far from the solution a factor is taken anew each time; the first one serves twice.
     if (first) fresh = false;
   }
-  if (stalled) report.residual_target = report.residual;
+  if (stalled || !done) {
+    report.residual_target = std::max(report.residual_target, report.residual);
+  }
   report.status = SolveStatus::converged;
   return report;
 }

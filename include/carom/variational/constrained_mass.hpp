@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/lu.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Mass matrix of a system that constraints C v = 0 hold: applies the inverse that an impulse
+/// meets, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
+template <RealScalar Scalar>
+class ConstrainedMass {
+ public:
+  using scalar_type = Scalar;
+
+  /// Grows memory for n coordinates and up to `rows` constraints. Cold: allocates.
+  void prepare(Index size, Index rows) {
+    size_ = size;
+    matrix_.setZero(size + rows, size + rows);
+    work_.setZero(size + rows);
+    lu_.prepare(size + rows);
+  }
+
+  /// @param mass       M, n×n.
+  /// @param gradients  C, its first `rows` rows, independent.
+  /// @return  false when the matrix is singular.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  [[nodiscard]] bool factor(const MatrixX<Scalar>& mass, const MatrixX<Scalar>& gradients,
+                            Index rows) noexcept {
+    CAROM_EXPECTS(mass.rows() == size_ && work_.size() >= size_ + rows);
+    rows_ = rows;
+    matrix_.setZero();
+    for (Index j = 0; j < size_; ++j) {
+      for (Index i = 0; i < size_; ++i) matrix_(i, j) = mass(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, size_ + k) = matrix_(size_ + k, j) = gradients(k, j);
+      }
+    }
+    return lu_.factor(matrix_, size_ + rows);
+  }
+
+  [[nodiscard]] Index size() const noexcept { return size_; }
+
+  /// Velocity from a momentum, in place.
+  void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
+    CAROM_EXPECTS(momentum.size() == size_);
+    for (Index i = 0; i < size_; ++i) work_(i) = momentum(i);
+    for (Index k = 0; k < rows_; ++k) work_(size_ + k) = 0;
+    lu_.solve(work_.data());
+    for (Index i = 0; i < size_; ++i) momentum(i) = work_(i);
+  }
+
+ private:
+  Index size_ = 0, rows_ = 0;
+  MatrixX<Scalar> matrix_;
+  mutable VectorX<Scalar> work_;
+  LuFactor<Scalar> lu_;
+};
+
+}  // namespace carom::inline CAROM_ABI

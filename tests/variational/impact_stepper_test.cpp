@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/variational/impact_stepper.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "carom/impact/generalized_reflections.hpp"
+#include "carom/impact/restitution.hpp"
+
+#include "support/catch.hpp"
+#include "support/mechanical_systems.hpp"
+#include "support/tolerance.hpp"
+
+using namespace carom::testing;
+using carom::ImpactResolver, carom::ImpactStepOptions, carom::ImpactStepper, carom::Index;
+using carom::MechanicalState, carom::PlasticImpact, carom::RestitutionImpact, carom::SolveStatus;
+using carom::VectorX;
+
+namespace {
+
+/// A ball over a floor at height zero.
+template <typename Scalar>
+struct Ball {
+  using scalar_type = Scalar;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    return v(0) * v(0) / Scalar(2) - Scalar(9.81) * q(0);
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(0);
+  }
+};
+
+/// Point masses on a line that touch when they meet; a wall at zero.
+struct Line {
+  using scalar_type = double;
+  std::vector<double> masses;
+  bool wall = false;
+  [[nodiscard]] Index size() const { return Index(masses.size()); }
+  [[nodiscard]] Index gap_count() const { return size() - 1 + (wall ? 1 : 0); }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    T sum = 0.0;
+    for (Index i = 0; i < size(); ++i) sum += masses[std::size_t(i)] / 2 * (v(i) * v(i));
+    return sum;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    for (Index i = 0; i + 1 < size(); ++i) out(i) = q(i + 1) - q(i);
+    if (wall) out(size() - 1) = q(0);
+  }
+};
+
+/// A mass on a frictionless unit ball, gravity 1 downwards.
+struct OnBall {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 2; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    return (v(0) * v(0) + v(1) * v(1)) / 2.0 - q(1);
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    using std::sqrt;
+    out(0) = sqrt(q(0) * q(0) + q(1) * q(1)) - 1.0;
+  }
+};
+
+/// A free mass on a line and a wall of thickness 2·half about zero.
+struct ThinWall {
+  using scalar_type = double;
+  double half = 0.01;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) / 2.0;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    using std::abs;
+    out(0) = abs(q(0)) - half;
+  }
+};
+
+/// Two unlike masses on springs that knock against each other.
+struct Knocking {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 2; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    return v(0) * v(0) / 2.0 + v(1) * v(1) - q(0) * q(0) / 2.0 - 1.7 * (q(1) * q(1));
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(1) - q(0) + 0.1;
+  }
+};
+
+/// A bead on a horizontal rod, held by a rod of length one to a pivot below: it swings up against a
+/// stop at x = 0.3.
+struct RodWithStop : RodPendulum<double> {
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = 0.3 - q(0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variational][oracle]") {
+  // t_1 = sqrt(2/g), t_k = t_1 (1 + 2 sum_{j<k} e^j); at rest from t_1 (1+e)/(1-e).
+  const double first = 0.451523640986;
+  const auto run = [&](double e, double h, double rest) {
+    ImpactStepper<Ball<double>, RestitutionImpact<double>> stepper({},
+                                                                   RestitutionImpact<double>(e));
+    MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
+    int bounces = 0;
+    double expected = first, worst = 0, power = 1;
+    for (int k = 0; double(k) * h < 5; ++k) {
+      const auto report = stepper.step(state, h);
+      REQUIRE(report.converged());
+      CHECK(report.penetration <= 1e-12);
+      for (const auto& event : stepper.events()) {
+        worst = std::max(worst, std::abs(event.time - expected));
+        power *= e;
+        expected += 2 * first * power;
+        ++bounces;
+      }
+      if (report.plastic) {
+        CHECK(state.time <= rest + h);
+        CHECK(state.time >= rest - 2 * h);
+      }
+      CHECK(stepper.held().empty() == (state.time < rest - h || stepper.held().empty()));
+    }
+    CAPTURE(e, h, bounces);
+    CHECK(worst < 1e-11);
+    return std::pair(bounces, state);
+  };
+  for (const double h : {0.1, 0.01, 0.003}) {
+    const auto [bounces, state] = run(0.8, h, 4.063712768872);
+    CHECK(bounces > 10);
+    CHECK(std::abs(state.q(0)) < 1e-12);
+    CHECK(std::abs(state.momentum(0)) < 1e-12);
+    const auto half = run(0.5, h, 1.354570922957);
+    CHECK(std::abs(half.second.q(0)) < 1e-12);
+    const auto lossless = run(1.0, h, 1e9);
+    CHECK(lossless.first == 6);
+  }
+}
+
+TEST_CASE("impact_stepper: a resting ball is carried, a plastic one stays",
+          "[variational][example]") {
+  ImpactStepper<Ball<double>, PlasticImpact<double>> stepper({});
+  MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
+  for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, 0.01).converged());
+  REQUIRE(stepper.held().size() == 1);
+  CHECK(std::abs(state.q(0)) < 1e-12);
+  // The multiplier is half the weight's impulse: the momentum of the other half is taken out.
+  CHECK(std::abs(stepper.multipliers()(0) - 0.5 * 9.81 * 0.01) < 1e-12);
+  state.momentum(0) = 1;  // kicked off
+  REQUIRE(stepper.step(state, 0.01).converged());
+  stepper.restart();
+  CHECK(stepper.held().empty());
+}
+
+TEST_CASE("impact_stepper: a mass slides down a ball and leaves at two thirds of the height",
+          "[variational][oracle]") {
+  for (const double h : {0.01, 0.005, 0.0025}) {
+    ImpactStepper<OnBall, PlasticImpact<double>> stepper({});
+    const double v = 0.1;  // leaves at y = (2 + v²)/3
+    MechanicalState<double> state{0, numbers<double>({0, 1}), numbers<double>({v, 0})};
+    double left = 0;
+    for (int k = 0; k * h < 4 && left == 0; ++k) {
+      const double height = state.q(1);
+      REQUIRE(stepper.step(state, h).converged());
+      if (k > 2 && stepper.held().empty()) left = height;
+      if (left == 0) CHECK(std::abs(state.q.norm() - 1) < 1e-11);
+    }
+    const double error = std::abs(left - (2 + v * v) / 3);
+    CAPTURE(h, left, error);
+    CHECK(error < h);
+    // Once off it flies freely.
+    for (int k = 0; k < 10; ++k) REQUIRE(stepper.step(state, h).converged());
+    CHECK(stepper.held().empty());
+    CHECK(state.q.norm() > 1);
+  }
+}
+
+TEST_CASE("impact_stepper: Galperin's balls count the digits of pi", "[variational][oracle]") {
+  // A wall, a mass 1 at rest at 1 and a mass 100^k at 2 with velocity -1.
+  const int expected[] = {3, 31, 314};
+  double mass = 1;
+  for (int k = 0; k < 3; ++k, mass *= 100) {
+    for (const double h : {0.01, 1.0}) {
+      ImpactStepper<Line> stepper(Line{{1, mass}, true});
+      MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({0, -mass})};
+      const double energy = stepper.energy(state);
+      Index reflections = 0;
+      bool plastic = false;
+      while (state.time < 10) {
+        const auto report = stepper.step(state, h);
+        REQUIRE(report.converged());
+        reflections += report.reflections;
+        plastic = plastic || report.plastic;
+      }
+      CAPTURE(k, h);
+      CHECK(reflections == expected[k]);
+      CHECK_FALSE(plastic);
+      CHECK(std::abs(stepper.energy(state) / energy - 1) < 1e-11);
+    }
+  }
+}
+
+TEST_CASE("impact_stepper: the cradle passes the blow on at once", "[variational][example]") {
+  // Three equal balls touch, a fourth strikes: the last one leaves with all of it.
+  ImpactStepper<Line> stepper(Line{{1, 1, 1, 1}, false});
+  MechanicalState<double> state{0, numbers<double>({-1, 0, 0, 0}), numbers<double>({1, 0, 0, 0})};
+  int impacts = 0;
+  Index reflections = 0;
+  for (int k = 0; k < 15; ++k) {
+    const auto report = stepper.step(state, 0.1);
+    REQUIRE(report.converged());
+    impacts += report.impacts;
+    reflections += report.reflections;
+  }
+  CHECK(impacts == 1);
+  CHECK(reflections == 3);
+  CHECK(std::abs(state.q(3) - 0.5) < 1e-12);
+  CHECK(std::abs(state.momentum(3) - 1) < 1e-12);
+  CHECK(state.momentum.head(3).norm() < 1e-12);
+}
+
+TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
+  // v = (2, 0, -1) at touch: propagative (-1, 0, 2), Generalized Reflections (-4/3, 2/3, 5/3).
+  const auto after = [](auto law) {
+    ImpactStepper<Line, decltype(law)> stepper(Line{{1, 1, 1}, false}, law);
+    MechanicalState<double> state{0, numbers<double>({0, 0, 0}), numbers<double>({2, 0, -1})};
+    REQUIRE(stepper.step(state, 0.1).converged());
+    return state.momentum;
+  };
+  CHECK((after(ImpactResolver<double>()) - numbers<double>({-1, 0, 2})).norm() < 1e-12);
+  const VectorX<double> reflected = numbers<double>({-4.0 / 3, 2.0 / 3, 5.0 / 3});
+  CHECK((after(carom::GeneralizedReflections<double>()) - reflected).norm() < 1e-12);
+}
+
+TEST_CASE("impact_stepper: thin walls are not passed in silence", "[variational][edge]") {
+  for (const double half : {0.1, 0.01, 1e-4}) {
+    ImpactStepper<ThinWall> stepper(ThinWall{half});
+    MechanicalState<double> state{0, numbers<double>({-1.234}), numbers<double>({7})};
+    int impacts = 0;
+    for (int k = 0; k < 5; ++k) {
+      const auto report = stepper.step(state, 0.1);
+      REQUIRE(report.converged());
+      impacts += report.impacts;
+    }
+    CAPTURE(half);
+    CHECK(impacts == 1);
+    CHECK(std::abs(state.q(0) - (-half - (3.5 - 1.234 + half))) < 1e-11);
+    CHECK(std::abs(state.momentum(0) + 7) < 1e-12);
+  }
+}
+
+TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[variational][law]") {
+  ImpactStepper<Knocking> stepper({});
+  MechanicalState<double> state{0, numbers<double>({-1, 0.3}), numbers<double>({0.3, 0.5})};
+  const double start = stepper.energy(state);
+  int impacts = 0, steps = 0;
+  double worst = 0;
+  while (impacts < 2000) {
+    const auto report = stepper.step(state, 0.05);
+    REQUIRE(report.converged());
+    impacts += report.impacts;
+    ++steps;
+    worst = std::max(worst, std::abs(stepper.energy(state) - start));
+  }
+  CAPTURE(steps, start, worst);
+  // The potential is a parabola, which the midpoint rule keeps.
+  CHECK(worst < 1e-9);
+}
+
+TEST_CASE("impact_stepper: constraints stand while a contact strikes", "[variational][law]") {
+  ImpactStepper<RodWithStop> stepper({});
+  MechanicalState<double> state{0, numbers<double>({-0.6, -0.8}), numbers<double>({0, 0})};
+  int impacts = 0;
+  double off = 0, energy = 0, start = stepper.energy(state);
+  for (int k = 0; k < 2000; ++k) {
+    const auto report = stepper.step(state, 0.01);
+    REQUIRE(report.converged());
+    impacts += report.impacts;
+    off = std::max(off, std::abs(state.q.norm() - 1));
+    energy = std::max(energy, std::abs(stepper.energy(state) - start));
+    CHECK(state.q(0) < 0.3 + 1e-11);
+  }
+  CHECK(impacts > 4);
+  CHECK(off < 1e-12);
+  CHECK(energy < 1e-4);
+}
+
+TEST_CASE("impact_stepper: float works to its own digits", "[variational][example]") {
+  ImpactStepper<Ball<float>, RestitutionImpact<float>> stepper({}, RestitutionImpact<float>(0.5f));
+  MechanicalState<float> state{0, numbers<float>({1}), numbers<float>({0})};
+  for (int k = 0; k < 200; ++k) REQUIRE(stepper.step(state, 0.01f).converged());
+  CHECK(std::abs(state.q(0)) < 1e-4f);
+  CHECK(stepper.held().size() == 1);
+}
+
+TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[variational][edge]") {
+  ImpactStepper<Ball<double>> stepper({});
+  MechanicalState<double> state{0, numbers<double>({-0.25}), numbers<double>({1})};
+  auto report = stepper.step(state, 0.01);
+  CHECK(report.converged());
+  CHECK(report.penetration == 0.25);
+  state = {3, numbers<double>({1}), numbers<double>({std::numeric_limits<double>::quiet_NaN()})};
+  report = stepper.step(state, 0.01);
+  CHECK(report.status == SolveStatus::not_finite);
+  CHECK(state.q(0) == 1);
+  CHECK(state.time == 3);
+}
