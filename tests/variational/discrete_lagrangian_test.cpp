@@ -14,9 +14,9 @@ TEST_CASE("discrete_lagrangian: slopes are derivatives of the value, matrices of
           "[variational][derivative]") {
   const DoublePendulum<double> system;
   const double h = 0.2, step = 1e-5;
-  for (const auto& rule : {Quadrature<double>::midpoint(), Quadrature<double>::rectangle(0.2),
-                           Quadrature<double>::verlet(),
-                           Quadrature<double>::symmetric_rectangle(0.3)}) {
+  for (const auto& rule :
+       {Quadrature<double>::midpoint(), Quadrature<double>::rectangle(0.2),
+        Quadrature<double>::verlet(), Quadrature<double>::symmetric_rectangle(0.3)}) {
     DiscreteLagrangian<DoublePendulum<double>> action(rule), moved(rule);
     action.prepare(system);
     moved.prepare(system);

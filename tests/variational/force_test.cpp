@@ -18,7 +18,8 @@ struct Coupled {
   [[nodiscard]] Index size() const { return 3; }
   template <typename Q, typename T>
   void force(const Q& q, const Q& v, const T& t, Q& out) const {
-    for (Index i = 0; i < 3; ++i) out(i) = q((i + 1) % 3) * q((i + 1) % 3) - double(i + 1) * v(i) + t;
+    for (Index i = 0; i < 3; ++i)
+      out(i) = q((i + 1) % 3) * q((i + 1) % 3) - double(i + 1) * v(i) + t;
   }
 };
 
@@ -27,7 +28,8 @@ struct Written {
   using scalar_type = double;
   [[nodiscard]] Index size() const { return 1; }
   void write_force(const VectorX<double>& q, const VectorX<double>&, const double&,
-                   VectorX<double>& f, MatrixX<double>& by_q, MatrixX<double>& by_v) const noexcept {
+                   VectorX<double>& f, MatrixX<double>& by_q,
+                   MatrixX<double>& by_v) const noexcept {
     f(0) = -3 * q(0);
     by_q(0, 0) = -3;
     by_v(0, 0) = 0;

@@ -48,7 +48,7 @@ class GapRoot {
     span_ = at_ = span;
     gap_tolerance_ = gap_tolerance;
     solves_ = iterations_ = 0;
-    failed_ = false;
+    failed_ = fresh_ = false;
     velocity_ = velocity;
     gaps_start_ = gaps;
     for (Index i = 0; i < gaps.size(); ++i) {
@@ -130,11 +130,21 @@ class GapRoot {
     ++solves_;
     iterations_ += solved.iterations;
     at_ = s;
+    fresh_ = false;
     failed_ = failed_ || !solved.converged();
     return !failed_;
   }
 
-  /// ϕ_i and its rate along the path where the solver is.
+  /// ϕ_i and its rate along the path where the solver is, the latter exact at the price of a
+  /// factor.
+  void read_exactly(const System& system, const State& state, Index i, Scalar& gap,
+                    Scalar& rate) noexcept {
+    if (!fresh_) fresh_ = solver_.refresh(system, state, at_);
+    failed_ = failed_ || !fresh_;
+    read_gap(system, i, gap, rate);
+  }
+
+  /// The same with a rate as good as Newton needs.
   void read_gap(const System& system, Index i, Scalar& gap, Scalar& rate) noexcept {
     solver_.gaps().write_gradients(system, solver_.q_next());
     solver_.write_rate(path_rate_);
@@ -190,7 +200,7 @@ class GapRoot {
       if (at_ != end && !evaluate(system, state, end)) return -1;
       Scalar a = 0, b = end, gap_a = gaps_start_(i), rate_a = rates_start_(i);
       Scalar gap_b = 0, rate_b = 0;
-      read_gap(system, i, gap_b, rate_b);
+      read_exactly(system, state, i, gap_b, rate_b);
       for (int k = 0; k < dip_evaluations && rate_b > Scalar(0); ++k) {
         // Where the tangents meet a convex gap is nowhere lower.
         const Scalar meet = (gap_b - gap_a - rate_b * (b - a)) / (rate_a - rate_b);
@@ -198,7 +208,7 @@ class GapRoot {
         const Scalar x = a + meet;
         if (!(x > a && x < b) || !evaluate(system, state, x)) break;
         Scalar gap = 0, rate = 0;
-        read_gap(system, i, gap, rate);
+        read_exactly(system, state, i, gap, rate);
         if (gap < Scalar(0)) {
           instant = x;
           return i;
@@ -218,7 +228,7 @@ class GapRoot {
   VectorX<Scalar> gaps_start_, rates_start_, gaps_end_;
   Scalar span_ = 0, at_ = 0, gap_tolerance_ = 0;
   int solves_ = 0, iterations_ = 0;
-  bool failed_ = false;
+  bool failed_ = false, fresh_ = false;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -99,7 +99,16 @@ class StepSolver {
     return Constraints::count(system) + Index(held_.size());
   }
 
-  /// dq₁/dh of the last solve, with the factor Newton ended with.
+  /// Brings the factored matrix up to the solution of the last solve, of this state and h; false
+  /// when it is singular there.
+  [[nodiscard]] bool refresh(const System& system, const MechanicalState<Scalar>& now,
+                             const Scalar& h) noexcept {
+    action_.write_newton(system, now.q, q_next_, now.time, h);
+    return factor(rows(system));
+  }
+
+  /// dq₁/dh of the last solve. Without refresh() before it is that of Newton's first iterate, which
+  /// differs as much as the guess from the solution.
   void write_rate(VectorX<Scalar>& out) noexcept {
     const Index n = q_next_.size();
     change_.setZero();
