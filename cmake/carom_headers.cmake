@@ -48,11 +48,28 @@ set(CAROM_HEADERS
   include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp
   include/carom/linalg/increasing_root.hpp
+  include/carom/linalg/lu.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
+  include/carom/linalg/second_order.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/detail/contact_arrays.hpp
   include/carom/solvers/detail/dense_hessian.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/solve_contact.hpp
+  include/carom/variational/chatter.hpp
+  include/carom/variational/composition.hpp
+  include/carom/variational/concepts.hpp
+  include/carom/variational/constrained_mass.hpp
+  include/carom/variational/discrete_lagrangian.hpp
+  include/carom/variational/force.hpp
+  include/carom/variational/gap_root.hpp
+  include/carom/variational/impact_stepper.hpp
+  include/carom/variational/lagrangian.hpp
+  include/carom/variational/legendre.hpp
+  include/carom/variational/level_functions.hpp
+  include/carom/variational/planar_tree.hpp
+  include/carom/variational/step_derivative.hpp
+  include/carom/variational/step_solver.hpp
+  include/carom/variational/stepper.hpp
 )

@@ -114,6 +114,7 @@ class ImpactStepper {
   void restart() noexcept {
     root_.solver().release_all();
     chatter_.forget_all();
+    fastest_ = 0;
   }
 
  private:
@@ -132,13 +133,17 @@ class ImpactStepper {
     for (Index j = 0; j < velocity_.size(); ++j) sum += gradients(contact, j) * velocity_(j);
     return sum;
   }
-  [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, Index contact) const noexcept {
-    Scalar scale = 0;
+  /// Whether a contact closes faster than what rounding leaves of impacts and of resting.
+  [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, Index contact,
+                                const Scalar& h) const noexcept {
+    Scalar scale = fastest_;
     for (Index j = 0; j < velocity_.size(); ++j) {
       using std::abs;
-      scale += abs(gradients(contact, j) * velocity_(j));
+      scale = std::max(scale, Scalar(abs(gradients(contact, j) * velocity_(j))));
     }
-    return rate(gradients, contact) < -256 * std::numeric_limits<Scalar>::epsilon() * scale;
+    const Scalar rest = options_.gap_tolerance * Scalar(1e-6) / h;
+    return rate(gradients, contact) <
+           -(256 * std::numeric_limits<Scalar>::epsilon() * scale + rest);
   }
 
   System system_;
@@ -152,6 +157,7 @@ class ImpactStepper {
   ChatterWatch<Scalar> chatter_;
   std::vector<ImpactEvent<Scalar>> events_;
   std::vector<Index> closed_;
+  Scalar fastest_ = 0;  ///< closing rate of the last impact
   std::vector<char> released_, chatters_;
   State saved_;
   VectorX<Scalar> velocity_, guess_, gradient_, gaps_now_, saved_momentum_;
@@ -226,7 +232,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   gradients_now_ = gaps.gradients;
   for (Index i = 0; i < gaps_now_.size(); ++i) {
     if (first) report.penetration = std::max(report.penetration, Scalar(-gaps_now_(i)));
-    const bool closing = gaps_now_(i) <= options_.gap_tolerance && approaches(gradients_now_, i);
+    const bool closing = gaps_now_(i) <= options_.gap_tolerance && approaches(gradients_now_, i, h);
     if (!closing || root_.solver().holds(i)) continue;
     return resolve(state, h, report) ? Move::event : Move::failed;
   }
@@ -368,9 +374,13 @@ bool ImpactStepper<System, Law>::resolve(State& state, const Scalar& h, Report& 
   const bool lost =
       impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * (energy + 1);
   bool chatters = false;
+  fastest_ = 0;
+  for (const Index i : closed_) {
+    fastest_ = std::max(fastest_, Scalar(-rate(solver.gaps().gradients, i)));
+  }
   for (const Index i : closed_) {
     chatters_[std::size_t(i)] = 0;
-    if (!approaches(solver.gaps().gradients, i)) continue;
+    if (!approaches(solver.gaps().gradients, i, h)) continue;
     chatters_[std::size_t(i)] = chatter_.see(i, state.time, lost, h);
     chatters = chatters || chatters_[std::size_t(i)];
     if (events_.size() < events_.capacity()) events_.push_back({state.time, i});

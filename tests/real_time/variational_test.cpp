@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "carom/variational/composition.hpp"
+#include "carom/variational/impact_stepper.hpp"
+#include "carom/variational/planar_tree.hpp"
+#include "carom/variational/step_derivative.hpp"
+#include "carom/variational/stepper.hpp"
+
+#include "support/allocation_guard.hpp"
+#include "support/catch.hpp"
+#include "support/mechanical_systems.hpp"
+
+using namespace carom::testing;
+using carom::ImpactStepper, carom::MechanicalState, carom::StepDerivative;
+using carom::VariationalStepper;
+
+namespace {
+
+/// Steps again and again with Eigen's allocations forbidden.
+template <typename System>
+void step_guarded(const System& system, std::initializer_list<double> q,
+                  std::initializer_list<double> v) {
+  VariationalStepper<System> stepper(system);
+  StepDerivative<System> derivative;
+  derivative.prepare(system);
+  auto state = stepper.make_state(numbers<double>(q), numbers<double>(v));
+  auto saved = state;
+  carom::MatrixX<double> slope(2 * system.size(), 2 * system.size());
+  const auto shares = carom::yoshida_shares<double>();
+  bool converged = true;
+  {
+    const carom::testing::AllocationGuard guard;
+    for (int k = 0; k < 10; ++k) {
+      converged = stepper.step(state, 0.01).converged() && converged;
+      converged =
+          composed_step<System>(stepper, state, 0.01, shares, saved).converged() && converged;
+      converged =
+          derivative.evaluate(system, state, 0.01, state.q, slope).converged() && converged;
+      converged = std::isfinite(stepper.energy(state)) && converged;
+    }
+  }
+  CHECK(converged);
+}
+
+/// Falls, but not yet to the floor.
+struct Falling : Thrown<double> {
+  [[nodiscard]] carom::Index gap_count() const { return 1; }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("real_time: variational steps do not allocate", "[variational][real_time]") {
+  step_guarded(Pendulum<double>{}, {1}, {0.5});
+  step_guarded(DoublePendulumByParts<double>{}, {1, 2}, {0.5, -1});
+  step_guarded(DrivenOscillator<double>{}, {1}, {0.5});
+  step_guarded(RodPendulum<double>{}, {0.6, -0.8}, {0.8, 0.6});
+  using Body = carom::PlanarBody<double>;
+  std::vector<Body> bodies(4);
+  for (int i = 0; i < 4; ++i) {
+    bodies[std::size_t(i)].parent = i - 1;
+    bodies[std::size_t(i)].centre << 0.5, 0;
+    if (i > 0) bodies[std::size_t(i)].hinge << 1, 0;
+  }
+  step_guarded(carom::PlanarTree<double>(bodies), {0.1, 0.2, 0.3, 0.4}, {1, 0, 0, 1});
+}
+
+TEST_CASE("real_time: a step that is halved does not allocate", "[variational][real_time]") {
+  VariationalStepper<Pendulum<double>> stepper(Pendulum<double>{});
+  auto state = stepper.make_state(numbers<double>({1}), numbers<double>({0}));
+  state.momentum(0) = std::nan("");
+  bool converged = true;
+  {
+    const carom::testing::AllocationGuard guard;
+    converged = stepper.step(state, 0.01).converged();
+  }
+  CHECK_FALSE(converged);
+}
+
+TEST_CASE("real_time: steps with open and held contacts do not allocate",
+          "[variational][real_time]") {
+  ImpactStepper<Falling, carom::PlasticImpact<double>> stepper({});
+  MechanicalState<double> state{0, numbers<double>({0, 1}), numbers<double>({1, 0})};
+  bool converged = true;
+  int impacts = 0;
+  {
+    const carom::testing::AllocationGuard guard;
+    for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
+  }
+  for (int k = 0; k < 60; ++k) impacts += stepper.step(state, 0.01).impacts;
+  CHECK(impacts == 1);
+  CHECK(stepper.held().size() == 1);
+  {
+    const carom::testing::AllocationGuard guard;
+    for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
+  }
+  CHECK(converged);
+}
