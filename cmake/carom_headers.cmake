@@ -64,6 +64,7 @@ set(CAROM_HEADERS
   include/carom/variational/discrete_lagrangian.hpp
   include/carom/variational/force.hpp
   include/carom/variational/gap_root.hpp
+  include/carom/variational/impact_step_report.hpp
   include/carom/variational/impact_stepper.hpp
   include/carom/variational/lagrangian.hpp
   include/carom/variational/legendre.hpp

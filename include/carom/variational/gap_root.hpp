@@ -182,10 +182,7 @@ class GapRoot {
       Scalar next = x - gap / slope;
       if (!(next > low && next < high)) next = low + (high - low) / 2;
       const Scalar move = abs(next - x);
-      if (move <= tolerance || high - low <= tolerance / 4) {
-        if (evaluate(system, state, next)) s = next;
-        return;
-      }
+      if (move <= tolerance || high - low <= tolerance / 4) return;
       x = next;
     }
   }

@@ -13,6 +13,7 @@
 #include "carom/variational/chatter.hpp"
 #include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/gap_root.hpp"
+#include "carom/variational/impact_step_report.hpp"
 #include "carom/variational/legendre.hpp"
 #include "carom/variational/step_solver.hpp"
 
@@ -25,45 +26,6 @@ concept ImpactLawFor = requires(Law& law, const ImpactProblem<Scalar>& problem,
                                 VectorX<Scalar>& momentum) {
   law.prepare(problem);
   { law.resolve(problem, momentum) } -> std::same_as<ImpactReport<Scalar>>;
-};
-
-template <RealScalar Scalar>
-struct ImpactStepOptions {
-  StepOptions<Scalar> step;
-  /// Gaps up to this count as closed, so contacts that close together are resolved together
-  /// [unit of the gaps], > 0. Too small: resting contacts are missed by rounding.
-  Scalar gap_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
-  /// Newton on the instant of impact stops at this share of the step [-], > 0.
-  Scalar root_tolerance = 4096 * std::numeric_limits<Scalar>::epsilon();
-  /// A contact whose next flight is shorter than this share of the step comes to rest [-], ≥ 0.
-  Scalar rest_share = Scalar(1e-6);
-  int event_limit = 100'000;   ///< Most impacts in one step, ≥ 1.
-  int recorded_events = 1024;  ///< How many events() can hold, ≥ 0.
-};
-
-/// An impact: when, and the contact whose gap closed.
-template <RealScalar Scalar>
-struct ImpactEvent {
-  Scalar time = 0;  ///< [s]
-  Index contact = 0;
-};
-
-template <RealScalar Scalar>
-struct [[nodiscard]] ImpactStepReport {
-  /// Anything but `converged` leaves the state as it was: no_progress when the step's equations
-  /// were not solved, iteration_limit when event_limit was reached.
-  SolveStatus status = SolveStatus::not_finite;
-  int iterations = 0;      ///< Newton iterations, all solves.
-  int solves = 0;          ///< of the step's equations; one in a step without events.
-  int impacts = 0;         ///< Instants of impact in the step.
-  Index reflections = 0;   ///< As the impact law counts.
-  bool plastic = false;    ///< Some impact was resolved plastically: chatter.
-  Scalar penetration = 0;  ///< Deepest overlap at the start of the step [unit of the gaps].
-  ImpactStatus impact_status = ImpactStatus::resolved;  ///< Worst the law said.
-
-  [[nodiscard]] constexpr bool converged() const noexcept {
-    return status == SolveStatus::converged;
-  }
 };
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
