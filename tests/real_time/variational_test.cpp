@@ -38,8 +38,7 @@ void step_guarded(const System& system, std::initializer_list<double> q,
       converged = stepper.step(state, 0.01).converged() && converged;
       converged =
           composed_step<System>(stepper, state, 0.01, shares, saved).converged() && converged;
-      converged =
-          derivative.evaluate(system, state, 0.01, state.q, slope).converged() && converged;
+      converged = derivative.evaluate(system, state, 0.01, state.q, slope).converged() && converged;
       converged = std::isfinite(stepper.energy(state)) && converged;
     }
   }

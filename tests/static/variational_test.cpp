@@ -63,9 +63,8 @@ static_assert(!carom::ImpactLawFor<SizeAlone, double>);
 // --- hot calls never throw ---
 
 template <typename Stepper>
-inline constexpr bool steps_without_exceptions =
-    noexcept(std::declval<Stepper&>().step(std::declval<typename Stepper::State&>(),
-                                           std::declval<const typename Stepper::Scalar&>()));
+inline constexpr bool steps_without_exceptions = noexcept(std::declval<Stepper&>().step(
+    std::declval<typename Stepper::State&>(), std::declval<const typename Stepper::Scalar&>()));
 
 static_assert(steps_without_exceptions<carom::VariationalStepper<LagrangianArchetype>>);
 static_assert(steps_without_exceptions<carom::VariationalStepper<PartsArchetype>>);

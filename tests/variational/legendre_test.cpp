@@ -64,7 +64,7 @@ TEST_CASE("legendre: constraints take the momentum's part across", "[variational
   const VectorX<double> before = p;
   MatrixX<double> gradient(1, 2);
   gradient << 1, -2;
-  REQUIRE(map.constrain(system, q, 0, gradient, 1, v, p));
+  REQUIRE(map.constrain(system, q, 0, {gradient, 1}, v, p));
   CHECK(std::abs(v(0) - 2 * v(1)) < 1e-14);
   const VectorX<double> change = p - before;
   CHECK(std::abs(change(0) * -2 - change(1)) < 1e-14);

@@ -172,6 +172,7 @@ struct Eigen::NumTraits<carom::SecondOrder<Scalar, Width>>
   using NonInteger = Real;
   using Nested = Real;
   using Literal = Scalar;
+  // NOLINTBEGIN(readability-identifier-naming): Eigen's names
   enum {
     IsComplex = 0,
     IsInteger = 0,
@@ -181,6 +182,7 @@ struct Eigen::NumTraits<carom::SecondOrder<Scalar, Width>>
     AddCost = 2 + 2 * Width,
     MulCost = 4 + 6 * Width
   };
+  // NOLINTEND(readability-identifier-naming)
   static Real epsilon() { return NumTraits<Scalar>::epsilon(); }
   static Real dummy_precision() { return NumTraits<Scalar>::dummy_precision(); }
   static Real highest() { return NumTraits<Scalar>::highest(); }

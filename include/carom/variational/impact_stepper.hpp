@@ -228,7 +228,7 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
     return legendre_.write_velocity(system_, state.q, state.momentum, state.time, velocity_);
   }
   solver.write_rows(system_, state.q, rows_now_);
-  return legendre_.constrain(system_, state.q, state.time, rows_now_, rows, velocity_,
+  return legendre_.constrain(system_, state.q, state.time, {rows_now_, rows}, velocity_,
                              state.momentum);
 }
 

@@ -10,6 +10,13 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// Gradients of constraints, the first `count` rows of a matrix.
+template <RealScalar Scalar>
+struct ConstraintRows {
+  const MatrixX<Scalar>& gradients;
+  Index count;
+};
+
 /// Between velocities and momenta, p = ∂L/∂v: both ways, with the energy p·v − L.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <LagrangianSystemLike System>
@@ -40,15 +47,15 @@ class LegendreMap {
   [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
                                     const VectorX<Scalar>& momentum, const Scalar& t,
                                     VectorX<Scalar>& v) noexcept {
-    return solve(system, q, momentum, t, matrix_, 0, v);
+    return solve(system, q, momentum, t, {matrix_, 0}, v);
   }
 
   /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
-  /// @param gradients  C, its first `rows` rows.
+  /// @param rows  C.
   [[nodiscard]] bool constrain(const System& system, const VectorX<Scalar>& q, const Scalar& t,
-                               const MatrixX<Scalar>& gradients, Index rows, VectorX<Scalar>& v,
+                               const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v,
                                VectorX<Scalar>& momentum) noexcept {
-    if (!solve(system, q, momentum, t, gradients, rows, v)) return false;
+    if (!solve(system, q, momentum, t, rows, v)) return false;
     lagrangian_.write_gradient(system, q, v, t, at_);
     momentum = at_.by_v;
     return true;
@@ -67,8 +74,7 @@ class LegendreMap {
  private:
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
-                           const MatrixX<Scalar>& gradients, Index rows,
-                           VectorX<Scalar>& v) noexcept {
+                           const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
     using std::abs;
     const Index n = system.size();
     const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
@@ -80,14 +86,15 @@ class LegendreMap {
       matrix_.setZero();
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
-        for (Index r = 0; r < rows; ++r) matrix_(j, n + r) = matrix_(n + r, j) = gradients(r, j);
+        for (Index r = 0; r < rows.count; ++r)
+          matrix_(j, n + r) = matrix_(n + r, j) = rows.gradients(r, j);
       }
       for (Index i = 0; i < n; ++i) x(i) = momentum(i) - at_.by_v(i);
-      for (Index r = 0; r < rows; ++r) {
+      for (Index r = 0; r < rows.count; ++r) {
         x(n + r) = 0;
-        for (Index j = 0; j < n; ++j) x(n + r) -= gradients(r, j) * v(j);
+        for (Index j = 0; j < n; ++j) x(n + r) -= rows.gradients(r, j) * v(j);
       }
-      if (!lu_.factor(matrix_, n + rows)) return false;
+      if (!lu_.factor(matrix_, n + rows.count)) return false;
       lu_.solve(x);
       Scalar size = 0, largest = 0;
       for (Index i = 0; i < n; ++i) {

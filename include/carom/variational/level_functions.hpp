@@ -23,14 +23,14 @@ enum class LevelKind {
 /// gives `add_constraint_curvature(q, weights, out)`, Σ weights_i ∇²c_i
 /// (`add_gap_curvature`).
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
-template <SizedSystemLike System, LevelKind kind>
+template <SizedSystemLike System, LevelKind Kind>
 class LevelFunctions {
  public:
   using Scalar = typename System::scalar_type;
   using Number = DerivativeNumber<System>;
 
   static constexpr bool present =
-      kind == LevelKind::constraints ? ConstrainedSystemLike<System> : ContactSystemLike<System>;
+      Kind == LevelKind::constraints ? ConstrainedSystemLike<System> : ContactSystemLike<System>;
 
   VectorX<Scalar> values;     ///< [m], one per function
   MatrixX<Scalar> gradients;  ///< [-, m], one row per function
@@ -38,7 +38,7 @@ class LevelFunctions {
   [[nodiscard]] static Index count(const System& system) noexcept {
     if constexpr (!present) {
       return 0;
-    } else if constexpr (kind == LevelKind::constraints) {
+    } else if constexpr (Kind == LevelKind::constraints) {
       return system.constraint_count();
     } else {
       return system.gap_count();
@@ -58,11 +58,11 @@ class LevelFunctions {
   /// Writes the values at q.
   void write_values(const System& system, const VectorX<Scalar>& q) noexcept {
     if constexpr (!present) {
-    } else if constexpr (written && kind == LevelKind::constraints) {
+    } else if constexpr (written && Kind == LevelKind::constraints) {
       system.write_constraints(q, values);
     } else if constexpr (written) {
       system.write_gaps(q, values);
-    } else if constexpr (kind == LevelKind::constraints) {
+    } else if constexpr (Kind == LevelKind::constraints) {
       system.constraints(q, values);
     } else {
       system.gaps(q, values);
@@ -74,7 +74,7 @@ class LevelFunctions {
     if constexpr (!present) {
     } else if constexpr (written) {
       write_values(system, q);
-      if constexpr (kind == LevelKind::constraints) {
+      if constexpr (Kind == LevelKind::constraints) {
         system.write_constraint_gradients(q, gradients);
       } else {
         system.write_gap_gradients(q, gradients);
@@ -99,7 +99,7 @@ class LevelFunctions {
     if constexpr (!present) {
     } else if constexpr (written) {
       const Eigen::Map<const VectorX<Scalar>> given(weights, count(system));
-      if constexpr (kind == LevelKind::constraints) {
+      if constexpr (Kind == LevelKind::constraints) {
         if constexpr (requires { system.add_constraint_curvature(q, given, out); }) {
           system.add_constraint_curvature(q, given, out);
         }
@@ -127,7 +127,7 @@ class LevelFunctions {
 
  private:
   static constexpr bool written =
-      kind == LevelKind::constraints ? requires(const System& system, const VectorX<Scalar>& q,
+      Kind == LevelKind::constraints ? requires(const System& system, const VectorX<Scalar>& q,
                                                 VectorX<Scalar>& vector, MatrixX<Scalar>& matrix) {
     system.write_constraints(q, vector);
     system.write_constraint_gradients(q, matrix);
@@ -147,7 +147,7 @@ class LevelFunctions {
           void run(const System& system, Index first, Index last) noexcept {
             for (Index k = first; k < last; ++k) q_(k).inner(k - first) = 1;
             for (Index i = 0; i < out_.size(); ++i) out_(i) = Number();
-            if constexpr (kind == LevelKind::constraints) {
+            if constexpr (Kind == LevelKind::constraints) {
               system.constraints(q_, out_);
             } else {
               system.gaps(q_, out_);

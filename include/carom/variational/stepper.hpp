@@ -181,7 +181,7 @@ class VariationalStepper {
     const Index rows = solver_.rows(system_);
     if (rows > 0) {
       velocity_ = (state.q - before_) / h;
-      if (!legendre_.constrain(system_, state.q, state.time, solver_.gradients_next(), rows,
+      if (!legendre_.constrain(system_, state.q, state.time, {solver_.gradients_next(), rows},
                                velocity_, state.momentum)) {
         report.status = SolveStatus::no_progress;
         state.q = before_;
