@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/impact_report.hpp"
@@ -43,6 +44,21 @@ struct OutcomeOptions {
 
 namespace detail {
 
+/// A fixed combination Σ w_i p_i of a momentum's entries to find it again by, and Σ w_i.
+///
+/// Exponentials of distinct algebraic numbers are independent over the rationals, so permuted or
+/// reflected whole numbers, as equal masses give, never share a key.
+template <RealScalar Scalar>
+[[nodiscard]] std::pair<Scalar, Scalar> momentum_key(const VectorX<Scalar>& momentum) {
+  Scalar key = 0, weight_sum = 0;
+  for (Index i = 0; i < momentum.size(); ++i) {
+    const Scalar weight = std::exp(std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1)));
+    key += weight * momentum(i);
+    weight_sum += weight;
+  }
+  return {key, weight_sum};
+}
+
 /// Momenta met so far, found again within a tolerance: ordered by one fixed combination of their
 /// entries, compared in full only within its tolerance.
 template <RealScalar Scalar>
@@ -53,12 +69,7 @@ class MomentumMemory {
   /// Index of the remembered momentum equal to this one, or −1 after remembering it as `index`.
   [[nodiscard]] Index find_or_add(const std::vector<VectorX<Scalar>>& states,
                                   const VectorX<Scalar>& momentum, Index index) {
-    Scalar key = 0, weight_sum = 0;
-    for (Index i = 0; i < momentum.size(); ++i) {  // weights no symmetry of a scene repeats
-      const Scalar weight = 1 + std::fmod(Scalar(i) * std::numbers::phi_v<Scalar>, Scalar(1));
-      key += weight * momentum(i);
-      weight_sum += weight;
-    }
+    const auto [key, weight_sum] = momentum_key(momentum);
     const Scalar reach = weight_sum * tolerance_;
     for (auto it = places_.lower_bound(key - reach);
          it != places_.end() && it->first <= key + reach; ++it) {
