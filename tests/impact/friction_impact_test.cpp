@@ -224,3 +224,22 @@ TEST_CASE("friction_impact: by index goes on after the last one that acted", "[i
   same.check(50);
   counted.check(50);
 }
+
+TEST_CASE("friction_impact: a body that slides along its contacts does not chase round-off",
+          "[impact][regression]") {
+  VectorSource<double> source(174u);
+  WorstCase rests("nothing happens");
+  for (int round = 0; round < 300; ++round) {
+    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
+    const VectorX<double> before = draw_sliding(source, scene);
+    VectorX<double> p = before;
+    FrictionImpact<double> impact;
+    for (Index i = 0; i < scene.problem.contact_count(); ++i) {
+      impact.add_contact(scene.mass, scene.normal(i), draw_vector(source, 6), 0.3, 0.3);
+    }
+    const auto report = impact.resolve(p, {.reflection_limit = 1000});
+    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
+    rests.see_holds(p == before, before);
+  }
+  rests.check(600);
+}

@@ -2,6 +2,7 @@
 #include "carom/impact/outcomes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numbers>
 #include <set>
 #include <vector>
@@ -211,6 +212,20 @@ TEST_CASE("outcomes: a wedge has no outcome to enumerate", "[impact][example]") 
   const auto found = outcomes_of(scene, vector_of({1, 0}));
   CHECK_FALSE(found.complete);
   CHECK(found.outcomes.empty());
+}
+
+TEST_CASE("outcomes: what is no momentum, what is not prepared, is refused", "[impact][example]") {
+  ImpactScene scene = ball_line({1, 1});
+  const auto refused = [&](const VectorX<double>& p) {
+    return refusal_of([&] { static_cast<void>(enumerate_outcomes(scene.problem, scene.mass, p)); });
+  };
+  CHECK(refused(vector_of({1, 0})) == "accepted");
+  CHECK(refused(vector_of({1})) ==
+        "momentum entries: expected as many as the problem's size, got 1");
+  CHECK(refused(vector_of({1, std::numeric_limits<double>::quiet_NaN()})) ==
+        "momentum entry 1: expected a finite number, got nan");
+  scene.problem.add_contact(scene.mass, vector_of({1, 0}));
+  CHECK(refused(vector_of({1, 0})) == "impact problem: expected prepare() after the last contact");
 }
 
 TEST_CASE("outcomes: permuted whole numbers never share a key", "[impact][regression]") {

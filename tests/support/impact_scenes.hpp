@@ -72,6 +72,14 @@ using examples::ImpactScene, examples::ball_line, examples::billiards;
   return scene.moved(VectorX<double>::Zero(scene.problem.size()), impulses);
 }
 
+/// A momentum along all contacts: its rates are nothing but round-off. For independent normals.
+[[nodiscard]] inline VectorX<double> draw_sliding(VectorSource<double>& source,
+                                                  const ImpactScene& scene) {
+  VectorX<double> p = draw_vector(source, scene.problem.size());
+  for (int again = 0; again < 2; ++again) p -= momentum_with(scene, scene.rates(p));
+  return p;
+}
+
 [[nodiscard]] inline ImpactScene pair_scene(double product) {
   MatrixX<double> gram(2, 2);
   gram << 1, product, product, 1;

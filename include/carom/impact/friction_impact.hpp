@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/impact_report.hpp"
@@ -27,10 +29,14 @@ enum class FrictionImpactOrder {
 ///
 /// Friction breaks what orthogonal normals promise: the outcome may depend on the order even then.
 /// No single impact gains energy, so propagation does not either; an infinite series of ever weaker
-/// impacts is cut at the collapse threshold, and the status says so.
+/// impacts is cut at the collapse threshold, and the status says so: some contacts then close
+/// still, slower than the threshold.
+/// @cite stronge1990rigid; moreau1988unilateral, propagated from contact to contact
 template <RealScalar Scalar>
 class FrictionImpact {
  public:
+  /// @param collapse_threshold  closing rates below this fraction of the first fastest one end the
+  ///                            propagation [-], > 0. Smaller takes more impacts before giving up.
   explicit FrictionImpact(FrictionImpactLaw law = FrictionImpactLaw::routh,
                           FrictionImpactOrder order = FrictionImpactOrder::most_infeasible,
                           Scalar collapse_threshold = Scalar(1e-9)) noexcept
@@ -85,13 +91,16 @@ class FrictionImpact {
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit impacts.
   ImpactReport<Scalar> resolve(VectorX<Scalar>& momentum,
                                const ImpactOptions<Scalar>& options = {}) noexcept {
+    CAROM_EXPECTS(contacts_.empty() || momentum.size() == contacts_[0].gradients.rows());
     ImpactReport<Scalar> report;
     if (!momentum.allFinite()) return report;
     const Scalar fastest = fastest_closing(momentum);
+    const Scalar resting = options.tolerance * closing_scale(momentum);
+    const Scalar least = std::max(resting, Scalar(threshold_ * fastest));
     report.status = ImpactStatus::resolved;
     for (std::size_t last = contacts_.size() - 1; !contacts_.empty();) {
       std::size_t next = contacts_.size();
-      Scalar speed = threshold_ * fastest;
+      Scalar speed = least;
       for (std::size_t k = 1; k <= contacts_.size(); ++k) {
         const std::size_t i = (last + k) % contacts_.size();
         const Scalar closing = -contacts_[i].responses.col(1).dot(momentum);
@@ -108,7 +117,7 @@ class FrictionImpact {
       act(contacts_[next], momentum, report);
       last = next;
     }
-    const bool closing = fastest_closing(momentum) > options.tolerance * fastest;
+    const bool closing = fastest_closing(momentum) > resting;
     if (report.status == ImpactStatus::resolved && closing) report.status = ImpactStatus::collapsed;
     return report;
   }
@@ -126,6 +135,18 @@ class FrictionImpact {
       fastest = std::max(fastest, Scalar(-c.responses.col(1).dot(momentum)));
     }
     return fastest;
+  }
+
+  /// What round-off of closing rates is relative to: their sums without cancellation.
+  [[nodiscard]] Scalar closing_scale(const VectorX<Scalar>& momentum) const noexcept {
+    using std::abs;
+    Scalar scale = 0;
+    for (const Contact& c : contacts_) {
+      Scalar sum = 0;
+      for (Index i = 0; i < momentum.size(); ++i) sum += abs(c.responses(i, 1) * momentum(i));
+      scale = std::max(scale, sum);
+    }
+    return scale;
   }
 
   void act(Contact& contact, VectorX<Scalar>& momentum, ImpactReport<Scalar>& report) noexcept {
