@@ -105,9 +105,9 @@ class RowPicture {
     text_at(0, top_, "start", "tick bar-name", name);
     for (std::size_t i = 0; i < ball_count; ++i) {
       circle("frame\" fill=\"none", start(i));
-      circle("dot " + std::string(style), start(i) + scale * speeds[i]);
     }
     for (std::size_t i = 0; i < ball_count; ++i) {
+      circle("dot " + std::string(style), start(i) + scale * speeds[i]);
       const double rounded = std::round(1000 * speeds[i]) / 1000;
       text_at(columns[i], top_, "end", "value", label_text(rounded));
     }
@@ -155,7 +155,7 @@ RowPicture make_row_picture(const std::vector<peers::Peer>& installed) {
 Panel make_row_panel(const RowPicture& picture, bool with_peers) {
   const std::string title = "The balls after the blow, speeds in m/s";
   Panel panel{title,
-              {{"s1", "dot", "carom"}, {"s3", "dot", "Newton’s law for both contacts at once"}},
+              {{"s1", "dot", "carom"}, {"s3", "dot", "Newton’s law, both contacts at once"}},
               picture.str(title)};
   if (with_peers) panel.legend.push_back({"s2", "dot", "engines"});
   return panel;
@@ -169,7 +169,7 @@ double bullet_gain(double overlap) {
 Panel make_overlap_panel(const std::vector<peers::Peer>& installed) {
   const std::string title = "Energy that an engine adds at R = 1";
   SvgPlot plot(title, {"overlap φ", {-0.02, 1.03}, make_ticks({0, 1})},
-               {"energy added [%]", {-3, 32}, make_ticks({0, 32})});
+               {"energy added [%]", {-3, 32}, make_ticks({0, 32})}, 310);
   plot.curve({{0, 0}, {1, 0}}, "faint dashed");
   Panel panel{title, {}, {}};
   for (const peers::Peer& peer : installed) {
@@ -199,12 +199,12 @@ Panel make_overlap_panel(const std::vector<peers::Peer>& installed) {
 std::string make_fact_row(const std::string& quantity, double formula, double computed) {
   const double error = std::abs(computed - formula);
   const auto cell = [](const char* label, const std::string& text) {
-    return "<td data-label=\"" + std::string(label) + "\">" + text + "</td>";
+    return "<td data-label=\"" + std::string(label) + "\"><span>" + text + "</span></td>";
   };
   const auto rounded = [](double value) { return label_text(std::round(1e5 * value) / 1e5); };
   return "<tr><td>" + quantity + "</td>" + cell("formula", rounded(formula)) +
          cell("engine", rounded(computed)) +
-         cell("difference", error < 1e-5 ? "below 10<sup>−5</sup>" : rounded(error)) + "</tr>\n";
+         cell("difference", error < 1e-5 ? "&lt; 10<sup>−5</sup>" : rounded(error)) + "</tr>\n";
 }
 
 Panel make_fact_panel(const std::vector<peers::Peer>& installed) {
@@ -212,15 +212,14 @@ Panel make_fact_panel(const std::vector<peers::Peer>& installed) {
       "<table>\n<thead><tr><th>quantity</th><th>formula</th><th>engine</th><th>difference</th>"
       "</tr></thead>\n<tbody>\n";
   for (const peers::Peer& peer : installed) {
-    html += "<tr class=\"group\"><td colspan=\"4\">" + peer.name + "</td></tr>\n";
-    for (const double restitution : restitutions) {
-      html += make_fact_row("Speed of C, R = " + label_text(restitution),
-                            joint_speeds(restitution)[2], run_peer(peer, restitution).speeds[2]);
+    for (const double restitution : {1.0, 0.7}) {
+      html += make_fact_row(peer.name + ": speed of A, R&nbsp;=&nbsp;" + label_text(restitution),
+                            joint_speeds(restitution)[0], run_peer(peer, restitution).speeds[0]);
     }
     if (peer.name != "Bullet") continue;
     for (const double overlap : {0.5, 1.0}) {
-      html += make_fact_row("Energy added, R = 1, φ = " + label_text(overlap), bullet_gain(overlap),
-                            run_peer(peer, 1, overlap).energy_gain);
+      html += make_fact_row(peer.name + ": energy added, φ&nbsp;=&nbsp;" + label_text(overlap),
+                            bullet_gain(overlap), run_peer(peer, 1, overlap).energy_gain);
     }
   }
   return {"Both at once: formula and engines", {}, html + "</tbody>\n</table>\n"};
