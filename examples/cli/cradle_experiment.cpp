@@ -169,7 +169,7 @@ double bullet_gain(double overlap) {
 Panel make_overlap_panel(const std::vector<peers::Peer>& installed) {
   const std::string title = "Energy that an engine adds at R = 1";
   SvgPlot plot(title, {"overlap φ", {-0.02, 1.03}, make_ticks({0, 1})},
-               {"energy added [%]", {-3, 32}, make_ticks({0, 32})}, 310);
+               {"energy added [%]", {-3, 32}, make_ticks({0, 32})}, 360);
   plot.curve({{0, 0}, {1, 0}}, "faint dashed");
   Panel panel{title, {}, {}};
   for (const peers::Peer& peer : installed) {
