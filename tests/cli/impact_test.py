@@ -93,6 +93,7 @@ def check_answer(checks, name, scene, answer, restitution, every):
         checks.expect(slowest(impact, ending["velocity"]) >= -1e-12 * scale, name, "closing")
         bound = answer["reflections_bound"]
         checks.expect(bound == -1 or len(ending["sequence"]) <= bound, name, "bound", bound)
+        checks.expect(bound == 0 or slowest(impact, impact.velocity) < 0, name, "bound", bound)
     elastic = [impact.follow(ending["sequence"]) for ending in outcomes]
     for velocity, _ in (found for found in elastic if found):
         near = [end for end in ends if distance(end, velocity) < 1e-9]
@@ -117,7 +118,8 @@ def check_laws(checks):
     """Each law and order on scenes that are certified, enumerated and not unique."""
     scenes = {"equal": line([1, 1, 1], [3, 1, -1]), "unequal": line([1, 2, 3], [3, 2, 1]),
               "one outcome": line([1, 2, 1], [1, 0, 0]), "opening": line([1, 2, 1], [-1, 0, 1]),
-              "one ball": line([2], [3]),
+              "one ball": line([2], [3]), "late": line([1, 1, 1], [1, 0, 0.9]),
+              "late, unequal": line([2, 1, 3], [1, 0, 0.8]),
               "corner": {"mass_matrix": [[3, 1], [1, 2]], "normals": [[2, 0], [-1, 3]],
                          "velocity": [-1, -0.5]},
               "wide": {"mass_matrix": diagonal([1, 1]), "normals": [[0.5, 2], [-0.5, 2]],
