@@ -84,10 +84,10 @@ template <RealScalar Scalar, InverseMassLike Mass,
   std::copy_n(law.impulses().data(), problem.contact_count(), solution.impulses.data());
 
   VectorX<Scalar> rest = momentum - solution.momentum;
-  Scalar slowest = 0;
+  Scalar least_rate = 0;
   for (Index i = 0; i < problem.contact_count(); ++i) {
     problem.add_impulse(i, solution.impulses(i), rest);
-    slowest = std::min(slowest, problem.rate(i, solution.momentum));
+    least_rate = std::min(least_rate, problem.rate(i, solution.momentum));
   }
   const Scalar before = momentum.dot(velocity_of(momentum));
   if (!(before > Scalar(0))) return solution;
@@ -95,7 +95,7 @@ template <RealScalar Scalar, InverseMassLike Mass,
   using std::abs, std::sqrt;
   solution.momentum_error = sqrt(rest.dot(velocity_of(rest)) / before);
   solution.energy_error = abs(after - before - 2 * solution.report.energy_gain) / before;
-  solution.infeasibility = -slowest / sqrt(before);
+  solution.infeasibility = -least_rate / sqrt(before);
   return solution;
 }
 
