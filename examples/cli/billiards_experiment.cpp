@@ -46,13 +46,14 @@ Panel make_angle_panel() {
                 {{60, "60"}, {90, "90"}, {120, "120"}, {150, "150"}, {180, "180"}}},
                {"ξ, relative to the momentum", {0, 0.8}, {}});
   std::vector<PlotPoint> equal, weighted, equal_dots, weighted_dots;
-  for (double d = 60; d <= 180; d += 0.5) {
+  for (int half = 120; half <= 360; ++half) {
+    const double d = 0.5 * half;
     equal.push_back({d, expected_equal(d * degree)});
     weighted.push_back({d, expected_heavy(d * degree)});
   }
-  for (double d = 60; d <= 180; d += 5) {
-    equal_dots.push_back({d, indeterminacy(d * degree, 1)});
-    weighted_dots.push_back({d, indeterminacy(d * degree, heavy)});
+  for (int d = 60; d <= 180; d += 5) {
+    equal_dots.push_back({double(d), indeterminacy(d * degree, 1)});
+    weighted_dots.push_back({double(d), indeterminacy(d * degree, heavy)});
   }
   plot.curve(equal, "s1");
   plot.curve(weighted, "s3 dashed");
@@ -106,8 +107,8 @@ Panel make_table_panel(double theta) {
 template <typename Expected>
 double largest_error(const Expected& expected, double cue_mass) {
   double largest = 0;
-  for (double d = 60; d <= 180; d += 0.25) {
-    const double theta = d * degree, closed = expected(theta);
+  for (int quarter = 240; quarter <= 720; ++quarter) {
+    const double theta = 0.25 * quarter * degree, closed = expected(theta);
     const double error = std::abs(indeterminacy(theta, cue_mass) - closed);
     largest = std::max(largest, error / std::max(closed, 0.1));
   }

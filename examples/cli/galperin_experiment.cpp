@@ -69,10 +69,12 @@ Panel make_count_panel() {
     return std::log10(std::numbers::pi / std::atan(std::pow(10.0, -decades / 2)));
   };
   std::vector<PlotPoint> line, counts;
-  for (double decades = 0; decades <= 10.2; decades += 0.1) {
+  for (int tenth = 0; tenth <= 102; ++tenth) {
+    const double decades = 0.1 * tenth;
     line.push_back({decades, expected(decades)});
   }
-  for (double decades = 0; decades <= 8; decades += 0.5) {
+  for (int half = 0; half <= 16; ++half) {
+    const double decades = 0.5 * half;
     counts.push_back(
         {decades, std::log10(double(Countdown(std::pow(10.0, decades)).report.reflections))});
   }
