@@ -46,6 +46,7 @@ set(CAROM_HEADERS
   include/carom/impact/resolve.hpp
   include/carom/impact/resolve_impact.hpp
   include/carom/impact/restitution.hpp
+  include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp
