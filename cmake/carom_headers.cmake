@@ -31,6 +31,7 @@ set(CAROM_HEADERS
   include/carom/core/scalar.hpp
   include/carom/core/solve_report.hpp
   include/carom/impact/design.hpp
+  include/carom/impact/design_sensitivity.hpp
   include/carom/impact/friction_impact.hpp
   include/carom/impact/generalized_reflections.hpp
   include/carom/impact/impact_problem.hpp
@@ -43,7 +44,9 @@ set(CAROM_HEADERS
   include/carom/impact/plastic.hpp
   include/carom/impact/reflection.hpp
   include/carom/impact/resolve.hpp
+  include/carom/impact/resolve_impact.hpp
   include/carom/impact/restitution.hpp
+  include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp

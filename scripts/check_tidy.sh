@@ -20,22 +20,30 @@ all_headers=$results/all_headers.cpp
 find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$all_headers"
 mapfile -t units < <(find examples -name '*.cpp' | sort)
 units=("$all_headers" "${units[@]}")
-shared=$(find include examples -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
+shared=$(find include examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
-flags=(-std=c++20 -Iinclude -Iexamples -isystem "$eigen"
+flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
   '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"')
 
 check() {
   local unit=$1 passed
   passed=$results/$( (echo "$shared" && cat "$unit") | sha256sum | cut -d ' ' -f 1).passed
   [ -f "$passed" ] && return 0
-  "$tidy" --quiet --config-file=.clang-tidy "$unit" -- "${flags[@]}" 2>/dev/null && touch "$passed"
+  if "$tidy" --quiet --config-file=.clang-tidy "$unit" -- "${flags[@]}" 2>/dev/null; then
+    touch "$passed"
+  else
+    echo "$unit" >>"$results/faults"
+  fi
 }
 
-faults=0
+# As many at once as there are processors.
+: >"$results/faults"
 for unit in "${units[@]}"; do
-  echo "$unit"
-  check "$unit" || faults=$((faults + 1))
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+  check "$unit" &
 done
+wait
+faults=$(wc -l <"$results/faults")
+sed 's/^/does not pass: /' "$results/faults"
 echo "$((${#units[@]} - faults)) of ${#units[@]} units pass clang-tidy"
 exit "$((faults > 0))"

@@ -51,4 +51,7 @@ int run_demo(const DemoOptions& options);
 /// Writes text to standard output, all of it or BadInput.
 void print(const std::string& text);
 
+/// Writes one line to standard error, whatever characters it holds.
+void print_note(std::string line);
+
 }  // namespace carom::cli

@@ -46,6 +46,10 @@ Experiment run_cone_experiment();
 Experiment run_incline_experiment();
 Experiment run_pizza_experiment();
 Experiment run_ground_experiment();
+Experiment run_cradle_experiment();
+Experiment run_billiards_experiment();
+Experiment run_order_experiment();
+Experiment run_galperin_experiment();
 Experiment run_problem_experiment(const std::string& data_folder);
 
 /// The whole page, self-contained.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/outcomes.hpp"
@@ -23,7 +26,7 @@ using Vector = VectorX<double>;
 
 /// The impact a file describes.
 struct ImpactInput {
-  MatrixX<double> mass_matrix;
+  MassMatrix<double> mass;
   std::vector<Vector> normals;  ///< Gradients of the gaps as given, any length.
   Vector momentum;
   double restitution = 1;
@@ -44,11 +47,56 @@ struct ImpactAnswer {
   Index reflections_bound = 0;
   Ending plastic;
   bool resolved = true;
+  std::string note;  ///< Which normals repeat others; empty when none does.
 };
 
-Vector expect_vector(const Json& value, const std::string& place, std::size_t size) {
-  const std::vector<double> numbers = expect_numbers(value, place, size);
-  return Eigen::Map<const Vector>(numbers.data(), Index(size));
+std::string at(const char* field, std::size_t index) {
+  return field + ("[" + std::to_string(index) + "]");
+}
+
+Vector expect_vector(const Json& value, const std::string& place, Index size) {
+  const std::vector<double> numbers = expect_numbers(value, place, std::size_t(size));
+  return Eigen::Map<const Vector>(numbers.data(), size);
+}
+
+MassMatrix<double> read_mass(const Json& value) {
+  const std::size_t size = expect_array(value, "mass_matrix").size();
+  if (size == 0) refuse("mass_matrix", "at least one row", "none");
+  MatrixX<double> matrix(size, size);
+  for (std::size_t r = 0; r < size; ++r) {
+    matrix.row(Index(r)) = expect_vector(value[r], at("mass_matrix", r), Index(size)).transpose();
+  }
+  const double allowance = 1e-8 * matrix.cwiseAbs().maxCoeff();  // tighter than the library's
+  for (std::size_t r = 0; r < size; ++r) {
+    for (std::size_t c = 0; c < r; ++c) {
+      if (std::abs(matrix(Index(r), Index(c)) - matrix(Index(c), Index(r))) <= allowance) continue;
+      refuse(at("mass_matrix", r) + "[" + std::to_string(c) + "]",
+             "its mirror image " + describe(value[c][r]) + " (a symmetric matrix)",
+             describe(value[r][c]));
+    }
+  }
+  for (Index leading = 1; leading <= Index(size); ++leading) {
+    if (matrix(leading - 1, leading - 1) > 0) continue;
+    const auto i = std::size_t(leading - 1);
+    refuse(at("mass_matrix", i) + "[" + std::to_string(i) + "]",
+           "a number > 0 (a positive definite matrix)", describe(value[i][i]));
+  }
+  const auto definite = [&](Index leading) {
+    MassMatrix<double> mass;
+    try {
+      mass.add_block(matrix.topLeftCorner(leading, leading));
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+    return true;
+  };
+  if (!definite(Index(size))) {  // the first row at fault, by bisection
+    Index good = 1, bad = Index(size);
+    while (bad - good > 1) (definite((good + bad) / 2) ? good : bad) = (good + bad) / 2;
+    refuse(at("mass_matrix", std::size_t(bad - 1)), "the row of a positive definite matrix",
+           "an indefinite one up to here");
+  }
+  return MassMatrix<double>::make_dense(matrix);
 }
 
 ImpactInput read_input(const std::string& text) {
@@ -57,23 +105,27 @@ ImpactInput read_input(const std::string& text) {
   Json known = document;
   if (!known.contains("restitution")) known["restitution"] = 1.0;
   const bool by_velocity = known.contains("velocity");
+  if (by_velocity == known.contains("momentum")) {
+    refuse("the document", "either velocity or momentum", by_velocity ? "both" : "neither");
+  }
   const char* const motion = by_velocity ? "velocity" : "momentum";
   expect_fields(known, "the document", {"mass_matrix", "normals", motion, "restitution"});
   ImpactInput input;
-  const Json& rows = expect_array(known["mass_matrix"], "mass_matrix");
-  const std::size_t size = rows.size();
-  if (size == 0) refuse("mass_matrix", "at least one row", "none");
-  input.mass_matrix.resize(Index(size), Index(size));
-  for (std::size_t r = 0; r < size; ++r) {
-    input.mass_matrix.row(Index(r)) =
-        expect_vector(rows[r], "mass_matrix[" + std::to_string(r) + "]", size).transpose();
-  }
+  input.mass = read_mass(known["mass_matrix"]);
   const Json& normals = expect_array(known["normals"], "normals");
   for (std::size_t i = 0; i < normals.size(); ++i) {
-    input.normals.push_back(expect_vector(normals[i], "normals[" + std::to_string(i) + "]", size));
+    input.normals.push_back(expect_vector(normals[i], at("normals", i), input.mass.size()));
+    if (input.normals.back().isZero(0)) refuse(at("normals", i), "a non-zero vector", "zero");
   }
-  const Vector given = expect_vector(known[motion], motion, size);
-  input.momentum = by_velocity ? Vector(input.mass_matrix * given) : given;
+  const Vector given = expect_vector(known[motion], motion, input.mass.size());
+  input.momentum = by_velocity ? input.mass.momentum(given) : given;
+  Vector velocity = input.momentum;
+  input.mass.apply_inverse(velocity);
+  if (const double twice_energy = input.momentum.dot(velocity);
+      !given.isZero(0) && !std::isnormal(twice_energy)) {
+    refuse(motion, "a kinetic energy within the range of double",
+           twice_energy < 1 ? "one that is too small" : "one that is too large");
+  }
   input.restitution = expect_number(known["restitution"], "restitution");
   if (input.restitution < 0 || input.restitution > 1) {
     refuse("restitution", "a number in [0, 1]", describe(known["restitution"]));
@@ -83,19 +135,24 @@ ImpactInput read_input(const std::string& text) {
 
 /// The impact in the kinetic metric, and what turns unit-normal impulses into the file's.
 struct Metric {
-  MassMatrix<double> mass;
+  const MassMatrix<double>& mass;
   ImpactProblem<double> problem;
   Vector lengths;  ///< |Dϕ_i| in the metric.
 
   explicit Metric(const ImpactInput& input)
-      : mass(MassMatrix<double>::make_dense(input.mass_matrix)),
-        problem(input.mass_matrix.rows()),
-        lengths(Index(input.normals.size())) {
+      : mass(input.mass), problem(mass.size()), lengths(Index(input.normals.size())) {
     for (std::size_t i = 0; i < input.normals.size(); ++i) {
-      problem.add_contact(mass, input.normals[i]);
-      Vector response = input.normals[i];
+      const double largest = input.normals[i].cwiseAbs().maxCoeff();
+      const Vector scaled = input.normals[i] / largest;
+      Vector response = scaled;
       mass.apply_inverse(response);
-      lengths(Index(i)) = std::sqrt(input.normals[i].dot(response));
+      const double square = scaled.dot(response);
+      if (!std::isnormal(square)) {
+        refuse(at("normals", i), "a length in the metric of the mass within the range of double",
+               square < 1 ? "one that is too small" : "one that is too large");
+      }
+      lengths(Index(i)) = largest * std::sqrt(square);
+      problem.add_contact(mass, input.normals[i]);
     }
     problem.prepare();
   }
@@ -105,96 +162,148 @@ struct Metric {
     Ending end{momentum, momentum, unit_impulses.cwiseQuotient(lengths), std::move(sequence), 0};
     mass.apply_inverse(end.velocity);
     end.kinetic_energy = momentum.dot(end.velocity) / 2;
+    const bool finite = end.velocity.allFinite() && end.impulses.allFinite();
+    if (!finite) refuse("the document", "impulses within the range of double", "larger ones");
     return end;
   }
 };
 
-/// Elastic endings: along one order, or all of them.
-std::vector<Ending> elastic_endings(const Metric& metric, const ImpactInput& input,
-                                    const ImpactCommandOptions& options,
-                                    const ImpactOutcomes<double>& all, bool& resolved) {
-  std::vector<Ending> endings;
-  if (options.order == "all" && !all.outcomes.empty()) {
-    for (const auto& o : all.outcomes) {
-      endings.push_back(metric.ending(o.momentum, o.impulses, o.sequence));
-    }
-    resolved = all.complete;
-    return endings;
-  }
-  constexpr Index recorded = 100'000;
+/// The elastic ending along one order; an empty one takes the most infeasible first.
+Ending elastic_ending(const Metric& metric, const Vector& momentum,
+                      const std::vector<Index>& sequence, bool& resolved) {
   const auto run = [&](auto resolver) {
-    resolver.prepare(metric.problem, recorded);
-    Vector momentum = input.momentum;
-    const ImpactReport<double> report = resolver.resolve(metric.problem, momentum);
-    resolved = report.status == ImpactStatus::resolved;
+    Vector after;
+    for (Index recorded = 1000, needed = -1; needed != recorded;) {  // until all are recorded
+      recorded = std::max(recorded, needed);
+      resolver.prepare(metric.problem, recorded);
+      after = momentum;
+      const ImpactReport<double> report = resolver.resolve(metric.problem, after);
+      resolved = report.status == ImpactStatus::resolved;
+      needed = std::max(recorded, report.reflections);
+    }
     const Vector impulses =
         Eigen::Map<const Vector>(resolver.impulses().data(), Index(resolver.impulses().size()));
-    endings.push_back(metric.ending(momentum, impulses,
-                                    {resolver.sequence().begin(), resolver.sequence().end()}));
+    return metric.ending(after, impulses, {resolver.sequence().begin(), resolver.sequence().end()});
   };
-  if (options.sequence.empty()) {
-    run(ImpactResolver<double>{});
-  } else {
-    run(ImpactResolver<double, SweepOrder<double>>({}, SweepOrder<double>(options.sequence)));
-  }
-  return endings;
+  if (sequence.empty()) return run(ImpactResolver<double>{});
+  return run(ImpactResolver<double, SweepOrder<double>>({}, SweepOrder<double>(sequence)));
 }
 
 /// Blends an elastic ending with the plastic one so that the fraction R² of the energy a plastic
 /// impact would lose is kept.
 void blend(const Metric& metric, const Ending& plastic, double restitution, Ending& ending) {
+  if (restitution == 1) return;
   const Vector step = ending.momentum - plastic.momentum;
-  Vector response = step;
-  metric.mass.apply_inverse(response);
+  const Vector change = ending.velocity - plastic.velocity;
   const double share =
-      restitution_blend(restitution, plastic.momentum.dot(response), step.dot(response));
+      restitution_blend(restitution, plastic.momentum.dot(change), step.dot(change));
   const Vector impulses = (plastic.impulses + share * (ending.impulses - plastic.impulses))
                               .cwiseProduct(metric.lengths);
   ending = metric.ending(plastic.momentum + share * step, impulses, std::move(ending.sequence));
 }
 
-/// Sharp for two contacts, exact for certified impacts; −1 where neither is known.
+/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings, whatever law they follow.
+double indeterminacy(const std::vector<Ending>& endings, double kinetic_energy) {
+  double largest = 0;
+  for (std::size_t a = 0; a < endings.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      largest = std::max(largest, (endings[a].momentum - endings[b].momentum)
+                                      .dot(endings[a].velocity - endings[b].velocity));
+    }
+  }
+  return largest > 0 ? std::sqrt(largest / (2 * kinetic_energy)) : 0;
+}
+
+/// Exact for certified impacts, sharp for two contacts; −1 where neither is known.
 Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
                         const Vector& momentum) {
+  std::vector<Index> acting;  // contacts that repeat others left out
+  Vector rates(metric.problem.contact_count());
+  for (Index i = 0; i < rates.size(); ++i) {
+    if (metric.problem.merged_into(i) < 0) acting.push_back(i);
+    rates(i) = metric.problem.rate(i, momentum);
+  }
+  const double limit = ImpactOptions<double>{}.tolerance * rates.lpNorm<Eigen::Infinity>();
+  const Index closing = (rates.array() < -limit).count();
+  if (closing == 0) return 0;
   if (uniqueness.unique()) return predicted_reflections(metric.problem, momentum);
-  if (metric.problem.contact_count() != 2) return -1;
-  const bool both = metric.problem.rate(0, momentum) < 0 && metric.problem.rate(1, momentum) < 0;
-  return pair_reflection_bound(metric.problem.gram()(0, 1), both);
+  if (acting.size() != 2 || !has_interior(metric.problem)) return -1;
+  return pair_reflection_bound(metric.problem.gram()(acting[0], acting[1]), closing == 2);
+}
+
+/// The given order with the contacts that act: one that repeats another stands for its twin.
+std::vector<Index> acting_sequence(const Metric& metric, std::vector<Index> sequence) {
+  for (Index& i : sequence) {
+    const Index count = metric.problem.contact_count();
+    if (i >= count) {
+      refuse("--order", "contacts below " + std::to_string(count), std::to_string(i));
+    }
+    if (metric.problem.merged_into(i) >= 0) i = metric.problem.merged_into(i);
+  }
+  return sequence;
+}
+
+std::string repeated_normals(const ImpactProblem<double>& problem) {
+  std::string text;
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    if (problem.merged_into(i) < 0) continue;
+    text += (text.empty() ? "" : ", ") + at("normals", std::size_t(i)) + " repeats " +
+            at("normals", std::size_t(problem.merged_into(i)));
+  }
+  return text.empty() ? text : text + ": each acts, and is given impulses, through its twin";
+}
+
+/// All three laws are one: restitution 1 is elastic, 0 plastic.
+double restitution_of(const ImpactInput& input, const std::string& law) {
+  return law == "elastic" ? 1 : law == "plastic" ? 0 : input.restitution;
 }
 
 ImpactAnswer answer(const ImpactInput& input, const ImpactCommandOptions& options) {
   const Metric metric(input);
-  for (const Index i : options.sequence) {
-    if (i < metric.problem.contact_count()) continue;
-    refuse("--order", "contacts below " + std::to_string(metric.problem.contact_count()),
-           std::to_string(i));
-  }
+  const std::vector<Index> sequence = acting_sequence(metric, options.sequence);
+  const double restitution = restitution_of(input, options.law);
+  const Uniqueness uniqueness = classify(metric.problem);
   ImpactAnswer result;
+  result.note = repeated_normals(metric.problem);
+  result.reflections_bound = reflections_bound(metric, uniqueness, input.momentum);
   PlasticImpact<double> moreau;
   moreau.prepare(metric.problem);
   Vector momentum = input.momentum;
-  static_cast<void>(moreau.resolve(metric.problem, momentum));
+  const bool projected = moreau.resolve(metric.problem, momentum).status == ImpactStatus::resolved;
   result.plastic = metric.ending(momentum, moreau.impulses(), {});
+  if (restitution == 0) {  // a projection onto a convex set
+    result.outcomes.push_back(result.plastic);
+    result.unique = true;
+    result.reason = uniqueness.unique() ? to_string(uniqueness) : "plastic";
+    result.resolved = projected;
+    return result;
+  }
 
-  const Uniqueness uniqueness = classify(metric.problem);
-  const ImpactOutcomes<double> all =
-      enumerate_outcomes(metric.problem, metric.mass, input.momentum);
-  result.unique = uniqueness.unique() || (all.complete && all.outcomes.size() == 1);
+  ImpactOutcomes<double> all;
+  if (!uniqueness.unique()) all = enumerate_outcomes(metric.problem, metric.mass, input.momentum);
+  std::vector<Ending> endings;
+  for (auto& o : all.outcomes) {
+    endings.push_back(metric.ending(o.momentum, o.impulses, std::move(o.sequence)));
+    blend(metric, result.plastic, restitution, endings.back());
+  }
+  const double before =
+      metric.ending(input.momentum, Vector::Zero(metric.lengths.size()), {}).kinetic_energy;
+  result.indeterminacy = indeterminacy(endings, before);
+  result.unique = uniqueness.unique() || (all.complete && endings.size() == 1);
   result.reason = uniqueness.unique()            ? to_string(uniqueness)
-                  : all.outcomes.size() > 1      ? "not unique"
+                  : endings.size() > 1           ? "not unique"
                   : all.complete                 ? "enumerated"
                   : has_interior(metric.problem) ? "unknown"
                                                  : "wedged";
-  result.indeterminacy = all.indeterminacy;
-  result.reflections_bound = reflections_bound(metric, uniqueness, input.momentum);
-  if (options.law == "plastic") {
-    result.outcomes.push_back(result.plastic);
-    return result;
+  if (options.order == "all" && !endings.empty()) {
+    result.outcomes = std::move(endings);
+  } else {
+    result.outcomes.push_back(elastic_ending(metric, input.momentum, sequence, result.resolved));
+    blend(metric, result.plastic, restitution, result.outcomes.front());
   }
-  result.outcomes = elastic_endings(metric, input, options, all, result.resolved);
-  if (options.law == "elastic" || (options.law.empty() && input.restitution == 1)) return result;
-  for (Ending& ending : result.outcomes) blend(metric, result.plastic, input.restitution, ending);
-  result.indeterminacy = 0;
+  if (options.order == "all") {
+    result.resolved = result.resolved && (uniqueness.unique() || all.complete);
+  }
   return result;
 }
 
@@ -224,25 +333,47 @@ std::string format_json(const ImpactAnswer& answer) {
   return document.dump() + "\n";
 }
 
+/// Words in a row; of a long one the start and the length.
+template <typename Values, typename Format>
+std::string list(const Values& values, const Format& format) {
+  constexpr std::size_t most = 24;
+  const auto size = static_cast<std::size_t>(values.size());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(size, most); ++i) {
+    text += (i == 0 ? "" : " ") + format(values[typename Values::size_type(i)]);
+  }
+  return size > most ? text + " ... (" + std::to_string(size) + ")" : text;
+}
+
 std::string format_readable(const ImpactAnswer& answer) {
-  const auto list = [](const auto& values, const auto& format) {
-    std::string text;
-    for (const auto& value : values) text += (text.empty() ? "" : " ") + format(value);
-    return text;
-  };
   const auto number = [](double value) { return examples::format_rounded(value, 6); };
-  std::vector<std::vector<std::string>> rows{{"outcome", "velocity", "energy [J]", "order"}};
+  const auto vector = [&](const Vector& values) {
+    return list(std::vector<double>(values.begin(), values.end()), number);
+  };
+  std::vector<std::vector<std::string>> rows{
+      {"outcome", "velocity", "impulses", "energy [J]", "order"}};
   const auto add = [&](const std::string& name, const Ending& ending) {
-    rows.push_back({name, list(ending.velocity, number), number(ending.kinetic_energy),
+    rows.push_back({name, vector(ending.velocity), vector(ending.impulses),
+                    number(ending.kinetic_energy),
                     list(ending.sequence, [](Index i) { return std::to_string(i); })});
   };
   for (std::size_t i = 0; i < answer.outcomes.size(); ++i) {
     add(std::to_string(i), answer.outcomes[i]);
   }
   add("plastic", answer.plastic);
-  return format_table(rows) + "\n" + (answer.unique ? "unique: " : "") + answer.reason +
-         ", indeterminacy " + number(answer.indeterminacy) + ", reflections at most " +
-         std::to_string(answer.reflections_bound) + "\n";
+  std::string text = format_table(rows) + "\n";
+  text += (answer.unique ? "unique: " : "") + answer.reason + ", indeterminacy " +
+          number(answer.indeterminacy);
+  if (answer.reflections_bound >= 0) {
+    text += ", reflections at most " + std::to_string(answer.reflections_bound);
+  }
+  if (!answer.resolved) {
+    text += answer.reason == "wedged" ? "\nstopped short: no motion opens all contacts, resolved "
+                                        "plastically"
+                                      : "\nstopped short: contacts still close, or outcomes are "
+                                        "left to find";
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -258,6 +389,7 @@ int run_impact(const ImpactCommandOptions& options) {
     throw examples::BadInput(options.file + ": " + fault.what());
   }
   print(options.json ? format_json(result) : format_readable(result));
+  if (!result.note.empty()) print_note(options.file + ": note: " + result.note);
   return result.resolved ? done : stopped_short;
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "io/bad_input.hpp"
@@ -23,20 +24,28 @@ void print(const std::string& text) {
   }
 }
 
-namespace {
-
-/// Prints one line to standard error, whatever characters the message holds.
-int refuse_line(std::string message) {
-  for (char& c : message) {
+void print_note(std::string line) {
+  for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
-  std::fprintf(stderr, "carom: %s\n", message.c_str());
+  std::fprintf(stderr, "carom: %s\n", line.c_str());
+}
+
+namespace {
+
+int refuse_line(std::string message) {
+  print_note(std::move(message));
   return bad_input;
 }
 
 std::string check_tolerance(const std::string& word) {
   const auto value = examples::parse_number(word);
   return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
+}
+
+std::string check_impact_law(const std::string& word) {
+  const bool known = word == "elastic" || word == "plastic" || word == "restitution";
+  return known ? "" : "expected elastic, plastic or restitution, got '" + word + "'";
 }
 
 std::string check_repeat(const std::string& word) {
@@ -68,6 +77,39 @@ std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   return "";
 }
 
+constexpr const char* impact_footer = R"(Input (SI units):
+  mass_matrix  symmetric, positive definite, n x n
+  normals      gradients of the gaps of all closed contacts, resting ones too, n numbers each;
+               their lengths do not matter, but impulses belong to them as given. A normal
+               that repeats another acts through its twin; a note on standard error says so
+  velocity     n numbers before the impact; or momentum instead (mass matrix times velocity)
+  restitution  R in [0, 1], 1 if missing: R^2 of the energy a plastic impact loses is kept;
+               1 is elastic, 0 plastic
+
+Output with --json:
+  outcomes           one; with --order all every distinct one. Each has velocity, momentum,
+                     sequence (the contacts that reflected, counted from 0; of the elastic
+                     impact where R < 1; empty if plastic), impulses (one sum per contact,
+                     momentum after = before + sum of impulses[i] * normals[i]), kinetic_energy
+  unique             whether every order of reflections ends the same
+  reason             certified by the normals alone, for every momentum: orthogonal,
+                     dihedral m=4, Coxeter A3 x A1, ...; by search, for this momentum:
+                     enumerated (all orders end the same), not unique; plastic: this law takes
+                     no order; unknown: the search ended at its budget; wedged: no motion opens
+                     all contacts, reflections would never end, the outcome is the plastic one
+  indeterminacy      largest distance of two outcomes by this law, whichever are printed,
+                     relative to the momentum before; a lower bound if the budget ended the
+                     search, 0 if wedged
+  reflections_bound  reflections needed at most; -1 if not known (certified impacts and two
+                     contacts have one)
+  plastic            the plastic outcome, whatever the law
+
+Exit code 3: contacts still close (an order that leaves some out), wedged, or --order all could
+not find all; the best answer is printed.
+
+Example, Newton's cradle of three balls:
+  {"mass_matrix":[[1,0,0],[0,1,0],[0,0,1]], "normals":[[-1,1,0],[0,-1,1]], "velocity":[1,0,0]})";
+
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -83,6 +125,7 @@ struct CommandLine {
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
+    app.footer("carom COMMAND --help describes a command's file, options and output.");
     app.set_version_flag("--version", CAROM_CLI_VERSION);
     add_project();
     add_solve();
@@ -135,19 +178,25 @@ struct CommandLine {
         app.add_subcommand("impact", "Resolve simultaneous impacts, find all outcomes");
     command
         ->add_option("FILE", impact.file,
-                     R"(JSON: {"mass_matrix":[[..]], "normals":[[..]..], "velocity":[..] or )"
-                     R"("momentum":[..], "restitution":1.0}; normals are gradients of the gaps, )"
-                     R"(impulses belong to them as given, one sum per contact)")
+                     R"(JSON: {"mass_matrix":[[..]..], "normals":[[..]..], "velocity":[..] or )"
+                     R"("momentum":[..], "restitution":1.0}; see below)")
         ->required();
-    command->add_option("--law", impact.law, "Impact law; by default the file's restitution")
-        ->check(CLI::IsMember({"elastic", "plastic", "restitution"}));
+    command
+        ->add_option("--law", impact.law,
+                     "elastic: reflect until no contact closes; plastic: the nearest feasible "
+                     "momentum; restitution: between both by the file's restitution (the default)")
+        ->type_name("LAW")
+        ->check(CLI::Validator(check_impact_law, ""));
     command
         ->add_option("--order", impact.order,
-                     "most_infeasible, all, or contacts as i,j,... taken over and over")
+                     "Which closing contact reflects next: most_infeasible, the fastest; i,j,...: "
+                     "these contacts over and over, others never; all: every order, every outcome")
+        ->type_name("ORDER")
         ->check(CLI::Validator(
             [this](const std::string& word) { return read_order(word, impact.sequence); }, ""))
         ->capture_default_str();
     command->add_flag("--json", impact.json, "Print JSON instead of a table");
+    command->footer(impact_footer);
     command->callback([this] { exit_code_of = [this] { return run_impact(impact); }; });
   }
 

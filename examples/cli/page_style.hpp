@@ -64,6 +64,7 @@ svg text { font-family: inherit; fill: var(--ink); }
 .note { font-size: 15px; font-style: italic; fill: var(--soft); } .note.small { font-size: 12.5px; }
 .grid { stroke: var(--grid); stroke-width: 1; } .frame { stroke: var(--frame); stroke-width: 1.2; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+.thin { stroke-width: 1.2; }
 .dashed { stroke-dasharray: 5 5; } .faint { stroke: var(--frame); stroke-width: 1.2; }
 .s1 { stroke: var(--s1); } .s2 { stroke: var(--s2); } .s3 { stroke: var(--s3); }
 .dot { stroke: var(--card); stroke-width: 1; }

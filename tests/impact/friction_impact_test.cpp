@@ -33,6 +33,11 @@ VectorX<double> disc_in_corner(bool floor_first, const VectorX<double>& velocity
   return p;
 }
 
+VectorX<double> mass_velocity(const MassMatrix<double>& mass, VectorX<double> momentum) {
+  mass.apply_inverse(momentum);
+  return momentum;
+}
+
 }  // namespace
 
 TEST_CASE("friction_impact: a disc in a corner ends in two ways, orthogonal as the normals are",
@@ -192,6 +197,56 @@ TEST_CASE("friction_impact: what is no contact is refused by index", "[impact][e
   CHECK(refused(n, t, 1, 1) == "accepted");
 }
 
+TEST_CASE("friction_impact: a ball in the corner of a room, spatial contacts", "[impact][law]") {
+  // Unit mass and radius, I = 2/5, coordinates (x, y, z, and the turns about them): three walls,
+  // any approach. In a plane of symmetry it is the disc of the planar contacts.
+  const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 1, 1, 0.4, 0.4, 0.4}));
+  const auto along = [](Index axis) { return VectorX<double>(VectorX<double>::Unit(6, axis)); };
+  // The point of contact is at -normal: its velocity along t is v.t + (w x -n).t = v.t + w.(t x n).
+  const auto touch = [&](FrictionImpact<double>& impact, Index n, double friction, double e) {
+    const Index t = (n + 1) % 3, b = (n + 2) % 3;  // t x n = -b, b x n = t
+    return impact.add_contact(mass, along(n), along(t) - along(3 + b), along(b) + along(3 + t),
+                              friction, e);
+  };
+  VectorSource<double> source(152u);
+  WorstCase told("energy told"), energy("energy"), left("closing"), ended("status");
+  for (int round = 0; round < 300; ++round) {
+    FrictionImpact<double> impact(FrictionImpactLaw::moreau);
+    const double friction = source.unit(), e = round % 3 == 0 ? 0.0 : source.unit();
+    for (Index n = 0; n < 3; ++n) touch(impact, n, friction, e);
+    const VectorX<double> v = draw_vector(source, 6);
+    const VectorX<double> before = mass.momentum(v);
+    VectorX<double> p = before;
+    const auto report = impact.resolve(p);
+    const double gain = (p.dot(mass_velocity(mass, p)) - before.dot(v)) / 2;
+    ended.see_holds(
+        report.status == ImpactStatus::resolved || report.status == ImpactStatus::collapsed, v);
+    told.see(std::abs(gain - report.energy_gain), rounding(200, 1.0), v);
+    energy.see(gain, rounding(50, 1.0), v);
+    left.see(-p.head<3>().minCoeff(), 1e-8, v);
+  }
+  told.check(300);
+  energy.check(300);
+  left.check(300);
+  ended.check(300);
+
+  FrictionImpact<double> spatial(FrictionImpactLaw::moreau), planar(FrictionImpactLaw::moreau);
+  touch(spatial, 2, 0.1, 0.5);
+  planar.add_contact(mass, along(2), along(0) - along(4), 0.1, 0.5);
+  VectorX<double> p = mass.momentum(vector_of({1, 0, -1, 0, 0, 0})), q = p;
+  CHECK(spatial.resolve(p).reflections == 1);
+  CHECK(planar.resolve(q).reflections == 1);
+  CHECK((p - q).norm() <= rounding(100, 1.0));
+  CHECK(p(0) < 1);
+
+  FrictionImpact<double> routh(FrictionImpactLaw::routh);
+  CHECK(refusal_of([&] { touch(routh, 0, 0.1, 1); }) ==
+        "contact 0: expected the law moreau for a spatial contact, got routh");
+  const VectorX<double> same = along(0);
+  CHECK(refusal_of([&] { planar.add_contact(mass, along(2), same, same, 0.1, 1); }) ==
+        "contact 1: expected tangents and a normal independent of each other");
+}
+
 TEST_CASE("friction_impact: the law asked for is the law used", "[impact][example]") {
   const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 1}));
   for (const auto law : {FrictionImpactLaw::routh, FrictionImpactLaw::moreau}) {
@@ -223,4 +278,23 @@ TEST_CASE("friction_impact: by index goes on after the last one that acted", "[i
   }
   same.check(50);
   counted.check(50);
+}
+
+TEST_CASE("friction_impact: a body that slides along its contacts does not chase round-off",
+          "[impact][regression]") {
+  VectorSource<double> source(174u);
+  WorstCase rests("nothing happens");
+  for (int round = 0; round < 300; ++round) {
+    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
+    const VectorX<double> before = draw_sliding(source, scene);
+    VectorX<double> p = before;
+    FrictionImpact<double> impact;
+    for (Index i = 0; i < scene.problem.contact_count(); ++i) {
+      impact.add_contact(scene.mass, scene.normal(i), draw_vector(source, 6), 0.3, 0.3);
+    }
+    const auto report = impact.resolve(p, {.reflection_limit = 1000});
+    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
+    rests.see_holds(p == before, before);
+  }
+  rests.check(600);
 }

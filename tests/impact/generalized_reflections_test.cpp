@@ -189,3 +189,20 @@ TEST_CASE("generalized_reflections: wedge, nothing closed, not-a-number", "[impa
   CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
   CHECK(p(0) == 7);
 }
+
+TEST_CASE("generalized_reflections: a body that slides along its contacts does not chase round-off",
+          "[impact][regression]") {
+  VectorSource<double> source(172u);
+  WorstCase rests("nothing happens");
+  for (int round = 0; round < 300; ++round) {
+    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
+    const VectorX<double> before = draw_sliding(source, scene);
+    VectorX<double> p = before;
+    GeneralizedReflections<double> impact({.reflection_limit = 1000});
+    impact.prepare(scene.problem);
+    const auto report = impact.resolve(scene.problem, p);
+    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
+    rests.see_holds(p == before, before);
+  }
+  rests.check(600);
+}

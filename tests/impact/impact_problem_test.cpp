@@ -211,3 +211,34 @@ TEST_CASE("impact_problem: what is no contact is refused by name", "[impact][exa
         "contact 0: squared norm of the gradient in the mass metric: expected a finite number > 0, "
         "got -1");
 }
+
+TEST_CASE("impact_problem: a problem that is not prepared is refused", "[impact][example]") {
+  const std::string sentence = "impact problem: expected prepare() after the last contact";
+  const auto mass = MassMatrix<double>::make_diagonal(VectorX<double>::Ones(2));
+  ImpactProblem<double> problem(2);
+  CHECK(problem.prepared());  // nothing to prepare
+  problem.add_contact(mass, vector_of({1, 0}));
+  CHECK_FALSE(problem.prepared());
+  CHECK(refusal_of([&] { static_cast<void>(problem.gram()); }) == sentence);
+  problem.prepare();
+  CHECK(problem.prepared());
+  CHECK(refusal_of([&] { problem.require_prepared(); }) == "accepted");
+  problem.add_contact(mass, vector_of({0, 1}));
+  CHECK(refusal_of([&] { problem.require_prepared(); }) == sentence);
+  problem.reset(2);
+  CHECK(problem.prepared());
+}
+
+TEST_CASE("impact_problem: the scale of the rates is their largest sum without cancellation",
+          "[impact][law]") {
+  const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 4}));
+  ImpactProblem<double> problem(2);
+  CHECK(problem.rate_scale(vector_of({1, 1})) == 0);
+  problem.add_contact(mass, vector_of({3, 0}));
+  problem.add_contact(mass, vector_of({1, -2}));  // of norm sqrt 2
+  problem.prepare();
+  const VectorX<double> p = vector_of({3, 6});
+  CHECK(problem.rate(1, p) == Approx(0).margin(1e-15));
+  CHECK(problem.rate_scale(p) == Approx(6 / std::sqrt(2.0)));
+  CHECK(problem.rate_scale(-p) == problem.rate_scale(p));
+}

@@ -153,3 +153,20 @@ TEST_CASE("newton_restitution: not-a-number is told, and the momentum left as it
   CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
   CHECK(p(0) == 7);
 }
+
+TEST_CASE("newton_restitution: a body that slides along its contacts does not chase round-off",
+          "[impact][regression]") {
+  VectorSource<double> source(173u);
+  WorstCase rests("nothing happens");
+  for (int round = 0; round < 300; ++round) {
+    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
+    const VectorX<double> before = draw_sliding(source, scene);
+    VectorX<double> p = before;
+    NewtonImpact<double> impact(1e-6, {.reflection_limit = 1000});
+    impact.prepare(scene.problem, VectorX<double>::Constant(scene.problem.contact_count(), 0.3));
+    const auto report = impact.resolve(scene.problem, p);
+    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
+    rests.see_holds(p == before, before);
+  }
+  rests.check(600);
+}

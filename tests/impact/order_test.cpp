@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/catch.hpp"
+#include "support/impact_scenes.hpp"
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
@@ -124,4 +125,14 @@ TEST_CASE("order: the user's choice is asked with all rates and the limit", "[im
   CHECK(order.pick(rates, -0.5) == 1);
   CHECK(limit_seen == -0.5);
   CHECK(order.pick(rates, -5) == -1);
+}
+
+TEST_CASE("order: a sweep over what is no contact is refused", "[impact][example]") {
+  const auto refused = [](std::vector<Index> sequence) {
+    SweepOrder<double> sweep(std::move(sequence));
+    return carom::testing::refusal_of([&] { sweep.prepare(3); });
+  };
+  CHECK(refused({2, 0, 1, 0}) == "accepted");
+  CHECK(refused({0, 3}) == "order: expected the index of a contact, got 3");
+  CHECK(refused({-1}) == "order: expected the index of a contact, got -1");
 }

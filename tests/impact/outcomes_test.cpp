@@ -2,8 +2,10 @@
 #include "carom/impact/outcomes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numbers>
 #include <set>
+#include <vector>
 
 #include "carom/impact/uniqueness.hpp"
 
@@ -210,4 +212,32 @@ TEST_CASE("outcomes: a wedge has no outcome to enumerate", "[impact][example]") 
   const auto found = outcomes_of(scene, vector_of({1, 0}));
   CHECK_FALSE(found.complete);
   CHECK(found.outcomes.empty());
+}
+
+TEST_CASE("outcomes: what is no momentum, what is not prepared, is refused", "[impact][example]") {
+  ImpactScene scene = ball_line({1, 1});
+  const auto refused = [&](const VectorX<double>& p) {
+    return refusal_of([&] { static_cast<void>(enumerate_outcomes(scene.problem, scene.mass, p)); });
+  };
+  CHECK(refused(vector_of({1, 0})) == "accepted");
+  CHECK(refused(vector_of({1})) ==
+        "momentum entries: expected as many as the problem's size, got 1");
+  CHECK(refused(vector_of({1, std::numeric_limits<double>::quiet_NaN()})) ==
+        "momentum entry 1: expected a finite number, got nan");
+  scene.problem.add_contact(scene.mass, vector_of({1, 0}));
+  CHECK(refused(vector_of({1, 0})) == "impact problem: expected prepare() after the last contact");
+}
+
+TEST_CASE("outcomes: permuted whole numbers never share a key", "[impact][regression]") {
+  // Equal balls permute their speeds: with shared keys the search compares each with hundreds.
+  VectorX<double> momentum = VectorX<double>::LinSpaced(7, 1, 7);
+  std::vector<double> keys;
+  do {
+    keys.push_back(carom::detail::momentum_key(momentum).first);
+  } while (std::next_permutation(momentum.begin(), momentum.end()));
+  REQUIRE(keys.size() == 5040);
+  std::sort(keys.begin(), keys.end());
+  double nearest = 1;
+  for (std::size_t i = 1; i < keys.size(); ++i) nearest = std::min(nearest, keys[i] - keys[i - 1]);
+  CHECK(nearest > 1e-9);
 }

@@ -325,3 +325,20 @@ TEST_CASE("resolve: what is told is about the last impact alone", "[impact][exam
   CHECK(resolver.impulses()[0] == Approx(std::sqrt(2.0)));
   CHECK(resolver.impulses()[1] == 0);
 }
+
+TEST_CASE("resolve: a body that slides along its contacts does not chase round-off",
+          "[impact][regression]") {
+  VectorSource<double> source(171u);
+  WorstCase rests("nothing happens");
+  for (int round = 0; round < 300; ++round) {
+    const ImpactScene scene = draw_scene(source, 6, 2 + round % 3);
+    const VectorX<double> before = draw_sliding(source, scene);
+    VectorX<double> p = before;
+    ImpactResolver<double> resolver({.reflection_limit = 1000});
+    resolver.prepare(scene.problem);
+    const auto report = resolver.resolve(scene.problem, p);
+    rests.see_holds(report.status == ImpactStatus::resolved && report.reflections == 0, before);
+    rests.see_holds(p == before, before);
+  }
+  rests.check(600);
+}

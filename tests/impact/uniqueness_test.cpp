@@ -393,3 +393,41 @@ TEST_CASE("uniqueness: contacts at rest are no reflections", "[impact][law]") {
   }
   counted.check(200);
 }
+
+TEST_CASE("uniqueness: float tells designs within its own round-off", "[impact][example]") {
+  const auto line = [](float outer) {
+    const VectorX<float> masses = (VectorX<float>(3) << outer, 1, outer).finished();
+    const auto mass = MassMatrix<float>::make_diagonal(masses);
+    carom::ImpactProblem<float> problem(3);
+    for (Index i = 0; i < 2; ++i) {
+      const VectorX<float> gradient = VectorX<float>::Unit(3, i + 1) - VectorX<float>::Unit(3, i);
+      problem.add_contact(mass, gradient);
+    }
+    problem.prepare();
+    return to_string(classify(problem));
+  };
+  CHECK(line(1) == "dihedral m=3");
+  CHECK(line(1 + std::sqrt(2.0f)) == "dihedral m=4");
+  CHECK(line(2 + std::sqrt(5.0f)) == "dihedral m=5");
+  CHECK(line(3 + 2 * std::sqrt(3.0f)) == "dihedral m=6");
+  CHECK(line(2) == "unknown");
+  CHECK(line(2.415f) == "unknown");
+}
+
+TEST_CASE("uniqueness: a problem that is not prepared is refused", "[impact][example]") {
+  ImpactScene scene = ball_line({1, 1});
+  scene.problem.add_contact(scene.mass, vector_of({1, 0}));
+  CHECK(refusal_of([&] { static_cast<void>(classify(scene.problem)); }) ==
+        "impact problem: expected prepare() after the last contact");
+}
+
+TEST_CASE("uniqueness: round-off of a sliding body is no reflection", "[impact][regression]") {
+  VectorSource<double> source(175u);
+  WorstCase none("no reflection");
+  for (int round = 0; round < 100; ++round) {
+    const ImpactScene line = ball_line({1, 1, 1, 1});
+    const VectorX<double> p = draw_sliding(source, line);
+    none.see_holds(predicted_reflections(line.problem, p) == 0, p);
+  }
+  none.check(100);
+}

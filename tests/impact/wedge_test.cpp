@@ -87,3 +87,10 @@ TEST_CASE("wedge: long chains are told open without a dense factorisation", "[im
   CHECK(has_interior(ball_line(std::vector<double>(300, 1.0), true).problem));
   CHECK_FALSE(has_interior(ball_line(std::vector<double>(40, 1.0), true, true).problem));
 }
+
+TEST_CASE("wedge: a problem that is not prepared is refused", "[impact][example]") {
+  ImpactScene scene = ball_line({1, 1});
+  scene.problem.add_contact(scene.mass, vector_of({1, 0}));
+  CHECK(refusal_of([&] { static_cast<void>(has_interior(scene.problem)); }) ==
+        "impact problem: expected prepare() after the last contact");
+}

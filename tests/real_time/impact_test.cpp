@@ -115,4 +115,13 @@ TEST_CASE("real time: impacts with friction allocate nothing", "[real_time]") {
     CHECK(p.allFinite());
     CHECK(p(1) > 0);
   }
+  carom::FrictionImpact<double> spatial(carom::FrictionImpactLaw::moreau);
+  const auto along = [](Index i) { return VectorX<double>(VectorX<double>::Unit(3, i)); };
+  spatial.add_contact(mass, along(1), along(0), along(2) + 0.3 * along(1), 0.3, 0.8);
+  VectorX<double> p = 2 * along(0) - along(1) + along(2);
+  {
+    const carom::testing::AllocationGuard guard;
+    static_cast<void>(spatial.resolve(p));
+  }
+  CHECK(p(1) > 0);
 }

@@ -18,7 +18,9 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class GeneralizedReflections {
  public:
-  explicit GeneralizedReflections(const ImpactOptions<Scalar>& options = {}) : options_(options) {}
+  explicit GeneralizedReflections(const ImpactOptions<Scalar>& options = {}) : options_(options) {
+    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
+  }
 
   /// Grows memory to the problem's size. Cold: allocates.
   void prepare(const ImpactProblem<Scalar>& problem) {
@@ -32,10 +34,15 @@ class GeneralizedReflections {
     if (wedged_) plastic_.prepare(problem);
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out. `reflections` counts generalized ones.
-  /// @note  Real-time safe once prepared: no allocation, no exception.
+  /// Resolves an impact: p⁻ in, p⁺ out. `reflections` counts generalized ones; a wedged problem is
+  /// resolved plastically.
+  /// @pre   prepare() has seen this problem.
+  /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit times one
+  ///        non-negative least-squares problem.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
                                VectorX<Scalar>& momentum) noexcept {
+    CAROM_EXPECTS(momentum.size() == problem.size());
+    CAROM_EXPECTS(rates_.size() == problem.contact_count());
     ImpactReport<Scalar> report;
     impulses_.setZero();
     for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
@@ -46,8 +53,7 @@ class GeneralizedReflections {
       report.status = ImpactStatus::wedged;
       return report;
     }
-    const Scalar fastest = rates_.size() > 0 ? rates_.cwiseAbs().maxCoeff() : Scalar(0);
-    const Scalar limit = -options_.tolerance * fastest;
+    const Scalar limit = -options_.tolerance * problem.rate_scale(momentum);
     report.status = ImpactStatus::resolved;
     while (rates_.size() > 0 && rates_.minCoeff() < limit) {
       if (report.reflections == options_.reflection_limit) {
@@ -68,7 +74,7 @@ class GeneralizedReflections {
     return report;
   }
 
-  /// λ of the last impact.
+  /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
 
  private:

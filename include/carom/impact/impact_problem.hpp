@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -26,7 +27,7 @@ struct SparseEntry {
 /// momentum p closes it at the rate s_i = ⟨p, u_i⟩; s_i < 0 is infeasible. Everything that happens
 /// in the impact happens through the Gram matrix G_ij = ⟨u_i, u_j⟩, kept sparse.
 ///
-/// Put in all closed contacts, resting ones included: the outcome depends on them.
+/// Put in all closed contacts, resting ones included: the outcome depends on them. Then prepare().
 /// @cite seghete2014propagative, section III, with S the set of all closed contacts.
 template <RealScalar Scalar>
 class ImpactProblem {
@@ -70,11 +71,13 @@ class ImpactProblem {
   }
   /// Row i of G without its diagonal, which is 1, and without contacts that repeat others.
   [[nodiscard]] std::span<const Entry> neighbours(Index contact) const noexcept {
+    CAROM_EXPECTS(prepared());
     return row(gram_, gram_starts_, contact);
   }
-  /// The earlier contact this one repeats (the same unit normal), or −1. A repeated contact never
-  /// acts: its twin acts for both.
+  /// The earlier contact this one repeats (the same unit normal, to round-off), or −1. A repeated
+  /// contact never acts: its twin acts for both.
   [[nodiscard]] Index merged_into(Index contact) const noexcept {
+    CAROM_EXPECTS(prepared());
     return merged_into_[std::size_t(contact)];
   }
 
@@ -86,13 +89,28 @@ class ImpactProblem {
     return sum;
   }
 
-  /// p += λ u_i.
+  /// max_i Σ_j |p_j (M⁻¹u_i)_j| [√J], the rates' sums without cancellation: round-off in any rate
+  /// is a few roundings of it, however small the rates themselves are. At least the fastest |s_i|.
+  [[nodiscard]] Scalar rate_scale(const VectorX<Scalar>& momentum) const noexcept {
+    using std::abs;
+    Scalar scale = 0;
+    for (Index i = 0; i < contact_count(); ++i) {
+      Scalar sum = 0;
+      for (const Entry& e : response(i)) sum += abs(momentum(e.index) * e.value);
+      scale = std::max(scale, sum);
+    }
+    return scale;
+  }
+
+  /// p += λ u_i, λ in [√J].
   void add_impulse(Index contact, const Scalar& impulse, VectorX<Scalar>& momentum) const noexcept {
     for (const Entry& e : normal(contact)) momentum(e.index) += impulse * e.value;
   }
 
   /// Dense Gram matrix, for checking and small problems.
+  /// @note  Cold: allocates, throws std::invalid_argument before prepare().
   [[nodiscard]] MatrixX<Scalar> gram() const {
+    require_prepared();
     MatrixX<Scalar> g = MatrixX<Scalar>::Identity(contact_count(), contact_count());
     for (Index i = 0; i < contact_count(); ++i) {
       for (const Entry& e : neighbours(i)) g(i, e.index) = e.value;
@@ -100,9 +118,20 @@ class ImpactProblem {
     return g;
   }
 
-  /// Completes the Gram matrix after the last add_contact.
+  /// Completes the Gram matrix after the last add_contact. All that asks for rates, neighbours or
+  /// the Gram matrix needs it.
   /// @note  Cold: allocates.
   void prepare();
+
+  /// Whether prepare() has seen all contacts.
+  [[nodiscard]] bool prepared() const noexcept {
+    return gram_starts_.size() == normal_starts_.size();
+  }
+  /// Refuses a problem that is not prepared().
+  /// @note  Cold: throws std::invalid_argument.
+  void require_prepared() const {
+    if (!prepared()) detail::reject_if("impact problem: expected prepare() after the last contact");
+  }
 
  private:
   using Row = std::vector<Entry>;

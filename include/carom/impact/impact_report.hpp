@@ -12,7 +12,7 @@ enum class ImpactStatus {
   resolved,          ///< Every contact separates or rests, within tolerance.
   reflection_limit,  ///< Cap reached, or the order left contacts out; contacts may still close.
   wedged,            ///< No motion opens all contacts; resolved plastically instead.
-  collapsed,         ///< Impacts grew infinitely small (inelastic collapse); finished plastically.
+  collapsed,         ///< Impacts grew infinitely small (inelastic collapse); the law ended it.
   not_finite,        ///< NaN or infinity met; the momentum is left as it came.
 };
 
@@ -33,12 +33,14 @@ enum class ImpactStatus {
   return "unknown";
 }
 
+/// What counts as feasible, and how long to try.
 template <RealScalar Scalar>
 struct ImpactOptions {
-  /// Contacts closing slower than this fraction of the fastest rate count as feasible [-], ≥ 0.
-  /// A few roundings: a tighter one chases round-off, a looser one forgives real approach.
+  /// Contacts closing slower than this fraction of ImpactProblem::rate_scale count as feasible [-],
+  /// ≥ 0. A few roundings: a tighter one chases round-off, a looser one forgives real approach.
   Scalar tolerance = 32 * std::numeric_limits<Scalar>::epsilon();
-  /// Most reflections, ≥ 0. Impacts with extreme mass ratios take many: 31415 for 100⁴.
+  /// Most reflections, ≥ 0. Impacts with extreme mass ratios take many: 31415 for 100⁴. The default
+  /// stops what would take a tenth of a second; lower it where time is short.
   Index reflection_limit = 10'000'000;
 };
 
@@ -46,7 +48,7 @@ struct ImpactOptions {
 template <RealScalar Scalar>
 struct [[nodiscard]] ImpactReport {
   ImpactStatus status = ImpactStatus::not_finite;
-  Index reflections = 0;
+  Index reflections = 0;  ///< How many were done.
   /// Kinetic energy gained, (|p⁺|² − |p⁻|²)/2 [J], as summed from the impulses.
   Scalar energy_gain = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,8 @@ class MassMatrix {
 
   [[nodiscard]] Index size() const noexcept { return size_; }
 
-  /// M⁻¹ p in place: a velocity from a momentum.
+  /// M⁻¹ p in place: a velocity [m/s, rad/s] from a momentum [N·s, N·m·s].
+  /// @note  Real-time safe: no allocation, no exception.
   void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
     CAROM_EXPECTS(momentum.size() == size_);
     for (const Block& b : blocks_) {
@@ -86,7 +88,8 @@ class MassMatrix {
     }
   }
 
-  /// M v: a momentum from a velocity.
+  /// M v: a momentum [N·s, N·m·s] from a velocity [m/s, rad/s].
+  /// @note  Cold: allocates.
   [[nodiscard]] VectorX<Scalar> momentum(const VectorX<Scalar>& velocity) const {
     CAROM_EXPECTS(velocity.size() == size_);
     VectorX<Scalar> result(size_);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ class NewtonImpact {
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {
     CAROM_EXPECTS(collapse_threshold > Scalar(0));
+    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
   }
 
   /// Grows memory to the problem's size.
@@ -49,10 +52,14 @@ class NewtonImpact {
     wedged_ = !has_interior(problem);
   }
 
-  /// Resolves an impact: p⁻ in, p⁺ out.
-  /// @note  Real-time safe once prepared: no allocation, no exception.
+  /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem is resolved plastically.
+  /// @pre   prepare() has seen this problem.
+  /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit
+  ///        reflections.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
                                VectorX<Scalar>& momentum) noexcept {
+    CAROM_EXPECTS(momentum.size() == problem.size());
+    CAROM_EXPECTS(restitution_.size() == problem.contact_count());
     using std::abs;
     ImpactReport<Scalar> report;
     impulses_.setZero();
@@ -63,8 +70,8 @@ class NewtonImpact {
       fastest = std::max(fastest, Scalar(abs(rates_[i])));
     }
     report.status = ImpactStatus::resolved;
-    const Scalar limit = -threshold_ * fastest;
-    const Scalar resting = -options_.tolerance * fastest;
+    const Scalar resting = -options_.tolerance * problem.rate_scale(momentum);
+    const Scalar limit = std::min(resting, Scalar(-threshold_ * fastest));
     const std::span<const Scalar> rates(rates_);
     order_.start(rates);
     Index next = wedged_ ? -1 : order_.pick(rates, limit);
@@ -84,7 +91,7 @@ class NewtonImpact {
     return report;
   }
 
-  /// λ of the last impact.
+  /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
 
  private:

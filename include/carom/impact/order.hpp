@@ -4,9 +4,11 @@
 #include <bit>
 #include <concepts>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/invalid_input.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -114,8 +116,15 @@ class SweepOrder {
   explicit SweepOrder(std::vector<Index> sequence)
       : sequence_(std::move(sequence)), given_(!sequence_.empty()) {}
 
+  /// @note  Cold: allocates, throws std::invalid_argument when the order names no contact.
   void prepare(Index count) {
-    if (given_) return;
+    if (given_) {
+      for (const Index contact : sequence_) {
+        if (contact >= 0 && contact < count) continue;
+        detail::reject_if(detail::fault("order", "the index of a contact", contact));
+      }
+      return;
+    }
     sequence_.clear();
     for (Index i = 0; i < count; ++i) sequence_.push_back(i);
   }
@@ -136,7 +145,8 @@ class SweepOrder {
   std::size_t next_ = 0;
 };
 
-/// The user's choice: choose(rates, limit) names a contact with a rate below the limit, or −1.
+/// The user's choice: choose(rates, limit) names a contact with a rate below the limit, or −1. It
+/// must not throw.
 template <RealScalar Scalar, typename Choose>
 struct ChosenOrder {
   Choose choose;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "carom/core/scalar.hpp"
 
@@ -44,9 +45,10 @@ struct RouthCourse {
 
   /// Slip against friction; at rest, stick if friction can hold it, else slip the way it is driven.
   void choose_mode() noexcept {
+    using std::abs;
     const auto& w = contact.inverse_mass;
     const Scalar holding = -w(0, 1) / w(0, 0);
-    sticks = velocity(0) == Scalar(0) && std::abs(holding) <= contact.friction;
+    sticks = velocity(0) == Scalar(0) && abs(holding) <= contact.friction;
     const Scalar direction = velocity(0) != Scalar(0) ? velocity(0) : w(0, 1);
     ratio = sticks ? holding : direction > Scalar(0) ? -contact.friction : contact.friction;
   }
@@ -74,8 +76,8 @@ struct RouthCourse {
 ///
 /// Never creates energy, whatever slip does; equals Newton's restitution when slip keeps its
 /// direction or tangent and normal are not coupled.
-/// @pre   uₙ < 0, W symmetric positive definite, μ ≥ 0, e in [0, 1].
-/// @return  P = (Pₜ, Pₙ) [N·s].
+/// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
+/// @return  P = (Pₜ, Pₙ) [N·s]; zero when the contact does not close (uₙ ≥ 0).
 /// @note  Real-time safe: at most five modes, no allocation, no exception.
 /// @cite  stronge1990rigid
 template <RealScalar Scalar>
@@ -95,12 +97,13 @@ template <RealScalar Scalar>
     course.advance(step, until_stop <= until_rest);
     if (until_rest <= until_stop) course.velocity(1) = Scalar(0);
   }
+  using std::sqrt;
   Scalar owed = -contact.restitution * contact.restitution * work;
   for (int mode = 0; mode < 4 && owed > Scalar(0); ++mode) {  // restitution
     const Scalar slope = course.slope(1);
     const Scalar speed = course.velocity(1);
     // speed·P + slope·P²/2 = owed; written so that small speeds and slopes lose no digits.
-    const Scalar root = std::sqrt(std::max(Scalar(0), speed * speed + 2 * slope * owed));
+    const Scalar root = sqrt(std::max(Scalar(0), speed * speed + 2 * slope * owed));
     const Scalar until_paid = 2 * owed / (speed + root);
     const Scalar until_stop = course.until_slip_stops();
     const Scalar step = std::min(until_paid, until_stop);
@@ -116,18 +119,20 @@ template <RealScalar Scalar>
 /// Never gains energy whatever the coupling; a sliding contact leaves with uₙ = μ |uₜ|, as the
 /// convex law has it.
 /// @pre   W symmetric positive definite, μ ≥ 0, e in [0, 1].
+/// @return  P = (Pₜ, Pₙ) [N·s].
 /// @note  Real-time safe: constant work, no allocation, no exception.
 /// @cite  moreau1988unilateral
 template <RealScalar Scalar>
 [[nodiscard]] Vector<Scalar, 2> moreau_impulse(const PlanarImpact<Scalar>& contact) noexcept {
   CAROM_EXPECTS(contact.friction >= Scalar(0));
   CAROM_EXPECTS(contact.restitution >= Scalar(0) && contact.restitution <= Scalar(1));
+  using std::abs;
   const auto& w = contact.inverse_mass;
   const auto& u = contact.velocity;
   const Scalar determinant = w(0, 0) * w(1, 1) - w(0, 1) * w(1, 0);
   Vector<Scalar, 2> plastic(-(w(1, 1) * u(0) - w(0, 1) * u(1)) / determinant,
                             -(w(0, 0) * u(1) - w(1, 0) * u(0)) / determinant);
-  if (std::abs(plastic(0)) > contact.friction * plastic(1)) {  // not in the cone: on an edge of it
+  if (abs(plastic(0)) > contact.friction * plastic(1)) {  // not in the cone: on an edge of it
     plastic.setZero();
     Scalar lowest = 0;
     for (const Scalar side : {contact.friction, -contact.friction}) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,8 @@ class PlasticImpact {
     }
   }
 
-  /// Impulses for given rates s; the rates become those after the impact, s + G λ.
+  /// Impulses for given rates s [√J], one per contact; the rates become those after the impact,
+  /// s + G λ.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   void project(const ImpactProblem<Scalar>& problem, std::span<Scalar> rates) noexcept {
     CAROM_EXPECTS(Index(rates.size()) == linear_.size());
@@ -55,6 +57,7 @@ class PlasticImpact {
 
   /// The plastic outcome of an impact: p⁻ in, p⁺ out.
   /// @pre   prepare() has seen this problem.
+  /// @note  Real-time safe: no allocation, no exception.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
                                VectorX<Scalar>& momentum) noexcept {
     CAROM_EXPECTS(momentum.size() == problem.size());
@@ -75,7 +78,7 @@ class PlasticImpact {
   [[nodiscard]] Scalar energy_gain() const noexcept {
     return impulse_.dot(linear_) + impulse_.dot(image_) / 2;
   }
-  /// λ of the last impact.
+  /// λ_i of the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulse_; }
 
  private:

@@ -21,7 +21,7 @@ template <InverseMassLike Mass>
 }
 
 /// p⁺ = p Γ(u_i) in place, O(nonzeros of u_i).
-/// @return  the impulse λ = −2 ⟨p, u_i⟩; positive when the contact was infeasible.
+/// @return  the impulse λ = −2 ⟨p, u_i⟩ [√J]; positive when the contact was infeasible.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
 Scalar reflect(const ImpactProblem<Scalar>& problem, Index contact,
@@ -32,8 +32,8 @@ Scalar reflect(const ImpactProblem<Scalar>& problem, Index contact,
 }
 
 /// The same in contact space: s ← s − 2 s_i G_{:,i}, O(neighbours of i), no momentum needed.
-/// @param rates  s, one per contact.
-/// @return  the impulse λ = −2 s_i.
+/// @param rates  s [√J], one per contact.
+/// @return  the impulse λ = −2 s_i [√J].
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
 Scalar reflect_rates(const ImpactProblem<Scalar>& problem, Index contact, Scalar* rates) noexcept {

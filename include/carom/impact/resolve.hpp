@@ -60,19 +60,16 @@ class ImpactResolver {
     ImpactReport<Scalar> report;
     sequence_.clear();
     std::fill(impulses_.begin(), impulses_.end(), Scalar(0));
-    Scalar fastest = 0;
     for (std::size_t i = 0; i < rates_.size(); ++i) {
-      using std::abs;
       rates_[i] = problem.rate(Index(i), momentum);
       if (!detail::is_finite(rates_[i])) return report;
-      fastest = std::max(fastest, Scalar(abs(rates_[i])));
     }
     if (wedged_) {
       resolve_plastically(problem, momentum, report);
       return report;
     }
     report.status = ImpactStatus::resolved;
-    const Scalar limit = -options_.tolerance * fastest;
+    const Scalar limit = -options_.tolerance * problem.rate_scale(momentum);
     for (bool feasible = false; !feasible && report.status == ImpactStatus::resolved;) {
       const Index before = report.reflections;
       reflect_until_feasible(problem, limit, momentum, report);

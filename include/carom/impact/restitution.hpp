@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,8 @@ template <RealScalar Scalar>
 
 /// Impact with one coefficient of restitution, defined by energy: elastic, plastic, and the blend
 /// p⁺ = p_p + α(p_e − p_p) that keeps |p_p|² + R²(|p⁻|² − |p_p|²).
+///
+/// @cite seghete2014propagative, eq. (16); docs/derivations/uniqueness.md
 ///
 /// Needs finitely many reflections whatever R is, and ends feasible as both ends are.
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
@@ -79,7 +82,7 @@ class RestitutionImpact {
     return report;
   }
 
-  /// λ of the last impact.
+  /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }

@@ -194,13 +194,16 @@ struct CoxeterComponent {
 /// For linearly independent normals this holds exactly when every pair has ⟨u_i, u_j⟩ =
 /// −cos(π/m_ij) with integer m_ij ≥ 2: the reflections then generate a finite Coxeter group, any
 /// admissible order ends at the one point of the orbit in the closed feasible chamber.
-/// @param tolerance  allowance on the products [-], ≥ 0. Loose enough for round-off in the masses;
-///                   designs are nearly unique, and get nearly unique outcomes, well beyond it.
-/// @note  Cold: allocates.
+/// @param tolerance  allowance on the products [-], ≥ 0; 9e-10 in double, 2e-5 in float. Loose
+///                   enough for round-off in the masses; designs are nearly unique, and get nearly
+///                   unique outcomes, well beyond it.
+/// @note  Cold: allocates, throws std::invalid_argument for a problem that is not prepared().
 /// @cite  mozes1990reflection; docs/derivations/uniqueness.md
 template <RealScalar Scalar>
-[[nodiscard]] Uniqueness classify(const ImpactProblem<Scalar>& problem,
-                                  const Scalar& tolerance = Scalar(1e-9)) {
+[[nodiscard]] Uniqueness classify(
+    const ImpactProblem<Scalar>& problem,
+    Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16) {
+  problem.require_prepared();
   Uniqueness result;
   std::vector<std::pair<std::size_t, std::string>> ranked;  // contacts of a component, its type
   const Index count = problem.contact_count();
@@ -256,8 +259,7 @@ template <RealScalar Scalar>
   const MatrixX<Scalar> gram = problem.gram();
   VectorX<Scalar> rates(count);
   for (Index i = 0; i < count; ++i) rates(i) = problem.rate(i, momentum);
-  const Scalar zero = 64 * std::numeric_limits<Scalar>::epsilon() *
-                      (count > 0 ? rates.cwiseAbs().maxCoeff() : Scalar(0));
+  const Scalar zero = 64 * std::numeric_limits<Scalar>::epsilon() * problem.rate_scale(momentum);
   std::vector<VectorX<Scalar>> roots;
   for (Index i = 0; i < count; ++i) {
     if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));

@@ -29,13 +29,15 @@ void multiply_gram(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& 
 /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections go on for ever.
 /// A w is looked for as Σ x_i u_i with G x = 1 by conjugate gradients, which ends as soon as G x >
 /// 0; where that fails, non-negative least squares of the normals decides.
-/// @note  Cold: allocates.
+/// @note  Cold: allocates, throws std::invalid_argument for a problem that is not prepared().
 template <RealScalar Scalar>
 [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
+  using std::sqrt;
+  problem.require_prepared();
   const Index count = problem.contact_count();
   if (count == 0) return true;
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-  const Scalar margin = std::sqrt(rounding);
+  const Scalar margin = sqrt(rounding);
   const Scalar product_error = (64 + Scalar(count)) * rounding;  // of G x, in units of max |x|
   VectorX<Scalar> x = VectorX<Scalar>::Zero(count);
   VectorX<Scalar> residual = VectorX<Scalar>::Ones(count), product(count);

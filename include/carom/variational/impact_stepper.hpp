@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "carom/impact/plastic.hpp"
-#include "carom/impact/resolve.hpp"
+#include "carom/impact/resolve_impact.hpp"
 #include "carom/variational/chatter.hpp"
 #include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/gap_root.hpp"
@@ -22,10 +22,9 @@ namespace carom::inline CAROM_ABI {
 /// What maps momenta across an impact: ImpactResolver, RestitutionImpact, PlasticImpact,
 /// GeneralizedReflections or a law of the user. Law: the contacts separate or rest afterwards.
 template <typename Law, typename Scalar>
-concept ImpactLawFor = requires(Law& law, const ImpactProblem<Scalar>& problem,
-                                VectorX<Scalar>& momentum) {
+concept ImpactLawFor = ImpactLawLike<Law, Scalar> &&
+    requires(Law& law, const ImpactProblem<Scalar>& problem) {
   law.prepare(problem);
-  { law.resolve(problem, momentum) } -> std::same_as<ImpactReport<Scalar>>;
 };
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum

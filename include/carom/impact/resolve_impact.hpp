@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <vector>
+
+#include "carom/core/invalid_input.hpp"
+#include "carom/impact/resolve.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+// clang-format off
+
+/// What every impact law over normals offers: p⁻ → p⁺ and the impulses in between.
+template <typename Law, typename Scalar>
+concept ImpactLawLike =
+    requires(Law& law, const Law& used, const ImpactProblem<Scalar>& problem,
+             VectorX<Scalar>& momentum) {
+      { law.resolve(problem, momentum) } noexcept -> std::same_as<ImpactReport<Scalar>>;
+      { used.impulses().data() } -> std::convertible_to<const Scalar*>;
+    };
+
+// clang-format on
+
+/// An impact resolved, and how far to trust it.
+template <RealScalar Scalar>
+struct ImpactSolution {
+  VectorX<Scalar> momentum;     ///< p⁺.
+  VectorX<Scalar> velocity;     ///< v⁺ = M⁻¹ p⁺.
+  VectorX<Scalar> impulses;     ///< λ per contact, per unit normal [√J].
+  std::vector<Index> sequence;  ///< contacts in the order of their reflections; empty for laws
+                                ///< that have none.
+  ImpactReport<Scalar> report;
+  /// |p⁺ − p⁻ − Σ λ_i u_i|/|p⁻|: what no contact accounts for [-].
+  Scalar momentum_error = 0;
+  /// |E⁺ − E⁻ − energy_gain|/E⁻, with the gain summed from the impulses [-].
+  Scalar energy_error = 0;
+  /// The fastest closing rate left, max(0, −min s_i)/|p⁻| [-].
+  Scalar infeasibility = 0;
+};
+
+/// Resolves an impact in one call.
+///
+/// @param mass      M, or an operator for M⁻¹.
+/// @param momentum  p⁻.
+/// @param law       elastic unless told otherwise; any law of this room. One whose prepare() needs
+///                  more than the problem comes prepared.
+/// @throws std::invalid_argument  where the momentum has another size than the problem, or an
+///         entry that is not finite.
+/// @note  Cold: allocates. Use the law itself inside a simulation loop.
+template <RealScalar Scalar, InverseMassLike Mass,
+          ImpactLawLike<Scalar> Law = ImpactResolver<Scalar>>
+[[nodiscard]] ImpactSolution<Scalar> resolve_impact(const ImpactProblem<Scalar>& problem,
+                                                    const Mass& mass,
+                                                    const VectorX<Scalar>& momentum,
+                                                    Law law = Law()) {
+  if (momentum.size() != problem.size()) {
+    detail::reject_if(
+        detail::fault("momentum entries", "as many as the problem's size", momentum.size()));
+  }
+  detail::reject_if(detail::finite_fault("momentum", momentum));
+  const auto velocity_of = [&](VectorX<Scalar> p) {
+    mass.apply_inverse(p);
+    return p;
+  };
+  ImpactSolution<Scalar> solution;
+  solution.momentum = momentum;
+  if constexpr (requires { law.prepare(problem); }) law.prepare(problem);
+  solution.report = law.resolve(problem, solution.momentum);
+  if constexpr (requires {
+                  law.prepare(problem, Index());
+                  law.sequence();
+                }) {
+    // How much room the sequence needs is known after the impact: once more, recorded.
+    law.prepare(problem, solution.report.reflections);
+    solution.momentum = momentum;
+    solution.report = law.resolve(problem, solution.momentum);
+    solution.sequence.assign(law.sequence().begin(), law.sequence().end());
+  }
+  solution.velocity = velocity_of(solution.momentum);
+  solution.impulses.resize(problem.contact_count());
+  std::copy_n(law.impulses().data(), problem.contact_count(), solution.impulses.data());
+
+  VectorX<Scalar> rest = momentum - solution.momentum;
+  Scalar least_rate = 0;
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    problem.add_impulse(i, solution.impulses(i), rest);
+    least_rate = std::min(least_rate, problem.rate(i, solution.momentum));
+  }
+  const Scalar before = momentum.dot(velocity_of(momentum));
+  if (!(before > Scalar(0))) return solution;
+  const Scalar after = solution.momentum.dot(solution.velocity);
+  using std::abs, std::sqrt;
+  solution.momentum_error = sqrt(rest.dot(velocity_of(rest)) / before);
+  solution.energy_error = abs(after - before - 2 * solution.report.energy_gain) / before;
+  solution.infeasibility = -least_rate / sqrt(before);
+  return solution;
+}
+
+}  // namespace carom::inline CAROM_ABI

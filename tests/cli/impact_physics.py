@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Impacts a second time, in exact fractions of the numbers in the file: scenes, reflections along
+an order, every outcome by trying all orders, the plastic ending of balls in a line."""
+import math
+from fractions import Fraction
+
+
+def diagonal(masses):
+    return [[mass if i == j else 0 for j in range(len(masses))] for i, mass in enumerate(masses)]
+
+
+def line(masses, velocity, **more):
+    """Balls that touch, along a line; contact i is between ball i and ball i + 1."""
+    normals = [[(j == i + 1) - (j == i) for j in range(len(masses))]
+               for i in range(len(masses) - 1)]
+    return {"mass_matrix": diagonal(masses), "normals": normals, "velocity": velocity, **more}
+
+
+def from_gram(gram, rates, skew=0.25):
+    """A scene with a dense mass matrix whose unit normals have these products, and these rates."""
+    size = len(gram)
+    root = [[0.0] * size for _ in range(size)]  # Cholesky factor of the products
+    for i in range(size):
+        for j in range(i + 1):
+            rest = gram[i][j] - sum(root[i][k] * root[j][k] for k in range(j))
+            root[i][j] = math.sqrt(rest) if i == j else rest / root[j][j]
+    lower = [[1.0 + i if i == j else skew * (i - j) if j < i else 0.0 for j in range(size)]
+             for i in range(size)]
+    mass = [[sum(a * b for a, b in zip(p, q)) for q in lower] for p in lower]
+    normals = [[sum(a * b for a, b in zip(row, column)) for column in lower] for row in root]
+    momentum = [0.0] * size  # L y with root y = rates
+    y = []
+    for i in range(size):
+        y.append((rates[i] - sum(root[i][k] * y[k] for k in range(i))) / root[i][i])
+    for i in range(size):
+        momentum[i] = sum(lower[i][k] * y[k] for k in range(size))
+    return {"mass_matrix": mass, "normals": normals, "momentum": momentum}
+
+
+def coxeter_gram(size, edges):
+    """Products -cos(pi/m), m = 2 where no edge (i, j, m) says otherwise."""
+    gram = [[float(i == j) for j in range(size)] for i in range(size)]
+    for i, j, m in edges:
+        gram[i][j] = gram[j][i] = -math.cos(math.pi / m)
+    return gram
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def solve(matrix, right):
+    """x with A x = b, A symmetric positive definite, by elimination."""
+    size = len(right)
+    rows = [list(row) + [entry] for row, entry in zip(matrix, right)]
+    for k in range(size):
+        for r in range(k + 1, size):
+            factor = rows[r][k] / rows[k][k]
+            for c in range(k, size + 1):
+                rows[r][c] -= factor * rows[k][c]
+    x = [Fraction(0)] * size
+    for k in reversed(range(size)):
+        x[k] = (rows[k][size] - dot(rows[k][k + 1:size], x[k + 1:])) / rows[k][k]
+    return x
+
+
+class Impact:
+    """The impact of a scene in exact numbers; s_i is the rate of normal i as given."""
+
+    def __init__(self, scene):
+        self.mass = [[Fraction(entry) for entry in row] for row in scene["mass_matrix"]]
+        self.normals = [[Fraction(entry) for entry in row] for row in scene["normals"]]
+        self.responses = [solve(self.mass, normal) for normal in self.normals]
+        self.squares = [dot(n, r) for n, r in zip(self.normals, self.responses)]
+        self.restitution = scene.get("restitution", 1)
+        if "velocity" in scene:
+            self.velocity = [Fraction(entry) for entry in scene["velocity"]]
+        else:
+            self.velocity = solve(self.mass, [Fraction(entry) for entry in scene["momentum"]])
+        self.momentum = self.times_mass(self.velocity)
+        self.energy = dot(self.momentum, self.velocity) / 2
+
+    def times_mass(self, velocity):
+        return [dot(row, velocity) for row in self.mass]
+
+    def rate(self, i, velocity):
+        return dot(self.normals[i], velocity)
+
+    def unit_rate(self, i, velocity):
+        """In floating point: the speed of closing in the metric of the mass."""
+        return float(self.rate(i, velocity)) / math.sqrt(self.squares[i])
+
+    def reflect(self, i, velocity):
+        impulse = -2 * self.rate(i, velocity) / self.squares[i]
+        return [v + impulse * r for v, r in zip(velocity, self.responses[i])], impulse
+
+    def follow(self, sequence):
+        """Velocity and impulses after these reflections; None where one is not admissible."""
+        velocity, impulses = self.velocity, [Fraction(0)] * len(self.normals)
+        for i in sequence:
+            velocity, impulse = self.reflect(i, velocity)
+            if impulse <= 0:
+                return None
+            impulses[i] += impulse
+        return velocity, impulses
+
+    def outcomes(self, near=1e-9):
+        """Velocities at the end of every admissible order; ends nearer than `near` are one."""
+        seen, ends, open_states = {tuple(self.velocity)}, [], [self.velocity]
+        slow = 1e-12 * math.sqrt(2 * self.energy)
+        while open_states:
+            velocity = open_states.pop()
+            closing = [i for i in range(len(self.normals)) if self.unit_rate(i, velocity) < -slow]
+            if not closing and all(distance(velocity, end) > near for end in ends):
+                ends.append(velocity)
+            for i in closing:
+                further, _ = self.reflect(i, velocity)
+                if tuple(further) not in seen:
+                    seen.add(tuple(further))
+                    open_states.append(further)
+        return ends
+
+
+def distance(a, b):
+    return max((abs(float(x - y)) for x, y in zip(a, b)), default=0.0)
+
+
+def pooled(masses, velocity):
+    """Balls in a line that keep together: neighbours that would close share their momentum."""
+    groups = []
+    for mass, speed in zip(masses, velocity):
+        groups.append([mass, mass * speed, 1])
+        while len(groups) > 1 and groups[-2][1] * groups[-1][0] >= groups[-1][1] * groups[-2][0]:
+            last = groups.pop()
+            groups[-1] = [a + b for a, b in zip(groups[-1], last)]
+    return [momentum / mass for mass, momentum, count in groups for _ in range(count)]
