@@ -50,6 +50,7 @@ set(CAROM_HEADERS
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp
+  include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
   include/carom/linalg/minimum_norm_newton.hpp
@@ -64,15 +65,19 @@ set(CAROM_HEADERS
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp
   include/carom/variational/constrained_mass.hpp
+  include/carom/variational/contact_impact.hpp
   include/carom/variational/discrete_lagrangian.hpp
   include/carom/variational/force.hpp
   include/carom/variational/gap_root.hpp
+  include/carom/variational/held_friction.hpp
   include/carom/variational/impact_step_report.hpp
   include/carom/variational/impact_stepper.hpp
   include/carom/variational/lagrangian.hpp
   include/carom/variational/legendre.hpp
   include/carom/variational/level_functions.hpp
+  include/carom/variational/overlap.hpp
   include/carom/variational/planar_tree.hpp
+  include/carom/variational/sliding_problem.hpp
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp

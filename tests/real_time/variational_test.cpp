@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "carom/impact/generalized_reflections.hpp"
+#include "carom/impact/restitution.hpp"
 #include "carom/variational/composition.hpp"
 #include "carom/variational/impact_stepper.hpp"
 #include "carom/variational/planar_tree.hpp"
@@ -45,6 +47,48 @@ void step_guarded(const System& system, std::initializer_list<double> q,
   CHECK(converged);
 }
 
+/// Unlike masses on a line that knock against each other and two walls.
+struct Knocking {
+  using scalar_type = double;
+  [[nodiscard]] carom::Index size() const { return 3; }
+  [[nodiscard]] carom::Index gap_count() const { return 4; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) + 1.7 * (v(1) * v(1)) + 0.6 * (v(2) * v(2));
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(0);
+    for (carom::Index i = 1; i < 3; ++i) out(i) = q(i) - q(i - 1);
+    out(3) = 1.0 - q(2);
+  }
+};
+
+/// Steps through impacts of changing sets of contacts with all allocations counted.
+template <typename Law>
+void knock_guarded(Law law) {
+  ImpactStepper<Knocking, Law> stepper(Knocking{}, law);
+  // At first all four contacts are closed: no later impact has more.
+  MechanicalState<double> state{0, numbers<double>({0, 0, 0}), numbers<double>({-1, -0.5, 0.3})};
+  bool converged = stepper.step(state, 0.05).converged();
+  state = {0, numbers<double>({0, 0.4, 1}), numbers<double>({-1, -3, 4})};
+  int impacts = stepper.step(state, 0.05).impacts;
+  std::size_t allocations = 0;
+  {
+    const carom::testing::AllocationGuard guard;
+    allocations = carom::testing::allocation_count;
+    for (int k = 0; k < 100; ++k) {
+      const auto report = stepper.step(state, 0.05);
+      converged = report.converged() && converged;
+      impacts += report.impacts;
+    }
+    allocations = carom::testing::allocation_count - allocations;
+  }
+  CHECK(converged);
+  CHECK(impacts > 10);
+  CHECK(allocations == 0);
+}
+
 /// Falls, but not yet to the floor.
 struct Falling : Thrown<double> {
   [[nodiscard]] carom::Index gap_count() const { return 1; }
@@ -81,6 +125,13 @@ TEST_CASE("real_time: a step that is halved does not allocate", "[variational][r
     converged = stepper.step(state, 0.01).converged();
   }
   CHECK_FALSE(converged);
+}
+
+TEST_CASE("real_time: impacts no larger than earlier ones do not allocate",
+          "[variational][real_time]") {
+  knock_guarded(carom::ImpactResolver<double>());
+  knock_guarded(carom::RestitutionImpact<double>(0.95));
+  knock_guarded(carom::GeneralizedReflections<double>());
 }
 
 TEST_CASE("real_time: steps with open and held contacts do not allocate",

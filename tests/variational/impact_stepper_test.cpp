@@ -112,6 +112,30 @@ struct KnockingPendula : Knocking {
   }
 };
 
+/// A potential 1/sqrt(q) that ends at zero, and a stop far off.
+struct Walled {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
+    using std::sqrt;
+    return v(0) * v(0) / 2.0 - 1.0 / sqrt(q(0));
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = 8.0 - q(0);
+  }
+};
+
+/// A ball whose force is no number from t = 0.2 on.
+struct Failing : Ball<double> {
+  template <typename Q, typename T>
+  void force(const Q&, const Q&, const T& t, Q& out) const {
+    out(0) = t > T(0.2) ? T(std::nan("")) : T(0.0);
+  }
+};
+
 /// The rod pendulum with a stop at x = 0.3.
 struct RodWithStop : RodPendulum<double> {
   [[nodiscard]] Index gap_count() const { return 1; }
@@ -336,6 +360,54 @@ TEST_CASE("impact_stepper: float works to its own digits", "[variational][exampl
   for (int k = 0; k < 200; ++k) REQUIRE(stepper.step(state, 0.01f).converged());
   CHECK(std::abs(state.q(0)) < 1e-4f);
   CHECK(stepper.held().size() == 1);
+}
+
+TEST_CASE("impact_stepper: overlap is projected out where that is asked for",
+          "[variational][example]") {
+  ImpactStepOptions<double> options;
+  options.project_out = true;
+  ImpactStepper<Line> stepper(Line{{1, 3}, false}, ImpactResolver<double>(), options);
+  MechanicalState<double> state{0, numbers<double>({2, 1.6}), numbers<double>({-1, 3})};
+  const auto report = stepper.step(state, 0.1);
+  CHECK(report.converged());
+  CHECK(report.projected);
+  CHECK(report.penetration == 2 - 1.6);
+  CHECK(report.impacts == 0);
+  CHECK((state.q - numbers<double>({1.6, 1.8})).norm() < 1e-8);
+  CHECK_FALSE(stepper.step(state, 0.1).projected);
+}
+
+TEST_CASE("impact_stepper: a step too large for Newton is halved and told", "[variational][edge]") {
+  // Driven against a wall of potential 1/sqrt(q): the first guess lies behind it.
+  ImpactStepper<Walled> stepper({});
+  MechanicalState<double> state{0, numbers<double>({0.5}), numbers<double>({-2})};
+  const double energy = stepper.energy(state);
+  int halved = 0, impacts = 0;
+  for (int k = 0; k < 10; ++k) {
+    const auto report = stepper.step(state, 0.5);
+    CAPTURE(k, int(report.status), report.impacts, report.substeps, state.q(0), state.momentum(0));
+    REQUIRE(report.converged());
+    if (report.substeps > 1) ++halved;
+    impacts += report.impacts;
+    CHECK(std::abs(state.time - 0.5 * (k + 1)) <= rounding(k, 5.0));
+  }
+  CHECK(halved > 0);
+  CHECK(halved < 10);
+  CHECK(impacts == 1);
+  CHECK(std::abs(stepper.energy(state) - energy) < 0.5);
+}
+
+TEST_CASE("impact_stepper: forces that are no numbers leave the last good state",
+          "[variational][edge]") {
+  ImpactStepper<Failing> stepper({});
+  MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
+  while (state.time < 0.195) REQUIRE(stepper.step(state, 0.01).converged());
+  const MechanicalState<double> before = state;
+  const auto report = stepper.step(state, 0.01);
+  CHECK(report.status == SolveStatus::not_finite);
+  CHECK(state.q(0) == before.q(0));
+  CHECK(state.momentum(0) == before.momentum(0));
+  CHECK(state.time == before.time);
 }
 
 TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[variational][edge]") {

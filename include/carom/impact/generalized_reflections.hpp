@@ -22,15 +22,17 @@ class GeneralizedReflections {
     CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
   }
 
-  /// Grows memory to the problem's size. Cold: allocates.
+  /// Grows memory to the problem's size; allocates where none was as large.
   void prepare(const ImpactProblem<Scalar>& problem) {
-    gram_ = problem.gram();
+    problem.require_prepared();
+    gram_.grow(problem.contact_count(), problem.contact_count());
+    problem.write_gram(gram_);
     squares_.prepare(problem.contact_count());
-    rates_.resize(problem.contact_count());
-    step_.resize(problem.contact_count());
-    impulses_.resize(problem.contact_count());
-    image_.resize(problem.contact_count());
-    wedged_ = !has_interior(problem);
+    for (Vector* vector : {&rates_, &step_, &impulses_, &image_}) {
+      vector->grow(problem.contact_count());
+    }
+    wedged_ = !wedge_.has_interior(problem);
+    plastic_.grow(problem.contact_count());
     if (wedged_) plastic_.prepare(problem);
   }
 
@@ -75,14 +77,17 @@ class GeneralizedReflections {
   }
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
-  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
 
  private:
+  using Vector = Growing<VectorX<Scalar>>;
+
   ImpactOptions<Scalar> options_;
   NonnegativeLeastSquares<Scalar> squares_;
   PlasticImpact<Scalar> plastic_;
-  MatrixX<Scalar> gram_;
-  VectorX<Scalar> rates_, step_, impulses_, image_;
+  WedgeTest<Scalar> wedge_;
+  Growing<MatrixX<Scalar>> gram_;
+  Vector rates_, step_, impulses_, image_;
   bool wedged_ = false;
 };
 

@@ -41,6 +41,8 @@ class ImpactProblem {
   /// Forgets all contacts, keeps their memory.
   void reset(Index size) {
     size_ = size;
+    scaled_.resize(size);
+    response_.resize(size);
     normals_.clear();
     responses_.clear();
     normal_starts_.assign(1, 0);
@@ -54,7 +56,8 @@ class ImpactProblem {
   /// @param mass      M, or any operator that applies M⁻¹.
   /// @param gradient  Dϕ [-, m], n numbers, not all zero; its length does not matter.
   /// @return  index of the contact.
-  /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
+  /// @note  Cold: throws std::invalid_argument naming the contact. Allocates until grown: not where
+  ///        a problem of the same size, as many contacts and entries was there before.
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& gradient);
 
@@ -111,16 +114,23 @@ class ImpactProblem {
   /// @note  Cold: allocates, throws std::invalid_argument before prepare().
   [[nodiscard]] MatrixX<Scalar> gram() const {
     require_prepared();
-    MatrixX<Scalar> g = MatrixX<Scalar>::Identity(contact_count(), contact_count());
-    for (Index i = 0; i < contact_count(); ++i) {
-      for (const Entry& e : neighbours(i)) g(i, e.index) = e.value;
-    }
+    MatrixX<Scalar> g(contact_count(), contact_count());
+    write_gram(g);
     return g;
+  }
+  /// The same into memory of the caller, n_c×n_c.
+  template <typename Derived>
+  void write_gram(Eigen::MatrixBase<Derived>& out) const noexcept {
+    CAROM_EXPECTS(out.rows() == contact_count() && out.cols() == contact_count());
+    out.setIdentity();
+    for (Index i = 0; i < contact_count(); ++i) {
+      for (const Entry& e : neighbours(i)) out(i, e.index) = e.value;
+    }
   }
 
   /// Completes the Gram matrix after the last add_contact. All that asks for rates, neighbours or
   /// the Gram matrix needs it.
-  /// @note  Cold: allocates.
+  /// @note  Allocates until grown, as add_contact() does.
   void prepare();
 
   /// Whether prepare() has seen all contacts.
@@ -135,6 +145,19 @@ class ImpactProblem {
 
  private:
   using Row = std::vector<Entry>;
+  static constexpr std::size_t none = std::size_t(-1);
+
+  /// A contact that touches a coordinate, and where the coordinate's next one is.
+  struct Touch {
+    Index contact;
+    Scalar value;
+    std::size_t next;
+  };
+  /// Two contacts whose normals meet.
+  struct Meeting {
+    Index contact, earlier;
+    Scalar product;
+  };
 
   [[nodiscard]] static std::span<const Entry> row(const Row& entries,
                                                   const std::vector<std::size_t>& starts,
@@ -143,10 +166,19 @@ class ImpactProblem {
     return {entries.data() + starts[k], starts[k + 1] - starts[k]};
   }
 
+  void write_gram_rows(std::size_t count);
+
   Index size_ = 0;
   Row normals_, responses_, gram_;
   std::vector<std::size_t> normal_starts_, response_starts_, gram_starts_;
   std::vector<Index> merged_into_;
+  VectorX<Scalar> scaled_, response_;  ///< of the contact being added
+  // Memory of prepare().
+  std::vector<Touch> touches_;
+  std::vector<std::size_t> first_touch_, last_touch_;  ///< per coordinate
+  std::vector<Scalar> sums_;
+  std::vector<Index> met_;
+  std::vector<Meeting> meetings_;
 };
 
 // --- implementation ---
@@ -155,31 +187,32 @@ template <RealScalar Scalar>
 template <InverseMassLike Mass>
 Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>& gradient) {
   using std::sqrt;
-  const std::string item = "contact " + std::to_string(contact_count());
+  const auto item = [&] { return "contact " + std::to_string(contact_count()); };
   if (mass.size() != size_) {
     detail::reject_if(detail::fault("mass size", "the problem's size", mass.size()));
   }
   if (gradient.size() != size_) {
     detail::reject_if(
-        detail::fault(item + ": gradient entries", "as many as the mass has", gradient.size()));
+        detail::fault(item() + ": gradient entries", "as many as the mass has", gradient.size()));
   }
-  if (!gradient.allFinite()) detail::reject_if(detail::finite_fault(item + ": gradient", gradient));
+  if (!gradient.allFinite())
+    detail::reject_if(detail::finite_fault(item() + ": gradient", gradient));
   const Scalar largest = size_ > 0 ? gradient.cwiseAbs().maxCoeff() : Scalar(0);
   if (!(largest > Scalar(0))) {
-    detail::reject_if(item + ": gradient: expected a non-zero vector, got zero");
+    detail::reject_if(item() + ": gradient: expected a non-zero vector, got zero");
   }
-  const VectorX<Scalar> scaled = gradient / largest;
-  VectorX<Scalar> response = scaled;
-  mass.apply_inverse(response);
-  const Scalar norm_squared = scaled.dot(response);
+  scaled_ = gradient / largest;
+  response_ = scaled_;
+  mass.apply_inverse(response_);
+  const Scalar norm_squared = scaled_.dot(response_);
   if (!(norm_squared > Scalar(0)) || !detail::is_finite(norm_squared)) {
-    detail::reject_if(detail::fault(item + ": squared norm of the gradient in the mass metric",
+    detail::reject_if(detail::fault(item() + ": squared norm of the gradient in the mass metric",
                                     "a finite number > 0", norm_squared));
   }
   const Scalar norm = sqrt(norm_squared);
   for (Index i = 0; i < size_; ++i) {
-    if (scaled(i) != Scalar(0)) normals_.push_back({i, scaled(i) / norm});
-    if (response(i) != Scalar(0)) responses_.push_back({i, response(i) / norm});
+    if (scaled_(i) != Scalar(0)) normals_.push_back({i, scaled_(i) / norm});
+    if (response_(i) != Scalar(0)) responses_.push_back({i, response_(i) / norm});
   }
   normal_starts_.push_back(normals_.size());
   response_starts_.push_back(responses_.size());
@@ -191,39 +224,57 @@ void ImpactProblem<Scalar>::prepare() {
   const auto count = static_cast<std::size_t>(contact_count());
   constexpr Scalar same = 8 * std::numeric_limits<Scalar>::epsilon();
   // Which contacts have a normal entry at each coordinate: only these can meet in a product.
-  std::vector<Row> touching(static_cast<std::size_t>(size_));
-  gram_.clear();
-  gram_starts_.assign(1, 0);
+  touches_.clear();
+  first_touch_.assign(std::size_t(size_), none);
+  last_touch_.assign(std::size_t(size_), none);
   merged_into_.assign(count, -1);
-  std::vector<Scalar> sums(count, Scalar(0));
-  std::vector<Index> met;
-  std::vector<Row> rows(count);
+  sums_.assign(count, Scalar(0));
+  meetings_.clear();
   for (std::size_t j = 0; j < count; ++j) {
-    met.clear();
+    met_.clear();
     for (const Entry& e : response(Index(j))) {
-      for (const Entry& earlier : touching[std::size_t(e.index)]) {
-        Scalar& sum = sums[std::size_t(earlier.index)];
-        if (sum == Scalar(0)) met.push_back(earlier.index);
-        sum += e.value * earlier.value;
+      std::size_t k = first_touch_[std::size_t(e.index)];
+      for (; k != none; k = touches_[k].next) {
+        Scalar& sum = sums_[std::size_t(touches_[k].contact)];
+        if (sum == Scalar(0)) met_.push_back(touches_[k].contact);
+        sum += e.value * touches_[k].value;
       }
     }
-    for (const Index i : met) {
-      if (sums[std::size_t(i)] >= Scalar(1) - same) merged_into_[j] = i;
+    for (const Index i : met_) {
+      if (sums_[std::size_t(i)] >= Scalar(1) - same) merged_into_[j] = i;
     }
-    for (const Index i : met) {
-      const Scalar product = std::exchange(sums[std::size_t(i)], Scalar(0));
+    for (const Index i : met_) {
+      const Scalar product = std::exchange(sums_[std::size_t(i)], Scalar(0));
       if (merged_into_[j] >= 0 || product == Scalar(0)) continue;
-      rows[j].push_back({i, product});
-      rows[std::size_t(i)].push_back({Index(j), product});
+      meetings_.push_back({Index(j), i, product});
     }
     if (merged_into_[j] >= 0) continue;  // acts through its twin
     for (const Entry& e : normal(Index(j))) {
-      touching[std::size_t(e.index)].push_back({Index(j), e.value});
+      std::size_t& last = last_touch_[std::size_t(e.index)];
+      (last == none ? first_touch_[std::size_t(e.index)] : touches_[last].next) = touches_.size();
+      last = touches_.size();
+      touches_.push_back({Index(j), e.value, none});
     }
   }
-  for (const Row& row : rows) {
-    gram_.insert(gram_.end(), row.begin(), row.end());
-    gram_starts_.push_back(gram_.size());
+  write_gram_rows(count);
+}
+
+/// Sorts the meetings into rows: counts, then starts, then entries. Starts lag by one row while the
+/// entries are put in.
+template <RealScalar Scalar>
+void ImpactProblem<Scalar>::write_gram_rows(std::size_t count) {
+  gram_.resize(2 * meetings_.size());
+  gram_starts_.assign(count + 1, 0);
+  if (count < 2) return;
+  for (const Meeting& m : meetings_) {
+    for (const Index i : {m.contact, m.earlier}) {
+      if (std::size_t(i) + 2 <= count) ++gram_starts_[std::size_t(i) + 2];
+    }
+  }
+  for (std::size_t i = 2; i <= count; ++i) gram_starts_[i] += gram_starts_[i - 1];
+  for (const Meeting& m : meetings_) {
+    gram_[gram_starts_[std::size_t(m.contact) + 1]++] = {m.earlier, m.product};
+    gram_[gram_starts_[std::size_t(m.earlier) + 1]++] = {m.contact, m.product};
   }
 }
 

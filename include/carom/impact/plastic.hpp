@@ -9,6 +9,7 @@
 #include "carom/impact/impact_problem.hpp"
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/wedge.hpp"
+#include "carom/linalg/growing.hpp"
 #include "carom/linalg/nonnegative_least_squares.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -30,14 +31,20 @@ class PlasticImpact {
  public:
   explicit PlasticImpact(PlasticLaw law = PlasticLaw::moreau) noexcept : law_(law) {}
 
-  /// Grows memory to the problem's size. Cold: allocates.
-  void prepare(const ImpactProblem<Scalar>& problem) {
-    gram_ = problem.gram();
-    squares_.prepare(problem.contact_count());
-    for (VectorX<Scalar>* vector :
-         {&linear_, &rates_, &impulse_, &image_, &residual_, &direction_}) {
-      vector->resize(problem.contact_count());
+  /// Sees to it that problems of up to `count` contacts find memory. Cold: allocates.
+  void grow(Index count) {
+    gram_.grow(count, count);
+    squares_.prepare(count);
+    for (Vector* vector : {&linear_, &rates_, &impulse_, &image_, &residual_, &direction_}) {
+      vector->grow(count);
     }
+  }
+
+  /// Grows memory to the problem's size; allocates where none was as large.
+  void prepare(const ImpactProblem<Scalar>& problem) {
+    problem.require_prepared();
+    grow(problem.contact_count());
+    problem.write_gram(gram_);
   }
 
   /// Impulses for given rates s [√J], one per contact; the rates become those after the impact,
@@ -79,13 +86,16 @@ class PlasticImpact {
     return impulse_.dot(linear_) + impulse_.dot(image_) / 2;
   }
   /// λ_i of the last impact, per unit normal [√J].
-  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulse_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulse_; }
 
  private:
+  using Vector = Growing<VectorX<Scalar>>;
+
   /// Conjugate gradients from zero on G λ = −s stay in the range of G: the least-norm solution.
   void solve_least_norm(const ImpactProblem<Scalar>& problem) noexcept {
     impulse_.setZero();
-    residual_ = direction_ = -linear_;
+    residual_ = -linear_;
+    direction_ = -linear_;
     const Scalar floor = Scalar(problem.contact_count()) * std::numeric_limits<Scalar>::epsilon();
     Scalar rest = residual_.squaredNorm();
     const Scalar done = floor * floor * rest;
@@ -104,10 +114,10 @@ class PlasticImpact {
   }
 
   PlasticLaw law_;
-  MatrixX<Scalar> gram_;
+  Growing<MatrixX<Scalar>> gram_;
   NonnegativeLeastSquares<Scalar> squares_;
-  VectorX<Scalar> linear_, rates_, impulse_, image_;
-  VectorX<Scalar> residual_, direction_;  ///< of the conjugate gradients
+  Vector linear_, rates_, impulse_, image_;
+  Vector residual_, direction_;  ///< of the conjugate gradients
 };
 
 }  // namespace carom::inline CAROM_ABI

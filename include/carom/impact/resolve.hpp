@@ -32,7 +32,7 @@ class ImpactResolver {
 
   /// Grows memory to the problem's size and finds out whether it is wedged.
   /// @param recorded  how many reflections sequence() can hold.
-  /// @note  Cold: allocates.
+  /// @note  Allocates where no problem before was as large.
   void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     const auto count = static_cast<std::size_t>(problem.contact_count());
     rates_.resize(count);
@@ -41,7 +41,8 @@ class ImpactResolver {
     sequence_.reserve(std::size_t(recorded));
     recorded_ = std::size_t(recorded);
     order_.prepare(problem.contact_count());
-    wedged_ = !has_interior(problem);
+    wedged_ = !wedge_.has_interior(problem);
+    plastic_.grow(problem.contact_count());
     if (wedged_) plastic_.prepare(problem);
   }
 
@@ -134,6 +135,7 @@ class ImpactResolver {
   ImpactOptions<Scalar> options_;
   Order order_;
   PlasticImpact<Scalar> plastic_;
+  WedgeTest<Scalar> wedge_;
   std::vector<Scalar> rates_, impulses_;
   std::vector<Index> sequence_;
   std::size_t recorded_ = 0;

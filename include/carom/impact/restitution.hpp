@@ -46,13 +46,13 @@ class RestitutionImpact {
     CAROM_EXPECTS(restitution >= Scalar(0) && restitution <= Scalar(1));
   }
 
-  /// Grows memory to the problem's size. Cold: allocates.
+  /// Grows memory to the problem's size; allocates where none was as large.
   void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     elastic_.prepare(problem, recorded);
     plastic_.prepare(problem);
     momentum_.resize(problem.size());
-    impulses_.resize(problem.contact_count());
-    image_.resize(problem.contact_count());
+    impulses_.grow(problem.contact_count());
+    image_.grow(problem.contact_count());
   }
 
   /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem ends plastically.
@@ -83,7 +83,7 @@ class RestitutionImpact {
   }
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
-  [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
 
@@ -91,7 +91,8 @@ class RestitutionImpact {
   Scalar restitution_;
   ImpactResolver<Scalar, Order> elastic_;
   PlasticImpact<Scalar> plastic_;
-  VectorX<Scalar> momentum_, impulses_, image_;
+  VectorX<Scalar> momentum_;
+  Growing<VectorX<Scalar>> impulses_, image_;
 };
 
 }  // namespace carom::inline CAROM_ABI

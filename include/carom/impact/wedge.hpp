@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "carom/impact/impact_problem.hpp"
+#include "carom/linalg/growing.hpp"
 #include "carom/linalg/nonnegative_least_squares.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -12,9 +13,9 @@ namespace carom::inline CAROM_ABI {
 namespace detail {
 
 /// G x, contacts that repeat others left out.
-template <RealScalar Scalar>
-void multiply_gram(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& x,
-                   VectorX<Scalar>& result) noexcept {
+template <RealScalar Scalar, typename X, typename Result>
+void multiply_gram(const ImpactProblem<Scalar>& problem, const Eigen::MatrixBase<X>& x,
+                   Eigen::MatrixBase<Result>& result) noexcept {
   for (Index i = 0; i < problem.contact_count(); ++i) {
     result(i) = x(i);
     for (const auto& [other, product] : problem.neighbours(i)) result(i) += product * x(other);
@@ -23,25 +24,59 @@ void multiply_gram(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& 
 
 }  // namespace detail
 
-/// Whether some motion opens every contact at once: a w with ⟨w, u_i⟩ > 0 for all i.
-///
-/// Then every admissible sequence of reflections is finite. Otherwise Σ c_i u_i = 0 for some
-/// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections go on for ever.
-/// A w is looked for as Σ x_i u_i with G x = 1 by conjugate gradients, which ends as soon as G x >
-/// 0; where that fails, non-negative least squares of the normals decides.
-/// @note  Cold: allocates, throws std::invalid_argument for a problem that is not prepared().
+/// Tells wedged problems from those that open, in memory that it keeps.
+template <RealScalar Scalar>
+class WedgeTest {
+ public:
+  /// Whether some motion opens every contact at once: a w with ⟨w, u_i⟩ > 0 for all i.
+  ///
+  /// Then every admissible sequence of reflections is finite. Otherwise Σ c_i u_i = 0 for some
+  /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections go on for ever.
+  /// A w is looked for as Σ x_i u_i with G x = 1 by conjugate gradients, which ends as soon as G x
+  /// > 0; where that fails, non-negative least squares of the normals decides.
+  /// @note  Allocates until grown, throws std::invalid_argument for a problem that is not
+  /// prepared().
+  [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
+    problem.require_prepared();
+    return opens(problem);
+  }
+
+ private:
+  using Vector = Growing<VectorX<Scalar>>;
+
+  void grow(Index count) {
+    for (Vector* vector : {&x_, &residual_, &product_, &direction_}) vector->grow(count);
+    weighted_.grow(count, count);
+    squares_.prepare(count);
+  }
+  [[nodiscard]] bool opens(const ImpactProblem<Scalar>& problem);
+
+  Vector x_, residual_, product_, direction_;
+  Growing<MatrixX<Scalar>> weighted_;
+  NonnegativeLeastSquares<Scalar> squares_;
+};
+
+/// WedgeTest in one call. Cold: allocates, throws as it does.
 template <RealScalar Scalar>
 [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
+  return WedgeTest<Scalar>().has_interior(problem);
+}
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+bool WedgeTest<Scalar>::opens(const ImpactProblem<Scalar>& problem) {
   using std::sqrt;
-  problem.require_prepared();
   const Index count = problem.contact_count();
   if (count == 0) return true;
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar margin = sqrt(rounding);
   const Scalar product_error = (64 + Scalar(count)) * rounding;  // of G x, in units of max |x|
-  VectorX<Scalar> x = VectorX<Scalar>::Zero(count);
-  VectorX<Scalar> residual = VectorX<Scalar>::Ones(count), product(count);
-  VectorX<Scalar> direction = residual;
+  grow(count);
+  Vector &x = x_, &residual = residual_, &product = product_, &direction = direction_;
+  x.setZero();
+  residual.setOnes();
+  direction.setOnes();
   Scalar rest = residual.squaredNorm();
   for (Index iteration = 0; iteration < 2 * count + 10 && rest > Scalar(0); ++iteration) {
     detail::multiply_gram(problem, direction, product);
@@ -61,14 +96,12 @@ template <RealScalar Scalar>
   // Distance of the origin from the normals' convex hull: min ½‖Σ c_i u_i‖² − Σ c_i over c ≥ 0 is
   // −½/distance², without a minimum when the origin is inside. A unit weight on the sum bounds it:
   // min ½ cᵀ(G + 11ᵀ)c − 1ᵀc has Σ c_i u_i = 0 exactly when the body is wedged.
-  const MatrixX<Scalar> weighted = problem.gram() + MatrixX<Scalar>::Ones(count, count);
-  NonnegativeLeastSquares<Scalar> squares;
-  squares.prepare(count);
-  VectorX<Scalar> weights(count);
-  const VectorX<Scalar> linear = -VectorX<Scalar>::Ones(count);
-  static_cast<void>(squares.solve(weighted, linear, weights));
-  detail::multiply_gram(problem, weights, product);
-  return weights.dot(product) > 64 * rounding * weights.squaredNorm();
+  problem.write_gram(weighted_);
+  weighted_.array() += Scalar(1);
+  residual.setConstant(Scalar(-1));
+  static_cast<void>(squares_.solve(weighted_, residual, x));
+  detail::multiply_gram(problem, x, product);
+  return x.dot(product) > 64 * rounding * x.squaredNorm();
 }
 
 }  // namespace carom::inline CAROM_ABI

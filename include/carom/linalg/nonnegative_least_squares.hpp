@@ -35,16 +35,19 @@ class NonnegativeLeastSquares {
   /// @param x       written: the minimiser.
   /// @return  residual: the most negative gradient left [unit of c]; target: what counts as zero.
   /// @note  Real-time safe once prepared: no allocation, no exception, at most 3·count + 10 solves.
-  SolveReport<Scalar> solve(const MatrixX<Scalar>& gram, const VectorX<Scalar>& linear,
-                            VectorX<Scalar>& x) noexcept {
+  template <typename Gram, typename Linear, typename X>
+  SolveReport<Scalar> solve(const Eigen::MatrixBase<Gram>& gram,
+                            const Eigen::MatrixBase<Linear>& linear,
+                            Eigen::MatrixBase<X>& x) noexcept {
     return solve(
         gram, linear, [](Index) { return true; }, x);
   }
 
   /// The same with the variables for which may_move(i) is false held at zero.
-  template <typename MayMove>
-  SolveReport<Scalar> solve(const MatrixX<Scalar>& gram, const VectorX<Scalar>& linear,
-                            const MayMove& may_move, VectorX<Scalar>& x) noexcept {
+  template <typename Gram, typename Linear, typename MayMove, typename X>
+  SolveReport<Scalar> solve(const Eigen::MatrixBase<Gram>& gram,
+                            const Eigen::MatrixBase<Linear>& linear, const MayMove& may_move,
+                            Eigen::MatrixBase<X>& x) noexcept {
     const Index count = linear.size();
     CAROM_EXPECTS(gram.rows() == count && gram.cols() == count && x.size() == count);
     SolveReport<Scalar> report;
@@ -82,17 +85,16 @@ class NonnegativeLeastSquares {
   }
 
  private:
-  void write_gradient(const MatrixX<Scalar>& gram, const VectorX<Scalar>& linear,
-                      const VectorX<Scalar>& x) noexcept {
+  template <typename Gram, typename Linear, typename X>
+  void write_gradient(const Gram& gram, const Linear& linear, const X& x) noexcept {
     gradient_.head(linear.size()) = linear;
     for (const Index j : free_) gradient_.head(linear.size()) += gram.col(j) * x(j);
   }
 
   /// Minimises over the free variables; those that would turn negative are fixed at zero on the
   /// way.
-  [[nodiscard]] bool move_to_free_minimum(const MatrixX<Scalar>& gram,
-                                          const VectorX<Scalar>& linear,
-                                          VectorX<Scalar>& x) noexcept {
+  template <typename Gram, typename Linear, typename X>
+  [[nodiscard]] bool move_to_free_minimum(const Gram& gram, const Linear& linear, X& x) noexcept {
     while (!free_.empty()) {
       const Index size = Index(free_.size());
       const Index stride = factor_.rows();

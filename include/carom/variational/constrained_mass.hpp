@@ -49,6 +49,9 @@ class ConstrainedMass {
     for (Index i = 0; i < size_; ++i) momentum(i) = work_(i);
   }
 
+  /// κ of the last apply_inverse: M v = p − Cᵀκ.
+  [[nodiscard]] Scalar multiplier(Index row) const noexcept { return work_(size_ + row); }
+
  private:
   Index size_ = 0, rows_ = 0;
   MatrixX<Scalar> matrix_;

@@ -32,7 +32,8 @@ class GapRoot {
   void prepare(const System& system) {
     const Index n = system.size(), gaps = StepSolver<System>::Gaps::count(system);
     solver_.prepare(system);
-    for (VectorX<Scalar>* v : {&velocity_, &bend_, &guess_, &path_rate_}) v->setZero(n);
+    for (VectorX<Scalar>* v : {&velocity_, &bend_, &guess_, &path_rate_, &force_}) v->setZero(n);
+    pushed_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
     for (VectorX<Scalar>* v : {&gaps_start_, &rates_start_, &gaps_end_}) v->setZero(gaps);
   }
 
@@ -48,7 +49,7 @@ class GapRoot {
     span_ = at_ = span;
     gap_tolerance_ = gap_tolerance;
     solves_ = iterations_ = 0;
-    failed_ = fresh_ = false;
+    failed_ = fresh_ = pushes_ = false;
     velocity_ = velocity;
     gaps_start_ = gaps;
     for (Index i = 0; i < gaps.size(); ++i) {
@@ -60,6 +61,13 @@ class GapRoot {
     for (Index j = 0; j < velocity.size(); ++j) {
       bend_(j) = (solver_.q_next()(j) - state.q(j)) / span - velocity(j);
     }
+  }
+
+  /// After start(): a step of length s begins with the impulse s·force besides the momentum.
+  /// @param force  [N, N·m], n.
+  void push(const VectorX<Scalar>& force) noexcept {
+    force_ = force;
+    pushes_ = true;
   }
 
   /// First closing gap; the solver is left at that instant, or at the end when there is none.
@@ -126,7 +134,11 @@ class GapRoot {
     for (Index j = 0; j < guess_.size(); ++j) {
       guess_(j) = state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
     }
-    const SolveReport<Scalar> solved = solver_.solve(system, state, s, guess_);
+    if (pushes_) {
+      pushed_ = state;
+      pushed_.momentum += s * force_;
+    }
+    const SolveReport<Scalar> solved = solver_.solve(system, pushes_ ? pushed_ : state, s, guess_);
     ++solves_;
     iterations_ += solved.iterations;
     at_ = s;
@@ -147,7 +159,9 @@ class GapRoot {
   /// The same with a rate as good as Newton needs.
   void read_gap(const System& system, Index i, Scalar& gap, Scalar& rate) noexcept {
     solver_.gaps().write_gradients(system, solver_.q_next());
-    solver_.write_rate(path_rate_);
+    path_rate_ = solver_.action().left_by_step;
+    if (pushes_) path_rate_ += force_;
+    solver_.write_response(path_rate_);
     gap = solver_.gaps().values(i);
     rate = 0;
     for (Index j = 0; j < path_rate_.size(); ++j) {
@@ -221,11 +235,12 @@ class GapRoot {
   }
 
   StepSolver<System> solver_;
-  VectorX<Scalar> velocity_, bend_, guess_, path_rate_;
+  State pushed_;
+  VectorX<Scalar> velocity_, bend_, guess_, path_rate_, force_;
   VectorX<Scalar> gaps_start_, rates_start_, gaps_end_;
   Scalar span_ = 0, at_ = 0, gap_tolerance_ = 0;
   int solves_ = 0, iterations_ = 0;
-  bool failed_ = false, fresh_ = false;
+  bool failed_ = false, fresh_ = false, pushes_ = false;
 };
 
 }  // namespace carom::inline CAROM_ABI

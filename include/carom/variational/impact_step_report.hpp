@@ -19,6 +19,10 @@ struct ImpactStepOptions {
   Scalar root_tolerance = 4096 * std::numeric_limits<Scalar>::epsilon();
   /// A contact whose next flight is shorter than this share of the step comes to rest [-], ≥ 0.
   Scalar rest_share = Scalar(1e-6);
+  /// Overlap deeper than gap_tolerance at the start of a step is projected out first, by the
+  /// shortest motion in the mass metric; the momentum stays. Off: it is reported, and contacts
+  /// that close open again as if they touched.
+  bool project_out = false;
   int event_limit = 100'000;   ///< Most impacts in one step, ≥ 1.
   int recorded_events = 1024;  ///< How many events() can hold, ≥ 0.
 };
@@ -32,13 +36,16 @@ struct ImpactEvent {
 
 template <RealScalar Scalar>
 struct [[nodiscard]] ImpactStepReport {
-  /// Anything but `converged` leaves the state as it was: no_progress when the step's equations
-  /// were not solved, iteration_limit when event_limit was reached.
+  /// Anything but `converged` leaves the state as it was: no_progress when the equations
+  /// of even the smallest part of the step were not solved, iteration_limit when event_limit was
+  /// reached, not_finite when a state or a force was not.
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;      ///< Newton iterations, all solves.
   int solves = 0;          ///< of the step's equations; one in a step without events.
+  int substeps = 1;        ///< More than one where the step was halved.
   int impacts = 0;         ///< Instants of impact in the step.
   Index reflections = 0;   ///< As the impact law counts.
+  bool projected = false;  ///< Overlap at the start was projected out.
   bool plastic = false;    ///< Some impact was resolved plastically: chatter.
   Scalar penetration = 0;  ///< Deepest overlap at the start of the step [unit of the gaps].
   ImpactStatus impact_status = ImpactStatus::resolved;  ///< Worst the law said.

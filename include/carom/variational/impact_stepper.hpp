@@ -8,24 +8,30 @@
 #include <utility>
 #include <vector>
 
-#include "carom/impact/plastic.hpp"
-#include "carom/impact/resolve_impact.hpp"
-#include "carom/variational/chatter.hpp"
-#include "carom/variational/constrained_mass.hpp"
+#include "carom/variational/contact_impact.hpp"
 #include "carom/variational/gap_root.hpp"
+#include "carom/variational/held_friction.hpp"
 #include "carom/variational/impact_step_report.hpp"
 #include "carom/variational/legendre.hpp"
+#include "carom/variational/overlap.hpp"
 #include "carom/variational/step_solver.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-/// What maps momenta across an impact: ImpactResolver, RestitutionImpact, PlasticImpact,
-/// GeneralizedReflections or a law of the user. Law: the contacts separate or rest afterwards.
-template <typename Law, typename Scalar>
-concept ImpactLawFor = ImpactLawLike<Law, Scalar> &&
-    requires(Law& law, const ImpactProblem<Scalar>& problem) {
-  law.prepare(problem);
+namespace detail {
+
+struct NoFriction {};
+
+template <typename System>
+struct FrictionOf {
+  using type = NoFriction;
 };
+template <FrictionalSystemLike System>
+struct FrictionOf<System> {
+  using type = HeldFriction<System>;
+};
+
+}  // namespace detail
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
 /// across the impact of all closed contacts, then finishes the original step, so that the grid of
@@ -35,8 +41,10 @@ concept ImpactLawFor = ImpactLawLike<Law, Scalar> &&
 /// that closes and opens again within a step is looked for where its rate changes sign; found are
 /// dips of gaps with one minimum in the step.
 /// @tparam Law  see ImpactLawFor.
-/// @note  A step without impact is real-time safe: no allocation, no exception. An impact rebuilds
-///        the ImpactProblem, which allocates.
+///
+/// A step that Newton cannot solve is halved, at most halving_limit times; the report says so.
+/// @note  Real-time safe once grown: no allocation, no exception. The first impacts grow the
+///        ImpactProblem and the law; no later one with no more contacts does.
 /// @cite  seghete2014propagative, section VI, eq. (30)
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law =
                                            ImpactResolver<typename System::scalar_type>>
@@ -45,6 +53,8 @@ class ImpactStepper {
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
   using Report = ImpactStepReport<Scalar>;
+
+  static constexpr int halving_limit = 8;  ///< most halvings of a step
 
   /// Cold: allocates.
   explicit ImpactStepper(System system, Law law = Law{},
@@ -56,7 +66,9 @@ class ImpactStepper {
   Report step(State& state, const Scalar& h) noexcept;
 
   /// Impacts of the last step in time order, as many as options.recorded_events.
-  [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept { return events_; }
+  [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept {
+    return impact_.events();
+  }
   /// Contacts held closed, and impulses of the last step: constraints first, then these.
   [[nodiscard]] std::span<const Index> held() const noexcept { return root_.solver().held(); }
   [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept {
@@ -74,8 +86,7 @@ class ImpactStepper {
   /// Forgets what is known of a trajectory: held contacts, chatter.
   void restart() noexcept {
     root_.solver().release_all();
-    chatter_.forget_all();
-    fastest_ = 0;
+    impact_.restart();
   }
 
  private:
@@ -83,45 +94,37 @@ class ImpactStepper {
 
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
+  static constexpr bool rubs = FrictionalSystemLike<System>;
+
+  [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
+  [[nodiscard]] bool finish_rubbing(State& state) noexcept {
+    if constexpr (rubs) {
+      return friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_);
+    }
+    return true;
+  }
   [[nodiscard]] bool solve_pushing(const State& state, const Scalar& span, Report& report) noexcept;
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
-  [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept;
-  void collect(const State& state);
-
-  [[nodiscard]] Scalar rate(const MatrixX<Scalar>& gradients, Index contact) const noexcept {
-    Scalar sum = 0;
-    for (Index j = 0; j < velocity_.size(); ++j) sum += gradients(contact, j) * velocity_(j);
-    return sum;
+  [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
+    return impact_.resolve({system_, root_.solver(), legendre_, rows_now_, velocity_}, state, h,
+                           report);
   }
-  /// Whether a contact closes faster than what rounding leaves of impacts and of resting.
-  [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, Index contact,
-                                const Scalar& h) const noexcept {
-    Scalar scale = fastest_;
-    for (Index j = 0; j < velocity_.size(); ++j) {
-      using std::abs;
-      scale = std::max(scale, Scalar(abs(gradients(contact, j) * velocity_(j))));
-    }
-    const Scalar rest = options_.gap_tolerance * Scalar(1e-6) / h;
-    return rate(gradients, contact) <
-           -(256 * std::numeric_limits<Scalar>::epsilon() * scale + rest);
-  }
+  [[nodiscard]] bool fly(State& state, const Scalar& h, Report& report) noexcept;
+  void go_back(State& state) noexcept;
+  [[nodiscard]] bool part_overlap(State& state, Report& report) noexcept;
 
   System system_;
-  Law law_;
   ImpactStepOptions<Scalar> options_;
   GapRoot<System> root_;
   LegendreMap<System> legendre_;
-  ConstrainedMass<Scalar> mass_;
-  ImpactProblem<Scalar> problem_;
-  PlasticImpact<Scalar> plastic_;
-  ChatterWatch<Scalar> chatter_;
-  std::vector<ImpactEvent<Scalar>> events_;
-  std::vector<Index> closed_;
-  Scalar fastest_ = 0;  ///< closing rate of the last impact
-  std::vector<char> released_, chatters_;
-  State saved_;
-  VectorX<Scalar> velocity_, guess_, gradient_, gaps_now_, saved_momentum_;
+  ContactImpact<System, Law> impact_;
+  OverlapProjection<System> overlap_;
+  typename detail::FrictionOf<System>::type friction_;
+  std::vector<char> released_;
+  std::vector<Index> saved_held_;
+  State saved_, start_;
+  VectorX<Scalar> velocity_, guess_, gaps_now_;
   MatrixX<Scalar> gradients_now_, rows_now_;
 };
 
@@ -130,24 +133,26 @@ class ImpactStepper {
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 ImpactStepper<System, Law>::ImpactStepper(System system, Law law,
                                           const ImpactStepOptions<Scalar>& options)
-    : system_(std::move(system)), law_(std::move(law)), options_(options), root_(options.step) {
+    : system_(std::move(system)),
+      options_(options),
+      root_(options.step),
+      impact_(std::move(law), options) {
   CAROM_EXPECTS(options.gap_tolerance > Scalar(0) && options.root_tolerance > Scalar(0));
   CAROM_EXPECTS(options.rest_share >= Scalar(0) && options.event_limit >= 1);
   const Index n = system_.size(), gaps = StepSolver<System>::Gaps::count(system_);
   root_.prepare(system_);
   const Index rows = root_.solver().multipliers().size();
   legendre_.prepare(system_, rows);
-  mass_.prepare(n, rows);
-  chatter_.prepare(gaps);
-  events_.reserve(std::size_t(options.recorded_events));
-  closed_.reserve(std::size_t(gaps));
+  impact_.prepare(system_, rows);
+  if (options.project_out) overlap_.prepare(system_);
+  saved_held_.reserve(std::size_t(gaps));
   released_.assign(std::size_t(gaps), 0);
-  chatters_.assign(std::size_t(gaps), 0);
-  for (VectorX<Scalar>* v : {&velocity_, &guess_, &gradient_, &saved_momentum_}) v->setZero(n);
+  for (VectorX<Scalar>* v : {&velocity_, &guess_}) v->setZero(n);
   gaps_now_.setZero(gaps);
   gradients_now_.setZero(gaps, n);
   rows_now_.setZero(rows, n);
-  saved_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
+  if constexpr (rubs) friction_.prepare(system_, rows);
+  saved_ = start_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
 }
 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -156,24 +161,81 @@ ImpactStepReport<typename System::scalar_type> ImpactStepper<System, Law>::step(
   CAROM_EXPECTS(state.q.size() == system_.size() && state.momentum.size() == system_.size());
   CAROM_EXPECTS(h > Scalar(0));
   Report report;
-  events_.clear();
   saved_ = state;
+  saved_held_.assign(held().begin(), held().end());
+  impact_.start_step();
+  if (options_.project_out && !part_overlap(state, report)) return report;
+  if (fly(state, h, report)) {
+    state.time = saved_.time + h;
+    return report;
+  }
+  go_back(state);
+  const bool finite = state.q.allFinite() && state.momentum.allFinite();
+  for (int halvings = 1; finite && halvings <= halving_limit; ++halvings) {
+    if (report.impacts > options_.event_limit) break;
+    const int parts = 1 << halvings;
+    Report sum;
+    sum.penetration = report.penetration;
+    sum.projected = report.projected;
+    sum.iterations = report.iterations;
+    sum.solves = report.solves;
+    bool done = true;
+    if (report.projected) {
+      static_cast<void>(
+          overlap_.project_out(system_, state.time, options_.gap_tolerance / 2, state.q));
+    }
+    for (int k = 0; done && k < parts; ++k) {
+      done = fly(state, h / Scalar(parts), sum);
+      state.time = saved_.time + h * (Scalar(k + 1) / Scalar(parts));
+    }
+    sum.substeps = parts;
+    report = sum;
+    if (done) return report;
+    go_back(state);
+  }
+  return report;
+}
+
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+void ImpactStepper<System, Law>::go_back(State& state) noexcept {
+  state = saved_;
+  root_.solver().release_all();
+  for (const Index contact : saved_held_) root_.solver().hold(contact);
+  impact_.go_back();
+}
+
+/// Projects deep overlap out; the state is as it was where that fails. Halves of the step start
+/// from the projected state.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ImpactStepper<System, Law>::part_overlap(State& state, Report& report) noexcept {
+  report.penetration = overlap_.depth(system_, state.q);
+  if (report.penetration <= options_.gap_tolerance) return true;
+  const SolveReport<Scalar> parted =
+      overlap_.project_out(system_, state.time, options_.gap_tolerance / 2, state.q);
+  report.iterations += parted.iterations;
+  report.status = parted.status;
+  report.projected = parted.converged();
+  if (!report.projected) state = saved_;
+  return report.projected;
+}
+
+/// All flights of a step or of a part of it; false where one fails.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& report) noexcept {
   Scalar elapsed = 0;
   Index retries = 0;
   while (true) {
     const Move move = advance(state, h, elapsed, report);
     if (move == Move::finished) break;
+    if (move == Move::failed) return false;
     retries = move == Move::retry ? retries + 1 : 0;
-    const bool stuck = retries > 2 * gaps_now_.size() + 4;
-    if (move == Move::failed || stuck || report.impacts > options_.event_limit) {
-      if (move != Move::failed) report.status = SolveStatus::iteration_limit;
-      state = saved_;
-      return report;
+    if (retries > 2 * gaps_now_.size() + 4 || report.impacts > options_.event_limit) {
+      report.status = SolveStatus::iteration_limit;
+      return false;
     }
   }
-  state.time = saved_.time + h;
   report.status = SolveStatus::converged;
-  return report;
+  return true;
 }
 
 /// One flight: to the next impact, or to the end of the step.
@@ -193,13 +255,16 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   gradients_now_ = gaps.gradients;
   for (Index i = 0; i < gaps_now_.size(); ++i) {
     if (first) report.penetration = std::max(report.penetration, Scalar(-gaps_now_(i)));
-    const bool closing = gaps_now_(i) <= options_.gap_tolerance && approaches(gradients_now_, i, h);
+    const bool closing = gaps_now_(i) <= options_.gap_tolerance &&
+                         impact_.approaches(gradients_now_, velocity_, i, h);
     if (!closing || root_.solver().holds(i)) continue;
     return resolve(state, h, report) ? Move::event : Move::failed;
   }
   if (span <= options_.root_tolerance * h) return Move::finished;
-  if (!solve_pushing(state, span, report)) return Move::failed;
+  std::fill(released_.begin(), released_.end(), char(0));
+  if (!solve_rubbing(state, span, report)) return Move::failed;
   root_.start(state, span, velocity_, gaps_now_, gradients_now_, options_.gap_tolerance);
+  if constexpr (rubs) root_.push(friction_.force());
   if (hold_resting(state, span, h)) return Move::retry;
   Scalar time = span;
   const Index contact = root_.find_first(system_, state, options_.root_tolerance * h, time);
@@ -212,7 +277,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   accept(state, time);
   elapsed = contact < 0 ? h : elapsed + time;
   if (contact < 0 && root_.solver().rows(system_) == 0) return Move::finished;
-  if (!write_motion(state)) return Move::failed;
+  if (!write_motion(state) || !finish_rubbing(state)) return Move::failed;
   if (contact < 0) return Move::finished;
   return resolve(state, h, report) ? Move::event : Move::failed;
 }
@@ -231,12 +296,28 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
                              state.momentum);
 }
 
+/// The step to the end of the span with the friction of the held contacts.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
+                                               Report& report) noexcept {
+  if constexpr (rubs) {
+    start_ = state;
+    friction_.start(root_.solver());
+    for (int round = 0; round < friction_.round_limit; ++round) {
+      if (!solve_pushing(start_, span, report)) return false;
+      if (!friction_.rub(system_, root_.solver(), state, span, start_)) return true;
+    }
+    return solve_pushing(start_, span, report);
+  } else {
+    return solve_pushing(state, span, report);
+  }
+}
+
 /// The step to the end of the span; held contacts that would pull are let go, the worst first.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
   auto& solver = root_.solver();
-  std::fill(released_.begin(), released_.end(), char(0));
   guess_ = state.q + span * velocity_;
   while (true) {
     const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
@@ -273,7 +354,7 @@ bool ImpactStepper<System, Law>::hold_resting(const State& state, const Scalar& 
     if (gaps_now_(i) > options_.gap_tolerance || solver.holds(i)) continue;
     if (released_[std::size_t(i)]) continue;
     const Scalar end = solver.gaps().values(i) - gaps_now_(i);
-    const Scalar start = std::max(rate(gradients_now_, i), Scalar(0));
+    const Scalar start = std::max(impact_.rate(gradients_now_, velocity_, i), Scalar(0));
     Scalar scale = 0;
     for (Index j = 0; j < state.q.size(); ++j) {
       using std::abs;
@@ -284,7 +365,7 @@ bool ImpactStepper<System, Law>::hold_resting(const State& state, const Scalar& 
     const Scalar flight = start * span * span / (start * span - end);
     if (flight > options_.rest_share * h) continue;
     solver.hold(i);
-    chatter_.forget(i);
+    impact_.chatter().forget(i);
     any = true;
   }
   return any;
@@ -297,75 +378,6 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
     state.momentum(i) = root_.solver().momentum_next()(i);
   }
   state.time += time;
-}
-
-/// Puts every closed contact into the impact problem.
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-void ImpactStepper<System, Law>::collect(const State& state) {
-  auto& gaps = root_.solver().gaps();
-  gaps.write_gradients(system_, state.q);
-  problem_.reset(system_.size());
-  closed_.clear();
-  for (Index i = 0; i < gaps.values.size(); ++i) {
-    if (gaps.values(i) > options_.gap_tolerance && !root_.solver().holds(i)) continue;
-    gradient_ = gaps.gradients.row(i).transpose();
-    if (!gradient_.allFinite() || gradient_.isZero(0)) continue;
-    problem_.add_contact(mass_, gradient_);
-    closed_.push_back(i);
-  }
-  problem_.prepare();
-}
-
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::resolve(State& state, const Scalar& h, Report& report) noexcept {
-  auto& solver = root_.solver();
-  const Index fixed = StepSolver<System>::Constraints::count(system_);
-  if (!mass_.factor(legendre_.mass(), rows_now_, fixed)) {
-    report.status = SolveStatus::no_progress;
-    return false;
-  }
-  collect(state);
-  const Scalar energy = state.momentum.dot(velocity_) / 2;
-  saved_momentum_ = state.momentum;
-  law_.prepare(problem_);
-  const ImpactReport<Scalar> impact = law_.resolve(problem_, state.momentum);
-  ++report.impacts;
-  report.reflections += impact.reflections;
-  if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
-  const bool lost =
-      impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * (energy + 1);
-  bool chatters = false;
-  fastest_ = 0;
-  for (const Index i : closed_) {
-    fastest_ = std::max(fastest_, Scalar(-rate(solver.gaps().gradients, i)));
-  }
-  for (const Index i : closed_) {
-    chatters_[std::size_t(i)] = 0;
-    if (!approaches(solver.gaps().gradients, i, h)) continue;
-    chatters_[std::size_t(i)] = chatter_.see(i, state.time, lost, h);
-    chatters = chatters || chatters_[std::size_t(i)];
-    if (events_.size() < events_.capacity()) events_.push_back({state.time, i});
-  }
-  if (chatters) {
-    state.momentum = saved_momentum_;
-    plastic_.prepare(problem_);
-    static_cast<void>(plastic_.resolve(problem_, state.momentum));
-    report.plastic = true;
-  }
-  // What a held contact felt may throw it off.
-  for (std::size_t k = 0; k < closed_.size(); ++k) {
-    const Index i = closed_[k];
-    Scalar scale = 0;
-    for (const auto& e : problem_.response(Index(k))) {
-      using std::abs;
-      scale += abs(e.value * state.momentum(e.index));
-    }
-    const Scalar leaves = problem_.rate(Index(k), state.momentum);
-    if (solver.holds(i) && leaves > 256 * std::numeric_limits<Scalar>::epsilon() * scale) {
-      solver.release(i);
-    }
-  }
-  return true;
 }
 
 }  // namespace carom::inline CAROM_ABI

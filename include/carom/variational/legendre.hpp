@@ -71,6 +71,11 @@ class LegendreMap {
   /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
   [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
 
+  /// μ of the last constrain: what was added to the momentum is Cᵀμ.
+  [[nodiscard]] Scalar multiplier(Index row) const noexcept {
+    return -change_(at_.by_v.size() + row);
+  }
+
  private:
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,

@@ -110,11 +110,16 @@ class StepSolver {
   /// dq₁/dh of the last solve. Without refresh() before it is that of Newton's first iterate, which
   /// differs as much as the guess from the solution.
   void write_rate(VectorX<Scalar>& out) noexcept {
+    out = action_.left_by_step;
+    write_response(out);
+  }
+  /// What a small change of the first momentum does to q₁, in place; as exact as write_rate.
+  void write_response(VectorX<Scalar>& change) noexcept {
     const Index n = q_next_.size();
     change_.setZero();
-    change_.head(n) = -action_.left_by_step;
+    change_.head(n) = -change;
     lu_.solve(change_.data());
-    out = change_.head(n);
+    change = change_.head(n);
   }
 
   [[nodiscard]] DiscreteLagrangian<System>& action() noexcept { return action_; }
