@@ -72,6 +72,7 @@ set(CAROM_HEADERS
   include/carom/variational/held_friction.hpp
   include/carom/variational/impact_step_report.hpp
   include/carom/variational/impact_stepper.hpp
+  include/carom/variational/joint_forces.hpp
   include/carom/variational/lagrangian.hpp
   include/carom/variational/legendre.hpp
   include/carom/variational/level_functions.hpp
