@@ -320,8 +320,8 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
 
 TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials bend",
           "[variational][law]") {
-  // A step that is restarted at each impact loses a third of the energy in 1e5 impacts; finishing
-  // it keeps the error of the smooth motion, of the order of h²/24.
+  // Finishing the step keeps the error of the smooth motion, of the order of h²/24; restarting it
+  // at each impact does not, see scenes/knocking_test.cpp.
   ImpactStepper<KnockingPendula> stepper({});
   MechanicalState<double> state{0, numbers<double>({-1, 0.3}), numbers<double>({0.3, 0.5})};
   const double start = stepper.energy(state);

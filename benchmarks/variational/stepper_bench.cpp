@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/variational/stepper.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "carom/variational/impact_stepper.hpp"
+#include "carom/variational/planar_tree.hpp"
+
+namespace {
+
+using carom::ImpactStepper, carom::Index, carom::MechanicalState, carom::VectorX;
+using carom::VariationalStepper;
+using Tree = carom::PlanarTree<double>;
+
+/// Links of 1 m and 1 kg in a chain, each a rod about its end.
+[[nodiscard]] Tree chain(Index count) {
+  std::vector<carom::PlanarBody<double>> bodies(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    auto& body = bodies[std::size_t(i)];
+    body.parent = i - 1;
+    body.centre << 0.5, 0;
+    if (i > 0) body.hinge << 1, 0;
+    body.inertia = 1.0 / 12;
+  }
+  return Tree(bodies);
+}
+
+/// The chain with a wall: its end must stay on one side of x = place.
+struct ChainAtWall : Tree {
+  double place;
+  ChainAtWall(Index count, double at) : Tree(chain(count)), place(at) {
+    x_.setZero(count);
+    y_.setZero(count);
+  }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  void write_gaps(const VectorX<double>& q, VectorX<double>& out) const noexcept {
+    out(0) = place - point(q, body_count() - 1, Point(1, 0))(0);
+  }
+  void write_gap_gradients(const VectorX<double>& q, carom::MatrixX<double>& out) const noexcept {
+    write_point(q, body_count() - 1, Point(1, 0), x_, y_);
+    for (Index j = 0; j < q.size(); ++j) out(0, j) = -x_(j);
+  }
+
+ private:
+  mutable VectorX<double> x_, y_;
+};
+
+/// Hanging, tilted by 0.3 at the first hinge, moving at 0.2 rad/s.
+template <typename Stepper>
+[[nodiscard]] MechanicalState<double> tilted(Stepper& stepper) {
+  const Index n = stepper.system().size();
+  VectorX<double> q = VectorX<double>::Zero(n);
+  q(0) = -1.57 + 0.3;
+  return stepper.make_state(q, VectorX<double>::Constant(n, 0.2));
+}
+
+/// Steps of 10 ms, restarted every 100. Counters: iterations per step, worst_us of all steps.
+template <typename Stepper>
+void time_steps(benchmark::State& state, Stepper& stepper, const MechanicalState<double>& start) {
+  MechanicalState<double> at = start;
+  double worst = 0;
+  long iterations = 0, steps = 0;
+  for (auto _ : state) {
+    if (steps % 100 == 0) at = start;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto report = stepper.step(at, 0.01);
+    const auto end = std::chrono::steady_clock::now();
+    worst = std::max(worst, std::chrono::duration<double, std::micro>(end - begin).count());
+    if (!report.converged()) return state.SkipWithError("a step did not converge");
+    iterations += report.iterations;
+    ++steps;
+  }
+  state.counters["iterations"] = double(iterations) / double(std::max(steps, 1L));
+  state.counters["worst_us"] = worst;
+}
+
+void chain_steps(benchmark::State& state) {
+  VariationalStepper<Tree> stepper(chain(state.range(0)));
+  time_steps(state, stepper, tilted(stepper));
+}
+BENCHMARK(chain_steps)->Arg(1)->Arg(5)->Arg(10)->Arg(20);
+
+/// The wall is out of reach: what looking for impacts costs.
+void free_steps(benchmark::State& state) {
+  VariationalStepper<Tree> plain(chain(state.range(0)));
+  ImpactStepper<ChainAtWall> stepper(ChainAtWall(state.range(0), 100));
+  time_steps(state, stepper, tilted(plain));
+}
+BENCHMARK(free_steps)->Arg(1)->Arg(5)->Arg(8)->Arg(20);
+
+/// The same step, from the same state, with one impact in it.
+void impact_steps(benchmark::State& state) {
+  VariationalStepper<Tree> plain(chain(state.range(0)));
+  const MechanicalState<double> start = tilted(plain);
+  const Index last = state.range(0) - 1;
+  const double place = plain.system().point(start.q, last, Tree::Point(1, 0))(0) + 1e-3;
+  ImpactStepper<ChainAtWall> stepper(ChainAtWall(state.range(0), place));
+  MechanicalState<double> at = start;
+  double worst = 0;
+  for (auto _ : state) {
+    at = start;
+    stepper.restart();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto report = stepper.step(at, 0.01);
+    const auto end = std::chrono::steady_clock::now();
+    worst = std::max(worst, std::chrono::duration<double, std::micro>(end - begin).count());
+    if (!report.converged() || report.impacts != 1) return state.SkipWithError("no impact");
+  }
+  state.counters["worst_us"] = worst;
+}
+BENCHMARK(impact_steps)->Arg(1)->Arg(5)->Arg(8)->Arg(20);
+
+}  // namespace
