@@ -180,7 +180,7 @@ class StepSolver {
   [[nodiscard]] bool factor(Index rows) noexcept {
     const Index n = q_next_.size();
     if (rows == 0) return lu_.factor(action_.left_by_1, n);
-    matrix_.setZero();
+    matrix_.topLeftCorner(n + rows, n + rows).setZero();
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
       for (Index k = 0; k < rows; ++k) {
