@@ -36,6 +36,12 @@ struct ImpactCommandOptions {
   bool json = false;
 };
 
+struct SimulateOptions {
+  std::string file;
+  std::string csv;    ///< File for the rows; empty: none.
+  bool json = false;  ///< The summary is JSON in any case.
+};
+
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
@@ -46,6 +52,7 @@ struct DemoOptions {
 int run_project(const ProjectOptions& options);
 int run_solve(const SolveOptions& options);
 int run_impact(const ImpactCommandOptions& options);
+int run_simulate(const SimulateOptions& options);
 int run_demo(const DemoOptions& options);
 
 /// Writes text to standard output, all of it or BadInput.

@@ -119,6 +119,7 @@ struct CommandLine {
   ProjectOptions project;
   SolveOptions solve;
   ImpactCommandOptions impact;
+  SimulateOptions simulate;
   DemoOptions demo;
   std::string law = "convex", solver = "sap", tolerance = "1e-8", repeat = "1";
   bool rigid = false;
@@ -130,6 +131,7 @@ struct CommandLine {
     add_project();
     add_solve();
     add_impact();
+    add_simulate();
     add_demo();
   }
 
@@ -200,6 +202,20 @@ struct CommandLine {
     command->callback([this] { exit_code_of = [this] { return run_impact(impact); }; });
   }
 
+  void add_simulate() {
+    CLI::App* const command =
+        app.add_subcommand("simulate", "Run a mechanical system in time, impacts included");
+    command
+        ->add_option("FILE", simulate.file,
+                     R"(JSON: {"system":"...", "parameters":{..}, "time_step":h, "duration":T, )"
+                     R"("restitution":R}; system is one of bouncing_ball, pendulum, )"
+                     R"(double_pendulum, oscillator, cradle, galperin, billiards, kepler)")
+        ->required();
+    command->add_option("--csv", simulate.csv, "File for rows time, q, momentum, energy, event");
+    command->add_flag("--json", simulate.json, "The summary is JSON with or without");
+    command->callback([this] { exit_code_of = [this] { return run_simulate(simulate); }; });
+  }
+
   void add_demo() {
     demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
@@ -221,7 +237,7 @@ int run(int argc, char** argv) {
     return refuse_line(std::string(fault.what()) + " (carom --help lists what there is)");
   }
   if (!line.exit_code_of)
-    return refuse_line("expected project, solve, impact or demo, got no command");
+    return refuse_line("expected project, solve, impact, simulate or demo, got no command");
   return line.exit_code_of();
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("step_solver: the step's equations hold", "[variational][law]") {
     auto& action = solver.action();
     action.write_slopes(system, now.q, solver.q_next(), 0, h);
     CHECK((now.momentum + action.left).norm() <= rounding(32, 4.0 + 4 / std::abs(h)));
-    CHECK((solver.momentum_next() - action.right).norm() == 0);
+    CHECK((solver.momentum_next() - action.right).norm() <= rounding(32, 4.0 + 4 / std::abs(h)));
   }
 }
 

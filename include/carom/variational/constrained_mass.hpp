@@ -28,7 +28,7 @@ class ConstrainedMass {
                             Index rows) noexcept {
     CAROM_EXPECTS(mass.rows() == size_ && work_.size() >= size_ + rows);
     rows_ = rows;
-    matrix_.setZero();
+    matrix_.topLeftCorner(size_ + rows, size_ + rows).setZero();
     for (Index j = 0; j < size_; ++j) {
       for (Index i = 0; i < size_; ++i) matrix_(i, j) = mass(i, j);
       for (Index k = 0; k < rows; ++k) {

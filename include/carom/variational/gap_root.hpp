@@ -49,14 +49,12 @@ class GapRoot {
     span_ = at_ = span;
     gap_tolerance_ = gap_tolerance;
     solves_ = iterations_ = 0;
-    failed_ = fresh_ = pushes_ = false;
+    failed_ = fresh_ = pushes_ = read_ = false;
     velocity_ = velocity;
     gaps_start_ = gaps;
-    for (Index i = 0; i < gaps.size(); ++i) {
-      rates_start_(i) = 0;
-      for (Index j = 0; j < velocity.size(); ++j) {
-        rates_start_(i) += gradients(i, j) * velocity(j);
-      }
+    rates_start_.setZero();
+    for (Index j = 0; j < velocity.size(); ++j) {
+      for (Index i = 0; i < gaps.size(); ++i) rates_start_(i) += gradients(i, j) * velocity(j);
     }
     for (Index j = 0; j < velocity.size(); ++j) {
       bend_(j) = (solver_.q_next()(j) - state.q(j)) / span - velocity(j);
@@ -142,7 +140,7 @@ class GapRoot {
     ++solves_;
     iterations_ += solved.iterations;
     at_ = s;
-    fresh_ = false;
+    fresh_ = read_ = false;
     failed_ = failed_ || !solved.converged();
     return !failed_;
   }
@@ -151,17 +149,23 @@ class GapRoot {
   /// factor.
   void read_exactly(const System& system, const State& state, Index i, Scalar& gap,
                     Scalar& rate) noexcept {
-    if (!fresh_) fresh_ = solver_.refresh(system, state, at_);
+    if (!fresh_) {
+      fresh_ = solver_.refresh(system, state, at_);
+      read_ = false;
+    }
     failed_ = failed_ || !fresh_;
     read_gap(system, i, gap, rate);
   }
 
   /// The same with a rate as good as Newton needs.
   void read_gap(const System& system, Index i, Scalar& gap, Scalar& rate) noexcept {
-    solver_.gaps().write_gradients(system, solver_.q_next());
-    path_rate_ = solver_.action().left_by_step;
-    if (pushes_) path_rate_ += force_;
-    solver_.write_response(path_rate_);
+    if (!read_) {
+      solver_.gaps().write_gradients(system, solver_.q_next());
+      path_rate_ = solver_.action().left_by_step;
+      if (pushes_) path_rate_ += force_;
+      solver_.write_response(path_rate_);
+      read_ = true;
+    }
     gap = solver_.gaps().values(i);
     rate = 0;
     for (Index j = 0; j < path_rate_.size(); ++j) {
@@ -241,6 +245,7 @@ class GapRoot {
   Scalar span_ = 0, at_ = 0, gap_tolerance_ = 0;
   int solves_ = 0, iterations_ = 0;
   bool failed_ = false, fresh_ = false, pushes_ = false;
+  bool read_ = false;  ///< gradients and path_rate_ are those of where the solver is
 };
 
 }  // namespace carom::inline CAROM_ABI

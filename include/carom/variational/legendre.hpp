@@ -88,7 +88,8 @@ class LegendreMap {
     VectorX<Scalar>& x = change_;
     for (int iteration = 0; iteration < 30; ++iteration) {
       lagrangian_.write_curvature(system, q, v, t, at_);
-      matrix_.setZero();
+      const Index used = n + rows.count;
+      matrix_.topLeftCorner(used, used).setZero();
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
         for (Index r = 0; r < rows.count; ++r)

@@ -66,6 +66,7 @@ class StepSolver {
     matrix_.setZero(n + rows, n + rows);
     change_.setZero(n + rows);
     q_next_.setZero(n);
+    momentum_next_.setZero(n);
     lu_.prepare(n + rows);
   }
 
@@ -90,7 +91,9 @@ class StepSolver {
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
 
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
-  [[nodiscard]] const VectorX<Scalar>& momentum_next() const noexcept { return action_.right; }
+  /// p₁ = p₀ + Cᵀλ + (left + right): free of the 1/h that rounding of q₁ takes in D₂L_d alone, so
+  /// steps however short keep their momentum.
+  [[nodiscard]] const VectorX<Scalar>& momentum_next() const noexcept { return momentum_next_; }
   /// λ of the last step: impulses of the constraints, then of the held contacts; rows() of them.
   [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept { return multipliers_; }
   /// Gradients of constraints and held contacts at q₁, the first rows() of them.
@@ -185,7 +188,7 @@ class StepSolver {
   [[nodiscard]] bool factor(Index rows) noexcept {
     const Index n = q_next_.size();
     if (rows == 0) return lu_.factor(action_.left_by_1, n);
-    matrix_.setZero();
+    matrix_.topLeftCorner(n + rows, n + rows).setZero();
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
       for (Index k = 0; k < rows; ++k) {
@@ -215,7 +218,7 @@ class StepSolver {
   Gaps gaps_;
   std::vector<Index> held_;
   MatrixX<Scalar> gradients_now_, gradients_next_, matrix_;
-  VectorX<Scalar> levels_, multipliers_, change_, q_next_;
+  VectorX<Scalar> levels_, multipliers_, change_, q_next_, momentum_next_;
   LuFactor<Scalar> lu_;
   bool settled_ = false;
 };
@@ -279,6 +282,8 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
     report.residual_target = std::max(report.residual_target, report.residual);
   }
   report.status = SolveStatus::converged;
+  // change_ holds the last residual p₀ + left + Cᵀλ, negated.
+  for (Index i = 0; i < now.q.size(); ++i) momentum_next_(i) = action_.right(i) - change_(i);
   return report;
 }
 
