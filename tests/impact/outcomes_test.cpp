@@ -241,3 +241,18 @@ TEST_CASE("outcomes: permuted whole numbers never share a key", "[impact][regres
   for (std::size_t i = 1; i < keys.size(); ++i) nearest = std::min(nearest, keys[i] - keys[i - 1]);
   CHECK(nearest > 1e-9);
 }
+
+TEST_CASE("outcomes: options that contradict themselves are refused by name", "[impact][example]") {
+  const ImpactScene scene = ball_line({1, 1});
+  const auto refused = [&](const carom::OutcomeOptions<double>& options) {
+    return refusal_of([&] {
+      static_cast<void>(
+          carom::enumerate_outcomes(scene.problem, scene.mass, vector_of({1, 0}), options));
+    });
+  };
+  CHECK(refused({.tolerance = 0}) == "tolerance: expected a fraction in (0, 1), got 0");
+  CHECK(refused({.state_limit = 0}) == "state limit: expected a count >= 1, got 0");
+  CHECK(refused({.feasibility = -1}) == "feasibility: expected a fraction in [0, 1), got -1");
+  CHECK(refused({.feasibility = 2}) == "feasibility: expected a fraction in [0, 1), got 2");
+  CHECK(refused({}) == "accepted");
+}

@@ -88,3 +88,33 @@ TEST_CASE("resolve_impact: rest stays rest, bad momenta are refused", "[impact][
   CHECK(refused(vector_of({1, std::nan("")})) ==
         "momentum entry 1: expected a finite number, got nan");
 }
+
+TEST_CASE("resolve_impact: options that contradict themselves are refused by name",
+          "[impact][example]") {
+  using Elastic = carom::ImpactResolver<double>;
+  const auto refused = [](const carom::ImpactOptions<double>& options) {
+    const std::string fault = check(options);
+    CHECK(refusal_of([&] { static_cast<void>(Elastic(options)); }) == fault);
+    CHECK(refusal_of([&] { static_cast<void>(carom::NewtonImpact<double>(0.1, options)); }) ==
+          fault);
+    CHECK(refusal_of([&] { static_cast<void>(carom::GeneralizedReflections<double>(options)); }) ==
+          fault);
+    return fault;
+  };
+  CHECK(refused({.tolerance = -1e-9}) == "tolerance: expected a fraction in [0, 1), got -1e-09");
+  CHECK(refused({.tolerance = 1}) == "tolerance: expected a fraction in [0, 1), got 1");
+  CHECK(refused({.tolerance = std::nan("")}) ==
+        "tolerance: expected a fraction in [0, 1), got nan");
+  CHECK(refused({.reflection_limit = -1}) == "reflection limit: expected a count >= 0, got -1");
+  CHECK(check(carom::ImpactOptions<double>{}).empty());
+  for (const double restitution : {-0.1, 1.1, std::nan("")}) {
+    CHECK(refusal_of([&] {
+            static_cast<void>(carom::RestitutionImpact<double>(restitution));
+          }).substr(0, 45) == "restitution: expected a number in [0, 1], got");
+  }
+  for (const double threshold : {0.0, -1.0, 1.0, std::nan("")}) {
+    CHECK(refusal_of([&] {
+            static_cast<void>(carom::NewtonImpact<double>(threshold));
+          }).substr(0, 53) == "collapse threshold: expected a fraction in (0, 1), go");
+  }
+}

@@ -40,9 +40,9 @@ class FrictionImpact {
   ///                            propagation [-], > 0. Smaller takes more impacts before giving up.
   explicit FrictionImpact(FrictionImpactLaw law = FrictionImpactLaw::routh,
                           FrictionImpactOrder order = FrictionImpactOrder::most_infeasible,
-                          Scalar collapse_threshold = Scalar(1e-9)) noexcept
+                          Scalar collapse_threshold = Scalar(1e-9))
       : law_(law), order_(order), threshold_(collapse_threshold) {
-    CAROM_EXPECTS(collapse_threshold > Scalar(0));
+    detail::reject_if(detail::collapse_fault(collapse_threshold));
   }
 
   /// Forgets all contacts.
@@ -86,6 +86,7 @@ class FrictionImpact {
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit impacts.
   ImpactReport<Scalar> resolve(VectorX<Scalar>& momentum,
                                const ImpactOptions<Scalar>& options = {}) noexcept {
+    CAROM_EXPECTS(check(options).empty());
     CAROM_EXPECTS(contacts_.empty() || momentum.size() == contacts_[0].gradients.rows());
     ImpactReport<Scalar> report;
     if (!momentum.allFinite()) return report;

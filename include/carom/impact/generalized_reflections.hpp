@@ -19,7 +19,7 @@ template <RealScalar Scalar>
 class GeneralizedReflections {
  public:
   explicit GeneralizedReflections(const ImpactOptions<Scalar>& options = {}) : options_(options) {
-    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
+    detail::reject_if(check(options));
   }
 
   /// Grows memory to the problem's size; allocates where none was as large.

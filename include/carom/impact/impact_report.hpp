@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/invalid_input.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -43,6 +43,36 @@ struct ImpactOptions {
   /// stops what would take a tenth of a second; lower it where time is short.
   Index reflection_limit = 10'000'000;
 };
+
+/// What is wrong with the options, as one sentence; empty when nothing is.
+template <RealScalar Scalar>
+[[nodiscard]] Fault check(const ImpactOptions<Scalar>& options) {
+  if (!(options.tolerance >= Scalar(0) && options.tolerance < Scalar(1))) {
+    return detail::fault("tolerance", "a fraction in [0, 1)", options.tolerance);
+  }
+  if (options.reflection_limit < 0) {
+    return detail::fault("reflection limit", "a count >= 0", options.reflection_limit);
+  }
+  return {};
+}
+
+namespace detail {
+
+/// What is wrong with a coefficient of restitution.
+template <RealScalar Scalar>
+[[nodiscard]] Fault restitution_fault(const Scalar& restitution) {
+  if (restitution >= Scalar(0) && restitution <= Scalar(1)) return {};
+  return fault("restitution", "a number in [0, 1]", restitution);
+}
+
+/// What is wrong with the share of the first closing rate below which impacts count as collapsed.
+template <RealScalar Scalar>
+[[nodiscard]] Fault collapse_fault(const Scalar& threshold) {
+  if (threshold > Scalar(0) && threshold < Scalar(1)) return {};
+  return fault("collapse threshold", "a fraction in (0, 1)", threshold);
+}
+
+}  // namespace detail
 
 /// Outcome of one impact.
 template <RealScalar Scalar>

@@ -27,8 +27,8 @@ class NewtonImpact {
   explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {
-    CAROM_EXPECTS(collapse_threshold > Scalar(0));
-    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
+    detail::reject_if(detail::collapse_fault(collapse_threshold));
+    detail::reject_if(check(options));
   }
 
   /// Grows memory to the problem's size.

@@ -45,6 +45,21 @@ struct OutcomeOptions {
   Scalar feasibility = 1024 * std::numeric_limits<Scalar>::epsilon();
 };
 
+/// What is wrong with the options, as one sentence; empty when nothing is.
+template <RealScalar Scalar>
+[[nodiscard]] Fault check(const OutcomeOptions<Scalar>& options) {
+  if (!(options.tolerance > Scalar(0) && options.tolerance < Scalar(1))) {
+    return detail::fault("tolerance", "a fraction in (0, 1)", options.tolerance);
+  }
+  if (!(options.feasibility >= Scalar(0) && options.feasibility < Scalar(1))) {
+    return detail::fault("feasibility", "a fraction in [0, 1)", options.feasibility);
+  }
+  if (options.state_limit < 1) {
+    return detail::fault("state limit", "a count >= 1", options.state_limit);
+  }
+  return {};
+}
+
 namespace detail {
 
 /// A fixed combination Σ w_i p_i of a momentum's entries to find it again by, and Σ w_i.
@@ -94,15 +109,15 @@ class MomentumMemory {
 ///
 /// @param mass      M or an operator for M⁻¹, for the norm of momenta.
 /// @param momentum  p⁻.
-/// @note  Cold: allocates, throws std::invalid_argument for a momentum of the wrong size or not
-///        finite, and for a problem that is not prepared().
+/// @note  Cold: allocates, throws std::invalid_argument for options out of range, a momentum of
+///        the wrong size or not finite, and for a problem that is not prepared().
 /// @cite  seghete2014propagative, section V (indeterminacy), over admissible orders.
 template <RealScalar Scalar, InverseMassLike Mass>
 [[nodiscard]] ImpactOutcomes<Scalar> enumerate_outcomes(
     const ImpactProblem<Scalar>& problem, const Mass& mass, const VectorX<Scalar>& momentum,
     const OutcomeOptions<Scalar>& options = {}) {
   using std::sqrt;
-  CAROM_EXPECTS(options.tolerance > Scalar(0) && options.feasibility >= Scalar(0));
+  detail::reject_if(check(options));
   if (momentum.size() != problem.size()) {
     detail::reject_if(
         detail::fault("momentum entries", "as many as the problem's size", momentum.size()));

@@ -27,7 +27,7 @@ class ImpactResolver {
  public:
   explicit ImpactResolver(const ImpactOptions<Scalar>& options = {}, Order order = {})
       : options_(options), order_(std::move(order)) {
-    CAROM_EXPECTS(options.tolerance >= Scalar(0) && options.reflection_limit >= 0);
+    detail::reject_if(check(options));
   }
 
   /// Grows memory to the problem's size and finds out whether it is wedged.

@@ -43,7 +43,7 @@ class RestitutionImpact {
   explicit RestitutionImpact(Scalar restitution, PlasticLaw plastic = PlasticLaw::moreau,
                              const ImpactOptions<Scalar>& options = {}, Order order = {})
       : restitution_(restitution), elastic_(options, std::move(order)), plastic_(plastic) {
-    CAROM_EXPECTS(restitution >= Scalar(0) && restitution <= Scalar(1));
+    detail::reject_if(detail::restitution_fault(restitution));
   }
 
   /// Grows memory to the problem's size; allocates where none was as large.
