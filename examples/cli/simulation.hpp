@@ -60,6 +60,9 @@ class SceneLaw {
                                VectorX<double>& momentum) noexcept {
     return elastic_only_ ? elastic_.resolve(problem, momentum) : blend_.resolve(problem, momentum);
   }
+  [[nodiscard]] const VectorX<double>& impulses() const noexcept {
+    return elastic_only_ ? elastic_.impulses() : blend_.impulses();
+  }
 
  private:
   bool elastic_only_;
