@@ -60,8 +60,9 @@ class SceneLaw {
                                VectorX<double>& momentum) noexcept {
     return elastic_only_ ? elastic_.resolve(problem, momentum) : blend_.resolve(problem, momentum);
   }
-  [[nodiscard]] const VectorX<double>& impulses() const noexcept {
-    return elastic_only_ ? elastic_.impulses() : blend_.impulses();
+  [[nodiscard]] std::span<const double> impulses() const noexcept {
+    if (elastic_only_) return elastic_.impulses();
+    return {blend_.impulses().data(), std::size_t(blend_.impulses().size())};
   }
 
  private:
