@@ -9,7 +9,7 @@
 #include "carom/variational/composition.hpp"
 #include "carom/variational/impact_stepper.hpp"
 #include "carom/variational/planar_tree.hpp"
-#include "carom/variational/step_derivative.hpp"
+#include "carom/variational/step_curvature.hpp"
 #include "carom/variational/stepper.hpp"
 
 #include "support/allocation_guard.hpp"
@@ -45,6 +45,31 @@ void step_guarded(const System& system, std::initializer_list<double> q,
     }
   }
   CHECK(converged);
+}
+
+/// Second derivatives again and again with all allocations counted.
+template <template <typename> typename System>
+void curve_guarded(std::initializer_list<double> q, std::initializer_list<double> p) {
+  const System<double> system;
+  const System<carom::SecondOrder<double>> lifted;
+  const MechanicalState<double> state{0, numbers<double>(q), numbers<double>(p)};
+  const carom::Index n = 2 * system.size();
+  carom::StepCurvature<System<double>, System<carom::SecondOrder<double>>> curvature;
+  curvature.prepare(system, lifted);
+  std::vector<carom::MatrixX<double>> second(std::size_t(n), carom::MatrixX<double>::Zero(n, n));
+  bool converged = true;
+  std::size_t allocations = 0;
+  {
+    const carom::testing::AllocationGuard guard;
+    allocations = carom::testing::allocation_count;
+    for (int k = 0; k < 3; ++k) {
+      converged =
+          converged && curvature.evaluate(system, lifted, state, 0.01, state.q, second).converged();
+    }
+    allocations = carom::testing::allocation_count - allocations;
+  }
+  CHECK(converged);
+  CHECK(allocations == 0);
 }
 
 /// Unlike masses on a line that knock against each other and two walls.
@@ -99,6 +124,11 @@ struct Falling : Thrown<double> {
 };
 
 }  // namespace
+
+TEST_CASE("real_time: second derivatives of a step", "[variational][real_time]") {
+  curve_guarded<DoublePendulum>({1, -0.5}, {0.2, 0.1});
+  curve_guarded<RodPendulum>({0.6, -0.8}, {0.32, 0.24});
+}
 
 TEST_CASE("real_time: variational steps do not allocate", "[variational][real_time]") {
   step_guarded(Pendulum<double>{}, {1}, {0.5});

@@ -121,6 +121,28 @@ concept ContactSystemLike =
     SizedSystemLike<System> &&
     requires(const System& system) { { system.gap_count() } -> std::same_as<Index>; };
 
+/// Constraints with gradients by the user.
+template <typename System>
+concept WrittenConstraintsLike =
+    SizedSystemLike<System> &&
+    requires(const System& system, const VectorX<typename System::scalar_type>& q,
+             VectorX<typename System::scalar_type>& vector,
+             MatrixX<typename System::scalar_type>& matrix) {
+      system.write_constraints(q, vector);
+      system.write_constraint_gradients(q, matrix);
+    };
+
+/// Gaps with gradients by the user.
+template <typename System>
+concept WrittenGapsLike =
+    SizedSystemLike<System> &&
+    requires(const System& system, const VectorX<typename System::scalar_type>& q,
+             VectorX<typename System::scalar_type>& vector,
+             MatrixX<typename System::scalar_type>& matrix) {
+      system.write_gaps(q, vector);
+      system.write_gap_gradients(q, matrix);
+    };
+
 // clang-format on
 
 }  // namespace carom::inline CAROM_ABI

@@ -127,35 +127,26 @@ class LevelFunctions {
 
  private:
   static constexpr bool written =
-      Kind == LevelKind::constraints ? requires(const System& system, const VectorX<Scalar>& q,
-                                                VectorX<Scalar>& vector, MatrixX<Scalar>& matrix) {
-    system.write_constraints(q, vector);
-    system.write_constraint_gradients(q, matrix);
+      Kind == LevelKind::constraints ? WrittenConstraintsLike<System> : WrittenGapsLike<System>;
+
+  void set(const VectorX<Scalar>& q) noexcept {
+    CAROM_EXPECTS(q_.size() == q.size());
+    for (Index i = 0; i < q.size(); ++i) q_(i) = Number(q(i));
   }
-          : requires(const System& system, const VectorX<Scalar>& q, VectorX<Scalar>& vector,
-                     MatrixX<Scalar>& matrix) {
-            system.write_gaps(q, vector);
-            system.write_gap_gradients(q, matrix);
-          };
 
-          void set(const VectorX<Scalar>& q) noexcept {
-            CAROM_EXPECTS(q_.size() == q.size());
-            for (Index i = 0; i < q.size(); ++i) q_(i) = Number(q(i));
-          }
+  /// One run with the inner directions first..last of q.
+  void run(const System& system, Index first, Index last) noexcept {
+    for (Index k = first; k < last; ++k) q_(k).inner(k - first) = 1;
+    for (Index i = 0; i < out_.size(); ++i) out_(i) = Number();
+    if constexpr (Kind == LevelKind::constraints) {
+      system.constraints(q_, out_);
+    } else {
+      system.gaps(q_, out_);
+    }
+    for (Index k = first; k < last; ++k) q_(k).inner.setZero();
+  }
 
-          /// One run with the inner directions first..last of q.
-          void run(const System& system, Index first, Index last) noexcept {
-            for (Index k = first; k < last; ++k) q_(k).inner(k - first) = 1;
-            for (Index i = 0; i < out_.size(); ++i) out_(i) = Number();
-            if constexpr (Kind == LevelKind::constraints) {
-              system.constraints(q_, out_);
-            } else {
-              system.gaps(q_, out_);
-            }
-            for (Index k = first; k < last; ++k) q_(k).inner.setZero();
-          }
-
-          VectorX<Number> q_, out_;
+  VectorX<Number> q_, out_;
 };
 
 }  // namespace carom::inline CAROM_ABI

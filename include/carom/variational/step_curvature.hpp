@@ -13,14 +13,14 @@ namespace carom::inline CAROM_ABI {
 /// Pendulum<double>. Its second derivatives, read in these numbers, carry the third.
 template <typename Lifted, typename System>
 concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
-                           std::same_as<typename Lifted::scalar_type, DerivativeNumber<System>>;
+    std::same_as<typename Lifted::scalar_type, DerivativeNumber<System>>;
 
 /// Second derivatives of the step map (q₀, p₀) → (q₁, p₁), for Newton methods in optimal control.
 ///
 /// The linear equations of StepDerivative, differentiated once more: with its matrix, factored
 /// once, left₁ d²q₁ + C₀ᵀ d²λ = −(d left₀ dq₀ + d left₁ dq₁ + dC₀ᵀ dλ), C₁ d²q₁ = −dC₁ dq₁.
 /// What d does to the matrices comes from the lifted system at (q₁ + Y dx), four directions a run.
-/// @cite  johnson2015structured, section 4, for the tree-structured form of the same derivatives
+/// @cite  johnson2015structured, for first and second derivatives of midpoint steps
 template <LagrangianSystemLike System, LiftedSystemLike<System> Lifted>
 class StepCurvature {
  public:
@@ -127,7 +127,8 @@ class StepCurvature {
     for (Index i = 0; i < n; ++i) {
       Scalar sum = c < n ? action_.right_by_0(i, c).inner(d) : Scalar(0);
       for (Index j = 0; j < n; ++j) {
-        sum += action_.right_by_1(i, j).inner(d) * first_(j, c) + base.right_by_1(i, j) * column_(j);
+        sum +=
+            action_.right_by_1(i, j).inner(d) * first_(j, c) + base.right_by_1(i, j) * column_(j);
       }
       out(i, c) = column_(i);
       out(n + i, c) = sum;
