@@ -129,8 +129,12 @@ class GapRoot {
 
   /// Solves the step of length s from the state.
   bool evaluate(const System& system, const State& state, const Scalar& s) noexcept {
+    using std::abs;
+    const Scalar ahead = s - at_;
+    const bool near = read_ && abs(ahead) < span_ / 16;
     for (Index j = 0; j < guess_.size(); ++j) {
-      guess_(j) = state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
+      guess_(j) = near ? solver_.q_next()(j) + ahead * path_rate_(j)
+                       : state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
     }
     if (pushes_) {
       pushed_ = state;
@@ -186,6 +190,7 @@ class GapRoot {
         closed ? -b / a : 2 * start / (-b + sqrt(std::max(b * b - 4 * a * start, Scalar(0))));
     x *= span_;
     if (!(x > low && x < high)) x = low + (high - low) / 2;
+    const Scalar bend = closed ? Scalar(0) : a / (span_ * span_);
     for (int k = 0; k < root_evaluations; ++k) {
       if (!evaluate(system, state, x)) return;
       s = x;
@@ -197,7 +202,10 @@ class GapRoot {
       }
       if (gap == Scalar(0)) return;
       (gap > Scalar(0) ? low : high) = x;
-      Scalar next = x - gap / slope;
+      // Along the parabola through this point and slope, with the bend of the first one.
+      const Scalar root = slope * slope - 4 * bend * gap;
+      const bool bends = slope < Scalar(0) && root > Scalar(0);
+      Scalar next = x - (bends ? 2 * gap / (slope - sqrt(root)) : gap / slope);
       if (!(next > low && next < high)) next = low + (high - low) / 2;
       const Scalar move = abs(next - x);
       if (move <= tolerance || high - low <= tolerance / 4) return;

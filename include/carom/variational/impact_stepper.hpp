@@ -94,6 +94,7 @@ class ImpactStepper {
 
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
+  void write_guess(const State& state, const Scalar& span) noexcept;
   static constexpr bool rubs = FrictionalSystemLike<System>;
 
   [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
@@ -124,6 +125,9 @@ class ImpactStepper {
   std::vector<char> released_;
   std::vector<Index> saved_held_;
   State saved_, start_;
+  State ended_;                      ///< The last flight's end,
+  VectorX<Scalar> velocity_before_;  ///< the velocity at its start
+  Scalar flown_ = 0;                 ///< and its span [s]; 0 after an impact.
   VectorX<Scalar> velocity_, guess_, gaps_now_;
   MatrixX<Scalar> gradients_now_, rows_now_;
 };
@@ -147,12 +151,12 @@ ImpactStepper<System, Law>::ImpactStepper(System system, Law law,
   if (options.project_out) overlap_.prepare(system_);
   saved_held_.reserve(std::size_t(gaps));
   released_.assign(std::size_t(gaps), 0);
-  for (VectorX<Scalar>* v : {&velocity_, &guess_}) v->setZero(n);
+  for (VectorX<Scalar>* v : {&velocity_, &velocity_before_, &guess_}) v->setZero(n);
   gaps_now_.setZero(gaps);
   gradients_now_.setZero(gaps, n);
   rows_now_.setZero(rows, n);
   if constexpr (rubs) friction_.prepare(system_, rows);
-  saved_ = start_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
+  saved_ = start_ = ended_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
 }
 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -251,6 +255,10 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   }
   auto& gaps = root_.solver().gaps();
   gaps.write_gradients(system_, state.q);
+  if (!gaps.values.allFinite()) {
+    report.status = SolveStatus::not_finite;
+    return Move::failed;
+  }
   gaps_now_ = gaps.values;
   gradients_now_ = gaps.gradients;
   for (Index i = 0; i < gaps_now_.size(); ++i) {
@@ -296,6 +304,14 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
                              state.momentum);
 }
 
+/// q₁ ≈ q + h v + ½ h² a, with the acceleration of the last flight where the state continues it.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+void ImpactStepper<System, Law>::write_guess(const State& state, const Scalar& span) noexcept {
+  guess_ = state.q + span * velocity_;
+  if (flown_ == Scalar(0) || state.q != ended_.q || state.momentum != ended_.momentum) return;
+  guess_ += (span * span / (2 * flown_)) * (velocity_ - velocity_before_);
+}
+
 /// The step to the end of the span with the friction of the held contacts.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
@@ -318,7 +334,7 @@ template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type
 bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
   auto& solver = root_.solver();
-  guess_ = state.q + span * velocity_;
+  write_guess(state, span);
   while (true) {
     const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
     ++report.solves;
@@ -378,6 +394,9 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
     state.momentum(i) = root_.solver().momentum_next()(i);
   }
   state.time += time;
+  ended_ = state;
+  velocity_before_ = velocity_;
+  flown_ = time;
 }
 
 }  // namespace carom::inline CAROM_ABI
