@@ -67,6 +67,7 @@ set(CAROM_HEADERS
   include/carom/variational/constrained_mass.hpp
   include/carom/variational/contact_impact.hpp
   include/carom/variational/discrete_lagrangian.hpp
+  include/carom/variational/flight_guess.hpp
   include/carom/variational/force.hpp
   include/carom/variational/gap_root.hpp
   include/carom/variational/held_friction.hpp

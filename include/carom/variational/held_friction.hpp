@@ -59,6 +59,9 @@ class HeldFriction {
   /// Force that the friction of this flight amounts to, Tᵀβ/span [N, N·m].
   [[nodiscard]] const VectorX<Scalar>& force() const noexcept { return force_; }
 
+  /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
+  [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
+
   /// Starts a flight with no friction yet.
   void start(const StepSolver<System>& solver) noexcept {
     count_ = Index(solver.held().size());
@@ -135,6 +138,22 @@ class HeldFriction {
   VectorX<Scalar> work_, force_, change_;
   Index count_ = 0;
 };
+
+namespace detail {
+
+struct NoFriction {};
+
+/// The friction that a system's contacts have, if any.
+template <typename System>
+struct FrictionOf {
+  using type = NoFriction;
+};
+template <FrictionalSystemLike System>
+struct FrictionOf<System> {
+  using type = HeldFriction<System>;
+};
+
+}  // namespace detail
 
 // --- implementation ---
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "carom/variational/contact_impact.hpp"
+#include "carom/variational/flight_guess.hpp"
 #include "carom/variational/gap_root.hpp"
 #include "carom/variational/held_friction.hpp"
 #include "carom/variational/impact_step_report.hpp"
@@ -17,21 +18,6 @@
 #include "carom/variational/step_solver.hpp"
 
 namespace carom::inline CAROM_ABI {
-
-namespace detail {
-
-struct NoFriction {};
-
-template <typename System>
-struct FrictionOf {
-  using type = NoFriction;
-};
-template <FrictionalSystemLike System>
-struct FrictionOf<System> {
-  using type = HeldFriction<System>;
-};
-
-}  // namespace detail
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
 /// across the impact of all closed contacts, then finishes the original step, so that the grid of
@@ -69,11 +55,11 @@ class ImpactStepper {
   [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept {
     return impact_.events();
   }
-  /// Contacts held closed, and impulses of the last step: constraints first, then these.
+  /// Contacts held closed.
   [[nodiscard]] std::span<const Index> held() const noexcept { return root_.solver().held(); }
-  [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept {
-    return root_.solver().multipliers();
-  }
+  /// Normal impulse that each contact gave in the last step while it was held, one per gap, per
+  /// unit of its gradient [N·s]. Over h it is the contact's mean force; impacts are not in it.
+  [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept { return held_impulses_; }
   /// Velocity of a state, along its constraints; false where the mass matrix is singular.
   [[nodiscard]] bool write_velocity(State state, VectorX<Scalar>& out) {
     return write_motion(state) ? (out = velocity_, true) : false;
@@ -94,19 +80,16 @@ class ImpactStepper {
 
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
-  void write_guess(const State& state, const Scalar& span) noexcept;
   static constexpr bool rubs = FrictionalSystemLike<System>;
 
   [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
-  [[nodiscard]] bool finish_rubbing(State& state) noexcept {
-    if constexpr (rubs) {
-      return friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_);
-    }
-    return true;
-  }
+  [[nodiscard]] bool finish_rubbing(State& state) noexcept;
   [[nodiscard]] bool solve_pushing(const State& state, const Scalar& span, Report& report) noexcept;
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
+  void add_held_impulses(const VectorX<Scalar>& multipliers, Index first) noexcept {
+    for (const Index contact : held()) held_impulses_(contact) += multipliers(first++);
+  }
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
     return impact_.resolve({system_, root_.solver(), legendre_, rows_now_, velocity_}, state, h,
                            report);
@@ -125,10 +108,8 @@ class ImpactStepper {
   std::vector<char> released_;
   std::vector<Index> saved_held_;
   State saved_, start_;
-  State ended_;                      ///< The last flight's end,
-  VectorX<Scalar> velocity_before_;  ///< the velocity at its start
-  Scalar flown_ = 0;                 ///< and its span [s]; 0 after an impact.
-  VectorX<Scalar> velocity_, guess_, gaps_now_;
+  FlightGuess<Scalar> flight_;
+  VectorX<Scalar> velocity_, guess_, gaps_now_, held_impulses_;
   MatrixX<Scalar> gradients_now_, rows_now_;
 };
 
@@ -151,12 +132,14 @@ ImpactStepper<System, Law>::ImpactStepper(System system, Law law,
   if (options.project_out) overlap_.prepare(system_);
   saved_held_.reserve(std::size_t(gaps));
   released_.assign(std::size_t(gaps), 0);
-  for (VectorX<Scalar>* v : {&velocity_, &velocity_before_, &guess_}) v->setZero(n);
+  for (VectorX<Scalar>* v : {&velocity_, &guess_}) v->setZero(n);
   gaps_now_.setZero(gaps);
+  held_impulses_.setZero(gaps);
   gradients_now_.setZero(gaps, n);
   rows_now_.setZero(rows, n);
   if constexpr (rubs) friction_.prepare(system_, rows);
-  saved_ = start_ = ended_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
+  flight_.prepare(n);
+  saved_ = start_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
 }
 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -168,6 +151,7 @@ ImpactStepReport<typename System::scalar_type> ImpactStepper<System, Law>::step(
   saved_ = state;
   saved_held_.assign(held().begin(), held().end());
   impact_.start_step();
+  held_impulses_.setZero();
   if (options_.project_out && !part_overlap(state, report)) return report;
   if (fly(state, h, report)) {
     state.time = saved_.time + h;
@@ -205,6 +189,7 @@ void ImpactStepper<System, Law>::go_back(State& state) noexcept {
   state = saved_;
   root_.solver().release_all();
   for (const Index contact : saved_held_) root_.solver().hold(contact);
+  held_impulses_.setZero();
   impact_.go_back();
 }
 
@@ -304,12 +289,19 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
                              state.momentum);
 }
 
-/// q₁ ≈ q + h v + ½ h² a, with the acceleration of the last flight where the state continues it.
+/// Friction and impulses at the end of a flight, which presses half at its start and half there.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-void ImpactStepper<System, Law>::write_guess(const State& state, const Scalar& span) noexcept {
-  guess_ = state.q + span * velocity_;
-  if (flown_ == Scalar(0) || state.q != ended_.q || state.momentum != ended_.momentum) return;
-  guess_ += (span * span / (2 * flown_)) * (velocity_ - velocity_before_);
+bool ImpactStepper<System, Law>::finish_rubbing(State& state) noexcept {
+  if constexpr (rubs) {
+    if (!friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_)) {
+      return false;
+    }
+    add_held_impulses(friction_.normals(), 0);
+  } else {
+    Index row = root_.solver().rows(system_) - Index(held().size());
+    for (const Index contact : held()) held_impulses_(contact) += legendre_.multiplier(row++);
+  }
+  return true;
 }
 
 /// The step to the end of the span with the friction of the held contacts.
@@ -334,7 +326,7 @@ template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type
 bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
   auto& solver = root_.solver();
-  write_guess(state, span);
+  flight_.write(state, velocity_, span, guess_);
   while (true) {
     const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
     ++report.solves;
@@ -393,10 +385,10 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
     state.q(i) = root_.solver().q_next()(i);
     state.momentum(i) = root_.solver().momentum_next()(i);
   }
+  add_held_impulses(root_.solver().multipliers(),
+                    root_.solver().rows(system_) - Index(held().size()));
   state.time += time;
-  ended_ = state;
-  velocity_before_ = velocity_;
-  flown_ = time;
+  flight_.remember(velocity_, state, time);
 }
 
 }  // namespace carom::inline CAROM_ABI
