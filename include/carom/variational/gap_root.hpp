@@ -219,7 +219,8 @@ class GapRoot {
     const Scalar end = instant;
     for (Index i = 0; i < gaps_start_.size() && !failed_; ++i) {
       if (i == known || solver_.holds(i) || starts_closed(i)) continue;
-      if (!(rates_start_(i) < Scalar(0))) continue;
+      // A convex gap stays above its tangent.
+      if (!(gaps_start_(i) + rates_start_(i) * end < Scalar(0))) continue;
       if (at_ != end && !evaluate(system, state, end)) return -1;
       Scalar a = 0, b = end, gap_a = gaps_start_(i), rate_a = rates_start_(i);
       Scalar gap_b = 0, rate_b = 0;
