@@ -41,11 +41,15 @@ void trex_steps(benchmark::State& state, double begin, double end) {
 }
 
 /// In the air.
-void trex_flight(benchmark::State& state) { trex_steps(state, 0, 0.18); }
+void trex_flight(benchmark::State& state) {
+  trex_steps(state, 0, 0.18);
+}
 BENCHMARK(trex_flight);
 
 /// On the ground, with the bounces of the light foot.
-void trex_stance(benchmark::State& state) { trex_steps(state, 0.19, 0.25); }
+void trex_stance(benchmark::State& state) {
+  trex_steps(state, 0.19, 0.25);
+}
 BENCHMARK(trex_stance);
 
 /// Sixteen balls until the last one is slower than 1 mm/s.

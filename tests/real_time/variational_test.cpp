@@ -51,10 +51,10 @@ void step_guarded(const System& system, std::initializer_list<double> q,
 template <template <typename> typename System>
 void curve_guarded(std::initializer_list<double> q, std::initializer_list<double> p) {
   const System<double> system;
-  const System<carom::SecondOrder<double>> lifted;
+  const System<carom::FirstOrder<double>> lifted;
   const MechanicalState<double> state{0, numbers<double>(q), numbers<double>(p)};
   const carom::Index n = 2 * system.size();
-  carom::StepCurvature<System<double>, System<carom::SecondOrder<double>>> curvature;
+  carom::StepCurvature<System<double>, System<carom::FirstOrder<double>>> curvature;
   curvature.prepare(system, lifted);
   std::vector<carom::MatrixX<double>> second(std::size_t(n), carom::MatrixX<double>::Zero(n, n));
   bool converged = true;

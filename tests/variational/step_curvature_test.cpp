@@ -10,11 +10,11 @@
 
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::MechanicalState, carom::PlanarBody, carom::PlanarTree;
-using carom::Quadrature, carom::SecondOrder, carom::StepCurvature, carom::StepDerivative;
+using carom::Quadrature, carom::FirstOrder, carom::StepCurvature, carom::StepDerivative;
 
 namespace {
 
-using Number = SecondOrder<double>;
+using Number = FirstOrder<double>;
 
 /// Largest difference between the second derivative and central differences of the first, and the
 /// largest difference between ∂²/∂x_k∂x_c and ∂²/∂x_c∂x_k.
