@@ -79,6 +79,13 @@ Index append_floating_body(std::vector<SpatialBody<Scalar>>& bodies, SpatialBody
 
 namespace detail {
 
+/// a × b. Eigen's own comes with all of its geometry.
+template <RealScalar Scalar>
+[[nodiscard]] Vector3<Scalar> cross(const Vector3<Scalar>& a, const Vector3<Scalar>& b) noexcept {
+  return Vector3<Scalar>(a(1) * b(2) - a(2) * b(1), a(2) * b(0) - a(0) * b(2),
+                         a(0) * b(1) - a(1) * b(0));
+}
+
 /// Smallest eigenvalue of a symmetric matrix, by Jacobi's rotations. Cold.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar lowest_eigenvalue(SquareMatrix<Scalar, 3> a) {
@@ -167,7 +174,8 @@ template <RealScalar Scalar>
             "that of the identity", square(k % 3, k / 3));
       }
     }
-    const Scalar turning = body.turn.col(0).cross(body.turn.col(1)).dot(body.turn.col(2));
+    const Scalar turning =
+        detail::cross<Scalar>(body.turn.col(0), body.turn.col(1)).dot(body.turn.col(2));
     if (turning < Scalar(0)) {
       return detail::fault(item + "turn's determinant", "1 (a rotation)", turning);
     }

@@ -33,11 +33,13 @@ struct Screw {
   }
   /// Twist of a twist, a × b.
   [[nodiscard]] Screw cross(const Screw& b) const noexcept {
-    return {angular.cross(b.angular), angular.cross(b.linear) + linear.cross(b.angular)};
+    return {detail::cross(angular, b.angular),
+            detail::cross(angular, b.linear) + detail::cross(linear, b.angular)};
   }
   /// Momentum moved by a twist, a ×* p.
   [[nodiscard]] Screw cross_momentum(const Screw& p) const noexcept {
-    return {angular.cross(p.angular) + linear.cross(p.linear), angular.cross(p.linear)};
+    return {detail::cross(angular, p.angular) + detail::cross(linear, p.linear),
+            detail::cross(angular, p.linear)};
   }
 };
 
@@ -55,8 +57,8 @@ struct SpatialInertia {
     return *this;
   }
   [[nodiscard]] Screw<Scalar> operator*(const Screw<Scalar>& s) const noexcept {
-    return {turning * s.angular + moment.cross(s.linear),
-            mass * s.linear + s.angular.cross(moment)};
+    return {turning * s.angular + detail::cross(moment, s.linear),
+            mass * s.linear + detail::cross(s.angular, moment)};
   }
 };
 
@@ -208,7 +210,7 @@ SpatialTree<Scalar>::SpatialTree(Bodies bodies, const SpatialTreeOptions<Scalar>
       continue;
     }
     Rotation odd;
-    for (Index c = 0; c < 3; ++c) odd.col(c) = body.axis.cross(Point(Point::Unit(c)));
+    for (Index c = 0; c < 3; ++c) odd.col(c) = detail::cross<Scalar>(body.axis, Point::Unit(c));
     const Rotation along = body.axis * body.axis.transpose();
     joint.fixed = body.turn * along;
     joint.even = body.turn - joint.fixed;
@@ -260,7 +262,7 @@ void SpatialTree<Scalar>::gather_inertia() const noexcept {
     const SpatialBody<Scalar>& body = bodies_[std::size_t(k)];
     Link& link = at(k);
     if (joint(k).turns) {
-      link.screw = {link.axis, (link.place - origin_).cross(link.axis)};
+      link.screw = {link.axis, detail::cross<Scalar>(link.place - origin_, link.axis)};
     } else {
       link.screw.linear = link.axis;
     }
@@ -289,7 +291,7 @@ auto SpatialTree<Scalar>::write_point(const VectorX<Scalar>& q, Index body, cons
   for (Index k = body; k >= 0; k = joint(k).parent) {
     const Link& link = at(k);
     const Point slope =
-        joint(k).turns ? Point(link.axis.cross(Point(result - link.place))) : link.axis;
+        joint(k).turns ? detail::cross<Scalar>(link.axis, result - link.place) : link.axis;
     for (Index i = 0; i < 3; ++i) gradient(i, k) = slope(i);
   }
   return result;
@@ -315,7 +317,8 @@ void SpatialTree<Scalar>::write_slopes(const VectorX<Scalar>& v,
     if (joint(k).parent >= 0) at(joint(k).parent).momentum += link.momentum;
     out.by_v(k) = link.screw.dot(link.momentum);
     // A slope of the height of what is carried, times its mass.
-    const Point rise = carried.mass * link.screw.linear + link.screw.angular.cross(carried.moment);
+    const Point rise =
+        carried.mass * link.screw.linear + detail::cross(link.screw.angular, carried.moment);
     out.by_q(k) = link.drift.dot(link.momentum) + gravity_.dot(rise);
     kinetic += v(k) * out.by_v(k);
   }
@@ -330,7 +333,7 @@ void SpatialTree<Scalar>::write_curvature(LagrangianDerivatives<Scalar>& out) co
     const Screw held = link.carried * link.screw;
     Screw bend = link.carried * link.drift;
     bend += link.screw.cross_momentum(link.momentum);
-    const Point weight = held.linear.cross(gravity_);
+    const Point weight = detail::cross(held.linear, gravity_);
     for (Index j = k; j >= 0; j = joint(j).parent) {
       const Link& above = at(j);
       out.by_vv(j, k) = out.by_vv(k, j) = above.screw.dot(held);
