@@ -103,7 +103,7 @@ class ImpactStepper {
     }
     return true;
   }
-  [[nodiscard]] bool solve_pushing(const State& state, const Scalar& span, Report& report) noexcept;
+  [[nodiscard]] bool release_pulling() noexcept;
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
@@ -296,51 +296,54 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
                              state.momentum);
 }
 
-/// The step to the end of the span with the friction of the held contacts.
+/// The step to the end of the span with the friction of the held contacts. Held contacts that would
+/// pull are let go, the worst first, and only once the friction has settled: it shares the load.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
-  if constexpr (rubs) {
-    start_ = state;
-    friction_.start(root_.solver());
-    for (int round = 0; round < friction_.round_limit; ++round) {
-      if (!solve_pushing(start_, span, report)) return false;
-      if (!friction_.rub(system_, root_.solver(), state, span, start_)) return true;
-    }
-    return solve_pushing(start_, span, report);
-  } else {
-    return solve_pushing(state, span, report);
-  }
-}
-
-/// The step to the end of the span; held contacts that would pull are let go, the worst first.
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
-                                               Report& report) noexcept {
   auto& solver = root_.solver();
+  start_ = state;
   guess_ = state.q + span * velocity_;
+  if constexpr (rubs) friction_.start(solver);
+  int round = 0;
   while (true) {
-    const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
+    const SolveReport<Scalar> solved = solver.solve(system_, start_, span, guess_);
     ++report.solves;
     report.iterations += solved.iterations;
     if (!solved.converged()) {
       report.status = solved.status;
       return false;
     }
-    const Index offset = solver.rows(system_) - Index(solver.held().size());
-    Index worst = -1;
-    Scalar lowest = 0;
-    for (std::size_t k = 0; k < solver.held().size(); ++k) {
-      const Scalar push = solver.multipliers()(offset + Index(k));
-      if (push < lowest) {
-        lowest = push;
-        worst = solver.held()[k];
+    if constexpr (rubs) {
+      if (round++ < friction_.round_limit && friction_.rub(system_, solver, state, span, start_)) {
+        continue;
       }
     }
-    if (worst < 0) return true;
-    solver.release(worst);
-    released_[std::size_t(worst)] = 1;
+    if (!release_pulling()) return true;
+    if constexpr (rubs) friction_.start(solver);
+    start_.momentum = state.momentum;
+    round = 0;
   }
+}
+
+/// Lets go of the held contact that pulls most; false when none does.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ImpactStepper<System, Law>::release_pulling() noexcept {
+  auto& solver = root_.solver();
+  const Index offset = solver.rows(system_) - Index(solver.held().size());
+  Index worst = -1;
+  Scalar lowest = 0;
+  for (std::size_t k = 0; k < solver.held().size(); ++k) {
+    const Scalar push = solver.multipliers()(offset + Index(k));
+    if (push < lowest) {
+      lowest = push;
+      worst = solver.held()[k];
+    }
+  }
+  if (worst < 0) return false;
+  solver.release(worst);
+  released_[std::size_t(worst)] = 1;
+  return true;
 }
 
 /// Holds closed contacts that rest and would be pressed in.
