@@ -90,7 +90,7 @@ class ImpactStepper {
   }
 
  private:
-  enum class Move { finished, event, retry, failed };
+  enum class Move { finished, event, shorter, retry, failed };
 
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
@@ -104,6 +104,13 @@ class ImpactStepper {
     return true;
   }
   [[nodiscard]] bool release_pulling() noexcept;
+  /// A contact let go for the whole span sinks in before its end: it pushes at first. It is held
+  /// again, for half of the span.
+  void hold_released() noexcept {
+    for (std::size_t i = 0; i < released_.size(); ++i) {
+      if (released_[i]) root_.solver().hold(Index(i));
+    }
+  }
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
@@ -122,6 +129,7 @@ class ImpactStepper {
   OverlapProjection<System> overlap_;
   typename detail::FrictionOf<System>::type friction_;
   std::vector<char> released_;
+  Scalar share_ = 1;  ///< of what is left of the step that the next flight is to take
   std::vector<Index> saved_held_;
   State saved_, start_;
   VectorX<Scalar> velocity_, guess_, gaps_now_;
@@ -224,11 +232,12 @@ template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type
 bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& report) noexcept {
   Scalar elapsed = 0;
   Index retries = 0;
+  share_ = 1;
   while (true) {
     const Move move = advance(state, h, elapsed, report);
     if (move == Move::finished) break;
     if (move == Move::failed) return false;
-    retries = move == Move::retry ? retries + 1 : 0;
+    retries = move == Move::event ? 0 : retries + Index(move == Move::retry);
     if (retries > 2 * gaps_now_.size() + 4 || report.impacts > options_.event_limit) {
       report.status = SolveStatus::iteration_limit;
       return false;
@@ -242,7 +251,7 @@ bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& repo
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& elapsed,
                                          Report& report) noexcept -> Move {
-  const Scalar span = h - elapsed;
+  const Scalar rest = h - elapsed, span = rest * share_;
   const bool first = elapsed == Scalar(0) && report.impacts == 0;
   if (!write_motion(state)) {
     const bool finite = state.q.allFinite() && state.momentum.allFinite();
@@ -260,7 +269,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
     if (!closing || root_.solver().holds(i)) continue;
     return resolve(state, h, report) ? Move::event : Move::failed;
   }
-  if (span <= options_.root_tolerance * h) return Move::finished;
+  if (rest <= options_.root_tolerance * h) return Move::finished;
   std::fill(released_.begin(), released_.end(), char(0));
   if (!solve_rubbing(state, span, report)) return Move::failed;
   root_.start(state, span, velocity_, gaps_now_, gradients_now_, options_.gap_tolerance);
@@ -274,11 +283,18 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
     report.status = SolveStatus::no_progress;
     return Move::failed;
   }
+  if (contact >= 0 && released_[std::size_t(contact)] && share_ > Scalar(1e-6)) {
+    hold_released();
+    share_ /= 2;
+    return Move::shorter;
+  }
+  const bool ends = contact < 0 && share_ == Scalar(1);
+  share_ = 1;
   accept(state, time);
-  elapsed = contact < 0 ? h : elapsed + time;
-  if (contact < 0 && root_.solver().rows(system_) == 0) return Move::finished;
+  elapsed = ends ? h : elapsed + time;
+  if (ends && root_.solver().rows(system_) == 0) return Move::finished;
   if (!write_motion(state) || !finish_rubbing(state)) return Move::failed;
-  if (contact < 0) return Move::finished;
+  if (contact < 0) return ends ? Move::finished : Move::shorter;
   return resolve(state, h, report) ? Move::event : Move::failed;
 }
 
@@ -320,9 +336,7 @@ bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar&
       }
     }
     if (!release_pulling()) return true;
-    if constexpr (rubs) friction_.start(solver);
-    start_.momentum = state.momentum;
-    round = 0;
+    round = 0;  // rub() sees that a contact is missing and begins anew
   }
 }
 
