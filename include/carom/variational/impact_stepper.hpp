@@ -233,6 +233,7 @@ bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& repo
   Scalar elapsed = 0;
   Index retries = 0;
   share_ = 1;
+  report.status = SolveStatus::no_progress;  // unless something else is known of a failure
   while (true) {
     const Move move = advance(state, h, elapsed, report);
     if (move == Move::finished) break;
@@ -279,10 +280,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   const Index contact = root_.find_first(system_, state, options_.root_tolerance * h, time);
   report.solves += root_.solves();
   report.iterations += root_.iterations();
-  if (root_.failed()) {
-    report.status = SolveStatus::no_progress;
-    return Move::failed;
-  }
+  if (root_.failed()) return Move::failed;
   if (contact >= 0 && released_[std::size_t(contact)] && share_ > Scalar(1e-6)) {
     hold_released();
     share_ /= 2;
