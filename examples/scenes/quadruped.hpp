@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <vector>
 
 #include "carom/impact/plastic.hpp"
@@ -120,8 +120,8 @@ struct QuadrupedStance {
   double bend = 0.6;       ///< of the hips; knees bend back twice as far, feet below hips [rad].
   double spread = 0;       ///< of the legs, outwards [rad].
   bool mirrored = false;   ///< Rear legs bend the other way: front and rear are mirror images.
-  double stiffness = 250;  ///< K_p of all joints [N·m/rad]
-  double damping = 8;      ///< K_v [N·m·s/rad]
+  double stiffness = 400;  ///< K_p of all joints [N·m/rad]
+  double damping = 24;     ///< K_v [N·m·s/rad]
 };
 
 /// Joint angles of a stance, feet `drop` above the ground [m].

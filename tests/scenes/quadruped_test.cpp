@@ -14,12 +14,15 @@ using Point = carom::Vector3<double>;
 
 namespace {
 
+constexpr double time_step = 0.01;  // [s]
+
 /// A quadruped dropped at rest, its feet `drop` above the ground.
 struct Dropped {
   QuadrupedStepper stepper;
   MechanicalState<double> state;
   double deepest = 0;   ///< lowest gap so far [m]
   int most_solves = 0;  ///< in one step
+  int most_impacts = 0;
   carom::ImpactStepReport<double> report;
 
   explicit Dropped(const QuadrupedStance& stance, double drop = 0.03,
@@ -29,7 +32,7 @@ struct Dropped {
               VectorX<double>::Zero(quadruped_size)} {}
 
   [[nodiscard]] const Quadruped& body() const { return stepper.system(); }
-  void run(double until, double h = 2e-3) {
+  void run(double until, double h = time_step) {
     VectorX<double> gaps(quadruped_leg_count);
     while (state.time < until - h / 2) {
       report = stepper.step(state, h);
@@ -37,6 +40,7 @@ struct Dropped {
       body().write_gaps(state.q, gaps);
       deepest = std::min(deepest, gaps.minCoeff());
       most_solves = std::max(most_solves, report.solves);
+      most_impacts = std::max(most_impacts, report.impacts);
     }
   }
   [[nodiscard]] VectorX<double> velocity() {
@@ -45,7 +49,7 @@ struct Dropped {
     return out;
   }
   /// Force on a foot [N]. The multipliers are the impulses of the step's first half.
-  [[nodiscard]] double load(Index leg, double h = 2e-3) const {
+  [[nodiscard]] double load(Index leg, double h = time_step) const {
     for (std::size_t k = 0; k < stepper.held().size(); ++k) {
       if (stepper.held()[k] == leg) return stepper.multipliers()(Index(k)) / (h / 2);
     }
@@ -67,13 +71,14 @@ TEST_CASE("quadruped: falls as one piece and lands on four feet at once", "[scen
   QuadrupedStance stance;
   Dropped robot(stance);
   const VectorX<double> start = robot.state.q;
-  const double landing = std::sqrt(2 * 0.03 / 9.81), before = 2e-3 * std::floor(landing / 2e-3);
+  const double landing = std::sqrt(2 * 0.03 / 9.81),
+               before = time_step * std::floor(landing / time_step);
   robot.run(before);
   CHECK(robot.stepper.held().empty());
   VectorX<double> expected = start;
   expected(quadruped_z) -= 9.81 / 2 * before * before;
   CHECK((robot.state.q - expected).norm() < 1e-13);
-  robot.run(before + 2e-3);
+  robot.run(before + time_step);
   const auto events = robot.stepper.events();
   REQUIRE(events.size() == 4);
   for (const auto& event : events) CHECK(std::abs(event.time - landing) < 1e-12);
@@ -84,10 +89,10 @@ TEST_CASE("quadruped: comes to rest standing on its feet", "[scenes][law]") {
   QuadrupedStance stance;
   stance.spread = 0.1;
   Dropped robot(stance);
-  robot.run(2);
+  robot.run(1.3);
   const VectorX<double> settled = robot.state.q;
   robot.most_solves = 0;
-  robot.run(3);
+  robot.run(1.5);
   CHECK(robot.most_solves <= 20);  // friction settles in few rounds
   const double weight = robot.body().mass() * 9.81, reach = 0.25;
   CHECK(robot.deepest > -1e-9);
@@ -114,7 +119,7 @@ TEST_CASE("quadruped: left and right stay mirror images", "[scenes][law]") {
   QuadrupedStance stance;
   stance.spread = 0.15;
   Dropped robot(stance, 0.05);
-  robot.run(1);
+  robot.run(0.6);
   const auto& q = robot.state.q;
   for (const Index i : {quadruped_y, quadruped_yaw, quadruped_roll}) CHECK(std::abs(q(i)) < 1e-11);
   for (const Index leg : {front_left, rear_left}) {
@@ -130,7 +135,7 @@ TEST_CASE("quadruped: with mirrored legs each foot carries a quarter", "[scenes]
   QuadrupedStance stance;
   stance.mirrored = true;
   Dropped robot(stance);
-  robot.run(1.5);
+  robot.run(1.3);
   const double quarter = robot.body().mass() * 9.81 / 4;
   for (Index leg = 0; leg < quadruped_leg_count; ++leg) {
     CHECK(std::abs(robot.load(leg) - quarter) < 1e-9 * quarter);
@@ -149,7 +154,7 @@ TEST_CASE("quadruped: friction keeps spread feet in place", "[scenes][law]") {
     shape.friction = friction;
     Dropped robot(stance, 0, shape);
     const double start = robot.body().foot(robot.state.q, front_left)(1);
-    robot.run(1);
+    robot.run(0.5);
     CHECK(robot.deepest > -1e-9);
     moved[friction > 0] = robot.body().foot(robot.state.q, front_left)(1) - start;
   }
@@ -158,23 +163,44 @@ TEST_CASE("quadruped: friction keeps spread feet in place", "[scenes][law]") {
   CHECK(std::abs(moved[1]) < 1e-5);
 }
 
-TEST_CASE("quadruped: dropped askew it still comes to rest", "[scenes][law]") {
+TEST_CASE("quadruped: dropped askew it lands foot by foot and loses energy", "[scenes][law]") {
   QuadrupedStance stance;
   stance.spread = 0.1;
   Dropped robot(stance, 0.06);
   robot.state.q(quadruped_roll) = 0.1;
   robot.state.q(quadruped_pitch) = -0.08;
   double energy = robot.energy();
-  for (int k = 1; k <= 30; ++k) {
-    robot.run(0.1 * k);
+  for (int k = 1; k <= 60; ++k) {
+    robot.run(time_step * k);
     const double now = robot.energy();
     CHECK(now < energy + 1e-6);
     energy = now;
   }
   CHECK(robot.deepest > -1e-9);
   CHECK(robot.stepper.held().size() == 4);
-  CHECK(robot.velocity().norm() < 1e-6);
-  double sum = 0;
-  for (Index leg = 0; leg < quadruped_leg_count; ++leg) sum += robot.load(leg);
-  CHECK(std::abs(sum - robot.body().mass() * 9.81) < 1e-4);
+}
+
+TEST_CASE("quadruped: drops askew of firm and soft legs come to rest", "[.][scenes][law][slow]") {
+  for (const double h : {2e-3, 5e-3}) {
+    for (const double damping : {12.0, 16.0, 24.0}) {
+      for (const double stiffness : {250.0, 400.0}) {
+        QuadrupedStance stance;
+        stance.spread = 0.1;
+        stance.damping = damping;
+        stance.stiffness = stiffness;
+        Dropped robot(stance, 0.06);
+        robot.state.q(quadruped_roll) = 0.1;
+        robot.state.q(quadruped_pitch) = -0.08;
+        CAPTURE(h, damping, stiffness);
+        robot.run(2.5, h);
+        CHECK(robot.deepest > -1e-9);
+        CHECK(robot.most_impacts <= 20);
+        REQUIRE(robot.stepper.held().size() == 4);
+        CHECK(robot.velocity().norm() < 1e-8);
+        double sum = 0;
+        for (Index leg = 0; leg < quadruped_leg_count; ++leg) sum += robot.load(leg, h);
+        CHECK(std::abs(sum - robot.body().mass() * 9.81) < 1e-6);
+      }
+    }
+  }
 }
