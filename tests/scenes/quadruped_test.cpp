@@ -148,6 +148,7 @@ TEST_CASE("quadruped: friction keeps spread feet in place", "[scenes][law]") {
   QuadrupedStance stance;
   stance.spread = 0.3;
   stance.stiffness = 60;
+  stance.damping = 8;
   double moved[2];
   for (const double friction : {0.0, 0.7}) {
     QuadrupedShape shape;
