@@ -286,7 +286,7 @@ template <RealScalar Scalar>
 auto SpatialTree<Scalar>::write_point(const VectorX<Scalar>& q, Index body, const Point& offset,
                                       MatrixX<Scalar>& gradient) const noexcept -> Point {
   CAROM_EXPECTS(gradient.rows() == 3 && gradient.cols() == size());
-  const Point result = point(q, body, offset);
+  Point result = point(q, body, offset);
   gradient.setZero();
   for (Index k = body; k >= 0; k = joint(k).parent) {
     const Link& link = at(k);
