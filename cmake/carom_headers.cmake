@@ -80,6 +80,8 @@ set(CAROM_HEADERS
   include/carom/variational/overlap.hpp
   include/carom/variational/planar_tree.hpp
   include/carom/variational/sliding_problem.hpp
+  include/carom/variational/spatial_body.hpp
+  include/carom/variational/spatial_tree.hpp
   include/carom/variational/step_curvature.hpp
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp

@@ -76,7 +76,7 @@ class ImpactStepper {
   }
 
  private:
-  enum class Move { finished, event, retry, failed };
+  enum class Move { finished, event, shorter, retry, failed };
 
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
@@ -84,7 +84,13 @@ class ImpactStepper {
 
   [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
   [[nodiscard]] bool finish_rubbing(State& state) noexcept;
-  [[nodiscard]] bool solve_pushing(const State& state, const Scalar& span, Report& report) noexcept;
+  /// A contact let go for the whole span sinks in before its end: it pushes at first. It is held
+  /// again, for half of the span.
+  void hold_released() noexcept {
+    for (std::size_t i = 0; i < released_.size(); ++i) {
+      if (released_[i]) root_.solver().hold(Index(i));
+    }
+  }
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
   void add_held_impulses(const VectorX<Scalar>& multipliers, Index first) noexcept {
@@ -106,6 +112,7 @@ class ImpactStepper {
   OverlapProjection<System> overlap_;
   typename detail::FrictionOf<System>::type friction_;
   std::vector<char> released_;
+  Scalar share_ = 1;  ///< of what is left of the step that the next flight is to take
   std::vector<Index> saved_held_;
   State saved_, start_;
   FlightGuess<Scalar> flight_;
@@ -213,11 +220,13 @@ template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type
 bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& report) noexcept {
   Scalar elapsed = 0;
   Index retries = 0;
+  share_ = 1;
+  report.status = SolveStatus::no_progress;  // unless something else is known of a failure
   while (true) {
     const Move move = advance(state, h, elapsed, report);
     if (move == Move::finished) break;
     if (move == Move::failed) return false;
-    retries = move == Move::retry ? retries + 1 : 0;
+    retries = move == Move::event ? 0 : retries + Index(move == Move::retry);
     if (retries > 2 * gaps_now_.size() + 4 || report.impacts > options_.event_limit) {
       report.status = SolveStatus::iteration_limit;
       return false;
@@ -231,7 +240,7 @@ bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& repo
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& elapsed,
                                          Report& report) noexcept -> Move {
-  const Scalar span = h - elapsed;
+  const Scalar rest = h - elapsed, span = rest * share_;
   const bool first = elapsed == Scalar(0) && report.impacts == 0;
   if (!write_motion(state)) {
     const bool finite = state.q.allFinite() && state.momentum.allFinite();
@@ -253,7 +262,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
     if (!closing || root_.solver().holds(i)) continue;
     return resolve(state, h, report) ? Move::event : Move::failed;
   }
-  if (span <= options_.root_tolerance * h) return Move::finished;
+  if (rest <= options_.root_tolerance * h) return Move::finished;
   std::fill(released_.begin(), released_.end(), char(0));
   if (!solve_rubbing(state, span, report)) return Move::failed;
   root_.start(state, span, velocity_, gaps_now_, gradients_now_, options_.gap_tolerance);
@@ -263,15 +272,19 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   const Index contact = root_.find_first(system_, state, options_.root_tolerance * h, time);
   report.solves += root_.solves();
   report.iterations += root_.iterations();
-  if (root_.failed()) {
-    report.status = SolveStatus::no_progress;
-    return Move::failed;
+  if (root_.failed()) return Move::failed;
+  if (contact >= 0 && released_[std::size_t(contact)] && share_ > Scalar(1e-6)) {
+    hold_released();
+    share_ /= 2;
+    return Move::shorter;
   }
+  const bool ends = contact < 0 && share_ == Scalar(1);
+  share_ = 1;
   accept(state, time);
-  elapsed = contact < 0 ? h : elapsed + time;
-  if (contact < 0 && root_.solver().rows(system_) == 0) return Move::finished;
+  elapsed = ends ? h : elapsed + time;
+  if (ends && root_.solver().rows(system_) == 0) return Move::finished;
   if (!write_motion(state) || !finish_rubbing(state)) return Move::failed;
-  if (contact < 0) return Move::finished;
+  if (contact < 0) return ends ? Move::finished : Move::shorter;
   return resolve(state, h, report) ? Move::event : Move::failed;
 }
 
@@ -304,50 +317,33 @@ bool ImpactStepper<System, Law>::finish_rubbing(State& state) noexcept {
   return true;
 }
 
-/// The step to the end of the span with the friction of the held contacts.
+/// The step to the end of the span with the friction of the held contacts. Held contacts that would
+/// pull are let go, the worst first, and only once the friction has settled: it shares the load.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
-  if constexpr (rubs) {
-    start_ = state;
-    friction_.start(root_.solver());
-    for (int round = 0; round < friction_.round_limit; ++round) {
-      if (!solve_pushing(start_, span, report)) return false;
-      if (!friction_.rub(system_, root_.solver(), state, span, start_)) return true;
-    }
-    return solve_pushing(start_, span, report);
-  } else {
-    return solve_pushing(state, span, report);
-  }
-}
-
-/// The step to the end of the span; held contacts that would pull are let go, the worst first.
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
-                                               Report& report) noexcept {
   auto& solver = root_.solver();
+  start_ = state;
   flight_.write(state, velocity_, span, guess_);
+  if constexpr (rubs) friction_.start(solver);
+  int round = 0;
   while (true) {
-    const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
+    const SolveReport<Scalar> solved = solver.solve(system_, start_, span, guess_);
     ++report.solves;
     report.iterations += solved.iterations;
     if (!solved.converged()) {
       report.status = solved.status;
       return false;
     }
-    const Index offset = solver.rows(system_) - Index(solver.held().size());
-    Index worst = -1;
-    Scalar lowest = 0;
-    for (std::size_t k = 0; k < solver.held().size(); ++k) {
-      const Scalar push = solver.multipliers()(offset + Index(k));
-      if (push < lowest) {
-        lowest = push;
-        worst = solver.held()[k];
+    if constexpr (rubs) {
+      if (round++ < friction_.round_limit && friction_.rub(system_, solver, state, span, start_)) {
+        continue;
       }
     }
-    if (worst < 0) return true;
-    solver.release(worst);
-    released_[std::size_t(worst)] = 1;
+    const Index contact = solver.release_pulling(system_);
+    if (contact < 0) return true;
+    released_[std::size_t(contact)] = 1;
+    round = 0;  // rub() sees that a contact is missing and begins anew
   }
 }
 

@@ -80,6 +80,22 @@ class StepSolver {
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
+  /// Lets go of the held contact that pulled most in the last solve; −1 when none did.
+  Index release_pulling(const System& system) noexcept {
+    const Index offset = Constraints::count(system);
+    std::size_t worst = held_.size();
+    Scalar lowest = 0;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Scalar push = multipliers_(offset + Index(k));
+      if (!(push < lowest)) continue;
+      lowest = push;
+      worst = k;
+    }
+    if (worst == held_.size()) return -1;
+    const Index contact = held_[worst];
+    release(contact);
+    return contact;
+  }
 
   /// Solves a step from `now` of length h.
   /// @param guess  q₁ to start from, n.
