@@ -80,7 +80,7 @@ struct Countdown {
     const examples::LineStart start = examples::make_galperin(exponent);
     ImpactStepOptions<double> options;
     options.event_limit = 1'000'000;
-    ImpactStepper<examples::LineOfBalls> stepper(start.balls, {}, options);
+    ImpactStepper<examples::LineOfBalls> stepper(start.balls, ImpactResolver<double>{}, options);
     MechanicalState<double> state{0, start.q, start.momentum()};
     const double energy = stepper.energy(state);
     for (int k = 0; k < 120; ++k) {
@@ -125,9 +125,9 @@ Experiment run_drift_experiment() {
                        " impacts the largest error is " +
                        label_text(1e3 * restarting.largest / 1e3 / finishing.largest) +
                        " times smaller where the step is finished.";
-  experiment.comparisons = {{"Knocking pendula: largest energy error in " +
-                                 std::to_string(impact_count) + " impacts",
-                             "J", 0, finishing.largest, 1e-4}};
+  experiment.comparisons = {
+      {"Knocking pendula: largest energy error in " + std::to_string(impact_count) + " impacts",
+       "J", 0, finishing.largest, 1e-4}};
   const Index digits[] = {3, 31, 314, 3141};
   for (int k = 0; k < 4; ++k) {
     const Countdown all(k);

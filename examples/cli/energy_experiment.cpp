@@ -198,16 +198,15 @@ std::vector<Comparison> compare_energy() {
   Swing fine;
   const Method best = suzuki();
   for (int k = 0; k < 2000; ++k) best(fine, 0.005);
-  return {
-      {"Pendulum: largest energy error in 200 000 steps of 0.01 s, h²/24", "J", h * h / 24, highest,
-       2e-5},
-      {"Pendulum: lowest energy error of the same", "J", 0, lowest, 1e-12},
-      {"Pendulum: period, extrapolated from two steps", "s", true_period,
-       (4 * period(0.01) - period(0.02)) / 3, 1e-8},
-      {"Pendulum: angle after 10 s, five substeps", "rad", true_angle, fine.q, 1e-10},
-      {"Order of the midpoint rule", "", 2, order(Midpoint(), 1600), 1e-3},
-      {"Order with Yoshida’s three substeps", "", 4, order(yoshida(), 800), 2e-2},
-      {"Order with Suzuki’s five substeps", "", 4, order(suzuki(), 400), 2e-2}};
+  return {{"Pendulum: largest energy error in 200 000 steps of 0.01 s, h²/24", "J", h * h / 24,
+           highest, 2e-5},
+          {"Pendulum: lowest energy error of the same", "J", 0, lowest, 1e-12},
+          {"Pendulum: period, extrapolated from two steps", "s", true_period,
+           (4 * period(0.01) - period(0.02)) / 3, 1e-8},
+          {"Pendulum: angle after 10 s, five substeps", "rad", true_angle, fine.q, 1e-10},
+          {"Order of the midpoint rule", "", 2, order(Midpoint(), 1600), 1e-3},
+          {"Order with Yoshida’s three substeps", "", 4, order(yoshida(), 800), 2e-2},
+          {"Order with Suzuki’s five substeps", "", 4, order(suzuki(), 400), 2e-2}};
 }
 
 }  // namespace

@@ -98,9 +98,8 @@ Panel make_orbit_panel() {
   plot.curve(orbit.path, "s1 thin");
   plot.dots(orbit.path, "s1", 2.2);
   plot.dots({{0, 0}}, "s2", 5);
-  return {title,
-          {{"s1", "line", "carom"}, {"s3", "dash", "ellipse of eccentricity 0.6"}},
-          plot.str()};
+  return {
+      title, {{"s1", "line", "carom"}, {"s3", "dash", "ellipse of eccentricity 0.6"}}, plot.str()};
 }
 
 /// Ratio of the turning rates when a rocking block passes from one corner to the other: the
@@ -154,10 +153,9 @@ std::vector<Comparison> compare_motion() {
   for (const double width : {0.1, 0.2, 0.4}) {
     const examples::RockingBlock block{width, 1};
     const double alpha = std::atan(width);
-    comparisons.push_back({"Rocking block, 1 × " + label_text(width) +
-                               " m: rate after over before, 1 − 1.5 sin²α",
-                           "", 1 - 1.5 * std::pow(std::sin(alpha), 2), rocking_ratio(block),
-                           1e-14});
+    comparisons.push_back(
+        {"Rocking block, 1 × " + label_text(width) + " m: rate after over before, 1 − 1.5 sin²α",
+         "", 1 - 1.5 * std::pow(std::sin(alpha), 2), rocking_ratio(block), 1e-14});
   }
   return comparisons;
 }
