@@ -56,7 +56,7 @@ Panel make_drift_panel(const Knocking& finishing, const Knocking& restarting) {
     high = std::max(high, point.y);
   }
   const double room = 0.08 * (high - low) + 1e-6;
-  SvgPlot plot(title, {"impacts", {0, double(impact_count)}, {}},
+  SvgPlot plot(title, {"impacts", {0, 1.03 * impact_count}, {}},
                {"energy error [mJ]", {1e3 * (low - room), 1e3 * (high + room)}, {}});
   const auto milli = [](std::vector<PlotPoint> points) {
     for (PlotPoint& point : points) point.y *= 1e3;
@@ -123,7 +123,7 @@ Experiment run_drift_experiment() {
   experiment.panels = {make_drift_panel(finishing, restarting), make_galperin_panel()};
   experiment.caption = "Left: steps of 0.05 s. After " + std::to_string(impact_count) +
                        " impacts the largest error is " +
-                       label_text(1e3 * restarting.largest / 1e3 / finishing.largest) +
+                       label_text(std::round(10 * restarting.largest / finishing.largest) / 10) +
                        " times smaller where the step is finished.";
   experiment.comparisons = {
       {"Knocking pendula: largest energy error in " + std::to_string(impact_count) + " impacts",

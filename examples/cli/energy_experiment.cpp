@@ -137,7 +137,7 @@ double angle_error(const Method& method, int steps) {
 
 Panel make_order_panel() {
   const std::string title = "Error of the angle after 10 s, by the step";
-  const Range steps{-2.4, -0.6}, errors{-11, -1};
+  const Range steps{-2.4, -0.6}, errors{-12.6, -1};
   SvgPlot plot(title,
                {"step [s]", steps, {{-2, "0.01"}, {-1.5, "0.032"}, {-1, "0.1"}, {-0.7, "0.2"}}},
                {"error [rad]", errors, make_decade_ticks(errors)});

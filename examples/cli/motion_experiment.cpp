@@ -92,14 +92,14 @@ struct Orbit {
 };
 
 Panel make_orbit_panel() {
-  const std::string title = "Three turns of a planet, 60 steps each";
+  const std::string title = "Three turns of a planet, 100 steps each";
   SvgPlot plot(title, {"x", {-1.9, 1.5}, {}}, {"y", {-1.18, 1.18}, {}});
   std::vector<PlotPoint> ellipse;
   for (int d = 0; d <= 360; d += 3) {
     const double angle = d * std::numbers::pi / 180;
     ellipse.push_back({std::cos(angle) - 0.6, 0.8 * std::sin(angle)});
   }
-  const Orbit orbit(2 * std::numbers::pi / 60, 3);
+  const Orbit orbit(2 * std::numbers::pi / 100, 3);
   plot.curve(ellipse, "s3 dashed");
   plot.curve(orbit.path, "s1 thin");
   plot.dots(orbit.path, "s1", 2.2);
@@ -177,7 +177,8 @@ Experiment run_motion_experiment() {
       "shows them.";
   experiment.panels = {make_bounce_panel(), make_orbit_panel()};
   experiment.caption =
-      "The ellipse turns, which is what a step of order 2 errs by; its size and shape stay.";
+      "The ellipse turns, by which a step of order 2 errs; its size and shape stay from turn to "
+      "turn.";
   experiment.comparisons = compare_motion();
   return experiment;
 }
