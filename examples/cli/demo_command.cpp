@@ -44,7 +44,9 @@ int run_demo(const DemoOptions& options) {
   const std::vector<Experiment> experiments{
       run_cone_experiment(),   run_incline_experiment(),  run_pizza_experiment(),
       run_ground_experiment(), run_cradle_experiment(),   run_billiards_experiment(),
-      run_order_experiment(),  run_galperin_experiment(), run_problem_experiment(options.data)};
+      run_order_experiment(),  run_galperin_experiment(), run_energy_experiment(),
+      run_motion_experiment(), run_drift_experiment(),    run_chain_experiment(),
+      run_break_experiment(),  run_trex_experiment(),     run_problem_experiment(options.data)};
   const std::string path = write_page(options.output, make_page(experiments));
 
   std::vector<std::vector<std::string>> rows{

@@ -50,6 +50,12 @@ Experiment run_cradle_experiment();
 Experiment run_billiards_experiment();
 Experiment run_order_experiment();
 Experiment run_galperin_experiment();
+Experiment run_energy_experiment();
+Experiment run_motion_experiment();
+Experiment run_drift_experiment();
+Experiment run_chain_experiment();
+Experiment run_break_experiment();
+Experiment run_trex_experiment();
 Experiment run_problem_experiment(const std::string& data_folder);
 
 /// The whole page, self-contained.

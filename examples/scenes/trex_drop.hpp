@@ -92,6 +92,8 @@ struct TrexSample {
   double energy_a;       ///< [J]
   double energy_b;       ///< [J]
   Index impacts;         ///< Instants of impact so far, both robots.
+  VectorX<double> q_a;   ///< see TrexCoordinate
+  VectorX<double> q_b;
 };
 
 /// Drops two copies that differ in nothing but the order of simultaneous reflections.
@@ -113,7 +115,7 @@ struct TrexSample {
     impacts += report_a.impacts + report_b.impacts;
     samples.push_back({a.state().time, a.norm(a.velocity() - b.velocity()) / fall,
                        (a.state().q - b.state().q).cwiseAbs().maxCoeff(), a.energy(), b.energy(),
-                       impacts});
+                       impacts, a.state().q, b.state().q});
   }
   return samples;
 }

@@ -321,7 +321,7 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
 TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials bend",
           "[variational][law]") {
   // Finishing the step keeps the error of the smooth motion, of the order of h²/24; restarting it
-  // at each impact does not, see scenes/knocking_test.cpp.
+  // at each impact does not, see scenes/knocking_pendula_test.cpp.
   ImpactStepper<KnockingPendula> stepper({});
   MechanicalState<double> state{0, numbers<double>({-1, 0.3}), numbers<double>({0.3, 0.5})};
   const double start = stepper.energy(state);

@@ -329,7 +329,7 @@ TEST_CASE("spatial_tree: numbers with slopes go through, masses and all",
   const auto at = derivatives(SpatialTree<double>(bodies), q, v);
   // Outer slope along the mass of body 2, inner ones along q₁, q₃, v₀, v₄.
   auto lifted = cast_bodies<Number>(bodies);
-  lifted[2].mass.outer = 1;
+  lifted[2].mass.outer(0) = 1;
   const SpatialTree<Number> tree(lifted);
   VectorX<Number> p = q.cast<Number>(), u = v.cast<Number>();
   LagrangianDerivatives<Number> out;
@@ -352,9 +352,9 @@ TEST_CASE("spatial_tree: numbers with slopes go through, masses and all",
   auto heavier = bodies;
   heavier[2].mass += 1;
   const auto more = derivatives(SpatialTree<double>(heavier), q, v);
-  CHECK(std::abs(out.value.outer - (more.value - at.value)) <= allowed);
-  CHECK(std::abs(out.by_qv(2, 1).outer - (more.by_qv - at.by_qv)(2, 1)) <= allowed);
-  CHECK(std::abs(out.value.mixed(0) - (more.by_q - at.by_q)(1)) <= allowed);
+  CHECK(std::abs(out.value.outer(0) - (more.value - at.value)) <= allowed);
+  CHECK(std::abs(out.by_qv(2, 1).outer(0) - (more.by_qv - at.by_qv)(2, 1)) <= allowed);
+  CHECK(std::abs(out.value.mixed(0, 0) - (more.by_q - at.by_q)(1)) <= allowed);
 }
 
 TEST_CASE("spatial_tree: points, their gradients and rotations", "[variational][derivative]") {
