@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
 #include "carom/linalg/second_order.hpp"
 #include "carom/variational/lagrangian.hpp"
 #include "carom/variational/planar_tree.hpp"
