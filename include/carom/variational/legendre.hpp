@@ -32,6 +32,8 @@ class LegendreMap {
     matrix_.setZero(n + rows, n + rows);
     change_.setZero(n + rows);
     lu_.prepare(n + rows);
+    q_factored_.setZero(n);
+    factored_ = false;
   }
 
   /// p = ∂L/∂v.
@@ -77,8 +79,8 @@ class LegendreMap {
   }
 
  private:
-  /// The second iteration keeps the first one's matrix, which suffices where L is quadratic in v;
-  /// from the third on, each has its own.
+  /// The first two iterations share a matrix, which suffices where L is quadratic in v, with each
+  /// other and with an earlier call at the same place; from the third on, each has its own.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
@@ -87,8 +89,10 @@ class LegendreMap {
     const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
     Scalar before = std::numeric_limits<Scalar>::max();
     change_.tail(change_.size() - n).setZero();
+    const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
+    factored_ = false;
     for (int iteration = 0; iteration < 30; ++iteration) {
-      if (iteration == 1) {
+      if (iteration == 1 || (iteration == 0 && known)) {
         lagrangian_.write_gradient(system, q, v, t, at_);
       } else {
         lagrangian_.write_curvature(system, q, v, t, at_);
@@ -105,7 +109,12 @@ class LegendreMap {
       }
       // A correction shrunk by size/before shrinks as much again, or more.
       const Scalar ahead = iteration == 0 ? size : size * (size / before);
-      if (size <= enough * largest || ahead <= enough * largest) return true;
+      if (size <= enough * largest || ahead <= enough * largest) {
+        factored_ = rows.count == 0;
+        q_factored_ = q;
+        t_factored_ = t;
+        return true;
+      }
       if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
       before = size;
     }
@@ -142,6 +151,9 @@ class LegendreMap {
   MatrixX<Scalar> matrix_;
   VectorX<Scalar> change_;
   LuFactor<Scalar> lu_;
+  bool factored_ = false;  ///< lu_ is that of the mass matrix at
+  VectorX<Scalar> q_factored_;
+  Scalar t_factored_ = 0;
 };
 
 }  // namespace carom::inline CAROM_ABI

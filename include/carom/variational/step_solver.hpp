@@ -106,6 +106,21 @@ class StepSolver {
   SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
 
+  /// One Newton correction of a guess, for the way to somewhere else: q_next() is off by the square
+  /// of the guess's error, momentum_next() is not written.
+  /// @return  false where the equations are singular or not finite.
+  [[nodiscard]] bool correct(const System& system, const MechanicalState<Scalar>& now,
+                             const Scalar& h, const VectorX<Scalar>& guess) noexcept {
+    const Index count = rows(system);
+    start(system, now, guess);
+    action_.write_newton(system, now.q, q_next_, now.time, h);
+    write_rows(system, q_next_, gradients_next_);
+    if (!write_residual(now, count, Scalar(1)) || !factor(count)) return false;
+    lu_.solve(change_.data());
+    move(count);
+    return true;
+  }
+
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
   /// p₁ = p₀ + Cᵀλ + (left + right): free of the 1/h that rounding of q₁ takes in D₂L_d alone, so
   /// steps however short keep their momentum.
@@ -169,6 +184,13 @@ class StepSolver {
   }
 
  private:
+  void start(const System& system, const MechanicalState<Scalar>& now,
+             const VectorX<Scalar>& guess) noexcept {
+    q_next_ = guess;
+    multipliers_.setZero();
+    write_rows(system, now.q, gradients_now_);
+  }
+
   /// Writes the residual, negated, into change_; false when it is not finite. settled_ tells
   /// whether it is no more than some roundings of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows,
@@ -248,9 +270,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
   SolveReport<Scalar> report;
   report.error_bound = std::numeric_limits<Scalar>::infinity();
   const Index count = rows(system);
-  q_next_ = guess;
-  multipliers_.setZero();
-  write_rows(system, now.q, gradients_now_);
+  start(system, now, guess);
   Scalar largest = 0, size = 0;
   for (Index i = 0; i < now.q.size(); ++i) {
     using std::abs;
