@@ -14,15 +14,13 @@
 namespace carom::cli {
 namespace {
 
-constexpr int impact_count = 3000;
-
 /// Two pendula that knock: energy error by the number of impacts, and the largest [J].
 struct Knocking {
   std::vector<PlotPoint> errors;
   double largest = 0;
 
   /// @param restarts  each impact begins a full step, as programs do that stop at events.
-  explicit Knocking(bool restarts) {
+  Knocking(bool restarts, int impact_count) {
     ImpactStepper<examples::KnockingPendula> stepper{examples::KnockingPendula{}};
     MechanicalState<double> state{0, Eigen::Vector2d(-1, 0.3), Eigen::Vector2d(0.3, 0.5)};
     const double start = stepper.energy(state);
@@ -48,7 +46,7 @@ struct Knocking {
   }
 };
 
-Panel make_drift_panel(const Knocking& finishing, const Knocking& restarting) {
+Panel make_drift_panel(const Knocking& finishing, const Knocking& restarting, int impact_count) {
   const std::string title = "Energy error of two pendula that knock";
   double low = 0, high = 0;
   for (const PlotPoint& point : restarting.errors) {
@@ -111,7 +109,8 @@ Panel make_galperin_panel() {
 
 }  // namespace
 
-Experiment run_drift_experiment() {
+Experiment run_drift_experiment(bool brief) {
+  const int impact_count = brief ? 300 : 3000;
   Experiment experiment;
   experiment.title = "Thousands of impacts, and the energy is still there";
   experiment.text =
@@ -119,8 +118,9 @@ Experiment run_drift_experiment() {
       "starts a full step after each impact changes the step thousands of times, and the energy "
       "drifts. carom finishes the step it was in, so that the grid of times stays (Seghete and "
       "Murphey, eq. 30).";
-  const Knocking finishing(false), restarting(true);
-  experiment.panels = {make_drift_panel(finishing, restarting), make_galperin_panel()};
+  const Knocking finishing(false, impact_count), restarting(true, impact_count);
+  experiment.panels = {make_drift_panel(finishing, restarting, impact_count),
+                       make_galperin_panel()};
   experiment.caption = "Left: steps of 0.05 s. After " + std::to_string(impact_count) +
                        " impacts the largest error is " +
                        label_text(std::round(10 * restarting.largest / finishing.largest) / 10) +

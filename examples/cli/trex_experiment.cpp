@@ -13,15 +13,14 @@
 namespace carom::cli {
 namespace {
 
-constexpr double duration = 0.45;  ///< of a drop [s]
-constexpr double least = 1e-17;    ///< Where the axis of the picture begins.
+constexpr double least = 1e-17;  ///< Where the axis of the picture begins.
 
 /// Two copies of a robot from the drop on, which resolve impacts in opposite order.
 struct Pair {
   examples::TrexStance stance;
   std::vector<examples::TrexSample> samples;
 
-  explicit Pair(const examples::TrexStance& given) : stance(given) {
+  Pair(const examples::TrexStance& given, double duration) : stance(given) {
     examples::TrexDropOptions options;
     options.time_step = 5e-4;
     options.duration = duration;
@@ -131,7 +130,8 @@ std::vector<Comparison> compare_trex(const Pair& best, const Pair& straight) {
 
 }  // namespace
 
-Experiment run_trex_experiment() {
+Experiment run_trex_experiment(bool brief) {
+  const double duration = brief ? 0.21 : 0.45;  // of a drop [s]
   Experiment experiment;
   experiment.title = "A robot designed so that its landing is decided";
   experiment.text =
@@ -140,8 +140,8 @@ Experiment run_trex_experiment() {
       "send them apart at once. A few Newton steps move the stance to one whose contacts do not "
       "feel each other, ⟨<i>u</i>, <i>v</i>⟩ = 0, and the copies land as one (Seghete and "
       "Murphey, section VII-B and Fig. 8).";
-  const Pair best(make_optimum()), straight(examples::trex_straight());
-  const Pair initial(examples::trex_initial());
+  const Pair best(make_optimum(), duration), straight(examples::trex_straight(), duration);
+  const Pair initial(examples::trex_initial(), duration);
   const std::vector<const Pair*> pairs{&straight, &initial, &best};
   experiment.panels = {
       make_drop_panel("Optimised stance", best), make_drop_panel("Straight legs", straight),

@@ -64,6 +64,7 @@ def check_page(checks, text):
 ANIMATIONS = {"Equal balls": (5, 11.9), "Masses 1, 2, 1, 2, 1": (5, 11.9),
               "The break shot to rest": (16, 20), "Optimised stance": (14, 0.44),
               "Straight legs": (14, 0.44)}
+BRIEF = 0.2  #: what a brief run shows of the last two
 
 
 def summed(rows):
@@ -74,11 +75,12 @@ def summed(rows):
     return values
 
 
-def check_animation(checks, title, drawing, data, controls):
+def check_animation(checks, title, drawing, data, controls, brief):
     points, duration = ANIMATIONS.get(title, (0, 0))
+    duration = BRIEF if brief and duration == 0.44 else duration
     frames = summed(data["frames"])
     times = summed([[t] for t in data["times"]])
-    checks.expect(len(frames) == len(times) > 100, title, "frames", len(frames), len(times))
+    checks.expect(len(frames) == len(times) > 50, title, "frames", len(frames), len(times))
     checks.expect(all(len(row) == 2 * points for row in data["frames"]), title, "points")
     checks.expect(all(a < b for a, b in zip(times, times[1:])), title, "times increase")
     checks.expect(times[-1][0] >= 1000 * duration, title, "ends at", times[-1])
@@ -105,14 +107,14 @@ def check_animation(checks, title, drawing, data, controls):
         checks.expect(part in controls, title, "controls lack", part)
 
 
-def check_animations(checks, text):
+def check_animations(checks, text, brief):
     players = re.findall(r'<div class="player">\n(<svg.*?</svg>)\n(<div class="controls".*?</div>)\n'
                          r'<script type="application/json">(.*?)</script>', text, flags=re.DOTALL)
     titles = []
     for picture, controls, data in players:
         drawing = xml.etree.ElementTree.fromstring(picture)
         titles.append(drawing.get("aria-label"))
-        check_animation(checks, titles[-1], drawing, json.loads(data), controls)
+        check_animation(checks, titles[-1], drawing, json.loads(data), controls, brief)
     checks.expect(sorted(titles) == sorted(ANIMATIONS), "animations", titles)
     scripts = re.findall(r"<script([^>]*)>", text)
     checks.expect(sorted(scripts) == [""] + [' type="application/json"'] * len(titles), "scripts",
@@ -126,16 +128,16 @@ def check_animations(checks, text):
 
 
 #: What every run has to show beside its closed form, by words of the quantity; how many rows.
-QUANTITIES = {"energy error in 200 000 steps": 1, "lowest energy error": 1, "period": 1,
+QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 1,
               "angle after 10 s": 1, "Order of the midpoint": 1, "Order with Yoshida": 1,
               "Order with Suzuki": 1, "Oscillator after": 1, "Bouncing ball, impact": 4,
-              "end of all bounces": 2, "Kepler": 1, "Rocking block": 3, "Knocking pendula": 1,
+              "end of all bounces": 2, "Kepler": 1, "Rocking block": 3, "Knocking pendula: largest": 1,
               "Galperin in time: impacts": 4, "Galperin in time: relative": 1,
               "Five equal balls": 1, "Five unequal balls": 1, "Break without": 2,
               "Break to rest": 3, "⟨u, v⟩": 1, "Straight legs": 2, "Optimised stance: ξ": 1,
               "optimised over straight": 1}
 #: Pictures by their titles.
-FIGURES = ["Energy error over ten thousand swings, step 0.1 s",
+FIGURES = ["Energy error over many swings, step 0.1 s",
            "Error of the angle after 10 s, by the step",
            "A ball bounces without end in a finite time", "Energy error of two pendula that knock",
            "A heavy ball and a light one before a wall: 31 impacts",
@@ -159,7 +161,7 @@ def check_motion(checks, text, summary):
         checks.expect(f'aria-label="{title}"' in text, "no picture of", title)
     energy = log_values(text, FIGURES[0])
     ours, kutta = energy["s1"], energy["s2"]
-    checks.expect(max(ours) - min(ours) < 10 and kutta[0] < ours[0] and kutta[-1] > ours[-1] + 20,
+    checks.expect(max(ours) - min(ours) < 10 and kutta[0] < ours[0] and kutta[-1] > ours[-1],
                   "energy curves", ours[0], ours[-1], kutta[0], kutta[-1])
     apart = log_values(text, FIGURES[5])
     # 330 − 56 units for 17.5 decades; the first point only leads up from the axis.
@@ -177,10 +179,10 @@ def copy_data(checks, name, replaced):
     return data, small
 
 
-def bundled_data(checks):
-    """The bundled problems; a build with sanitizers, known by its pace, goes without the large."""
-    pace = checks.json_of("solve", DATA / "pile_n10_s60.txt", "--repeat", 9)["seconds"]
-    return DATA if pace < 1e-3 else copy_data(checks, "small", LARGE)[0]
+def runs_slowly(checks):
+    """Whether this is a build with sanitizers, known by its pace: it goes without the large
+    problems and the long runs."""
+    return checks.json_of("solve", DATA / "pile_n10_s60.txt", "--repeat", 9)["seconds"] >= 1e-3
 
 
 def check_wrong(checks):
@@ -189,7 +191,7 @@ def check_wrong(checks):
     wrong = small.replace("-0.09809093078399499", "-1e300")
     checks.expect(wrong != small, "the free velocity of pile_n1_s30")
     (data / "robot_30x16.txt").write_text(wrong, encoding="utf-8")
-    result = checks.run("demo", "--output", data / "page", "--data", data)
+    result = checks.run("demo", "--brief", "--output", data / "page", "--data", data)
     checks.expect(result.returncode == 1 and result.stderr == "", "exit code", result.returncode,
                   result.stderr)
     lines = [line for line in result.stdout.splitlines() if line.endswith("WRONG")]
@@ -202,14 +204,16 @@ def check_wrong(checks):
 if __name__ == "__main__":
     every = Checks()
     folder = pathlib.Path(every.folder.name, "new", "folder")
-    problems = bundled_data(every)
-    outcome = every.run("demo", "--output", folder, "--data", problems)
+    slow = runs_slowly(every)
+    problems = copy_data(every, "small", LARGE)[0] if slow else DATA
+    outcome = every.run("demo", "--output", folder, "--data", problems,
+                        *(["--brief"] if slow else []))
     every.expect(outcome.returncode == 0 and outcome.stderr == "", outcome)
     every.expect("WRONG" not in outcome.stdout and str(folder / "index.html") in outcome.stdout,
                  "summary", outcome.stdout)
     check_page(every, (folder / "index.html").read_text(encoding="utf-8"))
     whole = (folder / "index.html").read_text(encoding="utf-8")
-    check_animations(every, whole)
+    check_animations(every, whole, slow)
     check_motion(every, whole, outcome.stdout)
     check_wrong(every)
     blocked = every.file("not a folder")
