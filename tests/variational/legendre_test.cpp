@@ -105,7 +105,7 @@ TEST_CASE("legendre: what is known of a place does not outlive it", "[variationa
   LegendreMap<Relativistic> curved;
   curved.prepare(fast);
   VectorX<double> u = numbers<double>({0.1});
-  for (const double momentum : {0.75, 2.4, 0.75, -4.0 / 3}) {
+  for (const double momentum : {0.75, 0.5, 0.75, -0.6}) {
     u.setZero();
     REQUIRE(curved.write_velocity(fast, numbers<double>({0}), numbers<double>({momentum}), 0, u));
     CHECK(std::abs(u(0) - momentum / std::sqrt(1 + momentum * momentum)) < 1e-14);
