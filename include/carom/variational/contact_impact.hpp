@@ -110,6 +110,7 @@ class ContactImpact {
   /// Maps the momentum across the impact; contacts that chatter come to rest, held ones that are
   /// thrown off are released.
   /// @return  false where the mass matrix is singular or a number is not finite.
+  // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
   [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
                              Report& report) noexcept;
 

@@ -49,6 +49,7 @@ class ImpactStepper {
   [[nodiscard]] const System& system() const noexcept { return system_; }
 
   /// Advances a state by h > 0 [s].
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   Report step(State& state, const Scalar& h) noexcept;
 
   /// Impacts of the last step in time order, as many as options.recorded_events.
@@ -78,6 +79,7 @@ class ImpactStepper {
  private:
   enum class Move { finished, event, shorter, retry, failed };
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
   static constexpr bool rubs = FrictionalSystemLike<System>;
@@ -96,10 +98,12 @@ class ImpactStepper {
   void add_held_impulses(const VectorX<Scalar>& multipliers, Index first) noexcept {
     for (const Index contact : held()) held_impulses_(contact) += multipliers(first++);
   }
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
     return impact_.resolve({system_, root_.solver(), legendre_, rows_now_, velocity_}, state, h,
                            report);
   }
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool fly(State& state, const Scalar& h, Report& report) noexcept;
   void go_back(State& state) noexcept;
   [[nodiscard]] bool part_overlap(State& state, Report& report) noexcept;
