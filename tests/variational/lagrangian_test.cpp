@@ -34,9 +34,9 @@ TEMPLATE_TEST_CASE("lagrangian: differentiated and written parts agree", "[varia
     CHECK((a.by_qq - b.by_qq).norm() <= allowed);
     CHECK((a.by_qv - b.by_qv).norm() <= allowed);
     CHECK((a.by_vv - b.by_vv).norm() <= allowed);
-    CHECK(a.value == c.value);
-    CHECK((a.by_q - c.by_q).norm() == 0);
-    CHECK((a.by_v - c.by_v).norm() == 0);
+    CHECK(std::abs(a.value - c.value) <= allowed);  // but for fused multiply-adds the same
+    CHECK((a.by_q - c.by_q).norm() <= allowed);
+    CHECK((a.by_v - c.by_v).norm() <= allowed);
   }
 }
 
