@@ -47,6 +47,9 @@ class FrontForest {
   /// @param slot_of  written: the slot of every node.
   FrontRange append(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
 
+  /// Appends a component that is not to be factored: slots in the order of its nodes, no fronts.
+  FrontRange append_as_is(const WeightedGraph& graph, int* slot_of);
+
   [[nodiscard]] const Sequence<Front>& fronts() const noexcept { return fronts_; }
   [[nodiscard]] const int* row_slots(const Front& front) const noexcept {
     return row_slots_.data() + front.first_row;
@@ -273,6 +276,22 @@ inline void FrontForest::place_values(const FrontRange& range) {
     fronts_[f].update += update_count_ + (depth_[f - range.begin] % 2 == 0 ? 0 : peak[0]);
   }
   update_count_ += peak[0] + peak[1];
+}
+
+inline FrontRange FrontForest::append_as_is(const WeightedGraph& graph, int* slot_of) {
+  FrontRange range{};
+  range.begin = range.end = int(fronts_.size());
+  range.first_slot = int(size_.size());
+  range.slot_end = range.first_slot + int(graph.node_count);
+  for (Sequence<int>* slots :
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
+    slots->resize(range.slot_end);
+  }
+  for (int node = 0; node < int(graph.node_count); ++node) {
+    slot_of[node] = range.first_slot + node;
+    size_[slot_of[node]] = graph.weights[node];
+  }
+  return range;
 }
 
 inline FrontRange FrontForest::append(const WeightedGraph& graph, const MinimumDegree& order,

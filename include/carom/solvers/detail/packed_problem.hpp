@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/contact_graph.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// An edge of the contact graph with all that a pass over its contacts reads.
+struct PackedEdge {
+  int low_slot, high_slot;      ///< high −1 for the world
+  int low_size, high_size;      ///< unknowns; high 0 for the world
+  Index low_start, high_start;  ///< of the bodies in a vector
+  Index first_contact, contact_end;
+  Index jacobians;  ///< of the first contact; the others follow
+};
+
+/// An island in the packed arrays.
+struct PackedIsland {
+  Index first_edge, edge_end;
+  Index first_contact, contact_count;  ///< the padding counts
+  Index vector_start, vector_size;     ///< the padding counts
+  FrontRange range;
+  bool direct;
+};
+
+/// A contact problem laid out for passes over it: bodies in the order of elimination, contacts by
+/// edge, every body's unknowns and every island's contacts padded with ones that do nothing to
+/// whole registers. An island's arrays are contiguous and start at a multiple of a register.
+template <RealScalar Scalar>
+class PackedProblem {
+ public:
+  /// Contacts of an island are padded to a multiple of this: the widest register of floats.
+  static constexpr Index contact_lanes = 16;
+
+  void lay_out(const ContactGraph& graph);
+  /// Copies the numbers; the layout must fit.
+  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph) noexcept;
+
+  [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
+  [[nodiscard]] Index contact_size() const noexcept { return contact_size_; }
+  [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
+  [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
+  /// Per slot, where its unknowns start in a vector.
+  [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
+  /// Ĵᵀ of the sides of a contact: three columns for the low body, then three for the high one.
+  [[nodiscard]] const Scalar* jacobians(Index first) const noexcept {
+    return jacobians_.data() + first;
+  }
+  /// Parameters over the contacts: μ, Rₜ, Rₙ, v̂.
+  enum Parameter { friction, tangent, normal, bias1, bias2, bias3, parameter_count };
+  [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
+    return parameters_.data() + which * contact_size_;
+  }
+  /// Calls visit(contact of the problem, place in the packed arrays).
+  template <typename Visit>
+  void for_each_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
+    for (Index e = 0; e < edges_.size(); ++e) {
+      const Index skip = edges_[e].first_contact - graph.edges()[e].first_contact;
+      for (Index k = edges_[e].first_contact; k < edges_[e].contact_end; ++k) {
+        visit(Index(graph.contact_at(k - skip)), k);
+      }
+    }
+  }
+
+ private:
+  Sequence<PackedIsland> islands_;
+  Sequence<PackedEdge> edges_;
+  Sequence<Index> starts_;
+  Sequence<Scalar> jacobians_, parameters_;
+  Index vector_size_ = 0, contact_size_ = 0;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
+  const FrontForest& forest = graph.forest();
+  starts_.resize(graph.slot_count());
+  vector_size_ = 0;
+  for (Index slot = 0; slot < graph.slot_count(); ++slot) {
+    starts_[slot] = vector_size_;
+    vector_size_ += lanes_above(forest.size(slot));
+  }
+  islands_.clear();
+  edges_.clear();
+  edges_.reserve(graph.edges().size());
+  contact_size_ = 0;
+  Index jacobian_size = 0;
+  for (const ContactIsland& island : graph.islands()) {
+    const Index contacts = island.contact_end - island.first_contact;
+    const Index padded = (contacts + contact_lanes - 1) / contact_lanes * contact_lanes;
+    const Index start = starts_[island.range.first_slot];
+    const Index end =
+        island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
+    islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded, start,
+                        end - start, island.range, island.direct});
+    const Index skip = contact_size_ - island.first_contact;
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      const ContactEdge& edge = graph.edges()[e];
+      const int low_size = forest.size(edge.low_slot);
+      const int high_size = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
+      edges_.push_back({edge.low_slot, edge.high_slot, low_size, high_size, starts_[edge.low_slot],
+                        edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_contact + skip,
+                        edge.contact_end + skip, jacobian_size});
+      jacobian_size += 3 * (lanes_above(low_size) + lanes_above(high_size)) *
+                       (edge.contact_end - edge.first_contact);
+    }
+    contact_size_ += padded;
+  }
+  jacobians_.assign(jacobian_size, Scalar(0));
+  parameters_.resize(parameter_count * contact_size_);
+}
+
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
+                                 const ContactGraph& graph) noexcept {
+  Scalar* const values = parameters_.data();
+  const auto write = [&](Index place, const Scalar& mu, const ContactWeights<Scalar>& weights,
+                         const Vector3<Scalar>& bias) {
+    const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z()};
+    for (int p = 0; p < parameter_count; ++p) values[p * contact_size_ + place] = numbers[p];
+  };
+  for (const PackedIsland& island : islands_) {  // the padding: contacts far from touching
+    const Index end = island.first_contact + island.contact_count;
+    for (Index k = edges_[island.edge_end - 1].contact_end; k < end; ++k) {
+      write(k, Scalar(1), {Scalar(1), Scalar(1)}, {Scalar(1), Scalar(0), Scalar(-10)});
+    }
+  }
+  for (Index e = 0; e < edges_.size(); ++e) {
+    const PackedEdge& edge = edges_[e];
+    const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+    Scalar* block = jacobians_.data() + edge.jacobians;
+    const int low_body = graph.body_at(edge.low_slot);
+    const Index skip = edge.first_contact - graph.edges()[e].first_contact;
+    for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+      const Index contact = graph.contact_at(k - skip);
+      const int low_side = problem.side_body(contact, 0) == low_body ? 0 : 1;
+      const auto low = problem.whitened_jacobian(contact, low_side);
+      for (int c = 0; c < 3; ++c) {
+        std::copy_n(low.data() + c * low.rows(), low.rows(), block + c * low_lanes);
+      }
+      block += 3 * low_lanes;
+      if (edge.high_slot >= 0) {
+        const auto high = problem.whitened_jacobian(contact, 1 - low_side);
+        for (int c = 0; c < 3; ++c) {
+          std::copy_n(high.data() + c * high.rows(), high.rows(), block + c * high_lanes);
+        }
+        block += 3 * high_lanes;
+      }
+      write(k, problem.cone(contact).friction, problem.regularization(contact),
+            problem.bias_velocity(contact));
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI
