@@ -106,10 +106,8 @@ void BlockCholesky<Scalar>::add_to_parent(const Front& child) noexcept {
               : left.data + (column - parent.own_size) * left.stride - parent.own_size;
       for (int r = c; r < child.run_count; ++r) {
         const int skip = r == c ? k : 0;
-        const Index length = runs[r].length - skip;
-        Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>(target + runs[r].to + skip, length) +=
-            Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(source + runs[r].from + skip,
-                                                                      length);
+        detail::add_numbers(target + runs[r].to + skip, source + runs[r].from + skip,
+                            runs[r].length - skip);
       }
     }
   }

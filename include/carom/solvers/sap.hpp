@@ -152,8 +152,8 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   outcomes_.resize(islands);
   impulse_triples_.resize(3 * problem.contact_count());
   velocity_triples_.resize(3 * problem.contact_count());
-  if (analysed == graph_.analysis_count()) return;
   cholesky_.reset(graph_.forest());
+  if (analysed == graph_.analysis_count()) return;
   scratch_.resize(islands * 2 * graph_.forest().largest_front());
   cross_places_.resize(graph_.edges().size());
   for (const ContactIsland& island : graph_.islands()) {

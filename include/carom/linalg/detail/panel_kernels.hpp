@@ -32,6 +32,16 @@ template <typename Scalar>
       const_cast<std::remove_const_t<Scalar>*>(data));
 }
 
+/// target += source for a few numbers, most often a multiple of six.
+template <typename Scalar>
+void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
+  using Six = Eigen::Map<Eigen::Array<Scalar, 6, 1>>;
+  for (; count >= 6; count -= 6, target += 6, source += 6) {
+    Six(target) += Eigen::Map<const Eigen::Array<Scalar, 6, 1>>(source);
+  }
+  for (int k = 0; k < count; ++k) target[k] += source[k];
+}
+
 /// A column-major matrix in someone's memory.
 template <typename Scalar>
 struct Columns {
