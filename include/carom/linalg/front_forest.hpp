@@ -74,7 +74,8 @@ class FrontForest {
  private:
   void write_postorder(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
   void append_fronts(const FrontRange& range);
-  [[nodiscard]] static bool worth_merging(const Front& front, int size, int rows) noexcept;
+  [[nodiscard]] static bool worth_merging(const Front& front, int size, int rows,
+                                          Index& zeros) noexcept;
   void write_rows(const MinimumDegree& order, const int* slot_of, const FrontRange& range);
   void write_runs(const FrontRange& range);
   void place_values(const FrontRange& range);
@@ -163,23 +164,30 @@ inline void FrontForest::write_postorder(const WeightedGraph& graph, const Minim
   }
 }
 
-/// Whether a front and the next column, its parent, are cheaper as one: when few zeros are added.
-inline bool FrontForest::worth_merging(const Front& front, int size, int rows) noexcept {
-  const int merged = size + rows;  // what the front's columns would have below them
-  const int zeros = merged - front.row_size;
-  return zeros * 8 <= merged || front.own_size + merged <= 24;
+/// Whether a front and the next column, its parent, are cheaper as one: when few of its numbers
+/// would be zeros. `zeros` counts those of the front, and is brought up to date for a merger.
+inline bool FrontForest::worth_merging(const Front& front, int size, int rows,
+                                       Index& zeros) noexcept {
+  const Index own = front.own_size + size;
+  const Index all = own * (own + 1) / 2 + own * rows;
+  const Index merged = zeros + Index(front.own_size) * (size + rows - front.row_size);
+  if (merged * 6 > all && own + rows > 30) return false;
+  zeros = merged;
+  return true;
 }
 
 inline void FrontForest::append_fronts(const FrontRange& range) {
+  Index zeros = 0;
   for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
     const bool follows = slot > range.first_slot && parent_slot_[slot - 1] == slot;
-    if (follows && worth_merging(fronts_.back(), size_[slot], column_size_[slot])) {
+    if (follows && worth_merging(fronts_.back(), size_[slot], column_size_[slot], zeros)) {
       Front& front = fronts_.back();
       offset_[slot] = front.own_size;
       ++front.slot_count;
       front.own_size += size_[slot];
       front.row_size = column_size_[slot];
     } else {
+      zeros = 0;
       Front front{};
       front.first_slot = slot;
       front.slot_count = 1;

@@ -32,14 +32,20 @@ template <typename Scalar>
       const_cast<std::remove_const_t<Scalar>*>(data));
 }
 
-/// target += source for a few numbers, most often a multiple of six.
+/// target += source for a few numbers.
 template <typename Scalar>
 void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
-  using Six = Eigen::Map<Eigen::Array<Scalar, 6, 1>>;
-  for (; count >= 6; count -= 6, target += 6, source += 6) {
-    Six(target) += Eigen::Map<const Eigen::Array<Scalar, 6, 1>>(source);
-  }
-  for (int k = 0; k < count; ++k) target[k] += source[k];
+  const auto add = [&]<int Size>(std::integral_constant<int, Size>) {
+    Eigen::Map<Eigen::Array<Scalar, Size, 1>> sum(target);
+    sum += Eigen::Map<const Eigen::Array<Scalar, Size, 1>>(source);
+    target += Size;
+    source += Size;
+    count -= Size;
+  };
+  while (count >= 8) add(std::integral_constant<int, 8>{});
+  if (count >= 4) add(std::integral_constant<int, 4>{});
+  if (count >= 2) add(std::integral_constant<int, 2>{});
+  if (count >= 1) add(std::integral_constant<int, 1>{});
 }
 
 /// A column-major matrix in someone's memory.
@@ -49,29 +55,47 @@ struct Columns {
   Index stride;
 };
 
+/// C −= A Bᵀ for `Width` columns of C and `Height` registers of rows from `row` on.
+template <int Width, int Height, bool Fresh, typename Scalar>
+void subtract_product_rows(const Columns<Scalar>& c, const Columns<const Scalar>& a,
+                           const Scalar* b, Index depth, Index row) noexcept {
+  RowLanes<Scalar> sum[std::size_t(Width)][std::size_t(Height)];
+  for (int j = 0; j < Width; ++j) {
+    for (int h = 0; h < Height; ++h) {
+      if constexpr (Fresh) {
+        sum[j][h].setZero();
+      } else {
+        sum[j][h] = lanes_at(c.data + j * c.stride + row + h * row_lanes);
+      }
+    }
+  }
+  const Scalar* left = a.data + row;
+  const Scalar* right = b;
+  for (Index k = 0; k < depth; ++k, left += a.stride, right += a.stride) {
+    RowLanes<Scalar> lanes[std::size_t(Height)];
+    for (int h = 0; h < Height; ++h) lanes[h] = lanes_at(left + h * row_lanes);
+    for (int j = 0; j < Width; ++j) {
+      for (int h = 0; h < Height; ++h) sum[j][h] -= lanes[h] * right[j];
+    }
+  }
+  for (int j = 0; j < Width; ++j) {
+    for (int h = 0; h < Height; ++h) {
+      lanes_at(c.data + j * c.stride + row + h * row_lanes) = sum[j][h];
+    }
+  }
+}
+
 /// C −= A Bᵀ for `Width` columns of C and the rows [begin, end), both multiples of row_lanes; A has
 /// C's rows, B's row c belongs to C's column c, and both have `depth` columns. With `Fresh`, C
 /// counts as zero before.
 template <int Width, bool Fresh, typename Scalar>
 void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, const Scalar* b,
                       Index depth, Index begin, Index end) noexcept {
-  for (Index row = begin; row < end; row += row_lanes) {
-    RowLanes<Scalar> sum[std::size_t(Width)];
-    for (int j = 0; j < Width; ++j) {
-      if constexpr (Fresh) {
-        sum[j].setZero();
-      } else {
-        sum[j] = lanes_at(c.data + j * c.stride + row);
-      }
-    }
-    const Scalar* left = a.data + row;
-    const Scalar* right = b;
-    for (Index k = 0; k < depth; ++k, left += a.stride, right += a.stride) {
-      const RowLanes<Scalar> lanes = lanes_at(left);
-      for (int j = 0; j < Width; ++j) sum[j] -= lanes * right[j];
-    }
-    for (int j = 0; j < Width; ++j) lanes_at(c.data + j * c.stride + row) = sum[j];
+  Index row = begin;
+  for (; row + 2 * row_lanes <= end; row += 2 * row_lanes) {
+    subtract_product_rows<Width, 2, Fresh>(c, a, b, depth, row);
   }
+  if (row < end) subtract_product_rows<Width, 1, Fresh>(c, a, b, depth, row);
 }
 
 /// Cholesky of a Width × Width block in place, lower triangle; the diagonal is left inverted.
