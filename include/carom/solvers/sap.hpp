@@ -111,7 +111,7 @@ class SapSolver {
   struct Outcome {
     SolveStatus status;
     int iterations;
-    Scalar residual_squared, free_squared, pushed_squared;
+    Scalar residual, free_squared, pushed_squared;
     bool moved;
   };
   struct Totals {
@@ -238,8 +238,12 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
   const detail::PackedIsland& island = packed_.islands()[i];
   State state(packed_, memory_, island);
   Outcome& outcome = outcomes_[i];
-  state.evaluate();
-  if (iterate) {
+  if (!iterate) {
+    state.evaluate();
+  } else {
+    state.residual = outcome.residual;
+    state.free_squared = outcome.free_squared;
+    state.pushed_squared = outcome.pushed_squared;
     Newton newton(state, memory_,
                   {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance,
                    packed_.islands().size() == 1});
@@ -259,7 +263,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       }
     }
   }
-  outcome.residual_squared = state.residual * state.residual;
+  outcome.residual = state.residual;
   outcome.free_squared = state.free_squared;
   outcome.pushed_squared = state.pushed_squared;
 }
@@ -271,7 +275,7 @@ typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total(
   static_cast<void>(problem);
   Scalar residual = idle_squared_, free = idle_free_squared_, pushed = 0;
   for (const Outcome& outcome : outcomes_) {
-    residual += outcome.residual_squared;
+    residual += outcome.residual * outcome.residual;
     free += outcome.free_squared;
     pushed += outcome.pushed_squared;
   }

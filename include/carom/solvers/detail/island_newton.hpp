@@ -82,21 +82,17 @@ class IslandNewton {
 
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_from_best() noexcept {
-  const auto iterate = state_.vector(Memory::whitened);
-  auto whitened = state_.vector(Memory::whitened), best = state_.vector(Memory::best);
-  static_cast<void>(iterate);
-  best = whitened;
-  Scalar lowest = state_.cost();
-  whitened.setZero();
-  state_.evaluate();
-  if (const Scalar at_rest = state_.cost(); at_rest < lowest) {
-    lowest = at_rest;
-    best = whitened;
+  const Scalar here = state_.cost();
+  state_.vector(Memory::direction).setZero();
+  const Scalar at_rest = state_.cost_at(Memory::direction, true);
+  const Scalar when_free = state_.cost_at(Memory::free, false);
+  if (when_free < here && when_free < at_rest) {
+    state_.vector(Memory::whitened) = state_.vector(Memory::free);
+  } else if (at_rest < here) {
+    state_.vector(Memory::whitened).setZero();
+  } else {
+    return;
   }
-  whitened = state_.vector(Memory::free);
-  state_.evaluate();
-  if (state_.cost() < lowest) return;
-  whitened = best;
   state_.evaluate();
 }
 

@@ -91,7 +91,15 @@ class IslandState {
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
   /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
-  [[nodiscard]] Scalar cost() const noexcept;
+  [[nodiscard]] Scalar cost() const noexcept {
+    if (!(residual <= std::numeric_limits<Scalar>::max())) {
+      return std::numeric_limits<Scalar>::infinity();
+    }
+    return cost_of(Memory::whitened, Memory::impulse);
+  }
+  /// ℓ at another point, the iterate and all that follows from it left alone. `at_rest` says that
+  /// the vector is zero.
+  [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
   /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where the trial is too far to tell.
   [[nodiscard]] Scalar slope(const Scalar& step, const Scalar& momentum_slope,
                              const Scalar& momentum_curvature) const noexcept;
@@ -108,6 +116,13 @@ class IslandState {
   Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
 
  private:
+  /// y = R⁻¹(v̂ − v_c).
+  void write_trial(typename Memory::TripleName velocity,
+                   typename Memory::TripleName trial) const noexcept;
+  /// ½‖w − w*‖² + ½‖γ‖²_R.
+  [[nodiscard]] Scalar cost_of(typename Memory::VectorName point,
+                               typename Memory::TripleName impulse) const noexcept;
+
   const Packed& packed_;
   Memory& memory_;
   const PackedIsland& island_;
@@ -133,7 +148,7 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
   const Scalar size =
       (contacts(trial, 0).abs() + contacts(trial, 1).abs() + contacts(trial, 2).abs()).sum();
   if (!(size <= std::numeric_limits<Scalar>::max())) return false;
-  project(FrictionConeBatch<Scalar>{island_.contact_count,
+  project(FrictionConeBatch<Scalar>{island_.projected_count,
                                     {contacts(trial, 0).data(), contacts(trial, 1).data(),
                                      contacts(trial, 2).data()},
                                     {parameter(Packed::friction).data()},
@@ -144,15 +159,21 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
 }
 
 template <RealScalar Scalar>
+void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
+                                      typename Memory::TripleName trial) const noexcept {
+  contacts(trial, 0) =
+      (parameter(Packed::bias1) - contacts(velocity, 0)) / parameter(Packed::tangent);
+  contacts(trial, 1) =
+      (parameter(Packed::bias2) - contacts(velocity, 1)) / parameter(Packed::tangent);
+  contacts(trial, 2) =
+      (parameter(Packed::bias3) - contacts(velocity, 2)) / parameter(Packed::normal);
+}
+
+template <RealScalar Scalar>
 void IslandState<Scalar>::evaluate() noexcept {
   using std::sqrt;
   write_velocities(Memory::whitened, Memory::velocity);
-  contacts(Memory::trial, 0) =
-      (parameter(Packed::bias1) - contacts(Memory::velocity, 0)) / parameter(Packed::tangent);
-  contacts(Memory::trial, 1) =
-      (parameter(Packed::bias2) - contacts(Memory::velocity, 1)) / parameter(Packed::tangent);
-  contacts(Memory::trial, 2) =
-      (parameter(Packed::bias3) - contacts(Memory::velocity, 2)) / parameter(Packed::normal);
+  write_trial(Memory::velocity, Memory::trial);
   if (!write_projections(Memory::trial, Memory::impulse)) {
     for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
     residual = std::numeric_limits<Scalar>::infinity();
@@ -175,16 +196,29 @@ void IslandState<Scalar>::evaluate() noexcept {
 }
 
 template <RealScalar Scalar>
-Scalar IslandState<Scalar>::cost() const noexcept {
-  if (!(residual <= std::numeric_limits<Scalar>::max())) {
+Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
+                                    typename Memory::TripleName impulse) const noexcept {
+  return ((vector(point) - vector(Memory::free)).square().sum() +
+          (parameter(Packed::tangent) *
+           (contacts(impulse, 0).square() + contacts(impulse, 1).square()))
+              .sum() +
+          (parameter(Packed::normal) * contacts(impulse, 2).square()).sum()) /
+         2;
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
+                                    bool at_rest) const noexcept {
+  if (at_rest) {
+    for (int k = 0; k < 3; ++k) contacts(Memory::velocity_step, k).setZero();
+  } else {
+    write_velocities(point, Memory::velocity_step);
+  }
+  write_trial(Memory::velocity_step, Memory::trial_ahead);
+  if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();
   }
-  return ((vector(Memory::whitened) - vector(Memory::free)).square().sum() +
-          (parameter(Packed::tangent) *
-           (contacts(Memory::impulse, 0).square() + contacts(Memory::impulse, 1).square()))
-              .sum() +
-          (parameter(Packed::normal) * contacts(Memory::impulse, 2).square()).sum()) /
-         2;
+  return cost_of(point, Memory::impulse_ahead);
 }
 
 template <RealScalar Scalar>

@@ -20,6 +20,7 @@ struct PackedEdge {
 struct PackedIsland {
   Index first_edge, edge_end;
   Index first_contact, contact_count;  ///< the padding counts
+  Index projected_count;               ///< contacts to project: with the padding unless few
   Index vector_start, vector_size;     ///< the padding counts
   FrontRange range;
   bool direct;
@@ -94,8 +95,9 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     const Index start = starts_[island.range.first_slot];
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
-    islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded, start,
-                        end - start, island.range, island.direct});
+    islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded,
+                        contacts < 4 ? contacts : padded, start, end - start, island.range,
+                        island.direct});
     const Index skip = contact_size_ - island.first_contact;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const ContactEdge& edge = graph.edges()[e];
