@@ -11,6 +11,7 @@
 #include "carom/contact/contact_graph.hpp"
 #include "carom/linalg/block_cholesky.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
+#include "carom/solvers/detail/iterative_directions.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -133,6 +134,7 @@ class SapSolver {
   detail::PackedProblem<Scalar> packed_;
   Memory memory_;
   BlockCholesky<Scalar> cholesky_;
+  detail::IterativeDirections<Scalar> iterative_;
   Sequence<Index> cross_places_;  ///< per edge, its place in the factor
   Sequence<Scalar> scratch_;      ///< per island, twice its largest front
   Sequence<Outcome> outcomes_;
@@ -154,6 +156,7 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   velocity_triples_.resize(3 * problem.contact_count());
   cholesky_.reset(graph_.forest());
   if (analysed == graph_.analysis_count()) return;
+  iterative_.lay_out(packed_);
   scratch_.resize(islands * 2 * graph_.forest().largest_front());
   cross_places_.resize(graph_.edges().size());
   for (const ContactIsland& island : graph_.islands()) {
@@ -258,7 +261,8 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       } else if (state.residual <= std::numeric_limits<Scalar>::max()) {
         Scalar* const scratch = scratch_.data() + i * 2 * graph_.forest().largest_front();
         outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
-          return find_direction(now, state, scratch);
+          return island.direct ? find_direction(now, state, scratch)
+                               : iterative_.find_direction(now, state, memory_, i);
         });
       }
     }

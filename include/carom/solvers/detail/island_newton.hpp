@@ -39,6 +39,7 @@ class IslandNewton {
     if (limits_.alone) return sqrt(free > pushed ? free : pushed);
     return sqrt((free + pushed) / 2);
   }
+  [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
     return state_.residual <= std::numeric_limits<Scalar>::max() &&
            state_.residual <= limits_.tolerance * scale();

@@ -42,9 +42,12 @@ class PackedProblem {
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index contact_size() const noexcept { return contact_size_; }
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
+  [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
   [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
   /// Per slot, where its unknowns start in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
+  /// Unknowns of the body in a slot.
+  [[nodiscard]] int size(Index slot) const noexcept { return sizes_[slot]; }
   /// Ĵᵀ of the sides of a contact: three columns for the low body, then three for the high one.
   [[nodiscard]] const Scalar* jacobians(Index first) const noexcept {
     return jacobians_.data() + first;
@@ -69,6 +72,7 @@ class PackedProblem {
   Sequence<PackedIsland> islands_;
   Sequence<PackedEdge> edges_;
   Sequence<Index> starts_;
+  Sequence<int> sizes_;
   Sequence<Scalar> jacobians_, parameters_;
   Index vector_size_ = 0, contact_size_ = 0;
 };
@@ -79,9 +83,11 @@ template <RealScalar Scalar>
 void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   const FrontForest& forest = graph.forest();
   starts_.resize(graph.slot_count());
+  sizes_.resize(graph.slot_count());
   vector_size_ = 0;
   for (Index slot = 0; slot < graph.slot_count(); ++slot) {
     starts_[slot] = vector_size_;
+    sizes_[slot] = forest.size(slot);
     vector_size_ += lanes_above(forest.size(slot));
   }
   islands_.clear();
