@@ -26,7 +26,7 @@ struct SapOptions {
   /// Each evaluation is O(contacts), far below a factorisation.
   Scalar line_search_tolerance = Scalar(1e-1);
   /// Multiply-adds per contact that a factorisation of an island may cost, ≥ 0.
-  double factor_work_limit = 1e5;
+  double factor_work_limit = 1.5e4;
 };
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
