@@ -214,7 +214,7 @@ inline void ContactGraph::eliminate(double work_limit) {
     ContactIsland& island = islands_[i];
     island.direct = order_.compute(graph, work_limit * contacts[i]);
     island.range = island.direct ? forest_.append(graph, order_, local_slot_.data())
-                                 : forest_.append_as_is(graph, local_slot_.data());
+                                 : forest_.append_breadth_first(graph, local_slot_.data());
     for (Index k = first; k < end; ++k) {
       const int slot = local_slot_[k - first];
       slot_of_[bodies_[k]] = slot;

@@ -47,8 +47,9 @@ class FrontForest {
   /// @param slot_of  written: the slot of every node.
   FrontRange append(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
 
-  /// Appends a component that is not to be factored: slots in the order of its nodes, no fronts.
-  FrontRange append_as_is(const WeightedGraph& graph, int* slot_of);
+  /// Appends a component that is not to be factored: no fronts, and slots in breadth-first order
+  /// from an end of the graph, which keeps neighbours near each other in memory.
+  FrontRange append_breadth_first(const WeightedGraph& graph, int* slot_of);
 
   [[nodiscard]] const Sequence<Front>& fronts() const noexcept { return fronts_; }
   [[nodiscard]] const int* row_slots(const Front& front) const noexcept {
@@ -73,6 +74,7 @@ class FrontForest {
 
  private:
   void write_postorder(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
+  void visit_breadth_first(const WeightedGraph& graph, int from);
   void append_fronts(const FrontRange& range);
   [[nodiscard]] static bool worth_merging(const Front& front, int size, int rows,
                                           Index& zeros) noexcept;
@@ -286,7 +288,24 @@ inline void FrontForest::place_values(const FrontRange& range) {
   update_count_ += peak[0] + peak[1];
 }
 
-inline FrontRange FrontForest::append_as_is(const WeightedGraph& graph, int* slot_of) {
+/// Nodes of a component in pending_, by their distance from one of them.
+inline void FrontForest::visit_breadth_first(const WeightedGraph& graph, int from) {
+  step_.assign(graph.node_count, 0);  // whether a node is in the list
+  pending_.clear();
+  pending_.push_back(from);
+  step_[from] = 1;
+  for (Index k = 0; k < pending_.size(); ++k) {
+    const int node = pending_[k];
+    for (int n = graph.starts[node]; n < graph.starts[node + 1]; ++n) {
+      const int next = graph.neighbours[n];
+      if (step_[next] != 0) continue;
+      step_[next] = 1;
+      pending_.push_back(next);
+    }
+  }
+}
+
+inline FrontRange FrontForest::append_breadth_first(const WeightedGraph& graph, int* slot_of) {
   FrontRange range{};
   range.begin = range.end = int(fronts_.size());
   range.first_slot = int(size_.size());
@@ -295,9 +314,11 @@ inline FrontRange FrontForest::append_as_is(const WeightedGraph& graph, int* slo
        {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
     slots->resize(range.slot_end);
   }
-  for (int node = 0; node < int(graph.node_count); ++node) {
-    slot_of[node] = range.first_slot + node;
-    size_[slot_of[node]] = graph.weights[node];
+  visit_breadth_first(graph, 0);
+  visit_breadth_first(graph, pending_.back());
+  for (int k = 0; k < int(graph.node_count); ++k) {
+    slot_of[pending_[k]] = range.first_slot + k;
+    size_[range.first_slot + k] = graph.weights[pending_[k]];
   }
   return range;
 }
