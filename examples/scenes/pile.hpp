@@ -20,12 +20,12 @@ struct Pile {
 
 /// What a heap is made of.
 struct PileShape {
-  Index body_count = 1000;   ///< > 0.
-  Index layers = 10;         ///< Of the heap, > 0; fewer where the bodies do not suffice.
-  double time_step = 0.01;   ///< δt [s], > 0.
-  double friction = 0.5;     ///< μ [-], ≥ 0.
-  double stiffness = 1e5;    ///< k [N/m], > 0.
-  double agitation = 0.05;   ///< Speed of the bodies before the step [m/s], ≥ 0.
+  Index body_count = 1000;  ///< > 0.
+  Index layers = 10;        ///< Of the heap, > 0; fewer where the bodies do not suffice.
+  double time_step = 0.01;  ///< δt [s], > 0.
+  double friction = 0.5;    ///< μ [-], ≥ 0.
+  double stiffness = 1e5;   ///< k [N/m], > 0.
+  double agitation = 0.05;  ///< Speed of the bodies before the step [m/s], ≥ 0.
 };
 
 namespace detail {
@@ -89,8 +89,8 @@ class PileBuilder {
           for (const Index dr : {0, 1}) {
             for (const Index dc : {0, 1}) {
               const Index other = below[std::size_t((row + dr) * (side + 1) + column + dc)];
-              touch(body, other, Vector3<double>(1 - 2.0 * double(dc), 1 - 2.0 * double(dr),
-                                                 std::sqrt(2.0)));
+              touch(body, other,
+                    Vector3<double>(1 - 2.0 * double(dc), 1 - 2.0 * double(dr), std::sqrt(2.0)));
             }
           }
         }

@@ -107,9 +107,9 @@ TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies
         seen.insert(graph.contact_at(k));
         const int a = graph.slot_of(contact.first);
         const int b = contact.second < 0 ? -1 : graph.slot_of(contact.second);
-        right = right && (b < 0 ? edge.high_slot < 0 && edge.low_slot == a
-                                : edge.low_slot == std::min(a, b) &&
-                                      edge.high_slot == std::max(a, b));
+        right =
+            right && (b < 0 ? edge.high_slot < 0 && edge.low_slot == a
+                            : edge.low_slot == std::min(a, b) && edge.high_slot == std::max(a, b));
       }
     }
     once.see_holds(seen.size() == raw.contacts.size() && next == int(raw.contacts.size()));

@@ -62,8 +62,7 @@ TEST_CASE("block_incomplete_cholesky: it is a symmetric positive definite precon
     BlockIncompleteCholesky<double> factor;
     factor.reset(blocks);
     REQUIRE(factor.factor(blocks, {0, blocks.column_count()}));
-    const Eigen::MatrixXd inverse =
-        inverse_of(factor, blocks.column_count(), matrix.dense.rows());
+    const Eigen::MatrixXd inverse = inverse_of(factor, blocks.column_count(), matrix.dense.rows());
     symmetric.see((inverse - inverse.transpose()).norm(), rounding(1000, inverse.norm()));
     symmetric.see_holds(Eigen::LLT<Eigen::MatrixXd>(inverse).info() == Eigen::Success);
     // ‖I − M⁻¹H‖ against the same with the diagonal blocks as M.

@@ -54,7 +54,8 @@ TEST_CASE("front_forest: every node has a slot, every neighbour a row", "[linalg
       sized = sized && made.forest.size(made.slot(i)) == graph.sizes[std::size_t(i)];
     }
     for (const auto& [a, b] : graph.edges) {
-      const int low = std::min(made.slot(a), made.slot(b)), high = std::max(made.slot(a), made.slot(b));
+      const int low = std::min(made.slot(a), made.slot(b)),
+                high = std::max(made.slot(a), made.slot(b));
       const Front& front = made.forest.fronts()[made.forest.front_of(low)];
       bool found = false;
       for (const auto& [slot, offset] : places(made.forest, front)) {

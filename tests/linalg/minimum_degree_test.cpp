@@ -87,7 +87,8 @@ TEST_CASE("minimum_degree: trees do not fill, a star's centre goes last", "[lina
   CHECK(std::find(order.begin(), order.end(), 0) >= order.end() - 2);
 }
 
-TEST_CASE("minimum_degree: a grid fills as little as nested dissection would", "[linalg][example]") {
+TEST_CASE("minimum_degree: a grid fills as little as nested dissection would",
+          "[linalg][example]") {
   // Dissection of an n × n grid leaves about (31/4) n² log₂ n entries; row by row n³.
   const int n = 32;
   const BlockGraph graph(std::vector<int>(std::size_t(n * n), 1), carom::testing::grid_edges(n, n));

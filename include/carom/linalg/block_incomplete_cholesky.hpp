@@ -82,14 +82,18 @@ void BlockIncompleteCholesky<Scalar>::eliminate(Index column) noexcept {
       while (place < factor_.row_end(first) && factor_.row(place) < row) ++place;
       if (place == factor_.row_end(first)) break;
       if (factor_.row(place) != row) continue;
-      detail::with_block(factor_.below(place), factor_.size(row), factor_.size(first),
-                         [&](auto target) {
-        const Eigen::Map<const Eigen::Matrix<Scalar, std::remove_cvref_t<decltype(target)>::RowsAtCompileTime, Eigen::Dynamic>> lower(factor_.below(other), factor_.size(row), width);
-        const Eigen::Map<const Eigen::Matrix<Scalar, std::remove_cvref_t<decltype(target)>::ColsAtCompileTime, Eigen::Dynamic>> upper(factor_.below(b), factor_.size(first), width);
-        for (int k = 0; k < width; ++k) {
-          target -= lower.col(k).lazyProduct(upper.col(k).transpose());
-        }
-      });
+      detail::with_block(
+          factor_.below(place), factor_.size(row), factor_.size(first), [&](auto target) {
+            const Eigen::Map<const Eigen::Matrix<
+                Scalar, std::remove_cvref_t<decltype(target)>::RowsAtCompileTime, Eigen::Dynamic>>
+                lower(factor_.below(other), factor_.size(row), width);
+            const Eigen::Map<const Eigen::Matrix<
+                Scalar, std::remove_cvref_t<decltype(target)>::ColsAtCompileTime, Eigen::Dynamic>>
+                upper(factor_.below(b), factor_.size(first), width);
+            for (int k = 0; k < width; ++k) {
+              target -= lower.col(k).lazyProduct(upper.col(k).transpose());
+            }
+          });
     }
   }
 }
@@ -103,25 +107,24 @@ bool BlockIncompleteCholesky<Scalar>::try_factor(const BlockSymmetric<Scalar>& m
     bool positive = true;
     detail::with_block(factor_.diagonal(c), factor_.size(c), factor_.size(c), [&](auto block) {
       if (raise > Scalar(0)) {
-        detail::with_block(matrix.diagonal(c), factor_.size(c), factor_.size(c),
-                           [&](const auto& given) {
-          block.diagonal() += raise * given.diagonal();
-        });
+        detail::with_block(
+            matrix.diagonal(c), factor_.size(c), factor_.size(c),
+            [&](const auto& given) { block.diagonal() += raise * given.diagonal(); });
       }
       positive = detail::invert_factor(block);
     });
     if (!positive) return false;
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
-      detail::with_block(factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c),
-                         [&](auto block) {
-        // B L⁻ᵀ in place, from the last column: column k needs the ones up to k alone.
-        const Index size = block.cols();
-        const Eigen::Map<const MatrixX<Scalar>> inverse(factor_.diagonal(c), size, size);
-        for (Index k = size - 1; k >= 0; --k) {
-          block.col(k) *= inverse(k, k);
-          for (Index j = 0; j < k; ++j) block.col(k) += inverse(k, j) * block.col(j);
-        }
-      });
+      detail::with_block(
+          factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c), [&](auto block) {
+            // B L⁻ᵀ in place, from the last column: column k needs the ones up to k alone.
+            const Index size = block.cols();
+            const Eigen::Map<const MatrixX<Scalar>> inverse(factor_.diagonal(c), size, size);
+            for (Index k = size - 1; k >= 0; --k) {
+              block.col(k) *= inverse(k, k);
+              for (Index j = 0; j < k; ++j) block.col(k) += inverse(k, j) * block.col(j);
+            }
+          });
     }
     eliminate(c);
   }
@@ -133,48 +136,50 @@ void BlockIncompleteCholesky<Scalar>::solve(const ColumnRange& range, Scalar* x)
   const auto scale = [&](Index c, bool transposed) {
     detail::with_block(factor_.diagonal(c), factor_.size(c), factor_.size(c),
                        [&](const auto& inverse) {
-      auto here = detail::rows_of(x + factor_.start(c), inverse);
-      using Block = std::remove_cvref_t<decltype(inverse)>;
-      if constexpr (Block::RowsAtCompileTime != Eigen::Dynamic) {
-        Vector<Scalar, Block::RowsAtCompileTime> scaled;
-        if (transposed) {
-          scaled.noalias() = inverse.transpose().lazyProduct(here);
-        } else {
-          scaled.noalias() = inverse.lazyProduct(here);
-        }
-        here = scaled;
-        return;
-      }
-      const Index size = here.size();
-      for (Index k = 0; k < size; ++k) {  // in place, triangular: no entry is needed once written
-        const Index entry = transposed ? k : size - 1 - k;
-        Scalar sum = 0;
-        if (transposed) {
-          for (Index j = entry; j < size; ++j) sum += inverse(j, entry) * here(j);
-        } else {
-          for (Index j = 0; j <= entry; ++j) sum += inverse(entry, j) * here(j);
-        }
-        here(entry) = sum;
-      }
-    });
+                         auto here = detail::rows_of(x + factor_.start(c), inverse);
+                         using Block = std::remove_cvref_t<decltype(inverse)>;
+                         if constexpr (Block::RowsAtCompileTime != Eigen::Dynamic) {
+                           Vector<Scalar, Block::RowsAtCompileTime> scaled;
+                           if (transposed) {
+                             scaled.noalias() = inverse.transpose().lazyProduct(here);
+                           } else {
+                             scaled.noalias() = inverse.lazyProduct(here);
+                           }
+                           here = scaled;
+                           return;
+                         }
+                         const Index size = here.size();
+                         for (Index k = 0; k < size;
+                              ++k) {  // in place, triangular: no entry is needed once written
+                           const Index entry = transposed ? k : size - 1 - k;
+                           Scalar sum = 0;
+                           if (transposed) {
+                             for (Index j = entry; j < size; ++j)
+                               sum += inverse(j, entry) * here(j);
+                           } else {
+                             for (Index j = 0; j <= entry; ++j) sum += inverse(entry, j) * here(j);
+                           }
+                           here(entry) = sum;
+                         }
+                       });
   };
   for (Index c = range.begin; c < range.end; ++c) {
     scale(c, false);
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
       detail::with_block(factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c),
                          [&](const auto& block) {
-        detail::rows_of(x + factor_.start(factor_.row(b)), block) -=
-            block.lazyProduct(detail::columns_of(x + factor_.start(c), block));
-      });
+                           detail::rows_of(x + factor_.start(factor_.row(b)), block) -=
+                               block.lazyProduct(detail::columns_of(x + factor_.start(c), block));
+                         });
     }
   }
   for (Index c = range.end - 1; c >= range.begin; --c) {
     for (Index b = factor_.row_begin(c); b < factor_.row_end(c); ++b) {
-      detail::with_block(factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c),
-                         [&](const auto& block) {
-        detail::columns_of(x + factor_.start(c), block) -=
-            block.transpose().lazyProduct(detail::rows_of(x + factor_.start(factor_.row(b)), block));
-      });
+      detail::with_block(
+          factor_.below(b), factor_.size(factor_.row(b)), factor_.size(c), [&](const auto& block) {
+            detail::columns_of(x + factor_.start(c), block) -= block.transpose().lazyProduct(
+                detail::rows_of(x + factor_.start(factor_.row(b)), block));
+          });
     }
     scale(c, true);
   }

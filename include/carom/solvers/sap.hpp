@@ -248,8 +248,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
     state.free_squared = outcome.free_squared;
     state.pushed_squared = outcome.pushed_squared;
     Newton newton(state, memory_,
-                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance,
-                   packed_.islands().size() == 1});
+                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
     if (newton.meets_target()) {
       outcome.status = SolveStatus::converged;
     } else {
@@ -262,7 +261,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
         Scalar* const scratch = scratch_.data() + i * 2 * graph_.forest().largest_front();
         outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
           return island.direct ? find_direction(now, state, scratch)
-                               : iterative_.find_direction(now, state, memory_, i);
+                               : iterative_.find_direction(now, state, i);
         });
       }
     }

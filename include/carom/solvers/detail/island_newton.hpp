@@ -16,7 +16,6 @@ struct NewtonLimits {
   Scalar tolerance;
   int iteration_limit;
   Scalar line_search_tolerance;
-  bool alone;  ///< whether the island is all there is: then its scale is the larger norm itself
 };
 
 /// Newton's method on one island: a linear solver gives the directions.
@@ -35,9 +34,7 @@ class IslandNewton {
   /// up over the islands.
   [[nodiscard]] Scalar scale() const noexcept {
     using std::sqrt;
-    const Scalar free = state_.free_squared, pushed = state_.pushed_squared;
-    if (limits_.alone) return sqrt(free > pushed ? free : pushed);
-    return sqrt((free + pushed) / 2);
+    return sqrt((state_.free_squared + state_.pushed_squared) / 2);
   }
   [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
@@ -148,8 +145,9 @@ Scalar IslandNewton<Scalar>::find_step() noexcept {
   const auto slope = [&](const Scalar& step) {
     return state_.slope(step, momentum_slope, momentum_curvature);
   };
-  return find_increasing_root<Scalar>(slope, slope_at_zero,
-                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero})
+  return find_increasing_root<Scalar>(
+             slope, slope_at_zero,
+             {.tolerance = -limits_.line_search_tolerance * slope_at_zero, .evaluation_limit = 120})
       .argument;
 }
 

@@ -32,8 +32,7 @@ class IterativeDirections {
   }
 
   /// d ≈ −H⁻¹∇ℓ on an island; false when it cannot be had.
-  [[nodiscard]] bool find_direction(const Newton& newton, const State& state, Memory& memory,
-                                    Index island) noexcept {
+  [[nodiscard]] bool find_direction(const Newton& newton, const State& state, Index island) noexcept {
     using std::sqrt;
     const ColumnRange range = ranges_[island];
     assemble(newton, state, range);
@@ -49,14 +48,19 @@ class IterativeDirections {
          state.vector(Memory::spare2).data(), state.vector(Memory::spare3).data(),
          state.island().vector_size},
         target, product_limit,
-        [&](const Scalar* p, Scalar* q) { hessian_.multiply(range, p - start(state), q - start(state)); },
+        [&](const Scalar* p, Scalar* q) {
+          hessian_.multiply(range, p - start(state), q - start(state));
+        },
         [&](const Scalar* r, Scalar* z) {
           std::copy_n(r, state.island().vector_size, z);
           incomplete_.solve(range, z - start(state));
         });
     product_count_ += report.iterations;
-    static_cast<void>(memory);
-    return report.usable;
+    // Should round-off spoil the direction, the gradient's own is left: it descends, too.
+    if (!report.usable) {
+      state.vector(Memory::direction) = -state.vector(Memory::gradient);
+    }
+    return true;
   }
   /// Products so far, of all directions.
   [[nodiscard]] Index product_count() const noexcept { return product_count_; }
