@@ -44,6 +44,7 @@ class ContactGraph {
   [[nodiscard]] int body_at(Index slot) const noexcept { return body_at_[slot]; }
   /// Slot of a body; −1 when nothing touches it.
   [[nodiscard]] int slot_of(Index body) const noexcept { return slot_of_[body]; }
+  [[nodiscard]] Index contact_count() const noexcept { return contact_at_.size(); }
   /// The problem's number of the contact at a place.
   [[nodiscard]] int contact_at(Index place) const noexcept { return contact_at_[place]; }
   /// How often the pattern has been analysed anew.
@@ -55,6 +56,7 @@ class ContactGraph {
     friend bool operator==(const Pair&, const Pair&) = default;
   };
 
+  void reserve(Index bodies, Index contacts);
   template <RealScalar Scalar>
   void gather_pairs(const ContactProblem<Scalar>& problem);
   /// Stable: items in the order of key(item) in [0, key_count).
@@ -85,6 +87,28 @@ class ContactGraph {
 };
 
 // --- implementation ---
+
+/// Room for any pattern of so many bodies and contacts, of a factor of usual size.
+inline void ContactGraph::reserve(Index bodies, Index contacts) {
+  const Index neighbours = std::min(2 * contacts, bodies * (bodies - 1));
+  order_.reserve(bodies, neighbours);
+  forest_.reserve(bodies, neighbours);
+  for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &root_,
+                                 &island_of_, &local_, &weights_, &local_slot_}) {
+    numbers->reserve(bodies);
+  }
+  for (Sequence<int>* numbers :
+       {&bodies_, &contact_at_, &by_pair_, &pair_start_, &pair_at_, &sorted_}) {
+    numbers->reserve(contacts + bodies + 1);
+  }
+  islands_.reserve(bodies);
+  edges_.reserve(contacts);
+  pairs_.reserve(contacts);
+  analysed_pairs_.reserve(contacts);
+  neighbours_.reserve(neighbours);
+  starts_.reserve(2 * bodies + 1);
+  buckets_.reserve(2 * bodies + 2);
+}
 
 template <typename Key>
 void ContactGraph::sort_items(Sequence<int>& items, Index key_count, const Key& key) {
@@ -302,6 +326,7 @@ void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
 
 template <RealScalar Scalar>
 void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_limit) {
+  reserve(problem.body_count(), problem.contact_count());
   gather_pairs(problem);
   const bool known =
       pairs_ == analysed_pairs_ && sizes_ == analysed_sizes_ && work_limit == analysed_limit_;

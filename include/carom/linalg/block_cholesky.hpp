@@ -25,6 +25,11 @@ class BlockCholesky {
   /// Takes on a pattern. The forest must outlive the use and stay as it is.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
+    // Few unknowns: room for whatever pattern they may have next time.
+    const Index dense = forest.unknown_count() * (forest.unknown_count() + 16);
+    const bool few = forest.unknown_count() <= 128;
+    values_.reserve(few ? dense : forest.value_count());
+    updates_.reserve(few ? 2 * dense : forest.value_count() / 2);
     values_.resize(forest.value_count());
     updates_.resize(forest.update_count());
   }
@@ -55,7 +60,7 @@ class BlockCholesky {
 
   /// x ← H⁻¹ x on a component's unknowns.
   /// @param starts  per slot, where its unknowns start in x.
-  /// @param scratch  room for twice the largest front.
+  /// @param scratch  room for the component's largest front, in whole lanes.
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts,
              Scalar* scratch) const noexcept;

@@ -42,6 +42,8 @@ struct FrontRange {
 class FrontForest {
  public:
   void clear() noexcept;
+  /// Makes room for graphs of that many nodes and neighbours in all.
+  void reserve(Index node_count, Index neighbour_count);
 
   /// Appends the fronts of one component.
   /// @param slot_of  written: the slot of every node.
@@ -67,6 +69,12 @@ class FrontForest {
   /// @pre  the two are neighbours, or become so during elimination; row > column.
   [[nodiscard]] int row_offset(Index column_slot, int row_slot) const noexcept;
 
+  /// Unknowns of all slots.
+  [[nodiscard]] Index unknown_count() const noexcept {
+    Index count = 0;
+    for (const int size : size_) count += size;
+    return count;
+  }
   [[nodiscard]] Index value_count() const noexcept { return value_count_; }
   [[nodiscard]] Index update_count() const noexcept { return update_count_; }
   /// Unknowns in the largest front.
@@ -102,6 +110,18 @@ inline void FrontForest::clear() noexcept {
     numbers->clear();
   }
   value_count_ = update_count_ = largest_front_ = 0;
+}
+
+inline void FrontForest::reserve(Index node_count, Index neighbour_count) {
+  fronts_.reserve(node_count);
+  for (Sequence<int>* numbers :
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_, &step_, &parent_,
+        &heavy_child_, &first_child_, &next_child_, &pending_, &place_, &depth_}) {
+    numbers->reserve(node_count);
+  }
+  const Index rows = usual_row_count(node_count, neighbour_count);
+  row_slots_.reserve(rows);
+  runs_.reserve(rows);
 }
 
 inline int FrontForest::row_offset(Index column_slot, int row_slot) const noexcept {

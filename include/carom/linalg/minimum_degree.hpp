@@ -17,6 +17,11 @@ struct WeightedGraph {
   const int* weights;     ///< unknowns per node, > 0.
 };
 
+/// Blocks below the diagonal that a factor has at most, or as many as are worth making room for.
+[[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
+  return std::min(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
+}
+
 /// Orders the nodes of a graph so that Cholesky's factor of a matrix with its pattern stays sparse,
 /// and says which blocks the factor has: the next node is one that touches the fewest unknowns.
 ///
@@ -32,6 +37,9 @@ class MinimumDegree {
   /// @param work_limit  multiply-adds of the factorisation beyond which to give up.
   /// @return  false when the limit was met; nothing else is then of use.
   [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
+
+  /// Makes room for graphs of that many nodes and neighbours, and a factor of usual size.
+  void reserve(Index node_count, Index neighbour_count);
 
   /// Nodes in the order of their elimination.
   [[nodiscard]] const Sequence<int>& order() const noexcept { return order_; }
@@ -68,13 +76,23 @@ class MinimumDegree {
 
 // --- implementation ---
 
+inline void MinimumDegree::reserve(Index node_count, Index neighbour_count) {
+  for (Sequence<int>* numbers :
+       {&order_, &row_start_, &row_count_, &link_start_, &element_count_, &variable_count_,
+        &degree_, &next_, &previous_, &element_weight_, &mark_, &seen_by_, &outside_}) {
+    numbers->reserve(node_count);
+  }
+  role_.reserve(node_count);
+  links_.reserve(neighbour_count);
+  rows_.reserve(usual_row_count(node_count, neighbour_count));
+}
+
 inline void MinimumDegree::start(const WeightedGraph& graph) {
   const Index count = graph.node_count;
   order_.clear();
   rows_.clear();
   order_.reserve(count);
   const Index link_count = graph.starts[count];
-  rows_.reserve(2 * link_count);
   links_.resize(link_count);
   std::copy(graph.neighbours, graph.neighbours + link_count, links_.begin());
   for (Sequence<int>* numbers : {&row_start_, &row_count_, &link_start_, &element_count_,

@@ -136,7 +136,7 @@ class SapSolver {
   BlockCholesky<Scalar> cholesky_;
   detail::IterativeDirections<Scalar> iterative_;
   Sequence<Index> cross_places_;  ///< per edge, its place in the factor
-  Sequence<Scalar> scratch_;      ///< per island, twice its largest front
+  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulse_triples_, velocity_triples_;
@@ -150,14 +150,15 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   graph_.analyse(problem, options_.factor_work_limit);
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
-  const Index islands = graph_.islands().size();
-  outcomes_.resize(islands);
+  outcomes_.reserve(problem.body_count());
+  outcomes_.resize(graph_.islands().size());
   impulse_triples_.resize(3 * problem.contact_count());
   velocity_triples_.resize(3 * problem.contact_count());
   cholesky_.reset(graph_.forest());
   if (analysed == graph_.analysis_count()) return;
   iterative_.lay_out(packed_);
-  scratch_.resize(islands * 2 * graph_.forest().largest_front());
+  scratch_.resize(packed_.vector_size());
+  cross_places_.reserve(problem.contact_count());
   cross_places_.resize(graph_.edges().size());
   for (const ContactIsland& island : graph_.islands()) {
     if (!island.direct) continue;
@@ -258,7 +259,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       if (newton.meets_target()) {
         outcome.status = SolveStatus::converged;
       } else if (state.residual <= std::numeric_limits<Scalar>::max()) {
-        Scalar* const scratch = scratch_.data() + i * 2 * graph_.forest().largest_front();
+        Scalar* const scratch = scratch_.data() + island.vector_start;
         outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
           return island.direct ? find_direction(now, state, scratch)
                                : iterative_.find_direction(now, state, i);

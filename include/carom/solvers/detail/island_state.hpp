@@ -14,6 +14,7 @@ namespace detail {
 template <RealScalar Scalar>
 class SolverMemory {
  public:
+  using Packed = PackedProblem<Scalar>;
   enum VectorName {
     whitened,
     free,
@@ -37,11 +38,13 @@ class SolverMemory {
     triple_count
   };
 
-  void lay_out(const PackedProblem<Scalar>& packed) {
+  void lay_out(const Packed& packed) {
     vector_size_ = packed.vector_size();
     contact_size_ = packed.contact_size();
     // Padding must stay finite, and is zero where it takes part in sums.
     vectors_.assign(vector_count * vector_size_, Scalar(0));
+    const Index split = std::min({packed.slot_count(), contact_size_ / 4, Index(64)});
+    contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::contact_lanes * split));
     contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
   }
   [[nodiscard]] Scalar* vector(VectorName name) noexcept {

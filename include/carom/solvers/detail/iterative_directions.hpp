@@ -24,7 +24,9 @@ class IterativeDirections {
   /// Takes on the pattern of the islands that are not direct.
   void lay_out(const PackedProblem<Scalar>& packed) {
     hessian_.clear_pattern();
+    ranges_.reserve(packed.slot_count());
     ranges_.resize(packed.islands().size());
+    blocks_.reserve(packed.contact_size());
     blocks_.assign(packed.edge_count(), -1);
     for (Index i = 0; i < packed.islands().size(); ++i) append(packed, i);
     hessian_.allocate();
@@ -32,7 +34,8 @@ class IterativeDirections {
   }
 
   /// d ≈ −H⁻¹∇ℓ on an island; false when it cannot be had.
-  [[nodiscard]] bool find_direction(const Newton& newton, const State& state, Index island) noexcept {
+  [[nodiscard]] bool find_direction(const Newton& newton, const State& state,
+                                    Index island) noexcept {
     using std::sqrt;
     const ColumnRange range = ranges_[island];
     assemble(newton, state, range);

@@ -39,6 +39,7 @@ class PackedProblem {
   /// Copies the numbers; the layout must fit.
   void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph) noexcept;
 
+  [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index contact_size() const noexcept { return contact_size_; }
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
@@ -91,8 +92,9 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     vector_size_ += lanes_above(forest.size(slot));
   }
   islands_.clear();
+  islands_.reserve(graph.slot_count());
+  edges_.reserve(graph.contact_count());
   edges_.clear();
-  edges_.reserve(graph.edges().size());
   contact_size_ = 0;
   Index jacobian_size = 0;
   for (const ContactIsland& island : graph.islands()) {
@@ -118,6 +120,9 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     contact_size_ += padded;
   }
   jacobians_.assign(jacobian_size, Scalar(0));
+  // A similar problem may fall into more islands, each with its padding.
+  const Index split = std::min({graph.slot_count(), contact_size_ / 4, Index(64)});
+  parameters_.reserve(parameter_count * (contact_size_ + contact_lanes * split));
   parameters_.resize(parameter_count * contact_size_);
 }
 
