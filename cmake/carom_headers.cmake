@@ -21,6 +21,7 @@ set(CAROM_HEADERS
   include/carom/cones/wrench_cone.hpp
   include/carom/contact/compliance.hpp
   include/carom/contact/concepts.hpp
+  include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/curvature.hpp
   include/carom/contact/detail/faults.hpp
@@ -49,16 +50,28 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
+  include/carom/linalg/block_cholesky.hpp
+  include/carom/linalg/block_incomplete_cholesky.hpp
+  include/carom/linalg/block_symmetric.hpp
   include/carom/linalg/cholesky.hpp
+  include/carom/linalg/conjugate_gradient.hpp
+  include/carom/linalg/detail/panel_kernels.hpp
+  include/carom/linalg/front_forest.hpp
   include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
+  include/carom/linalg/minimum_degree.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/linalg/second_order.hpp
+  include/carom/linalg/sequence.hpp
   include/carom/solvers/certificate.hpp
-  include/carom/solvers/detail/contact_arrays.hpp
-  include/carom/solvers/detail/dense_hessian.hpp
+  include/carom/solvers/detail/dual_curvature.hpp
+  include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/island_newton.hpp
+  include/carom/solvers/detail/island_state.hpp
+  include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -53,13 +54,16 @@ class PileBuilder {
   explicit PileBuilder(const PileShape& shape)
       : shape_(shape), pile_{ContactProblem<double>(shape.time_step), {}} {}
 
-  Pile build() {
+  Pile build(Index heaps) {
     Index side = 1;
     while (capacity(side) < shape_.body_count) ++side;
-    guess_.reserve(std::size_t(6 * shape_.body_count));
-    std::vector<Index> below;
-    for (Index layer = 0; count() < shape_.body_count; ++layer) {
-      below = add_layer(side - layer, layer, below);
+    guess_.reserve(std::size_t(6 * shape_.body_count * heaps));
+    for (Index heap = 0; heap < heaps; ++heap) {
+      limit_ = count() + shape_.body_count;
+      std::vector<Index> below;
+      for (Index layer = 0; count() < limit_; ++layer) {
+        below = add_layer(side - layer, layer, below);
+      }
     }
     pile_.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
     return std::move(pile_);
@@ -80,7 +84,7 @@ class PileBuilder {
   std::vector<Index> add_layer(Index side, Index layer, const std::vector<Index>& below) {
     std::vector<Index> bodies;
     for (Index row = 0; row < side; ++row) {
-      for (Index column = 0; column < side && count() < shape_.body_count; ++column) {
+      for (Index column = 0; column < side && count() < limit_; ++column) {
         const Index body = add_body();
         bodies.push_back(body);
         if (layer == 0) {
@@ -170,15 +174,20 @@ class PileBuilder {
   PileShape shape_;
   Pile pile_;
   std::vector<double> guess_;
+  Index limit_ = 0;  ///< bodies when the heap is complete
   SteadyNoise noise_{20260101};
 };
 
 }  // namespace detail
 
-/// A heap of spheres and boxes in ten layers, agitated, one step before it settles. Deterministic:
-/// the same numbers on every machine, up to the rounding of square roots.
+/// Heaps of spheres and boxes that do not touch each other, agitated, one step before they settle.
+/// Deterministic: the same numbers on every machine, up to the rounding of square roots.
+[[nodiscard]] inline Pile make_piles(Index heaps, const PileShape& shape) {
+  return detail::PileBuilder(shape).build(heaps);
+}
+/// One heap.
 [[nodiscard]] inline Pile make_pile(const PileShape& shape) {
-  return detail::PileBuilder(shape).build();
+  return make_piles(1, shape);
 }
 
 }  // namespace carom::examples

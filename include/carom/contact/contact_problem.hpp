@@ -205,15 +205,6 @@ class ContactProblem {
                              whitened + b.range.start);
     }
   }
-  /// The same for the velocities of one body alone, at `velocity` and `whitened`.
-  void whiten_body(Index body, Scalar* velocity) const noexcept {
-    const Body& b = bodies_[at(body)];
-    multiply_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size, velocity);
-  }
-  void unwhiten_body(Index body, Scalar* whitened) const noexcept {
-    const Body& b = bodies_[at(body)];
-    solve_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size, whitened);
-  }
   /// p ← L⁻¹ p of n_v numbers, in place: ‖p‖_{A⁻¹} of a momentum is the norm of the result.
   void whiten_momentum(Scalar* momentum) const noexcept {
     for (const Body& b : bodies_) {
