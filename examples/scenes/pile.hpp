@@ -120,9 +120,10 @@ class PileBuilder {
   /// A box stands on four corners, a sphere on one point.
   void touch_ground(Index body) {
     const Vector3<double> normal = Vector3<double>::UnitZ();
-    if (!is_box(body)) return add(body, -1, -radius * normal, {}, normal);
+    const Vector3<double> none = Vector3<double>::Zero();
+    if (!is_box(body)) return add(body, -1, -radius * normal, none, normal);
     for (const double x : {-radius, radius}) {
-      for (const double y : {-radius, radius}) add(body, -1, {x, y, -radius}, {}, normal);
+      for (const double y : {-radius, radius}) add(body, -1, {x, y, -radius}, none, normal);
     }
   }
   /// A body on another: the normal points from the other to it, a little off.

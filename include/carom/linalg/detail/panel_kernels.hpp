@@ -32,20 +32,22 @@ template <typename Scalar>
       const_cast<std::remove_const_t<Scalar>*>(data));
 }
 
+template <int Size, typename Scalar>
+void add_fixed(Scalar* target, const Scalar* source) noexcept {
+  using Numbers = Eigen::Array<Scalar, Size, 1>;
+  Eigen::Map<Numbers>(target) += Eigen::Map<const Numbers>(source);
+}
+
 /// target += source for a few numbers.
 template <typename Scalar>
 void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
-  const auto add = [&]<int Size>(std::integral_constant<int, Size>) {
-    Eigen::Map<Eigen::Array<Scalar, Size, 1>> sum(target);
-    sum += Eigen::Map<const Eigen::Array<Scalar, Size, 1>>(source);
-    target += Size;
-    source += Size;
-    count -= Size;
-  };
-  while (count >= 8) add(std::integral_constant<int, 8>{});
-  if (count >= 4) add(std::integral_constant<int, 4>{});
-  if (count >= 2) add(std::integral_constant<int, 2>{});
-  if (count >= 1) add(std::integral_constant<int, 1>{});
+  int done = 0;
+  for (; done + 8 <= count; done += 8) add_fixed<8>(target + done, source + done);
+  if (done + 4 <= count) {
+    add_fixed<4>(target + done, source + done);
+    done += 4;
+  }
+  for (; done < count; ++done) target[done] += source[done];
 }
 
 /// A column-major matrix in someone's memory.
