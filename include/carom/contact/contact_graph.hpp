@@ -50,6 +50,9 @@ class ContactGraph {
   /// How often the pattern has been analysed anew.
   [[nodiscard]] int analysis_count() const noexcept { return analysis_count_; }
 
+  /// How often the pattern, or the number of contacts of an edge, has changed.
+  [[nodiscard]] int layout_count() const noexcept { return layout_count_; }
+
  private:
   struct Pair {
     int low, high;  ///< bodies, high −1 for the world
@@ -79,8 +82,10 @@ class ContactGraph {
   // The pattern: what it was last time decides whether it is analysed again.
   Sequence<Pair> pairs_, analysed_pairs_;
   Sequence<int> sizes_, analysed_sizes_;
+  Sequence<int> placed_starts_;
   double analysed_limit_ = -1;
-  int analysis_count_ = 0;
+  int analysis_count_ = 0, layout_count_ = 0;
+  Index reserved_bodies_ = -1, reserved_contacts_ = -1;
   // Scratch.
   Sequence<int> by_pair_, pair_start_, pair_at_, buckets_, sorted_;
   Sequence<int> root_, island_of_, local_, bodies_, starts_, neighbours_, weights_, local_slot_;
@@ -90,6 +95,9 @@ class ContactGraph {
 
 /// Room for any pattern of so many bodies and contacts, of a factor of usual size.
 inline void ContactGraph::reserve(Index bodies, Index contacts) {
+  if (bodies <= reserved_bodies_ && contacts <= reserved_contacts_) return;
+  reserved_bodies_ = bodies = std::max(bodies, reserved_bodies_);
+  reserved_contacts_ = contacts = std::max(contacts, reserved_contacts_);
   const Index neighbours = std::min(2 * contacts, bodies * (bodies - 1));
   order_.reserve(bodies, neighbours);
   forest_.reserve(bodies, neighbours);
@@ -98,7 +106,7 @@ inline void ContactGraph::reserve(Index bodies, Index contacts) {
     numbers->reserve(bodies);
   }
   for (Sequence<int>* numbers :
-       {&bodies_, &contact_at_, &by_pair_, &pair_start_, &pair_at_, &sorted_}) {
+       {&bodies_, &contact_at_, &by_pair_, &pair_start_, &pair_at_, &sorted_, &placed_starts_}) {
     numbers->reserve(contacts + bodies + 1);
   }
   islands_.reserve(bodies);
@@ -339,6 +347,10 @@ void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_li
     analysed_sizes_ = sizes_;
     analysed_limit_ = work_limit;
     ++analysis_count_;
+  }
+  if (!known || !(pair_start_ == placed_starts_)) {
+    placed_starts_ = pair_start_;
+    ++layout_count_;
   }
   place_contacts();
   order_equal_pairs(problem);

@@ -34,6 +34,9 @@ class BlockCholesky {
     updates_.resize(forest.update_count());
   }
 
+  /// The forest taken on has moved to another place, unchanged.
+  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
+
   /// Sets a component's matrix to zero.
   void clear(const FrontRange& range) noexcept;
 

@@ -150,16 +150,18 @@ class SapSolver {
 
 template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
-  const int analysed = graph_.analysis_count();
+  const int analysed = graph_.analysis_count(), laid_out = graph_.layout_count();
   graph_.analyse(problem, options_.factor_work_limit);
+  impulse_triples_.resize(3 * problem.contact_count());
+  velocity_triples_.resize(3 * problem.contact_count());
+  cholesky_.follow(graph_.forest());  // the solver may have been moved
+  if (laid_out == graph_.layout_count()) return;
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());
   outcomes_.resize(graph_.islands().size());
-  impulse_triples_.resize(3 * problem.contact_count());
-  velocity_triples_.resize(3 * problem.contact_count());
-  cholesky_.reset(graph_.forest());
   if (analysed == graph_.analysis_count()) return;
+  cholesky_.reset(graph_.forest());
   iterative_.lay_out(packed_);
   scratch_.resize(packed_.vector_size());
   cross_places_.reserve(problem.contact_count());

@@ -99,7 +99,7 @@ template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_directions() noexcept {
   using std::sqrt;
   const PackedIsland& island = state_.island();
-  for (Index k = island.first_contact; k < island.first_contact + island.contact_count; ++k) {
+  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
     const ContactNumbers<Scalar> contact = numbers(k);
     const Scalar r = sqrt(contact.y1 * contact.y1 + contact.y2 * contact.y2);
     const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
@@ -111,7 +111,7 @@ void IslandNewton<Scalar>::start_directions() noexcept {
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::step_directions() noexcept {
   const PackedIsland& island = state_.island();
-  for (Index k = island.first_contact; k < island.first_contact + island.contact_count; ++k) {
+  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
     const Tangent2<Scalar> step{memory_.contact(Memory::trial_step, 0)[k],
                                 memory_.contact(Memory::trial_step, 1)[k]};
     const Tangent2<Scalar> next = predict_direction(numbers(k), dual(k), step);

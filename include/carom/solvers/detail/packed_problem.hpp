@@ -21,6 +21,7 @@ struct PackedIsland {
   Index first_edge, edge_end;
   Index first_contact, contact_count;  ///< the padding counts
   Index projected_count;               ///< contacts to project: with the padding unless few
+  Index true_count;                    ///< without the padding
   Index vector_start, vector_size;     ///< the padding counts
   FrontRange range;
   bool direct;
@@ -34,6 +35,8 @@ class PackedProblem {
  public:
   /// Contacts of an island are padded to a multiple of this: the widest register of floats.
   static constexpr Index contact_lanes = 16;
+  /// Islands of fewer contacts than this are padded to it alone.
+  static constexpr Index few_contacts = 4;
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
@@ -99,12 +102,15 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   Index jacobian_size = 0;
   for (const ContactIsland& island : graph.islands()) {
     const Index contacts = island.contact_end - island.first_contact;
-    const Index padded = (contacts + contact_lanes - 1) / contact_lanes * contact_lanes;
+    const bool few = contacts < few_contacts;
+    const Index lanes = few ? few_contacts : contact_lanes;
+    contact_size_ = (contact_size_ + lanes - 1) / lanes * lanes;
+    const Index padded = (contacts + lanes - 1) / lanes * lanes;
     const Index start = starts_[island.range.first_slot];
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
     islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded,
-                        contacts < 4 ? contacts : padded, start, end - start, island.range,
+                        few ? contacts : padded, contacts, start, end - start, island.range,
                         island.direct});
     const Index skip = contact_size_ - island.first_contact;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
