@@ -36,7 +36,7 @@ class PackedProblem {
   /// Contacts of an island are padded to a multiple of this: the widest register of floats.
   static constexpr Index contact_lanes = 16;
   /// Islands of fewer contacts than this are padded to it alone.
-  static constexpr Index few_contacts = 4;
+  static constexpr Index few_contacts = 8;
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
@@ -110,7 +110,7 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
     islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded,
-                        few ? contacts : padded, contacts, start, end - start, island.range,
+                        contacts < 4 ? contacts : padded, contacts, start, end - start, island.range,
                         island.direct});
     const Index skip = contact_size_ - island.first_contact;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
