@@ -25,7 +25,7 @@ TEST_CASE("pile: it has the bodies asked for, each touching, and the same ones e
 }
 
 TEST_CASE("pile: heaps are islands", "[scenes][example]") {
-  const Pile piles = make_piles(7, {.body_count = 20});
+  const Pile piles = make_piles(7, {.body_count = 30});
   SapSolver<double> solver;
   solver.prepare(piles.problem);
   CHECK(solver.graph().islands().size() == 7);
