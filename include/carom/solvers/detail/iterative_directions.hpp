@@ -58,15 +58,12 @@ class IterativeDirections {
           std::copy_n(r, state.island().vector_size, z);
           incomplete_.solve(range, z - start(state));
         });
-    product_count_ += report.iterations;
     // Should round-off spoil the direction, the gradient's own is left: it descends, too.
     if (!report.usable) {
       state.vector(Memory::direction) = -state.vector(Memory::gradient);
     }
     return true;
   }
-  /// Products so far, of all directions.
-  [[nodiscard]] Index product_count() const noexcept { return product_count_; }
 
  private:
   /// Where the island's vectors start in those of all islands, which the blocks' places count from.
@@ -80,7 +77,6 @@ class IterativeDirections {
   BlockIncompleteCholesky<Scalar> incomplete_;
   Sequence<ColumnRange> ranges_;  ///< per island
   Sequence<Index> blocks_;        ///< per edge, its block below the diagonal
-  Index product_count_ = 0;
 };
 
 template <RealScalar Scalar>
