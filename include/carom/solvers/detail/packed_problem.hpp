@@ -110,8 +110,8 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
     islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded,
-                        contacts < 4 ? contacts : padded, contacts, start, end - start, island.range,
-                        island.direct});
+                        contacts < 4 ? contacts : padded, contacts, start, end - start,
+                        island.range, island.direct});
     const Index skip = contact_size_ - island.first_contact;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const ContactEdge& edge = graph.edges()[e];
