@@ -80,6 +80,7 @@ set(CAROM_HEADERS
   include/carom/variational/constrained_mass.hpp
   include/carom/variational/contact_impact.hpp
   include/carom/variational/discrete_lagrangian.hpp
+  include/carom/variational/flight_guess.hpp
   include/carom/variational/force.hpp
   include/carom/variational/gap_root.hpp
   include/carom/variational/held_friction.hpp
@@ -92,6 +93,9 @@ set(CAROM_HEADERS
   include/carom/variational/overlap.hpp
   include/carom/variational/planar_tree.hpp
   include/carom/variational/sliding_problem.hpp
+  include/carom/variational/spatial_body.hpp
+  include/carom/variational/spatial_tree.hpp
+  include/carom/variational/step_curvature.hpp
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp

@@ -30,7 +30,7 @@ foreach(room IN LISTS rooms)
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
     add_test(NAME ${room} COMMAND carom_${room}_tests)
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room STREQUAL "scenes")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(scenes|variational)$")
       add_test(NAME ${room}.slow COMMAND carom_${room}_tests "[slow]")
     endif()
   endif()

@@ -45,6 +45,7 @@ struct SimulateOptions {
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
+  bool brief = false;                 ///< Shorter runs where time is long.
 };
 
 /// Each command prints its result and returns an exit code; input it cannot use throws BadInput

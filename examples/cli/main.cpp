@@ -110,6 +110,39 @@ not find all; the best answer is printed.
 Example, Newton's cradle of three balls:
   {"mass_matrix":[[1,0,0],[0,1,0],[0,0,1]], "normals":[[-1,1,0],[0,-1,1]], "velocity":[1,0,0]})";
 
+constexpr const char* simulate_footer =
+    R"(Systems and their parameters (SI units); [=x] may be left out:
+  bouncing_ball    height, gravity [=9.81], mass [=1]
+  pendulum         angle, rate [=0], length [=1], mass [=1], gravity [=9.81]; from hanging down
+  double_pendulum  lengths, masses, angles, rates [=0, 0], gravity [=9.81]; angles to the vertical
+  oscillator       position, velocity [=0], mass [=1], stiffness [=1]
+  cradle           masses, velocities, radius [=0], gaps [=0..], walls left, right [=none]; the
+                   first ball's centre starts at 0
+  billiards        masses, radii, positions [[x,y]..], velocities, table [w,h] [=none]
+  galperin         exponent k, 0 to 5: a wall, a ball of mass 1, one of mass 100^k that comes in
+  rocking_block    width, height, angle, mass [=1], gravity [=9.81]; Housner's: each impact turns
+                   on at 1 - 1.5 sin^2(atan(width/height)) of the rate, times the restitution
+  kepler           eccentricity in [0, 1); half axis 1, period 2 pi, from the nearest point
+  trex             stance [=optimized], initial or straight; drop [=0.17]; order [=foot_first] or
+                   tail_first: which contact reflects first. Its dampers take energy
+
+Input: restitution R in [0, 1], 1 if missing: R^2 of the energy a plastic impact loses is kept.
+
+Output: one line of JSON
+  impact_times        instants [s]; contacts that close together count once
+  reflections         single reflections, all contacts
+  energy_error_max    largest change of energy between impacts if they lose any, else over all,
+                      relative to the largest energy; null with dampers
+  momentum_error_max  of the momentum that a symmetry keeps, relative; null without one
+  final               time, q, velocity of the last good step
+  status              converged, or why a step could not be made (exit code 3)
+Rows of --csv: time, q.., p.. (momentum), energy, event: contacts that closed since the row before,
+counted from 0, with ';' between them. Times are multiples of time_step and the duration.
+
+Example, Newton's cradle:
+  {"system":"cradle", "parameters":{"masses":[1,1,1], "radius":0.1, "velocities":[1,0,0],
+   "gaps":[0.5,0]}, "time_step":0.1, "duration":1})";
+
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -208,10 +241,10 @@ struct CommandLine {
     command
         ->add_option("FILE", simulate.file,
                      R"(JSON: {"system":"...", "parameters":{..}, "time_step":h, "duration":T, )"
-                     R"("restitution":R}; system is one of bouncing_ball, pendulum, )"
-                     R"(double_pendulum, oscillator, cradle, galperin, billiards, kepler)")
+                     R"("restitution":R}; see below)")
         ->required();
     command->add_option("--csv", simulate.csv, "File for rows time, q, momentum, energy, event");
+    command->footer(simulate_footer);
     command->add_flag("--json", simulate.json, "The summary is JSON with or without");
     command->callback([this] { exit_code_of = [this] { return run_simulate(simulate); }; });
   }
@@ -222,6 +255,7 @@ struct CommandLine {
         "demo", "Run experiments with known answers, write a page with their pictures");
     command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
     command->add_option("--data", demo.data, "Folder of the bundled problems");
+    command->add_flag("--brief", demo.brief, "A tenth of the time in the experiments over time");
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }
 

@@ -158,7 +158,7 @@ TEST_CASE("stepper: Kepler's ellipse keeps its angular momentum", "[variational]
     const double moment = state.q(0) * state.momentum(1) - state.q(1) * state.momentum(0);
     worst = std::max(worst, std::abs(moment - start));
   }
-  CHECK(worst < 1e-13);
+  CHECK(worst < 1e-14);
 }
 
 TEMPLATE_TEST_CASE("stepper: steps back undo steps", "[variational][law]", float, double) {

@@ -109,12 +109,13 @@ class ContactImpact {
 
   /// Maps the momentum across the impact; contacts that chatter come to rest, held ones that are
   /// thrown off are released.
-  /// @return  false where the mass matrix is singular.
+  /// @return  false where the mass matrix is singular or a number is not finite.
+  // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
   [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
                              Report& report) noexcept;
 
  private:
-  void collect(const Instant<System>& now, const VectorX<Scalar>& q);
+  [[nodiscard]] bool collect(const Instant<System>& now, const VectorX<Scalar>& q) noexcept;
   [[nodiscard]] bool note_closing(const Instant<System>& now, const Scalar& time, bool lost,
                                   const Scalar& h) noexcept;
   void release_thrown(StepSolver<System>& solver, const VectorX<Scalar>& momentum) noexcept;
@@ -135,9 +136,11 @@ class ContactImpact {
 
 // --- implementation ---
 
-/// Puts every closed contact into the impact problem.
+/// Puts every closed contact into the impact problem, but those that constraints keep from moving;
+/// false where a gap or a gradient is not a number.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-void ContactImpact<System, Law>::collect(const Instant<System>& now, const VectorX<Scalar>& q) {
+bool ContactImpact<System, Law>::collect(const Instant<System>& now,
+                                         const VectorX<Scalar>& q) noexcept {
   auto& gaps = now.solver.gaps();
   gaps.write_gradients(now.system, q);
   problem_.reset(now.system.size());
@@ -145,11 +148,11 @@ void ContactImpact<System, Law>::collect(const Instant<System>& now, const Vecto
   for (Index i = 0; i < gaps.values.size(); ++i) {
     if (gaps.values(i) > options_.gap_tolerance && !now.solver.holds(i)) continue;
     gradient_ = gaps.gradients.row(i).transpose();
-    if (!gradient_.allFinite() || gradient_.isZero(0)) continue;
-    problem_.add_contact(mass_, gradient_);
-    closed_.push_back(i);
+    if (!gradient_.allFinite()) return false;
+    if (problem_.try_add_contact(mass_, gradient_)) closed_.push_back(i);
   }
   problem_.prepare();
+  return gaps.values.allFinite();
 }
 
 /// Writes down which contacts struck; true when one of them chatters.
@@ -182,7 +185,10 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
     report.status = SolveStatus::no_progress;
     return false;
   }
-  collect(now, state.q);
+  if (!collect(now, state.q)) {
+    report.status = SolveStatus::not_finite;
+    return false;
+  }
   const Scalar energy = state.momentum.dot(now.velocity) / 2;
   momentum_ = state.momentum;
   law_.prepare(problem_);
@@ -190,8 +196,7 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   ++report.impacts;
   report.reflections += impact.reflections;
   if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
-  const bool lost =
-      impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * (energy + 1);
+  const bool lost = impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * energy;
   if (note_closing(now, state.time, lost, h)) {
     state.momentum = momentum_;
     plastic_.prepare(problem_);

@@ -59,11 +59,15 @@ class HeldFriction {
   /// Force that the friction of this flight amounts to, Tᵀβ/span [N, N·m].
   [[nodiscard]] const VectorX<Scalar>& force() const noexcept { return force_; }
 
+  /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
+  [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
+
   /// Starts a flight with no friction yet.
   void start(const StepSolver<System>& solver) noexcept {
     count_ = Index(solver.held().size());
     problem_.impulse.setZero();
     force_.setZero();
+    moved_ = std::numeric_limits<Scalar>::max();
   }
 
   /// After a solve of the flight: friction that its normal impulses and its slip ask for.
@@ -115,9 +119,12 @@ class HeldFriction {
       for (Index j = 0; j < out.size(); ++j) out(j) += tangents_(r, j) * problem_.impulse(r);
     }
   }
-  /// Solves; true when the push on the momentum moved by more than rounding. change_ is the push.
+  /// Solves; true while the push on the momentum moves by more than rounding. change_ is the push.
+  /// The slip is a difference of configurations, whose rounding may be all that still moves: then
+  /// the rounds no longer come closer.
   [[nodiscard]] bool solve() noexcept {
-    using std::abs;
+    using std::abs, std::sqrt;
+    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     write_push(work_);
     static_cast<void>(problem_.solve(count_));
     write_push(change_);
@@ -126,15 +133,34 @@ class HeldFriction {
       moved = std::max(moved, Scalar(abs(change_(j) - work_(j))));
       largest = std::max(largest, Scalar(abs(change_(j))));
     }
-    return moved > 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+    const bool closer = moved < moved_ || moved > sqrt(rounding) * largest;
+    moved_ = moved;
+    return closer && moved > 16 * rounding * largest;
   }
 
   SlidingProblem<Scalar> problem_;
   ConstrainedMass<Scalar> mass_;
   MatrixX<Scalar> tangents_, two_, responses_;
   VectorX<Scalar> work_, force_, change_;
+  Scalar moved_ = 0;  ///< by the last solve
   Index count_ = 0;
 };
+
+namespace detail {
+
+struct NoFriction {};
+
+/// The friction that a system's contacts have, if any.
+template <typename System>
+struct FrictionOf {
+  using type = NoFriction;
+};
+template <FrictionalSystemLike System>
+struct FrictionOf<System> {
+  using type = HeldFriction<System>;
+};
+
+}  // namespace detail
 
 // --- implementation ---
 

@@ -32,6 +32,8 @@ class LegendreMap {
     matrix_.setZero(n + rows, n + rows);
     change_.setZero(n + rows);
     lu_.prepare(n + rows);
+    q_factored_.setZero(n);
+    factored_ = false;
   }
 
   /// p = ∂L/∂v.
@@ -77,6 +79,8 @@ class LegendreMap {
   }
 
  private:
+  /// The first two iterations share a matrix, which suffices where L is quadratic in v, with each
+  /// other and with an earlier call at the same place; from the third on, each has its own.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
@@ -85,35 +89,61 @@ class LegendreMap {
     const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
     Scalar before = std::numeric_limits<Scalar>::max();
     change_.tail(change_.size() - n).setZero();
-    VectorX<Scalar>& x = change_;
+    const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
+    factored_ = false;
     for (int iteration = 0; iteration < 30; ++iteration) {
-      lagrangian_.write_curvature(system, q, v, t, at_);
-      const Index used = n + rows.count;
-      matrix_.topLeftCorner(used, used).setZero();
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
-        for (Index r = 0; r < rows.count; ++r)
-          matrix_(j, n + r) = matrix_(n + r, j) = rows.gradients(r, j);
+      if (iteration == 1 || (iteration == 0 && known)) {
+        lagrangian_.write_gradient(system, q, v, t, at_);
+      } else {
+        lagrangian_.write_curvature(system, q, v, t, at_);
+        if (!factor(rows)) return false;
       }
-      for (Index i = 0; i < n; ++i) x(i) = momentum(i) - at_.by_v(i);
-      for (Index r = 0; r < rows.count; ++r) {
-        x(n + r) = 0;
-        for (Index j = 0; j < n; ++j) x(n + r) -= rows.gradients(r, j) * v(j);
-      }
-      if (!lu_.factor(matrix_, n + rows.count)) return false;
-      lu_.solve(x);
+      write_residual(momentum, rows, v);
+      lu_.solve(change_);
       Scalar size = 0, largest = 0;
       for (Index i = 0; i < n; ++i) {
-        v(i) += x(i);
-        size = std::max(size, Scalar(abs(x(i))));
+        v(i) += change_(i);
+        size = std::max(size, Scalar(abs(change_(i))));
         largest = std::max(largest, Scalar(abs(v(i))));
-        if (!(x(i) - x(i) == Scalar(0))) return false;
+        if (!(change_(i) - change_(i) == Scalar(0))) return false;
       }
-      if (size <= enough * largest) return true;
+      // A correction shrunk by size/before shrinks as much again, or more.
+      const Scalar ahead = iteration == 0 ? size : size * (size / before);
+      if (size <= enough * largest || ahead <= enough * largest) {
+        factored_ = rows.count == 0;
+        q_factored_ = q;
+        t_factored_ = t;
+        return true;
+      }
       if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
       before = size;
     }
     return false;
+  }
+
+  [[nodiscard]] bool factor(const ConstraintRows<Scalar>& rows) noexcept {
+    const Index n = at_.by_v.size();
+    if (rows.count == 0) return lu_.factor(at_.by_vv, n);
+    const Index used = n + rows.count;
+    matrix_.topLeftCorner(used, used).setZero();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
+      for (Index r = 0; r < rows.count; ++r) {
+        matrix_(j, n + r) = matrix_(n + r, j) = rows.gradients(r, j);
+      }
+    }
+    return lu_.factor(matrix_, used);
+  }
+
+  /// What the velocity misses, (p − ∂L/∂v, −C v), into change_.
+  void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
+                      const VectorX<Scalar>& v) noexcept {
+    const Index n = at_.by_v.size();
+    for (Index i = 0; i < n; ++i) change_(i) = momentum(i) - at_.by_v(i);
+    for (Index r = 0; r < rows.count; ++r) {
+      change_(n + r) = 0;
+      for (Index j = 0; j < n; ++j) change_(n + r) -= rows.gradients(r, j) * v(j);
+    }
   }
 
   LagrangianEvaluator<System> lagrangian_;
@@ -121,6 +151,9 @@ class LegendreMap {
   MatrixX<Scalar> matrix_;
   VectorX<Scalar> change_;
   LuFactor<Scalar> lu_;
+  bool factored_ = false;  ///< lu_ is that of the mass matrix at
+  VectorX<Scalar> q_factored_;
+  Scalar t_factored_ = 0;
 };
 
 }  // namespace carom::inline CAROM_ABI

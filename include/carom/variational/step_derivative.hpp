@@ -27,6 +27,7 @@ class StepDerivative {
     matrix_.setZero(n + rows, n + rows);
     curvature_.setZero(n, n);
     column_.setZero(n + rows);
+    multiplier_slopes_.setZero(rows, 2 * n);
     lu_.prepare(n + rows);
   }
 
@@ -65,6 +66,14 @@ class StepDerivative {
 
   [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
 
+  /// ∂λ/∂(q₀, p₀) of the last step, one row per constraint and held contact, 2n columns.
+  [[nodiscard]] const MatrixX<Scalar>& multiplier_slopes() const noexcept {
+    return multiplier_slopes_;
+  }
+  /// Solves the step's linear equations of the last evaluation in place.
+  /// @param x  the n right-hand sides of (q₁, p₀), then one per row; becomes (dq₁, dλ).
+  void solve_linearized(VectorX<Scalar>& x) noexcept { lu_.solve(x.data()); }
+
  private:
   void write_column(Index c, Index rows, MatrixX<Scalar>& out) noexcept {
     const Index n = out.rows() / 2;
@@ -74,7 +83,8 @@ class StepDerivative {
       if (c < n) column_(i) = -(action.left_by_0(i, c) + curvature_(i, c));
       if (c == n + i) column_(i) = -1;
     }
-    lu_.solve(column_.data());
+    solve_linearized(column_);
+    for (Index k = 0; k < rows; ++k) multiplier_slopes_(k, c) = column_(n + k);
     for (Index i = 0; i < n; ++i) {
       out(i, c) = column_(i);
       out(n + i, c) = c < n ? action.right_by_0(i, c) : Scalar(0);
@@ -83,7 +93,7 @@ class StepDerivative {
   }
 
   StepSolver<System> solver_;
-  MatrixX<Scalar> gradients_now_, matrix_, curvature_;
+  MatrixX<Scalar> gradients_now_, matrix_, curvature_, multiplier_slopes_;
   VectorX<Scalar> column_;
   LuFactor<Scalar> lu_;
 };

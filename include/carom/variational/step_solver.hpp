@@ -80,6 +80,22 @@ class StepSolver {
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
+  /// Lets go of the held contact that pulled most in the last solve; −1 when none did.
+  Index release_pulling(const System& system) noexcept {
+    const Index offset = Constraints::count(system);
+    std::size_t worst = held_.size();
+    Scalar lowest = 0;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Scalar push = multipliers_(offset + Index(k));
+      if (!(push < lowest)) continue;
+      lowest = push;
+      worst = k;
+    }
+    if (worst == held_.size()) return -1;
+    const Index contact = held_[worst];
+    release(contact);
+    return contact;
+  }
 
   /// Solves a step from `now` of length h.
   /// @param guess  q₁ to start from, n.
@@ -89,6 +105,21 @@ class StepSolver {
   ///        options.iteration_limit × (n + rows)³/3 multiply-adds.
   SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
+
+  /// One Newton correction of a guess, for the way to somewhere else: q_next() is off by the square
+  /// of the guess's error, momentum_next() is not written.
+  /// @return  false where the equations are singular or not finite.
+  [[nodiscard]] bool correct(const System& system, const MechanicalState<Scalar>& now,
+                             const Scalar& h, const VectorX<Scalar>& guess) noexcept {
+    const Index count = rows(system);
+    start(system, now, guess);
+    action_.write_newton(system, now.q, q_next_, now.time, h);
+    write_rows(system, q_next_, gradients_next_);
+    if (!write_residual(now, count, Scalar(1)) || !factor(count)) return false;
+    lu_.solve(change_.data());
+    move(count);
+    return true;
+  }
 
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
   /// p₁ = p₀ + Cᵀλ + (left + right): free of the 1/h that rounding of q₁ takes in D₂L_d alone, so
@@ -153,6 +184,13 @@ class StepSolver {
   }
 
  private:
+  void start(const System& system, const MechanicalState<Scalar>& now,
+             const VectorX<Scalar>& guess) noexcept {
+    q_next_ = guess;
+    multipliers_.setZero();
+    write_rows(system, now.q, gradients_now_);
+  }
+
   /// Writes the residual, negated, into change_; false when it is not finite. settled_ tells
   /// whether it is no more than some roundings of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows,
@@ -232,9 +270,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
   SolveReport<Scalar> report;
   report.error_bound = std::numeric_limits<Scalar>::infinity();
   const Index count = rows(system);
-  q_next_ = guess;
-  multipliers_.setZero();
-  write_rows(system, now.q, gradients_now_);
+  start(system, now, guess);
   Scalar largest = 0, size = 0;
   for (Index i = 0; i < now.q.size(); ++i) {
     using std::abs;
