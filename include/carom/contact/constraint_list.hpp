@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -128,6 +129,10 @@ class ConstraintList {
                          bodies_inverse_mass(bodies, second_body, second_jacobian));
   }
 
+  /// Orders constraints of the same two bodies by what they are: −1, 0 or 1. Those that compare
+  /// equal are interchangeable.
+  [[nodiscard]] int compare(Index a, Index b) const noexcept;
+
  private:
   struct Item {
     std::array<Index, 2> bodies;     ///< second −1 for the world
@@ -228,5 +233,40 @@ class ConstraintList {
   std::vector<Scalar> jacobian_, whitened_jacobian_;
   Index row_count_ = 0;
 };
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+int ConstraintList<Scalar>::compare(Index a, Index b) const noexcept {
+  const auto order = [](const auto& x, const auto& y) { return x < y ? -1 : y < x ? 1 : 0; };
+  const WeightedConstraint<Scalar>&first = law(a), &second = law(b);
+  if (const int o = order(first.set.rows, second.set.rows); o != 0) return o;
+  if (const int o = order(first.set.shape, second.set.shape); o != 0) return o;
+  for (int i = 0; i < 3; ++i) {
+    if (const int o = order(first.set.friction(i), second.set.friction(i)); o != 0) return o;
+  }
+  for (const auto& [x, y] : {std::pair(&first.set.lower, &second.set.lower),
+                             std::pair(&first.set.upper, &second.set.upper),
+                             std::pair(&first.set.shift, &second.set.shift),
+                             std::pair(&first.regularization, &second.regularization),
+                             std::pair(&first.bias_velocity, &second.bias_velocity)}) {
+    for (int i = 0; i < first.set.rows; ++i) {
+      if (const int o = order((*x)(i), (*y)(i)); o != 0) return o;
+    }
+  }
+  const auto low_side = [&](Index i) {
+    return side_count(i) == 2 && side_body(i, 1) < side_body(i, 0) ? 1 : 0;
+  };
+  for (int side = 0; side < side_count(a); ++side) {
+    for (int part = 0; part < parts(a); ++part) {
+      const PartMap x = jacobian(a, side ^ low_side(a), part);
+      const PartMap y = jacobian(b, side ^ low_side(b), part);
+      for (Index k = 0; k < x.size(); ++k) {
+        if (const int o = order(x.data()[k], y.data()[k]); o != 0) return o;
+      }
+    }
+  }
+  return 0;
+}
 
 }  // namespace carom::inline CAROM_ABI

@@ -8,11 +8,13 @@
 
 namespace carom::inline CAROM_ABI {
 
-/// The contacts between the same two bodies, or between one body and the world.
+/// The contacts between the same two bodies, or between one body and the world. The parts of
+/// constraints come after the contacts, those of one constraint together.
 struct ContactEdge {
   int low_slot;                    ///< the body eliminated first, or the only one
   int high_slot;                   ///< the other; −1 for the world
   int first_contact, contact_end;  ///< in ContactGraph::contact_at()
+  int constraint_begin;            ///< where the contacts end and the constraints' parts begin
 };
 
 /// Bodies that influence each other through contacts, and those contacts.
@@ -45,7 +47,8 @@ class ContactGraph {
   /// Slot of a body; −1 when nothing touches it.
   [[nodiscard]] int slot_of(Index body) const noexcept { return slot_of_[body]; }
   [[nodiscard]] Index contact_count() const noexcept { return contact_at_.size(); }
-  /// The problem's number of the contact at a place.
+  /// The problem's number of the contact at a place; of a constraint's part, the number of contacts
+  /// plus its own.
   [[nodiscard]] int contact_at(Index place) const noexcept { return contact_at_[place]; }
   /// How often the pattern has been analysed anew.
   [[nodiscard]] int analysis_count() const noexcept { return analysis_count_; }
@@ -73,6 +76,8 @@ class ContactGraph {
   void place_contacts();
   template <RealScalar Scalar>
   void order_equal_pairs(const ContactProblem<Scalar>& problem);
+  template <RealScalar Scalar>
+  [[nodiscard]] static Pair bodies_of(const ContactProblem<Scalar>& problem, int item) noexcept;
 
   FrontForest forest_;
   MinimumDegree order_;
@@ -82,7 +87,7 @@ class ContactGraph {
   // The pattern: what it was last time decides whether it is analysed again.
   Sequence<Pair> pairs_, analysed_pairs_;
   Sequence<int> sizes_, analysed_sizes_;
-  Sequence<int> placed_starts_;
+  Sequence<int> placed_starts_, constraint_starts_, placed_constraints_;
   double analysed_limit_ = -1;
   int analysis_count_ = 0, layout_count_ = 0;
   Index reserved_bodies_ = -1, reserved_contacts_ = -1;
@@ -106,7 +111,8 @@ inline void ContactGraph::reserve(Index bodies, Index contacts) {
     numbers->reserve(bodies);
   }
   for (Sequence<int>* numbers :
-       {&bodies_, &contact_at_, &by_pair_, &pair_start_, &pair_at_, &sorted_, &placed_starts_}) {
+       {&bodies_, &contact_at_, &by_pair_, &pair_start_, &pair_at_, &sorted_, &placed_starts_,
+        &constraint_starts_, &placed_constraints_}) {
     numbers->reserve(contacts + bodies + 1);
   }
   islands_.reserve(bodies);
@@ -128,29 +134,43 @@ void ContactGraph::sort_items(Sequence<int>& items, Index key_count, const Key& 
   std::swap(items, sorted_);
 }
 
-/// Contacts by their pair of bodies, and the pairs that occur.
+/// The bodies that a contact or a constraint's part joins.
 template <RealScalar Scalar>
-void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
-  const Index count = problem.contact_count();
-  sizes_.resize(problem.body_count());
-  for (Index b = 0; b < problem.body_count(); ++b) sizes_[b] = int(problem.body(b).size);
-  const auto pair_of = [&](int contact) -> Pair {
-    const int first = int(problem.side_body(contact, 0));
-    if (problem.side_count(contact) == 1) return {first, -1};
-    const int second = int(problem.side_body(contact, 1));
+ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem,
+                                           int item) noexcept {
+  const auto sorted = [](const auto& list, Index i) -> Pair {
+    const int first = int(list.side_body(i, 0));
+    if (list.side_count(i) == 1) return {first, -1};
+    const int second = int(list.side_body(i, 1));
     return {std::min(first, second), std::max(first, second)};
   };
+  if (item < problem.contact_count()) return sorted(problem, item);
+  const ConstraintList<Scalar>& constraints = problem.constraints();
+  return sorted(constraints, constraints.part_constraint(item - problem.contact_count()));
+}
+
+/// Contacts and constraints' parts by their pair of bodies, and the pairs that occur.
+template <RealScalar Scalar>
+void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
+  const Index count = problem.contact_count() + problem.constraints().part_count();
+  sizes_.resize(problem.body_count());
+  for (Index b = 0; b < problem.body_count(); ++b) sizes_[b] = int(problem.body(b).size);
+  const auto pair_of = [&](int item) { return bodies_of(problem, item); };
   by_pair_.resize(count);
   for (int i = 0; i < int(count); ++i) by_pair_[i] = i;
   sort_items(by_pair_, sizes_.size() + 1, [&](int i) { return pair_of(i).high + 1; });
   sort_items(by_pair_, sizes_.size(), [&](int i) { return pair_of(i).low; });
   pairs_.clear();
   pair_start_.clear();
+  constraint_starts_.clear();
   for (int k = 0; k < int(count); ++k) {
     const Pair pair = pair_of(by_pair_[k]);
-    if (!pairs_.empty() && pairs_.back() == pair) continue;
-    pairs_.push_back(pair);
-    pair_start_.push_back(k);
+    if (pairs_.empty() || !(pairs_.back() == pair)) {
+      pairs_.push_back(pair);
+      pair_start_.push_back(k);
+      constraint_starts_.push_back(k);
+    }
+    if (by_pair_[k] < problem.contact_count()) constraint_starts_.back() = k + 1;
   }
   pair_start_.push_back(int(count));
 }
@@ -271,7 +291,7 @@ inline void ContactGraph::order_edges() {
   sort_items(pair_at_, slot_count() + 1, [&](int p) { return high(p) + 1; });
   sort_items(pair_at_, slot_count(), low);
   edges_.clear();
-  for (const int p : pair_at_) edges_.push_back({low(p), high(p), 0, 0});
+  for (const int p : pair_at_) edges_.push_back({low(p), high(p), 0, 0, 0});
   Index edge = 0;
   for (ContactIsland& island : islands_) {
     island.first_edge = int(edge);
@@ -290,6 +310,8 @@ inline void ContactGraph::place_contacts() {
       contact_at_.push_back(by_pair_[k]);
     }
     edges_[e].contact_end = int(contact_at_.size());
+    edges_[e].constraint_begin =
+        edges_[e].first_contact + constraint_starts_[pair] - pair_start_[pair];
   }
   for (ContactIsland& island : islands_) {
     island.first_contact = edges_[island.first_edge].first_contact;
@@ -324,17 +346,29 @@ void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
     }
     return false;
   };
+  const Index contacts = problem.contact_count();
+  const auto part_precedes = [&](int a, int b) {
+    const ConstraintList<Scalar>& list = problem.constraints();
+    const Index first = list.part_constraint(a - contacts),
+                second = list.part_constraint(b - contacts);
+    if (first == second) return a < b;
+    const int order = list.compare(first, second);
+    return order != 0 ? order < 0 : first < second;
+  };
   for (const ContactEdge& edge : edges_) {
-    if (edge.contact_end - edge.first_contact > 1) {
-      std::sort(contact_at_.begin() + edge.first_contact, contact_at_.begin() + edge.contact_end,
-                precedes);
+    int* const begin = contact_at_.begin();
+    if (edge.constraint_begin - edge.first_contact > 1) {
+      std::sort(begin + edge.first_contact, begin + edge.constraint_begin, precedes);
+    }
+    if (edge.contact_end - edge.constraint_begin > 1) {
+      std::sort(begin + edge.constraint_begin, begin + edge.contact_end, part_precedes);
     }
   }
 }
 
 template <RealScalar Scalar>
 void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_limit) {
-  reserve(problem.body_count(), problem.contact_count());
+  reserve(problem.body_count(), problem.contact_count() + problem.constraints().part_count());
   gather_pairs(problem);
   const bool known =
       pairs_ == analysed_pairs_ && sizes_ == analysed_sizes_ && work_limit == analysed_limit_;
@@ -348,8 +382,9 @@ void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_li
     analysed_limit_ = work_limit;
     ++analysis_count_;
   }
-  if (!known || !(pair_start_ == placed_starts_)) {
+  if (!known || !(pair_start_ == placed_starts_) || !(constraint_starts_ == placed_constraints_)) {
     placed_starts_ = pair_start_;
+    placed_constraints_ = constraint_starts_;
     ++layout_count_;
   }
   place_contacts();

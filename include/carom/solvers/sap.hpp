@@ -96,13 +96,13 @@ class SapSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept;
 
-  /// γ of the last solve, stacked triples (t₁, t₂, n) [N·s].
+  /// γ of the last solve [N·s]: stacked triples (t₁, t₂, n), then the rows of the constraints.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
-    return {impulse_triples_.data(), impulse_triples_.size()};
+    return {impulses_.data(), impulses_.size()};
   }
-  /// J v of the last solve, stacked triples [m/s].
+  /// J v of the last solve [m/s], stacked alike.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
-    return {velocity_triples_.data(), velocity_triples_.size()};
+    return {row_velocities_.data(), row_velocities_.size()};
   }
   /// Who touches whom in the last problem seen: its islands, and which of them are factored.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
@@ -130,7 +130,7 @@ class SapSolver {
                                     Scalar* scratch) noexcept;
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
-  void write_results() noexcept;
+  void write_results(const ContactProblem<Scalar>& problem) noexcept;
   SolveReport<Scalar> refuse_guess() noexcept;
 
   SapOptions<Scalar> options_;
@@ -143,7 +143,7 @@ class SapSolver {
   Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
-  Sequence<Scalar> impulse_triples_, velocity_triples_;
+  Sequence<Scalar> impulses_, row_velocities_;
 };
 
 // --- implementation ---
@@ -152,8 +152,8 @@ template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   const int analysed = graph_.analysis_count(), laid_out = graph_.layout_count();
   graph_.analyse(problem, options_.factor_work_limit);
-  impulse_triples_.resize(3 * problem.contact_count());
-  velocity_triples_.resize(3 * problem.contact_count());
+  impulses_.resize(problem.impulse_count());
+  row_velocities_.resize(problem.impulse_count());
   cholesky_.follow(graph_.forest());  // the solver may have been moved
   if (laid_out == graph_.layout_count()) return;
   packed_.lay_out(graph_);
@@ -164,7 +164,7 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   cholesky_.reset(graph_.forest());
   iterative_.lay_out(packed_);
   scratch_.resize(packed_.vector_size());
-  cross_places_.reserve(problem.contact_count());
+  cross_places_.reserve(graph_.contact_count());
   cross_places_.resize(graph_.edges().size());
   for (const ContactIsland& island : graph_.islands()) {
     if (!island.direct) continue;
@@ -206,9 +206,6 @@ template <RealScalar Scalar>
 bool SapSolver<Scalar>::find_direction(const Newton& newton, const State& state,
                                        Scalar* scratch) noexcept {
   const detail::PackedIsland& island = state.island();
-  const auto curvature = [&](Index contact, detail::Symmetric3<Scalar>& g) {
-    return newton.curvature(contact, g);
-  };
   Scalar raise = 0;
   for (int attempt = 0; attempt < 4; ++attempt) {
     cholesky_.clear(island.range);
@@ -220,7 +217,7 @@ bool SapSolver<Scalar>::find_direction(const Newton& newton, const State& state,
         targets[1] = cholesky_.block(cross_places_[e], edge.low_slot);
         targets[2] = cholesky_.diagonal(edge.high_slot);
       }
-      detail::add_edge_curvature(edge, packed_.jacobians(edge.jacobians), curvature, targets);
+      newton.add_curvature(edge, targets);
     }
     for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
       const auto block = cholesky_.diagonal(slot);
@@ -315,13 +312,27 @@ void SapSolver<Scalar>::give_velocity(const ContactProblem<Scalar>& problem,
 }
 
 template <RealScalar Scalar>
-void SapSolver<Scalar>::write_results() noexcept {
+void SapSolver<Scalar>::write_results(const ContactProblem<Scalar>& problem) noexcept {
   packed_.for_each_contact(graph_, [&](Index contact, Index place) {
     for (int k = 0; k < 3; ++k) {
-      impulse_triples_[3 * contact + k] = memory_.contact(Memory::impulse, k)[place];
-      velocity_triples_[3 * contact + k] = memory_.contact(Memory::velocity, k)[place];
+      impulses_[3 * contact + k] = memory_.contact(Memory::impulse, k)[place];
+      row_velocities_[3 * contact + k] = memory_.contact(Memory::velocity, k)[place];
     }
   });
+  for (const detail::PackedIsland& island : packed_.islands()) {
+    const State state(packed_, memory_, island);
+    for (Index c = island.first_constraint; c < island.constraint_end; ++c) {
+      const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+      const auto gamma = state.rows_of(constraint, Memory::impulse);
+      const auto velocity = state.rows_of(constraint, Memory::velocity);
+      const Index first =
+          3 * problem.contact_count() + problem.constraints().first_row(constraint.number);
+      for (int i = 0; i < constraint.set.rows; ++i) {
+        impulses_[first + i] = constraint.scale(i) * gamma(i);
+        row_velocities_[first + i] = velocity(i) / constraint.scale(i);
+      }
+    }
+  }
 }
 
 template <RealScalar Scalar>
@@ -329,7 +340,7 @@ SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
-  for (Sequence<Scalar>* triples : {&impulse_triples_, &velocity_triples_}) {
+  for (Sequence<Scalar>* triples : {&impulses_, &row_velocities_}) {
     std::fill(triples->begin(), triples->end(), std::numeric_limits<Scalar>::quiet_NaN());
   }
   return report;
@@ -366,7 +377,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     }
     if (met()) report.status = SolveStatus::converged;
   }
-  write_results();
+  write_results(problem);
   report.error_bound = totals.residual;
   report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
   return report;

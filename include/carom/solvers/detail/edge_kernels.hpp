@@ -144,7 +144,7 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(two_sided);
     bool any = false;
-    for (Index k = edge.first_contact; k < edge.contact_end; ++k, block += width) {
+    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
       if (!curvature(k, g)) continue;
       sum.add(block, g);
       any = true;
@@ -158,13 +158,58 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   const bool same = !two_sided || edge.high_size == edge.low_size;
   if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
-  for (Index k = edge.first_contact; k < edge.contact_end; ++k, block += width) {
+  for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
     if (!curvature(k, g)) continue;
     add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
     if (!two_sided) continue;
     const Scalar* const other = block + low_width;
     add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
     add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
+  }
+}
+
+/// target += rows G columnsᵀ of three rows of a constraint on one side and three on another.
+template <typename Scalar>
+void add_part_curvature(const Columns<Scalar>& target, const Scalar* rows, int row_size,
+                        const Scalar* columns, int column_size,
+                        const SquareMatrix<Scalar, 3>& g) noexcept {
+  const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
+  for (Index c = 0; c < column_size; ++c) {
+    const Scalar* const at = columns + c;
+    const Vector3<Scalar> curved =
+        g * Vector3<Scalar>(at[0], at[column_stride], at[2 * column_stride]);
+    if (curved.isZero(Scalar(0))) continue;
+    Scalar* const column = target.data + c * target.stride;
+    for (Index r = 0; r < row_size; ++r) {
+      column[r] += rows[r] * curved.x() + rows[r + row_stride] * curved.y() +
+                   rows[r + 2 * row_stride] * curved.z();
+    }
+  }
+}
+
+/// Adds a constraint's curvature to a matrix of blocks.
+/// @param block  Ĵᵀ of the edge's first contact.
+/// @param g      scaled G, zero beyond the rows.
+template <typename Scalar>
+void add_constraint_curvature(const PackedEdge& edge, const Scalar* block,
+                              const PackedConstraint<Scalar>& constraint,
+                              const SquareMatrix<Scalar, 6>& g,
+                              const Columns<Scalar> (&targets)[3]) noexcept {
+  const Index low_width = 3 * lanes_above(edge.low_size);
+  const Index width = low_width + 3 * lanes_above(edge.high_size);
+  const Scalar* const first = block + (constraint.place - edge.first_contact) * width;
+  for (int i = 0; i < constraint.parts; ++i) {
+    for (int j = 0; j < constraint.parts; ++j) {
+      const SquareMatrix<Scalar, 3> part = g.template block<3, 3>(3 * i, 3 * j);
+      const Scalar* const low_i = first + i * width;
+      const Scalar* const low_j = first + j * width;
+      add_part_curvature(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
+      if (edge.high_slot < 0) continue;
+      const Scalar* const high_i = low_i + low_width;
+      const Scalar* const high_j = low_j + low_width;
+      add_part_curvature(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
+      add_part_curvature(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
+    }
   }
 }
 

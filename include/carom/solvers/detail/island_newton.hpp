@@ -56,6 +56,20 @@ class IslandNewton {
     return write_dual_curvature(numbers(contact), dual(contact), g);
   }
 
+  /// Adds the curvature of an edge's contacts and constraints to a matrix of blocks: low-low,
+  /// high-low and high-high.
+  void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
+    const Packed& packed = state_.packed();
+    const Scalar* const block = packed.jacobians(edge.jacobians);
+    add_edge_curvature(
+        edge, block, [this](Index contact, auto& g) { return curvature(contact, g); }, targets);
+    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+      const PackedConstraint<Scalar>& constraint = packed.constraint(c);
+      const auto g = constraint.curvature(state_.rows_of(constraint, Memory::trial));
+      add_constraint_curvature(edge, block, constraint, g, targets);
+    }
+  }
+
  private:
   [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
     const Packed& packed = state_.packed();

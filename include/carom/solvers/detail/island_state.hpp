@@ -98,7 +98,7 @@ class IslandState {
     if (!(residual <= std::numeric_limits<Scalar>::max())) {
       return std::numeric_limits<Scalar>::infinity();
     }
-    return cost_of(Memory::whitened, Memory::impulse);
+    return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
   }
   /// ℓ at another point, the iterate and all that follows from it left alone. `at_rest` says that
   /// the vector is zero.
@@ -118,12 +118,22 @@ class IslandState {
   Scalar free_squared = 0;    ///< ‖w*‖²
   Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
 
+  /// Rows of a constraint out of a contact array.
+  [[nodiscard]] ConstraintRows<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+                                               typename Memory::TripleName name) const noexcept {
+    return constraint.read(
+        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
+  }
+
  private:
+  /// γ = P(y) of the constraints that are not contacts; false if one is not finite.
+  [[nodiscard]] bool write_constraint_projections(
+      typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept;
   /// y = R⁻¹(v̂ − v_c).
   void write_trial(typename Memory::TripleName velocity,
                    typename Memory::TripleName trial) const noexcept;
-  /// ½‖w − w*‖² + ½‖γ‖²_R.
-  [[nodiscard]] Scalar cost_of(typename Memory::VectorName point,
+  /// ½‖w − w*‖² + ½‖γ‖²_R + γᵀR(y − γ); the last term is zero for cones.
+  [[nodiscard]] Scalar cost_of(typename Memory::VectorName point, typename Memory::TripleName trial,
                                typename Memory::TripleName impulse) const noexcept;
 
   const Packed& packed_;
@@ -158,7 +168,22 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
                                     {parameter(Packed::tangent).data()},
                                     {parameter(Packed::normal).data()}},
           {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
-  return true;
+  return island_.first_constraint == island_.constraint_end ||
+         write_constraint_projections(trial, impulse);
+}
+
+template <RealScalar Scalar>
+bool IslandState<Scalar>::write_constraint_projections(
+    typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  Scalar size = 0;
+  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
+    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const ConstraintRows<Scalar> projected = constraint.project_scaled(rows_of(constraint, trial));
+    constraint.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
+                                 memory_.contact(impulse, 2)});
+    size += projected.cwiseAbs().sum();
+  }
+  return size <= std::numeric_limits<Scalar>::max();
 }
 
 template <RealScalar Scalar>
@@ -200,13 +225,20 @@ void IslandState<Scalar>::evaluate() noexcept {
 
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
+                                    typename Memory::TripleName trial,
                                     typename Memory::TripleName impulse) const noexcept {
-  return ((vector(point) - vector(Memory::free)).square().sum() +
-          (parameter(Packed::tangent) *
-           (contacts(impulse, 0).square() + contacts(impulse, 1).square()))
-              .sum() +
-          (parameter(Packed::normal) * contacts(impulse, 2).square()).sum()) /
-         2;
+  Scalar beyond = 0;
+  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
+    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const ConstraintRows<Scalar> gamma = rows_of(constraint, impulse);
+    beyond += gamma.dot(rows_of(constraint, trial) - gamma);
+  }
+  return beyond + ((vector(point) - vector(Memory::free)).square().sum() +
+                   (parameter(Packed::tangent) *
+                    (contacts(impulse, 0).square() + contacts(impulse, 1).square()))
+                       .sum() +
+                   (parameter(Packed::normal) * contacts(impulse, 2).square()).sum()) /
+                      2;
 }
 
 template <RealScalar Scalar>
@@ -221,7 +253,7 @@ Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
   if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();
   }
-  return cost_of(point, Memory::impulse_ahead);
+  return cost_of(point, Memory::trial_ahead, Memory::impulse_ahead);
 }
 
 template <RealScalar Scalar>

@@ -105,9 +105,6 @@ void IterativeDirections<Scalar>::assemble(const Newton& newton, const State& st
                                            const ColumnRange& range) noexcept {
   const PackedIsland& island = state.island();
   const Index shift = range.begin - island.range.first_slot;
-  const auto curvature = [&](Index contact, Symmetric3<Scalar>& g) {
-    return newton.curvature(contact, g);
-  };
   hessian_.clear(range);
   for (Index c = range.begin; c < range.end; ++c) {
     const Index size = hessian_.size(c);
@@ -121,7 +118,7 @@ void IterativeDirections<Scalar>::assemble(const Newton& newton, const State& st
       targets[1] = {hessian_.below(blocks_[e]), edge.high_size};
       targets[2] = {hessian_.diagonal(edge.high_slot + shift), edge.high_size};
     }
-    add_edge_curvature(edge, state.packed().jacobians(edge.jacobians), curvature, targets);
+    newton.add_curvature(edge, targets);
   }
 }
 
