@@ -206,6 +206,11 @@ class ConstraintList {
 
   void append(const std::array<Index, 2>& bodies, const WeightedConstraint<Scalar>& law) {
     items_.push_back({bodies, {0, 0}, {0, 0}, row_count_, law});
+    WeightedConstraint<Scalar>& kept = items_.back().law;
+    for (int i = law.set.rows; i < 6; ++i) {
+      kept.regularization(i) = Scalar(1);
+      kept.bias_velocity(i) = kept.set.shift(i) = Scalar(0);
+    }
     row_count_ += law.set.rows;
     for (int part = 0; part < (law.set.rows + 2) / 3; ++part) parts_.push_back({count() - 1, part});
   }
