@@ -19,14 +19,24 @@ set(CAROM_HEADERS
   include/carom/cones/projection.hpp
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
+  include/carom/contact/bilateral.hpp
   include/carom/contact/compliance.hpp
   include/carom/contact/concepts.hpp
+  include/carom/contact/constraint_list.hpp
+  include/carom/contact/constraint_primal.hpp
   include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/curvature.hpp
   include/carom/contact/detail/faults.hpp
+  include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/dual.hpp
+  include/carom/contact/hunt_crossley.hpp
+  include/carom/contact/impulse_set.hpp
+  include/carom/contact/joint_constraints.hpp
   include/carom/contact/primal.hpp
+  include/carom/contact/surface.hpp
+  include/carom/contact/weighted_constraint.hpp
+  include/carom/contact/wrench_contact.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
@@ -71,6 +81,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/solve_contact.hpp

@@ -29,8 +29,8 @@ struct BodyRange {
 /// a robot any number. A contact joins one or two bodies by its Jacobian, rows (t₁, t₂, n); a
 /// positive normal velocity separates. Nothing in here iterates.
 ///
-/// It keeps all data in whitened velocities w = Lᵀ v, A = L Lᵀ, too, in which the momentum matrix
-/// is the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
+/// It keeps all data in whitened velocities w = Lᵀ v, A = L Lᵀ, too, where the momentum matrix is
+/// the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
 ///
 /// ```
 /// carom::ContactProblem<double> problem(0.01);
@@ -61,10 +61,9 @@ class ContactProblem {
     bodies_.clear();
     contacts_.clear();
     constraints_.clear();
-    for (auto* values : {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_,
-                         &jacobian_, &whitened_jacobian_}) {
-      values->clear();
-    }
+    const auto body_arrays = {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_,
+                              &jacobian_,      &whitened_jacobian_};
+    for (auto* values : body_arrays) values->clear();
     for (auto* values : contact_arrays()) values->clear();
   }
 
@@ -278,8 +277,9 @@ class ContactProblem {
   template <typename Law>
   [[nodiscard]] Fault law_fault(const std::string& item, const Law& law,
                                 const Delassus& block) const {
-    if (Fault given = detail::law_fault(item, law); !given.empty()) return given;
-    return detail::law_fault(item, weighted(law, block));
+    using detail::law_fault;
+    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    return law_fault(item, weighted(law, block));
   }
   template <typename MatrixType>
   [[nodiscard]] Fault side_fault(const std::string& item, Index body,
