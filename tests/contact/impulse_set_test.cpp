@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <Eigen/Eigenvalues>
 
@@ -17,9 +18,11 @@ using carom::testing::draw_law, carom::testing::draw_matrix, carom::testing::Vec
 using carom::testing::WorstCase;
 using Rows = ConstraintRows<double>;
 
-static_assert(noexcept(nearest_impulse(ImpulseSet<float>{}, ConstraintRows<float>{},
-                                       ConstraintRows<float>{})));
-static_assert(noexcept(impulse_curvature(ImpulseSet<double>{}, Rows{}, Rows{})));
+static_assert(noexcept(nearest_impulse(std::declval<const ImpulseSet<double>&>(),
+                                       std::declval<const Rows&>(), std::declval<const Rows&>())));
+static_assert(noexcept(impulse_curvature(std::declval<const ImpulseSet<double>&>(),
+                                         std::declval<const Rows&>(),
+                                         std::declval<const Rows&>())));
 
 namespace {
 

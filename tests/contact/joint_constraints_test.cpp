@@ -43,8 +43,8 @@ std::string refusal(const Law& law) {
   return problem.check_constraint(0, forwards, law);
 }
 
-const double infinity = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double infinite = std::numeric_limits<double>::infinity();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -158,7 +158,7 @@ TEST_CASE("tendon: pulls when taut, never pushes, slips at its limit", "[contact
 }
 
 TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
-  CHECK(refusal<JointLimit<double>>({.gap = nan}) ==
+  CHECK(refusal<JointLimit<double>>({.gap = not_a_number}) ==
         "constraint 0: gap: expected a finite number, got nan");
   CHECK(refusal<JointLimit<double>>({.gap = 0, .stiffness = 0}) ==
         "constraint 0: stiffness: expected a number > 0, got 0");
@@ -167,7 +167,7 @@ TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
   CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = 0}) ==
         "constraint 0: near-rigid factor: expected a number > 0 when the stiffness is infinite, "
         "got 0");
-  CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = nan}) ==
+  CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = not_a_number}) ==
         "constraint 0: near-rigid factor: expected a finite number >= 0, got nan");
   CHECK(refusal<DryFriction<double>>({.effort_limit = -1}) ==
         "constraint 0: effort limit: expected a number >= 0, got -1");
@@ -175,17 +175,17 @@ TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
         "constraint 0: relative slip: expected a finite number > 0, got 0");
   CHECK(refusal<Motor<double>>({}) ==
         "constraint 0: velocity gain: expected a number > 0 when the position gain is 0, got 0");
-  CHECK(refusal<Motor<double>>({.position_error = nan, .velocity_gain = 1}) ==
+  CHECK(refusal<Motor<double>>({.position_error = not_a_number, .velocity_gain = 1}) ==
         "constraint 0: position error: expected a finite number, got nan");
-  CHECK(refusal<Motor<double>>({.wanted_velocity = infinity, .velocity_gain = 1}) ==
+  CHECK(refusal<Motor<double>>({.wanted_velocity = infinite, .velocity_gain = 1}) ==
         "constraint 0: wanted velocity: expected a finite number, got inf");
   CHECK(refusal<Motor<double>>({.position_gain = -1}) ==
         "constraint 0: position gain: expected a finite number >= 0, got -1");
-  CHECK(refusal<Motor<double>>({.velocity_gain = infinity}) ==
+  CHECK(refusal<Motor<double>>({.velocity_gain = infinite}) ==
         "constraint 0: velocity gain: expected a finite number >= 0, got inf");
-  CHECK(refusal<Motor<double>>({.velocity_gain = 1, .effort_limit = nan}) ==
+  CHECK(refusal<Motor<double>>({.velocity_gain = 1, .effort_limit = not_a_number}) ==
         "constraint 0: effort limit: expected a number >= 0, got nan");
-  CHECK(refusal<Tendon<double>>({.stretch = infinity}) ==
+  CHECK(refusal<Tendon<double>>({.stretch = infinite}) ==
         "constraint 0: stretch: expected a finite number, got inf");
   CHECK(refusal<Tendon<double>>({.stretch = 0, .tension_limit = -1}) ==
         "constraint 0: tension limit: expected a number >= 0, got -1");

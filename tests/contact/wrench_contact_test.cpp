@@ -87,8 +87,9 @@ TEST_CASE("wrench: torsional friction slows a spinning body at a constant rate",
         .contact = ground, .shape = shape, .torsional_friction = torsional};
     Sphere sphere;
     sphere.velocity(2) = 100;
-    sphere.step(law, mass * gravity * Vector3d(0, 0, -1), 60);
-    CHECK(sphere.velocity(2) > 0);
+    // The convex law throws a fast spinning body up first; it lands and settles.
+    sphere.step(law, mass * gravity * Vector3d(0, 0, -1), 500);
+    CHECK(sphere.velocity(2) > 10);
     CHECK(sphere.change(2) / dt == Approx(-torsional * mass * gravity / inertia).epsilon(1e-6));
     sphere.step(law, mass * gravity * Vector3d(0, 0, -1), 1000);
     CHECK(std::abs(sphere.velocity(2)) < 1e-9);

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 #include "carom/contact/dual.hpp"
 
