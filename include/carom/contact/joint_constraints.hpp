@@ -68,8 +68,8 @@ template <RealScalar Scalar>
 
 /// What is wrong with an effort that bounds, or nothing.
 template <RealScalar Scalar>
-[[nodiscard]] Fault effort_fault(const std::string& item, const Scalar& effort) {
-  return effort >= Scalar(0) ? Fault{} : fault(item, "a number >= 0", effort);
+[[nodiscard]] Fault effort_fault(const std::string& item, const char* name, const Scalar& effort) {
+  return effort >= Scalar(0) ? Fault{} : fault(item + name, "a number >= 0", effort);
 }
 
 }  // namespace detail
@@ -135,7 +135,7 @@ template <RealScalar Scalar>
   if (!detail::is_positive(friction.relative_slip)) {
     return detail::fault(item + ": relative slip", "a finite number > 0", friction.relative_slip);
   }
-  return detail::effort_fault(item + ": effort limit", friction.effort_limit);
+  return detail::effort_fault(item, ": effort limit", friction.effort_limit);
 }
 
 template <RealScalar Scalar>
@@ -159,7 +159,7 @@ template <RealScalar Scalar>
   if (!detail::is_nonnegative(motor.near_rigid)) {
     return detail::fault(item + ": near-rigid factor", "a finite number >= 0", motor.near_rigid);
   }
-  return detail::effort_fault(item + ": effort limit", motor.effort_limit);
+  return detail::effort_fault(item, ": effort limit", motor.effort_limit);
 }
 
 template <RealScalar Scalar>
@@ -168,7 +168,7 @@ template <RealScalar Scalar>
     return detail::fault(item + ": stretch", "a finite number", tendon.stretch);
   }
   if (Fault spring = detail::spring_fault(item, tendon); !spring.empty()) return spring;
-  return detail::effort_fault(item + ": tension limit", tendon.tension_limit);
+  return detail::effort_fault(item, ": tension limit", tendon.tension_limit);
 }
 
 }  // namespace carom::inline CAROM_ABI
