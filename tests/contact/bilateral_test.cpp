@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/bilateral.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include <Eigen/Geometry>
 
@@ -149,6 +151,46 @@ TEST_CASE("coupler: velocities in their ratio", "[contact][example]") {
   CHECK(solution.velocity(1) == 2);
   // Least change: v = v* - J (J v*)/(J J'), J = (4, 0, 1).
   CHECK(solution.velocity(0) == Approx(1 - 4 * 7 / 17.0).epsilon(1e-8));
+}
+
+TEST_CASE("bilateral: every joint of a rigid chain carries the weight below it",
+          "[contact][example]") {
+  const int links = 20;
+  const double dt = 0.01, mass = 0.5, gravity = 9.81;
+  std::vector<Vector3d> velocity(links, Vector3d::Zero()), error = velocity;
+  carom::SapSolver<double> solver({.tolerance = 1e-12});
+  int most = 0;
+  VectorXd impulse;
+  for (int step = 0; step < 600; ++step) {
+    ContactProblem<double> problem(dt);
+    for (const Vector3d& v : velocity) {
+      problem.add_body(mass * Matrix3d::Identity(), Vector3d(v - dt * gravity * Vector3d::UnitZ()));
+    }
+    for (int k = 0; k < links; ++k) {
+      Bilateral<double> joint{.rows = 3};
+      joint.error.head<3>() = error[std::size_t(k)];
+      if (k == 0) {
+        problem.add_constraint(0, Matrix3d::Identity(), joint);
+      } else {
+        problem.add_constraint(k, Matrix3d::Identity(), k - 1, Matrix3d(-Matrix3d::Identity()),
+                               joint);
+      }
+    }
+    VectorXd v = problem.free_velocity();
+    const auto report = solver.solve(problem, v);
+    most = std::max(most, report.iterations);
+    impulse = solver.impulse();
+    for (int k = links - 1; k >= 0; --k) {
+      const Vector3d above = k == 0 ? Vector3d::Zero() : Vector3d(v.segment<3>(3 * k - 3));
+      velocity[std::size_t(k)] = v.segment<3>(3 * k);
+      error[std::size_t(k)] += dt * (velocity[std::size_t(k)] - above);
+    }
+  }
+  CHECK(most <= 2);  // linear
+  for (int k = 0; k < links; ++k) {
+    CHECK(impulse(3 * k + 2) == Approx(dt * mass * gravity * (links - k)).epsilon(1e-7));
+    CHECK(error[std::size_t(k)].norm() < 1e-3);
+  }
 }
 
 TEST_CASE("bilateral: data are refused by name", "[contact][input]") {
