@@ -140,7 +140,7 @@ TEST_CASE("constraints: a certificate bounds the error of any answer and names t
     gap.see(std::max(0.0, -certificate.duality_gap), 1e-12 * (1 + solution.impulse.norm()));
     Eigen::VectorXd wrong = solution.impulse;
     const Index last = problem.constraints().count() - 1;
-    carom::ConstraintRows<double> far = carom::ConstraintRows<double>::Constant(-1e3);
+    carom::RowNumbers<double> far = carom::RowNumbers<double>::Constant(-1e3);
     write_constraint_rows(problem, last, far, wrong);
     violated.see_holds(certify(problem, solution.velocity, wrong).natural_map_error > 1e-3);
   });

@@ -12,11 +12,11 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
-using carom::ConstraintRows, carom::impulse_curvature, carom::ImpulseSet, carom::ImpulseShape;
 using carom::nearest_impulse;
+using carom::RowNumbers, carom::impulse_curvature, carom::ImpulseSet, carom::ImpulseShape;
 using carom::testing::draw_law, carom::testing::draw_matrix, carom::testing::VectorSource;
 using carom::testing::WorstCase;
-using Rows = ConstraintRows<double>;
+using Rows = RowNumbers<double>;
 
 static_assert(noexcept(nearest_impulse(std::declval<const ImpulseSet<double>&>(),
                                        std::declval<const Rows&>(), std::declval<const Rows&>())));

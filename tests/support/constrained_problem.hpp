@@ -144,7 +144,7 @@ struct DenseDual {
     }
     Index row = 0;
     const auto add = [&](const auto& item, const ImpulseSet<double>& set,
-                         const ConstraintRows<double>& r, const ConstraintRows<double>& v) {
+                         const RowNumbers<double>& r, const RowNumbers<double>& v) {
       const auto put = [&](Index body, const Eigen::MatrixXd& block) {
         jacobian.block(row, places[std::size_t(body)], set.rows, block.cols()) = block;
       };
@@ -157,7 +157,7 @@ struct DenseDual {
       row += set.rows;
     };
     for (const RawContact& contact : raw.contacts.contacts) {
-      ConstraintRows<double> r = ConstraintRows<double>::Ones(), v = r;
+      RowNumbers<double> r = RowNumbers<double>::Ones(), v = r;
       const auto [tangent, normal] = contact.law.regularization;
       r.head<3>() << tangent, tangent, normal;
       v.head<3>() = contact.law.bias_velocity;
@@ -185,10 +185,10 @@ struct DenseDual {
     for (int k = 0; k < iterations; ++k) {
       VectorX<double> next = ahead - (hessian * ahead + load) / largest;
       for (std::size_t s = 0; s < sets.size(); ++s) {
-        ConstraintRows<double> rows = ConstraintRows<double>::Zero();
+        RowNumbers<double> rows = RowNumbers<double>::Zero();
         const Index start = starts[s], count = sets[s].rows;
         rows.head(count) = next.segment(start, count);
-        const ConstraintRows<double> ones = ConstraintRows<double>::Ones();
+        const RowNumbers<double> ones = RowNumbers<double>::Ones();
         next.segment(start, count) = nearest_impulse(sets[s], ones, rows).head(count);
       }
       const VectorX<double> change = next - gamma;

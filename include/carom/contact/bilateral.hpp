@@ -12,11 +12,11 @@ namespace carom::inline CAROM_ABI {
 /// springs are all of this kind; the functions below write rows of J for free bodies.
 template <RealScalar Scalar>
 struct Bilateral {
-  int rows = 1;                                                   ///< 1 to 6.
-  ConstraintRows<Scalar> error = ConstraintRows<Scalar>::Zero();  ///< x [m, rad], now.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();     ///< k [N/m, N·m/rad], > 0.
-  Scalar dissipation_time = 0;                                    ///< τ_d [s], ≥ 0.
-  Scalar near_rigid = 1;                                          ///< β, as in CompliantContact.
+  int rows = 1;                                                ///< 1 to 6.
+  RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();       ///< x [m, rad], now.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0.
+  Scalar near_rigid = 1;                                       ///< β, as in CompliantContact.
 };
 
 /// Turns the springs into R and v̂, each row softened to a period of β steps of its own.
@@ -26,7 +26,7 @@ struct Bilateral {
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const Bilateral<Scalar>& law, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   WeightedConstraint<Scalar> rows;
   rows.set = free_impulses<Scalar>(law.rows);
   for (int i = 0; i < law.rows; ++i) {

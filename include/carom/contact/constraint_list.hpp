@@ -23,7 +23,7 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class ConstraintList {
  public:
-  using Rows = ConstraintRows<Scalar>;
+  using Rows = RowNumbers<Scalar>;
   using PartMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
 
   void clear() noexcept {

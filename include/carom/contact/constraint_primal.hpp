@@ -13,11 +13,11 @@ namespace carom::inline CAROM_ABI {
 
 /// J v of one constraint [m/s, rad/s].
 template <RealScalar Scalar, typename VectorType>
-[[nodiscard]] ConstraintRows<Scalar> constraint_velocity(
+[[nodiscard]] RowNumbers<Scalar> constraint_velocity(
     const ContactProblem<Scalar>& problem, Index constraint,
     const Eigen::MatrixBase<VectorType>& velocity) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
-  ConstraintRows<Scalar> result = ConstraintRows<Scalar>::Zero();
+  RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
   for (int side = 0; side < list.side_count(constraint); ++side) {
     const auto [start, size] = problem.body(list.side_body(constraint, side));
     for (int row = 0; row < list.rows(constraint); ++row) {
@@ -30,11 +30,11 @@ template <RealScalar Scalar, typename VectorType>
 
 /// y = R⁻¹(v̂ − v_c) of one constraint [N·s], the impulse it would take without its set.
 template <RealScalar Scalar>
-[[nodiscard]] ConstraintRows<Scalar> constraint_trial(
+[[nodiscard]] RowNumbers<Scalar> constraint_trial(
     const ContactProblem<Scalar>& problem, Index constraint,
-    const ConstraintRows<Scalar>& constraint_velocity) noexcept {
+    const RowNumbers<Scalar>& constraint_velocity) noexcept {
   const WeightedConstraint<Scalar>& law = problem.constraints().law(constraint);
-  ConstraintRows<Scalar> trial = ConstraintRows<Scalar>::Zero();
+  RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
   for (int i = 0; i < law.set.rows; ++i) {
     trial(i) = (law.bias_velocity(i) - constraint_velocity(i)) / law.regularization(i);
   }
@@ -43,9 +43,9 @@ template <RealScalar Scalar>
 
 /// Inverse dynamics of one constraint: γ = P(y(v)) [N·s].
 template <RealScalar Scalar>
-[[nodiscard]] ConstraintRows<Scalar> constraint_impulse(const ContactProblem<Scalar>& problem,
-                                                        Index constraint,
-                                                        const VectorX<Scalar>& velocity) noexcept {
+[[nodiscard]] RowNumbers<Scalar> constraint_impulse(const ContactProblem<Scalar>& problem,
+                                                    Index constraint,
+                                                    const VectorX<Scalar>& velocity) noexcept {
   const WeightedConstraint<Scalar>& law = problem.constraints().law(constraint);
   return nearest_impulse(
       law.set, law.regularization,
@@ -55,7 +55,7 @@ template <RealScalar Scalar>
 /// Adds Jᵀ γ of one constraint to a momentum.
 template <RealScalar Scalar>
 void add_constraint_momentum(const ContactProblem<Scalar>& problem, Index constraint,
-                             const ConstraintRows<Scalar>& impulse,
+                             const RowNumbers<Scalar>& impulse,
                              VectorX<Scalar>& momentum) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   for (int side = 0; side < list.side_count(constraint); ++side) {
@@ -70,8 +70,8 @@ void add_constraint_momentum(const ContactProblem<Scalar>& problem, Index constr
 /// γᵀR y − ½‖γ‖²_R of one constraint [J], for γ = P(y).
 template <RealScalar Scalar>
 [[nodiscard]] Scalar constraint_cost(const ContactProblem<Scalar>& problem, Index constraint,
-                                     const ConstraintRows<Scalar>& trial,
-                                     const ConstraintRows<Scalar>& impulse) noexcept {
+                                     const RowNumbers<Scalar>& trial,
+                                     const RowNumbers<Scalar>& impulse) noexcept {
   const WeightedConstraint<Scalar>& law = problem.constraints().law(constraint);
   Scalar cost = 0;
   for (int i = 0; i < law.set.rows; ++i) {
@@ -82,12 +82,12 @@ template <RealScalar Scalar>
 
 /// The rows of one constraint out of stacked impulses.
 template <RealScalar Scalar>
-[[nodiscard]] ConstraintRows<Scalar> constraint_rows(const ContactProblem<Scalar>& problem,
-                                                     Index constraint,
-                                                     const VectorX<Scalar>& stacked) noexcept {
+[[nodiscard]] RowNumbers<Scalar> constraint_rows(const ContactProblem<Scalar>& problem,
+                                                 Index constraint,
+                                                 const VectorX<Scalar>& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   const int rows = list.rows(constraint);
-  ConstraintRows<Scalar> result = ConstraintRows<Scalar>::Zero();
+  RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
   result.head(rows) =
       stacked.segment(3 * problem.contact_count() + list.first_row(constraint), rows);
   return result;
@@ -96,7 +96,7 @@ template <RealScalar Scalar>
 /// Writes the rows of one constraint into stacked impulses.
 template <RealScalar Scalar>
 void write_constraint_rows(const ContactProblem<Scalar>& problem, Index constraint,
-                           const ConstraintRows<Scalar>& rows, VectorX<Scalar>& stacked) noexcept {
+                           const RowNumbers<Scalar>& rows, VectorX<Scalar>& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   const int count = list.rows(constraint);
   stacked.segment(3 * problem.contact_count() + list.first_row(constraint), count) =
@@ -105,11 +105,11 @@ void write_constraint_rows(const ContactProblem<Scalar>& problem, Index constrai
 
 /// u = J v − v̂ + R γ of one constraint [m/s].
 template <RealScalar Scalar>
-[[nodiscard]] ConstraintRows<Scalar> constraint_slope(
-    const ContactProblem<Scalar>& problem, Index constraint, const VectorX<Scalar>& velocity,
-    const ConstraintRows<Scalar>& impulse) noexcept {
+[[nodiscard]] RowNumbers<Scalar> constraint_slope(const ContactProblem<Scalar>& problem,
+                                                  Index constraint, const VectorX<Scalar>& velocity,
+                                                  const RowNumbers<Scalar>& impulse) noexcept {
   const WeightedConstraint<Scalar>& law = problem.constraints().law(constraint);
-  ConstraintRows<Scalar> slope = constraint_velocity(problem, constraint, velocity);
+  RowNumbers<Scalar> slope = constraint_velocity(problem, constraint, velocity);
   for (int i = 0; i < law.set.rows; ++i) {
     slope(i) += law.regularization(i) * impulse(i) - law.bias_velocity(i);
   }
@@ -119,7 +119,7 @@ template <RealScalar Scalar>
 /// Adds Jᵀ G J of one constraint to a dense matrix. Cold: for checking.
 template <RealScalar Scalar>
 void add_constraint_hessian(const ContactProblem<Scalar>& problem, Index constraint,
-                            const ConstraintRows<Scalar>& trial, MatrixX<Scalar>& hessian) {
+                            const RowNumbers<Scalar>& trial, MatrixX<Scalar>& hessian) {
   const ConstraintList<Scalar>& list = problem.constraints();
   const WeightedConstraint<Scalar>& law = list.law(constraint);
   const SquareMatrix<Scalar, 6> g = impulse_curvature(law.set, law.regularization, trial);

@@ -64,8 +64,8 @@ template <RealScalar Scalar>
     cost += free.dot(impulse.template segment<3>(3 * i));
   }
   for (Index c = 0; c < problem.constraints().count(); ++c) {
-    const ConstraintRows<Scalar> free = constraint_velocity(problem, c, problem.free_velocity()) -
-                                        problem.constraints().law(c).bias_velocity;
+    const RowNumbers<Scalar> free = constraint_velocity(problem, c, problem.free_velocity()) -
+                                    problem.constraints().law(c).bias_velocity;
     cost += free.dot(constraint_rows(problem, c, impulse));
   }
   return cost;

@@ -13,7 +13,7 @@ namespace carom::inline CAROM_ABI {
 
 /// Numbers for the rows of one constraint; those beyond its rows are zero.
 template <RealScalar Scalar>
-using ConstraintRows = Vector<Scalar, 6>;
+using RowNumbers = Vector<Scalar, 6>;
 
 /// What kind of set the impulses of a constraint are in.
 enum class ImpulseShape {
@@ -29,7 +29,7 @@ enum class ImpulseShape {
 template <RealScalar Scalar>
 struct ImpulseSet {
   using scalar_type = Scalar;
-  using Rows = ConstraintRows<Scalar>;
+  using Rows = RowNumbers<Scalar>;
 
   ImpulseShape shape = ImpulseShape::intervals;
   int rows = 1;
@@ -106,10 +106,10 @@ void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
 /// @pre   weights > 0 in the set's rows, y finite.
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>
-[[nodiscard]] ConstraintRows<Scalar> nearest_impulse(const ImpulseSet<Scalar>& set,
-                                                     const ConstraintRows<Scalar>& weights,
-                                                     const ConstraintRows<Scalar>& y) noexcept {
-  ConstraintRows<Scalar> nearest = ConstraintRows<Scalar>::Zero();
+[[nodiscard]] RowNumbers<Scalar> nearest_impulse(const ImpulseSet<Scalar>& set,
+                                                 const RowNumbers<Scalar>& weights,
+                                                 const RowNumbers<Scalar>& y) noexcept {
+  RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
   if (set.shape == ImpulseShape::intervals) {
     for (int i = 0; i < set.rows; ++i) {
       nearest(i) = y(i) < set.lower(i) ? set.lower(i) : y(i) > set.upper(i) ? set.upper(i) : y(i);
@@ -131,8 +131,8 @@ template <RealScalar Scalar>
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 6> impulse_curvature(const ImpulseSet<Scalar>& set,
-                                                        const ConstraintRows<Scalar>& weights,
-                                                        const ConstraintRows<Scalar>& y) noexcept {
+                                                        const RowNumbers<Scalar>& weights,
+                                                        const RowNumbers<Scalar>& y) noexcept {
   SquareMatrix<Scalar, 6> curvature = SquareMatrix<Scalar, 6>::Zero();
   if (set.shape == ImpulseShape::intervals) {
     for (int i = 0; i < set.rows; ++i) {

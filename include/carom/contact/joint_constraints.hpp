@@ -2,6 +2,8 @@
 #pragma once
 
 #include <limits>
+#include <numbers>
+#include <string>
 
 #include "carom/contact/weighted_constraint.hpp"
 
@@ -81,7 +83,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const JointLimit<Scalar>& limit, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   const detail::SpringRow<Scalar> spring(limit, limit.gap, time_step, inverse_mass(0));
   return detail::one_row(pushing_impulse<Scalar>(), spring.regularization, spring.bias_velocity);
 }
@@ -89,7 +91,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const DryFriction<Scalar>& friction, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar limit = time_step * friction.effort_limit;
   return detail::one_row(bounded_impulse(Scalar(-limit), limit),
                          Scalar(friction.relative_slip * inverse_mass(0)), Scalar(0));
@@ -98,7 +100,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const Motor<Scalar>& motor, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar gain = time_step * motor.position_gain + motor.velocity_gain;
   const Scalar turn = motor.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
   const Scalar rigid = turn * turn * inverse_mass(0);
@@ -114,7 +116,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const Tendon<Scalar>& tendon, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   const detail::SpringRow<Scalar> spring(tendon, tendon.stretch, time_step, inverse_mass(0));
   const Scalar limit = -time_step * tendon.tension_limit;
   return detail::one_row(bounded_impulse(limit, Scalar(0)), spring.regularization,

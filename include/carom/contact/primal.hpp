@@ -144,7 +144,7 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
   }
   for (Index c = 0; c < problem.constraints().count(); ++c) {
     add_constraint_momentum(
-        problem, c, ConstraintRows<Scalar>(-constraint_impulse(problem, c, velocity)), gradient);
+        problem, c, RowNumbers<Scalar>(-constraint_impulse(problem, c, velocity)), gradient);
   }
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);

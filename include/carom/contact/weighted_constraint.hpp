@@ -3,6 +3,7 @@
 
 #include <numbers>
 #include <string>
+#include <type_traits>
 
 #include "carom/contact/impulse_set.hpp"
 
@@ -12,7 +13,7 @@ namespace carom::inline CAROM_ABI {
 /// γ = P(R⁻¹ (v̂ − J v)) onto a set of impulses.
 template <RealScalar Scalar>
 struct WeightedConstraint {
-  using Rows = ConstraintRows<Scalar>;
+  using Rows = RowNumbers<Scalar>;
   ImpulseSet<Scalar> set;
   /// R [1/kg, 1/(kg·m²)], > 0 in the set's rows; equal where a cone bounds rows together, except
   /// in the elliptic one.
@@ -24,7 +25,7 @@ struct WeightedConstraint {
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(const WeightedConstraint<Scalar>& law,
                                                        const Scalar&,
-                                                       const ConstraintRows<Scalar>&) noexcept {
+                                                       const RowNumbers<Scalar>&) noexcept {
   return law;
 }
 

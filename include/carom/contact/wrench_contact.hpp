@@ -31,7 +31,7 @@ struct WrenchContact {
 template <RealScalar Scalar>
 [[nodiscard]] WeightedConstraint<Scalar> make_weighted(
     const WrenchContact<Scalar>& law, const Scalar& time_step,
-    const ConstraintRows<Scalar>& inverse_mass) noexcept {
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
   const auto contact =
       make_weighted(law.contact, time_step, Scalar(inverse_mass.template head<3>().norm() / 3));
   const Scalar& mu = law.contact.friction;

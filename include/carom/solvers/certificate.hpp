@@ -75,11 +75,11 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
     }
   }
   for (Index c = 0; c < list.count(); ++c) {
-    const ConstraintRows<Scalar> gamma = constraint_rows(problem, c, impulse);
-    const ConstraintRows<Scalar> step = constraint_rows(problem, c, slope) / inverse_mass;
-    const ConstraintRows<Scalar> ones = ConstraintRows<Scalar>::Ones();
-    const ConstraintRows<Scalar> nearest =
-        nearest_impulse(list.law(c).set, ones, ConstraintRows<Scalar>(gamma - step));
+    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
+    const RowNumbers<Scalar> step = constraint_rows(problem, c, slope) / inverse_mass;
+    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+    const RowNumbers<Scalar> nearest =
+        nearest_impulse(list.law(c).set, ones, RowNumbers<Scalar>(gamma - step));
     const Scalar part = ((gamma - nearest) * inverse_mass).squaredNorm();
     total_squared += part;
     if (part > worst_squared) {
@@ -97,7 +97,7 @@ template <RealScalar Scalar>
 void certify_constraints(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
                          const VectorX<Scalar>& impulse, VectorX<Scalar>& pushed, Scalar& gap,
                          Certificate<Scalar>& certificate) noexcept {
-  using Rows = ConstraintRows<Scalar>;
+  using Rows = RowNumbers<Scalar>;
   const ConstraintList<Scalar>& list = problem.constraints();
   const Rows ones = Rows::Ones();
   for (Index c = 0; c < list.count(); ++c) {

@@ -119,8 +119,8 @@ class IslandState {
   Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
 
   /// Rows of a constraint out of a contact array.
-  [[nodiscard]] ConstraintRows<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
-                                               typename Memory::TripleName name) const noexcept {
+  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+                                           typename Memory::TripleName name) const noexcept {
     return constraint.read(
         {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
   }
@@ -178,7 +178,7 @@ bool IslandState<Scalar>::write_constraint_projections(
   Scalar size = 0;
   for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
     const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-    const ConstraintRows<Scalar> projected = constraint.project_scaled(rows_of(constraint, trial));
+    const RowNumbers<Scalar> projected = constraint.project_scaled(rows_of(constraint, trial));
     constraint.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
                                  memory_.contact(impulse, 2)});
     size += projected.cwiseAbs().sum();
@@ -230,7 +230,7 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
   Scalar beyond = 0;
   for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
     const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-    const ConstraintRows<Scalar> gamma = rows_of(constraint, impulse);
+    const RowNumbers<Scalar> gamma = rows_of(constraint, impulse);
     beyond += gamma.dot(rows_of(constraint, trial) - gamma);
   }
   return beyond + ((vector(point) - vector(Memory::free)).square().sum() +

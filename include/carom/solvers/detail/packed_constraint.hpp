@@ -12,7 +12,7 @@ namespace detail {
 /// scaled so that R = 1: J_s = D J, γ_s = D⁻¹ γ, y_s = D⁻¹ y, D = √R⁻¹.
 template <RealScalar Scalar>
 struct PackedConstraint {
-  using Rows = ConstraintRows<Scalar>;
+  using Rows = RowNumbers<Scalar>;
 
   ImpulseSet<Scalar> set;
   Rows regularization;  ///< R

@@ -212,7 +212,7 @@ void PackedProblem<Scalar>::pack_constraints(const ContactProblem<Scalar>& probl
     const int part = list.part_number(item);
     const int low_side = list.side_body(number, 0) == graph.body_at(edge.low_slot) ? 0 : 1;
     if (part == 0) constraints_.push_back(PackedConstraint<Scalar>(list.law(number), number, k));
-    const ConstraintRows<Scalar> scale = constraints_.back().scale;
+    const RowNumbers<Scalar> scale = constraints_.back().scale;
     for (int side = 0; side < (edge.high_slot < 0 ? 1 : 2); ++side) {
       const auto rows = list.whitened_jacobian(number, low_side ^ side, part);
       for (int c = 0; c < 3; ++c) {
