@@ -19,13 +19,24 @@ set(CAROM_HEADERS
   include/carom/cones/projection.hpp
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
+  include/carom/contact/bilateral.hpp
   include/carom/contact/compliance.hpp
   include/carom/contact/concepts.hpp
+  include/carom/contact/constraint_list.hpp
+  include/carom/contact/constraint_primal.hpp
+  include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/curvature.hpp
   include/carom/contact/detail/faults.hpp
+  include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/dual.hpp
+  include/carom/contact/hunt_crossley.hpp
+  include/carom/contact/impulse_set.hpp
+  include/carom/contact/joint_constraints.hpp
   include/carom/contact/primal.hpp
+  include/carom/contact/surface.hpp
+  include/carom/contact/weighted_constraint.hpp
+  include/carom/contact/wrench_contact.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
@@ -49,16 +60,29 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
+  include/carom/linalg/block_cholesky.hpp
+  include/carom/linalg/block_incomplete_cholesky.hpp
+  include/carom/linalg/block_symmetric.hpp
   include/carom/linalg/cholesky.hpp
+  include/carom/linalg/conjugate_gradient.hpp
+  include/carom/linalg/detail/panel_kernels.hpp
+  include/carom/linalg/front_forest.hpp
   include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
+  include/carom/linalg/minimum_degree.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/linalg/second_order.hpp
+  include/carom/linalg/sequence.hpp
   include/carom/solvers/certificate.hpp
-  include/carom/solvers/detail/contact_arrays.hpp
-  include/carom/solvers/detail/dense_hessian.hpp
+  include/carom/solvers/detail/dual_curvature.hpp
+  include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/island_newton.hpp
+  include/carom/solvers/detail/island_state.hpp
+  include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/packed_constraint.hpp
+  include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp

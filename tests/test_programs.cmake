@@ -5,13 +5,14 @@ if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
   message(FATAL_ERROR "The tests need Catch2 2.13 or 3, found '${Catch2_VERSION}' in ${Catch2_DIR}")
 endif()
 
+find_package(Threads REQUIRED)
 add_library(carom_test_support INTERFACE)
 target_include_directories(carom_test_support INTERFACE
   ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples)
 # Where tests find data files: CAROM_SOURCE_DIR "/examples/data/..."
 target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(carom_test_support INTERFACE
-  carom::carom carom_warnings Catch2::Catch2WithMain)
+  carom::carom carom_warnings Catch2::Catch2WithMain Threads::Threads)
 
 # <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header.
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)

@@ -92,3 +92,23 @@ TEST_CASE("bundled problems: the large ones agree, too", "[.][scenes][oracle][sl
     compare_with_oracle(given, 1e-10);
   }
 }
+
+TEST_CASE("bundled problems: friction's direction as an unknown keeps the iterations few",
+          "[scenes][regression]") {
+  // Newton with the true curvature takes 13, 23, 21 and 19.
+  const struct {
+    const char* name;
+    int most;
+  } cases[] = {
+      {"pile_n10_s60", 6}, {"pile_n100_s60", 13}, {"rigid_n100_s60", 12}, {"wall_n10", 17}};
+  for (const auto& [name, most] : cases) {
+    CAPTURE(name);
+    const TextProblem given =
+        read_text_problem(std::string(CAROM_SOURCE_DIR "/examples/data/") + name + ".txt");
+    SapSolver<double> solver({.tolerance = 1e-8});
+    VectorX<double> velocity = given.guess;
+    const auto report = solver.solve(given.problem, velocity);
+    CHECK(report.converged());
+    CHECK(report.iterations <= most);
+  }
+}

@@ -51,4 +51,11 @@ template <RealScalar Scalar>
           {Scalar(0), Scalar(0), -contact.gap / relaxation}};
 }
 
+/// The numbers as they are.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedContact<Scalar> make_weighted(const WeightedContact<Scalar>& contact,
+                                                    const Scalar&, const Scalar&) noexcept {
+  return contact;
+}
+
 }  // namespace carom::inline CAROM_ABI

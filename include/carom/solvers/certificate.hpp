@@ -19,12 +19,14 @@ struct Certificate {
   Scalar velocity_error_bound = 0;
   /// Largest distance of a contact's impulse from its cone [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·u| over the contacts, u = J v − v̂ + R γ [J].
+  /// Largest |γ·u| over the contacts, u = J v − v̂ + R γ [J]; over the constraints, whose sets need
+  /// not be cones, largest |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
   Scalar complementarity = 0;
   /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R γ +
   /// q)/‖q‖, q = J v* − v̂, w the mean diagonal of W + R. Needs γ alone.
   Scalar natural_map_error = 0;
-  /// Contact with the largest part in the natural map error; −1 without contacts.
+  /// Contact with the largest part in the natural map error; of a constraint, the number of
+  /// contacts plus its own; −1 without either.
   Index worst_contact = -1;
 };
 
@@ -47,9 +49,21 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
       diagonal += problem.whitened_jacobian(i, side).squaredNorm();
     }
   }
-  if (problem.contact_count() == 0) return;
+  const ConstraintList<Scalar>& list = problem.constraints();
+  for (Index c = 0; c < list.count(); ++c) {
+    load_squared +=
+        (constraint_velocity(problem, c, problem.free_velocity()) - list.law(c).bias_velocity)
+            .squaredNorm();
+    diagonal += list.law(c).regularization.head(list.rows(c)).sum();
+    for (int side = 0; side < list.side_count(c); ++side) {
+      for (int part = 0; part < list.parts(c); ++part) {
+        diagonal += list.whitened_jacobian(c, side, part).squaredNorm();
+      }
+    }
+  }
+  if (problem.impulse_count() == 0) return;
   // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
-  const Scalar inverse_mass = diagonal / Scalar(3 * problem.contact_count());
+  const Scalar inverse_mass = diagonal / Scalar(problem.impulse_count());
   for (Index i = 0; i < problem.contact_count(); ++i) {
     const Vector3<Scalar> r = impulse.template segment<3>(3 * i) * inverse_mass;
     const Vector3<Scalar> u = slope.template segment<3>(3 * i);
@@ -60,9 +74,46 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
       certificate.worst_contact = i;
     }
   }
+  for (Index c = 0; c < list.count(); ++c) {
+    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
+    const RowNumbers<Scalar> step = constraint_rows(problem, c, slope) / inverse_mass;
+    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+    const RowNumbers<Scalar> nearest =
+        nearest_impulse(list.law(c).set, ones, RowNumbers<Scalar>(gamma - step));
+    const Scalar part = ((gamma - nearest) * inverse_mass).squaredNorm();
+    total_squared += part;
+    if (part > worst_squared) {
+      worst_squared = part;
+      certificate.worst_contact = problem.contact_count() + c;
+    }
+  }
   const Scalar scale =
       std::max({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
   if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
+}
+
+/// What the constraints add to momentum, gap, violation and complementarity.
+template <RealScalar Scalar>
+void certify_constraints(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+                         const VectorX<Scalar>& impulse, VectorX<Scalar>& pushed, Scalar& gap,
+                         Certificate<Scalar>& certificate) noexcept {
+  using Rows = RowNumbers<Scalar>;
+  const ConstraintList<Scalar>& list = problem.constraints();
+  const Rows ones = Rows::Ones();
+  for (Index c = 0; c < list.count(); ++c) {
+    const ImpulseSet<Scalar>& set = list.law(c).set;
+    const Rows& weights = list.law(c).regularization;
+    const Rows gamma = constraint_rows(problem, c, impulse);
+    add_constraint_momentum(problem, c, gamma, pushed);
+    const Rows y = constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
+    const Rows p = nearest_impulse(set, weights, y);
+    const Rows change = gamma - p;
+    gap += change.cwiseAbs2().dot(weights) / 2 + change.cwiseProduct(weights).dot(p - y);
+    certificate.cone_violation =
+        std::max(certificate.cone_violation, (gamma - nearest_impulse(set, ones, gamma)).norm());
+    const Rows u = weights.cwiseProduct(gamma - y);  // J v − v̂ + R γ
+    certificate.complementarity = std::max(certificate.complementarity, std::abs(change.dot(u)));
+  }
 }
 
 }  // namespace detail
@@ -75,7 +126,7 @@ template <RealScalar Scalar>
                                           const VectorX<Scalar>& velocity,
                                           const VectorX<Scalar>& impulse) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(impulse.size() == 3 * problem.contact_count());
+  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
   Certificate<Scalar> certificate;
 
   VectorX<Scalar> gradient;
@@ -100,6 +151,7 @@ template <RealScalar Scalar>
         std::max(certificate.complementarity,
                  std::abs(gamma.dot(conic_velocity(problem, i, velocity, gamma))));
   }
+  detail::certify_constraints(problem, velocity, impulse, pushed, contact_gap, certificate);
   problem.whiten_momentum(pushed.data());
   VectorX<Scalar> whitened = velocity;
   problem.whiten(whitened.data());

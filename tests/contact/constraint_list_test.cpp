@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/constraint_list.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/joint_constraints.hpp"
+
+#include "support/catch.hpp"
+
+using carom::ContactProblem, carom::JointLimit, carom::WeightedConstraint;
+using Eigen::Matrix3d, Eigen::MatrixXd, Eigen::Vector3d;
+
+namespace {
+
+ContactProblem<double> two_bodies() {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(4 * Matrix3d::Identity(), Vector3d(1, 2, 3));
+  problem.add_body(MatrixXd::Identity(7, 7), Eigen::VectorXd::Ones(7));
+  return problem;
+}
+
+WeightedConstraint<double> held(int rows) {
+  WeightedConstraint<double> law;
+  law.set = carom::free_impulses<double>(rows);
+  return law;
+}
+
+}  // namespace
+
+TEST_CASE("constraint list: keeps what it was given, padded to triples", "[contact][example]") {
+  auto problem = two_bodies();
+  const MatrixXd first = MatrixXd::Random(4, 3), second = MatrixXd::Random(4, 7);
+  CHECK(problem.add_constraint(0, first.topRows(1), held(1)) == 0);
+  CHECK(problem.add_constraint(1, second, 0, first, held(4)) == 1);
+  const auto& list = problem.constraints();
+  CHECK(list.count() == 2);
+  CHECK(list.row_count() == 5);
+  CHECK(list.part_count() == 3);
+  CHECK(problem.impulse_count() == 5);
+  CHECK(list.first_row(1) == 1);
+  CHECK(list.parts(1) == 2);
+  CHECK(list.side_count(0) == 1);
+  CHECK(list.side_body(1, 0) == 1);
+  CHECK(list.side_body(1, 1) == 0);
+  CHECK(list.part_constraint(2) == 1);
+  CHECK(list.part_number(2) == 1);
+  CHECK(list.jacobian(1, 1, 0) == first.topRows(3).transpose());
+  CHECK(list.jacobian(1, 0, 1).col(0) == second.row(3).transpose());
+  CHECK(list.jacobian(1, 0, 1).rightCols<2>().isZero(0));
+  CHECK(list.whitened_jacobian(1, 1, 1).col(0) == first.row(3).transpose() / 2);
+  problem.reset(0.01);
+  CHECK(problem.constraints().count() == 0);
+  CHECK(problem.impulse_count() == 0);
+}
+
+TEST_CASE("constraint list: numbers beyond the rows are forgotten", "[contact][law]") {
+  auto problem = two_bodies();
+  auto law = held(2);
+  law.bias_velocity.tail<4>().setConstant(std::numeric_limits<double>::quiet_NaN());
+  law.regularization.tail<4>().setConstant(-1);
+  problem.add_constraint(0, MatrixXd::Ones(2, 3), law);
+  CHECK(problem.constraints().law(0).bias_velocity.tail<4>().isZero(0));
+  CHECK(problem.constraints().law(0).regularization.tail<4>() == Eigen::Vector4d::Ones());
+}
+
+TEST_CASE("constraint list: compares by what constraints are", "[contact][law]") {
+  auto problem = two_bodies();
+  const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
+  auto biased = held(1);
+  biased.bias_velocity(0) = 0.5;
+  problem.add_constraint(0, row, 1, wide, held(1));
+  problem.add_constraint(1, wide, 0, row, held(1));  // the same, the other way round
+  problem.add_constraint(0, row, 1, wide, biased);
+  problem.add_constraint(0, row, 1, 2 * wide, held(1));
+  const auto& list = problem.constraints();
+  CHECK(list.compare(0, 1) == 0);
+  for (const int other : {2, 3}) {
+    CHECK(list.compare(0, other) == -1);
+    CHECK(list.compare(other, 1) == 1);
+  }
+}
+
+TEST_CASE("constraint list: data are refused by name and leave no trace", "[contact][input]") {
+  auto problem = two_bodies();
+  const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
+  problem.add_constraint(0, row, held(1));
+  CHECK(problem.check_constraint(2, row, held(1)) ==
+        "constraint 1: body: expected an index in [0, 2), got 2");
+  CHECK(problem.check_constraint(-1, row, held(1)) ==
+        "constraint 1: body: expected an index in [0, 2), got -1");
+  CHECK(problem.check_constraint(0, wide, held(1)) ==
+        "constraint 1: Jacobian columns: expected 3, got 7");
+  CHECK(problem.check_constraint(0, MatrixXd(0, 3), held(1)) ==
+        "constraint 1: Jacobian rows: expected a number in [1, 6], got 0");
+  CHECK(problem.check_constraint(1, MatrixXd::Ones(7, 7), held(6)) ==
+        "constraint 1: Jacobian rows: expected a number in [1, 6], got 7");
+  CHECK(problem.check_constraint(0, MatrixXd::Ones(2, 3), held(1)) ==
+        "constraint 1: Jacobian rows: expected 1, got 2");
+  CHECK(problem.check_constraint(0, row, 0, row, held(1)) ==
+        "constraint 1: second body: expected a body other than the first, got 0");
+  CHECK(problem.check_constraint(0, row, 1, MatrixXd::Ones(2, 7), held(1)) ==
+        "constraint 1: second Jacobian rows: expected 1, got 2");
+  MatrixXd broken = MatrixXd::Ones(2, 3);
+  broken(1, 2) = std::numeric_limits<double>::quiet_NaN();
+  CHECK(problem.check_constraint(0, broken, held(2)) ==
+        "constraint 1: Jacobian entry (1, 2): expected a finite number, got nan");
+  broken.row(1).setZero();
+  CHECK(problem.check_constraint(0, broken, held(2)) ==
+        "constraint 1: Jacobian row 1: expected a non-zero row, got zero");
+  CHECK(problem.check_constraint(0, MatrixXd::Zero(1, 3), 1, wide, held(1)).empty());
+  const JointLimit<double> limit{.gap = std::numeric_limits<double>::quiet_NaN()};
+  CHECK_THROWS_AS(problem.add_constraint(0, row, limit), std::invalid_argument);
+  CHECK(problem.constraints().count() == 1);
+  CHECK(problem.impulse_count() == 1);
+}
