@@ -108,6 +108,10 @@ void for_each_problem(int count, const Visit& visit) {
   }
 }
 
+/// Enough bodies that an incomplete factor leaves something out.
+const carom::testing::RawShape crowd{
+    .sizes = {6, 3, 6, 1, 6, 6, 2, 6}, .contact_count = 24, .stiffness_decades = 1};
+
 using Number = Dual<Long, 1>;
 
 /// ∇ℓ(v + s dv, θ + s dθ), differentiated by s at 0, all by automatic differentiation.
@@ -181,10 +185,10 @@ TEST_CASE(
     "[solvers][derivative]") {
   WorstCase near("finite differences");
   int used = 0;
-  for_each_problem(24, [&](VectorSource<double>& source, const RawProblem& raw) {
+  for_each_problem(40, [&](VectorSource<double>& source, const RawProblem& raw) {
     const auto problem = build(raw);
     const Eigen::VectorXd velocity = solve(problem, 1e-15);
-    SapDerivative<double> derivative({.boundary_tolerance = 2e-3});
+    SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
     const auto report = derivative.linearize(problem, velocity);
     REQUIRE(report.usable());
     if (report.boundary_count > 0) return;  // a step might cross it
@@ -206,7 +210,7 @@ TEST_CASE(
       }
       Eigen::VectorXd moved;
       CHECK(derivative.push_forward(problem, change, moved).converged());
-      for (const double h : {1e-4, 3e-5, 1e-5}) {
+      for (const double h : {3e-5, 1e-5, 3e-6}) {
         const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
                               behind = solve(build(move(raw, change, -h)), 1e-15);
         const Eigen::VectorXd difference = (ahead - behind) / (2 * h);
@@ -233,7 +237,7 @@ TEMPLATE_TEST_CASE("sap_derivative: the two products are each other's transposes
       SapDerivative<Scalar> derivative({.factor_work_limit = limit});
       REQUIRE(derivative.linearize(problem, velocity).usable());
       const auto w = draw_change(source, problem);
-      const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).cast<Scalar>();
+      const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).template cast<Scalar>();
       VectorX<Scalar> moved;
       ProblemDifferential<Scalar> gradient;
       gradient.set_zero(problem);
@@ -255,7 +259,9 @@ TEMPLATE_TEST_CASE("sap_derivative: the two products are each other's transposes
 TEST_CASE("sap_derivative: conjugate gradients and the factor agree", "[solvers][oracle]") {
   WorstCase same("dv by CG");
   int products = 0;
-  for_each_problem(20, [&](VectorSource<double>& source, const RawProblem& raw) {
+  VectorSource<double> source(77u);
+  for (int sample = 0; sample < 20; ++sample) {
+    const RawProblem raw = draw_problem(source, crowd);
     const auto problem = build(raw);
     const Eigen::VectorXd velocity = solve(problem);
     const auto change = draw_change(source, problem);
@@ -269,14 +275,14 @@ TEST_CASE("sap_derivative: conjugate gradients and the factor agree", "[solvers]
     CHECK(report.residual <= report.residual_target);
     products += report.iterations;
     same.see((a - b).norm(), 1e-9 * (1 + a.norm()));
-  });
-  CHECK(products > 20);
+  }
+  CHECK(products > 60);
   same.check(20);
 }
 
 TEST_CASE("sap_derivative: it says when conjugate gradients fall short", "[solvers][example]") {
   VectorSource<double> source(11u);
-  const RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6}, .contact_count = 9});
+  const RawProblem raw = draw_problem(source, crowd);
   const auto problem = build(raw);
   SapDerivative<double> derivative({.factor_work_limit = 0, .product_limit = 1});
   REQUIRE(derivative.linearize(problem, solve(problem)).usable());
@@ -330,6 +336,37 @@ TEST_CASE("sap_derivative: without contacts the solution follows the free veloci
   CHECK_FALSE(gradient.has_matrices());
   const ContactProblem<double> empty(0.01);
   CHECK(derivative.linearize(empty, Eigen::VectorXd()).usable());
+}
+
+TEST_CASE("sap_derivative: one sliding step against its closed form", "[solvers][scene]") {
+  // γₙ = (v̂ₙ − v*ₙ + μ v*ₜ)/D, D = Rₙ + μ² Rₜ + (1 + μ²)/m, vₜ = v*ₜ − μ γₙ/m.
+  const double mass = 2, mu = 0.3, tangent = 0.05, normal = 0.2, bias = 0.7, slip = 4, fall = -1;
+  ContactProblem<double> problem(0.01);
+  problem.add_body(mass * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, slip, fall));
+  problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::WeightedContact<double>{mu, {tangent, normal}, {0, 0, bias}});
+  const double resistance = normal + mu * mu * tangent + (1 + mu * mu) / mass;
+  const double impulse = (bias - fall + mu * slip) / resistance;
+  const Eigen::VectorXd velocity = solve(problem);
+  REQUIRE(velocity.y() == Approx(slip - mu * impulse / mass).epsilon(1e-12));
+  SapDerivative<double> derivative;
+  REQUIRE(derivative.linearize(problem, velocity).usable());
+  ProblemDifferential<double> gradient;
+  gradient.set_zero(problem);
+  CHECK(derivative.pull_back(problem, Eigen::VectorXd(Eigen::Vector3d::UnitY()), gradient)
+            .converged());
+  const double unit = -mu / mass;  // dvₜ/dγₙ
+  const auto near = [](double expected) { return Approx(expected).epsilon(1e-11); };
+  CHECK(gradient.bias_velocity(2) == near(unit / resistance));
+  CHECK(gradient.regularization(1) == near(-unit * impulse / resistance));
+  CHECK(gradient.regularization(0) == near(-unit * mu * mu * impulse / resistance));
+  CHECK(gradient.free_velocity(2) == near(-unit / resistance));
+  CHECK(gradient.free_velocity(1) == near(1 + unit * mu / resistance));
+  const double by_friction = (slip - 2 * mu * (tangent + 1 / mass) * impulse) / resistance;
+  CHECK(gradient.friction(0) == near(-impulse / mass + unit * by_friction));
+  // By the mass at a fixed free velocity, A = m I.
+  const double by_mass = (1 + mu * mu) / (mass * mass) * impulse / resistance;
+  CHECK(gradient.momentum(0).trace() == near(mu * impulse / (mass * mass) + unit * by_mass));
 }
 
 TEST_CASE("sap_derivative: contacts on a boundary are named, others not", "[solvers][example]") {
@@ -468,9 +505,4 @@ TEST_CASE("sap_derivative: the gradient of a rollout is that of its end by the s
   CHECK(by_speed == Approx(difference(&Slide::speed, 1e-5)).epsilon(1e-7));
   CHECK(by_mass == Approx(difference(&Slide::mass, 1e-4)).epsilon(1e-6));
   CHECK(by_stiffness == Approx(difference(&Slide::stiffness, 1)).epsilon(1e-6));
-  // Closed form: x_N = δt Σ v_k with v_k = v₀ − k μ g δt, while the weight is carried steadily.
-  const double steady =
-      -slide.gravity * slide.time_step * slide.time_step * count * (count + 1) / 2;
-  CHECK(by_friction == Approx(steady).epsilon(1e-2));
-  CHECK(by_speed == Approx(count * slide.time_step).epsilon(1e-12));
 }

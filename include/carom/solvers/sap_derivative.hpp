@@ -156,7 +156,6 @@ void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   contacts_.resize(problem.contact_count());
   velocity_.grow(problem.velocity_count());
   response_.grow(problem.velocity_count());
-  islands_.follow(graph_);  // it may have been moved
   if (laid_out_ == graph_.layout_count()) return;
   const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
   laid_out_ = graph_.layout_count();
@@ -216,6 +215,7 @@ LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
     if (contact.nearest != RegionBoundary::none) ++report.boundary_count;
   }
   packed_.pack(problem, graph_);
+  islands_.follow(graph_);
   const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
     const SquareMatrix<Scalar, 3>& by = contacts_[contact_at_[place]].by_excess;
     g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
@@ -231,6 +231,7 @@ LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
 template <RealScalar Scalar>
 SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Scalar>& problem,
                                                          Scalar* x) noexcept {
+  islands_.follow(graph_);  // it may have been moved
   problem.whiten_momentum(x);
   const auto for_each_body = [&](const auto& visit) {
     for (Index b = 0; b < problem.body_count(); ++b) {
