@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
+#include "support/residual_noise.hpp"
 #include "support/tolerance.hpp"
 
 #include "io/text_problem.hpp"
@@ -69,6 +70,33 @@ TEST_CASE("bundled problems: from the given guess each converges within its cert
     CHECK(certificate.cone_violation <= 1e-12 * (1 + solver.impulse().norm()));
     CHECK(std::abs(certificate.duality_gap) <= 1e-12 * primal_cost(given.problem, velocity));
   }
+}
+
+TEST_CASE("bundled problems: the reported residual is the recomputed one, also when stopped short",
+          "[scenes][law]") {
+  int stopped = 0;
+  for (const std::string& path : bundled_problems()) {
+    const TextProblem given = read_text_problem(path);
+    const bool large = given.guess.size() > 100;
+    for (const int limit : {0, 1, 3, 8, 200}) {
+      if (large && limit > 8) continue;  // enough of them to see, in a plain run
+      CAPTURE(path, limit);
+      SapSolver<double> solver({.iteration_limit = limit});
+      VectorX<double> velocity = given.guess;
+      const auto report = solver.solve(given.problem, velocity);
+      const VectorX<double> impulse = solver.impulse();
+      const auto pair = carom::certify(given.problem, velocity, impulse);
+      const auto alone = carom::certify(given.problem, velocity);
+      const double noise = carom::testing::residual_noise(given.problem, velocity, impulse);
+      stopped += report.status == carom::SolveStatus::iteration_limit ? 1 : 0;
+      CHECK(noise < 1e-6);
+      CHECK(std::abs(report.residual - pair.residual) <= noise);
+      CHECK(std::abs(report.residual - alone.residual) <= noise);
+      CHECK(report.error_bound <= pair.velocity_error_bound * (1 + 1e-6) +
+                                      noise * (1 + pair.velocity_error_bound / report.residual));
+    }
+  }
+  CHECK(stopped >= 8);
 }
 
 TEST_CASE("bundled problems: two unrelated methods agree within their certified bounds",
