@@ -260,7 +260,6 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       outcome.status = SolveStatus::converged;
     } else {
       newton.start_from_best();
-      outcome.moved = true;
       outcome.status = SolveStatus::not_finite;
       if (newton.meets_target()) {
         outcome.status = SolveStatus::converged;
@@ -271,6 +270,8 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
                                : iterative_.find_direction(now, state, i);
         });
       }
+      // A start that leaves the range of numbers stays what it was.
+      outcome.moved = state.residual <= std::numeric_limits<Scalar>::max();
     }
   }
   outcome.residual = state.residual;
@@ -351,9 +352,12 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
-  const auto met = [&] {
+  const auto in_range = [&] {
     return totals.residual <= std::numeric_limits<Scalar>::max() &&
-           totals.residual <= options_.tolerance * totals.scale;
+           totals.scale <= std::numeric_limits<Scalar>::max();
+  };
+  const auto met = [&] {
+    return in_range() && totals.residual <= options_.tolerance * totals.scale;
   };
   report.status = SolveStatus::converged;
   if (!met()) {
@@ -369,6 +373,10 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   write_results();
   report.error_bound = totals.residual;
   report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
+  if (!in_range()) {
+    report.status = SolveStatus::not_finite;
+    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  }
   return report;
 }
 
