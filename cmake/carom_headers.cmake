@@ -20,13 +20,16 @@ set(CAROM_HEADERS
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
   include/carom/contact/compliance.hpp
+  include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
   include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/curvature.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/dual.hpp
+  include/carom/contact/impulse_derivative.hpp
   include/carom/contact/primal.hpp
+  include/carom/contact/problem_differential.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
@@ -71,8 +74,10 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/sap.hpp
+  include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp
