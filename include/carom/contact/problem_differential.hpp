@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/contact/contact_problem.hpp"
+#include "carom/linalg/growing.hpp"
 #include "carom/linalg/sequence.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -24,21 +25,25 @@ struct ProblemDifferential {
   using ConstMatrixMap = Eigen::Map<const MatrixX<Scalar>>;
   using ConstJacobianMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
 
-  VectorX<Scalar> free_velocity;   ///< of v*, n_v
-  VectorX<Scalar> friction;        ///< of μ, n_c
-  VectorX<Scalar> regularization;  ///< of (Rₜ, Rₙ), 2 n_c
-  VectorX<Scalar> bias_velocity;   ///< of v̂, 3 n_c, triples (t₁, t₂, n)
-  VectorX<Scalar> matrices;        ///< of all A, then of all Jᵀ; empty if not spoken of
+  Growing<VectorX<Scalar>> free_velocity;   ///< of v*, n_v
+  Growing<VectorX<Scalar>> friction;        ///< of μ, n_c
+  Growing<VectorX<Scalar>> regularization;  ///< of (Rₜ, Rₙ), 2 n_c
+  Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, 3 n_c, triples (t₁, t₂, n)
+  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not spoken of
 
   /// Takes the problem's sizes, every number zero.
-  /// @note  Cold: allocates where sizes grow.
+  /// @note  Allocates only beyond the largest sizes so far.
   void set_zero(const ContactProblem<Scalar>& problem,
                 DifferentialParts parts = DifferentialParts::all) {
     const Index contacts = problem.contact_count();
-    free_velocity.setZero(problem.velocity_count());
-    friction.setZero(contacts);
-    regularization.setZero(2 * contacts);
-    bias_velocity.setZero(3 * contacts);
+    free_velocity.grow(problem.velocity_count());
+    free_velocity.setZero();
+    friction.grow(contacts);
+    friction.setZero();
+    regularization.grow(2 * contacts);
+    regularization.setZero();
+    bias_velocity.grow(3 * contacts);
+    bias_velocity.setZero();
     starts_.assign(problem.body_count() + 2 * contacts, 0);
     sizes_.assign(starts_.size(), 0);
     bodies_ = problem.body_count();
@@ -57,7 +62,8 @@ struct ProblemDifferential {
         }
       }
     }
-    matrices.setZero(next);
+    matrices.grow(next);
+    matrices.setZero();
   }
 
   /// Whether A and J are spoken of.
