@@ -7,6 +7,7 @@
 
 #include "carom/solvers/certificate.hpp"
 #include "carom/solvers/sap.hpp"
+#include "carom/solvers/sap_derivative.hpp"
 
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
@@ -139,4 +140,52 @@ TEST_CASE("bundled problems: friction's direction as an unknown keeps the iterat
     CHECK(report.converged());
     CHECK(report.iterations <= most);
   }
+}
+
+TEST_CASE("bundled problems: derivatives of their solutions are those of central differences",
+          "[scenes][derivative]") {
+  int compared = 0;
+  for (const std::string name : {"pile_n1_s30", "pile_n10_s60", "robot_30x16", "mujoco_box_10"}) {
+    CAPTURE(name);
+    const TextProblem given = read_text_problem(CAROM_SOURCE_DIR "/examples/data/" + name + ".txt");
+    const auto raw = read_back(given.problem);
+    // One direction of all free velocities, in proportion to them.
+    const auto moved = [&](double h) {
+      auto data = raw;
+      for (std::size_t b = 0; b < data.bodies.size(); ++b) {
+        for (Index k = 0; k < data.bodies[b].free_velocity.size(); ++k) {
+          data.bodies[b].free_velocity(k) += h * std::cos(double(b) + 2.0 * double(k));
+        }
+      }
+      return carom::testing::build(data);
+    };
+    const auto solve = [&](const auto& problem) {
+      SapSolver<double> solver({.tolerance = 1e-15});
+      VectorX<double> velocity = given.guess;
+      static_cast<void>(solver.solve(problem, velocity));
+      return velocity;
+    };
+    const auto problem = moved(0);
+    const VectorX<double> velocity = solve(problem);
+    carom::ProblemDifferential<double> change;
+    change.set_zero(problem, carom::DifferentialParts::vectors);
+    const VectorX<double> ahead = moved(1).free_velocity();
+    change.free_velocity = ahead - problem.free_velocity();
+    VectorX<double> results[2];
+    for (const int by_factor : {0, 1}) {
+      carom::SapDerivative<double> derivative({.factor_work_limit = by_factor == 1 ? 1e300 : 0.0});
+      REQUIRE(derivative.linearize(problem, velocity).usable());
+      CHECK(derivative.push_forward(problem, change, results[by_factor]).converged());
+    }
+    CHECK((results[0] - results[1]).norm() <= 1e-7 * results[1].norm());
+    double best = 1;
+    for (const double h : {1e-6, 1e-7, 1e-8}) {
+      const VectorX<double> difference = (solve(moved(h)) - solve(moved(-h))) / (2 * h);
+      best = std::min(best, (difference - results[1]).norm() / results[1].norm());
+    }
+    CAPTURE(best);
+    CHECK(best <= 1e-5);
+    ++compared;
+  }
+  CHECK(compared == 4);
 }

@@ -165,7 +165,7 @@ TEST_CASE(
     "of the optimality conditions says",
     "[solvers][derivative]") {
   WorstCase same("dv by dense autodiff");
-  for_each_problem(40, [&](VectorSource<double>& source, const RawProblem& raw) {
+  for_each_problem(16, [&](VectorSource<double>& source, const RawProblem& raw) {
     const auto problem = build(raw);
     const Eigen::VectorXd velocity = solve(problem);
     const auto change = draw_change(source, problem);
@@ -176,7 +176,7 @@ TEST_CASE(
     const VectorX<Long> expected = dense_change(raw, velocity, change);
     same.see((moved.cast<Long>() - expected).norm(), 1e-10L * (1 + expected.norm()));
   });
-  same.check(40);
+  same.check(16);
 }
 
 TEST_CASE(
