@@ -314,6 +314,26 @@ TEST_CASE("sap_derivative: the solver's analysis is taken over, whatever was see
   });
 }
 
+TEST_CASE("sap_derivative: analyses of different solvers are told apart", "[solvers][regression]") {
+  // Each solver has analysed once, so that counts alone would not tell.
+  SapDerivative<double> shared;
+  for_each_problem(4, [&](VectorSource<double>& source, const RawProblem& raw) {
+    const auto problem = build(raw);
+    SapSolver<double> solver;
+    Eigen::VectorXd velocity = problem.free_velocity();
+    static_cast<void>(solver.solve(problem, velocity));
+    shared.prepare(solver);
+    REQUIRE(shared.linearize(problem, velocity).usable());
+    SapDerivative<double> alone;
+    REQUIRE(alone.linearize(problem, velocity).usable());
+    const auto change = draw_change(source, problem);
+    Eigen::VectorXd a, b;
+    static_cast<void>(alone.push_forward(problem, change, a));
+    static_cast<void>(shared.push_forward(problem, change, b));
+    CHECK(a == b);
+  });
+}
+
 TEST_CASE("sap_derivative: without contacts the solution follows the free velocity",
           "[solvers][example]") {
   ContactProblem<double> problem(0.01);
