@@ -21,6 +21,7 @@ set(CAROM_HEADERS
   include/carom/cones/wrench_cone.hpp
   include/carom/contact/bilateral.hpp
   include/carom/contact/compliance.hpp
+  include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
   include/carom/contact/constraint_list.hpp
   include/carom/contact/constraint_primal.hpp
@@ -31,9 +32,11 @@ set(CAROM_HEADERS
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
+  include/carom/contact/impulse_derivative.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
   include/carom/contact/primal.hpp
+  include/carom/contact/problem_differential.hpp
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_constraint.hpp
   include/carom/contact/wrench_contact.hpp
@@ -81,9 +84,11 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/sap.hpp
+  include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp

@@ -257,7 +257,6 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       outcome.status = SolveStatus::converged;
     } else {
       newton.start_from_best();
-      outcome.moved = true;
       outcome.status = SolveStatus::not_finite;
       if (newton.meets_target()) {
         outcome.status = SolveStatus::converged;
@@ -268,6 +267,8 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
                                : iterative_.find_direction(now, state, i);
         });
       }
+      // A start that leaves the range of numbers stays what it was.
+      outcome.moved = state.residual <= std::numeric_limits<Scalar>::max();
     }
   }
   outcome.residual = state.residual;
@@ -362,9 +363,12 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
-  const auto met = [&] {
+  const auto in_range = [&] {
     return totals.residual <= std::numeric_limits<Scalar>::max() &&
-           totals.residual <= options_.tolerance * totals.scale;
+           totals.scale <= std::numeric_limits<Scalar>::max();
+  };
+  const auto met = [&] {
+    return in_range() && totals.residual <= options_.tolerance * totals.scale;
   };
   report.status = SolveStatus::converged;
   if (!met()) {
@@ -380,6 +384,10 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   write_results(problem);
   report.error_bound = totals.residual;
   report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
+  if (!in_range()) {
+    report.status = SolveStatus::not_finite;
+    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  }
   return report;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/linalg/growing.hpp"
+#include "carom/linalg/sequence.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Which data of a problem a differential speaks of.
+enum class DifferentialParts {
+  vectors,  ///< v*, μ, R, v̂: numbers that change from step to step.
+  all,      ///< A and J as well.
+};
+
+/// One number for each number of a contact problem's data: a small change of the data, or the
+/// gradient of a scalar with respect to them. Their product is the scalar's change, see dot().
+///
+/// A gap enters through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
+/// compliance_derivative.hpp has the factors.
+template <RealScalar Scalar>
+struct ProblemDifferential {
+  using MatrixMap = Eigen::Map<MatrixX<Scalar>>;
+  using JacobianMap = Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
+  using ConstMatrixMap = Eigen::Map<const MatrixX<Scalar>>;
+  using ConstJacobianMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
+
+  Growing<VectorX<Scalar>> free_velocity;   ///< of v*, n_v
+  Growing<VectorX<Scalar>> friction;        ///< of μ, n_c
+  Growing<VectorX<Scalar>> regularization;  ///< of (Rₜ, Rₙ), 2 n_c
+  Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, 3 n_c, triples (t₁, t₂, n)
+  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not spoken of
+
+  /// Takes the problem's sizes, every number zero.
+  /// @note  Allocates only beyond the largest sizes so far.
+  void set_zero(const ContactProblem<Scalar>& problem,
+                DifferentialParts parts = DifferentialParts::all) {
+    const Index contacts = problem.contact_count();
+    free_velocity.grow(problem.velocity_count());
+    free_velocity.setZero();
+    friction.grow(contacts);
+    friction.setZero();
+    regularization.grow(2 * contacts);
+    regularization.setZero();
+    bias_velocity.grow(3 * contacts);
+    bias_velocity.setZero();
+    starts_.assign(problem.body_count() + 2 * contacts, 0);
+    sizes_.assign(starts_.size(), 0);
+    bodies_ = problem.body_count();
+    Index next = 0;
+    if (parts == DifferentialParts::all) {
+      for (Index b = 0; b < bodies_; ++b) {
+        starts_[b] = next;
+        sizes_[b] = problem.body(b).size;
+        next += sizes_[b] * sizes_[b];
+      }
+      for (Index i = 0; i < contacts; ++i) {
+        for (int side = 0; side < problem.side_count(i); ++side) {
+          starts_[place(i, side)] = next;
+          sizes_[place(i, side)] = problem.body(problem.side_body(i, side)).size;
+          next += 3 * sizes_[place(i, side)];
+        }
+      }
+    }
+    matrices.grow(next);
+    matrices.setZero();
+  }
+
+  /// Whether A and J are spoken of.
+  [[nodiscard]] bool has_matrices() const noexcept { return matrices.size() > 0; }
+  /// Whether all sizes are the problem's.
+  [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
+    const Index contacts = problem.contact_count();
+    return free_velocity.size() == problem.velocity_count() && friction.size() == contacts &&
+           regularization.size() == 2 * contacts && bias_velocity.size() == 3 * contacts &&
+           bodies_ == problem.body_count();
+  }
+  /// Of A of one body, n×n. A change counts by its symmetric part; a gradient is symmetric.
+  [[nodiscard]] MatrixMap momentum(Index body) noexcept {
+    return {matrices.data() + starts_[body], sizes_[body], sizes_[body]};
+  }
+  [[nodiscard]] ConstMatrixMap momentum(Index body) const noexcept {
+    return {matrices.data() + starts_[body], sizes_[body], sizes_[body]};
+  }
+  /// Of Jᵀ of one side of a contact, size × 3 as ContactProblem::jacobian().
+  [[nodiscard]] JacobianMap jacobian(Index contact, int side) noexcept {
+    return {matrices.data() + starts_[place(contact, side)], sizes_[place(contact, side)], 3};
+  }
+  [[nodiscard]] ConstJacobianMap jacobian(Index contact, int side) const noexcept {
+    return {matrices.data() + starts_[place(contact, side)], sizes_[place(contact, side)], 3};
+  }
+
+  /// Σ of all products, number by number, over what both speak of.
+  [[nodiscard]] Scalar dot(const ProblemDifferential& other) const noexcept {
+    Scalar sum = free_velocity.dot(other.free_velocity) + friction.dot(other.friction) +
+                 regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity);
+    if (has_matrices() && other.has_matrices()) sum += matrices.dot(other.matrices);
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] Index place(Index contact, int side) const noexcept {
+    return bodies_ + 2 * contact + side;
+  }
+
+  Index bodies_ = 0;
+  Sequence<Index> starts_, sizes_;  ///< per body, then per side of every contact
+};
+
+}  // namespace carom::inline CAROM_ABI
