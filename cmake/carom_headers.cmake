@@ -23,6 +23,7 @@ set(CAROM_HEADERS
   include/carom/contact/compliance.hpp
   include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
+  include/carom/contact/constraint_derivative.hpp
   include/carom/contact/constraint_list.hpp
   include/carom/contact/constraint_primal.hpp
   include/carom/contact/contact_graph.hpp
@@ -84,6 +85,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp

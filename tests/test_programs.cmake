@@ -23,7 +23,7 @@ target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp
 # cost more than the tests.
 set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes)
 foreach(room IN LISTS rooms)
-  file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)
     add_executable(carom_${room}_tests ${sources})
     target_link_libraries(carom_${room}_tests PRIVATE carom_test_support)

@@ -10,7 +10,7 @@ namespace carom::inline CAROM_ABI {
 /// Which data of a problem a differential speaks of.
 enum class DifferentialParts {
   vectors,  ///< v*, μ, R, v̂: numbers that change from step to step.
-  all,      ///< A and J as well.
+  all,      ///< A and J as well, J of the constraints too.
 };
 
 /// One number for each number of a contact problem's data: a small change of the data, or the
@@ -25,11 +25,13 @@ struct ProblemDifferential {
   using ConstMatrixMap = Eigen::Map<const MatrixX<Scalar>>;
   using ConstJacobianMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
 
-  Growing<VectorX<Scalar>> free_velocity;   ///< of v*, n_v
-  Growing<VectorX<Scalar>> friction;        ///< of μ, n_c
-  Growing<VectorX<Scalar>> regularization;  ///< of (Rₜ, Rₙ), 2 n_c
-  Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, 3 n_c, triples (t₁, t₂, n)
-  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not spoken of
+  Growing<VectorX<Scalar>> free_velocity;              ///< of v*, n_v
+  Growing<VectorX<Scalar>> friction;                   ///< of μ, n_c
+  Growing<VectorX<Scalar>> regularization;             ///< of (Rₜ, Rₙ), 2 n_c
+  Growing<VectorX<Scalar>> bias_velocity;              ///< of v̂, 3 n_c, triples (t₁, t₂, n)
+  Growing<VectorX<Scalar>> constraint_regularization;  ///< of R, rows of constraints stacked
+  Growing<VectorX<Scalar>> constraint_bias_velocity;   ///< of v̂, rows of constraints stacked
+  Growing<VectorX<Scalar>> matrices;  ///< of all A, then of all Jᵀ; empty if not spoken of
 
   /// Takes the problem's sizes, every number zero.
   /// @note  Allocates only beyond the largest sizes so far.
@@ -44,26 +46,12 @@ struct ProblemDifferential {
     regularization.setZero();
     bias_velocity.grow(3 * contacts);
     bias_velocity.setZero();
-    starts_.assign(problem.body_count() + 2 * contacts, 0);
-    sizes_.assign(starts_.size(), 0);
-    bodies_ = problem.body_count();
-    Index next = 0;
-    if (parts == DifferentialParts::all) {
-      for (Index b = 0; b < bodies_; ++b) {
-        starts_[b] = next;
-        sizes_[b] = problem.body(b).size;
-        next += sizes_[b] * sizes_[b];
-      }
-      for (Index i = 0; i < contacts; ++i) {
-        for (int side = 0; side < problem.side_count(i); ++side) {
-          starts_[place(i, side)] = next;
-          sizes_[place(i, side)] = problem.body(problem.side_body(i, side)).size;
-          next += 3 * sizes_[place(i, side)];
-        }
-      }
-    }
-    matrices.grow(next);
-    matrices.setZero();
+    const ConstraintList<Scalar>& list = problem.constraints();
+    constraint_regularization.grow(list.row_count());
+    constraint_regularization.setZero();
+    constraint_bias_velocity.grow(list.row_count());
+    constraint_bias_velocity.setZero();
+    lay_out_matrices(problem, parts == DifferentialParts::all);
   }
 
   /// Whether A and J are spoken of.
@@ -73,6 +61,7 @@ struct ProblemDifferential {
     const Index contacts = problem.contact_count();
     return free_velocity.size() == problem.velocity_count() && friction.size() == contacts &&
            regularization.size() == 2 * contacts && bias_velocity.size() == 3 * contacts &&
+           constraint_bias_velocity.size() == problem.constraints().row_count() &&
            bodies_ == problem.body_count();
   }
   /// Of A of one body, n×n. A change counts by its symmetric part; a gradient is symmetric.
@@ -89,11 +78,24 @@ struct ProblemDifferential {
   [[nodiscard]] ConstJacobianMap jacobian(Index contact, int side) const noexcept {
     return {matrices.data() + starts_[place(contact, side)], sizes_[place(contact, side)], 3};
   }
+  /// Of Jᵀ of one side of a constraint, size × 3, as ConstraintList::jacobian(); columns beyond the
+  /// rows are zero.
+  [[nodiscard]] JacobianMap constraint_jacobian(Index constraint, int side, int part) noexcept {
+    const Index at = constraint_place(constraint, side);
+    return {matrices.data() + starts_[at] + 3 * part * sizes_[at], sizes_[at], 3};
+  }
+  [[nodiscard]] ConstJacobianMap constraint_jacobian(Index constraint, int side,
+                                                     int part) const noexcept {
+    const Index at = constraint_place(constraint, side);
+    return {matrices.data() + starts_[at] + 3 * part * sizes_[at], sizes_[at], 3};
+  }
 
   /// Σ of all products, number by number, over what both speak of.
   [[nodiscard]] Scalar dot(const ProblemDifferential& other) const noexcept {
     Scalar sum = free_velocity.dot(other.free_velocity) + friction.dot(other.friction) +
-                 regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity);
+                 regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity) +
+                 constraint_regularization.dot(other.constraint_regularization) +
+                 constraint_bias_velocity.dot(other.constraint_bias_velocity);
     if (has_matrices() && other.has_matrices()) sum += matrices.dot(other.matrices);
     return sum;
   }
@@ -102,9 +104,40 @@ struct ProblemDifferential {
   [[nodiscard]] Index place(Index contact, int side) const noexcept {
     return bodies_ + 2 * contact + side;
   }
+  [[nodiscard]] Index constraint_place(Index constraint, int side) const noexcept {
+    return place(friction.size() + constraint, side);
+  }
+  void lay_out_matrices(const ContactProblem<Scalar>& problem, bool wanted) {
+    const ConstraintList<Scalar>& list = problem.constraints();
+    bodies_ = problem.body_count();
+    starts_.assign(place(problem.contact_count() + list.count(), 0), 0);
+    sizes_.assign(starts_.size(), 0);
+    Index next = 0;
+    const auto lay = [&](Index at, Index size, Index columns) {
+      starts_[at] = next;
+      sizes_[at] = size;
+      next += size * columns;
+    };
+    if (wanted) {
+      for (Index b = 0; b < bodies_; ++b) lay(b, problem.body(b).size, problem.body(b).size);
+      for (Index i = 0; i < problem.contact_count(); ++i) {
+        for (int side = 0; side < problem.side_count(i); ++side) {
+          lay(place(i, side), problem.body(problem.side_body(i, side)).size, 3);
+        }
+      }
+      for (Index c = 0; c < list.count(); ++c) {
+        for (int side = 0; side < list.side_count(c); ++side) {
+          lay(constraint_place(c, side), problem.body(list.side_body(c, side)).size,
+              3 * list.parts(c));
+        }
+      }
+    }
+    matrices.grow(next);
+    matrices.setZero();
+  }
 
   Index bodies_ = 0;
-  Sequence<Index> starts_, sizes_;  ///< per body, then per side of every contact
+  Sequence<Index> starts_, sizes_;  ///< per body, then per side of every contact and constraint
 };
 
 }  // namespace carom::inline CAROM_ABI

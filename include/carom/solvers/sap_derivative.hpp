@@ -6,10 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/contact/impulse_derivative.hpp"
-#include "carom/contact/primal.hpp"
-#include "carom/contact/problem_differential.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/solvers/detail/linearized_impulses.hpp"
 #include "carom/solvers/detail/linearized_islands.hpp"
 #include "carom/solvers/sap.hpp"
 
@@ -35,13 +32,15 @@ struct [[nodiscard]] LinearizationReport {
   /// converged: products may be asked for; no_progress: round-off left a Hessian indefinite;
   /// not_finite: the velocity is not, or leads to impulses that are not.
   SolveStatus status = SolveStatus::not_finite;
-  /// Contacts on a boundary, see SapDerivative::boundary(). With any, the derivative is one-sided.
+  /// Contacts on a boundary, see SapDerivative::boundary(), and constraints with a row at a bound.
+  /// With any, the derivative is one-sided.
   Index boundary_count = 0;
 
   [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
 };
 
-/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂).
+/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂), constraints
+/// beside the contacts included.
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
 /// curvature G. linearize() factors H once; each product is then one pair of triangular solves and
@@ -97,11 +96,15 @@ class SapDerivative {
 
   /// Where a contact of the problem last linearised sits.
   [[nodiscard]] RegionBoundary boundary(Index contact) const noexcept {
-    return contacts_[contact].nearest;
+    return impulses_.contact(contact).nearest;
   }
   /// γ of a contact with its derivatives at fixed velocity.
   [[nodiscard]] const ImpulseDerivative<Scalar>& contact(Index contact) const noexcept {
-    return contacts_[contact];
+    return impulses_.contact(contact);
+  }
+  /// γ of a constraint with its derivatives at fixed velocity.
+  [[nodiscard]] const ConstraintDerivative<Scalar>& constraint(Index constraint) const noexcept {
+    return impulses_.constraint(constraint);
   }
 
   /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
@@ -128,24 +131,20 @@ class SapDerivative {
   using Packed = detail::PackedProblem<Scalar>;
 
   void lay_out(const ContactProblem<Scalar>& problem);
-  /// False when a contact's numbers are not finite.
-  [[nodiscard]] bool differentiate_contacts(const ContactProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] Scalar speed_of(const ContactProblem<Scalar>& problem,
-                                Index contact) const noexcept;
   /// x ← H⁻¹ x, from momenta to velocities.
   SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
-  [[nodiscard]] Vector3<Scalar> impulse_change(
-      const ContactProblem<Scalar>& problem, Index contact,
-      const ProblemDifferential<Scalar>& change) const noexcept;
+  /// Ĵᵀ G Ĵ of an edge's contacts and constraints.
+  void add_curvature(const detail::PackedEdge& edge,
+                     const detail::Columns<Scalar> (&targets)[3]) const noexcept;
 
   SapDerivativeOptions<Scalar> options_;
   ContactGraph graph_;
   Packed packed_;
   detail::LinearizedIslands<Scalar> islands_;
-  Sequence<ImpulseDerivative<Scalar>> contacts_;
+  detail::LinearizedImpulses<Scalar> impulses_;
   Sequence<Index> contact_at_;  ///< per place in the packed arrays
   Sequence<Scalar> whitened_;   ///< a packed vector
-  Growing<VectorX<Scalar>> velocity_, response_;
+  Growing<VectorX<Scalar>> response_;
   int analysed_ = -1, laid_out_ = -1;
 };
 
@@ -153,8 +152,7 @@ class SapDerivative {
 
 template <RealScalar Scalar>
 void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
-  contacts_.resize(problem.contact_count());
-  velocity_.grow(problem.velocity_count());
+  impulses_.reserve(problem);
   response_.grow(problem.velocity_count());
   if (laid_out_ == graph_.layout_count()) return;
   const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
@@ -169,38 +167,22 @@ void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   whitened_.assign(packed_.vector_size(), Scalar(0));
 }
 
-/// |J||v| + ‖v̂‖ of a contact [m/s]: what round-off of its velocity is relative to.
 template <RealScalar Scalar>
-Scalar SapDerivative<Scalar>::speed_of(const ContactProblem<Scalar>& problem,
-                                       Index contact) const noexcept {
-  Scalar speed = problem.bias_velocity(contact).norm();
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    const auto [start, size] = problem.body(problem.side_body(contact, side));
-    const auto block = problem.jacobian(contact, side);
-    Scalar squared = 0;
-    for (int row = 0; row < 3; ++row) {
-      Scalar sum = 0;
-      for (Index k = 0; k < size; ++k) sum += std::abs(block(k, row) * velocity_(start + k));
-      squared += sum * sum;
-    }
-    speed += std::sqrt(squared);
+void SapDerivative<Scalar>::add_curvature(
+    const detail::PackedEdge& edge, const detail::Columns<Scalar> (&targets)[3]) const noexcept {
+  const Scalar* const block = packed_.jacobians(edge.jacobians);
+  const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
+    const SquareMatrix<Scalar, 3>& by = impulses_.contact(contact_at_[place]).by_excess;
+    g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
+    return g.zz > Scalar(0);
+  };
+  detail::add_edge_curvature(edge, block, curvature, targets);
+  for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+    const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const auto scaled =
+        constraint.scale_curvature(impulses_.constraint(constraint.number).by_excess);
+    detail::add_constraint_curvature(edge, block, constraint, scaled, targets);
   }
-  return speed;
-}
-
-template <RealScalar Scalar>
-bool SapDerivative<Scalar>::differentiate_contacts(const ContactProblem<Scalar>& problem) noexcept {
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> velocity = contact_velocity(problem, i, velocity_);
-    if (!trial_impulse(problem, i, velocity).allFinite()) return false;
-    ImpulseDerivative<Scalar>& contact = contacts_[i];
-    contact = make_impulse_derivative(problem.cone(i), problem.regularization(i),
-                                      Vector3<Scalar>(problem.bias_velocity(i) - velocity));
-    if (contact.margin > options_.boundary_tolerance * speed_of(problem, i)) {
-      contact.nearest = RegionBoundary::none;
-    }
-  }
-  return true;
 }
 
 template <RealScalar Scalar>
@@ -209,21 +191,20 @@ LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   prepare(problem);
   LinearizationReport<Scalar> report;
-  velocity_ = velocity;
-  if (!velocity.allFinite() || !differentiate_contacts(problem)) return report;
-  for (const ImpulseDerivative<Scalar>& contact : contacts_) {
-    if (contact.nearest != RegionBoundary::none) ++report.boundary_count;
+  if (!velocity.allFinite() ||
+      !impulses_.differentiate(problem, velocity, options_.boundary_tolerance)) {
+    return report;
   }
+  report.boundary_count = impulses_.boundary_count();
   packed_.pack(problem, graph_);
   islands_.follow(graph_);
-  const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
-    const SquareMatrix<Scalar, 3>& by = contacts_[contact_at_[place]].by_excess;
-    g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
-    return g.zz > Scalar(0);
+  const auto add = [this](const detail::PackedEdge& edge,
+                          const detail::Columns<Scalar>(&targets)[3]) {
+    add_curvature(edge, targets);
   };
   report.status = SolveStatus::converged;
   for (Index i = 0; i < packed_.islands().size(); ++i) {
-    if (!islands_.factor(packed_, i, curvature)) report.status = SolveStatus::no_progress;
+    if (!islands_.factor(packed_, i, add)) report.status = SolveStatus::no_progress;
   }
   return report;
 }
@@ -265,32 +246,12 @@ SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Sc
   return report;
 }
 
-/// dγ at fixed velocity, that of the Jacobian counted.
-template <RealScalar Scalar>
-Vector3<Scalar> SapDerivative<Scalar>::impulse_change(
-    const ContactProblem<Scalar>& problem, Index contact,
-    const ProblemDifferential<Scalar>& change) const noexcept {
-  const ImpulseDerivative<Scalar>& derivative = contacts_[contact];
-  Vector3<Scalar> excess = change.bias_velocity.template segment<3>(3 * contact);
-  if (change.has_matrices()) {
-    for (int side = 0; side < problem.side_count(contact); ++side) {
-      const auto [start, size] = problem.body(problem.side_body(contact, side));
-      const auto block = change.jacobian(contact, side);
-      for (int row = 0; row < 3; ++row) {
-        excess(row) -= block.col(row).dot(velocity_.segment(start, size));
-      }
-    }
-  }
-  return derivative.by_excess * excess + derivative.by_friction * change.friction(contact) +
-         derivative.by_tangent * change.regularization(2 * contact) +
-         derivative.by_normal * change.regularization(2 * contact + 1);
-}
-
 template <RealScalar Scalar>
 SolveReport<Scalar> SapDerivative<Scalar>::push_forward(const ContactProblem<Scalar>& problem,
                                                         const ProblemDifferential<Scalar>& change,
                                                         VectorX<Scalar>& velocity_change) noexcept {
-  CAROM_EXPECTS(change.fits(problem) && velocity_.size() == problem.velocity_count());
+  CAROM_EXPECTS(change.fits(problem) && impulses_.velocity().size() == problem.velocity_count());
+  const auto& velocity = impulses_.velocity();
   velocity_change.setZero(problem.velocity_count());
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
@@ -300,19 +261,11 @@ SolveReport<Scalar> SapDerivative<Scalar>::push_forward(const ContactProblem<Sca
     if (!change.has_matrices()) continue;
     const auto slope = change.momentum(b);
     for (Index c = 0; c < size; ++c) {
-      const Scalar speed = velocity_(start + c) - problem.free_velocity()(start + c);
+      const Scalar speed = velocity(start + c) - problem.free_velocity()(start + c);
       momentum -= (speed / 2) * (slope.col(c) + slope.row(c).transpose());
     }
   }
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    add_contact_momentum(problem, i, impulse_change(problem, i, change), velocity_change);
-    if (!change.has_matrices()) continue;
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      const auto [start, size] = problem.body(problem.side_body(i, side));
-      velocity_change.segment(start, size) +=
-          change.jacobian(i, side).lazyProduct(contacts_[i].impulse);
-    }
-  }
+  impulses_.push(problem, change, velocity_change);
   return apply_inverse(problem, velocity_change.data());
 }
 
@@ -321,7 +274,8 @@ SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
     const ContactProblem<Scalar>& problem, const VectorX<Scalar>& by_velocity,
     ProblemDifferential<Scalar>& gradient) noexcept {
   CAROM_EXPECTS(gradient.fits(problem) && by_velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(velocity_.size() == problem.velocity_count());
+  CAROM_EXPECTS(impulses_.velocity().size() == problem.velocity_count());
+  const auto& velocity = impulses_.velocity();
   auto& lambda = response_;  // H⁻¹ dc/dv
   lambda = by_velocity;
   const SolveReport<Scalar> report = apply_inverse(problem, lambda.data());
@@ -334,28 +288,13 @@ SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
     auto slope = gradient.momentum(b);
     for (Index c = 0; c < size; ++c) {
       for (Index r = 0; r < size; ++r) {
-        const Scalar row = velocity_(start + r) - problem.free_velocity()(start + r);
-        const Scalar column = velocity_(start + c) - problem.free_velocity()(start + c);
+        const Scalar row = velocity(start + r) - problem.free_velocity()(start + r);
+        const Scalar column = velocity(start + c) - problem.free_velocity()(start + c);
         slope(r, c) = -(lambda(start + r) * column + row * lambda(start + c)) / 2;
       }
     }
   }
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const ImpulseDerivative<Scalar>& derivative = contacts_[i];
-    const Vector3<Scalar> velocity = contact_velocity(problem, i, lambda);
-    const Vector3<Scalar> pressed = derivative.by_excess * velocity;
-    gradient.bias_velocity.template segment<3>(3 * i) = pressed;
-    gradient.friction(i) = derivative.by_friction.dot(velocity);
-    gradient.regularization(2 * i) = derivative.by_tangent.dot(velocity);
-    gradient.regularization(2 * i + 1) = derivative.by_normal.dot(velocity);
-    if (!gradient.has_matrices()) continue;
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      const auto [start, size] = problem.body(problem.side_body(i, side));
-      gradient.jacobian(i, side) =
-          lambda.segment(start, size).lazyProduct(derivative.impulse.transpose()) -
-          velocity_.segment(start, size).lazyProduct(pressed.transpose());
-    }
-  }
+  impulses_.pull(problem, lambda, gradient);
   return report;
 }
 

@@ -49,13 +49,12 @@ class LinearizedIslands {
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
 
   /// Assembles and factors an island's H.
-  /// @param curvature  curvature(place, g) writes G of a packed contact; false where it is zero.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
   /// @return  false when round-off leaves H indefinite, or it is not finite.
-  template <typename Curvature>
-  [[nodiscard]] bool factor(const Packed& packed, Index i, const Curvature& curvature) noexcept {
+  template <typename Add>
+  [[nodiscard]] bool factor(const Packed& packed, Index i, const Add& add) noexcept {
     const PackedIsland& island = packed.islands()[i];
-    return island.direct ? factor_direct(packed, island, curvature)
-                         : factor_incomplete(packed, i, curvature);
+    return island.direct ? factor_direct(packed, island, add) : factor_incomplete(packed, i, add);
   }
 
   /// x ← H⁻¹ x on an island, in a packed vector; the rest of it is left alone.
@@ -74,12 +73,11 @@ class LinearizedIslands {
     }
   }
   void append(const Packed& packed, Index i);
-  template <typename Curvature>
+  template <typename Add>
   [[nodiscard]] bool factor_direct(const Packed& packed, const PackedIsland& island,
-                                   const Curvature& curvature) noexcept;
-  template <typename Curvature>
-  [[nodiscard]] bool factor_incomplete(const Packed& packed, Index i,
-                                       const Curvature& curvature) noexcept;
+                                   const Add& add) noexcept;
+  template <typename Add>
+  [[nodiscard]] bool factor_incomplete(const Packed& packed, Index i, const Add& add) noexcept;
 
   BlockCholesky<Scalar> cholesky_;
   BlockSymmetric<Scalar> hessian_;
@@ -110,9 +108,9 @@ void LinearizedIslands<Scalar>::append(const Packed& packed, Index i) {
 }
 
 template <RealScalar Scalar>
-template <typename Curvature>
+template <typename Add>
 bool LinearizedIslands<Scalar>::factor_direct(const Packed& packed, const PackedIsland& island,
-                                              const Curvature& curvature) noexcept {
+                                              const Add& add) noexcept {
   cholesky_.clear(island.range);
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = packed.edge(e);
@@ -121,7 +119,7 @@ bool LinearizedIslands<Scalar>::factor_direct(const Packed& packed, const Packed
       targets[1] = cholesky_.block(blocks_[e], edge.low_slot);
       targets[2] = cholesky_.diagonal(edge.high_slot);
     }
-    add_edge_curvature(edge, packed.jacobians(edge.jacobians), curvature, targets);
+    add(edge, targets);
   }
   Scalar sum = 0;  // of numbers ≥ 1: finite exactly if all are
   for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
@@ -134,9 +132,9 @@ bool LinearizedIslands<Scalar>::factor_direct(const Packed& packed, const Packed
 }
 
 template <RealScalar Scalar>
-template <typename Curvature>
+template <typename Add>
 bool LinearizedIslands<Scalar>::factor_incomplete(const Packed& packed, Index i,
-                                                  const Curvature& curvature) noexcept {
+                                                  const Add& add) noexcept {
   const PackedIsland& island = packed.islands()[i];
   const ColumnRange range = ranges_[i];
   const Index shift = range.begin - island.range.first_slot;
@@ -153,7 +151,7 @@ bool LinearizedIslands<Scalar>::factor_incomplete(const Packed& packed, Index i,
       targets[1] = {hessian_.below(blocks_[e]), edge.high_size};
       targets[2] = {hessian_.diagonal(edge.high_slot + shift), edge.high_size};
     }
-    add_edge_curvature(edge, packed.jacobians(edge.jacobians), curvature, targets);
+    add(edge, targets);
   }
   return incomplete_.factor(hessian_, range);
 }

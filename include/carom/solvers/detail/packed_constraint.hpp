@@ -53,8 +53,9 @@ struct PackedConstraint {
   }
   /// D⁻¹ G D⁻¹, no larger than the identity.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
-    SquareMatrix<Scalar, 6> g =
-        impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial)));
+    return scale_curvature(impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
+  }
+  [[nodiscard]] SquareMatrix<Scalar, 6> scale_curvature(SquareMatrix<Scalar, 6> g) const noexcept {
     for (int j = 0; j < set.rows; ++j) {
       for (int i = 0; i < set.rows; ++i) g(i, j) /= scale(i) * scale(j);
     }
