@@ -80,6 +80,7 @@ set(CAROM_HEADERS
   include/carom/linalg/second_order.hpp
   include/carom/linalg/sequence.hpp
   include/carom/solvers/certificate.hpp
+  include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp

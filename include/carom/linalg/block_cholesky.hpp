@@ -15,6 +15,8 @@ namespace carom::inline CAROM_ABI {
 /// ... add to cholesky.diagonal(slot) and cholesky.below(column, row) ...
 /// if (cholesky.factor(range)) cholesky.solve(range, x, starts);
 /// ```
+/// Where only part of the matrix changes, touch() its nodes and clear_touched(): fronts that no
+/// touched node leads to keep their factor.
 /// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
 /// @cite  liu1992multifrontal.
 template <RealScalar Scalar>
@@ -29,16 +31,30 @@ class BlockCholesky {
     const Index dense = forest.unknown_count() * (forest.unknown_count() + 16);
     const bool few = forest.unknown_count() <= 128;
     values_.reserve(few ? dense : forest.value_count());
-    updates_.reserve(few ? 2 * dense : forest.value_count() / 2);
+    updates_.reserve(few ? 4 * dense : forest.update_count());
     values_.resize(forest.value_count());
     updates_.resize(forest.update_count());
+    touched_.reserve(few ? forest.unknown_count() : forest.fronts().size());
+    touched_.assign(forest.fronts().size(), 1);
   }
 
   /// The forest taken on has moved to another place, unchanged.
   void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
 
-  /// Sets a component's matrix to zero.
+  /// Sets a component's matrix to zero, all of it to be filled and factored anew.
   void clear(const FrontRange& range) noexcept;
+
+  /// Says that the matrix changes in a node's rows and columns.
+  void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
+  /// Sets the fronts to zero that touched nodes are in or lead to; they are to be filled, and are
+  /// factored anew. The others keep their factor, which is to be of the matrix without change.
+  /// @pre  the last factor() of the component, if any, was successful.
+  void clear_touched(const FrontRange& range) noexcept;
+  /// Whether a node's columns are to be filled. If so, those of its neighbours eliminated later
+  /// are.
+  [[nodiscard]] bool touched(Index slot) const noexcept {
+    return touched_[forest_->front_of(slot)] != 0;
+  }
 
   /// Block of the matrix on the diagonal, lower triangle; what is above it does not matter.
   [[nodiscard]] Block diagonal(Index slot) noexcept {
@@ -58,7 +74,8 @@ class BlockCholesky {
     return {values_.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
 
-  /// Factors a component in place. False when a pivot is not positive.
+  /// Factors a component in place, as far as it was cleared. False when a pivot is not positive;
+  /// clear() all of it then.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
 
   /// x ← H⁻¹ x on a component's unknowns.
@@ -85,6 +102,7 @@ class BlockCholesky {
 
   const FrontForest* forest_ = nullptr;
   Sequence<Scalar> values_, updates_;
+  Sequence<char> touched_;  ///< per front
 };
 
 // --- implementation ---
@@ -93,8 +111,19 @@ template <RealScalar Scalar>
 void BlockCholesky<Scalar>::clear(const FrontRange& range) noexcept {
   if (range.begin == range.end) return;
   const Front& last = forest_->fronts()[range.end - 1];
+  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(1));
   std::fill(values_.begin() + forest_->fronts()[range.begin].columns,
             values_.begin() + last.columns + last.stride * last.own_size, Scalar(0));
+}
+
+template <RealScalar Scalar>
+void BlockCholesky<Scalar>::clear_touched(const FrontRange& range) noexcept {
+  for (int f = range.begin; f < range.end; ++f) {
+    if (touched_[f] == 0) continue;
+    const Front& front = forest_->fronts()[f];
+    if (front.parent >= 0) touched_[front.parent] = 1;
+    std::fill_n(values_.begin() + front.columns, front.stride * front.own_size, Scalar(0));
+  }
 }
 
 /// Adds what a front leaves to its parent: columns the parent eliminates, and columns it leaves.
@@ -124,6 +153,7 @@ void BlockCholesky<Scalar>::add_to_parent(const Front& child) noexcept {
 template <RealScalar Scalar>
 bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
+    if (touched_[f] == 0) continue;
     const Front& front = forest_->fronts()[f];
     const Index own = front.own_size, rows = front.row_size;
     const Block lower = columns(front), rest = update(front);
@@ -141,6 +171,7 @@ bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
       detail::subtract_square<true>(rest, below, own, rows);
     }
   }
+  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
   return true;
 }
 

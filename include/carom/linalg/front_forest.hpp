@@ -96,7 +96,7 @@ class FrontForest {
   Sequence<int> parent_slot_, column_size_;  ///< per slot: of the elimination tree; unknowns below
   Sequence<int> node_at_;                    ///< per slot, while a component is appended
   Sequence<int> step_, parent_, heavy_child_, first_child_, next_child_, pending_;  ///< per node
-  Sequence<int> place_, depth_;
+  Sequence<int> place_;
   Index value_count_ = 0, update_count_ = 0, largest_front_ = 0;
 };
 
@@ -116,7 +116,7 @@ inline void FrontForest::reserve(Index node_count, Index neighbour_count) {
   fronts_.reserve(node_count);
   for (Sequence<int>* numbers :
        {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_, &step_, &parent_,
-        &heavy_child_, &first_child_, &next_child_, &pending_, &place_, &depth_}) {
+        &heavy_child_, &first_child_, &next_child_, &pending_, &place_}) {
     numbers->reserve(node_count);
   }
   const Index rows = usual_row_count(node_count, neighbour_count);
@@ -277,15 +277,9 @@ inline void FrontForest::write_runs(const FrontRange& range) {
   }
 }
 
-/// Columns one after the other; remaining squares on two stacks, even and odd depths of the tree
-/// apart, so that a front's own grows while its children's still stand.
+/// Columns one after the other, and remaining squares: they stay, so that a parent can be factored
+/// anew without its children.
 inline void FrontForest::place_values(const FrontRange& range) {
-  depth_.resize(range.end - range.begin);
-  for (int f = range.end - 1; f >= range.begin; --f) {
-    const int parent = fronts_[f].parent;
-    depth_[f - range.begin] = parent < 0 ? 0 : depth_[parent - range.begin] + 1;
-  }
-  Index top[2] = {0, 0}, peak[2] = {0, 0};
   for (int f = range.begin; f < range.end; ++f) {
     Front& front = fronts_[f];
     const Index rows = detail::lanes_above(front.row_size);
@@ -294,18 +288,9 @@ inline void FrontForest::place_values(const FrontRange& range) {
     value_count_ += front.stride * front.own_size;
     front.update_stride = rows;
     largest_front_ = std::max(largest_front_, front.stride);
-    const int parity = depth_[f - range.begin] % 2;
-    for (int c = front.first_child; c >= 0; c = fronts_[c].next_sibling) {
-      top[1 - parity] -= fronts_[c].update_stride * fronts_[c].row_size;
-    }
-    front.update = top[parity];
-    top[parity] += front.update_stride * front.row_size;
-    peak[parity] = std::max(peak[parity], top[parity]);
+    front.update = update_count_;
+    update_count_ += front.update_stride * front.row_size;
   }
-  for (int f = range.begin; f < range.end; ++f) {
-    fronts_[f].update += update_count_ + (depth_[f - range.begin] % 2 == 0 ? 0 : peak[0]);
-  }
-  update_count_ += peak[0] + peak[1];
 }
 
 /// Nodes of a component in pending_, by their distance from one of them.

@@ -9,9 +9,8 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/contact_graph.hpp"
-#include "carom/linalg/block_cholesky.hpp"
 #include "carom/linalg/cholesky.hpp"
-#include "carom/solvers/detail/island_newton.hpp"
+#include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -126,8 +125,6 @@ class SapSolver {
   void lay_out(const ContactProblem<Scalar>& problem);
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
-  [[nodiscard]] bool find_direction(const Newton& newton, const State& state,
-                                    Scalar* scratch) noexcept;
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
@@ -137,10 +134,8 @@ class SapSolver {
   ContactGraph graph_;
   detail::PackedProblem<Scalar> packed_;
   Memory memory_;
-  BlockCholesky<Scalar> cholesky_;
+  detail::DirectDirections<Scalar> direct_;
   detail::IterativeDirections<Scalar> iterative_;
-  Sequence<Index> cross_places_;  ///< per edge, its place in the factor
-  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulses_, row_velocities_;
@@ -154,26 +149,15 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   graph_.analyse(problem, options_.factor_work_limit);
   impulses_.resize(problem.impulse_count());
   row_velocities_.resize(problem.impulse_count());
-  cholesky_.follow(graph_.forest());  // the solver may have been moved
+  direct_.follow(graph_);  // the solver may have been moved
   if (laid_out == graph_.layout_count()) return;
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());
   outcomes_.resize(graph_.islands().size());
   if (analysed == graph_.analysis_count()) return;
-  cholesky_.reset(graph_.forest());
+  direct_.lay_out(graph_, packed_);
   iterative_.lay_out(packed_);
-  scratch_.resize(packed_.vector_size());
-  cross_places_.reserve(graph_.contact_count());
-  cross_places_.resize(graph_.edges().size());
-  for (const ContactIsland& island : graph_.islands()) {
-    if (!island.direct) continue;
-    for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      const ContactEdge& edge = graph_.edges()[e];
-      if (edge.high_slot < 0) continue;
-      cross_places_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
-    }
-  }
 }
 
 /// Whitens guess and free velocity into the packed vectors; measures the bodies left out.
@@ -200,45 +184,6 @@ void SapSolver<Scalar>::take_guess(const ContactProblem<Scalar>& problem,
   }
 }
 
-/// d = −H⁻¹∇ℓ by factorisation. Should round-off leave H indefinite, its diagonal is raised: the
-/// direction descends for every positive definite matrix.
-template <RealScalar Scalar>
-bool SapSolver<Scalar>::find_direction(const Newton& newton, const State& state,
-                                       Scalar* scratch) noexcept {
-  const detail::PackedIsland& island = state.island();
-  Scalar raise = 0;
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    cholesky_.clear(island.range);
-    Scalar largest = 1;
-    for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      const detail::PackedEdge& edge = packed_.edge(e);
-      detail::Columns<Scalar> targets[3] = {cholesky_.diagonal(edge.low_slot), {}, {}};
-      if (edge.high_slot >= 0) {
-        targets[1] = cholesky_.block(cross_places_[e], edge.low_slot);
-        targets[2] = cholesky_.diagonal(edge.high_slot);
-      }
-      newton.add_curvature(edge, targets);
-    }
-    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-      const auto block = cholesky_.diagonal(slot);
-      for (Index k = 0; k < graph_.forest().size(slot); ++k) {
-        Scalar& entry = block.data[k * (block.stride + 1)];
-        if (entry > largest) largest = entry;
-        entry += 1 + raise;
-      }
-    }
-    if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
-    if (cholesky_.factor(island.range)) {
-      auto direction = state.vector(Memory::direction);
-      direction = -state.vector(Memory::gradient);
-      cholesky_.solve(island.range, memory_.vector(Memory::direction), packed_.starts(), scratch);
-      return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
-    }
-    raise = (raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest);
-  }
-  return false;
-}
-
 /// Evaluates an island at the guess, or solves it from there.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
@@ -261,9 +206,9 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
       if (newton.meets_target()) {
         outcome.status = SolveStatus::converged;
       } else if (state.residual <= std::numeric_limits<Scalar>::max()) {
-        Scalar* const scratch = scratch_.data() + island.vector_start;
+        newton.forget_regions();
         outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
-          return island.direct ? find_direction(now, state, scratch)
+          return island.direct ? direct_.find_direction(now, state)
                                : iterative_.find_direction(now, state, i);
         });
       }

@@ -58,6 +58,23 @@ template <typename Scalar>
   return true;
 }
 
+/// The regions in which G is the same wherever the trial impulse is.
+enum SettledRegion : signed char {
+  unsettled = -1,  ///< G changes with the trial impulse.
+  open,            ///< G = 0
+  stuck,           ///< G = R⁻¹
+};
+
+/// Which of those regions a contact is in.
+template <typename Scalar>
+[[nodiscard]] SettledRegion settled_region(const ContactNumbers<Scalar>& k) noexcept {
+  using std::sqrt;
+  const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  if (k.yn >= Scalar(0) && r <= k.mu * k.yn) return SettledRegion::stuck;
+  const Scalar drive = k.normal * k.yn + k.mu * k.tangent * r;
+  return drive > Scalar(0) ? SettledRegion::unsettled : SettledRegion::open;
+}
+
 /// The direction of friction after a full step, from the same linearisation, kept in the disc.
 /// @param step  change of (y1, y2) along the full step.
 template <typename Scalar>

@@ -133,13 +133,14 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
 
 /// Adds an edge's curvature to a matrix of blocks.
 /// @param curvature  curvature(contact, g) writes G; false where it is zero.
-/// @param low, cross, high  where the blocks go; those of the world are not used.
+/// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
+///                 the first has no data, low-low and high-low are left out.
 template <typename Scalar, typename Curvature>
 void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
                         const Columns<Scalar> (&targets)[3]) noexcept {
   const Index low_width = 3 * lanes_above(edge.low_size);
   const Index width = low_width + 3 * lanes_above(edge.high_size);
-  const bool two_sided = edge.high_slot >= 0;
+  const bool two_sided = edge.high_slot >= 0, all = targets[0].data != nullptr;
   Symmetric3<Scalar> g;
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(two_sided);
@@ -150,9 +151,9 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
       any = true;
     }
     if (!any) return;
-    sum.add_low_to(targets[0]);
+    if (all) sum.add_low_to(targets[0]);
     if (!two_sided) return;
-    sum.add_cross_to(targets[1]);
+    if (all) sum.add_cross_to(targets[1]);
     sum.add_high_to(targets[2]);
   };
   const bool same = !two_sided || edge.high_size == edge.low_size;
@@ -160,10 +161,10 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
     if (!curvature(k, g)) continue;
-    add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
+    if (all) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
     if (!two_sided) continue;
     const Scalar* const other = block + low_width;
-    add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
+    if (all) add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
     add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
   }
 }
@@ -203,11 +204,12 @@ void add_constraint_curvature(const PackedEdge& edge, const Scalar* block,
       const SquareMatrix<Scalar, 3> part = g.template block<3, 3>(3 * i, 3 * j);
       const Scalar* const low_i = first + i * width;
       const Scalar* const low_j = first + j * width;
-      add_part_curvature(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
+      const bool all = targets[0].data != nullptr;
+      if (all) add_part_curvature(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
       if (edge.high_slot < 0) continue;
       const Scalar* const high_i = low_i + low_width;
       const Scalar* const high_j = low_j + low_width;
-      add_part_curvature(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
+      if (all) add_part_curvature(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
       add_part_curvature(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
     }
   }

@@ -70,6 +70,30 @@ class IslandNewton {
     }
   }
 
+  /// Nothing is known of the curvature last assembled.
+  void forget_regions() const noexcept {
+    const PackedIsland& island = state_.island();
+    std::fill_n(memory_.regions() + island.first_contact, island.contact_count,
+                static_cast<signed char>(SettledRegion::unsettled));
+  }
+  /// Whether an edge's curvature may have changed since the regions of its contacts and constraints
+  /// were last noted; notes them.
+  [[nodiscard]] bool note_change(const PackedEdge& edge) const noexcept {
+    bool changed = false;
+    const auto note = [&](Index place, signed char region) {
+      changed = changed || region < 0 || region != memory_.regions()[place];
+      memory_.regions()[place] = region;
+    };
+    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+      note(k, settled_region(numbers(k)));
+    }
+    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+      const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
+      note(constraint.place, constraint.settled_region(state_.rows_of(constraint, Memory::trial)));
+    }
+    return changed;
+  }
+
  private:
   [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
     const Packed& packed = state_.packed();

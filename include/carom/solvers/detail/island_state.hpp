@@ -46,6 +46,8 @@ class SolverMemory {
     const Index split = std::min({packed.slot_count(), contact_size_ / 4, Index(64)});
     contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::contact_lanes * split));
     contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
+    regions_.reserve(contact_size_ + Packed::contact_lanes * split);
+    regions_.assign(contact_size_, -1);
   }
   [[nodiscard]] Scalar* vector(VectorName name) noexcept {
     return vectors_.data() + name * vector_size_;
@@ -57,8 +59,12 @@ class SolverMemory {
   [[nodiscard]] Scalar* dual(int component) noexcept {
     return contacts_.data() + (3 * triple_count + component) * contact_size_;
   }
+  /// The region each contact or constraint was in when its curvature was last assembled; negative
+  /// where that says nothing of its curvature.
+  [[nodiscard]] signed char* regions() noexcept { return regions_.data(); }
 
  private:
+  Sequence<signed char> regions_;
   Sequence<Scalar> vectors_, contacts_;
   Index vector_size_ = 0, contact_size_ = 0;
 };

@@ -55,6 +55,18 @@ struct PackedConstraint {
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
     return scale_curvature(impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
   }
+  /// A number for each of the curvatures there are, those of rows within and beyond their bounds;
+  /// −1 for cones, whose curvature changes with the trial impulse.
+  [[nodiscard]] signed char settled_region(const Rows& trial) const noexcept {
+    if (set.shape != ImpulseShape::intervals) return -1;
+    int region = 0;
+    for (int i = 0; i < set.rows; ++i) {
+      const Scalar y = scale(i) * trial(i);
+      if (set.lower(i) <= y && y <= set.upper(i)) region |= 1 << i;
+    }
+    return static_cast<signed char>(region);
+  }
+  /// D⁻¹ G D⁻¹.
   [[nodiscard]] SquareMatrix<Scalar, 6> scale_curvature(SquareMatrix<Scalar, 6> g) const noexcept {
     for (int j = 0; j < set.rows; ++j) {
       for (int i = 0; i < set.rows; ++i) g(i, j) /= scale(i) * scale(j);
