@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/constrained_mass.hpp"
 
+#include <cmath>
+
 #include "carom/impact/mass_matrix.hpp"
 
 #include "support/catch.hpp"
