@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/impact_stepper.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/generalized_reflections.hpp"
@@ -154,7 +156,7 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
         CHECK(state.time <= rest + h);
         CHECK(state.time >= rest - 2 * h);
       }
-      CHECK(stepper.held().empty() == (state.time < rest - h || stepper.held().empty()));
+      if (!stepper.held().empty()) CHECK(state.time >= rest - h);
     }
     CAPTURE(e, h, bounces);
     CHECK(worst < 1e-11);
