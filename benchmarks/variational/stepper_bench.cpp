@@ -61,24 +61,37 @@ template <typename Stepper>
   return stepper.make_state(q, VectorX<double>::Constant(n, 0.2));
 }
 
-/// Steps of 10 ms, restarted every 100. Counters: iterations per step, worst_us of all steps.
-template <typename Stepper>
-void time_steps(benchmark::State& state, Stepper& stepper, const MechanicalState<double>& start) {
-  MechanicalState<double> at = start;
+/// Steps of length h [s]; every 100, set_back(at) puts the state where it starts. Counters:
+/// iterations and, where the report tells them, solves per step, worst_us of all steps.
+template <typename Stepper, typename SetBack>
+void time_steps(benchmark::State& state, Stepper& stepper, double h, const SetBack& set_back) {
+  MechanicalState<double> at;
+  constexpr bool tells_solves = requires {
+    stepper.step(at, h).solves;
+  };
   double worst = 0;
-  long iterations = 0, steps = 0;
+  long iterations = 0, solves = 0, steps = 0;
   for (auto _ : state) {
-    if (steps % 100 == 0) at = start;
+    if (steps % 100 == 0) set_back(at);
     const auto begin = std::chrono::steady_clock::now();
-    const auto report = stepper.step(at, 0.01);
+    const auto report = stepper.step(at, h);
     const auto end = std::chrono::steady_clock::now();
     worst = std::max(worst, std::chrono::duration<double, std::micro>(end - begin).count());
     if (!report.converged()) return state.SkipWithError("a step did not converge");
     iterations += report.iterations;
+    if constexpr (tells_solves) solves += report.solves;
     ++steps;
   }
-  state.counters["iterations"] = double(iterations) / double(std::max(steps, 1L));
+  const auto per_step = [&](long count) { return double(count) / double(std::max(steps, 1L)); };
+  state.counters["iterations"] = per_step(iterations);
+  if constexpr (tells_solves) state.counters["solves"] = per_step(solves);
   state.counters["worst_us"] = worst;
+}
+
+/// Steps of 10 ms, restarted every 100.
+template <typename Stepper>
+void time_steps(benchmark::State& state, Stepper& stepper, const MechanicalState<double>& start) {
+  time_steps(state, stepper, 0.01, [&](MechanicalState<double>& at) { at = start; });
 }
 
 void chain_steps(benchmark::State& state) {
@@ -173,24 +186,10 @@ void quadruped_steps(benchmark::State& state) {
   if (state.range(0) == 2) {
     for (int k = 0; k < 400; ++k) static_cast<void>(stepper.step(start, 0.005));
   }
-  MechanicalState<double> at = start;
-  double worst = 0;
-  long solves = 0, steps = 0;
-  for (auto _ : state) {
-    if (steps % 100 == 0) {
-      at = start;
-      if (state.range(0) != 2) stepper.restart();
-    }
-    const auto begin = std::chrono::steady_clock::now();
-    const auto report = stepper.step(at, 0.005);
-    const auto end = std::chrono::steady_clock::now();
-    worst = std::max(worst, std::chrono::duration<double, std::micro>(end - begin).count());
-    if (!report.converged()) return state.SkipWithError("a step did not converge");
-    solves += report.solves;
-    ++steps;
-  }
-  state.counters["solves"] = double(solves) / double(std::max(steps, 1L));
-  state.counters["worst_us"] = worst;
+  time_steps(state, stepper, 0.005, [&](MechanicalState<double>& at) {
+    at = start;
+    if (state.range(0) != 2) stepper.restart();
+  });
 }
 BENCHMARK(quadruped_steps)->Arg(0)->Arg(1)->Arg(2)->ArgName("phase");
 

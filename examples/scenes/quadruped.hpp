@@ -124,7 +124,7 @@ struct QuadrupedStance {
   double damping = 24;     ///< K_v [N·m·s/rad]
 };
 
-/// Joint angles of a stance, feet `drop` above the ground [m].
+/// Configuration of a stance with a level trunk, the lowest foot `drop` above the ground [m].
 [[nodiscard]] inline VectorX<double> make_quadruped_posture(const QuadrupedBody& body,
                                                             const QuadrupedStance& stance,
                                                             double drop = 0) {

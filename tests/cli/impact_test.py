@@ -7,7 +7,8 @@ import sys
 
 sys.dont_write_bytecode = True
 from carom_program import Checks, strict_json  # noqa: E402
-from impact_physics import (Impact, coxeter_gram, diagonal, distance, dot, from_gram,  # noqa: E402
+from elimination import dot  # noqa: E402
+from impact_physics import (Impact, coxeter_gram, diagonal, distance, from_gram,  # noqa: E402
                             line, pooled)
 
 FIELDS = ["outcomes", "unique", "reason", "indeterminacy", "reflections_bound", "plastic"]

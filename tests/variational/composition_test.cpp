@@ -2,6 +2,7 @@
 #include "carom/variational/composition.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <span>
 

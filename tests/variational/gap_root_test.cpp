@@ -76,7 +76,7 @@ TEST_CASE("gap_root: a contact that starts closed is met at its return", "[varia
 }
 
 TEST_CASE("gap_root: a post crossed between the ends of the step is found", "[variational][edge]") {
-  // Level flight at height y past the post: over it for y > 0.1, into it below.
+  // Past the post in a parabola of this height: over it for heights above 0.1, into it below.
   const auto flight = [](double height, double speed) {
     // Thrown so that the parabola's top is above the post.
     const double rise = 0.5 / speed, v = 9.81 * rise;

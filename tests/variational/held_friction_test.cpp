@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/held_friction.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "carom/variational/impact_stepper.hpp"

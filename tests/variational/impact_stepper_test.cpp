@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/impact_stepper.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "carom/impact/generalized_reflections.hpp"
@@ -12,10 +14,12 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+#include "scenes/knocking_pendula.hpp"
+
 using namespace carom::testing;
 using carom::ImpactResolver, carom::ImpactStepOptions, carom::ImpactStepper, carom::Index;
 using carom::MechanicalState, carom::PlasticImpact, carom::RestitutionImpact, carom::SolveStatus;
-using carom::VectorX;
+using carom::VectorX, carom::examples::KnockingPendula;
 
 namespace {
 
@@ -103,15 +107,6 @@ struct Knocking {
   }
 };
 
-/// Two unlike pendula that knock against each other.
-struct KnockingPendula : Knocking {
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    using std::cos;
-    return v(0) * v(0) / 2.0 + v(1) * v(1) + cos(q(0)) + 1.7 * cos(q(1));
-  }
-};
-
 /// A potential 1/sqrt(q) that ends at zero, and a stop far off.
 struct Walled {
   using scalar_type = double;
@@ -133,15 +128,6 @@ struct Failing : Ball<double> {
   template <typename Q, typename T>
   void force(const Q&, const Q&, const T& t, Q& out) const {
     out(0) = t > T(0.2) ? T(std::nan("")) : T(0.0);
-  }
-};
-
-/// The rod pendulum with a stop at x = 0.3.
-struct RodWithStop : RodPendulum<double> {
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = 0.3 - q(0);
   }
 };
 
@@ -170,7 +156,7 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
         CHECK(state.time <= rest + h);
         CHECK(state.time >= rest - 2 * h);
       }
-      CHECK(stepper.held().empty() == (state.time < rest - h || stepper.held().empty()));
+      if (!stepper.held().empty()) CHECK(state.time >= rest - h);
     }
     CAPTURE(e, h, bounces);
     CHECK(worst < 1e-11);

@@ -44,15 +44,6 @@ struct InsideTwice {
   }
 };
 
-/// The rod pendulum with a stop at x = 0.3.
-struct RodWithStop : RodPendulum<double> {
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = 0.3 - q(0);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("overlap: masses part as their weights say", "[variational][oracle]") {

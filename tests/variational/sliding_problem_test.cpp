@@ -2,6 +2,7 @@
 #include "carom/variational/sliding_problem.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "support/catch.hpp"
 

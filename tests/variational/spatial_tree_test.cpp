@@ -385,7 +385,7 @@ TEST_CASE("spatial_tree: points, their gradients and rotations", "[variational][
       CHECK((slope - gradient.col(j)).norm() < 1e-8);
     }
   }
-  // Momentum of all is the mass times the velocity of the centre.
+  // At rest L is what gravity makes of the whole mass at the centre.
   const SpatialTree<double> still(tree.bodies(), {Point(0, 0, -1)});
   const auto at = derivatives(still, q, VectorX<double>(VectorX<double>::Zero(n)));
   CHECK(std::abs(at.value + still.mass() * still.centre(q)(2)) <= rounding(64, 10.0));

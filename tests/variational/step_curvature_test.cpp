@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/step_curvature.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "carom/variational/planar_tree.hpp"

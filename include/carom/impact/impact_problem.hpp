@@ -171,6 +171,7 @@ class ImpactProblem {
     return {entries.data() + starts[k], starts[k + 1] - starts[k]};
   }
 
+  void refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const;
   void write_gram_rows(std::size_t count);
 
   Index size_ = 0;
@@ -191,23 +192,27 @@ class ImpactProblem {
 template <RealScalar Scalar>
 template <InverseMassLike Mass>
 Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>& gradient) {
-  const auto item = [&] { return "contact " + std::to_string(contact_count()); };
-  if (mass.size() != size_) {
-    detail::reject_if(detail::fault("mass size", "the problem's size", mass.size()));
+  if (!try_add_contact(mass, gradient)) refuse_contact(mass.size(), gradient);
+  return contact_count() - 1;
+}
+
+/// Says what try_add_contact() did not like.
+template <RealScalar Scalar>
+void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
+  const std::string item = "contact " + std::to_string(contact_count());
+  if (mass_size != size_) {
+    detail::reject_if(detail::fault("mass size", "the problem's size", mass_size));
   }
   if (gradient.size() != size_) {
     detail::reject_if(
-        detail::fault(item() + ": gradient entries", "as many as the mass has", gradient.size()));
+        detail::fault(item + ": gradient entries", "as many as the mass has", gradient.size()));
   }
-  detail::reject_if(detail::finite_fault(item() + ": gradient", gradient));
+  detail::reject_if(detail::finite_fault(item + ": gradient", gradient));
   if (gradient.isZero(0)) {
-    detail::reject_if(item() + ": gradient: expected a non-zero vector, got zero");
+    detail::reject_if(item + ": gradient: expected a non-zero vector, got zero");
   }
-  if (!try_add_contact(mass, gradient)) {
-    detail::reject_if(detail::fault(item() + ": squared norm of the gradient in the mass metric",
-                                    "a finite number > 0", scaled_.dot(response_)));
-  }
-  return contact_count() - 1;
+  detail::reject_if(detail::fault(item + ": squared norm of the gradient in the mass metric",
+                                  "a finite number > 0", scaled_.dot(response_)));
 }
 
 template <RealScalar Scalar>

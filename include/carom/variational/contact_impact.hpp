@@ -115,14 +115,16 @@ class ContactImpact {
                              Report& report) noexcept;
 
  private:
-  [[nodiscard]] bool collect(const Instant<System>& now, const VectorX<Scalar>& q) noexcept;
+  [[nodiscard]] const ConstrainedMass<Scalar>* factor_mass(const Instant<System>& now) noexcept;
+  [[nodiscard]] bool collect(const Instant<System>& now, const ConstrainedMass<Scalar>& mass,
+                             const VectorX<Scalar>& q) noexcept;
   [[nodiscard]] bool note_closing(const Instant<System>& now, const Scalar& time, bool lost,
                                   const Scalar& h) noexcept;
   void release_thrown(StepSolver<System>& solver, const VectorX<Scalar>& momentum) noexcept;
 
   Law law_;
   ImpactStepOptions<Scalar> options_;
-  ConstrainedMass<Scalar> mass_;
+  ConstrainedMass<Scalar> mass_;  ///< of the system without held contacts, where there are some
   ImpactProblem<Scalar> problem_;
   PlasticImpact<Scalar> plastic_;
   ChatterWatch<Scalar> chatter_, earlier_;
@@ -136,10 +138,22 @@ class ContactImpact {
 
 // --- implementation ---
 
+/// Mass matrix of the system with its constraints alone, as Legendre's map just met it unless
+/// contacts were held; null where it is singular.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
+    const Instant<System>& now) noexcept {
+  const Index fixed = StepSolver<System>::Constraints::count(now.system);
+  const ConstrainedMass<Scalar>& known = now.legendre.factored_mass();
+  if (known.rows() == fixed) return &known;
+  return mass_.factor(now.legendre.mass(), now.rows, fixed) ? &mass_ : nullptr;
+}
+
 /// Puts every closed contact into the impact problem, but those that constraints keep from moving;
 /// false where a gap or a gradient is not a number.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::collect(const Instant<System>& now,
+                                         const ConstrainedMass<Scalar>& mass,
                                          const VectorX<Scalar>& q) noexcept {
   auto& gaps = now.solver.gaps();
   gaps.write_gradients(now.system, q);
@@ -149,7 +163,7 @@ bool ContactImpact<System, Law>::collect(const Instant<System>& now,
     if (gaps.values(i) > options_.gap_tolerance && !now.solver.holds(i)) continue;
     gradient_ = gaps.gradients.row(i).transpose();
     if (!gradient_.allFinite()) return false;
-    if (problem_.try_add_contact(mass_, gradient_)) closed_.push_back(i);
+    if (problem_.try_add_contact(mass, gradient_)) closed_.push_back(i);
   }
   problem_.prepare();
   return gaps.values.allFinite();
@@ -180,12 +194,12 @@ bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& state, const Scalar& h,
                                          Report& report) noexcept {
-  const Index fixed = StepSolver<System>::Constraints::count(now.system);
-  if (!mass_.factor(now.legendre.mass(), now.rows, fixed)) {
+  const ConstrainedMass<Scalar>* const mass = factor_mass(now);
+  if (mass == nullptr) {
     report.status = SolveStatus::no_progress;
     return false;
   }
-  if (!collect(now, state.q)) {
+  if (!collect(now, *mass, state.q)) {
     report.status = SolveStatus::not_finite;
     return false;
   }

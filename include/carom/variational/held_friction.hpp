@@ -45,11 +45,10 @@ class HeldFriction {
 
   static constexpr int round_limit = 50;  ///< normal and friction impulses settle in so many
 
-  /// @param rows  of the constraints and of all contacts. Cold: allocates.
-  void prepare(const System& system, Index rows) {
+  /// Cold: allocates.
+  void prepare(const System& system) {
     const Index n = system.size();
     problem_.prepare(system.gap_count());
-    mass_.prepare(n, rows);
     tangents_.setZero(2 * system.gap_count(), n);
     two_.setZero(2, n);
     responses_.setZero(n, 2 * system.gap_count());
@@ -71,18 +70,17 @@ class HeldFriction {
   }
 
   /// After a solve of the flight: friction that its normal impulses and its slip ask for.
-  /// @param start  start of the flight; its momentum is written: the state's with friction.
+  /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
   /// @return  false when the friction has settled, so that the solve stands.
   [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
-                         const Scalar& span, State& start) noexcept;
+                         const Scalar& span, State& rubbed) noexcept;
 
   /// At the end of a flight: takes momentum out of the slip.
   /// @param legendre  which has just constrained the momentum.
-  /// @param rows      gradients of constraints and held contacts.
-  /// @return  false where the mass matrix is singular.
-  [[nodiscard]] bool finish(const System& system, const StepSolver<System>& solver,
-                            const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows,
-                            State& state, VectorX<Scalar>& velocity) noexcept;
+  /// @param rows      with which it did: gradients of constraints and held contacts.
+  void finish(const System& system, const StepSolver<System>& solver,
+              const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows, State& state,
+              VectorX<Scalar>& velocity) noexcept;
 
  private:
   void write_tangents(const System& system, const StepSolver<System>& solver,
@@ -139,7 +137,6 @@ class HeldFriction {
   }
 
   SlidingProblem<Scalar> problem_;
-  ConstrainedMass<Scalar> mass_;
   MatrixX<Scalar> tangents_, two_, responses_;
   VectorX<Scalar> work_, force_, change_;
   Scalar moved_ = 0;  ///< by the last solve
@@ -166,10 +163,10 @@ struct FrictionOf<System> {
 
 template <FrictionalSystemLike System>
 bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver, const State& state,
-                               const Scalar& span, State& start_) noexcept {
+                               const Scalar& span, State& rubbed) noexcept {
   if (Index(solver.held().size()) != count_) {  // some were released: begin anew
     start(solver);
-    start_.momentum = state.momentum;
+    rubbed.momentum = state.momentum;
     return true;
   }
   if (count_ == 0) return false;
@@ -187,24 +184,25 @@ bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver,
   if (!solve()) return false;
   for (Index j = 0; j < work_.size(); ++j) {
     force_(j) = change_(j) / span;
-    start_.momentum(j) = state.momentum(j) + change_(j);
+    rubbed.momentum(j) = state.momentum(j) + change_(j);
   }
   return true;
 }
 
 template <FrictionalSystemLike System>
-bool HeldFriction<System>::finish(const System& system, const StepSolver<System>& solver,
+void HeldFriction<System>::finish(const System& system, const StepSolver<System>& solver,
                                   const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows,
                                   State& state, VectorX<Scalar>& velocity) noexcept {
   start(solver);
-  if (count_ == 0) return true;
+  if (count_ == 0) return;
+  const ConstrainedMass<Scalar>& mass = legendre.factored_mass();
   const Index row_count = solver.rows(system), offset = row_count - count_, n = velocity.size();
-  if (!mass_.factor(legendre.mass(), rows, row_count)) return false;
+  CAROM_EXPECTS(mass.rows() == row_count);
   write_tangents(system, solver, state.q);
   for (Index r = 0; r < 2 * count_; ++r) {
     problem_.slip(r) = along(r, velocity.data());
     for (Index j = 0; j < n; ++j) work_(j) = tangents_(r, j);
-    mass_.apply_inverse(work_);
+    mass.apply_inverse(work_);
     for (Index j = 0; j < n; ++j) responses_(j, r) = work_(j);
   }
   write_response();
@@ -213,17 +211,16 @@ bool HeldFriction<System>::finish(const System& system, const StepSolver<System>
   for (int round = 0; round < round_limit && moving; ++round) {
     moving = solve();
     force_ = change_;
-    mass_.apply_inverse(force_);  // the velocity's change, and what the normals add
+    mass.apply_inverse(force_);  // the velocity's change, and what the normals add
     for (Index k = 0; k < count_; ++k) {
-      problem_.normal(k) = legendre.multiplier(offset + k) - mass_.multiplier(offset + k);
+      problem_.normal(k) = legendre.multiplier(offset + k) - mass.multiplier(offset + k);
     }
   }
   velocity += force_;
   state.momentum += change_;
   for (Index r = 0; r < row_count; ++r) {
-    for (Index j = 0; j < n; ++j) state.momentum(j) -= mass_.multiplier(r) * rows(r, j);
+    for (Index j = 0; j < n; ++j) state.momentum(j) -= mass.multiplier(r) * rows(r, j);
   }
-  return true;
 }
 
 }  // namespace carom::inline CAROM_ABI

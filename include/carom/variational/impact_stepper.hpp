@@ -85,7 +85,7 @@ class ImpactStepper {
   static constexpr bool rubs = FrictionalSystemLike<System>;
 
   [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
-  [[nodiscard]] bool finish_rubbing(State& state) noexcept;
+  void finish_rubbing(State& state) noexcept;
   /// A contact let go for the whole span sinks in before its end: it pushes at first. It is held
   /// again, for half of the span.
   void hold_released() noexcept {
@@ -95,8 +95,11 @@ class ImpactStepper {
   }
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
-  void add_held_impulses(const VectorX<Scalar>& multipliers, Index first) noexcept {
-    for (const Index contact : held()) held_impulses_(contact) += multipliers(first++);
+  /// Adds what impulse_of(k) says of the k-th held contact.
+  template <typename ImpulseOf>
+  void add_held_impulses(const ImpulseOf& impulse_of) noexcept {
+    Index k = 0;
+    for (const Index contact : held()) held_impulses_(contact) += impulse_of(k++);
   }
   // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
@@ -148,7 +151,7 @@ ImpactStepper<System, Law>::ImpactStepper(System system, Law law,
   held_impulses_.setZero(gaps);
   gradients_now_.setZero(gaps, n);
   rows_now_.setZero(rows, n);
-  if constexpr (rubs) friction_.prepare(system_, rows);
+  if constexpr (rubs) friction_.prepare(system_);
   flight_.prepare(n);
   saved_ = start_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
 }
@@ -287,7 +290,8 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   accept(state, time);
   elapsed = ends ? h : elapsed + time;
   if (ends && root_.solver().rows(system_) == 0) return Move::finished;
-  if (!write_motion(state) || !finish_rubbing(state)) return Move::failed;
+  if (!write_motion(state)) return Move::failed;
+  finish_rubbing(state);
   if (contact < 0) return ends ? Move::finished : Move::shorter;
   return resolve(state, h, report) ? Move::event : Move::failed;
 }
@@ -308,17 +312,14 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
 
 /// Friction and impulses at the end of a flight, which presses half at its start and half there.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::finish_rubbing(State& state) noexcept {
+void ImpactStepper<System, Law>::finish_rubbing(State& state) noexcept {
   if constexpr (rubs) {
-    if (!friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_)) {
-      return false;
-    }
-    add_held_impulses(friction_.normals(), 0);
+    friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_);
+    add_held_impulses([&](Index k) { return friction_.normals()(k); });
   } else {
-    Index row = root_.solver().rows(system_) - Index(held().size());
-    for (const Index contact : held()) held_impulses_(contact) += legendre_.multiplier(row++);
+    const Index first = root_.solver().rows(system_) - Index(held().size());
+    add_held_impulses([&](Index k) { return legendre_.multiplier(first + k); });
   }
-  return true;
 }
 
 /// The step to the end of the span with the friction of the held contacts. Held contacts that would
@@ -385,8 +386,8 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
     state.q(i) = root_.solver().q_next()(i);
     state.momentum(i) = root_.solver().momentum_next()(i);
   }
-  add_held_impulses(root_.solver().multipliers(),
-                    root_.solver().rows(system_) - Index(held().size()));
+  const Index first = root_.solver().rows(system_) - Index(held().size());
+  add_held_impulses([&](Index k) { return root_.solver().multipliers()(first + k); });
   state.time += time;
   flight_.remember(velocity_, state, time);
 }

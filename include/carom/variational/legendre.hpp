@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/linalg/lu.hpp"
+#include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/lagrangian.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -29,9 +29,8 @@ class LegendreMap {
     const Index n = system.size();
     lagrangian_.prepare(system);
     at_.resize(n);
-    matrix_.setZero(n + rows, n + rows);
+    mass_.prepare(n, rows);
     change_.setZero(n + rows);
-    lu_.prepare(n + rows);
     q_factored_.setZero(n);
     factored_ = false;
   }
@@ -49,7 +48,7 @@ class LegendreMap {
   [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
                                     const VectorX<Scalar>& momentum, const Scalar& t,
                                     VectorX<Scalar>& v) noexcept {
-    return solve(system, q, momentum, t, {matrix_, 0}, v);
+    return solve(system, q, momentum, t, {at_.by_vv, 0}, v);
   }
 
   /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
@@ -72,6 +71,8 @@ class LegendreMap {
 
   /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
   [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
+  /// The same, factored with the rows that the call was given.
+  [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
 
   /// μ of the last constrain: what was added to the momentum is Cᵀμ.
   [[nodiscard]] Scalar multiplier(Index row) const noexcept {
@@ -96,10 +97,10 @@ class LegendreMap {
         lagrangian_.write_gradient(system, q, v, t, at_);
       } else {
         lagrangian_.write_curvature(system, q, v, t, at_);
-        if (!factor(rows)) return false;
+        if (!mass_.factor(at_.by_vv, rows.gradients, rows.count)) return false;
       }
       write_residual(momentum, rows, v);
-      lu_.solve(change_);
+      mass_.solve(change_);
       Scalar size = 0, largest = 0;
       for (Index i = 0; i < n; ++i) {
         v(i) += change_(i);
@@ -121,20 +122,6 @@ class LegendreMap {
     return false;
   }
 
-  [[nodiscard]] bool factor(const ConstraintRows<Scalar>& rows) noexcept {
-    const Index n = at_.by_v.size();
-    if (rows.count == 0) return lu_.factor(at_.by_vv, n);
-    const Index used = n + rows.count;
-    matrix_.topLeftCorner(used, used).setZero();
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
-      for (Index r = 0; r < rows.count; ++r) {
-        matrix_(j, n + r) = matrix_(n + r, j) = rows.gradients(r, j);
-      }
-    }
-    return lu_.factor(matrix_, used);
-  }
-
   /// What the velocity misses, (p − ∂L/∂v, −C v), into change_.
   void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
                       const VectorX<Scalar>& v) noexcept {
@@ -148,10 +135,9 @@ class LegendreMap {
 
   LagrangianEvaluator<System> lagrangian_;
   LagrangianDerivatives<Scalar> at_;
-  MatrixX<Scalar> matrix_;
   VectorX<Scalar> change_;
-  LuFactor<Scalar> lu_;
-  bool factored_ = false;  ///< lu_ is that of the mass matrix at
+  ConstrainedMass<Scalar> mass_;
+  bool factored_ = false;  ///< mass_ is that without rows at
   VectorX<Scalar> q_factored_;
   Scalar t_factored_ = 0;
 };

@@ -133,6 +133,26 @@ class StepSolver {
     return Constraints::count(system) + Index(held_.size());
   }
 
+  /// Factors the matrix of the step's equations, [left₁ C₀ᵀ; C₁ 0], from the second derivatives
+  /// that action() holds and the gradients of the last solve; false when it is singular.
+  /// @param rows  rows() of the system.
+  [[nodiscard]] bool factor(Index rows) noexcept {
+    const Index n = q_next_.size();
+    if (rows == 0) return lu_.factor(action_.left_by_1, n);
+    matrix_.topLeftCorner(n + rows, n + rows).setZero();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, n + k) = gradients_now_(k, j);
+        matrix_(n + k, j) = gradients_next_(k, j);
+      }
+    }
+    return lu_.factor(matrix_, n + rows);
+  }
+
+  /// (dq₁, dλ) from right-hand sides, in place, by the matrix that was factored last.
+  void solve_linearized(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
+
   /// Brings the factored matrix up to the solution of the last solve, of this state and h; false
   /// when it is singular there.
   [[nodiscard]] bool refresh(const System& system, const MechanicalState<Scalar>& now,
@@ -221,20 +241,6 @@ class StepSolver {
       sum += levels_(k);
     }
     return sum - sum == Scalar(0);
-  }
-
-  [[nodiscard]] bool factor(Index rows) noexcept {
-    const Index n = q_next_.size();
-    if (rows == 0) return lu_.factor(action_.left_by_1, n);
-    matrix_.topLeftCorner(n + rows, n + rows).setZero();
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
-      for (Index k = 0; k < rows; ++k) {
-        matrix_(j, n + k) = gradients_now_(k, j);
-        matrix_(n + k, j) = gradients_next_(k, j);
-      }
-    }
-    return lu_.factor(matrix_, n + rows);
   }
 
   /// Adds the correction; returns its largest entry among the coordinates.
