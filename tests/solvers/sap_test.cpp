@@ -615,3 +615,32 @@ TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and say so"
   honest.check(count);
   good.check(count);
 }
+
+TEMPLATE_TEST_CASE("sap: a body at rest whose contacts press against each other is solved",
+                   "[solvers][regression]", float, double) {
+  // Net momenta are zero but for round-off: a residual relative to them alone can stay large.
+  using Scalar = TestType;
+  for (const double squeeze : {1e-3, 1.0, 1e3}) {
+    for (const double normal : {1e-6, 1e-2, 1.0}) {
+      RawProblem raw;
+      raw.bodies.push_back({Eigen::Matrix3d::Identity() * 3.0, Eigen::Vector3d::Zero()});
+      for (const double side : {1.0, -1.0}) {
+        carom::testing::RawContact contact;
+        contact.first = 0;
+        contact.first_jacobian = Eigen::Vector3d(1, side, side).asDiagonal();
+        contact.law = {0.5, {normal, normal}, Eigen::Vector3d(0, 0, squeeze)};
+        raw.contacts.push_back(contact);
+      }
+      const auto problem = build<Scalar>(raw);
+      SapSolver<Scalar> solver;
+      VectorX<Scalar> velocity = carom::Vector3<Scalar>(Scalar(0.3), Scalar(-0.2), Scalar(0.1));
+      const auto report = solver.solve(problem, velocity);
+      CAPTURE(squeeze, normal, report.iterations, report.residual);
+      CHECK(report.converged());
+      CHECK(report.iterations <= 12);
+      CHECK(double(velocity.norm()) <= double(rounding(100, Scalar(squeeze / normal))));
+      const auto certificate = carom::certify(problem, velocity, VectorX<Scalar>(solver.impulse()));
+      CHECK(certificate.residual <= 2 * report.residual_target);
+    }
+  }
+}

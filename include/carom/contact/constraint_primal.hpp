@@ -67,6 +67,22 @@ void add_constraint_momentum(const ContactProblem<Scalar>& problem, Index constr
   }
 }
 
+/// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows of one constraint [J].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar constraint_gross_squared(const ContactProblem<Scalar>& problem,
+                                              Index constraint,
+                                              const RowNumbers<Scalar>& impulse) noexcept {
+  const ConstraintList<Scalar>& list = problem.constraints();
+  Scalar sum = 0;
+  for (int side = 0; side < list.side_count(constraint); ++side) {
+    for (int row = 0; row < list.rows(constraint); ++row) {
+      const auto block = list.whitened_jacobian(constraint, side, row / 3);
+      sum += block.col(row % 3).squaredNorm() * impulse(row) * impulse(row);
+    }
+  }
+  return sum;
+}
+
 /// γᵀR y − ½‖γ‖²_R of one constraint [J], for γ = P(y).
 template <RealScalar Scalar>
 [[nodiscard]] Scalar constraint_cost(const ContactProblem<Scalar>& problem, Index constraint,

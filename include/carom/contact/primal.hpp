@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/curvature.hpp"
@@ -29,6 +32,31 @@ template <RealScalar Scalar, typename VectorType>
     }
   }
   return result;
+}
+
+/// What an imbalance of momenta is relative to [√J]: the larger of ‖v*‖_A and ‖Jᵀγ‖_{A⁻¹}, and,
+/// where impulses cancel each other, what their sum is rounded to.
+/// @param gross_squared  Σ ‖Jₖ‖²_{A⁻¹} γₖ² over all rows k.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar momentum_scale(const Scalar& free_squared, const Scalar& pushed_squared,
+                                    const Scalar& gross_squared) noexcept {
+  using std::sqrt;
+  return sqrt((free_squared > pushed_squared ? free_squared : pushed_squared) +
+              std::numeric_limits<Scalar>::epsilon() * gross_squared);
+}
+
+/// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows of one contact [J].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar gross_momentum_squared(const ContactProblem<Scalar>& problem, Index contact,
+                                            const Vector3<Scalar>& impulse) noexcept {
+  Scalar sum = 0;
+  for (int side = 0; side < problem.side_count(contact); ++side) {
+    const auto block = problem.whitened_jacobian(contact, side);
+    for (int row = 0; row < 3; ++row) {
+      sum += block.col(row).squaredNorm() * impulse(row) * impulse(row);
+    }
+  }
+  return sum;
 }
 
 /// y = −R⁻¹(v_c − v̂) of one contact [N·s], the impulse it would take without its cone.

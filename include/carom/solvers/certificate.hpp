@@ -17,11 +17,11 @@ namespace carom::inline CAROM_ABI {
 /// Constraints count as contacts here: constraint c has the number of contacts plus c.
 template <RealScalar Scalar>
 struct Certificate {
-  /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to max(‖v*‖_A, ‖Jᵀγ‖_{A⁻¹}) [-]. Any γ meets
+  /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. Any γ meets
   /// it with v = v* + A⁻¹Jᵀγ: velocity_residual says whether γ is the right one.
   Scalar residual = 0;
   /// ‖∇ℓ(v)‖_{A⁻¹}, the balance with the impulses γ(v) = P(y(v)) that the velocity leads to,
-  /// relative to max(‖v*‖_A, ‖Jᵀγ(v)‖_{A⁻¹}) [-]. What SapSolver reports. Needs v alone.
+  /// relative to the momentum_scale() [-]. What SapSolver reports. Needs v alone.
   Scalar velocity_residual = 0;
   /// ℓ(v) + dual cost(γ) [J]; ≥ 0 whenever γ lies in its cones, 0 at the solution only.
   Scalar duality_gap = 0;
@@ -165,6 +165,13 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
 }
 
+/// What impulses add up to, and what they would if none cancelled another.
+template <RealScalar Scalar>
+struct Momenta {
+  VectorX<Scalar> sum;  ///< Jᵀγ
+  Scalar gross_squared = 0;
+};
+
 /// ‖w − w* − Ĵᵀγ‖, how large that is relative to the momentum in play, and the worst body.
 template <RealScalar Scalar>
 struct MomentumBalance {
@@ -172,11 +179,12 @@ struct MomentumBalance {
   Index body;
 };
 
-/// @param pushed  Jᵀγ; whitened in place.
+/// @param given  Jᵀγ; whitened in place.
 template <RealScalar Scalar>
 [[nodiscard]] MomentumBalance<Scalar> balance_of(const ContactProblem<Scalar>& problem,
                                                  const VectorX<Scalar>& whitened,
-                                                 VectorX<Scalar>& pushed) noexcept {
+                                                 Momenta<Scalar>& given) noexcept {
+  VectorX<Scalar>& pushed = given.sum;
   problem.whiten_momentum(pushed.data());
   const auto free = problem.whitened_free_velocity();
   Scalar squared = 0;
@@ -189,7 +197,9 @@ template <RealScalar Scalar>
     squared += part;
     worst.see(part, b);
   }
-  const Scalar norm = std::sqrt(squared), scale = std::max(free.norm(), pushed.norm());
+  const Scalar norm = std::sqrt(squared);
+  const Scalar scale =
+      momentum_scale(free.squaredNorm(), pushed.squaredNorm(), given.gross_squared);
   return {norm, scale > Scalar(0) ? norm / scale : norm, worst.owner()};
 }
 
@@ -247,15 +257,17 @@ struct PartsSeen {
 template <RealScalar Scalar>
 [[nodiscard]] Index see_impulses(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& velocity, const VectorX<Scalar>& impulse,
-                                 VectorX<Scalar>& given, VectorX<Scalar>& own,
+                                 Momenta<Scalar>& given, Momenta<Scalar>& own,
                                  PartsSeen<Scalar>& seen) noexcept {
   for (Index i = 0; i < problem.contact_count(); ++i) {
     const Vector3<Scalar> gamma = impulse.template segment<3>(3 * i);
     const Vector3<Scalar> y = trial_impulse(problem, i, contact_velocity(problem, i, velocity));
     if (!y.allFinite()) return i;
     const Vector3<Scalar> nearest = project(problem.cone(i), problem.regularization(i), y).point;
-    add_contact_momentum(problem, i, gamma, given);
-    add_contact_momentum(problem, i, nearest, own);
+    add_contact_momentum(problem, i, gamma, given.sum);
+    add_contact_momentum(problem, i, nearest, own.sum);
+    given.gross_squared += gross_momentum_squared(problem, i, gamma);
+    own.gross_squared += gross_momentum_squared(problem, i, nearest);
     seen.see(parts_of(problem, i, gamma, y, nearest), i);
   }
   for (Index c = 0; c < problem.constraints().count(); ++c) {
@@ -265,8 +277,10 @@ template <RealScalar Scalar>
         constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
     if (!y.allFinite()) return problem.contact_count() + c;
     const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
-    add_constraint_momentum(problem, c, gamma, given);
-    add_constraint_momentum(problem, c, nearest, own);
+    add_constraint_momentum(problem, c, gamma, given.sum);
+    add_constraint_momentum(problem, c, nearest, own.sum);
+    given.gross_squared += constraint_gross_squared(problem, c, gamma);
+    own.gross_squared += constraint_gross_squared(problem, c, nearest);
     seen.see(parts_of(law, gamma, y, nearest), problem.contact_count() + c);
   }
   return -1;
@@ -289,7 +303,7 @@ template <RealScalar Scalar>
       owner >= 0 || !velocity.allFinite()) {
     return detail::make_void_certificate<Scalar>(owner);
   }
-  VectorX<Scalar> given = VectorX<Scalar>::Zero(problem.velocity_count()), own = given;
+  detail::Momenta<Scalar> given{VectorX<Scalar>::Zero(problem.velocity_count())}, own = given;
   detail::PartsSeen<Scalar> seen;
   if (const Index owner = detail::see_impulses(problem, velocity, impulse, given, own, seen);
       owner >= 0) {

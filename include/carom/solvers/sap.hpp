@@ -9,6 +9,7 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/contact_graph.hpp"
+#include "carom/contact/primal.hpp"
 #include "carom/linalg/cholesky.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
@@ -17,7 +18,7 @@ namespace carom::inline CAROM_ABI {
 
 template <RealScalar Scalar>
 struct SapOptions {
-  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T max(‖v*‖_A, ‖Jᵀγ‖_{A⁻¹}). Half the type's digits; the
+  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most Newton iterations, ≥ 0. Piles from a poor guess take some tens.
@@ -75,7 +76,7 @@ class SapSolver {
   /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
   ///                  rest and free velocity starts the iteration otherwise, island by island.
-  /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to max(‖v*‖_A, ‖Jᵀγ‖_{A⁻¹}) [-]; error_bound:
+  /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to the momentum_scale() [-]; error_bound:
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2
   ///          [J]; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
@@ -115,7 +116,7 @@ class SapSolver {
   struct Outcome {
     SolveStatus status;
     int iterations;
-    Scalar residual, free_squared, pushed_squared;
+    Scalar residual, free_squared, pushed_squared, gross_squared;
     bool moved;
   };
   struct Totals {
@@ -196,6 +197,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
     state.residual = outcome.residual;
     state.free_squared = outcome.free_squared;
     state.pushed_squared = outcome.pushed_squared;
+    state.gross_squared = outcome.gross_squared;
     Newton newton(state, memory_,
                   {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
     if (newton.meets_target()) {
@@ -219,18 +221,20 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
   outcome.residual = state.residual;
   outcome.free_squared = state.free_squared;
   outcome.pushed_squared = state.pushed_squared;
+  outcome.gross_squared = state.gross_squared;
 }
 
 template <RealScalar Scalar>
 typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
-  Scalar residual = idle_squared_, free = idle_free_squared_, pushed = 0;
+  Scalar residual = idle_squared_, free = idle_free_squared_, pushed = 0, gross = 0;
   for (const Outcome& outcome : outcomes_) {
     residual += outcome.residual * outcome.residual;
     free += outcome.free_squared;
     pushed += outcome.pushed_squared;
+    gross += outcome.gross_squared;
   }
-  return {sqrt(residual), sqrt(free > pushed ? free : pushed)};
+  return {sqrt(residual), momentum_scale(free, pushed, gross)};
 }
 
 /// Writes the velocities of the islands that moved, and of bodies without contact.

@@ -30,11 +30,12 @@ class IslandNewton {
       : state_(state), memory_(memory), limits_(limits) {}
 
   /// What the residual is compared with. Islands that meet it together meet
-  /// max(‖w*‖, ‖Ĵᵀγ‖) of the whole: the mean of two squares is no more than their maximum, and sums
+  /// momentum_scale() of the whole: the mean of two squares is no more than their maximum, and sums
   /// up over the islands.
   [[nodiscard]] Scalar scale() const noexcept {
     using std::sqrt;
-    return sqrt((state_.free_squared + state_.pushed_squared) / 2);
+    return sqrt((state_.free_squared + state_.pushed_squared) / 2 +
+                std::numeric_limits<Scalar>::epsilon() * state_.gross_squared);
   }
   [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none

@@ -123,6 +123,7 @@ class IslandState {
   Scalar residual = 0;        ///< ‖∇ℓ‖
   Scalar free_squared = 0;    ///< ‖w*‖²
   Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
+  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
 
   /// Rows of a constraint out of a contact array.
   [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
@@ -227,6 +228,10 @@ void IslandState<Scalar>::evaluate() noexcept {
   residual = sqrt(vector(Memory::gradient).square().sum());
   free_squared = vector(Memory::free).square().sum();
   pushed_squared = vector(Memory::momentum).square().sum();
+  gross_squared = (parameter(Packed::row1) * contacts(Memory::impulse, 0).square() +
+                   parameter(Packed::row2) * contacts(Memory::impulse, 1).square() +
+                   parameter(Packed::row3) * contacts(Memory::impulse, 2).square())
+                      .sum();
 }
 
 template <RealScalar Scalar>

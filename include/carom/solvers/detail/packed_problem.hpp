@@ -60,8 +60,19 @@ class PackedProblem {
   [[nodiscard]] const Scalar* jacobians(Index first) const noexcept {
     return jacobians_.data() + first;
   }
-  /// Parameters over the contacts: μ, Rₜ, Rₙ, v̂.
-  enum Parameter { friction, tangent, normal, bias1, bias2, bias3, parameter_count };
+  /// Parameters over the contacts: μ, Rₜ, Rₙ, v̂, and the squared norms of the rows of Ĵ.
+  enum Parameter {
+    friction,
+    tangent,
+    normal,
+    bias1,
+    bias2,
+    bias3,
+    row1,
+    row2,
+    row3,
+    parameter_count
+  };
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
     return parameters_.data() + which * contact_size_;
   }
@@ -84,9 +95,21 @@ class PackedProblem {
  private:
   void pack_constraints(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
                         Index edge, Scalar* block) noexcept;
-  void write(Index place, const Scalar& mu, const ContactWeights<Scalar>& weights,
-             const Vector3<Scalar>& bias) noexcept {
-    const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z()};
+  /// The numbers of one place, and the norms of its rows.
+  /// @param block  Ĵᵀ of the place.
+  void write(Index place, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
+             const ContactWeights<Scalar>& weights, const Vector3<Scalar>& bias) noexcept {
+    const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
+    Scalar rows[3] = {};
+    for (int c = 0; c < 3; ++c) {
+      for (Index i = 0; i < low; ++i) rows[c] += block[c * low + i] * block[c * low + i];
+      const Scalar* const other = block + 3 * low + c * high;
+      for (Index i = 0; i < high; ++i) rows[c] += other[i] * other[i];
+    }
+    write(place, {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z(), rows[0],
+                  rows[1], rows[2]});
+  }
+  void write(Index place, const Scalar (&numbers)[parameter_count]) noexcept {
     for (int p = 0; p < parameter_count; ++p) {
       parameters_[p * contact_size_ + place] = numbers[p];
     }
@@ -161,7 +184,8 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
   for (const PackedIsland& island : islands_) {  // the padding: contacts far from touching
     const Index end = island.first_contact + island.contact_count;
     for (Index k = edges_[island.edge_end - 1].contact_end; k < end; ++k) {
-      write(k, Scalar(1), {Scalar(1), Scalar(1)}, {Scalar(1), Scalar(0), Scalar(-10)});
+      write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0), Scalar(-10), Scalar(0),
+                Scalar(0), Scalar(0)});
     }
   }
   for (Index e = 0; e < edges_.size(); ++e) {
@@ -171,6 +195,7 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
     const int low_body = graph.body_at(edge.low_slot);
     const Index skip = edge.first_contact - graph.edges()[e].first_contact;
     for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+      const Scalar* const rows = block;
       const Index contact = graph.contact_at(k - skip);
       const int low_side = problem.side_body(contact, 0) == low_body ? 0 : 1;
       const auto low = problem.whitened_jacobian(contact, low_side);
@@ -185,7 +210,7 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
         }
         block += 3 * high_lanes;
       }
-      write(k, problem.cone(contact).friction, problem.regularization(contact),
+      write(k, edge, rows, problem.cone(contact).friction, problem.regularization(contact),
             problem.bias_velocity(contact));
     }
     pack_constraints(problem, graph, e, block);
@@ -213,6 +238,7 @@ void PackedProblem<Scalar>::pack_constraints(const ContactProblem<Scalar>& probl
     const int low_side = list.side_body(number, 0) == graph.body_at(edge.low_slot) ? 0 : 1;
     if (part == 0) constraints_.push_back(PackedConstraint<Scalar>(list.law(number), number, k));
     const RowNumbers<Scalar> scale = constraints_.back().scale;
+    const Scalar* const first = block;
     for (int side = 0; side < (edge.high_slot < 0 ? 1 : 2); ++side) {
       const auto rows = list.whitened_jacobian(number, low_side ^ side, part);
       for (int c = 0; c < 3; ++c) {
@@ -222,7 +248,7 @@ void PackedProblem<Scalar>::pack_constraints(const ContactProblem<Scalar>& probl
     }
     const Vector3<Scalar> bias = scale.template segment<3>(3 * part).cwiseProduct(
         list.law(number).bias_velocity.template segment<3>(3 * part));
-    write(k, Scalar(1), {Scalar(1), Scalar(1)}, bias);
+    write(k, edge, first, Scalar(1), {Scalar(1), Scalar(1)}, bias);
   }
   edge.constraint_end = constraints_.size();
 }
