@@ -242,25 +242,29 @@ std::vector<Index> find_trees(const mjModel& model) {
 }  // namespace
 
 MujocoInstant make_heap(const HeapShape& shape) {
-  const int side = int(std::ceil(std::cbrt(shape.body_count)));
-  const double pitch = 2.2 * shape.half_width, wall = pitch * side / 2;
   const bool box = shape.geometry == "box";
+  const int side = int(std::ceil(std::cbrt(shape.body_count) / 2));  // higher than wide
+  const double pitch = (box ? 3.5 : 2.2) * shape.half_width, wall = pitch * side / 2;
   std::ostringstream text;
-  text << "<mujoco><option timestep=\"0.002\" cone=\"elliptic\" solver=\"CG\"/>"
+  text << "<mujoco><option timestep=\"0.002\" cone=\"elliptic\" solver=\"CG\" impratio=\""
+       << shape.impedance_ratio << "\"/>"
        << write_sizes(6 * shape.body_count, (box ? 12 : 4) * shape.body_count)
        << "<default><geom condim=\"3\" friction=\"0.7\"/></default><worldbody>"
        << "<geom type=\"plane\" size=\"9 9 1\"/>";
-  for (const std::array<int, 2> out : {std::array{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
-    text << "<geom type=\"plane\" size=\"9 9 1\" pos=\"" << wall * out[0] << ' ' << wall * out[1]
-         << " 0\" zaxis=\"" << -out[0] << ' ' << -out[1] << " 0\"/>";
+  for (const auto& [x, y] : {std::array{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
+    text << "<geom type=\"plane\" size=\"9 9 1\" pos=\"" << wall * x << ' ' << wall * y
+         << " 0\" zaxis=\"" << -x << ' ' << -y << " 0\"/>";
   }
   std::minstd_rand random(1);
-  const auto noise = [&] { return 0.05 * shape.half_width * (double(random()) / 0x1p30 - 1); };
+  const auto noise = [&] { return double(random()) / 0x1p30 - 1; };  // the same on every machine
   for (int i = 0; i < shape.body_count; ++i) {
-    const int row = i / side;
-    text << "<body pos=\"" << pitch * (i % side + 0.5) - wall + noise() << ' '
-         << pitch * (row % side + 0.5) - wall + noise() << ' ' << pitch * (row / side + 0.5)
-         << "\"><freejoint/><geom type=\"" << shape.geometry << "\" size=\"" << shape.half_width
+    text << "<body pos=\"";
+    for (const int place : {i % side, i / side % side}) {
+      text << pitch * (place + 0.5) - wall + 0.05 * shape.half_width * noise() << ' ';
+    }
+    text << pitch * (i / side / side + 0.5) << "\" quat=\"" << noise();
+    for (int k = 0; k < 3; ++k) text << ' ' << noise();
+    text << "\"><freejoint/><geom type=\"" << shape.geometry << "\" size=\"" << shape.half_width
          << ' ' << shape.half_width << ' ' << shape.half_width << "\"/></body>";
   }
   text << "</worldbody></mujoco>";

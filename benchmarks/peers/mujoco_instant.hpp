@@ -31,12 +31,13 @@ struct MujocoInstant {
   }
 };
 
-/// Equal bodies that fall into a square well as wide as the heap is high.
+/// Equal bodies that fall, turned at random, into a narrow square well.
 struct HeapShape {
   std::string geometry = "sphere";  ///< MuJoCo's name, "sphere" or "box".
   int body_count = 100;             ///< > 0.
+  double impedance_ratio = 1;       ///< MuJoCo's impratio, Rₙ/Rₜ [-], > 0.
   double half_width = 0.05;         ///< Radius, or half an edge [m], > 0.
-  int steps = 250;                  ///< Of 2 ms until the instant, ≥ 0.
+  int steps = 500;                  ///< Of 2 ms until the instant, ≥ 0.
 };
 
 /// The instant a heap of MuJoCo's own has come to.
