@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <limits>
@@ -202,6 +203,10 @@ bool compare_file(const std::string& path) {
 }  // namespace
 
 int main(int argument_count, char** arguments) try {
+  mju_user_error = [](const char* fault) {  // by default MuJoCo waits for a key
+    std::fprintf(stderr, "MuJoCo: %s\n", fault);
+    std::exit(2);
+  };
   std::printf("| problem | contacts | solver | start | tolerance | iterations | ms | residual |\n");
   std::printf("|---|---:|---|---|---:|---:|---:|---:|\n");
   bool good = true;

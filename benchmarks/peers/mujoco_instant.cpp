@@ -20,7 +20,7 @@ std::string write_sizes(int velocity_count, int contact_count) {
   const long long square = 1LL * velocity_count * velocity_count, rows = 3LL * contact_count;
   std::ostringstream text;
   text << "<size nconmax=\"" << contact_count << "\" njmax=\"" << rows << "\" nstack=\""
-       << 4 * square + 100 * (rows + velocity_count) + 1'000'000 << "\"/>";
+       << 6 * square + 100 * (rows + velocity_count) + 1'000'000 << "\"/>";
   return text.str();
 }
 
@@ -284,7 +284,7 @@ MujocoInstant make_instant(const ContactProblem<double>& problem, const VectorXd
   const int count = int(problem.velocity_count());
   std::ostringstream text;
   text << "<mujoco><option cone=\"elliptic\"/>" << write_sizes(count, int(problem.contact_count()))
-       << "<worldbody>";
+       << "<default><geom contype=\"0\" conaffinity=\"0\"/></default><worldbody>";
   for (Index b = 0; b < problem.body_count(); ++b) {
     const Index size = problem.body(b).size;
     for (Index k = 0; k < size; ++k) {
