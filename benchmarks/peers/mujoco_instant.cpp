@@ -258,11 +258,12 @@ MujocoInstant make_heap(const HeapShape& shape) {
   std::minstd_rand random(1);
   const auto noise = [&] { return double(random()) / 0x1p30 - 1; };  // the same on every machine
   for (int i = 0; i < shape.body_count; ++i) {
+    const int layer = i / (side * side);
     text << "<body pos=\"";
     for (const int place : {i % side, i / side % side}) {
       text << pitch * (place + 0.5) - wall + 0.05 * shape.half_width * noise() << ' ';
     }
-    text << pitch * (i / side / side + 0.5) << "\" quat=\"" << noise();
+    text << pitch * (layer + 0.5) << "\" quat=\"" << noise();
     for (int k = 0; k < 3; ++k) text << ' ' << noise();
     text << "\"><freejoint/><geom type=\"" << shape.geometry << "\" size=\"" << shape.half_width
          << ' ' << shape.half_width << ' ' << shape.half_width << "\"/></body>";
