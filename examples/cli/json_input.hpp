@@ -69,7 +69,7 @@ inline void expect_fields(const Json& value, const std::string& place,
     for (const char* expected : fields) known = known || name == expected;
     if (!known) {
       std::string list;
-      for (const char* expected : fields) list += std::string(list.empty() ? "" : ", ") + expected;
+      for (const char* expected : fields) list.append(list.empty() ? "" : ", ").append(expected);
       refuse(place + ": unknown field '" + name + "'", "only " + list, describe(field));
     }
   }
