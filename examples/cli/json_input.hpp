@@ -70,7 +70,8 @@ inline void expect_fields(const Json& value, const std::string& place,
     if (!known) {
       std::string list;
       for (const char* expected : fields) list.append(list.empty() ? "" : ", ").append(expected);
-      refuse(place + ": unknown field '" + name + "'", "only " + list, describe(field));
+      const std::string unknown = std::string(": unknown field '").append(name).append("'");
+      refuse(place + unknown, "only " + list, describe(field));
     }
   }
   for (const char* expected : fields) {
