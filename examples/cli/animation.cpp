@@ -10,7 +10,7 @@
 namespace carom::cli {
 namespace {
 
-constexpr double width = 440;  ///< of the picture
+constexpr double picture_width = 440;  ///< of the picture
 
 /// Fixed notation, one decimal.
 std::string number(double value) {
@@ -33,7 +33,7 @@ std::string differences(const std::vector<long>& numbers, std::vector<long> befo
 }  // namespace
 
 Animation::Animation(std::string title, Range x, Range y)
-    : title_(std::move(title)), x_(x), y_(y), scale_(width / (x.high - x.low)) {}
+    : title_(std::move(title)), x_(x), y_(y), scale_(picture_width / (x.high - x.low)) {}
 
 void Animation::backdrop(PlotPoint low, PlotPoint high, const std::string& style) {
   still_ += "<rect class=\"" + style + "\" x=\"" + number(to_x(low.x)) + "\" y=\"" +
@@ -97,7 +97,7 @@ std::string Animation::frames_text() const {
 }
 
 std::string Animation::str() const {
-  std::string text = "<div class=\"player\">\n<svg viewBox=\"0 0 " + number(width) + " " +
+  std::string text = "<div class=\"player\">\n<svg viewBox=\"0 0 " + number(picture_width) + " " +
                      number((y_.high - y_.low) * scale_) + "\" role=\"img\" aria-label=\"" +
                      title_ + "\">\n" + still_;
   for (const Shape& shape : shapes_) text += shape_text(shape);

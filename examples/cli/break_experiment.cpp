@@ -13,7 +13,7 @@
 namespace carom::cli {
 namespace {
 
-constexpr double ball_mass = 0.17, speed = 8;
+constexpr double ball_mass = 0.17, break_speed = 8;
 
 /// The break with cushions and cloth until all balls rest.
 struct Break {
@@ -42,7 +42,7 @@ struct Break {
     MechanicalState<double> state{0, start.q, start.momentum()};
     VectorX<double> gaps(start.balls.gap_count());
     double energy = stepper.energy(state), h = 0.004;
-    fastest = speed;
+    fastest = break_speed;
     while (fastest > 1e-3 && state.time < 90) {
       add_frame(state);
       const auto report = stepper.step(state, h);
@@ -105,10 +105,10 @@ Experiment run_break_experiment() {
                        " s. The clock shows the time on the table.";
   const FreeBreak free;
   experiment.comparisons = {
-      {"Break without cushions and cloth: momentum", "kg m/s", ball_mass * speed, free.momentum,
-       1e-12},
-      {"Break without cushions and cloth: energy", "J", ball_mass * speed * speed / 2, free.energy,
-       1e-12},
+      {"Break without cushions and cloth: momentum", "kg m/s", ball_mass * break_speed,
+       free.momentum, 1e-12},
+      {"Break without cushions and cloth: energy", "J", ball_mass * break_speed * break_speed / 2,
+       free.energy, 1e-12},
       {"Break to rest: deepest overlap", "m", 0, shot.deepest, 1e-8},
       {"Break to rest: largest gain of energy in a step", "J", 0, shot.rise, 1e-12},
       {"Break to rest: fastest ball at the end", "m/s", 0, shot.fastest, 1e-3}};

@@ -13,12 +13,12 @@
 namespace carom::cli {
 namespace {
 
-constexpr double radius = 0.1, gap = 0.06, wall_left = -0.5, wall_right = 1.7;
+constexpr double chain_radius = 0.1, chain_gap = 0.06, wall_left = -0.5, wall_right = 1.7;
 
 /// Five balls between walls, the first at unit speed.
 examples::LineStart make_chain(const std::vector<double>& masses) {
-  examples::LineStart start =
-      examples::make_cradle(masses, radius, {0.3, gap, gap, gap}, {1, 0, 0, 0, 0});
+  examples::LineStart start = examples::make_cradle(
+      masses, chain_radius, {0.3, chain_gap, chain_gap, chain_gap}, {1, 0, 0, 0, 0});
   start.balls.left = wall_left;
   start.balls.right = wall_right;
   return start;
@@ -27,15 +27,15 @@ examples::LineStart make_chain(const std::vector<double>& masses) {
 /// Places of equal balls between walls: less the room that balls take up they pass through each
 /// other, and walls are mirrors.
 VectorX<double> equal_chain_at(const examples::LineStart& start, double time) {
-  const double low = wall_left + radius, free = wall_right - wall_left - 10 * radius;
+  const double low = wall_left + chain_radius, free = wall_right - wall_left - 10 * chain_radius;
   VectorX<double> x(start.q.size());
   for (Index i = 0; i < x.size(); ++i) {
-    const double way = start.q(i) - 2 * radius * double(i) - low + start.velocity(i) * time;
+    const double way = start.q(i) - 2 * chain_radius * double(i) - low + start.velocity(i) * time;
     const double turned = std::fmod(std::fmod(way, 2 * free) + 2 * free, 2 * free);
     x(i) = std::min(turned, 2 * free - turned);
   }
   std::sort(x.data(), x.data() + x.size());
-  for (Index i = 0; i < x.size(); ++i) x(i) += low + 2 * radius * double(i);
+  for (Index i = 0; i < x.size(); ++i) x(i) += low + 2 * chain_radius * double(i);
   return x;
 }
 
@@ -53,7 +53,7 @@ struct Chain {
     picture.line({wall_left - 0.06, -0.1}, {wall_right + 0.06, -0.1}, "frame");
     for (std::size_t i = 0; i < masses.size(); ++i) {
       const bool heavy = masses[i] > 1;
-      picture.ball(i, radius, i == 0 ? "s2" : heavy ? "s3" : "s1");
+      picture.ball(i, chain_radius, i == 0 ? "s2" : heavy ? "s3" : "s1");
     }
     run(make_chain(masses), end);
   }

@@ -70,11 +70,11 @@ Panel make_drift_panel(const Knocking& finishing, const Knocking& restarting, in
 }
 
 /// Galperin's billiard in time, until nothing can meet any more.
-struct Countdown {
+struct CountdownInTime {
   Index reflections = 0;
   double energy_error = 0;  ///< relative
 
-  explicit Countdown(int exponent) {
+  explicit CountdownInTime(int exponent) {
     const examples::LineStart start = examples::make_galperin(exponent);
     ImpactStepOptions<double> options;
     options.event_limit = 1'000'000;
@@ -130,7 +130,7 @@ Experiment run_drift_experiment(bool brief) {
        "J", 0, finishing.largest, 1e-4}};
   const Index digits[] = {3, 31, 314, 3141};
   for (int k = 0; k < 4; ++k) {
-    const Countdown all(k);
+    const CountdownInTime all(k);
     const std::string mass = label_text(std::pow(100.0, k));
     experiment.comparisons.push_back({"Galperin in time: impacts, heavy ball of mass " + mass, "",
                                       double(digits[k]), double(all.reflections), 0});

@@ -6,6 +6,8 @@
 
 namespace carom::cli {
 
+inline constexpr double earth_gravity = 9.81;  ///< Of every experiment [m/s²].
+
 /// A number that paper and pencil give, beside the one the library computes.
 struct Comparison {
   std::string quantity;

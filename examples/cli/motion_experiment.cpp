@@ -49,7 +49,7 @@ struct Bounces {
   }
 };
 
-const double first_fall = std::sqrt(2 / 9.81);
+const double first_fall = std::sqrt(2 / earth_gravity);
 
 /// t_k = t₁ (1 + 2 Σ e^j), j = 1 … k − 1.
 double expected_bounce(double e, int k) {

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json_input.hpp"
+#include "cli/json_output.hpp"
 #include "cli/simulated_systems.hpp"
 #include "io/file_text.hpp"
 
@@ -41,21 +42,16 @@ Request read_request(const std::string& text) {
   return request;
 }
 
-nlohmann::ordered_json to_json(const VectorX<double>& values) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const double x : values) array.push_back(x);
-  return array;
-}
-
 std::string format_json(const SimulationAnswer& answer) {
-  const nlohmann::ordered_json document{
-      {"impact_times", answer.impact_times},
-      {"reflections", answer.reflections},
-      {"energy_error_max", answer.energy_error},
-      {"momentum_error_max", answer.momentum_error},
-      {"final",
-       {{"time", answer.time}, {"q", to_json(answer.q)}, {"velocity", to_json(answer.velocity)}}},
-      {"status", to_string(answer.status)}};
+  const nlohmann::ordered_json document{{"impact_times", answer.impact_times},
+                                        {"reflections", answer.reflections},
+                                        {"energy_error_max", answer.energy_error},
+                                        {"momentum_error_max", answer.momentum_error},
+                                        {"final",
+                                         {{"time", answer.time},
+                                          {"q", json_array(answer.q)},
+                                          {"velocity", json_array(answer.velocity)}}},
+                                        {"status", to_string(answer.status)}};
   return document.dump() + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "carom/solvers/solve_contact.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/json_output.hpp"
 #include "cli/table.hpp"
 #include "io/file_text.hpp"
 #include "io/text_problem.hpp"
@@ -75,10 +76,6 @@ TimedSolution solve(const TextProblem& given, const SolveOptions& options) {
   return result;
 }
 
-std::vector<double> to_array(const VectorX<double>& vector) {
-  return {vector.data(), vector.data() + vector.size()};
-}
-
 std::string format_json(const TextProblem& given, const TimedSolution& timed) {
   const ContactSolution<double>& s = timed.solution;
   const Certificate<double>& c = s.certificate;
@@ -88,9 +85,9 @@ std::string format_json(const TextProblem& given, const TimedSolution& timed) {
                                         {"iterations", s.report.iterations},
                                         {"contacts", given.problem.contact_count()},
                                         {"velocities", given.problem.velocity_count()},
-                                        {"velocity", to_array(s.velocity)},
-                                        {"impulse", to_array(s.impulse)},
-                                        {"contact_velocity", to_array(s.contact_velocity)},
+                                        {"velocity", json_array(s.velocity)},
+                                        {"impulse", json_array(s.impulse)},
+                                        {"contact_velocity", json_array(s.contact_velocity)},
                                         {"certificate",
                                          {{"residual", c.residual},
                                           {"duality_gap", c.duality_gap},

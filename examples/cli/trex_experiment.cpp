@@ -109,7 +109,7 @@ Panel make_drop_panel(const std::string& title, const Pair& pair) {
 /// ξ at the end of a step that ends just after the landing; what is wrong is not a number.
 double landing_indeterminacy(const examples::TrexStance& stance) {
   examples::TrexDropOptions options;
-  options.time_step = std::sqrt(2 * options.drop / 9.81) / 20 * (1 + 1e-9);
+  options.time_step = std::sqrt(2 * options.drop / earth_gravity) / 20 * (1 + 1e-9);
   options.duration = 20 * options.time_step;
   const auto samples = examples::compare_trex_orders(stance, options);
   const bool landed = samples.size() == 20 && samples.back().impacts == 2;
