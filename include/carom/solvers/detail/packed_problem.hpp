@@ -100,11 +100,14 @@ class PackedProblem {
   void write(Index place, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
              const ContactWeights<Scalar>& weights, const Vector3<Scalar>& bias) noexcept {
     const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
-    Scalar rows[3] = {};
+    const auto squared = [](const Scalar* first, Index size) {
+      Scalar sum = 0;
+      for (Index k = 0; k < size; k += row_lanes) sum += lanes_at(first + k).square().sum();
+      return sum;
+    };
+    Scalar rows[3];
     for (int c = 0; c < 3; ++c) {
-      for (Index i = 0; i < low; ++i) rows[c] += block[c * low + i] * block[c * low + i];
-      const Scalar* const other = block + 3 * low + c * high;
-      for (Index i = 0; i < high; ++i) rows[c] += other[i] * other[i];
+      rows[c] = squared(block + c * low, low) + squared(block + 3 * low + c * high, high);
     }
     write(place, {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z(), rows[0],
                   rows[1], rows[2]});
