@@ -22,6 +22,7 @@ target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
 # instantiate; each file is in a namespace named after it. No unit takes more than 45 seconds.
 set(files_per_unit_impact 7)
+set(files_per_unit_variational 7)
 
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
