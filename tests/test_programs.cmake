@@ -23,6 +23,7 @@ target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp
 # instantiate; each file is in a namespace named after it. No unit takes more than 45 seconds.
 set(files_per_unit_impact 7)
 set(files_per_unit_variational 7)
+set(files_per_unit_scenes 6)
 
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
