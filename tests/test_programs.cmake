@@ -20,7 +20,7 @@ target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
-# instantiate; each file is in a namespace named after it. No unit takes more than 45 seconds.
+# instantiate; each file is in a namespace named after it.
 set(files_per_unit_impact 7)
 set(files_per_unit_variational 7)
 set(files_per_unit_scenes 6)
