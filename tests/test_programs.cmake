@@ -19,6 +19,12 @@ add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
 target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
+# Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
+# instantiate; each file is in a namespace named after it.
+set(files_per_unit_impact 7)
+set(files_per_unit_variational 7)
+set(files_per_unit_scenes 6)
+
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
 set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes)
@@ -28,6 +34,10 @@ foreach(room IN LISTS rooms)
     add_executable(carom_${room}_tests ${sources})
     target_link_libraries(carom_${room}_tests PRIVATE carom_test_support)
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
+    if(DEFINED files_per_unit_${room})
+      set_target_properties(carom_${room}_tests PROPERTIES
+        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit_${room}})
+    endif()
     add_test(NAME ${room} COMMAND carom_${room}_tests)
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(scenes|variational)$")

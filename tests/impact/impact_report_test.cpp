@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace impact_report_test {
+
 using carom::ImpactOptions, carom::ImpactReport, carom::ImpactStatus, carom::Index;
 using carom::detail::collapse_fault, carom::detail::restitution_fault;
 
@@ -104,3 +106,5 @@ TEMPLATE_TEST_CASE("impact_report: a collapse threshold lies inside zero and one
   CHECK(collapse_fault(not_a_number<Scalar>) == expected + "nan");
   CHECK(collapse_fault(infinity<Scalar>) == expected + "inf");
 }
+
+}  // namespace impact_report_test

@@ -17,6 +17,8 @@
 
 #include "io/text_problem.hpp"
 
+namespace bundled_problems_test {
+
 using carom::Index, carom::SapSolver, carom::VectorX;
 using carom::examples::read_text_problem, carom::examples::TextProblem;
 using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
@@ -189,3 +191,5 @@ TEST_CASE("bundled problems: derivatives of their solutions are those of central
   }
   CHECK(compared == 4);
 }
+
+}  // namespace bundled_problems_test

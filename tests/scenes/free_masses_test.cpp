@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace free_masses_test {
+
 using carom::Index, carom::LagrangianDerivatives, carom::MatrixX, carom::VectorX;
 using carom::examples::write_free_lagrangian, carom::examples::write_free_lagrangian_curvature;
 using carom::testing::numbers;
@@ -33,3 +35,5 @@ TEST_CASE("free_masses: half the sum of m v² and its derivatives", "[scenes][or
   CHECK(all.by_qv == MatrixX<double>::Zero(3, 3));
   CHECK(all.by_vv == MatrixX<double>(masses.asDiagonal()));
 }
+
+}  // namespace free_masses_test

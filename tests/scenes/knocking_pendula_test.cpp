@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace knocking_pendula_test {
+
 using namespace carom::testing;
 using carom::GapRoot, carom::ImpactStepper, carom::Index, carom::LegendreMap, carom::MatrixX;
 using carom::MechanicalState, carom::VectorX;
@@ -96,3 +98,5 @@ TEST_CASE("knocking: a hundred thousand impacts", "[.][scene][variational][slow]
   CHECK(finishing < 1e-4);
   CHECK(std::abs(restarting) > 100 * finishing);
 }
+
+}  // namespace knocking_pendula_test

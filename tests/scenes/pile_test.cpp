@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace pile_test {
+
 using carom::Index, carom::SapSolver;
 using carom::examples::make_pile, carom::examples::make_piles, carom::examples::Pile;
 
@@ -57,3 +59,5 @@ TEST_CASE("pile: a hundred thousand bodies are solved", "[scenes][scene][.slow]"
   CHECK(report.converged());
   CHECK(report.iterations <= 60);
 }
+
+}  // namespace pile_test

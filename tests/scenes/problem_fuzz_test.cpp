@@ -10,6 +10,8 @@
 
 #include "io/file_text.hpp"
 
+namespace problem_fuzz_test {
+
 using carom::testing::check_problem_text, carom::testing::FuzzOutcome;
 using carom::testing::mutate_problem_text;
 
@@ -60,3 +62,5 @@ TEST_CASE("fuzz: text that is no problem at all is refused", "[scenes][example]"
     CHECK(check_problem_text(text) == FuzzOutcome::refused);
   }
 }
+
+}  // namespace problem_fuzz_test

@@ -7,6 +7,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace quadruped_test {
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::Index, carom::MechanicalState, carom::VectorX;
@@ -202,3 +204,5 @@ TEST_CASE("quadruped: drops askew of firm and soft legs come to rest", "[.][scen
     }
   }
 }
+
+}  // namespace quadruped_test

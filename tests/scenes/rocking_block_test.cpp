@@ -12,6 +12,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace rocking_block_test {
+
 using namespace carom::testing;
 using carom::ImpactProblem, carom::ImpactStepper, carom::MassMatrix, carom::MechanicalState;
 using carom::PlasticImpact, carom::PlasticLaw, carom::RestitutionImpact, carom::VectorX;
@@ -78,3 +80,5 @@ TEST_CASE("rocking_block: rates, energies and the first impact are Housner's",
     CHECK(std::abs(first / linear - 1) < alpha * alpha);
   }
 }
+
+}  // namespace rocking_block_test

@@ -12,6 +12,8 @@
 
 #include "io/text_problem_writer.hpp"
 
+namespace text_problem_test {
+
 namespace {
 
 using carom::Index;
@@ -134,3 +136,5 @@ TEST_CASE("number_text: numbers are finite words, whatever follows", "[scenes][e
   CHECK_FALSE(carom::examples::parse_count("99999999999999999999"));
   CHECK(*carom::examples::parse_count("99999999999") == 99999999999);
 }
+
+}  // namespace text_problem_test

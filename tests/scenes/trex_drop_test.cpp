@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace trex_drop_test {
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::Index, carom::VectorX;
@@ -180,3 +182,5 @@ TEST_CASE("trex_drop: actuators in kg, cm and s hold the stance for half a secon
   CHECK(hip < 0.5);
   CHECK(lowest > 0.03);
 }
+
+}  // namespace trex_drop_test

@@ -9,6 +9,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace constrained_mass_test {
+
 using namespace carom::testing;
 using carom::ConstrainedMass, carom::MatrixX, carom::VectorX;
 
@@ -53,3 +55,5 @@ TEST_CASE("constrained_mass: solve meets both right-hand sides", "[variational][
         rounding(64, 8.0));
   CHECK((rows * v - numbers<double>({-4, 5})).norm() <= rounding(64, 8.0));
 }
+
+}  // namespace constrained_mass_test

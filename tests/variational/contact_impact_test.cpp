@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace contact_impact_test {
+
 using namespace carom::testing;
 using carom::ContactImpact, carom::ImpactResolver, carom::Index, carom::LegendreMap;
 using carom::MatrixX, carom::MechanicalState, carom::StepSolver, carom::VectorX;
@@ -89,3 +91,5 @@ TEST_CASE("contact_impact: a held contact does not guide what an impact does to 
   CHECK(report.reflections == 1);
   CHECK_FALSE(solver.holds(0));
 }
+
+}  // namespace contact_impact_test

@@ -4,6 +4,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace flight_guess_test {
+
 using namespace carom::testing;
 using carom::FlightGuess, carom::MechanicalState, carom::VectorX;
 
@@ -32,3 +34,5 @@ TEST_CASE("flight_guess: exact in steady acceleration, whatever the spans", "[va
   flight.write(other, rate(0.1), 0.3, guess);
   CHECK((guess - (other.q + 0.3 * rate(0.1))).norm() <= 1e-15);
 }
+
+}  // namespace flight_guess_test

@@ -8,6 +8,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace gap_root_test {
+
 using namespace carom::testing;
 using carom::GapRoot, carom::Index, carom::MatrixX, carom::MechanicalState, carom::VectorX;
 
@@ -95,3 +97,5 @@ TEST_CASE("gap_root: a post crossed between the ends of the step is found", "[va
     CHECK(flight(0.2, speed).contact == -1);
   }
 }
+
+}  // namespace gap_root_test

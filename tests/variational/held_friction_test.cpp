@@ -9,6 +9,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace held_friction_test {
+
 using namespace carom::testing;
 using carom::ImpactStepper, carom::Index, carom::MatrixX, carom::MechanicalState;
 using carom::PlasticImpact, carom::VectorX;
@@ -106,3 +108,5 @@ TEST_CASE("held_friction: no friction, no braking", "[variational][edge]") {
   for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, 0.01).converged());
   CHECK(std::abs(state.q(0) - 1) < 1e-12);
 }
+
+}  // namespace held_friction_test

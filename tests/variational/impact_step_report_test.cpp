@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace impact_step_report_test {
+
 using carom::ImpactEvent, carom::ImpactStatus, carom::ImpactStepOptions, carom::ImpactStepReport;
 using carom::SolveStatus, carom::StepOptions;
 
@@ -69,3 +71,5 @@ TEMPLATE_TEST_CASE("impact_step_report: a fresh event is the first contact at ti
   CHECK(event.time == 0);
   CHECK(event.contact == 0);
 }
+
+}  // namespace impact_step_report_test

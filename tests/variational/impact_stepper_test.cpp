@@ -16,6 +16,8 @@
 
 #include "scenes/knocking_pendula.hpp"
 
+namespace impact_stepper_test {
+
 using namespace carom::testing;
 using carom::ImpactResolver, carom::ImpactStepOptions, carom::ImpactStepper, carom::Index;
 using carom::MechanicalState, carom::PlasticImpact, carom::RestitutionImpact, carom::SolveStatus;
@@ -408,3 +410,5 @@ TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[vari
   CHECK(state.q(0) == 1);
   CHECK(state.time == 3);
 }
+
+}  // namespace impact_stepper_test

@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace lagrangian_test {
+
 using namespace carom::testing;
 using carom::LagrangianDerivatives, carom::LagrangianEvaluator, carom::VectorX;
 
@@ -79,3 +81,5 @@ TEST_CASE("lagrangian: every pair of arguments lands in its place", "[variationa
   }
   CHECK(out.value == 2.0 * 225);
 }
+
+}  // namespace lagrangian_test

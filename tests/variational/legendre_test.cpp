@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace legendre_test {
+
 using namespace carom::testing;
 using carom::Index, carom::LegendreMap, carom::MatrixX, carom::VectorX;
 
@@ -111,3 +113,5 @@ TEST_CASE("legendre: what is known of a place does not outlive it", "[variationa
     CHECK(std::abs(u(0) - momentum / std::sqrt(1 + momentum * momentum)) < 1e-14);
   }
 }
+
+}  // namespace legendre_test

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace overlap_test {
+
 using namespace carom::testing;
 using carom::Index, carom::OverlapProjection, carom::SolveStatus, carom::VectorX;
 
@@ -104,3 +106,5 @@ TEST_CASE("overlap: what is open stays, what is not a number is told", "[variati
   q = numbers<double>({2, 1});
   CHECK(weightless.project_out(none, 0, 1e-12, q).status == SolveStatus::no_progress);
 }
+
+}  // namespace overlap_test

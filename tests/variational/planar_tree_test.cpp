@@ -15,6 +15,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace planar_tree_test {
+
 using namespace carom::testing;
 using carom::Index, carom::LagrangianDerivatives, carom::LagrangianEvaluator, carom::PlanarBody;
 using carom::PlanarTree, carom::PlanarTreeOptions, carom::VariationalStepper, carom::Vector;
@@ -222,3 +224,5 @@ TEST_CASE("planar_tree: bad bodies are named", "[variational][edge]") {
   bodies[3].hinge(1) = std::numeric_limits<double>::infinity();
   CHECK(refusal(bodies) == "body 3: hinge entry 1: expected a finite number, got inf");
 }
+
+}  // namespace planar_tree_test

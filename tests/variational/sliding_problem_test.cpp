@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace sliding_problem_test {
+
 using carom::Index, carom::SlidingProblem, carom::Vector, carom::VectorX;
 
 TEMPLATE_TEST_CASE("sliding_problem: a contact sticks or slides against its slip",
@@ -54,3 +56,5 @@ TEST_CASE("sliding_problem: nothing takes more energy", "[variational][oracle]")
     CHECK(cost(x) >= cost(best) - 1e-15);
   }
 }
+
+}  // namespace sliding_problem_test

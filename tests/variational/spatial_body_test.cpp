@@ -14,6 +14,8 @@
 #include "support/random_trees.hpp"
 #include "support/tolerance.hpp"
 
+namespace spatial_body_test {
+
 using namespace carom::testing;
 using carom::check_bodies, carom::Index, carom::JointKind, carom::SpatialBody;
 using Point = carom::Vector3<double>;
@@ -152,3 +154,5 @@ TEST_CASE("spatial_body: a floating body takes six joints behind what is there",
   CHECK((bodies[7].centre - body.centre).norm() == 0);
   CHECK((bodies[7].inertia - body.inertia).norm() == 0);
 }
+
+}  // namespace spatial_body_test

@@ -22,6 +22,8 @@
 #include "support/random_trees.hpp"
 #include "support/tolerance.hpp"
 
+namespace spatial_tree_test {
+
 using namespace carom::testing;
 using carom::append_floating_body, carom::Index, carom::JointKind, carom::LagrangianDerivatives;
 using carom::LagrangianEvaluator, carom::MatrixX, carom::PlanarTree, carom::SpatialBody;
@@ -565,3 +567,5 @@ TEST_CASE("spatial_tree: bad gravity and bad bodies are refused", "[variational]
                     "gravity entry 1: expected a finite number, got inf");
   CHECK_THROWS_WITH(SpatialTree<double>({}), "bodies: expected at least 1, got 0");
 }
+
+}  // namespace spatial_tree_test

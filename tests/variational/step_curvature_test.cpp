@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace step_curvature_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::MechanicalState, carom::PlanarBody, carom::PlanarTree;
 using carom::Quadrature, carom::FirstOrder, carom::StepCurvature, carom::StepDerivative;
@@ -121,3 +123,5 @@ TEST_CASE("step_curvature: a step that does not converge says so", "[variational
   const MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({NAN, -1})};
   CHECK_FALSE(curvature.evaluate(system, lifted, state, 0.1, state.q, second).converged());
 }
+
+}  // namespace step_curvature_test

@@ -8,6 +8,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace step_solver_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MechanicalState, carom::Quadrature, carom::SolveStatus;
 using carom::StepSolver, carom::VectorX;
@@ -126,3 +128,5 @@ TEST_CASE("step_solver: what cannot be solved is told", "[variational][edge]") {
   now.momentum(0) = std::numeric_limits<double>::infinity();
   CHECK(solver.solve(fine, now, 0.1, now.q).status == SolveStatus::not_finite);
 }
+
+}  // namespace step_solver_test

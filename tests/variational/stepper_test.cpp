@@ -12,6 +12,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace stepper_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::Quadrature, carom::SolveStatus, carom::StepOptions;
 using carom::VariationalStepper, carom::VectorX;
@@ -330,3 +332,5 @@ TEST_CASE("stepper: a mass matrix singular somewhere is told", "[variational][ed
   CHECK(report.status == SolveStatus::no_progress);
   CHECK(state.q(0) == 1);
 }
+
+}  // namespace stepper_test
