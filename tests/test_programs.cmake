@@ -19,8 +19,17 @@ add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
 target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
+# What the precompiled header declares to be instantiated elsewhere.
+add_library(carom_test_instantiations STATIC
+  support/instantiations_double.cpp support/instantiations_float.cpp)
+target_link_libraries(carom_test_instantiations PRIVATE carom_test_support)
+
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
 # instantiate; each file is in a namespace named after it.
+set(files_per_unit_linalg 6)
+set(files_per_unit_cones 4)
+set(files_per_unit_contact 6)
+set(files_per_unit_solvers 3)
 set(files_per_unit_impact 7)
 set(files_per_unit_variational 7)
 set(files_per_unit_scenes 6)
@@ -32,7 +41,8 @@ foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)
     add_executable(carom_${room}_tests ${sources})
-    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support)
+    target_link_libraries(carom_${room}_tests PRIVATE
+      carom_test_support carom_test_instantiations)
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
     if(DEFINED files_per_unit_${room})
       set_target_properties(carom_${room}_tests PROPERTIES

@@ -16,6 +16,8 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 
+namespace bilateral_test {
+
 using carom::Bilateral, carom::ContactProblem, carom::Index;
 using carom::testing::draw_matrix, carom::testing::VectorSource;
 using Eigen::Matrix3d, Eigen::Vector3d, Eigen::VectorXd;
@@ -209,3 +211,5 @@ TEST_CASE("bilateral: data are refused by name", "[contact][input]") {
   CHECK(refusal({.rows = 3, .stiffness = -2}) ==
         "constraint 0: stiffness: expected a number > 0, got -2");
 }
+
+}  // namespace bilateral_test

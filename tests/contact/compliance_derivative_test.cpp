@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace compliance_derivative_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::Index, carom::inverse_mass_of;
 using carom::make_compliance_derivative, carom::make_weighted, carom::Vector3;
 using carom::testing::draw_body, carom::testing::draw_matrix, carom::testing::Dual;
@@ -90,3 +92,5 @@ TEST_CASE("compliance_derivative: the inverse mass is the one R was made with, a
   value.check(60);
   slope.check(120);
 }
+
+}  // namespace compliance_derivative_test

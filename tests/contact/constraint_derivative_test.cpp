@@ -8,6 +8,8 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
+namespace constraint_derivative_test {
+
 using carom::ImpulseShape, carom::make_constraint_derivative, carom::RowNumbers;
 using carom::WeightedConstraint, carom::testing::draw_law, carom::testing::VectorSource;
 using carom::testing::WorstCase;
@@ -85,3 +87,5 @@ TEST_CASE("constraint derivative: closed forms of a row between bounds", "[conta
   CHECK(derivative.by_excess.isZero(0));
   CHECK(derivative.margin == 1);
 }
+
+}  // namespace constraint_derivative_test

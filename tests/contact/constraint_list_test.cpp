@@ -9,6 +9,8 @@
 
 #include "support/catch.hpp"
 
+namespace constraint_list_test {
+
 using carom::ContactProblem, carom::JointLimit, carom::WeightedConstraint;
 using Eigen::Matrix3d, Eigen::MatrixXd, Eigen::Vector3d;
 
@@ -115,3 +117,5 @@ TEST_CASE("constraint list: data are refused by name and leave no trace", "[cont
   CHECK(problem.constraints().count() == 1);
   CHECK(problem.impulse_count() == 1);
 }
+
+}  // namespace constraint_list_test

@@ -17,6 +17,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace constraint_primal_test {
+
 using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
 using carom::testing::draw_constrained, carom::testing::draw_velocity;
@@ -206,3 +208,5 @@ TEST_CASE("constraints: float follows double", "[contact][solvers][oracle]") {
   });
   near.check(40);
 }
+
+}  // namespace constraint_primal_test

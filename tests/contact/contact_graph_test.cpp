@@ -11,6 +11,8 @@
 #include "support/raw_problem.hpp"
 #include "support/worst_case.hpp"
 
+namespace contact_graph_test {
+
 using carom::ContactEdge, carom::ContactGraph, carom::ContactIsland, carom::ContactProblem;
 using carom::Index;
 using carom::testing::build, carom::testing::draw_problem, carom::testing::RawContact;
@@ -186,3 +188,5 @@ TEST_CASE("contact_graph: an island is direct while its factor is small enough",
   CHECK(graph.forest().fronts().empty());
   CHECK(graph.analysis_count() == 2);
 }
+
+}  // namespace contact_graph_test

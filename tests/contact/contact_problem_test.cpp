@@ -16,6 +16,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace contact_problem_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::Fault, carom::Index;
 using carom::WeightedContact;
 using carom::testing::build, carom::testing::convert_vector, carom::testing::draw_problem,
@@ -536,3 +538,5 @@ TEST_CASE("contact_problem: a copy is independent", "[contact][example]") {
   CHECK(copy.body_count() == 3);
   CHECK(copy.jacobian(0, 0) == original.jacobian.transpose());
 }
+
+}  // namespace contact_problem_test

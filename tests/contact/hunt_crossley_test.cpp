@@ -10,6 +10,8 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
+namespace hunt_crossley_test {
+
 using carom::ContactProblem, carom::HuntCrossleyContact, carom::make_weighted;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 using Eigen::Matrix3d, Eigen::Vector3d;
@@ -111,3 +113,5 @@ TEST_CASE("hunt-crossley: data are refused by name", "[contact][input]") {
   CHECK(refusal({.gap = 0, .stiffness = 1, .dissipation = 0, .friction = -1}) ==
         "contact 0: friction: expected a finite number >= 0, got -1");
 }
+
+}  // namespace hunt_crossley_test

@@ -15,6 +15,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace impulse_derivative_test {
+
 using carom::ConeRegion, carom::ContactWeights, carom::FrictionCone, carom::ImpulseDerivative;
 using carom::Index, carom::make_impulse_derivative, carom::RegionBoundary, carom::Vector3;
 using carom::testing::Dual, carom::testing::foot_on_cone, carom::testing::rounding;
@@ -169,3 +171,5 @@ TEST_CASE("impulse_derivative: without friction nothing holds the tangents, slip
     CHECK(d.by_friction.x() == (slip > 0 ? 0.25 : 0));
   }
 }
+
+}  // namespace impulse_derivative_test

@@ -12,6 +12,8 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
+namespace impulse_set_test {
+
 using carom::nearest_impulse;
 using carom::RowNumbers, carom::impulse_curvature, carom::ImpulseSet, carom::ImpulseShape;
 using carom::testing::draw_law, carom::testing::draw_matrix, carom::testing::VectorSource;
@@ -125,3 +127,5 @@ TEST_CASE("impulse set: faults are named", "[contact][input]") {
   set.rows = 4;
   CHECK(set_fault("x", set) == "x: rows: expected 6, got 4");
 }
+
+}  // namespace impulse_set_test

@@ -13,6 +13,8 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
+namespace joint_constraints_test {
+
 using carom::ContactProblem, carom::DryFriction, carom::JointLimit, carom::Motor, carom::Tendon;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -192,3 +194,5 @@ TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
   CHECK(refusal<Tendon<double>>({.stretch = 0, .stiffness = -1}) ==
         "constraint 0: stiffness: expected a number > 0, got -1");
 }
+
+}  // namespace joint_constraints_test

@@ -5,6 +5,8 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 
+namespace problem_differential_test {
+
 using carom::ContactProblem, carom::DifferentialParts, carom::Index, carom::ProblemDifferential;
 using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
 
@@ -62,3 +64,5 @@ TEST_CASE("problem_differential: the product runs over what both speak of", "[co
   CHECK(b.dot(a) == a.dot(b));
   CHECK(a.dot(a) == 5 + 25 + 113 + 6 + 4e6);
 }
+
+}  // namespace problem_differential_test

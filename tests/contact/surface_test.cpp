@@ -7,6 +7,8 @@
 
 #include "support/catch.hpp"
 
+namespace surface_test {
+
 using carom::ContactProblem, carom::friction_at, carom::on_moving_surface, carom::StribeckFriction;
 using carom::WeightedContact;
 using Eigen::Matrix3d, Eigen::Vector3d;
@@ -95,3 +97,5 @@ TEST_CASE("surface: friction falls from static to kinetic", "[contact][example]"
   CHECK(run(0)(0) < 1e-3);
   CHECK(run(0.5)(1) == Approx(gravity * 0.1).epsilon(1e-3));
 }
+
+}  // namespace surface_test

@@ -5,6 +5,8 @@
 
 #include "support/catch.hpp"
 
+namespace weighted_constraint_test {
+
 using carom::ImpulseShape, carom::WeightedConstraint;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("weighted constraint: rows that a cone bounds together have one weight
   torsional.regularization(3) = 2;  // a row of its own
   CHECK(constraint_fault("x", torsional).empty());
 }
+
+}  // namespace weighted_constraint_test

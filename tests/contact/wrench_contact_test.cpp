@@ -13,6 +13,8 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 
+namespace wrench_contact_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::ImpulseShape, carom::WrenchContact;
 using carom::testing::draw_matrix, carom::testing::VectorSource;
 using Eigen::Matrix3d, Eigen::Vector3d;
@@ -206,3 +208,5 @@ TEST_CASE("wrench: data are refused by name", "[contact][input]") {
   CHECK(refusal({.contact = ground, .shape = ImpulseShape::intervals}) ==
         "constraint 0: shape: expected a cone, got intervals");
 }
+
+}  // namespace wrench_contact_test

@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace block_cholesky_test {
+
 using carom::BlockCholesky, carom::FrontForest, carom::FrontRange, carom::Index;
 using carom::MinimumDegree, carom::VectorX;
 using carom::testing::BlockGraph, carom::testing::BlockMatrix, carom::testing::rounding;
@@ -163,3 +165,5 @@ TEST_CASE("block_cholesky: a matrix that is not positive definite is refused",
   });
   CHECK(refused == count);
 }
+
+}  // namespace block_cholesky_test

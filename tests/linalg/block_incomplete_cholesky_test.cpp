@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace block_incomplete_cholesky_test {
+
 using carom::BlockIncompleteCholesky, carom::Index, carom::VectorX;
 using carom::testing::BlockGraph, carom::testing::BlockMatrix, carom::testing::pack_blocks;
 using carom::testing::rounding, carom::testing::WorstCase;
@@ -112,3 +114,5 @@ TEST_CASE("block_incomplete_cholesky: what is not positive definite is refused",
     CHECK_FALSE(factor.factor(blocks, {0, 3}));
   }
 }
+
+}  // namespace block_incomplete_cholesky_test

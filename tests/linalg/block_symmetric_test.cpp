@@ -6,6 +6,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace block_symmetric_test {
+
 using carom::BlockSymmetric, carom::VectorX;
 using carom::testing::BlockMatrix, carom::testing::rounding, carom::testing::WorstCase;
 
@@ -59,3 +61,5 @@ TEST_CASE("block_symmetric: a range is cleared, copied and multiplied alone", "[
   a.multiply({0, 3}, x.data(), y.data());
   CHECK(y == Eigen::Vector4d(0, 0, 700, 7000));
 }
+
+}  // namespace block_symmetric_test

@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace conjugate_gradient_test {
+
 using carom::conjugate_gradient, carom::ConjugateGradientReport, carom::Index, carom::VectorX;
 using carom::testing::BlockGraph, carom::testing::BlockMatrix, carom::testing::rounding;
 using carom::testing::WorstCase;
@@ -101,3 +103,5 @@ TEST_CASE("conjugate_gradient: a matrix that is not definite or not finite is no
   const auto nothing = solve<double>(Eigen::MatrixXd::Identity(3, 3), b, 100.0, 50);
   CHECK((nothing.report.iterations == 0 && nothing.x.isZero(0)));
 }
+
+}  // namespace conjugate_gradient_test

@@ -8,6 +8,8 @@
 #include "support/catch.hpp"
 #include "support/worst_case.hpp"
 
+namespace front_forest_test {
+
 using carom::Front, carom::FrontForest, carom::FrontRange, carom::Index, carom::MinimumDegree;
 using carom::testing::BlockGraph, carom::testing::WorstCase;
 
@@ -153,3 +155,5 @@ TEST_CASE("front_forest: components follow each other", "[linalg][example]") {
     CHECK(slots[1] == 6);  // the chain from end to end
   }
 }
+
+}  // namespace front_forest_test

@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/worst_case.hpp"
 
+namespace minimum_degree_test {
+
 using carom::MinimumDegree;
 using carom::testing::BlockGraph, carom::testing::Edges, carom::testing::WorstCase;
 
@@ -129,3 +131,5 @@ TEST_CASE("minimum_degree: parts that are not connected do not influence each ot
   }
   CHECK(part == order_of(alone));
 }
+
+}  // namespace minimum_degree_test

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace second_order_test {
+
 using carom::SecondOrder, carom::VectorX;
 using carom::testing::rounding;
 
@@ -118,3 +120,5 @@ TEST_CASE("second_order: without outer directions it is plain forward mode", "[l
   CHECK((f.inner == g.inner).all());
   CHECK(f.mixed.size() == 0);
 }
+
+}  // namespace second_order_test

@@ -5,6 +5,8 @@
 
 #include "support/catch.hpp"
 
+namespace sequence_test {
+
 using carom::Index, carom::Sequence;
 
 TEST_CASE("sequence: items stay when it grows, memory stays when it shrinks", "[linalg][law]") {
@@ -51,3 +53,5 @@ TEST_CASE("sequence: equal means the same items", "[linalg][example]") {
   b.assign(2, 1);
   CHECK_FALSE(a == b);
 }
+
+}  // namespace sequence_test

@@ -17,6 +17,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace certificate_test {
+
 using carom::Certificate, carom::certify, carom::ContactProblem, carom::Index, carom::MatrixX;
 using carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
@@ -433,3 +435,5 @@ TEMPLATE_TEST_CASE(
   CHECK(stopped > 80);
   for (const WorstCase* law : {&pair, &alone, &bound}) law->check(250);
 }
+
+}  // namespace certificate_test

@@ -18,6 +18,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace sap_derivative_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::DifferentialParts, carom::Index;
 using carom::MatrixX, carom::ProblemDifferential, carom::RegionBoundary, carom::SapDerivative;
 using carom::SapSolver, carom::SolveStatus, carom::Vector3, carom::VectorX;
@@ -526,3 +528,5 @@ TEST_CASE("sap_derivative: the gradient of a rollout is that of its end by the s
   CHECK(by_mass == Approx(difference(&Slide::mass, 1e-4)).epsilon(1e-6));
   CHECK(by_stiffness == Approx(difference(&Slide::stiffness, 1)).epsilon(1e-6));
 }
+
+}  // namespace sap_derivative_test

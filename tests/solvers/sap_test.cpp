@@ -21,6 +21,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace sap_test {
+
 using carom::ContactProblem, carom::Index, carom::SapOptions, carom::SapSolver;
 using carom::SolveReport, carom::SolveStatus, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
@@ -644,3 +646,5 @@ TEMPLATE_TEST_CASE("sap: a body at rest whose contacts press against each other 
     }
   }
 }
+
+}  // namespace sap_test

@@ -7,6 +7,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace linearized_impulses_test {
+
 using carom::ConstraintList, carom::ContactProblem, carom::ImpulseShape, carom::Index;
 using carom::ProblemDifferential, carom::SapDerivative, carom::SapSolver, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_constrained;
@@ -185,3 +187,5 @@ TEST_CASE("sap_derivative: a motor at its limit no longer answers to its target"
     CHECK(derivative.constraint(0).impulse(0) == Approx(limited ? bound : mass * velocity(0)));
   }
 }
+
+}  // namespace linearized_impulses_test
