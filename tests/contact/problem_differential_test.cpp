@@ -42,6 +42,35 @@ TEMPLATE_TEST_CASE("problem_differential: each number of the data has one of its
   }
 }
 
+TEST_CASE("problem_differential: it fits problems of its own sizes only", "[contact][example]") {
+  const auto make = [](int first, int second, bool joined, int rows) {
+    ContactProblem<double> problem(0.01);
+    for (const int size : {first, second}) {
+      problem.add_body(Eigen::MatrixXd::Identity(size, size), Eigen::VectorXd::Zero(size));
+    }
+    const carom::CompliantContact<double> law{.gap = 0, .stiffness = 1};
+    const Eigen::MatrixXd here = Eigen::MatrixXd::Ones(3, first);
+    if (joined) {
+      problem.add_contact(0, here, 1, Eigen::MatrixXd::Ones(3, second), law);
+    } else {
+      problem.add_contact(0, here, law);
+    }
+    for (int left = rows; left > 0; left -= rows) {
+      carom::WeightedConstraint<double> rows_law;
+      rows_law.set = carom::free_impulses<double>(rows);
+      problem.add_constraint(0, Eigen::MatrixXd::Ones(rows, first), rows_law);
+    }
+    return problem;
+  };
+  ProblemDifferential<double> numbers;
+  numbers.set_zero(make(3, 6, false, 1));
+  CHECK(numbers.fits(make(3, 6, false, 1)));
+  CHECK_FALSE(numbers.fits(make(6, 3, false, 1)));
+  CHECK_FALSE(numbers.fits(make(3, 6, true, 1)));
+  CHECK_FALSE(numbers.fits(make(3, 6, false, 2)));
+  CHECK_FALSE(numbers.fits(make(3, 6, false, 0)));
+}
+
 TEST_CASE("problem_differential: the product runs over what both speak of", "[contact][example]") {
   ContactProblem<double> problem(0.01);
   problem.add_body(Eigen::Matrix2d::Identity(), Eigen::Vector2d(0, 0));

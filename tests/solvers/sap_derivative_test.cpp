@@ -316,6 +316,35 @@ TEST_CASE("sap_derivative: the solver's analysis is taken over, whatever was see
   });
 }
 
+TEST_CASE("sap_derivative: contacts of one body that change places keep their own derivatives",
+          "[solvers][regression]") {
+  // Two contacts of one body, one stuck and one open, first the one, then the other.
+  SapDerivative<double> reused;
+  for (const bool first_stuck : {true, false, true}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.01, 0, 0));
+    const Eigen::Matrix3d up = Eigen::Matrix3d::Identity();
+    const Eigen::Matrix3d aside = Eigen::Vector3d(2, 3, 0.5).asDiagonal();
+    for (const bool stuck : {first_stuck, !first_stuck}) {
+      problem.add_contact(
+          0, stuck == first_stuck ? up : aside,
+          carom::WeightedContact<double>{0.8, {0.1, 0.1}, Eigen::Vector3d(0, 0, stuck ? 0.2 : -5)});
+    }
+    const Eigen::VectorXd velocity = solve(problem);
+    SapDerivative<double> fresh;
+    REQUIRE(reused.linearize(problem, velocity).usable());
+    REQUIRE(fresh.linearize(problem, velocity).usable());
+    ProblemDifferential<double> by_reused, by_fresh;
+    by_reused.set_zero(problem);
+    by_fresh.set_zero(problem);
+    const Eigen::VectorXd ones = Eigen::VectorXd::Ones(3);
+    CHECK(reused.pull_back(problem, ones, by_reused).converged());
+    CHECK(fresh.pull_back(problem, ones, by_fresh).converged());
+    CHECK(by_reused.free_velocity == by_fresh.free_velocity);
+    CHECK(by_reused.bias_velocity == by_fresh.bias_velocity);
+  }
+}
+
 TEST_CASE("sap_derivative: analyses of different solvers are told apart", "[solvers][regression]") {
   // Each solver has analysed once, so that counts alone would not tell.
   SapDerivative<double> shared;

@@ -231,7 +231,7 @@ TEST_CASE("sap: a guess that is not finite is left alone", "[solvers][example]")
       CHECK_FALSE(solved.report.error_bound <= 1e300);
       CHECK(solved.velocity.head(guess.size() - 1) == guess.head(guess.size() - 1));
       CHECK_FALSE(std::isfinite(solved.velocity(guess.size() - 1)));
-      CHECK(solved.impulse.array().isNaN().all());
+      CHECK(solved.impulse.isZero(0));
     }
   });
 }

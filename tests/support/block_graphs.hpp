@@ -44,6 +44,16 @@ using Edges = std::set<std::pair<int, int>>;  ///< lower node first
   }
   return edges;
 }
+/// About least/modulus of all pairs.
+[[nodiscard]] inline Edges scattered_edges(int count, int modulus, int least) {
+  Edges edges;
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < a; ++b) {
+      if ((3 * a * a + 5 * b * b + 7 * a * b) % modulus < least) edges.insert({b, a});
+    }
+  }
+  return edges;
+}
 /// A random tree with some more edges: always connected.
 [[nodiscard]] inline Edges random_edges(int count, int extra, std::mt19937& engine) {
   Edges edges;
@@ -97,6 +107,9 @@ void for_each_block_graph(const Visit& visit) {
   for (int count : {3, 6, 13}) visit(BlockGraph(mixed(count), full_edges(count)));
   visit(BlockGraph(sixes(42), grid_edges(6, 7)));
   visit(BlockGraph(mixed(42), grid_edges(6, 7)));
+  // Here a bound on the degrees that counts overlapping sets twice would pass the size.
+  visit(BlockGraph(sixes(32), scattered_edges(32, 11, 4)));
+  visit(BlockGraph(sixes(18), scattered_edges(18, 19, 10)));
   for (int sample = 0; sample < 25; ++sample) {
     const int count = 2 + int(engine() % 35);
     visit(BlockGraph(sample % 2 == 0 ? sixes(count) : mixed(count),

@@ -62,7 +62,7 @@ class ContactGraph {
     friend bool operator==(const Pair&, const Pair&) = default;
   };
 
-  void reserve(Index bodies, Index contacts);
+  void reserve(Index bodies, Index contacts, Index unknowns);
   template <RealScalar Scalar>
   void gather_pairs(const ContactProblem<Scalar>& problem);
   /// Stable: items in the order of key(item) in [0, key_count).
@@ -90,7 +90,7 @@ class ContactGraph {
   Sequence<int> placed_starts_, constraint_starts_, placed_constraints_;
   double analysed_limit_ = -1;
   int analysis_count_ = 0, layout_count_ = 0;
-  Index reserved_bodies_ = -1, reserved_contacts_ = -1;
+  Index reserved_bodies_ = -1, reserved_contacts_ = -1, reserved_unknowns_ = -1;
   // Scratch.
   Sequence<int> by_pair_, pair_start_, pair_at_, buckets_, sorted_;
   Sequence<int> root_, island_of_, local_, bodies_, starts_, neighbours_, weights_, local_slot_;
@@ -98,13 +98,17 @@ class ContactGraph {
 
 // --- implementation ---
 
-/// Room for any pattern of so many bodies and contacts, of a factor of usual size.
-inline void ContactGraph::reserve(Index bodies, Index contacts) {
-  if (bodies <= reserved_bodies_ && contacts <= reserved_contacts_) return;
+/// Room for any pattern of so many bodies, contacts and unknowns, of a factor of usual size.
+inline void ContactGraph::reserve(Index bodies, Index contacts, Index unknowns) {
+  if (bodies <= reserved_bodies_ && contacts <= reserved_contacts_ &&
+      unknowns <= reserved_unknowns_) {
+    return;
+  }
   reserved_bodies_ = bodies = std::max(bodies, reserved_bodies_);
+  reserved_unknowns_ = unknowns = std::max(unknowns, reserved_unknowns_);
   reserved_contacts_ = contacts = std::max(contacts, reserved_contacts_);
   const Index neighbours = std::min(2 * contacts, bodies * (bodies - 1));
-  order_.reserve(bodies, neighbours);
+  order_.reserve(bodies, neighbours, unknowns);
   forest_.reserve(bodies, neighbours);
   for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &root_,
                                  &island_of_, &local_, &weights_, &local_slot_}) {
@@ -368,7 +372,8 @@ void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
 
 template <RealScalar Scalar>
 void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_limit) {
-  reserve(problem.body_count(), problem.contact_count() + problem.constraints().part_count());
+  reserve(problem.body_count(), problem.contact_count() + problem.constraints().part_count(),
+          problem.velocity_count());
   gather_pairs(problem);
   const bool known =
       pairs_ == analysed_pairs_ && sizes_ == analysed_sizes_ && work_limit == analysed_limit_;

@@ -58,11 +58,18 @@ struct ProblemDifferential {
   [[nodiscard]] bool has_matrices() const noexcept { return matrices.size() > 0; }
   /// Whether all sizes are the problem's.
   [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
-    const Index contacts = problem.contact_count();
-    return free_velocity.size() == problem.velocity_count() && friction.size() == contacts &&
-           regularization.size() == 2 * contacts && bias_velocity.size() == 3 * contacts &&
-           constraint_bias_velocity.size() == problem.constraints().row_count() &&
-           bodies_ == problem.body_count();
+    const Index contacts = problem.contact_count(), rows = problem.constraints().row_count();
+    bool same = free_velocity.size() == problem.velocity_count() && friction.size() == contacts &&
+                regularization.size() == 2 * contacts && bias_velocity.size() == 3 * contacts &&
+                constraint_bias_velocity.size() == rows &&
+                constraint_regularization.size() == rows && bodies_ == problem.body_count() &&
+                sizes_.size() == place(contacts + problem.constraints().count(), 0);
+    if (!same || !has_matrices()) return same;
+    for_each_matrix(problem,
+                    [&](Index at, Index size, Index) { same = same && sizes_[at] == size; });
+    Index used = 0;
+    for_each_matrix(problem, [&](Index, Index size, Index columns) { used += size * columns; });
+    return same && used == matrices.size();
   }
   /// Of A of one body, n×n. A change counts by its symmetric part; a gradient is symmetric.
   [[nodiscard]] MatrixMap momentum(Index body) noexcept {
@@ -82,12 +89,12 @@ struct ProblemDifferential {
   /// rows are zero.
   [[nodiscard]] JacobianMap constraint_jacobian(Index constraint, int side, int part) noexcept {
     const Index at = constraint_place(constraint, side);
-    return {matrices.data() + starts_[at] + 3 * part * sizes_[at], sizes_[at], 3};
+    return {matrices.data() + starts_[at] + sizes_[at] * Index(3 * part), sizes_[at], 3};
   }
   [[nodiscard]] ConstJacobianMap constraint_jacobian(Index constraint, int side,
                                                      int part) const noexcept {
     const Index at = constraint_place(constraint, side);
-    return {matrices.data() + starts_[at] + 3 * part * sizes_[at], sizes_[at], 3};
+    return {matrices.data() + starts_[at] + sizes_[at] * Index(3 * part), sizes_[at], 3};
   }
 
   /// Σ of all products, number by number, over what both speak of.
@@ -107,30 +114,35 @@ struct ProblemDifferential {
   [[nodiscard]] Index constraint_place(Index constraint, int side) const noexcept {
     return place(friction.size() + constraint, side);
   }
-  void lay_out_matrices(const ContactProblem<Scalar>& problem, bool wanted) {
+  /// Calls visit(place, rows, columns) for every A and every Jᵀ of the problem.
+  template <typename Visit>
+  void for_each_matrix(const ContactProblem<Scalar>& problem, Visit&& visit) const noexcept {
     const ConstraintList<Scalar>& list = problem.constraints();
+    const auto size_of = [&](Index body) { return problem.body(body).size; };
+    for (Index b = 0; b < problem.body_count(); ++b) visit(b, size_of(b), size_of(b));
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      for (int side = 0; side < problem.side_count(i); ++side) {
+        visit(place(i, side), size_of(problem.side_body(i, side)), Index(3));
+      }
+    }
+    for (Index c = 0; c < list.count(); ++c) {
+      for (int side = 0; side < list.side_count(c); ++side) {
+        visit(constraint_place(c, side), size_of(list.side_body(c, side)),
+              Index(3 * list.parts(c)));
+      }
+    }
+  }
+  void lay_out_matrices(const ContactProblem<Scalar>& problem, bool wanted) {
     bodies_ = problem.body_count();
-    starts_.assign(place(problem.contact_count() + list.count(), 0), 0);
+    starts_.assign(place(problem.contact_count() + problem.constraints().count(), 0), 0);
     sizes_.assign(starts_.size(), 0);
     Index next = 0;
-    const auto lay = [&](Index at, Index size, Index columns) {
-      starts_[at] = next;
-      sizes_[at] = size;
-      next += size * columns;
-    };
     if (wanted) {
-      for (Index b = 0; b < bodies_; ++b) lay(b, problem.body(b).size, problem.body(b).size);
-      for (Index i = 0; i < problem.contact_count(); ++i) {
-        for (int side = 0; side < problem.side_count(i); ++side) {
-          lay(place(i, side), problem.body(problem.side_body(i, side)).size, 3);
-        }
-      }
-      for (Index c = 0; c < list.count(); ++c) {
-        for (int side = 0; side < list.side_count(c); ++side) {
-          lay(constraint_place(c, side), problem.body(list.side_body(c, side)).size,
-              3 * list.parts(c));
-        }
-      }
+      for_each_matrix(problem, [&](Index at, Index size, Index columns) {
+        starts_[at] = next;
+        sizes_[at] = size;
+        next += size * columns;
+      });
     }
     matrices.grow(next);
     matrices.setZero();

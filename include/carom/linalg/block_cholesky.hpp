@@ -48,7 +48,8 @@ class BlockCholesky {
   void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
   /// Sets the fronts to zero that touched nodes are in or lead to; they are to be filled, and are
   /// factored anew. The others keep their factor, which is to be of the matrix without change.
-  /// @pre  the last factor() of the component, if any, was successful.
+  /// @pre  since the last clear() of the component, factor() has been successful, or all is
+  /// touched.
   void clear_touched(const FrontRange& range) noexcept;
   /// Whether a node's columns are to be filled. If so, those of its neighbours eliminated later
   /// are.

@@ -38,8 +38,8 @@ class MinimumDegree {
   /// @return  false when the limit was met; nothing else is then of use.
   [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
 
-  /// Makes room for graphs of that many nodes and neighbours, and a factor of usual size.
-  void reserve(Index node_count, Index neighbour_count);
+  /// Makes room for graphs of that many nodes, neighbours and unknowns, and a factor of usual size.
+  void reserve(Index node_count, Index neighbour_count, Index unknown_count);
 
   /// Nodes in the order of their elimination.
   [[nodiscard]] const Sequence<int>& order() const noexcept { return order_; }
@@ -71,12 +71,14 @@ class MinimumDegree {
   Sequence<int> outside_;         ///< of a set: unknowns it has outside the pivot's
   Sequence<Role> role_;
   int least_ = 0;
+  int remaining_ = 0;  ///< unknowns not yet eliminated
   double work_ = 0;
 };
 
 // --- implementation ---
 
-inline void MinimumDegree::reserve(Index node_count, Index neighbour_count) {
+inline void MinimumDegree::reserve(Index node_count, Index neighbour_count, Index unknown_count) {
+  first_of_degree_.reserve(unknown_count + 1);
   for (Sequence<int>* numbers :
        {&order_, &row_start_, &row_count_, &link_start_, &element_count_, &variable_count_,
         &degree_, &next_, &previous_, &element_weight_, &mark_, &seen_by_, &outside_}) {
@@ -101,9 +103,9 @@ inline void MinimumDegree::start(const WeightedGraph& graph) {
   }
   for (Sequence<int>* nodes : {&next_, &previous_, &mark_, &seen_by_}) nodes->assign(count, -1);
   role_.assign(count, Role::variable);
-  Index total = 0;
-  for (Index i = 0; i < count; ++i) total += graph.weights[i];
-  first_of_degree_.assign(total + 1, -1);
+  remaining_ = 0;
+  for (Index i = 0; i < count; ++i) remaining_ += graph.weights[i];
+  first_of_degree_.assign(remaining_ + 1, -1);
   least_ = 0;
   work_ = 0;
   for (int i = int(count) - 1; i >= 0; --i) {  // the lowest of equal degree ends up first
@@ -212,7 +214,8 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
   links[kept_elements] = pivot;
   element_count_[node] = kept_elements + 1;
   variable_count_[node] = last - kept_elements;
-  degree_[node] = degree;
+  // Sets may overlap outside the pivot's: no node touches more than what is left.
+  degree_[node] = std::min(degree, remaining_ - weights[node]);
   link(node);
 }
 
@@ -222,6 +225,7 @@ inline bool MinimumDegree::compute(const WeightedGraph& graph, double work_limit
     const int pivot = take_next();
     make_element(pivot, graph.weights);
     if (work_ > work_limit) return false;
+    remaining_ -= graph.weights[pivot];
     measure_elements(pivot, graph.weights);
     for (int r = 0; r < row_count_[pivot]; ++r) {
       update_variable(rows_[row_start_[pivot] + r], pivot, graph.weights);

@@ -99,6 +99,40 @@ template <RealScalar Scalar>
   return -1;
 }
 
+/// ‖q‖², q = J v* − v̂, and the trace of W + R.
+template <RealScalar Scalar>
+struct DualSize {
+  Scalar load_squared = 0, diagonal = 0;
+};
+
+template <RealScalar Scalar>
+[[nodiscard]] DualSize<Scalar> dual_size(const ContactProblem<Scalar>& problem) noexcept {
+  DualSize<Scalar> total;
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    const Vector3<Scalar> load =
+        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
+    total.load_squared += load.squaredNorm();
+    const auto [tangent, normal] = problem.regularization(i);
+    total.diagonal += 2 * tangent + normal;
+    for (int side = 0; side < problem.side_count(i); ++side) {
+      total.diagonal += problem.whitened_jacobian(i, side).squaredNorm();
+    }
+  }
+  const ConstraintList<Scalar>& list = problem.constraints();
+  for (Index c = 0; c < list.count(); ++c) {
+    total.load_squared +=
+        (constraint_velocity(problem, c, problem.free_velocity()) - list.law(c).bias_velocity)
+            .squaredNorm();
+    total.diagonal += list.law(c).regularization.head(list.rows(c)).sum();
+    for (int side = 0; side < list.side_count(c); ++side) {
+      for (int part = 0; part < list.parts(c); ++part) {
+        total.diagonal += list.whitened_jacobian(c, side, part).squaredNorm();
+      }
+    }
+  }
+  return total;
+}
+
 /// Natural map of the dual problem, and its worst contact.
 template <RealScalar Scalar>
 void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
@@ -106,30 +140,9 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   if (problem.impulse_count() == 0) return;
   VectorX<Scalar> slope;
   write_dual_gradient(problem, impulse, workspace, slope);  // u
-  Scalar load_squared = 0, diagonal = 0, total_squared = 0;
+  const auto [load_squared, diagonal] = dual_size(problem);
+  Scalar total_squared = 0;
   LargestPart<Scalar> worst(Scalar(-1));
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> load =
-        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
-    load_squared += load.squaredNorm();
-    const auto [tangent, normal] = problem.regularization(i);
-    diagonal += 2 * tangent + normal;
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      diagonal += problem.whitened_jacobian(i, side).squaredNorm();
-    }
-  }
-  const ConstraintList<Scalar>& list = problem.constraints();
-  for (Index c = 0; c < list.count(); ++c) {
-    load_squared +=
-        (constraint_velocity(problem, c, problem.free_velocity()) - list.law(c).bias_velocity)
-            .squaredNorm();
-    diagonal += list.law(c).regularization.head(list.rows(c)).sum();
-    for (int side = 0; side < list.side_count(c); ++side) {
-      for (int part = 0; part < list.parts(c); ++part) {
-        diagonal += list.whitened_jacobian(c, side, part).squaredNorm();
-      }
-    }
-  }
   // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
   const Scalar inverse_mass = diagonal / Scalar(problem.impulse_count());
   for (Index i = 0; i < problem.contact_count(); ++i) {
@@ -145,6 +158,7 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
     total_squared += part;
     worst.see(part, i);
   }
+  const ConstraintList<Scalar>& list = problem.constraints();
   for (Index c = 0; c < list.count(); ++c) {
     const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
     const RowNumbers<Scalar> trial = gamma - constraint_rows(problem, c, slope) / inverse_mass;

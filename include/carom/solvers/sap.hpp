@@ -80,7 +80,9 @@ class SapSolver {
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2
   ///          [J]; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
-  ///        exception, at most iteration_limit factorisations of every island.
+  ///        exception, at most iteration_limit iterations on every island, each with one
+  ///        factorisation, or up to five where round-off asks for more. Another pattern of contacts
+  ///        of the same size may need more room, which is then made.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
                             VectorX<Scalar>& velocity) noexcept {
     return solve(problem, velocity, [](Index count, auto&& task) {
@@ -96,7 +98,8 @@ class SapSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept;
 
-  /// γ of the last solve [N·s]: stacked triples (t₁, t₂, n), then the rows of the constraints.
+  /// γ of the last solve [N·s]: stacked triples (t₁, t₂, n), then the rows of the constraints. Zero
+  /// where the guess was refused as not finite.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
     return {impulses_.data(), impulses_.size()};
   }
@@ -291,7 +294,7 @@ SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   report.residual_target = options_.tolerance;
   report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
   for (Sequence<Scalar>* triples : {&impulses_, &row_velocities_}) {
-    std::fill(triples->begin(), triples->end(), std::numeric_limits<Scalar>::quiet_NaN());
+    std::fill(triples->begin(), triples->end(), Scalar(0));
   }
   return report;
 }

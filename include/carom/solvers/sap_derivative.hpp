@@ -154,17 +154,20 @@ template <RealScalar Scalar>
 void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   impulses_.reserve(problem);
   response_.grow(problem.velocity_count());
-  if (laid_out_ == graph_.layout_count()) return;
-  const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
-  laid_out_ = graph_.layout_count();
-  analysed_ = graph_.analysis_count();
-  packed_.lay_out(graph_);
+  if (laid_out_ != graph_.layout_count()) {
+    const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
+    laid_out_ = graph_.layout_count();
+    analysed_ = graph_.analysis_count();
+    packed_.lay_out(graph_);
+    if (analysed) {
+      islands_.lay_out(graph_, packed_);
+      whitened_.assign(packed_.vector_size(), Scalar(0));
+    }
+  }
+  // Contacts of one pair of bodies change places with their numbers.
   contact_at_.assign(packed_.contact_size(), -1);
   packed_.for_each_contact(graph_,
                            [&](Index contact, Index place) { contact_at_[place] = contact; });
-  if (!analysed) return;
-  islands_.lay_out(graph_, packed_);
-  whitened_.assign(packed_.vector_size(), Scalar(0));
 }
 
 template <RealScalar Scalar>

@@ -95,7 +95,7 @@ class DirectDirections {
       const auto block = cholesky_.diagonal(slot);
       for (Index k = 0; k < state.packed().size(slot); ++k) {
         Scalar& entry = block.data[k * (block.stride + 1)];
-        if (!(entry <= largest)) largest = entry;
+        if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
         entry += 1 + raise;
       }
     }

@@ -22,42 +22,6 @@ struct Tangent2 {
   Scalar x, y;
 };
 
-/// Curvature of a contact's cost with the direction of friction as an unknown of its own, ẑ with
-/// ‖ẑ‖ ≤ 1 in place of t = yₜ/‖yₜ‖: in slide G = p pᵀ/d + μ γₙ/(r Rₜ) (I − ½(ẑ tᵀ + t ẑᵀ)).
-///
-/// Positive semidefinite for every ẑ in the disc, and the true curvature where ẑ = t. While the
-/// direction is not settled it holds back motion along t, which the true curvature leaves free.
-/// @param g  written unless G = 0.
-/// @return  false where the contact separates, G = 0.
-/// @cite  chan1999nonlinear, their primal-dual linearisation of x/‖x‖, made symmetric as in
-///        hintermuller2006infeasible.
-template <typename Scalar>
-[[nodiscard]] bool write_dual_curvature(const ContactNumbers<Scalar>& k, const Tangent2<Scalar>& z,
-                                        Symmetric3<Scalar>& g) noexcept {
-  using std::sqrt;
-  const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
-  if (k.yn >= Scalar(0) && r <= k.mu * k.yn) {
-    const Scalar stuck = Scalar(1) / k.tangent;
-    g = {stuck, Scalar(0), stuck, Scalar(0), Scalar(0), Scalar(1) / k.normal};
-    return true;
-  }
-  const Scalar pull = k.mu * k.tangent;
-  const Scalar drive = k.normal * k.yn + pull * r;  // s; γₙ = s/d
-  if (!(drive > Scalar(0))) return false;
-  const Scalar along = Scalar(1) / (k.normal + k.mu * pull);
-  const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
-  const Scalar tx = k.y1 * inverse, ty = k.y2 * inverse;
-  const Scalar across = k.mu * drive * along * inverse / k.tangent;
-  const Scalar px = k.mu * tx, py = k.mu * ty;
-  g.xx = along * px * px + across * (Scalar(1) - z.x * tx);
-  g.yy = along * py * py + across * (Scalar(1) - z.y * ty);
-  g.xy = along * px * py - across * (z.x * ty + z.y * tx) / 2;
-  g.xz = along * px;
-  g.yz = along * py;
-  g.zz = along;
-  return true;
-}
-
 /// The regions in which G is the same wherever the trial impulse is.
 enum SettledRegion : signed char {
   unsettled = -1,  ///< G changes with the trial impulse.
@@ -73,6 +37,44 @@ template <typename Scalar>
   if (k.yn >= Scalar(0) && r <= k.mu * k.yn) return SettledRegion::stuck;
   const Scalar drive = k.normal * k.yn + k.mu * k.tangent * r;
   return drive > Scalar(0) ? SettledRegion::unsettled : SettledRegion::open;
+}
+
+/// Curvature of a contact's cost with the direction of friction as an unknown of its own, ẑ with
+/// ‖ẑ‖ ≤ 1 in place of t = yₜ/‖yₜ‖: in slide G = p pᵀ/d + μ γₙ/(r Rₜ) (I − ½(ẑ tᵀ + t ẑᵀ)).
+///
+/// Positive semidefinite for every ẑ in the disc, and the true curvature where ẑ = t. While the
+/// direction is not settled it holds back motion along t, which the true curvature leaves free.
+/// @param region  the contact's settled_region().
+/// @param g       written unless G = 0.
+/// @return  false where G = 0.
+/// @cite  chan1999nonlinear, their primal-dual linearisation of x/‖x‖, made symmetric as in
+///        hintermuller2006infeasible.
+template <typename Scalar>
+[[nodiscard]] bool write_dual_curvature(SettledRegion region, const ContactNumbers<Scalar>& k,
+                                        const Tangent2<Scalar>& z, Symmetric3<Scalar>& g) noexcept {
+  using std::sqrt;
+  if (region == SettledRegion::open) return false;
+  if (region == SettledRegion::stuck) {
+    const Scalar stuck = Scalar(1) / k.tangent;
+    g = {stuck, Scalar(0), stuck, Scalar(0), Scalar(0), Scalar(1) / k.normal};
+    return true;
+  }
+  const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const Scalar pull = k.mu * k.tangent;
+  const Scalar drive = k.normal * k.yn + pull * r;  // s; γₙ = s/d
+  if (!(drive > Scalar(0))) return false;           // by a rounding
+  const Scalar along = Scalar(1) / (k.normal + k.mu * pull);
+  const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
+  const Scalar tx = k.y1 * inverse, ty = k.y2 * inverse;
+  const Scalar across = k.mu * drive * along * inverse / k.tangent;
+  const Scalar px = k.mu * tx, py = k.mu * ty;
+  g.xx = along * px * px + across * (Scalar(1) - z.x * tx);
+  g.yy = along * py * py + across * (Scalar(1) - z.y * ty);
+  g.xy = along * px * py - across * (z.x * ty + z.y * tx) / 2;
+  g.xz = along * px;
+  g.yz = along * py;
+  g.zz = along;
+  return true;
 }
 
 /// The direction of friction after a full step, from the same linearisation, kept in the disc.

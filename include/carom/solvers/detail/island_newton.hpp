@@ -39,8 +39,10 @@ class IslandNewton {
   }
   [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
+    const Scalar compared = scale();
     return state_.residual <= std::numeric_limits<Scalar>::max() &&
-           state_.residual <= limits_.tolerance * scale();
+           compared <= std::numeric_limits<Scalar>::max() &&
+           state_.residual <= limits_.tolerance * compared;
   }
 
   /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
@@ -52,13 +54,15 @@ class IslandNewton {
   template <typename FindDirection>
   [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
 
-  /// G of a contact at its place in the packed arrays; false where it is zero.
+  /// G of a contact at its place in the packed arrays, in the region noted; false where it is zero.
   [[nodiscard]] bool curvature(Index contact, Symmetric3<Scalar>& g) const noexcept {
-    return write_dual_curvature(numbers(contact), dual(contact), g);
+    const auto region = static_cast<SettledRegion>(memory_.regions()[contact]);
+    return write_dual_curvature(region, numbers(contact), dual(contact), g);
   }
 
   /// Adds the curvature of an edge's contacts and constraints to a matrix of blocks: low-low,
   /// high-low and high-high.
+  /// @pre  note_change() has seen the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);

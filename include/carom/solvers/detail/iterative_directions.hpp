@@ -118,6 +118,7 @@ void IterativeDirections<Scalar>::assemble(const Newton& newton, const State& st
       targets[1] = {hessian_.below(blocks_[e]), edge.high_size};
       targets[2] = {hessian_.diagonal(edge.high_slot + shift), edge.high_size};
     }
+    static_cast<void>(newton.note_change(edge));
     newton.add_curvature(edge, targets);
   }
 }

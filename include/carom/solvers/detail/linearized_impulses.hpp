@@ -46,7 +46,7 @@ class LinearizedImpulses {
   void push(const ContactProblem<Scalar>& problem, const ProblemDifferential<Scalar>& change,
             VectorX<Scalar>& momentum) const noexcept;
   /// Its transpose: the gradient of λ·Jᵀγ by the data.
-  void pull(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& lambda,
+  void pull(const ContactProblem<Scalar>& problem, const Growing<VectorX<Scalar>>& lambda,
             ProblemDifferential<Scalar>& gradient) const noexcept;
 
  private:
@@ -56,10 +56,11 @@ class LinearizedImpulses {
   void push_constraint(const ContactProblem<Scalar>& problem, Index c,
                        const ProblemDifferential<Scalar>& change,
                        VectorX<Scalar>& momentum) const noexcept;
-  void pull_contact(const ContactProblem<Scalar>& problem, Index i, const VectorX<Scalar>& lambda,
+  void pull_contact(const ContactProblem<Scalar>& problem, Index i,
+                    const Growing<VectorX<Scalar>>& lambda,
                     ProblemDifferential<Scalar>& gradient) const noexcept;
   void pull_constraint(const ContactProblem<Scalar>& problem, Index c,
-                       const VectorX<Scalar>& lambda,
+                       const Growing<VectorX<Scalar>>& lambda,
                        ProblemDifferential<Scalar>& gradient) const noexcept;
   template <typename Block>
   [[nodiscard]] Scalar squared_speed(const Block& block, const BodyRange& body) const noexcept;
@@ -200,7 +201,7 @@ void LinearizedImpulses<Scalar>::push(const ContactProblem<Scalar>& problem,
 
 template <RealScalar Scalar>
 void LinearizedImpulses<Scalar>::pull_contact(
-    const ContactProblem<Scalar>& problem, Index i, const VectorX<Scalar>& lambda,
+    const ContactProblem<Scalar>& problem, Index i, const Growing<VectorX<Scalar>>& lambda,
     ProblemDifferential<Scalar>& gradient) const noexcept {
   const ImpulseDerivative<Scalar>& derivative = contacts_[i];
   const Vector3<Scalar> velocity = contact_velocity(problem, i, lambda);
@@ -219,7 +220,7 @@ void LinearizedImpulses<Scalar>::pull_contact(
 
 template <RealScalar Scalar>
 void LinearizedImpulses<Scalar>::pull_constraint(
-    const ContactProblem<Scalar>& problem, Index c, const VectorX<Scalar>& lambda,
+    const ContactProblem<Scalar>& problem, Index c, const Growing<VectorX<Scalar>>& lambda,
     ProblemDifferential<Scalar>& gradient) const noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   const RowNumbers<Scalar> pressed =
@@ -239,7 +240,7 @@ void LinearizedImpulses<Scalar>::pull_constraint(
 
 template <RealScalar Scalar>
 void LinearizedImpulses<Scalar>::pull(const ContactProblem<Scalar>& problem,
-                                      const VectorX<Scalar>& lambda,
+                                      const Growing<VectorX<Scalar>>& lambda,
                                       ProblemDifferential<Scalar>& gradient) const noexcept {
   for (Index i = 0; i < problem.contact_count(); ++i) pull_contact(problem, i, lambda, gradient);
   for (Index c = 0; c < problem.constraints().count(); ++c) {

@@ -172,6 +172,10 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     }
     contact_size_ += padded;
   }
+  // Few contacts: room for two sides of the largest size, as another pattern may have them.
+  int largest = 1;
+  for (const int size : sizes_) largest = std::max(largest, size);
+  if (contact_size_ <= 128) jacobians_.reserve(contact_size_ * 6 * lanes_above(largest));
   jacobians_.assign(jacobian_size, Scalar(0));
   constraints_.reserve(parts);
   // A similar problem may fall into more islands, each with its padding.
