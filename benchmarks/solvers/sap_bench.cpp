@@ -75,4 +75,4 @@ const bool registered = [] {
 
 }  // namespace
 
-BENCHMARK(solve_pile)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
+BENCHMARK(solve_pile)->Arg(100)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMillisecond);
