@@ -130,7 +130,7 @@ TEST_CASE(
   WorstCase same("bit by bit");
   int count = 0, fresh = 0;
   for_each_matrix([&](const BlockMatrix& matrix) {
-    for (int node = 0; node < matrix.graph.count(); node += 3) {
+    for (const int node : {0, matrix.graph.count() / 2}) {
       Factored<double> factored(matrix);
       BlockMatrix other = matrix;
       other.dense.diagonal()
