@@ -102,10 +102,9 @@ template <RealScalar Scalar>
                                                  Index constraint,
                                                  const VectorX<Scalar>& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
-  const int rows = list.rows(constraint);
+  const Index first = 3 * problem.contact_count() + list.first_row(constraint);
   RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
-  result.head(rows) =
-      stacked.segment(3 * problem.contact_count() + list.first_row(constraint), rows);
+  for (int i = 0; i < list.rows(constraint); ++i) result(i) = stacked(first + i);
   return result;
 }
 
@@ -114,9 +113,8 @@ template <RealScalar Scalar>
 void write_constraint_rows(const ContactProblem<Scalar>& problem, Index constraint,
                            const RowNumbers<Scalar>& rows, VectorX<Scalar>& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
-  const int count = list.rows(constraint);
-  stacked.segment(3 * problem.contact_count() + list.first_row(constraint), count) =
-      rows.head(count);
+  const Index first = 3 * problem.contact_count() + list.first_row(constraint);
+  for (int i = 0; i < list.rows(constraint); ++i) stacked(first + i) = rows(i);
 }
 
 /// u = J v − v̂ + R γ of one constraint [m/s].

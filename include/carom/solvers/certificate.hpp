@@ -123,7 +123,7 @@ template <RealScalar Scalar>
     total.load_squared +=
         (constraint_velocity(problem, c, problem.free_velocity()) - list.law(c).bias_velocity)
             .squaredNorm();
-    total.diagonal += list.law(c).regularization.head(list.rows(c)).sum();
+    for (int i = 0; i < list.rows(c); ++i) total.diagonal += list.law(c).regularization(i);
     for (int side = 0; side < list.side_count(c); ++side) {
       for (int part = 0; part < list.parts(c); ++part) {
         total.diagonal += list.whitened_jacobian(c, side, part).squaredNorm();

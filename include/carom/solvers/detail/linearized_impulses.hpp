@@ -176,8 +176,10 @@ void LinearizedImpulses<Scalar>::push_constraint(const ContactProblem<Scalar>& p
   const Index first = list.first_row(c);
   const int rows = list.rows(c);
   RowNumbers<Scalar> excess = RowNumbers<Scalar>::Zero(), regularization = excess;
-  excess.head(rows) = change.constraint_bias_velocity.segment(first, rows);
-  regularization.head(rows) = change.constraint_regularization.segment(first, rows);
+  for (int row = 0; row < rows; ++row) {
+    excess(row) = change.constraint_bias_velocity(first + row);
+    regularization(row) = change.constraint_regularization(first + row);
+  }
   for (int side = 0; change.has_matrices() && side < list.side_count(c); ++side) {
     const auto [start, size] = problem.body(list.side_body(c, side));
     for (int row = 0; row < rows; ++row) {
