@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/front_forest.hpp"
+#include "carom/linalg/detail/front_pieces.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -96,11 +96,6 @@ class BlockCholesky {
   [[nodiscard]] Block update(const Front& front) noexcept {
     return {updates_.data() + front.update, front.update_stride};
   }
-  void add_to_parent(const Front& child) noexcept;
-  /// Calls visit(unknown in the front, start in x, count) for own slots, then for rows.
-  template <typename Starts, typename Visit>
-  void for_each_piece(const Front& front, const Starts& starts, Visit&& visit) const noexcept;
-
   const FrontForest* forest_ = nullptr;
   Sequence<Scalar> values_, updates_;
   Sequence<char> touched_;  ///< per front
@@ -127,30 +122,6 @@ void BlockCholesky<Scalar>::clear_touched(const FrontRange& range) noexcept {
   }
 }
 
-/// Adds what a front leaves to its parent: columns the parent eliminates, and columns it leaves.
-template <RealScalar Scalar>
-void BlockCholesky<Scalar>::add_to_parent(const Front& child) noexcept {
-  const Front& parent = forest_->fronts()[child.parent];
-  const FrontRun* const runs = forest_->runs(child);
-  const Block from = update(child), own = columns(parent), left = update(parent);
-  for (int c = 0; c < child.run_count; ++c) {
-    for (int k = 0; k < runs[c].length; ++k) {
-      const Index column = runs[c].to + k;
-      const Scalar* const source = from.data + (runs[c].from + k) * from.stride;
-      // Rows of the columns that stay are counted from the end of the parent's own.
-      Scalar* const target =
-          column < parent.own_size
-              ? own.data + column * own.stride
-              : left.data + (column - parent.own_size) * left.stride - parent.own_size;
-      for (int r = c; r < child.run_count; ++r) {
-        const int skip = r == c ? k : 0;
-        detail::add_numbers(target + runs[r].to + skip, source + runs[r].from + skip,
-                            runs[r].length - skip);
-      }
-    }
-  }
-}
-
 template <RealScalar Scalar>
 bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
@@ -161,7 +132,7 @@ bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
     if (front.first_child >= 0) {
       std::fill(rest.data, rest.data + rest.stride * rows, Scalar(0));
       for (int c = front.first_child; c >= 0; c = forest_->fronts()[c].next_sibling) {
-        add_to_parent(forest_->fronts()[c]);
+        detail::add_to_parent(*forest_, forest_->fronts()[c], values_.data(), updates_.data());
       }
     }
     if (!detail::factor_leading_columns(lower, own, own + rows)) return false;
@@ -177,22 +148,6 @@ bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
 }
 
 template <RealScalar Scalar>
-template <typename Starts, typename Visit>
-void BlockCholesky<Scalar>::for_each_piece(const Front& front, const Starts& starts,
-                                           Visit&& visit) const noexcept {
-  Index next = 0;
-  for (Index slot = front.first_slot; slot < front.first_slot + front.slot_count; ++slot) {
-    visit(next, Index(starts[slot]), Index(forest_->size(slot)));
-    next += forest_->size(slot);
-  }
-  const int* const rows = forest_->row_slots(front);
-  for (int r = 0; r < front.row_count; ++r) {
-    visit(next, Index(starts[rows[r]]), Index(forest_->size(rows[r])));
-    next += forest_->size(rows[r]);
-  }
-}
-
-template <RealScalar Scalar>
 template <typename Starts>
 void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
                                   Scalar* scratch) const noexcept {
@@ -200,11 +155,11 @@ void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Star
     const Front& front = forest_->fronts()[f];
     const Index size = front.own_size + front.row_size;
     std::fill(scratch, scratch + detail::lanes_above(size), Scalar(0));
-    for_each_piece(front, starts, [&](Index here, Index there, Index count) {
+    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) std::copy(x + there, x + there + count, scratch + here);
     });
     detail::solve_leading_columns(columns(front), Index(front.own_size), size, scratch);
-    for_each_piece(front, starts, [&](Index here, Index there, Index count) {
+    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) {
         std::copy(scratch + here, scratch + here + count, x + there);
       } else {
@@ -216,11 +171,11 @@ void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Star
     const Front& front = forest_->fronts()[f];
     const Index size = front.own_size + front.row_size;
     std::fill(scratch + size, scratch + detail::lanes_above(size), Scalar(0));
-    for_each_piece(front, starts, [&](Index here, Index there, Index count) {
+    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
       std::copy(x + there, x + there + count, scratch + here);
     });
     detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size, scratch);
-    for_each_piece(front, starts, [&](Index here, Index there, Index count) {
+    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) std::copy(scratch + here, scratch + here + count, x + there);
     });
   }
