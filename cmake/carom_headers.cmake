@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
   include/carom/cones/detail/wider_scalar.hpp
@@ -28,7 +29,10 @@ set(CAROM_HEADERS
   include/carom/contact/constraint_primal.hpp
   include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
+  include/carom/contact/coulomb_law.hpp
   include/carom/contact/curvature.hpp
+  include/carom/contact/delassus_form.hpp
+  include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/dual.hpp
@@ -66,9 +70,11 @@ set(CAROM_HEADERS
   include/carom/impact/wedge.hpp
   include/carom/linalg/block_cholesky.hpp
   include/carom/linalg/block_incomplete_cholesky.hpp
+  include/carom/linalg/block_lu.hpp
   include/carom/linalg/block_symmetric.hpp
   include/carom/linalg/cholesky.hpp
   include/carom/linalg/conjugate_gradient.hpp
+  include/carom/linalg/detail/front_pieces.hpp
   include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/front_forest.hpp
   include/carom/linalg/growing.hpp
@@ -80,6 +86,7 @@ set(CAROM_HEADERS
   include/carom/linalg/second_order.hpp
   include/carom/linalg/sequence.hpp
   include/carom/solvers/certificate.hpp
+  include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/edge_kernels.hpp

@@ -6,6 +6,7 @@
 
 #include "carom/cones/ellipsoidal_cone.hpp"
 #include "carom/cones/friction_cone.hpp"
+#include "carom/cones/planar_cone.hpp"
 #include "carom/cones/wrench_cone.hpp"
 #include "carom/core/invalid_input.hpp"
 
@@ -19,6 +20,7 @@ using RowNumbers = Vector<Scalar, 6>;
 enum class ImpulseShape {
   intervals,  ///< Each row between its bounds: lines, half lines, boxes and their products.
   friction,   ///< FrictionCone, 3 rows.
+  planar,     ///< PlanarCone, 2 rows.
   elliptic,   ///< EllipticCone, 3 rows.
   torsional,  ///< TorsionalCone, 4 rows.
   rolling,    ///< RollingCone, 6 rows.
@@ -35,7 +37,7 @@ struct ImpulseSet {
   int rows = 1;
   Rows lower = Rows::Zero();  ///< of intervals [N·s, N·m·s], ≤ upper; −∞ allowed.
   Rows upper = Rows::Zero();  ///< of intervals, ≥ lower; +∞ allowed.
-  /// Of cones, ≥ 0: μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m].
+  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m].
   Vector3<Scalar> friction = Vector3<Scalar>::Zero();
   Rows shift = Rows::Zero();  ///< of cones [N·s]: an impulse that pulls at no price.
 };
@@ -75,9 +77,18 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(shape != ImpulseShape::intervals);
   ImpulseSet<Scalar> set;
   set.shape = shape;
-  set.rows = shape == ImpulseShape::rolling ? 6 : shape == ImpulseShape::torsional ? 4 : 3;
+  set.rows = shape == ImpulseShape::rolling     ? 6
+             : shape == ImpulseShape::torsional ? 4
+             : shape == ImpulseShape::planar    ? 2
+                                                : 3;
   set.friction = friction;
   return set;
+}
+
+/// Coulomb friction in space.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> friction_impulses(const Scalar& friction) noexcept {
+  return cone_impulses<Scalar>(ImpulseShape::friction, {friction, Scalar(0), Scalar(0)});
 }
 
 namespace detail {
@@ -91,6 +102,8 @@ void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
       return;
     case ImpulseShape::friction:
       return visit(FrictionCone<Scalar>{mu.x()});
+    case ImpulseShape::planar:
+      return visit(PlanarCone<Scalar>{mu.x()});
     case ImpulseShape::elliptic:
       return visit(EllipticCone<Scalar>{Vector<Scalar, 2>(mu.x(), mu.y())});
     case ImpulseShape::torsional:
