@@ -40,24 +40,16 @@ class DirectDirections {
   /// diagonal is raised: the direction descends for every positive definite matrix.
   [[nodiscard]] bool find_direction(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
-    Scalar raise = 0, largest = 1;
+    Scalar raise = 0;
     clear_changed(newton, state);
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      if (attempt > 0) {
-        raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
-        cholesky_.clear(island.range);
-        newton.forget_regions();  // the next iterate is not raised
-      }
-      largest = assemble(newton, state, raise);
-      if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
-      if (!cholesky_.factor(island.range)) continue;
-      auto direction = state.vector(Memory::direction);
-      direction = -state.vector(Memory::gradient);
-      cholesky_.solve(island.range, direction.data() - island.vector_start, state.packed().starts(),
-                      scratch_.data() + island.vector_start);
-      return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
-    }
-    return false;
+    const bool factored = factor(newton, state, raise);
+    if (!factored || raise > Scalar(0)) newton.forget_regions();  // no front of it can be kept
+    if (!factored) return false;
+    auto direction = state.vector(Memory::direction);
+    direction = -state.vector(Memory::gradient);
+    cholesky_.solve(island.range, direction.data() - island.vector_start, state.packed().starts(),
+                    scratch_.data() + island.vector_start);
+    return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
   }
 
  private:
@@ -71,6 +63,18 @@ class DirectDirections {
       if (edge.high_slot >= 0) cholesky_.touch(edge.high_slot);
     }
     cholesky_.clear_touched(island.range);
+  }
+
+  /// Fills and factors what is cleared; raises the diagonal, and begins anew, where it must.
+  [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const Scalar largest = assemble(newton, state, raise);
+      if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
+      if (cholesky_.factor(state.island().range)) return true;
+      raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+      cholesky_.clear(state.island().range);
+    }
+    return false;
   }
 
   /// Fills what is cleared with H + raise I. Returns the largest entry on its diagonal, or 1.
