@@ -81,11 +81,13 @@ set(CAROM_HEADERS
   include/carom/linalg/sequence.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/detail/direct_directions.hpp
+  include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/packed_constraint.hpp
