@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -91,8 +92,8 @@ TEST_CASE("direct_hessian: an island's solution leaves the others alone", "[solv
   auto x = b;
   hessian.solve(blocks.packed, island, x.data());
   for (Index k = 0; k < blocks.packed.vector_size(); ++k) {
-    const bool inside =
-        k >= island.vector_start && k < island.vector_start + island.vector_size && b[k] != 0;
+    const bool inside = k >= island.vector_start && k < island.vector_start + island.vector_size &&
+                        b[std::size_t(k)] != 0;
     CHECK((x[std::size_t(k)] != b[std::size_t(k)]) == inside);
   }
 }

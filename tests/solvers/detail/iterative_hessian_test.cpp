@@ -2,6 +2,7 @@
 #include "carom/solvers/detail/iterative_hessian.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -40,7 +41,10 @@ ConjugateGradientReport<Scalar> solve(const IterativeHessian<Scalar>& hessian,
   std::vector<Scalar> residual = b, direction(b.size()), product(b.size());
   const auto start = island.vector_start;
   Scalar squared = 0;
-  for (Index k = start; k < start + island.vector_size; ++k) squared += b[k] * b[k];
+  for (Index k = start; k < start + island.vector_size; ++k) {
+    const Scalar entry = b[std::size_t(k)];
+    squared += entry * entry;
+  }
   return hessian.solve(blocks.packed, i,
                        {x.data() + start, residual.data() + start, direction.data() + start,
                         product.data() + start, island.vector_size},
@@ -115,8 +119,7 @@ TEST_CASE("iterative_hessian: no more products than asked for", "[solvers]") {
   }
 }
 
-TEST_CASE("iterative_hessian: direct islands take no room, and the others find theirs",
-          "[solvers]") {
+TEST_CASE("iterative_hessian: islands find their room beside direct ones", "[solvers]") {
   VectorSource<double> source(5204u);
   int direct = 0, others = 0;
   for (int sample = 0; sample < 30; ++sample) {
