@@ -35,6 +35,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
+  include/carom/contact/detail/near_rigid.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
   include/carom/contact/impulse_derivative.hpp
@@ -88,11 +89,13 @@ set(CAROM_HEADERS
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/detail/direct_directions.hpp
+  include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/packed_constraint.hpp

@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual.hpp"
+#include "support/problem_change.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
@@ -24,7 +25,8 @@ using carom::CompliantContact, carom::ContactProblem, carom::DifferentialParts, 
 using carom::MatrixX, carom::ProblemDifferential, carom::RegionBoundary, carom::SapDerivative;
 using carom::SapSolver, carom::SolveStatus, carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::DenseProblem;
-using carom::testing::draw_matrix, carom::testing::draw_problem, carom::testing::Dual;
+using carom::testing::draw_change, carom::testing::draw_matrix, carom::testing::draw_problem;
+using carom::testing::Dual, carom::testing::for_each_drawn, carom::testing::move;
 using carom::testing::RawProblem, carom::testing::rounding, carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
@@ -41,73 +43,21 @@ namespace {
 
 using Long = long double;
 
-/// A change of all data, as large as the data are; friction stays where it is zero.
-template <typename Scalar>
-ProblemDifferential<Scalar> draw_change(VectorSource<double>& source,
-                                        const ContactProblem<Scalar>& problem) {
-  const auto draw = [&] { return Scalar(2 * source.unit() - 1); };
-  ProblemDifferential<Scalar> change;
-  change.set_zero(problem);
-  for (Scalar& x : change.free_velocity) x = draw();
-  for (Scalar& x : change.bias_velocity) x = draw();
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    change.friction(i) = problem.cone(i).friction * draw();
-    change.regularization(2 * i) = problem.regularization(i).tangent * draw();
-    change.regularization(2 * i + 1) = problem.regularization(i).normal * draw();
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      auto block = change.jacobian(i, side);
-      for (Index k = 0; k < block.size(); ++k) block(k) = draw();
-    }
-  }
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    auto block = change.momentum(b);
-    const Scalar size = problem.momentum_matrix(b).norm() / Scalar(4 * block.rows());
-    for (Index k = 0; k < block.size(); ++k) block(k) = size * draw();
-  }
-  return change;
-}
-
-/// θ + h dθ.
-RawProblem move(RawProblem raw, const ProblemDifferential<double>& change, double h) {
-  Index start = 0;
-  for (std::size_t b = 0; b < raw.bodies.size(); ++b) {
-    const MatrixX<double> block = change.momentum(Index(b));
-    raw.bodies[b].momentum += (h / 2) * (block + block.transpose());
-    raw.bodies[b].free_velocity += h * change.free_velocity.segment(start, block.rows());
-    start += block.rows();
-  }
-  for (std::size_t k = 0; k < raw.contacts.size(); ++k) {
-    const Index i = Index(k);
-    auto& contact = raw.contacts[k];
-    contact.first_jacobian += h * change.jacobian(i, 0).transpose();
-    if (contact.second >= 0) contact.second_jacobian += h * change.jacobian(i, 1).transpose();
-    contact.law.friction += h * change.friction(i);
-    contact.law.regularization.tangent += h * change.regularization(2 * i);
-    contact.law.regularization.normal += h * change.regularization(2 * i + 1);
-    contact.law.bias_velocity += h * change.bias_velocity.segment<3>(3 * i);
-  }
-  return raw;
-}
-
 Eigen::VectorXd solve(const ContactProblem<double>& problem, double tolerance = 1e-13) {
-  SapSolver<double> solver({.tolerance = tolerance});
-  Eigen::VectorXd velocity = problem.free_velocity();
-  static_cast<void>(solver.solve(problem, velocity));
-  return velocity;
+  return carom::testing::solve(problem, tolerance);
 }
 
 /// Problems in which every body moves and every region comes up.
 template <typename Visit>
 void for_each_problem(int count, const Visit& visit) {
-  VectorSource<double> source(9901u);
-  for (int sample = 0; sample < count; ++sample) {
-    std::vector<int> sizes = {6, 1, 3};
-    if (sample % 4 == 1) sizes = {7, 6, 6};
-    if (sample % 4 == 2) sizes = {12, 2};
-    const RawProblem raw = draw_problem(
-        source, {.sizes = sizes, .contact_count = 5, .mass_decades = 1, .stiffness_decades = 1});
-    visit(source, raw);
-  }
+  for_each_drawn(
+      {count, 9901u},
+      [](VectorSource<double>& source, const std::vector<int>& sizes) {
+        return draw_problem(
+            source,
+            {.sizes = sizes, .contact_count = 5, .mass_decades = 1, .stiffness_decades = 1});
+      },
+      visit);
 }
 
 /// Enough bodies that an incomplete factor leaves something out.

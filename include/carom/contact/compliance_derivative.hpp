@@ -2,6 +2,8 @@
 #pragma once
 
 #include "carom/contact/contact_problem.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -28,16 +30,16 @@ template <RealScalar Scalar>
     const CompliantContact<Scalar>& contact, const Scalar& time_step,
     const Scalar& inverse_mass) noexcept {
   const Scalar relaxation = time_step + contact.dissipation_time;
-  const Scalar turn = contact.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
+  const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
   ComplianceDerivative<Scalar> result{};
   result.bias_by_gap = Scalar(-1) / relaxation;
   result.bias_by_dissipation = contact.gap / (relaxation * relaxation);
   result.tangent_by_inverse_mass = contact.relative_slip;
   result.tangent_by_slip = inverse_mass;
-  result.near_rigid = !(compliant > turn * turn * inverse_mass);
+  result.near_rigid = normal.clamped;
   if (result.near_rigid) {
-    result.normal_by_inverse_mass = turn * turn;
+    result.normal_by_inverse_mass = normal.by_inverse_mass;
   } else {
     result.normal_by_stiffness = -compliant / contact.stiffness;
     result.normal_by_dissipation = -compliant / relaxation;
@@ -60,13 +62,9 @@ template <RealScalar Scalar>
   using std::sqrt;
   SquareMatrix<Scalar, 3> part[2], sum = SquareMatrix<Scalar, 3>::Zero();
   for (int side = 0; side < problem.side_count(contact); ++side) {
-    part[side].setZero();
-    const auto block = problem.jacobian(contact, side);
-    const auto momentum = problem.momentum_matrix(problem.side_body(contact, side));
-    for (Index k = 0; k < block.rows(); ++k) {
-      const Vector3<Scalar> row = block.row(k).transpose();
-      part[side] += (row / momentum(k, k)) * row.transpose();
-    }
+    part[side] =
+        detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(contact, side)),
+                                  problem.jacobian(contact, side).transpose());
     sum += part[side];
   }
   const Scalar norm = sqrt(sum.squaredNorm());

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <limits>
-#include <numbers>
 #include <string>
 
+#include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/weighted_constraint.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -32,10 +32,10 @@ struct DryFriction {
 };
 
 /// A PD motor with its effort taken at the end of the step and bounded:
-/// γ = clamp(δt (−K_p (e + δt v) − K_d (v − v_d)), ± δt F).
+/// γ = clamp(δt (−K_p (x + δt v) − K_d (v − v_d)), ± δt F).
 template <RealScalar Scalar>
 struct Motor {
-  Scalar position_error = 0;   ///< e [m, rad], position minus the wanted one.
+  Scalar position_error = 0;   ///< x [m, rad], position minus the wanted one.
   Scalar wanted_velocity = 0;  ///< v_d [m/s, rad/s].
   Scalar position_gain = 0;    ///< K_p [N/m, N·m/rad], ≥ 0; one of the gains > 0.
   Scalar velocity_gain = 0;    ///< K_d [N·s/m, N·m·s/rad], ≥ 0.
@@ -102,15 +102,13 @@ template <RealScalar Scalar>
     const Motor<Scalar>& motor, const Scalar& time_step,
     const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar gain = time_step * motor.position_gain + motor.velocity_gain;
-  const Scalar turn = motor.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
-  const Scalar rigid = turn * turn * inverse_mass(0);
-  const Scalar compliant = Scalar(1) / (time_step * gain);
+  const detail::NearRigidWeight<Scalar> weight(Scalar(1) / (time_step * gain), motor.near_rigid,
+                                               inverse_mass(0));
   const Scalar limit = time_step * motor.effort_limit;
   const Scalar bias =
       (motor.velocity_gain * motor.wanted_velocity - motor.position_gain * motor.position_error) /
       gain;
-  return detail::one_row(bounded_impulse(Scalar(-limit), limit),
-                         compliant > rigid ? compliant : rigid, bias);
+  return detail::one_row(bounded_impulse(Scalar(-limit), limit), weight.value, bias);
 }
 
 template <RealScalar Scalar>

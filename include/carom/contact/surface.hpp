@@ -12,9 +12,9 @@ namespace carom::inline CAROM_ABI {
 
 /// A contact with a surface that moves by itself, a conveyor belt: friction acts against the
 /// velocity relative to it.
-/// @param speed1, speed2  surface velocity of body A minus that of body B along t₁ and t₂ [m/s];
-/// the
-///                        bodies' own velocities are in J v already.
+/// @param speed1  surface velocity of body A minus that of body B along t₁ [m/s]; the bodies' own
+///                velocities are in J v already.
+/// @param speed2  the same along t₂ [m/s].
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> on_moving_surface(WeightedContact<Scalar> contact,
                                                         const Scalar& speed1,
@@ -27,6 +27,9 @@ template <RealScalar Scalar>
 /// Rows for friction that differs between the tangents, (γ₁/μ₁)² + (γ₂/μ₂)² ≤ γₙ²: tangents scaled
 /// so that the cone is the round one with μ = 1, and the contact an ordinary one. Its tangential
 /// impulses are then γ_i/μ_i, its sliding the direction of most dissipation. Both μ > 0.
+///
+/// The inverse mass w that turns σ and β into R is that of the scaled rows, so it changes with μ.
+/// Where it is not to, take a WrenchContact of elliptic shape, or give R as a WeightedContact.
 template <typename MatrixType, RealScalar Scalar>
 [[nodiscard]] auto scaled_tangents(const Eigen::MatrixBase<MatrixType>& jacobian,
                                    const Scalar& friction1, const Scalar& friction2) {
@@ -39,12 +42,12 @@ template <typename MatrixType, RealScalar Scalar>
 /// Friction that falls with speed, from static to kinetic.
 template <RealScalar Scalar>
 struct StribeckFriction {
-  Scalar at_rest;      ///< μ_s [-], ≥ 0.
+  Scalar at_rest;      ///< μ₀ [-], ≥ 0.
   Scalar at_speed;     ///< μ_k [-], ≥ 0.
   Scalar slide_speed;  ///< v_s [m/s], > 0: where most of the difference is gone.
 };
 
-/// μ = μ_k + (μ_s − μ_k) exp(−(s/v_s)²). Falling friction is not convex: the slip speed s must be
+/// μ = μ_k + (μ₀ − μ_k) exp(−(s/v_s)²). Falling friction is not convex: the slip speed s must be
 /// one that is known, that of the last step or of the last pass over the same step.
 /// @cite  armstrong1994survey
 template <RealScalar Scalar>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <numbers>
 #include <string>
 #include <type_traits>
 
+#include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/impulse_set.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -74,10 +74,8 @@ struct SpringRow {
   SpringRow(const Law& law, const Scalar& error, const Scalar& time_step,
             const Scalar& inverse_mass) noexcept {
     const Scalar relaxation = time_step + law.dissipation_time;
-    const Scalar turn = law.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
-    const Scalar rigid = turn * turn * inverse_mass;
     const Scalar compliant = Scalar(1) / (time_step * law.stiffness * relaxation);
-    regularization = compliant > rigid ? compliant : rigid;
+    regularization = NearRigidWeight<Scalar>(compliant, law.near_rigid, inverse_mass).value;
     bias_velocity = -error / relaxation;
   }
 };

@@ -23,8 +23,9 @@ struct Front {
 
 /// A stretch of a front's rows that its parent has in one piece.
 struct FrontRun {
-  int from, to,
-      length;  ///< first unknown here, among the rows; there, in the whole front; how many
+  int from;    ///< first unknown here, among the rows
+  int to;      ///< first unknown there, in the whole front
+  int length;  ///< how many
 };
 
 /// The part of a forest that belongs to one component of the graph.

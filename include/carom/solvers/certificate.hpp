@@ -99,6 +99,21 @@ template <RealScalar Scalar>
   return -1;
 }
 
+/// The contact or constraint whose trial impulse is not finite, or −1.
+template <RealScalar Scalar>
+[[nodiscard]] Index find_trial_not_finite(const ContactProblem<Scalar>& problem,
+                                          const VectorX<Scalar>& velocity) noexcept {
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    if (!trial_impulse(problem, i, contact_velocity(problem, i, velocity)).allFinite()) return i;
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    if (!constraint_trial(problem, c, constraint_velocity(problem, c, velocity)).allFinite()) {
+      return problem.contact_count() + c;
+    }
+  }
+  return -1;
+}
+
 /// ‖q‖², q = J v* − v̂, and the trace of W + R.
 template <RealScalar Scalar>
 struct DualSize {
@@ -304,8 +319,8 @@ template <RealScalar Scalar>
 
 /// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
 /// contacts.
-/// @param velocity  v, n_v [m/s].  @param impulse  γ, impulse_count() of them [N·s]. Entries may be
-/// anything.
+/// @param velocity  v, n_v [m/s]. Entries may be anything.
+/// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] Certificate<Scalar> certify(const ContactProblem<Scalar>& problem,
@@ -358,19 +373,11 @@ template <RealScalar Scalar>
                                           const VectorX<Scalar>& velocity) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (!velocity.allFinite()) return detail::make_void_certificate<Scalar>(-1);
-  VectorX<Scalar> impulse(problem.impulse_count());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> y = trial_impulse(problem, i, contact_velocity(problem, i, velocity));
-    if (!y.allFinite()) return detail::make_void_certificate<Scalar>(i);
-    impulse.template segment<3>(3 * i) =
-        project(problem.cone(i), problem.regularization(i), y).point;
+  if (const Index owner = detail::find_trial_not_finite(problem, velocity); owner >= 0) {
+    return detail::make_void_certificate<Scalar>(owner);
   }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    const RowNumbers<Scalar> rows = constraint_impulse(problem, c, velocity);
-    if (!rows.allFinite())
-      return detail::make_void_certificate<Scalar>(problem.contact_count() + c);
-    write_constraint_rows(problem, c, rows, impulse);
-  }
+  VectorX<Scalar> impulse;
+  write_impulse(problem, velocity, impulse);
   return certify(problem, velocity, impulse);
 }
 

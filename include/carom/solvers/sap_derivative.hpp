@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/solvers/detail/edge_kernels.hpp"
 #include "carom/solvers/detail/linearized_impulses.hpp"
 #include "carom/solvers/detail/linearized_islands.hpp"
 #include "carom/solvers/sap.hpp"

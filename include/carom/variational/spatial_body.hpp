@@ -146,7 +146,7 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// What is wrong with the bodies of a tree, or nothing. Axes and rotations may be off by √ε.
+/// What is wrong with the bodies of a tree, or nothing. Axes and rotations may be off by √ε_m.
 template <RealScalar Scalar>
 [[nodiscard]] Fault check_bodies(const std::vector<SpatialBody<Scalar>>& bodies) {
   using std::abs, std::sqrt;

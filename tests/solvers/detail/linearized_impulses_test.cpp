@@ -3,96 +3,29 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/problem_change.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
 namespace linearized_impulses_test {
 
-using carom::ConstraintList, carom::ContactProblem, carom::ImpulseShape, carom::Index;
-using carom::ProblemDifferential, carom::SapDerivative, carom::SapSolver, carom::VectorX;
-using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_constrained;
-using carom::testing::draw_matrix, carom::testing::RawConstraint, carom::testing::rounding;
+using carom::ContactProblem, carom::ProblemDifferential, carom::SapDerivative, carom::VectorX;
+using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
+using carom::testing::draw_constrained, carom::testing::draw_matrix, carom::testing::for_each_drawn;
+using carom::testing::move, carom::testing::rounding, carom::testing::solve;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
 
-/// A change of the constraints' data and of the free velocity; rows that share a weight go
-/// together.
-template <typename Scalar>
-ProblemDifferential<Scalar> draw_change(VectorSource<double>& source,
-                                        const ContactProblem<Scalar>& problem) {
-  const auto draw = [&] { return Scalar(2 * source.unit() - 1); };
-  ProblemDifferential<Scalar> change;
-  change.set_zero(problem);
-  for (Scalar& x : change.free_velocity) x = draw();
-  for (Scalar& x : change.bias_velocity) x = draw();
-  for (Scalar& x : change.constraint_bias_velocity) x = draw();
-  const ConstraintList<Scalar>& list = problem.constraints();
-  for (Index c = 0; c < list.count(); ++c) {
-    auto weights = change.constraint_regularization.segment(list.first_row(c), list.rows(c));
-    for (int i = 0; i < list.rows(c); ++i) weights(i) = list.law(c).regularization(i) * draw();
-    const ImpulseShape shape = list.law(c).set.shape;
-    if (shape != ImpulseShape::intervals && shape != ImpulseShape::elliptic) {
-      weights(1) = weights(0);
-    }
-    if (shape == ImpulseShape::rolling) weights(4) = weights(3);
-    for (int side = 0; side < list.side_count(c); ++side) {
-      for (int row = 0; row < list.rows(c); ++row) {
-        auto column = change.constraint_jacobian(c, side, row / 3).col(row % 3);
-        for (Index k = 0; k < column.size(); ++k) column(k) = draw();
-      }
-    }
-  }
-  return change;
-}
-
-/// θ + h dθ.
-ConstrainedProblem move(ConstrainedProblem raw, const ProblemDifferential<double>& change,
-                        double h) {
-  Index start = 0, first_row = 0;
-  for (auto& body : raw.contacts.bodies) {
-    body.free_velocity += h * change.free_velocity.segment(start, body.free_velocity.size());
-    start += body.free_velocity.size();
-  }
-  for (std::size_t i = 0; i < raw.contacts.contacts.size(); ++i) {
-    raw.contacts.contacts[i].law.bias_velocity += h * change.bias_velocity.segment<3>(3 * Index(i));
-  }
-  for (std::size_t k = 0; k < raw.constraints.size(); ++k) {
-    RawConstraint& constraint = raw.constraints[k];
-    const int rows = constraint.law.set.rows;
-    constraint.law.bias_velocity.head(rows) +=
-        h * change.constraint_bias_velocity.segment(first_row, rows);
-    constraint.law.regularization.head(rows) +=
-        h * change.constraint_regularization.segment(first_row, rows);
-    for (int row = 0; row < rows; ++row) {
-      const auto column = [&](int side) {
-        return change.constraint_jacobian(Index(k), side, row / 3).col(row % 3).transpose();
-      };
-      constraint.first_jacobian.row(row) += h * column(0);
-      if (constraint.second >= 0) constraint.second_jacobian.row(row) += h * column(1);
-    }
-    first_row += rows;
-  }
-  return raw;
-}
-
-template <typename Scalar>
-VectorX<Scalar> solve(const ContactProblem<Scalar>& problem, const Scalar& tolerance) {
-  SapSolver<Scalar> solver({.tolerance = tolerance});
-  VectorX<Scalar> velocity = problem.free_velocity();
-  static_cast<void>(solver.solve(problem, velocity));
-  return velocity;
-}
-
 template <typename Visit>
 void for_each_problem(int count, const Visit& visit) {
-  VectorSource<double> source(4411u);
-  for (int sample = 0; sample < count; ++sample) {
-    std::vector<int> sizes = {6, 1, 3};
-    if (sample % 3 == 1) sizes = {7, 6, 6};
-    visit(source, draw_constrained(source, sizes, 5));
-  }
+  for_each_drawn(
+      {count, 4411u},
+      [](VectorSource<double>& source, const std::vector<int>& sizes) {
+        return draw_constrained(source, sizes, 5);
+      },
+      visit);
 }
 
 }  // namespace

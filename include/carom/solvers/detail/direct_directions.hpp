@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "carom/linalg/block_cholesky.hpp"
+#include "carom/solvers/detail/direct_hessian.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -20,44 +20,24 @@ class DirectDirections {
 
   /// Takes on a pattern.
   void lay_out(const ContactGraph& graph, const PackedProblem<Scalar>& packed) {
-    cholesky_.reset(graph.forest());
-    scratch_.resize(packed.vector_size());
-    cross_places_.reserve(graph.contact_count());
-    cross_places_.resize(packed.edge_count());
-    for (const PackedIsland& island : packed.islands()) {
-      if (!island.direct) continue;
-      for (Index e = island.first_edge; e < island.edge_end; ++e) {
-        const PackedEdge& edge = packed.edge(e);
-        if (edge.high_slot < 0) continue;
-        cross_places_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
-      }
-    }
+    hessian_.lay_out(graph, packed);
   }
   /// The graph taken on has moved to another place, unchanged.
-  void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
+  void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
 
   /// d = −H⁻¹∇ℓ on an island; false when it cannot be had. Should round-off leave H indefinite, its
   /// diagonal is raised: the direction descends for every positive definite matrix.
   [[nodiscard]] bool find_direction(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
-    Scalar raise = 0, largest = 1;
+    Scalar raise = 0;
     clear_changed(newton, state);
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      if (attempt > 0) {
-        raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
-        cholesky_.clear(island.range);
-        newton.forget_regions();  // the next iterate is not raised
-      }
-      largest = assemble(newton, state, raise);
-      if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
-      if (!cholesky_.factor(island.range)) continue;
-      auto direction = state.vector(Memory::direction);
-      direction = -state.vector(Memory::gradient);
-      cholesky_.solve(island.range, direction.data() - island.vector_start, state.packed().starts(),
-                      scratch_.data() + island.vector_start);
-      return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
-    }
-    return false;
+    const bool factored = factor(newton, state, raise);
+    if (!factored || raise > Scalar(0)) newton.forget_regions();  // no front of it can be kept
+    if (!factored) return false;
+    auto direction = state.vector(Memory::direction);
+    direction = -state.vector(Memory::gradient);
+    hessian_.solve(state.packed(), island, direction.data() - island.vector_start);
+    return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
   }
 
  private:
@@ -66,45 +46,28 @@ class DirectDirections {
     const PackedIsland& island = state.island();
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const PackedEdge& edge = state.packed().edge(e);
-      if (!newton.note_change(edge)) continue;
-      cholesky_.touch(edge.low_slot);
-      if (edge.high_slot >= 0) cholesky_.touch(edge.high_slot);
+      if (newton.note_change(edge)) hessian_.touch(edge);
     }
-    cholesky_.clear_touched(island.range);
+    hessian_.clear_touched(island);
   }
 
-  /// Fills what is cleared with H + raise I. Returns the largest entry on its diagonal, or 1.
-  [[nodiscard]] Scalar assemble(const Newton& newton, const State& state,
-                                const Scalar& raise) noexcept {
+  /// Fills and factors what is cleared; raises the diagonal, and begins anew, where it must.
+  [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
     const PackedIsland& island = state.island();
-    for (Index e = island.first_edge; e < island.edge_end; ++e) {
-      const PackedEdge& edge = state.packed().edge(e);
-      const bool low = cholesky_.touched(edge.low_slot), two_sided = edge.high_slot >= 0;
-      if (!low && !(two_sided && cholesky_.touched(edge.high_slot))) continue;
-      Columns<Scalar> targets[3] = {};
-      if (low) targets[0] = cholesky_.diagonal(edge.low_slot);
-      if (two_sided) {
-        targets[1] = cholesky_.block(cross_places_[e], edge.low_slot);
-        targets[2] = cholesky_.diagonal(edge.high_slot);
-      }
+    const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       newton.add_curvature(edge, targets);
+    };
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const Scalar largest = hessian_.fill(state.packed(), island, add, raise);
+      if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
+      if (hessian_.factor(island)) return true;
+      raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+      hessian_.clear(island);
     }
-    Scalar largest = 1;
-    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-      if (!cholesky_.touched(slot)) continue;
-      const auto block = cholesky_.diagonal(slot);
-      for (Index k = 0; k < state.packed().size(slot); ++k) {
-        Scalar& entry = block.data[k * (block.stride + 1)];
-        if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
-        entry += 1 + raise;
-      }
-    }
-    return largest;
+    return false;
   }
 
-  BlockCholesky<Scalar> cholesky_;
-  Sequence<Index> cross_places_;  ///< per edge, its place in the factor
-  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
+  DirectHessian<Scalar> hessian_;
 };
 
 }  // namespace detail

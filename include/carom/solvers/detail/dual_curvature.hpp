@@ -29,14 +29,21 @@ enum SettledRegion : signed char {
   stuck,           ///< G = R⁻¹
 };
 
-/// Which of those regions a contact is in.
+/// Where a trial impulse is.
 template <typename Scalar>
-[[nodiscard]] SettledRegion settled_region(const ContactNumbers<Scalar>& k) noexcept {
+struct TrialPlace {
+  Scalar r;              ///< ‖yₜ‖
+  Scalar drive;          ///< s = Rₙ yₙ + μ Rₜ ‖yₜ‖; in slide γₙ = s/d
+  SettledRegion region;  ///< of the regions above, the one that holds it
+};
+
+template <typename Scalar>
+[[nodiscard]] TrialPlace<Scalar> place_trial(const ContactNumbers<Scalar>& k) noexcept {
   using std::sqrt;
   const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
-  if (k.yn >= Scalar(0) && r <= k.mu * k.yn) return SettledRegion::stuck;
   const Scalar drive = k.normal * k.yn + k.mu * k.tangent * r;
-  return drive > Scalar(0) ? SettledRegion::unsettled : SettledRegion::open;
+  if (k.yn >= Scalar(0) && r <= k.mu * k.yn) return {r, drive, SettledRegion::stuck};
+  return {r, drive, drive > Scalar(0) ? SettledRegion::unsettled : SettledRegion::open};
 }
 
 /// Curvature of a contact's cost with the direction of friction as an unknown of its own, ẑ with
@@ -44,7 +51,7 @@ template <typename Scalar>
 ///
 /// Positive semidefinite for every ẑ in the disc, and the true curvature where ẑ = t. While the
 /// direction is not settled it holds back motion along t, which the true curvature leaves free.
-/// @param region  the contact's settled_region().
+/// @param region  the contact's, by place_trial().
 /// @param g       written unless G = 0.
 /// @return  false where G = 0.
 /// @cite  chan1999nonlinear, their primal-dual linearisation of x/‖x‖, made symmetric as in
@@ -52,18 +59,16 @@ template <typename Scalar>
 template <typename Scalar>
 [[nodiscard]] bool write_dual_curvature(SettledRegion region, const ContactNumbers<Scalar>& k,
                                         const Tangent2<Scalar>& z, Symmetric3<Scalar>& g) noexcept {
-  using std::sqrt;
   if (region == SettledRegion::open) return false;
   if (region == SettledRegion::stuck) {
     const Scalar stuck = Scalar(1) / k.tangent;
     g = {stuck, Scalar(0), stuck, Scalar(0), Scalar(0), Scalar(1) / k.normal};
     return true;
   }
-  const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
-  const Scalar pull = k.mu * k.tangent;
-  const Scalar drive = k.normal * k.yn + pull * r;  // s; γₙ = s/d
-  if (!(drive > Scalar(0))) return false;           // by a rounding
-  const Scalar along = Scalar(1) / (k.normal + k.mu * pull);
+  const TrialPlace<Scalar> place = place_trial(k);
+  const Scalar r = place.r, drive = place.drive;
+  if (!(drive > Scalar(0))) return false;  // by a rounding
+  const Scalar along = Scalar(1) / (k.normal + k.mu * (k.mu * k.tangent));
   const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
   const Scalar tx = k.y1 * inverse, ty = k.y2 * inverse;
   const Scalar across = k.mu * drive * along * inverse / k.tangent;
@@ -84,12 +89,13 @@ template <typename Scalar>
                                                  const Tangent2<Scalar>& z,
                                                  const Tangent2<Scalar>& step) noexcept {
   using std::sqrt;
-  const Scalar r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const TrialPlace<Scalar> place = place_trial(k);
+  const Scalar r = place.r;
   Tangent2<Scalar> next{Scalar(0), Scalar(0)};
-  if (k.yn >= Scalar(0) && r <= k.mu * k.yn) {
+  if (place.region == SettledRegion::stuck) {
     const Scalar limit = k.mu * k.yn;
     if (limit > Scalar(0)) next = {(k.y1 + step.x) / limit, (k.y2 + step.y) / limit};
-  } else if (k.normal * k.yn + k.mu * k.tangent * r > Scalar(0) && r > Scalar(0)) {
+  } else if (place.region == SettledRegion::unsettled && r > Scalar(0)) {
     const Scalar tx = k.y1 / r, ty = k.y2 / r;
     const Scalar along = tx * step.x + ty * step.y;
     next = {tx + (step.x - z.x * along) / r, ty + (step.y - z.y * along) / r};

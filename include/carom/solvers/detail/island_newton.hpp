@@ -90,7 +90,7 @@ class IslandNewton {
       memory_.regions()[place] = region;
     };
     for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
-      note(k, settled_region(numbers(k)));
+      note(k, place_trial(numbers(k)).region);
     }
     for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
       const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
