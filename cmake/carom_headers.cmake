@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
