@@ -90,14 +90,18 @@ set(CAROM_HEADERS
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/dual_curvature.hpp
+  include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
+  include/carom/solvers/detail/local_rows.hpp
+  include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp
