@@ -86,11 +86,14 @@ set(CAROM_HEADERS
   include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/linalg/second_order.hpp
   include/carom/linalg/sequence.hpp
+  include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
+  include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
+  include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
@@ -102,6 +105,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp

@@ -230,6 +230,24 @@ void check_order(const Make& make) {
   }
 }
 
+/// Two solvers have one answer where there is one.
+template <typename Make, typename Other>
+void check_agreement(const Make& make, const Other& make_other) {
+  VectorSource<double> source(36u);
+  for (int round = 0; round < 5; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {14, 4, 0.2, true, 0.2}));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
+      auto solver = make(law, 1e-12, 100000);
+      auto second = make_other(law, 1e-12, 100000);
+      CHECK(solver.solve(problem, impulse).converged());
+      CHECK(second.solve(problem, other).converged());
+      CAPTURE(round, to_string(law));
+      CHECK((impulse - other).norm() <= 1e-9 * (1 + impulse.norm()));
+    }
+  }
+}
+
 /// The compliant convex problem has the answer that Newton's method on the bodies gives.
 template <typename Make>
 void check_against_sap(const Make& make) {

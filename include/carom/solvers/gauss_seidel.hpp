@@ -44,7 +44,7 @@ struct GaussSeidelOptions {
 /// Eigen::VectorXd impulse = Eigen::VectorXd::Zero(problem.row_count());
 /// const auto report = solver.solve(problem, impulse);
 /// ```
-/// @cite acary2018solving, NSGS, with the contact solved as in coulomb_contact.hpp; no proof of
+/// @cite acary2018coulomb, NSGS, with the contact solved as in coulomb_contact.hpp; no proof of
 ///       convergence exists for Coulomb's law. For the convex law it descends.
 template <RealScalar Scalar>
 class GaussSeidel {

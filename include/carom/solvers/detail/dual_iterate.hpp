@@ -51,7 +51,9 @@ class DualIterate {
   /// The same once velocity has been written by the caller.
   [[nodiscard]] Scalar measure_with_velocity(const DelassusProblem<Scalar>& problem,
                                              FrictionLaw law) noexcept {
-    const Scalar error = natural_map(problem, law, impulse(), velocity()).relative;
+    const NaturalMap<Scalar> map = natural_map(problem, law, impulse(), velocity());
+    const Scalar error = map.relative, load = problem.load_norm();
+    map_norm_ = load > Scalar(0) ? map.absolute * load : map.absolute;
     if (error < best_error_) {
       best_error_ = error;
       std::copy(impulse_.begin(), impulse_.end(), best_.begin());
@@ -59,6 +61,9 @@ class DualIterate {
     return error;
   }
   void return_to_best() noexcept { std::copy(best_.begin(), best_.end(), impulse_.begin()); }
+
+  /// Norm of the natural map last measured, in impulses times w [m/s].
+  [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }
 
   /// Writes the best iterate and what is to be said of it.
   SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
@@ -78,7 +83,7 @@ class DualIterate {
 
  private:
   Sequence<Scalar> impulse_, velocity_, best_;
-  Scalar best_error_ = 0;
+  Scalar best_error_ = 0, map_norm_ = 0;
 };
 
 }  // namespace carom::inline CAROM_ABI::detail
