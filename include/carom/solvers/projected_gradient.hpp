@@ -170,7 +170,7 @@ bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem
   if (options_.law != FrictionLaw::coulomb) return false;
   const Scalar held =
       detail::held_natural_map(problem, now_.data(), now_velocity_.data(), lift_.data());
-  if (!(held <= error / 4)) return false;
+  if (!(held <= Scalar(0.6) * error)) return false;
   for (Index i = 0; i < problem.count(); ++i) {
     lift_[i] = detail::de_saxce_lift(problem, i, now_velocity_.data());
   }
