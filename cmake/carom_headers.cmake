@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
@@ -86,11 +87,15 @@ set(CAROM_HEADERS
   include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/linalg/second_order.hpp
   include/carom/linalg/sequence.hpp
+  include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
+  include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_curvature.hpp
+  include/carom/solvers/detail/dual_iterate.hpp
+  include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
@@ -98,8 +103,12 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
+  include/carom/solvers/detail/local_rows.hpp
+  include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp

@@ -39,7 +39,7 @@ class DelassusForm {
           constraint_velocity(problem, c, problem.free_velocity()) - law.bias_velocity;
       RowNumbers<Scalar> weights = law.regularization;
       if (compliance == Compliance::rigid) weights.setZero();
-      dual.add_contact(law.set, load.head(law.set.rows).eval(), weights);
+      dual.add_contact(law.set, load.head(law.set.rows), weights);
     }
     gather_touches(problem);
     for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);

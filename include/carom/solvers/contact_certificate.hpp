@@ -10,8 +10,8 @@
 
 namespace carom::inline CAROM_ABI {
 
-/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W +
-/// R) γ + q.
+/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W
+/// + R) γ + q.
 ///
 /// Every measure is ≥ 0, and 0 at a solution; infinite when an impulse is not finite. Each comes
 /// with the contact that has the largest part in it, −1 if none has any.
@@ -22,7 +22,8 @@ struct ContactCertificate {
   Scalar natural_map_error = 0;
   /// err_abh = ‖r − P(r − ũ)‖ [-], relative to ‖q‖ alone: stricter where ‖r‖ is large.
   Scalar absolute_error = 0;
-  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with ũₙ.
+  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with
+  /// ũₙ.
   Scalar signorini = 0;
   /// Largest distance of an impulse from its set [N·s].
   Scalar cone_violation = 0;
