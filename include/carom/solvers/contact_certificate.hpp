@@ -30,7 +30,8 @@ struct ContactCertificate {
   /// Largest |γ·ũ| [J]; of rows between bounds 0 is not asked, and they are left out.
   Scalar complementarity = 0;
   /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
-  /// Blocks slower than the natural map error times the largest speed count as at rest.
+  /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
+  /// rest.
   Scalar dissipation_angle = 0;
   Index worst_contact = -1;
   Index signorini_contact = -1;
@@ -154,7 +155,9 @@ template <RealScalar Scalar>
     return result;
   }
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-  const Scalar at_rest = map.relative * std::max(problem.load_norm(), velocity.norm());
+  constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
+  const Scalar at_rest = std::max(map.relative, rounding) *
+                         std::max({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
