@@ -37,6 +37,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/near_rigid.hpp
+  include/carom/contact/detail/own_block.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
   include/carom/contact/impulse_derivative.hpp

@@ -2,6 +2,7 @@
 #include "carom/contact/impulse_set.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -41,7 +42,7 @@ TEST_CASE("impulse set: the nearest point is in the set, and no other is nearer"
   VectorSource<double> source(21u);
   WorstCase again("idempotent"), nearer("variational inequality"), outside("zero beyond the rows");
   for (int sample = 0; sample < 3000; ++sample) {
-    const auto law = draw_law(source, sample % 9);
+    const auto law = draw_law(source, sample % 10);
     const Rows& r = law.regularization;
     const Rows y = draw_rows(source, law.set.rows, 3);
     const Rows p = nearest_impulse(law.set, r, y);
@@ -61,7 +62,7 @@ TEST_CASE("impulse set: curvature is the slope of the nearest point over the wei
   WorstCase symmetric("symmetric"), bounded("0 <= G <= 1/R");
   long off = 0;
   for (int sample = 0; sample < 3000; ++sample) {
-    const auto law = draw_law(source, sample % 9);
+    const auto law = draw_law(source, sample % 10);
     const Rows& r = law.regularization;
     const int rows = law.set.rows;
     const Rows y = draw_rows(source, rows, 3), d = draw_rows(source, rows, 1);
@@ -101,6 +102,31 @@ TEST_CASE("impulse set: a shift moves the set", "[contact][law]") {
   }
 }
 
+TEST_CASE("impulse set: the planar set is the friction set without its second tangent",
+          "[contact][law]") {
+  VectorSource<double> source(24u);
+  for (int sample = 0; sample < 500; ++sample) {
+    const double mu = source.pick({0, 0.3, 1, 4});
+    auto planar = carom::cone_impulses<double>(ImpulseShape::planar, {mu, 0, 0});
+    auto space = carom::friction_impulses(mu);
+    CHECK(planar.rows == 2);
+    const Rows y = draw_rows(source, 2, 3), shift = draw_rows(source, 2, 1);
+    planar.shift = shift;
+    space.shift.head<3>() << shift(0), 0, shift(1);
+    const Rows r = (Rows() << source.positive(2), source.positive(2), 1, 1, 1, 1).finished();
+    const Rows spread = (Rows() << y(0), 0, y(1), 0, 0, 0).finished();
+    const Rows weights = (Rows() << r(0), r(0), r(1), 1, 1, 1).finished();
+    const Rows flat = nearest_impulse(planar, r, y), full = nearest_impulse(space, weights, spread);
+    CHECK(std::abs(flat(0) - full(0)) + std::abs(flat(1) - full(2)) <= 1e-14 * (1 + y.norm()));
+    CHECK(flat.tail<4>().isZero(0));
+    const auto g = impulse_curvature(planar, r, y), h = impulse_curvature(space, weights, spread);
+    const Eigen::Matrix2d two = g.topLeftCorner<2, 2>();
+    const Eigen::Matrix2d expected{{h(0, 0), h(0, 2)}, {h(2, 0), h(2, 2)}};
+    CHECK((two - expected).norm() <= 1e-12 * (1 + expected.norm()));
+    CHECK(g.norm() == two.norm());
+  }
+}
+
 TEST_CASE("impulse set: faults are named", "[contact][input]") {
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -126,6 +152,13 @@ TEST_CASE("impulse set: faults are named", "[contact][input]") {
   CHECK(set_fault("x", set) == "x: shift entry 5: expected a finite number, got nan");
   set.rows = 4;
   CHECK(set_fault("x", set) == "x: rows: expected 6, got 4");
+  set = carom::cone_impulses<double>(ImpulseShape::planar, {0.5, 0, 0});
+  CHECK(set_fault("x", set).empty());
+  set.rows = 3;
+  CHECK(set_fault("x", set) == "x: rows: expected 2, got 3");
+  set.rows = 2;
+  set.friction(0) = infinity;
+  CHECK(set_fault("x", set) == "x: friction entry 0: expected a finite number >= 0, got inf");
 }
 
 }  // namespace impulse_set_test

@@ -61,7 +61,7 @@ template <typename Scalar = double>
   return problem;
 }
 
-/// A law of a drawn shape; `kind` in [0, 9).
+/// A law of a drawn shape; `kind` in [0, 10).
 [[nodiscard]] inline WeightedConstraint<double> draw_law(VectorSource<double>& source, int kind) {
   WeightedConstraint<double> law;
   const Eigen::Vector3d mu(source.pick({0, 0.1, 0.5, 1}), source.pick({0, 0.05, 0.5, 2}),
@@ -78,12 +78,13 @@ template <typename Scalar = double>
   if (kind == 4) law.set = cone_impulses<double>(ImpulseShape::friction, {mu(0), 0, 0});
   if (kind == 5) law.set = cone_impulses<double>(ImpulseShape::elliptic, {mu(0), mu(1), 0});
   if (kind == 6) law.set = cone_impulses<double>(ImpulseShape::torsional, {mu(0), mu(1), 0});
-  if (kind >= 7) law.set = cone_impulses<double>(ImpulseShape::rolling, mu);
+  if (kind == 7 || kind == 8) law.set = cone_impulses<double>(ImpulseShape::rolling, mu);
+  if (kind == 9) law.set = cone_impulses<double>(ImpulseShape::planar, {mu(0), 0, 0});
   if (kind == 8 || (kind == 4 && source.unit() < 0.5)) law.set.shift(2) = source.positive(1);
   for (int i = 0; i < law.set.rows; ++i) law.bias_velocity(i) = 2 * source.unit() - 1;
   for (int i = 0; i < law.set.rows; ++i) law.regularization(i) = source.positive(1);
-  if (kind == 4 || kind >= 6) law.regularization(1) = law.regularization(0);
-  if (kind >= 7) law.regularization(4) = law.regularization(3);
+  if (kind == 4 || (kind >= 6 && kind <= 8)) law.regularization(1) = law.regularization(0);
+  if (kind == 7 || kind == 8) law.regularization(4) = law.regularization(3);
   return law;
 }
 

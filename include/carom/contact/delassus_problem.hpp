@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_constraint.hpp"
 #include "carom/linalg/sequence.hpp"
 
@@ -112,8 +113,8 @@ class DelassusProblem {
   /// Sorts what was added: to be called once all is there, and before any use.
   void assemble();
 
-  /// What makes an assembled problem unfit to be solved, or nothing: a contact whose own block is
-  /// not positive semidefinite but for rounding.
+  /// What makes an assembled problem unfit to be solved, or nothing: a contact whose own block, of
+  /// one part or two, is not symmetric positive semidefinite but for rounding.
   [[nodiscard]] Fault check() const;
 
   [[nodiscard]] Index count() const noexcept { return contacts_.size(); }
@@ -188,16 +189,14 @@ class DelassusProblem {
   /// Rows of all contacts, spread over parts; rows that are empty become zero.
   void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
     parts.setZero(3 * part_count());
-    for_each_row([&](Index row, const Place& place) {
-      parts(3 * place.part + place.row) = rows(row);
-    });
+    for_each_row(
+        [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
   }
   /// The reverse.
   void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
     rows.resize(row_count_);
-    for_each_row([&](Index row, const Place& place) {
-      rows(row) = parts(3 * place.part + place.row);
-    });
+    for_each_row(
+        [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
   }
   /// Calls visit(row, place) for every row of every contact.
   template <typename Visit>
@@ -383,14 +382,10 @@ void DelassusProblem<Scalar>::assemble() {
 
 template <RealScalar Scalar>
 Fault DelassusProblem<Scalar>::check() const {
-  for (Index part = 0; part < part_count(); ++part) {
-    const Block& w = diagonal(part);
-    const Scalar floor = -64 * std::numeric_limits<Scalar>::epsilon() * w.cwiseAbs().sum();
-    const Scalar minor = (w(0, 0) * w(2, 2) - w(0, 2) * w(2, 0)) - floor * w.cwiseAbs().sum();
-    if (!(w.diagonal().minCoeff() >= floor) || !(minor >= Scalar(0))) {
-      return "contact " + std::to_string(part_contact(part)) +
-             ": expected a positive semidefinite own block of W";
-    }
+  for (Index i = 0; i < count(); ++i) {
+    if (detail::is_semidefinite(detail::own_block(*this, i))) continue;
+    return "contact " + std::to_string(i) +
+           ": expected a symmetric positive semidefinite own block of W";
   }
   return {};
 }

@@ -58,4 +58,20 @@ template <RealScalar Scalar>
   return friction.at_speed + (friction.at_rest - friction.at_speed) * exp(-ratio * ratio);
 }
 
+/// Two coefficients: one for a contact at rest, one for a contact that slid in the step before.
+template <RealScalar Scalar>
+struct StaticKineticFriction {
+  Scalar at_rest;         ///< μ_s [-], ≥ 0.
+  Scalar sliding;         ///< μ_k [-], ≥ 0.
+  Scalar rest_speed = 0;  ///< Slip up to which a contact counts as at rest [m/s], ≥ 0; what a
+                          ///< solver leaves of zero belongs below it.
+};
+
+/// μ_k where the slip speed, that of the step before, is above rest_speed, μ_s elsewhere.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar friction_at(const StaticKineticFriction<Scalar>& friction,
+                                 const Scalar& slip_speed) noexcept {
+  return slip_speed > friction.rest_speed ? friction.sliding : friction.at_rest;
+}
+
 }  // namespace carom::inline CAROM_ABI

@@ -23,14 +23,15 @@ struct ContactCertificate {
   /// err_abh = ‖r − P(r − ũ)‖ [-], relative to ‖q‖ alone: stricter where ‖r‖ is large.
   Scalar absolute_error = 0;
   /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with
-  /// ũₙ.
+  /// uₙ − Σ μ_b ‖u_b‖, which it lets a contact separate with.
   Scalar signorini = 0;
   /// Largest distance of an impulse from its set [N·s].
   Scalar cone_violation = 0;
   /// Largest |γ·ũ| [J]; of rows between bounds 0 is not asked, and they are left out.
   Scalar complementarity = 0;
   /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
-  /// Blocks slower than the natural map error times the largest speed count as at rest.
+  /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
+  /// rest.
   Scalar dissipation_angle = 0;
   Index worst_contact = -1;
   Index signorini_contact = -1;
@@ -68,13 +69,14 @@ template <RealScalar Scalar>
   return law == FrictionLaw::coulomb ? de_saxce_velocity(set, velocity) : velocity;
 }
 
-/// Squared natural map of one contact, in impulses times w.
+/// Squared natural map of one contact, in impulses times w; infinite where a number is not finite.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const ImpulseSet<Scalar>& set,
                                          const RowNumbers<Scalar>& impulse,
                                          const RowNumbers<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
   const RowNumbers<Scalar> trial = impulse - law_velocity(law, set, velocity) / inverse_mass;
+  if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
   const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
   return ((impulse - nearest_impulse(set, ones, trial)) * inverse_mass).squaredNorm();
 }
@@ -85,6 +87,18 @@ struct NaturalMap {
   Scalar relative, absolute;
   Index worst;
 };
+
+/// Of numbers that are not finite: infinite, by the first contact whose own impulse is not, or else
+/// the one found.
+template <RealScalar Scalar>
+[[nodiscard]] NaturalMap<Scalar> void_natural_map(const DelassusProblem<Scalar>& problem,
+                                                  const Scalar* impulse, Index found) noexcept {
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  for (Index i = 0; i < problem.count(); ++i) {
+    if (!gather_rows(problem, i, impulse).allFinite()) return {infinity, infinity, i};
+  }
+  return {infinity, infinity, found};
+}
 
 /// @param impulse, velocity  γ and u in parts.
 template <RealScalar Scalar>
@@ -99,10 +113,7 @@ template <RealScalar Scalar>
     const RowNumbers<Scalar> gamma = gather_rows(problem, i, impulse);
     const RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
     const Scalar part = natural_map_squared(law, problem.set(i), gamma, u, w);
-    if (!is_finite(part)) {
-      constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-      return {infinity, infinity, i};
-    }
+    if (!is_finite(part)) return void_natural_map(problem, impulse, i);
     map_squared += part;
     see_largest(part, i, largest, worst);
     impulse_squared += (gamma * w).squaredNorm();
@@ -123,7 +134,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
                                                  const VectorX<Scalar>& impulse, FrictionLaw law) {
-  using std::abs, std::acos, std::sqrt;
+  using std::abs, std::atan2;
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   ContactCertificate<Scalar> result;
   if (problem.count() == 0) return result;
@@ -135,16 +146,18 @@ template <RealScalar Scalar>
   const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
   result.natural_map_error = map.relative;
   result.absolute_error = map.absolute;
-  result.worst_contact = map.worst;
+  if (map.relative > Scalar(0)) result.worst_contact = map.worst;
   if (!detail::is_finite(map.relative)) {
-    for (Scalar* measure : {&result.signorini, &result.cone_violation, &result.complementarity,
-                            &result.dissipation_angle}) {
-      *measure = map.relative;
-    }
+    result.signorini = result.cone_violation = result.complementarity = result.dissipation_angle =
+        map.relative;
+    result.signorini_contact = result.cone_violation_contact = result.complementarity_contact =
+        result.dissipation_contact = map.worst;
     return result;
   }
-  const Scalar w = problem.mean_diagonal();
-  const Scalar at_rest = map.relative * std::max(problem.load_norm(), velocity.norm());
+  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
+  const Scalar at_rest = std::max(map.relative, rounding) *
+                         std::max({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
@@ -154,21 +167,21 @@ template <RealScalar Scalar>
     detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
                         result.cone_violation, result.cone_violation_contact);
     const auto see_block = [&](int start, int size, const auto& mu) {
-      Scalar work(0), speed(0), push(0);
-      for (int k = start; k < start + size; ++k) {  // an elliptic block's scale is its own
-        const Scalar m = mu(k - start) > Scalar(0) ? mu(k - start) : Scalar(1);
-        work -= g(k) * u(k);
-        speed += u(k) * u(k) * m * m;
-        push += g(k) * g(k) / (m * m);
+      Vector<Scalar, 2> slip = Vector<Scalar, 2>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
+      for (int k = 0; k < size; ++k) {
+        if (!(mu(k) > Scalar(0))) continue;  // nothing rubs this way
+        slip(k) = mu(k) * u(start + k);
+        rub(k) = -(g(start + k) + set.shift(start + k)) / mu(k);
       }
-      if (!(sqrt(speed) > at_rest) || !(push > Scalar(0)) || !(mu(0) > Scalar(0))) return;
-      const Scalar cosine = work / (sqrt(speed) * sqrt(push));
-      detail::see_largest(Scalar(acos(std::clamp(cosine, Scalar(-1), Scalar(1)))), i,
+      if (!(slip.norm() > at_rest * mu.maxCoeff()) || rub.isZero(Scalar(0))) return;
+      const Scalar across = slip(0) * rub(1) - slip(1) * rub(0);
+      detail::see_largest(Scalar(atan2(Scalar(abs(across)), slip.dot(rub))), i,
                           result.dissipation_angle, result.dissipation_contact);
     };
     const int n = detail::visit_friction_blocks(set, see_block);
     if (n < 0) continue;
-    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : lifted(n);
+    const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
+    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
     detail::see_largest(Scalar(abs(std::min((g(n) + set.shift(n)) * w, normal))), i,
                         result.signorini, result.signorini_contact);
     detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
