@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/joint_constraints.hpp"
