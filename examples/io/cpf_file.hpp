@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>

@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "io/bad_input.hpp"
 #include "io/cpf_file.hpp"
+#include "io/file_text.hpp"
 #include "io/friction_problem.hpp"
 
 namespace carom::examples {
@@ -127,10 +127,7 @@ inline void write_cpf(const FrictionProblem& problem, const std::string& path) {
   } catch (const BadInput& fault) {
     throw BadInput(path + ": " + fault.what());
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << bytes;
-  file.close();
-  if (!file) throw BadInput(path + ": expected a file that can be written, was refused it");
+  write_file(path, bytes);
 }
 
 }  // namespace carom::examples
