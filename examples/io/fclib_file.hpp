@@ -25,8 +25,9 @@ namespace carom::examples {
 [[nodiscard]] FrictionProblem read_fclib(const std::string& path);
 
 /// A problem as the content of an FCLIB file: every form it has, its guess and its solution, to the
-/// last bit. Where a guess or solution has no u or v, which the library wants, they follow from r.
-/// Throws BadInput if there is something wrong with the problem, or if it has no form.
+/// last bit. Where a guess or solution has no u or v, which the library wants, they follow from r,
+/// M taken to be symmetric. Throws BadInput if there is something wrong with the problem, or if it
+/// has no form.
 [[nodiscard]] std::string fclib_bytes(const FrictionProblem& problem);
 
 /// Writes a problem to a file, which is replaced if it is there. Throws BadInput, starting with the

@@ -5,6 +5,7 @@
 
 #ifdef CAROM_WITH_HDF5
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -125,22 +126,25 @@ class FclibReader {
     }
     const std::int64_t form = number(group + "/nz");  // or the count of triplets
     if (form < -2) fail(group + "/nz", "a number >= -2", std::to_string(form));
-    const bool by_columns = form == -1, triplets = form >= 0;
-    const Index outer = by_columns ? columns : rows, inner = by_columns ? rows : columns;
-    const std::vector<std::int64_t> second = integers(group + "/i", {});
-    std::vector<std::int64_t> first = integers(group + "/p", triplets ? Index(form) : outer + 1);
-    if (!triplets) first = expand(group + "/p", first, std::int64_t(second.size()));
-    const auto count = Index(first.size());
+    std::vector<std::int64_t> indices = integers(group + "/i", {});
+    std::vector<std::int64_t> others =
+        integers(group + "/p", form >= 0 ? Index(form) : (form == -1 ? columns : rows) + 1);
+    if (form < 0) others = expand(group + "/p", others, std::int64_t(indices.size()));
+    const auto count = Index(others.size());
     const VectorX<double> values = numbers(group + "/x", {});
-    require_entries(group + "/i", count, Index(second.size()));
+    require_entries(group + "/i", count, Index(indices.size()));
     require_entries(group + "/x", count, values.size());
+    indices.resize(others.size());
+    // Triplets: the library's code takes i for rows, its documentation p. Where the indices fit
+    // only the second, so they are meant.
+    const bool rows_in_p = form == -2 || (form >= 0 && !fit(indices, rows, others, columns) &&
+                                          fit(others, rows, indices, columns));
     std::vector<Eigen::Triplet<double>> entries;
-    entries.reserve(first.size());
+    entries.reserve(others.size());
     for (Index k = 0; k < count; ++k) {
-      const auto outer_index = index(group + "/p", k, first, outer);
-      const auto inner_index = index(group + "/i", k, second, inner);
-      entries.emplace_back(by_columns ? inner_index : outer_index,
-                           by_columns ? outer_index : inner_index, values(k));
+      const int i = index(group + "/i", k, indices, rows_in_p ? columns : rows);
+      const int p = index(group + "/p", k, others, rows_in_p ? rows : columns);
+      entries.emplace_back(rows_in_p ? p : i, rows_in_p ? i : p, values(k));
     }
     SparseMatrix result(rows, columns);
     result.setFromTriplets(entries.begin(), entries.end());
@@ -167,6 +171,14 @@ class FclibReader {
     if (got < count) {
       fail(name, "at least " + std::to_string(count) + " entries", std::to_string(got));
     }
+  }
+  static bool fit(const std::vector<std::int64_t>& row_indices, Index rows,
+                  const std::vector<std::int64_t>& column_indices, Index columns) noexcept {
+    const auto below = [](Index end) {
+      return [end](std::int64_t k) { return k >= 0 && k < end; };
+    };
+    return std::all_of(row_indices.begin(), row_indices.end(), below(rows)) &&
+           std::all_of(column_indices.begin(), column_indices.end(), below(columns));
   }
   static int index(const std::string& name, Index k, const std::vector<std::int64_t>& indices,
                    Index end) {
@@ -204,10 +216,12 @@ class FclibReader {
     }
     const Hdf5Handle space(H5Dget_space(set.id()), H5Sclose);
     const hssize_t points = space.valid() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    // No compression of HDF5's makes more of a byte than this.
+    // No compression of HDF5's makes more of a byte than this; zeros may not be stored at all.
     constexpr std::uint64_t most_of_a_byte = 1032;
     const std::uint64_t stored = H5Dget_storage_size(set.id());
-    if (points < 0 || stored > byte_count_ || std::uint64_t(points) / most_of_a_byte > stored) {
+    const bool held = stored <= byte_count_ && (std::uint64_t(points) <= byte_count_ ||
+                                                std::uint64_t(points) / most_of_a_byte <= stored);
+    if (points < 0 || !held) {
       fail(path, "as many entries as the file can hold", std::to_string(points));
     }
     count = Index(points);

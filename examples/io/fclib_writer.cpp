@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include <Eigen/SparseLU>
+#include <Eigen/SparseCholesky>
 
 #include "io/hdf5_memory.hpp"
 
@@ -29,7 +29,7 @@ void demand(bool works) {
 FrictionState complete(FrictionState state, const FrictionProblem& problem) {
   if (problem.global && state.velocity.size() != problem.global->mass.rows()) {
     const GlobalForm& global = *problem.global;
-    Eigen::SparseLU<SparseMatrix> factor(global.mass);
+    const Eigen::SimplicialLDLT<SparseMatrix> factor(global.mass);
     if (factor.info() == Eigen::Success) {
       state.velocity = factor.solve(global.directions * state.impulse + global.momentum);
     }

@@ -52,6 +52,8 @@ class Hdf5Silence {
 
 /// How to reach a file that lives in memory.
 [[nodiscard]] inline Hdf5Handle memory_access() {
+  // What a damaged file made HDF5 keep, it would complain of at the end of the program.
+  [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t growth = std::size_t(1) << 16;
   if (!access.valid() || H5Pset_fapl_core(access.id(), growth, 0) < 0) {
