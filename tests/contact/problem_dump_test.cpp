@@ -151,6 +151,15 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
   CHECK(again.guess == problem.free_velocity());
 }
 
+TEST_CASE("problem_dump: the bundled problem with constraints is written back, byte for byte",
+          "[contact][law]") {
+  const std::string path = CAROM_SOURCE_DIR "/examples/data/constraints/arm_and_boxes.txt";
+  const TextProblem given = carom::examples::read_text_problem(path);
+  CHECK(given.problem.contact_count() == 5);
+  CHECK(given.problem.constraints().count() == 9);
+  CHECK(problem_text(given.problem, given.guess) == carom::examples::read_file(path));
+}
+
 TEST_CASE("problem_dump: no bodies, no contacts, constraints alone", "[contact][example]") {
   ContactProblem<double> problem(0.5);
   CHECK(problem_text(problem) == "carom-problem 1\ntime_step 0.5\nbodies 0\ncontacts 0\n");
