@@ -52,7 +52,10 @@ class CpfWriter {
                          std::to_string(problem.dimension) + "\nnc " +
                          std::to_string(problem.contact_count) + '\n';
     for (const auto& [key, value] : problem.metadata) {
-      header += key + (value.empty() ? "" : " ") + value + '\n';
+      header += key;
+      if (!value.empty()) header += ' ';
+      header += value;
+      header += '\n';
     }
     if (!solution || problem.friction.size() > 0) add("mu", problem.friction);
     if (problem.local) add("q", problem.local->velocity);

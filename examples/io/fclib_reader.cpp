@@ -62,24 +62,27 @@ class FclibReader {
     read_contacts("fclib_local", problem);
     refuse_equalities("fclib_local/V");
     const Index rows = problem.row_count();
-    problem.local =
-        LocalForm{matrix("fclib_local/W", rows, rows), numbers("fclib_local/vectors/q", rows)};
+    LocalForm& form = problem.local.emplace();
+    form.velocity = numbers("fclib_local/vectors/q", rows);
+    form.delassus = matrix("fclib_local/W", rows, rows);
   }
 
   void read_global(FrictionProblem& problem, bool is_second) {
-    const FrictionProblem first = problem;
+    const Index dimension = problem.dimension;
+    const VectorX<double> friction = problem.friction;
     read_contacts("fclib_global", problem);
-    if (is_second &&
-        (first.dimension != problem.dimension || first.contact_count != problem.contact_count ||
-         first.friction != problem.friction)) {
+    if (is_second && (dimension != problem.dimension ||
+                      friction.size() != problem.friction.size() || friction != problem.friction)) {
       fail("fclib_global/vectors/mu", "the contacts of fclib_local", "others");
     }
     refuse_equalities("fclib_global/G");
     const Index rows = problem.row_count();
     const auto size = Index(number("fclib_global/M/m"));
-    problem.global = GlobalForm{
-        matrix("fclib_global/M", size, size), matrix("fclib_global/H", size, rows),
-        numbers("fclib_global/vectors/f", size), numbers("fclib_global/vectors/w", rows)};
+    GlobalForm& form = problem.global.emplace();
+    form.momentum = numbers("fclib_global/vectors/f", size);
+    form.velocity = numbers("fclib_global/vectors/w", rows);
+    form.mass = matrix("fclib_global/M", size, size);
+    form.directions = matrix("fclib_global/H", size, rows);
   }
 
   void read_contacts(const std::string& group, FrictionProblem& problem) {
@@ -124,8 +127,7 @@ class FclibReader {
       const std::int64_t got = number(group + name);
       if (got != expected) fail(group + name, std::to_string(expected), std::to_string(got));
     }
-    const std::int64_t form = number(group + "/nz");  // or the count of triplets
-    if (form < -2) fail(group + "/nz", "a number >= -2", std::to_string(form));
+    const std::int64_t form = number(group + "/nz", -2);  // or the count of triplets
     std::vector<std::int64_t> indices = integers(group + "/i", {});
     std::vector<std::int64_t> others =
         integers(group + "/p", form >= 0 ? Index(form) : (form == -1 ? columns : rows) + 1);
@@ -246,11 +248,12 @@ class FclibReader {
     values.pop_back();
     return values;
   }
-  [[nodiscard]] std::int64_t number(const std::string& path) const {
+  [[nodiscard]] std::int64_t number(const std::string& path, std::int64_t least = 0) const {
     const std::int64_t value = integers(path, 1)[0];
     constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;
-    if (value < -2 || value > most) {
-      fail(path, "a number in [-2, " + std::to_string(most) + "]", std::to_string(value));
+    if (value < least || value > most) {
+      fail(path, "a number in [" + std::to_string(least) + ", " + std::to_string(most) + "]",
+           std::to_string(value));
     }
     return value;
   }

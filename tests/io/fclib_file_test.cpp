@@ -240,6 +240,22 @@ TEST_CASE("fclib_file: faults name the data set, the index and what was expected
         "fclib_global/M/x entry 2: expected a finite number, got nan");
   CHECK(fault(reals({0.25, 0.75}), reals({0.25, -1})) ==
         "fclib_global/vectors/mu: expected the contacts of fclib_local, got others");
+  // In the order in which they are written, W first.
+  const auto size_fault = [&](const std::string& name, int from, int to) {
+    const std::string header = "fclib_local/W/" + name + ": ";
+    for (std::size_t at = whole.find(integers({from})); at != std::string::npos;
+         at = whole.find(integers({from}), at + 1)) {
+      std::string text = whole;
+      const std::string found = fault_of(text.replace(at, 4, integers({to})));
+      if (found.find(header) == 0) return found.substr(header.size());
+    }
+    return std::string();
+  };
+  CHECK(size_fault("m", 4, 5) == "expected 4, got 5");
+  CHECK(size_fault("m", 4, -2) == "expected a number in [0, 2147483646], got -2");
+  CHECK(size_fault("n", 4, 3) == "expected 4, got 3");
+  CHECK(size_fault("nz", -1, -3) == "expected a number in [-2, 2147483646], got -3");
+  CHECK(size_fault("p", -1, 7) == "expected 7 entries, got 5");
   FrictionProblem problem = recognizable();
   problem.global.reset();
   std::string local = fclib_bytes(problem);

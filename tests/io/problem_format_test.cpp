@@ -20,10 +20,10 @@ TEST_CASE("problem_format: known by content", "[io][example]") {
   CHECK(recognize_format("CPF2\n") == ProblemFormat::unknown);
   CHECK(recognize_format(signature) == ProblemFormat::hdf5);
   CHECK(recognize_format(signature.substr(0, 7)) == ProblemFormat::unknown);
-  for (const std::size_t before : {512, 1024, 2048, 4096}) {
+  for (const std::size_t before : {512U, 1024U, 2048U, 4096U}) {
     CHECK(recognize_format(std::string(before, 'x') + signature) == ProblemFormat::hdf5);
   }
-  for (const std::size_t before : {1, 256, 1536}) {
+  for (const std::size_t before : {1U, 256U, 1536U}) {
     CHECK(recognize_format(std::string(before, 'x') + signature) == ProblemFormat::unknown);
   }
 }
