@@ -34,10 +34,12 @@ class Hdf5Handle {
   Close close_;
 };
 
-/// Keeps HDF5 from printing while it lives.
+/// Keeps HDF5 from printing while it lives, and at the end of the program, where it would complain
+/// of what a damaged file made it keep.
 class Hdf5Silence {
  public:
   Hdf5Silence() noexcept {
+    [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();  // before anything else
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -52,8 +54,6 @@ class Hdf5Silence {
 
 /// How to reach a file that lives in memory.
 [[nodiscard]] inline Hdf5Handle memory_access() {
-  // What a damaged file made HDF5 keep, it would complain of at the end of the program.
-  [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t growth = std::size_t(1) << 16;
   if (!access.valid() || H5Pset_fapl_core(access.id(), growth, 0) < 0) {

@@ -215,6 +215,8 @@ TEST_CASE("cpf_file: a solution needs r and u, and nothing else", "[io][example]
   CHECK(p.solution->contact_velocity == Eigen::Vector2d(3, 4));
   CHECK_FALSE(p.local);
   CHECK_FALSE(p.global);
+  CHECK(fault_of(header + "H.rows 3\n" + r + u + "data\n" + doubles({1, 2, 3, 4})) ==
+        "H.rows: expected none in a file of kind solution, got one");
   CHECK(fault_of(header + r + "data\n" + doubles({1, 2})) ==
         "array u: expected one in a file of kind solution, got none");
   CHECK(fault_of(header + u + "data\n" + doubles({1, 2})) ==
