@@ -45,6 +45,7 @@ set(CAROM_HEADERS
   include/carom/contact/joint_constraints.hpp
   include/carom/contact/primal.hpp
   include/carom/contact/problem_differential.hpp
+  include/carom/contact/problem_dump.hpp
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_constraint.hpp
   include/carom/contact/wrench_contact.hpp

@@ -48,6 +48,9 @@ shared=$(find include examples benchmarks -name '*.hpp' -print0 | sort -z | xarg
 
 flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
   '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"')
+if [ -f /usr/include/hdf5/serial/hdf5.h ]; then
+  flags+=(-DCAROM_WITH_HDF5 -isystem /usr/include/hdf5/serial)
+fi
 
 # show <unit>: what clang-tidy and the compiler said of it, with the names and lines of its sources.
 show() {

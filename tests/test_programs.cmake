@@ -33,10 +33,11 @@ set(files_per_unit_solvers 3)
 set(files_per_unit_impact 7)
 set(files_per_unit_variational 7)
 set(files_per_unit_scenes 6)
+set(files_per_unit_io 6)
 
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
-set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes)
+set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes io)
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)
@@ -55,6 +56,19 @@ foreach(room IN LISTS rooms)
     endif()
   endif()
 endforeach()
+
+# Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
+# what is written.
+target_link_libraries(carom_io_tests PRIVATE carom_example_files)
+find_path(CAROM_FCLIB_INCLUDE_DIR fclib.h)
+find_library(CAROM_FCLIB_LIBRARY fclib)
+mark_as_advanced(CAROM_FCLIB_INCLUDE_DIR CAROM_FCLIB_LIBRARY)
+get_target_property(files_definitions carom_example_files COMPILE_DEFINITIONS)
+if(CAROM_FCLIB_INCLUDE_DIR AND CAROM_FCLIB_LIBRARY AND files_definitions MATCHES "CAROM_WITH_HDF5")
+  target_compile_definitions(carom_io_tests PRIVATE CAROM_WITH_FCLIB)
+  target_include_directories(carom_io_tests SYSTEM PRIVATE ${CAROM_FCLIB_INCLUDE_DIR})
+  target_link_libraries(carom_io_tests PRIVATE ${CAROM_FCLIB_LIBRARY})
+endif()
 
 # The allocation guard is an eigen_assert, so these files keep NDEBUG out in every build type.
 file(GLOB sources CONFIGURE_DEPENDS real_time_test.cpp real_time/*_test.cpp)

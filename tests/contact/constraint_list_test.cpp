@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/joint_constraints.hpp"
@@ -65,6 +66,36 @@ TEST_CASE("constraint list: numbers beyond the rows are forgotten", "[contact][l
   problem.add_constraint(0, MatrixXd::Ones(2, 3), law);
   CHECK(problem.constraints().law(0).bias_velocity.tail<4>().isZero(0));
   CHECK(problem.constraints().law(0).regularization.tail<4>() == Eigen::Vector4d::Ones());
+}
+
+TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", "[contact][law]") {
+  using carom::ImpulseShape;
+  auto problem = two_bodies();
+  for (const auto& [shape, rows, coefficients] :
+       {std::tuple(ImpulseShape::intervals, 3, 0), std::tuple(ImpulseShape::friction, 3, 1),
+        std::tuple(ImpulseShape::elliptic, 3, 2), std::tuple(ImpulseShape::torsional, 4, 2),
+        std::tuple(ImpulseShape::rolling, 6, 3)}) {
+    CHECK(carom::friction_count(shape) == coefficients);
+    WeightedConstraint<double> law;
+    law.set.shape = shape;
+    law.set.rows = rows;
+    law.set.lower.setConstant(-1);
+    law.set.upper.setConstant(2);
+    law.set.friction.setConstant(3);
+    law.set.shift.setConstant(4);
+    problem.add_constraint(1, MatrixXd::Identity(rows, 7), law);
+    const auto& list = problem.constraints();
+    const auto& kept = list.law(list.count() - 1).set;
+    const bool bounded = shape == ImpulseShape::intervals;
+    CHECK(kept.lower.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? -1 : 0));
+    CHECK(kept.upper.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? 2 : 0));
+    CHECK(kept.shift.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? 0 : 4));
+    CHECK(kept.lower.tail(6 - rows).isZero(0));
+    CHECK(kept.upper.tail(6 - rows).isZero(0));
+    CHECK(kept.shift.tail(6 - rows).isZero(0));
+    CHECK(kept.friction.head(coefficients) == Eigen::VectorXd::Constant(coefficients, 3));
+    CHECK(kept.friction.tail(3 - coefficients).isZero(0));
+  }
 }
 
 TEST_CASE("constraint list: compares by what constraints are", "[contact][law]") {

@@ -47,10 +47,14 @@ TEST_CASE("fuzz: spoiled problems are refused with a reason, or solved, or the s
   CHECK(one[std::size_t(FuzzOutcome::converged)] > 100);
   CHECK(one[std::size_t(FuzzOutcome::stopped)] > 0);
   CHECK(ten[std::size_t(FuzzOutcome::converged)] > 10);
+  const Counts constrained = check_mutants("constraints/arm_and_boxes", 300);
+  CHECK(constrained[std::size_t(FuzzOutcome::refused)] > 30);
+  CHECK(constrained[std::size_t(FuzzOutcome::converged)] > 30);
 }
 
 TEST_CASE("fuzz: many more spoiled problems", "[.][slow][scenes][law]") {
-  for (const char* name : {"pile_n1_s30", "pile_n10_s60", "wall_n10", "mujoco_sphere_10"}) {
+  for (const char* name : {"pile_n1_s30", "pile_n10_s60", "wall_n10", "mujoco_sphere_10",
+                           "constraints/arm_and_boxes"}) {
     const Counts counts = check_mutants(name, 3000);
     CHECK(counts[std::size_t(FuzzOutcome::converged)] > 300);
   }

@@ -206,13 +206,22 @@ class ConstraintList {
 
   void append(const std::array<Index, 2>& bodies, const WeightedConstraint<Scalar>& law) {
     items_.push_back({bodies, {0, 0}, {0, 0}, row_count_, law});
-    WeightedConstraint<Scalar>& kept = items_.back().law;
-    for (int i = law.set.rows; i < 6; ++i) {
-      kept.regularization(i) = Scalar(1);
-      kept.bias_velocity(i) = kept.set.shift(i) = Scalar(0);
-    }
+    clear_unused(items_.back().law);
     row_count_ += law.set.rows;
     for (int part = 0; part < (law.set.rows + 2) / 3; ++part) parts_.push_back({count() - 1, part});
+  }
+  /// Numbers that have no meaning for a law are the same in all of its kind.
+  static void clear_unused(WeightedConstraint<Scalar>& law) noexcept {
+    ImpulseSet<Scalar>& set = law.set;
+    for (int i = set.rows; i < 6; ++i) {
+      law.regularization(i) = Scalar(1);
+      law.bias_velocity(i) = set.shift(i) = set.lower(i) = set.upper(i) = Scalar(0);
+    }
+    const bool bounded = set.shape == ImpulseShape::intervals;
+    if (bounded) set.shift.setZero();
+    if (!bounded) set.lower.setZero();
+    if (!bounded) set.upper.setZero();
+    for (int i = friction_count(set.shape); i < 3; ++i) set.friction(i) = Scalar(0);
   }
   template <typename Bodies, typename MatrixType>
   void append_side(const Bodies& bodies, int side, Index body,

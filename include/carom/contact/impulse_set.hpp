@@ -26,6 +26,22 @@ enum class ImpulseShape {
   rolling,    ///< RollingCone, 6 rows.
 };
 
+/// Coefficients of friction of a shape.
+[[nodiscard]] constexpr int friction_count(ImpulseShape shape) noexcept {
+  switch (shape) {
+    case ImpulseShape::intervals:
+      return 0;
+    case ImpulseShape::friction:
+      return 1;
+    case ImpulseShape::elliptic:
+    case ImpulseShape::torsional:
+      return 2;
+    case ImpulseShape::rolling:
+      return 3;
+  }
+  return 0;
+}
+
 /// A set of impulses of one to six rows, one of a closed list, moved by a constant:
 /// { γ : γ + shift ∈ C }.
 template <RealScalar Scalar>
