@@ -33,6 +33,7 @@ set(CAROM_HEADERS
   include/carom/contact/coulomb_law.hpp
   include/carom/contact/curvature.hpp
   include/carom/contact/delassus_form.hpp
+  include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
@@ -43,9 +44,11 @@ set(CAROM_HEADERS
   include/carom/contact/impulse_derivative.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
+  include/carom/contact/position_projection.hpp
   include/carom/contact/primal.hpp
   include/carom/contact/problem_differential.hpp
   include/carom/contact/problem_dump.hpp
+  include/carom/contact/rigid_contact.hpp
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_constraint.hpp
   include/carom/contact/wrench_contact.hpp
@@ -92,11 +95,14 @@ set(CAROM_HEADERS
   include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
+  include/carom/solvers/contact_newton.hpp
+  include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
+  include/carom/solvers/detail/dual_law.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/island_newton.hpp
@@ -109,6 +115,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/detail/proximal_search.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/sap.hpp

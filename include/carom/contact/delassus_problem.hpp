@@ -14,6 +14,9 @@
 
 namespace carom::inline CAROM_ABI {
 
+template <RealScalar Scalar>
+class DelassusIslands;
+
 /// Contact in impulses alone: find γ whose contacts each obey their law with u = (W + R) γ + q,
 /// W = J A⁻¹ Jᵀ given as blocks, bodies unknown.
 ///
@@ -33,6 +36,9 @@ namespace carom::inline CAROM_ABI {
 ///        Memory is kept over reset().
 template <RealScalar Scalar>
 class DelassusProblem {
+  template <RealScalar>
+  friend class DelassusIslands;
+
  public:
   using scalar_type = Scalar;
   using Block = SquareMatrix<Scalar, 3>;

@@ -200,8 +200,7 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
 
 /// What a front leaves, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its transpose.
 template <RealScalar Scalar>
-void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine,
-                                       const Half& other) noexcept {
+void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other) noexcept {
   const Block rest{mine.updates.data() + front.update, front.update_stride};
   const detail::Columns<const Scalar> below{columns(mine, front).data + front.own_size,
                                             front.stride};
@@ -228,10 +227,9 @@ bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
       gather_children(front, lower_);
       gather_children(front, upper_);
     }
-    const bool regular =
-        detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
-          return factor_panel<width.value>(f, first);
-        });
+    const bool regular = detail::for_each_panel(
+        Index(front.own_size),
+        [&](Index first, auto width) { return factor_panel<width.value>(f, first); });
     if (!regular) return false;
     subtract_updates(front, lower_, upper_);
     subtract_updates(front, upper_, lower_);

@@ -20,11 +20,11 @@ void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values
       const Index column = runs[c].to + k;
       const Scalar* const source = from.data + (runs[c].from + k) * from.stride;
       // Rows of the columns that stay are counted from the end of the parent's own.
-      Scalar* const target =
-          column < parent.own_size
-              ? values + parent.columns + column * parent.stride
-              : updates + parent.update + (column - parent.own_size) * parent.update_stride -
-                    parent.own_size;
+      Scalar* const target = column < parent.own_size
+                                 ? values + parent.columns + column * parent.stride
+                                 : updates + parent.update +
+                                       (column - parent.own_size) * parent.update_stride -
+                                       parent.own_size;
       for (int r = c; r < child.run_count; ++r) {
         const int skip = r == c ? k : 0;
         add_numbers(target + runs[r].to + skip, source + runs[r].from + skip,

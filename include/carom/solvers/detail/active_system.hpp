@@ -90,8 +90,8 @@ class ActiveSystem {
 /// Contacts in the pattern that a contact is coupled with, each once.
 template <RealScalar Scalar>
 template <typename Visit>
-void ActiveSystem<Scalar>::for_each_neighbour(const DelassusProblem<Scalar>& problem,
-                                              Index contact, const Visit& visit) {
+void ActiveSystem<Scalar>::for_each_neighbour(const DelassusProblem<Scalar>& problem, Index contact,
+                                              const Visit& visit) {
   const Index first = problem.first_part(contact);
   for (Index part = first; part < first + problem.parts(contact); ++part) {
     for (const auto* n = problem.begin(part); n != problem.end(part); ++n) {
@@ -186,9 +186,8 @@ void ActiveSystem<Scalar>::fill(const DelassusProblem<Scalar>& problem, Index co
 }
 
 template <RealScalar Scalar>
-Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& problem,
-                                            const Scalar* h, const Scalar* x,
-                                            const Scalar* moved) noexcept {
+Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& problem, const Scalar* h,
+                                            const Scalar* x, const Scalar* moved) noexcept {
   using std::sqrt;
   Scalar squared(0);
   for (const int contact : nodes_) {
@@ -209,9 +208,8 @@ Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& probl
 }
 
 template <RealScalar Scalar>
-bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                 const DualLaw<Scalar>& law, const Scalar* h, Scalar* x,
-                                 Scalar* moved) noexcept {
+bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const DualLaw<Scalar>& law,
+                                 const Scalar* h, Scalar* x, Scalar* moved) noexcept {
   constexpr int refinements = 8;
   constexpr Scalar enough = Scalar(1e-6);
   for (Index i = 0; i < problem.count(); ++i) {

@@ -33,6 +33,13 @@ class DualIterate {
     return true;
   }
 
+  /// Takes a first guess in parts.
+  void start_in_parts(const Scalar* parts) noexcept {
+    std::copy_n(parts, impulse_.size(), impulse_.begin());
+    std::copy_n(parts, impulse_.size(), best_.begin());
+    best_error_ = std::numeric_limits<Scalar>::infinity();
+  }
+
   [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
   [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
   /// u of the impulse last measured.

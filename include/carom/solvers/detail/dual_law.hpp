@@ -215,8 +215,8 @@ void DualLaw<Scalar>::write_general(const Six& slope, Index begin, const Scalar&
 /// N in closed form. With t along the friction, b across, κ = μ yₙ/‖yₜ‖: ρ N is 1 along t, ρ/(ρ +
 /// κ) along b, ρ/(ρ + 1) along n, and −μ/(ρ + 1) from n to t.
 template <RealScalar Scalar>
-void DualLaw<Scalar>::write_quick(const DelassusProblem<Scalar>& problem, Index i,
-                                  const Scalar* y, const Scalar& rho, bool coupled,
+void DualLaw<Scalar>::write_quick(const DelassusProblem<Scalar>& problem, Index i, const Scalar* y,
+                                  const Scalar& rho, bool coupled,
                                   ContactEquation<Scalar>& equation) const noexcept {
   using std::sqrt;
   const Scalar& w = inverse_mass_[3 * problem.first_part(i)];
