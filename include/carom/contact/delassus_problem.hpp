@@ -188,16 +188,14 @@ class DelassusProblem {
   /// Rows of all contacts, spread over parts; rows that are empty become zero.
   void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
     parts.setZero(3 * part_count());
-    for_each_row([&](Index row, const Place& place) {
-      parts(3 * place.part + place.row) = rows(row);
-    });
+    for_each_row(
+        [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
   }
   /// The reverse.
   void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
     rows.resize(row_count_);
-    for_each_row([&](Index row, const Place& place) {
-      rows(row) = parts(3 * place.part + place.row);
-    });
+    for_each_row(
+        [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
   }
   /// Calls visit(row, place) for every row of every contact.
   template <typename Visit>

@@ -55,10 +55,9 @@ class ProximalSap {
   void prepare(const ContactProblem<Scalar>& problem) {
     work_ = problem;
     sap_.prepare(problem);
-    inner_.resize(problem.velocity_count());
-    outer_.resize(problem.velocity_count());
-    for (VectorX<Scalar>* rows : {&impulse_, &best_, &held_, &velocity_}) {
-      rows->resize(problem.impulse_count());
+    outer_.grow(problem.velocity_count());
+    for (Growing<VectorX<Scalar>>* rows : {&impulse_, &best_, &held_, &velocity_}) {
+      rows->grow(problem.impulse_count());
     }
     weights_.resize(problem.contact_count());
     lift_.resize(problem.contact_count());
@@ -74,7 +73,9 @@ class ProximalSap {
                             VectorX<Scalar>& velocity) noexcept;
 
   /// γ of the last solve [N·s], stacked as in ContactProblem.
-  [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return best_; }
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
+    return {best_.data(), best_.size()};
+  }
 
  private:
   [[nodiscard]] static SapOptions<Scalar> inner_options(
@@ -97,10 +98,10 @@ class ProximalSap {
   ProximalSapOptions<Scalar> options_;
   SapSolver<Scalar> sap_;
   ContactProblem<Scalar> work_{Scalar(1)};
-  VectorX<Scalar> inner_, outer_;          ///< v of the convex problem; v of γ
-  VectorX<Scalar> impulse_, best_, held_;  ///< γ; the best; γ^k
-  VectorX<Scalar> velocity_;               ///< u by rows
-  Sequence<Scalar> weights_, lift_;        ///< per contact: mean of W_ii; μ ‖uₜ‖
+  Growing<VectorX<Scalar>> outer_;                  ///< v of γ
+  Growing<VectorX<Scalar>> impulse_, best_, held_;  ///< γ; the best; γ^k
+  Growing<VectorX<Scalar>> velocity_;               ///< u by rows
+  Sequence<Scalar> weights_, lift_;                 ///< per contact: mean of W_ii; μ ‖uₜ‖
   Scalar mean_diagonal_ = 0, load_norm_ = 0, best_error_ = 0, proximal_ = 0;
 };
 
@@ -213,7 +214,6 @@ SolveReport<Scalar> ProximalSap<Scalar>::solve(const ContactProblem<Scalar>& pro
   read(problem);
   held_.setZero();
   std::fill(lift_.begin(), lift_.end(), Scalar(0));
-  inner_ = velocity;
   proximal_ = options_.proximal;
   impulse_.setZero();
   Scalar error = measure(problem), before = infinity, share(1);
@@ -222,7 +222,7 @@ SolveReport<Scalar> ProximalSap<Scalar>::solve(const ContactProblem<Scalar>& pro
   int stalled = 0;
   while (report.iterations < options_.iteration_limit && error > options_.tolerance) {
     pose(problem);
-    const auto inner = sap_.solve(work_, inner_);
+    const auto inner = sap_.solve(work_, velocity);
     ++report.iterations;
     if (inner.status == SolveStatus::not_finite) {
       report.status = SolveStatus::not_finite;
