@@ -149,7 +149,7 @@ struct CardBuilder {
 /// on four legs.
 [[nodiscard]] inline RigidWorld make_stack(const std::vector<double>& masses,
                                            double friction = 0.5) {
-  constexpr double h = 0.1;
+  static constexpr double h = 0.1;
   RigidWorld world;
   for (std::size_t i = 0; i < masses.size(); ++i) {
     world.blocks.push_back(make_box(masses[i], {h, h, h}));
