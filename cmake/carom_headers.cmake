@@ -41,8 +41,10 @@ set(CAROM_HEADERS
   include/carom/contact/impulse_derivative.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
+  include/carom/contact/position_projection.hpp
   include/carom/contact/primal.hpp
   include/carom/contact/problem_differential.hpp
+  include/carom/contact/rigid_contact.hpp
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_constraint.hpp
   include/carom/contact/wrench_contact.hpp
