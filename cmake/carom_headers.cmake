@@ -118,6 +118,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/proximal_search.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp
