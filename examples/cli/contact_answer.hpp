@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/delassus_problem.hpp"
 #include "carom/core/solve_report.hpp"
 
 #include "cli/commands.hpp"
@@ -50,6 +52,18 @@ template <typename Start, typename Run>
   std::nth_element(seconds.begin(), middle, seconds.end());
   return *middle;
 }
+
+[[nodiscard]] inline FrictionLaw friction_law(const SolveOptions& options) noexcept {
+  return options.law == "convex" ? FrictionLaw::convex : FrictionLaw::coulomb;
+}
+
+/// Solves a problem in impulses with the solver of the options from a guess in rows: impulse,
+/// report and seconds.
+void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
+                const SolveOptions& options, ContactAnswer& answer);
+/// What the impulses of an answer are worth.
+void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
+                    ContactAnswer& answer);
 
 /// Solves a problem given by bodies with a solver that works on impulses, or with rigid contact.
 [[nodiscard]] ContactAnswer solve_bodies(const examples::TextProblem& given,
