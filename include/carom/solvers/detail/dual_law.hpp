@@ -227,6 +227,7 @@ void DualLaw<Scalar>::write_quick(const DelassusProblem<Scalar>& problem, Index 
   Block e = Block::Identity();
   if (equation.active && length <= mu * y[2]) {
     e *= stuck;
+    if (mu == Scalar(0)) e(0, 0) = e(1, 1) = Scalar(1);  // no friction, so none to hold
   } else if (equation.active) {
     const Scalar t[2] = {y[0] / length, y[1] / length};
     const Scalar across = rho / (rho + mu * y[2] / length);
