@@ -96,6 +96,7 @@ set(CAROM_HEADERS
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_newton.hpp
+  include/carom/solvers/coulomb_solver.hpp
   include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
@@ -118,6 +119,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/proximal_search.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp

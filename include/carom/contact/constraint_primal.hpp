@@ -53,10 +53,9 @@ template <RealScalar Scalar>
 }
 
 /// Adds Jᵀ γ of one constraint to a momentum.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 void add_constraint_momentum(const ContactProblem<Scalar>& problem, Index constraint,
-                             const RowNumbers<Scalar>& impulse,
-                             VectorX<Scalar>& momentum) noexcept {
+                             const RowNumbers<Scalar>& impulse, VectorType& momentum) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   for (int side = 0; side < list.side_count(constraint); ++side) {
     const auto [start, size] = problem.body(list.side_body(constraint, side));
@@ -97,10 +96,10 @@ template <RealScalar Scalar>
 }
 
 /// The rows of one constraint out of stacked impulses.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 [[nodiscard]] RowNumbers<Scalar> constraint_rows(const ContactProblem<Scalar>& problem,
                                                  Index constraint,
-                                                 const VectorX<Scalar>& stacked) noexcept {
+                                                 const VectorType& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   const Index first = 3 * problem.contact_count() + list.first_row(constraint);
   RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
@@ -109,18 +108,18 @@ template <RealScalar Scalar>
 }
 
 /// Writes the rows of one constraint into stacked impulses.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 void write_constraint_rows(const ContactProblem<Scalar>& problem, Index constraint,
-                           const RowNumbers<Scalar>& rows, VectorX<Scalar>& stacked) noexcept {
+                           const RowNumbers<Scalar>& rows, VectorType& stacked) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   const Index first = 3 * problem.contact_count() + list.first_row(constraint);
   for (int i = 0; i < list.rows(constraint); ++i) stacked(first + i) = rows(i);
 }
 
 /// u = J v − v̂ + R γ of one constraint [m/s].
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 [[nodiscard]] RowNumbers<Scalar> constraint_slope(const ContactProblem<Scalar>& problem,
-                                                  Index constraint, const VectorX<Scalar>& velocity,
+                                                  Index constraint, const VectorType& velocity,
                                                   const RowNumbers<Scalar>& impulse) noexcept {
   const WeightedConstraint<Scalar>& law = problem.constraints().law(constraint);
   RowNumbers<Scalar> slope = constraint_velocity(problem, constraint, velocity);

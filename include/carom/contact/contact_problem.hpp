@@ -128,6 +128,13 @@ class ContactProblem {
                                     const Eigen::MatrixBase<SecondType>& second_jacobian,
                                     const Law& law) const;
 
+  /// Gives a contact another law, μ ≥ 0 and R > 0. Real-time safe: no allocation, no exception.
+  void set_law(Index contact, const WeightedContact<Scalar>& law) noexcept {
+    const auto& [mu, weights, bias] = law;
+    const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias(0), bias(1), bias(2)};
+    const auto arrays = contact_arrays();
+    for (std::size_t k = 0; k < arrays.size(); ++k) (*arrays[k])[at(contact)] = numbers[k];
+  }
   /// Adds a constraint that is not a contact: (body, J, law), or (body, J, other body, its J, law).
   /// @return  index of the constraint.  See ConstraintList::add.
   Index add_constraint(Index body, const auto&... arguments) {
@@ -262,7 +269,10 @@ class ContactProblem {
   }
   template <typename MatrixType>
   void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
-  void append_law(const WeightedContact<Scalar>& law);
+  void append_law(const WeightedContact<Scalar>& law) {
+    for (std::vector<Scalar>* numbers : contact_arrays()) numbers->push_back(Scalar(0));
+    set_law(contact_count() - 1, law);
+  }
   template <typename MatrixType>
   [[nodiscard]] Delassus delassus(Index body,
                                   const Eigen::MatrixBase<MatrixType>& jacobian) const noexcept {
@@ -385,16 +395,6 @@ void ContactProblem<Scalar>::append_side(int side, Index body,
     solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
                 whitened_jacobian_.data() + start + at(row * b.range.size));
   }
-}
-
-template <RealScalar Scalar>
-void ContactProblem<Scalar>::append_law(const WeightedContact<Scalar>& law) {
-  friction_.push_back(law.friction);
-  tangent_regularization_.push_back(law.regularization.tangent);
-  normal_regularization_.push_back(law.regularization.normal);
-  bias_tangent1_.push_back(law.bias_velocity.x());
-  bias_tangent2_.push_back(law.bias_velocity.y());
-  bias_normal_.push_back(law.bias_velocity.z());
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -12,13 +12,14 @@ namespace carom::inline CAROM_ABI {
 
 /// The velocity impulses lead to, v = v* + A⁻¹ Jᵀ γ.
 /// @param impulse   γ, impulse_count() [N·s].
-/// @param velocity  written, n_v [m/s].
+/// @param velocity  written, n_v [m/s]; a view of that size, or a vector.
 /// @note  Real-time safe when velocity has its size: no allocation, no exception.
-template <RealScalar Scalar>
-void write_velocity(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
-                    VectorX<Scalar>& velocity) noexcept {
+template <RealScalar Scalar, typename ImpulseType, typename VectorType>
+void write_velocity(const ContactProblem<Scalar>& problem, const ImpulseType& impulse,
+                    VectorType& velocity) noexcept {
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  velocity.setZero(problem.velocity_count());
+  velocity.resize(problem.velocity_count());
+  velocity.setZero();
   for (Index i = 0; i < problem.contact_count(); ++i) {
     add_contact_momentum(problem, i, Vector3<Scalar>(impulse.template segment<3>(3 * i)), velocity);
   }

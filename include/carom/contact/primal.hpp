@@ -78,9 +78,9 @@ template <RealScalar Scalar>
 }
 
 /// Adds Jᵀ γ of one contact to a momentum.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 void add_contact_momentum(const ContactProblem<Scalar>& problem, Index contact,
-                          const Vector3<Scalar>& impulse, VectorX<Scalar>& momentum) noexcept {
+                          const Vector3<Scalar>& impulse, VectorType& momentum) noexcept {
   for (int side = 0; side < problem.side_count(contact); ++side) {
     const auto [start, size] = problem.body(problem.side_body(contact, side));
     const auto block = problem.jacobian(contact, side);
