@@ -64,7 +64,7 @@ int main() try {
       right = right && motion.solved;
       if (exact && rigid) {
         right = right && motion.rise <= 1e-9 && motion.tilt <= 1e-6 &&
-                std::abs(motion.distance - expected) <= 1e-2;
+                std::abs(motion.distance - expected) <= 1e-3;
       }
       if (!exact) right = right && motion.rise >= 1e-3;
     }

@@ -190,6 +190,8 @@ TEST_CASE("coulomb_solver: from the impulses of the step before it takes fewer i
     CHECK(report.iterations == 0);  // it is the answer
     CHECK(again == velocity);
     check_answer(problem, solver, again, report);
+    CHECK(solver.solve_from(problem, solver.impulse(), again).iterations == 0);
+    CHECK(solver.impulse() == impulse);
     for (auto& body : raw.bodies) body.free_velocity += 1e-4 * draw_matrix(source, 6, 1);
     const auto next = build(raw);
     report = solver.solve_from(next, impulse, again);

@@ -63,7 +63,8 @@ class CoulombSolver {
   }
 
   /// Solves from a first guess of the impulses.
-  /// @param impulse   γ, impulse_count(): contacts, then constraints.
+  /// @param impulse   γ, impulse_count(): contacts, then constraints; impulse() of the last solve
+  ///        may be it.
   /// @param velocity  v, n_v, out; nothing of it is read.
   /// @return  as of solve(); iterations: linear systems.
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
@@ -71,10 +72,11 @@ class CoulombSolver {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     form_.write(problem, options_.compliance, dual_);
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
-    resize(impulse_, problem.impulse_count());
-    impulse_.setZero();
-    if (!impulse.allFinite()) return refuse();
     impulse_ = impulse;
+    if (!impulse_.allFinite()) {
+      impulse_.setZero();
+      return refuse();
+    }
     return finish(problem, velocity, 0);
   }
 
