@@ -166,7 +166,7 @@ struct Capstan {
   }
   WeightedConstraint<double> rod;
   rod.set = free_impulses<double>(1);
-  rod.regularization *= 1e-6 / capstan.mass;
+  rod.regularization *= 1e-12 / capstan.mass;  // as good as rigid
   for (int i = 0; i + 1 < capstan.count; ++i) {
     const MatrixX<double> along = tangent((i + 1) * turn).transpose();
     problem.add_constraint(i, along, i + 1, MatrixX<double>(-along), rod);

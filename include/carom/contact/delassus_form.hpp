@@ -3,10 +3,11 @@
 
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
+#include "carom/linalg/growing.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-/// Whether contact gives way.
+/// Whether contacts give way. Constraints keep their own R always: it is a motor's gains, a spring.
 enum class Compliance {
   given,  ///< by the problem's R
   rigid,  ///< not at all, R = 0
@@ -37,9 +38,7 @@ class DelassusForm {
       const WeightedConstraint<Scalar>& law = list.law(c);
       const RowNumbers<Scalar> load =
           constraint_velocity(problem, c, problem.free_velocity()) - law.bias_velocity;
-      RowNumbers<Scalar> weights = law.regularization;
-      if (compliance == Compliance::rigid) weights.setZero();
-      dual.add_contact(law.set, load.head(law.set.rows), weights);
+      dual.add_contact(law.set, load.head(law.set.rows), law.regularization);
     }
     gather_touches(problem);
     for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
@@ -82,18 +81,20 @@ class DelassusForm {
   }
 
   /// Ĵ of one contact or constraint on one side, rows × size.
-  using SideRows = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+  using SideRows = Growing<MatrixX<Scalar>>;
   void write_rows(const ContactProblem<Scalar>& problem, const detail::BodyTouch& touch,
                   SideRows& rows) const {
     const Index contacts = problem.contact_count();
     if (touch.contact < contacts) {
-      rows = problem.whitened_jacobian(touch.contact, touch.side).transpose();
+      const auto own = problem.whitened_jacobian(touch.contact, touch.side);
+      rows.grow(own.cols(), own.rows());
+      rows = own.transpose();
       return;
     }
     const ConstraintList<Scalar>& list = problem.constraints();
     const Index c = touch.contact - contacts;
     const auto first = list.whitened_jacobian(c, touch.side, 0);
-    rows.resize(list.rows(c), first.rows());
+    rows.grow(list.rows(c), first.rows());
     for (int r = 0; r < list.rows(c); ++r) {
       rows.row(r) = list.whitened_jacobian(c, touch.side, r / 3).col(r % 3).transpose();
     }
@@ -105,7 +106,7 @@ class DelassusForm {
       write_rows(problem, touches_[a], left_);
       for (int b = starts_[body]; b <= a; ++b) {
         write_rows(problem, touches_[b], right_);
-        product_.noalias() = left_ * right_.transpose();
+        product_ = left_.lazyProduct(right_.transpose());
         dual.add_block(touches_[a].contact, touches_[b].contact, product_);
       }
     }
@@ -113,7 +114,8 @@ class DelassusForm {
 
   Sequence<int> starts_, next_;
   Sequence<detail::BodyTouch> touches_;
-  SideRows left_, right_, product_;
+  SideRows left_, right_;
+  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6> product_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -43,16 +43,19 @@ class CoulombSolver {
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
 
   /// Solves for velocity and impulse.
-  /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out.
+  /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
+  ///        is where it is not finite, with impulses of zero.
   /// @return  residual: natural map error of impulse() [-], that of certify(dual(), impulse());
-  ///          iterations: convex problems and linear systems.
+  ///          iterations: convex problems and linear systems. Where no impulses obey the law they
+  ///          grow until little is left of the residual, which is relative to them; a residual at
+  ///          its target that is more than half of ‖q‖ counts as no_progress.
   /// @note  Allocates nothing once a problem of the size and pattern has been solved.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
     form_.write(problem, options_.compliance, dual_);
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
-    if (!velocity.allFinite()) return newton_.solve(dual_, impulse_);
+    if (!velocity.allFinite()) return refuse();
     start_.prepare(problem);
     const SolveReport<Scalar> begun = start_.solve(problem, velocity);
     if (begun.residual < std::numeric_limits<Scalar>::infinity()) impulse_ = start_.impulse();
@@ -60,14 +63,20 @@ class CoulombSolver {
   }
 
   /// Solves from a first guess of the impulses.
-  /// @param impulse  γ, impulse_count(): contacts, then constraints.
+  /// @param impulse   γ, impulse_count(): contacts, then constraints; impulse() of the last solve
+  ///        may be it.
+  /// @param velocity  v, n_v, out; nothing of it is read.
+  /// @return  as of solve(); iterations: linear systems.
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     form_.write(problem, options_.compliance, dual_);
-    resize(impulse_, problem.impulse_count());
+    if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     impulse_ = impulse;
-    resize(velocity, problem.velocity_count());
+    if (!impulse_.allFinite()) {
+      impulse_.setZero();
+      return refuse();
+    }
     return finish(problem, velocity, 0);
   }
 
@@ -90,10 +99,22 @@ class CoulombSolver {
   static void resize(VectorX<Scalar>& numbers, Index size) {
     if (numbers.size() != size) numbers.resize(size);
   }
+  /// A guess that is not finite: nothing is done.
+  [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    SolveReport<Scalar> report;
+    report.residual_target = options_.tolerance;
+    report.residual = report.error_bound = infinity;
+    return report;
+  }
   SolveReport<Scalar> finish(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                              int begun) {
     SolveReport<Scalar> report = newton_.solve(dual_, impulse_);
     report.iterations += begun;
+    const Scalar grown = dual_.mean_diagonal() * impulse_.norm();
+    if (report.converged() && report.residual * grown > dual_.load_norm() / 2) {
+      report.status = SolveStatus::no_progress;
+    }
     write_velocity(problem, impulse_, velocity);
     return report;
   }
