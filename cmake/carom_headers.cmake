@@ -96,6 +96,7 @@ set(CAROM_HEADERS
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_newton.hpp
+  include/carom/solvers/coulomb_solver.hpp
   include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp

@@ -44,20 +44,23 @@ struct CubeOnGround {
   return world;
 }
 
-/// A box between two fingers that press on it along x; it is held if 2 μ F ≥ m g.
+/// A box between two fingers that press on it along x; in single points it is held if 2 μ F ≥ m g.
+/// By four corners each, how the pressure spreads is not determined: near that limit the law allows
+/// it to be held, and to swing about a side.
 struct Gripper {
   double half = 0.05;        ///< half the box's size [m]
   double mass = 1;           ///< of the box [kg]
   double finger_mass = 0.2;  ///< [kg]
   double force = 20;         ///< F of each finger [N]
   double friction = 0.5;     ///< μ [-]
+  bool corners = true;       ///< touches with four corners a face, or with its centre
   double time_step = 0.005;  ///< δt [s]
 };
 
 [[nodiscard]] inline RigidWorld make_gripper(const Gripper& gripper) {
   RigidWorld world;
   world.time_step = gripper.time_step;
-  const double h = gripper.half, mu = gripper.friction;
+  const double h = gripper.half, mu = gripper.friction, spread = gripper.corners ? h : 0;
   world.blocks.push_back(make_box(gripper.mass, {h, h, h}));
   for (const double side : {-1.0, 1.0}) {
     RigidBlock finger;
@@ -67,13 +70,15 @@ struct Gripper {
     finger.force.x() = -side * gripper.force;
     world.blocks.push_back(finger);
   }
-  world.find_touches = [h, mu](const std::vector<RigidBlock>& blocks) {
+  world.find_touches = [h, mu, spread](const std::vector<RigidBlock>& blocks) {
     RigidWorld::Touches touches;
     for (const Index finger : {1, 2}) {
       const double side = finger == 1 ? -1 : 1;
       const double face = blocks[std::size_t(finger)].position.x();
-      for (const auto& corner : four_around({side * h, 0, 0}, {0, h, 0}, {0, 0, h})) {
-        const Vector3<double> point = blocks[0].place(corner);
+      auto points = four_around({side * h, 0, 0}, {0, spread, 0}, {0, 0, spread});
+      if (spread == 0) points.resize(1);
+      for (const auto& at : points) {
+        const Vector3<double> point = blocks[0].place(at);
         touches.push_back({0, finger, point, {-side, 0, 0}, side * (face - point.x()), mu});
       }
     }

@@ -255,6 +255,21 @@ TEST_CASE("delassus problem: rows keep their places in parts", "[contact][exampl
   CHECK(problem.load_norm() == Approx(rows.norm()));
 }
 
+TEST_CASE("delassus problem: a contact's own block is there, added or not", "[contact][example]") {
+  DelassusProblem<double> problem;
+  for (int i = 0; i < 3; ++i) problem.add_contact(friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
+  problem.add_block(0, 2, Eigen::Matrix3d::Identity());
+  problem.assemble();
+  CHECK(problem.block_count() == 5);
+  for (Index p = 0; p < 3; ++p) {
+    const auto* const own = problem.begin(p) + (p == 2 ? 1 : 0);
+    CHECK(own->part == p);
+    CHECK(own->matrix.isZero(0));
+  }
+  CHECK(problem.begin(0)[1].part == 2);
+  CHECK(problem.begin(2)[0].part == 0);
+}
+
 TEST_CASE("delassus problem: nothing in it, and nothing left of what was", "[contact][example]") {
   DelassusProblem<double> problem;
   problem.assemble();

@@ -2,6 +2,7 @@
 #include "carom/contact/surface.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "carom/solvers/solve_contact.hpp"
 
@@ -96,6 +97,21 @@ TEST_CASE("surface: friction falls from static to kinetic", "[contact][example]"
   };
   CHECK(run(0)(0) < 1e-3);
   CHECK(run(0.5)(1) == Approx(gravity * 0.1).epsilon(1e-3));
+}
+
+TEMPLATE_TEST_CASE("surface: the kinetic coefficient is for what slid, the static one for the rest",
+                   "[contact][law]", float, double) {
+  using Scalar = TestType;
+  const carom::StaticKineticFriction<Scalar> friction{Scalar(0.6), Scalar(0.4), Scalar(1e-3)};
+  for (const double speed : {0.0, 1e-9, 1e-4, 1e-3}) {
+    CHECK(friction_at(friction, Scalar(speed)) == friction.at_rest);  // the bound included
+  }
+  for (const double speed : {1.001e-3, 1.0, 1e6}) {
+    CHECK(friction_at(friction, Scalar(speed)) == friction.sliding);
+  }
+  const carom::StaticKineticFriction<Scalar> exact{Scalar(0.6), Scalar(0.4)};
+  CHECK(friction_at(exact, Scalar(0)) == exact.at_rest);
+  CHECK(friction_at(exact, std::numeric_limits<Scalar>::min()) == exact.sliding);
 }
 
 }  // namespace surface_test

@@ -23,7 +23,7 @@ namespace {
 /// The convex law with little compliance.
 void solve_convex(const ContactProblem<double>& problem, VectorX<double>& velocity,
                   VectorX<double>& impulse) {
-  carom::SapSolver<double> solver({.tolerance = 1e-12});
+  carom::SapSolver<double> solver({.tolerance = 1e-8});
   CHECK(solver.solve(problem, velocity).converged());
   impulse = solver.impulse();
 }
@@ -41,6 +41,7 @@ TEST_CASE(
   const double speed = 6, mu = 0.5, gravity = 9.81, dt = 0.005;
   RigidWorld exact = make_cube_on_ground({.friction = mu, .velocity = {speed, 0, 0}});
   RigidWorld convex = exact;
+  convex.softness = 1e-3;
   ReferenceSolver solve;
   double rise = 0, tilt = 0, convex_rise = 0;
   for (int k = 1; k <= 300; ++k) {
@@ -126,17 +127,23 @@ TEST_CASE(
 
 TEST_CASE("friction limits: a gripper holds without creep, or lets go", "[scenes][scene]") {
   ReferenceSolver solve;
-  for (const double force : {9.9, 20.0, 200.0}) {  // m g = 9.81 = 2 μ F at F = 9.81
-    RigidWorld world = make_gripper({.force = force});
-    for (int k = 0; k < 5; ++k) {
-      world.step([&](const auto& p, auto& v, auto& i) { solve(p, v, i); });
-      CAPTURE(force, solve.error, solve.sweeps);
-      for (const auto& block : world.blocks) CHECK(block.velocity.norm() <= 1e-12);
+  const RigidWorld::Solve call = [&](const auto& p, auto& v, auto& i) { solve(p, v, i); };
+  for (const double force : {9.82, 20.0, 200.0}) {  // m g = 9.81 = 2 μ F at F = 9.81
+    for (const bool corners : {false, true}) {
+      if (corners && force < 10) continue;
+      RigidWorld world = make_gripper({.force = force, .corners = corners});
+      for (int k = 0; k < 5; ++k) {
+        world.step(call);
+        CAPTURE(force, corners, solve.error, solve.sweeps);
+        for (const auto& block : world.blocks) CHECK(block.velocity.norm() <= 1e-12);
+      }
     }
   }
-  RigidWorld world = make_gripper({.force = 9});
-  world.step([&](const auto& p, auto& v, auto& i) { solve(p, v, i); });
-  CHECK(world.blocks[0].velocity(5) == Approx(-0.81 * world.time_step).epsilon(1e-6));
+  RigidWorld world = make_gripper({.force = 9, .corners = false});
+  for (int k = 1; k <= 3; ++k) {
+    world.step(call);
+    CHECK(world.blocks[0].velocity(5) == Approx(-0.81 * world.time_step * k).epsilon(1e-9));
+  }
 }
 
 TEST_CASE("friction limits: wedges lock up to the friction angle", "[scenes][scene]") {

@@ -286,6 +286,8 @@ TEST_CASE(
   CHECK(c.natural_map_error <= rounding(8, 1.0));
   CHECK(c.dissipation_angle <= rounding(8, 1.0));
   CHECK(c.signorini <= rounding(8, 1.0));
+  const VectorX<double> driving = Eigen::Vector3d(0, 2, 4);  // u = (7, 4, 0)
+  CHECK(certify(problem, driving, FrictionLaw::coulomb).dissipation_angle > 3.1);
 }
 
 TEST_CASE("contact certificate: it grows as the error does, and names the contact that is off",

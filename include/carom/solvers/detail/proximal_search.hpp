@@ -155,7 +155,14 @@ SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem
   tolerance_ = tolerance;
   iteration_limit_ = iteration_limit;
   iterate_.start_in_parts(guess);
-  if (iterate_.measure(problem, options_.law) <= tolerance) return SolveStatus::converged;
+  Scalar error = iterate_.measure(problem, options_.law);
+  if (error <= tolerance) return SolveStatus::converged;
+  const auto is_zero = [](const Scalar& x) { return x == Scalar(0); };
+  if (!std::all_of(guess, guess + impulse_.size(), is_zero)) {  // it may be near
+    std::copy_n(guess, impulse_.size(), impulse_.begin());
+    if (polish(problem, error) == Outcome::solved) return SolveStatus::converged;
+    iterate_.return_to_best();
+  }
   sweep(problem);
   static_cast<void>(iterate_.measure(problem, options_.law));
   std::copy(iterate_.best(), iterate_.best() + start_.size(), start_.begin());
