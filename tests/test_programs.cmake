@@ -51,7 +51,7 @@ foreach(room IN LISTS rooms)
     endif()
     add_test(NAME ${room} COMMAND carom_${room}_tests)
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(scenes|variational)$")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(cones|scenes|variational)$")
       add_test(NAME ${room}.slow COMMAND carom_${room}_tests "[slow]")
     endif()
   endif()

@@ -43,7 +43,8 @@ class ProximalSearch {
   [[nodiscard]] int iterations() const noexcept { return iterations_; }
 
  private:
-  void prepare(const DelassusProblem<Scalar>& problem);
+  /// Room for what comes after the sweeps.
+  void prepare_search(const DelassusProblem<Scalar>& problem);
 
   using Map = Eigen::Map<VectorX<Scalar>>;
 
@@ -101,9 +102,7 @@ class ProximalSearch {
 // --- implementation ---
 
 template <RealScalar Scalar>
-void ProximalSearch<Scalar>::prepare(const DelassusProblem<Scalar>& problem) {
-  sweeps_.prepare(problem);
-  iterate_.reserve(problem);
+void ProximalSearch<Scalar>::prepare_search(const DelassusProblem<Scalar>& problem) {
   law_.prepare(problem, options_.law);
   system_.prepare(problem);
   for (Sequence<Scalar>* numbers :
@@ -150,22 +149,27 @@ template <RealScalar Scalar>
 SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem,
                                           const Scalar* guess, const Scalar& tolerance,
                                           int iteration_limit) {
-  prepare(problem);
+  sweeps_.prepare(problem);
+  iterate_.reserve(problem);
   iterations_ = 0;
   tolerance_ = tolerance;
   iteration_limit_ = iteration_limit;
   iterate_.start_in_parts(guess);
   Scalar error = iterate_.measure(problem, options_.law);
   if (error <= tolerance) return SolveStatus::converged;
+  const Index size = 3 * problem.part_count();
   const auto is_zero = [](const Scalar& x) { return x == Scalar(0); };
-  if (!std::all_of(guess, guess + impulse_.size(), is_zero)) {  // it may be near
-    std::copy_n(guess, impulse_.size(), impulse_.begin());
+  const bool near = problem.count() > 1 && !std::all_of(guess, guess + size, is_zero);
+  if (near) {  // it may be
+    prepare_search(problem);
+    std::copy_n(guess, size, impulse_.begin());
     if (polish(problem, error) == Outcome::solved) return SolveStatus::converged;
     iterate_.return_to_best();
   }
   sweep(problem);
-  static_cast<void>(iterate_.measure(problem, options_.law));
-  std::copy(iterate_.best(), iterate_.best() + start_.size(), start_.begin());
+  if (iterate_.measure(problem, options_.law) <= tolerance) return SolveStatus::converged;
+  if (!near) prepare_search(problem);
+  std::copy_n(iterate_.best(), size, start_.begin());
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
   load_impulse_ = problem.load_norm() / w;
   const Manner manners[] = {{Scalar(1e-2), Scalar(0.5), 40, 80},
