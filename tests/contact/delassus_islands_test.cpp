@@ -2,10 +2,13 @@
 #include "carom/contact/delassus_islands.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>
 #include <vector>
+
+#include <Eigen/SparseCore>
 
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
@@ -192,6 +195,31 @@ TEST_CASE("delassus_islands: no contacts, no islands; contacts apart, each its o
   islands.find(problem);
   CHECK(islands.count() == 5);
   for (int i = 0; i < 5; ++i) CHECK(contacts_of(islands, i) == std::vector<int>{i});
+}
+
+TEST_CASE("delassus_islands: the second half of a wrench couples, too", "[contact][law]") {
+  DelassusProblem<double> problem;
+  for (int i = 0; i < 2; ++i) {
+    problem.add_contact(carom::free_impulses<double>(6), Eigen::VectorXd::Ones(6));
+  }
+  Eigen::MatrixXd block = Eigen::MatrixXd::Zero(6, 6);
+  block(4, 5) = 1;
+  problem.add_block(0, 1, block);
+  problem.assemble();
+  // Blocks that were added are there, if zero: only one that was not is none.
+  DelassusProblem<double> sparse;
+  for (int i = 0; i < 2; ++i) {
+    sparse.add_contact(carom::free_impulses<double>(6), Eigen::VectorXd::Ones(6));
+  }
+  Eigen::SparseMatrix<double> matrix(12, 12);
+  matrix.insert(4, 11) = 1;
+  matrix.insert(11, 4) = 1;
+  sparse.add_matrix(matrix);
+  DelassusIslands<double> islands;
+  for (const auto* given : {&problem, &sparse}) {
+    islands.find(*given);
+    CHECK(islands.count() == 1);
+  }
 }
 
 TEST_CASE("delassus_islands: solutions of islands together solve the whole", "[contact][law]") {

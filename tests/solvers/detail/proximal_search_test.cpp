@@ -145,6 +145,22 @@ TEST_CASE("proximal_search: what it says of its end", "[solvers][law]") {
   }
 }
 
+TEST_CASE("proximal_search: no limit is passed, whatever the direction in use", "[solvers][law]") {
+  VectorSource<double> source(86u);
+  int reached = 0;
+  for (int round = 0; round < 8; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {15, 2, 0.9, round % 2 == 0, 0.0}));
+    const VectorX<double> zero = VectorX<double>::Zero(3 * problem.part_count());
+    ProximalSearch<double> search(options(FrictionLaw::coulomb, 0));
+    for (int limit = 0; limit < 30; ++limit) {
+      static_cast<void>(search.solve(problem, zero.data(), 1e-12, limit));
+      CHECK(search.iterations() <= limit);
+      reached += search.iterations() == limit;
+    }
+  }
+  CHECK(reached > 50);
+}
+
 TEST_CASE("proximal_search: what was searched before leaves no trace", "[solvers][law]") {
   VectorSource<double> source(85u);
   for (const FrictionLaw law : laws) {
