@@ -101,11 +101,11 @@ TEST_CASE("painleve rod: with much friction it flies on, slides or stops dead, a
 }
 
 TEST_CASE("painleve rod: some solution always exists where W is definite", "[scenes][law]") {
-  CHECK(count_ambiguous(40) > 5);
+  CHECK(count_ambiguous(40) > 2);
 }
 
 TEST_CASE("painleve rod: some solution always exists, many rods", "[.][slow]") {
-  CHECK(count_ambiguous(5000) > 600);
+  CHECK(count_ambiguous(5000) > 400);
 }
 
 }  // namespace painleve_rod_test
