@@ -28,9 +28,9 @@ Solver solver_of(std::string name) {
     return [solver = std::move(solver), &file] {
       Answer answer;
       answer.impulse = VectorX<double>::Zero(file.dual.row_count());
-      const double begin = processor_seconds();
+      const double begin = thread_seconds();
       const SolveReport<double> report = solver->solve(file.dual, answer.impulse);
-      answer.cpu_seconds = processor_seconds() - begin;
+      answer.cpu_seconds = thread_seconds() - begin;
       answer.info = report.status == SolveStatus::converged ? 0 : 1;
       answer.iterations = report.iterations;
       answer.residual = report.residual;
@@ -42,9 +42,9 @@ Solver solver_of(std::string name) {
 
 }  // namespace
 
-double processor_seconds() noexcept {
+double thread_seconds() noexcept {
   timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "fclib/comparison.hpp"
@@ -31,7 +34,8 @@ struct Options {
   std::vector<double> tolerances{1e-4, 1e-8, 1e-12};
   std::vector<std::string> solvers;
   std::vector<std::string> beside;
-  double time_limit = 10;
+  carom::benchmarks::RunOptions run;
+  bool answers = false;
   std::string output = "fclib-results";
 };
 
@@ -59,6 +63,7 @@ std::vector<Solver> find_solvers(const std::vector<std::string>& wanted) {
   std::string names;
   for (const Solver& solver : solvers) names += ' ' + solver.name;
   std::vector<Solver> chosen;
+  if (wanted == std::vector<std::string>{"none"}) return chosen;
   for (const std::string& name : wanted) {
     const auto same = [&](const Solver& solver) { return solver.name == name; };
     const auto found = std::find_if(solvers.begin(), solvers.end(), same);
@@ -78,7 +83,7 @@ void run_file(const std::string& path, const std::vector<Solver>& solvers, const
   for (const Solver& solver : solvers) {
     if (!solver.prepare(file, 1)) continue;
     for (const double tolerance : options.tolerances) {
-      const Row row = carom::benchmarks::timed_run(file, solver, tolerance, options.time_limit);
+      const Row row = carom::benchmarks::timed_run(file, solver, tolerance, options.run);
       add(row);
       if (row.status != "ok") break;
     }
@@ -99,12 +104,29 @@ void print_summary(const Comparison& comparison, double time_limit) {
   }
 }
 
+/// Adds the rows of other tables; Siconos' recorded ones where there is no Siconos to be run.
+void add_other_tables(const Options& options, std::vector<Row>& rows) {
+  for (const std::string& path : options.beside) {
+    const std::vector<Row> more = carom::benchmarks::read_table(path);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  if (!options.beside.empty() || !carom::benchmarks::siconos_solvers().empty()) return;
+  for (Row row : carom::benchmarks::read_table(CAROM_SICONOS_TABLE)) {
+    row.solver += " (recorded)";
+    rows.push_back(row);
+  }
+}
+
 void run(Options options) {
   std::sort(options.tolerances.rbegin(), options.tolerances.rend());
   const std::vector<std::string> files = find_files(options.inputs);
   if (files.empty()) throw carom::examples::BadInput("expected files, found none");
   const std::vector<Solver> solvers = find_solvers(options.solvers);
   fs::create_directories(options.output);
+  if (options.answers) {
+    options.run.answers = options.output + "/answers";
+    fs::create_directories(options.run.answers);
+  }
   std::vector<Row> rows;
   std::vector<std::string> names;
   std::ofstream table(options.output + "/table.tsv");
@@ -119,22 +141,29 @@ void run(Options options) {
     });
   }
   if (!table) throw carom::examples::BadInput(options.output + "/table.tsv: could not be written");
-  for (const std::string& path : options.beside) {
-    const std::vector<Row> more = carom::benchmarks::read_table(path);
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
+  add_other_tables(options, rows);
   for (const double tolerance : options.tolerances) {
     const Comparison comparison(rows, names, tolerance);
-    print_summary(comparison, options.time_limit);
+    print_summary(comparison, options.run.time_limit);
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "/profile_%.0e.svg", tolerance);
     carom::examples::write_file(options.output + name.data(), profile_svg(comparison));
   }
 }
 
+/// Siconos' linear algebra makes a thread per processor when it is loaded, unless it is told not
+/// to: begins the program anew with that said. What is timed is one thread.
+void hold_to_one_thread(char** argv) {
+  const char* const name = "OPENBLAS_NUM_THREADS";
+  if (std::getenv(name) != nullptr) return;
+  setenv(name, "1", 1);
+  execv("/proc/self/exe", argv);  // comes back only if it cannot
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_to_one_thread(argv);
   try {
     Options options;
     CLI::App app{"Runs files of frictional contact problems with every solver", "carom_fclib"};
@@ -142,11 +171,12 @@ int main(int argc, char** argv) {
     app.add_option("--tolerances", options.tolerances, "Natural map errors to solve to")
         ->check(CLI::PositiveNumber)
         ->delimiter(',');
-    app.add_option("--solvers", options.solvers, "Those to run; else all")->delimiter(',');
+    app.add_option("--solvers", options.solvers, "Those to run, or none; else all")->delimiter(',');
     app.add_option("--beside", options.beside, "Tables of other runs to show beside");
-    app.add_option("--time-limit", options.time_limit, "Processor time per solve [s]")
+    app.add_option("--time-limit", options.run.time_limit, "Processor time per solve [s]")
         ->check(CLI::PositiveNumber);
     app.add_option("--output", options.output, "Folder for table.tsv and profile_*.svg");
+    app.add_flag("--answers", options.answers, "Keep every answer, as CPF1 containers");
     CLI11_PARSE(app, argc, argv);
     run(options);
   } catch (const std::exception& fault) {

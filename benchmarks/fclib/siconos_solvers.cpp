@@ -81,9 +81,9 @@ class SiconosProblem {
     velocity_.setZero();
     const auto drive = method_.dimension == 3 ? fc3d_driver : fc2d_driver;
     Answer answer;
-    const double begin = processor_seconds();
+    const double begin = thread_seconds();
     answer.info = drive(problem_, impulse_.data(), velocity_.data(), options);
-    answer.cpu_seconds = processor_seconds() - begin;
+    answer.cpu_seconds = thread_seconds() - begin;
     answer.iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
     answer.residual = options->dparam[SICONOS_DPARAM_RESIDU];
     answer.impulse = examples::to_row_order(method_.dimension, impulse_) * (load_ / inverse_mass_);

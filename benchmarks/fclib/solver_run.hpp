@@ -48,7 +48,7 @@ struct Solver {
 /// Siconos': siconos:NSGS and others; none where the program was built without Siconos.
 [[nodiscard]] std::vector<Solver> siconos_solvers();
 
-/// Processor time of this process so far [s].
-[[nodiscard]] double processor_seconds() noexcept;
+/// Processor time of this thread so far [s]. That of the process is coarse while a timer ends it.
+[[nodiscard]] double thread_seconds() noexcept;
 
 }  // namespace carom::benchmarks

@@ -2,8 +2,11 @@
 #include "fclib/timed_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -13,6 +16,9 @@
 #include <vector>
 
 #include "carom/solvers/contact_certificate.hpp"
+
+#include "io/cpf_writer.hpp"
+#include "io/friction_dual.hpp"
 
 namespace carom::benchmarks {
 
@@ -33,9 +39,28 @@ void end_after(double seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-Message measure(const ContactFile& file, const Solve& solve) {
+/// Where the answer of a run goes.
+std::string answer_path(const std::string& folder, const Row& row) {
+  std::array<char, 32> tolerance{};
+  std::snprintf(tolerance.data(), tolerance.size(), ".%.0e.cpf", row.tolerance);
+  std::string solver = row.solver;
+  std::replace(solver.begin(), solver.end(), ':', '-');
+  return folder + '/' + row.name + '.' + solver + tolerance.data();
+}
+
+void write_answer(const ContactFile& file, const Answer& answer, const std::string& path) {
+  examples::FrictionProblem solution;
+  solution.dimension = file.problem.dimension;
+  solution.contact_count = file.problem.contact_count;
+  solution.solution = examples::friction_answer(file.problem, answer.impulse);
+  solution.solution->velocity.resize(0);
+  examples::write_cpf(solution, path);
+}
+
+Message measure(const ContactFile& file, const Solve& solve, const std::string& path) {
   const Answer answer = solve();
   end_after(0);
+  if (!path.empty()) write_answer(file, answer, path);
   constexpr double patience = 0.25;
   std::vector<double> times;
   double total = answer.cpu_seconds;
@@ -53,21 +78,23 @@ Message measure(const ContactFile& file, const Solve& solve) {
 }
 
 [[noreturn]] void run_child(const ContactFile& file, const Solver& solver, const Row& row,
-                            double time_limit, int pipe) {
+                            const RunOptions& options, int pipe) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   // A solver's own words do not belong into the report.
   if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
   if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
-  end_after(time_limit);
-  const Message message = measure(file, solver.prepare(file, row.tolerance));
+  end_after(options.time_limit);
+  const std::string path = options.answers.empty() ? "" : answer_path(options.answers, row);
+  const Message message = measure(file, solver.prepare(file, row.tolerance), path);
   const bool told = write(pipe, &message, sizeof message) == ssize_t(sizeof message);
   _exit(told ? 0 : 1);
 }
 
 }  // namespace
 
-Row timed_run(const ContactFile& file, const Solver& solver, double tolerance, double time_limit) {
+Row timed_run(const ContactFile& file, const Solver& solver, double tolerance,
+              const RunOptions& options) {
   Row row;
   row.name = file.name;
   row.contact_count = file.problem.contact_count;
@@ -77,7 +104,7 @@ Row timed_run(const ContactFile& file, const Solver& solver, double tolerance, d
   if (pipe(ends) != 0) throw std::runtime_error("expected a pipe, was refused it");
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("expected a new process, was refused it");
-  if (child == 0) run_child(file, solver, row, time_limit, ends[1]);
+  if (child == 0) run_child(file, solver, row, options, ends[1]);
   close(ends[1]);
   Message message{};
   const bool told = read(ends[0], &message, sizeof message) == ssize_t(sizeof message);
@@ -97,7 +124,7 @@ Row timed_run(const ContactFile& file, const Solver& solver, double tolerance, d
   }
   const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
   row.status = late ? "timeout" : "crash";
-  if (late) row.cpu_seconds = time_limit;
+  if (late) row.cpu_seconds = options.time_limit;
   return row;
 }
 

@@ -23,6 +23,9 @@ struct ProjectOptions {
 
 struct SolveOptions {
   std::string file;
+  std::string law;     ///< `convex` or `coulomb`; empty: by the file.
+  std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: by the rest.
+  bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
   bool json = false;

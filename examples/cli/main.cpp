@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "io/bad_input.hpp"
@@ -55,12 +56,17 @@ std::string check_repeat(const std::string& word) {
              : "expected a whole number >= 1, got '" + word + "'";
 }
 
-/// A choice of one: the option exists so that scripts can name what they rely on.
-CLI::Validator only(const std::string& choice) {
-  return {[choice](const std::string& word) {
-            return word == choice ? "" : "expected " + choice + ", got '" + word + "'";
+/// One word of a few.
+CLI::Validator one_of(const std::vector<std::string>& choices) {
+  std::string list = choices.front();
+  for (std::size_t i = 1; i < choices.size(); ++i) {
+    list += (i + 1 < choices.size() ? ", " : " or ") + choices[i];
+  }
+  return {[choices, list](const std::string& word) {
+            const bool known = std::find(choices.begin(), choices.end(), word) != choices.end();
+            return known ? "" : "expected " + list + ", got '" + word + "'";
           },
-          "", choice};
+          "", list};
 }
 
 /// Reads an order of contacts; nothing for the two that have a name.
@@ -154,8 +160,7 @@ struct CommandLine {
   ImpactCommandOptions impact;
   SimulateOptions simulate;
   DemoOptions demo;
-  std::string law = "convex", solver = "sap", tolerance = "1e-8", repeat = "1";
-  bool rigid = false;
+  std::string tolerance = "1e-8", repeat = "1";
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -184,24 +189,31 @@ struct CommandLine {
     CLI::App* const command = app.add_subcommand("solve", "Solve one time step of contact");
     command
         ->add_option("FILE", solve.file,
-                     "A contact problem, text that starts with 'carom-problem 1'; its guess is the "
-                     "first guess")
+                     "A contact problem, recognised by content: text that starts with "
+                     "'carom-problem', whose guess is the first guess; CPF1; HDF5 as FCLIB writes")
         ->required();
-    command->add_option("--law", law, "Contact law")->check(only("convex"))->capture_default_str();
-    command->add_option("--solver", solver, "Solver")->check(only("sap"))->capture_default_str();
+    command
+        ->add_option("--law", solve.law,
+                     "Contact law; text: convex unless named, CPF1 and HDF5: coulomb")
+        ->check(one_of({"convex", "coulomb"}));
+    command
+        ->add_option("--solver", solve.solver,
+                     "Solver; sap for the convex law and compliant contact unless named, else "
+                     "newton, which begins with sap or gauss_seidel")
+        ->check(one_of({"sap", "newton", "gauss_seidel", "admm", "apgd"}));
     command
         ->add_option("--tolerance", tolerance,
-                     "T > 0, relative: stop when |grad|_{A^-1} <= T max(|v*|_A, |J' gamma|_{A^-1})")
+                     "T > 0, relative. sap, convex, compliant: stop when |grad|_{A^-1} <= T "
+                     "max(|v*|_A, |J' gamma|_{A^-1}); else when the natural map error is <= T")
         ->check(CLI::Validator(check_tolerance, ""))
         ->capture_default_str();
     command->add_option("--repeat", repeat, "Solves of which `seconds` is the median")
         ->check(CLI::Validator(check_repeat, ""))
         ->capture_default_str();
-    command->add_flag("--rigid", rigid, "Rigid limit; compliant contact is the one choice");
+    command->add_flag("--rigid", solve.rigid, "Rigid contact; CPF1 and HDF5 always are");
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
     command->callback([this] {
-      if (rigid) throw CLI::ValidationError("--rigid", "expected compliant contact, got rigid");
       solve.tolerance = *examples::parse_number(tolerance);
       solve.repeat = int(*examples::parse_count(repeat));
       exit_code_of = [this] { return run_solve(solve); };

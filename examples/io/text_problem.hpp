@@ -177,16 +177,16 @@ class TextProblemParser {
   }
 
   ImpulseShape read_shape() {
-    constexpr std::pair<const char*, ImpulseShape> names[]{{"intervals", ImpulseShape::intervals},
-                                                           {"friction", ImpulseShape::friction},
-                                                           {"elliptic", ImpulseShape::elliptic},
-                                                           {"torsional", ImpulseShape::torsional},
-                                                           {"rolling", ImpulseShape::rolling}};
+    constexpr std::pair<const char*, ImpulseShape> names[]{
+        {"intervals", ImpulseShape::intervals}, {"friction", ImpulseShape::friction},
+        {"planar", ImpulseShape::planar},       {"elliptic", ImpulseShape::elliptic},
+        {"torsional", ImpulseShape::torsional}, {"rolling", ImpulseShape::rolling}};
     const std::string_view word = reader_.next();
     for (const auto& [name, shape] : names) {
       if (word == name) return shape;
     }
-    reader_.fail(item_, "'intervals', 'friction', 'elliptic', 'torsional' or 'rolling'", word);
+    reader_.fail(item_, "'intervals', 'friction', 'planar', 'elliptic', 'torsional' or 'rolling'",
+                 word);
   }
 
   void add_constraint(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,

@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("convex_contact: every block meets the convex law", "[cones][
   constexpr bool single = std::is_same_v<Scalar, float>;
   VectorSource<Scalar> source(1u);
   int regions[3] = {};
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 6000; ++round) {
     const SquareMatrix<Scalar, 3> w = random_metric(source, single ? 3 : 8, single ? 4 : 12);
     const Scalar mu = source.unit() < 0.05 ? Scalar(0) : source.positive(6);
     const Vector3<Scalar> r = random_load(source, single ? 4 : 12);
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("convex_contact: every block meets the convex law", "[cones][
     CHECK(law_residual<Scalar>(contact, w, r, mu) <= rounding(2000, Scalar(1)));
     ++regions[int(contact.region)];
   }
-  for (const int count : regions) CHECK(count > 1500);
+  for (const int count : regions) CHECK(count > 400);
 }
 
 TEST_CASE("convex_contact: diagonal blocks are projections onto the cone", "[cones][law]") {

@@ -145,8 +145,11 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
     const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(6, 6).topRows(rows);
     problem.add_constraint(free, jacobian, law);
   }
+  carom::WeightedConstraint<double> planar;
+  planar.set = carom::cone_impulses<double>(ImpulseShape::planar, {0.7, 0, 0});
+  problem.add_constraint(free, Eigen::MatrixXd::Identity(2, 6), planar);
   const TextProblem again = parse_text_problem(problem_text(problem));
-  CHECK(again.problem.constraints().count() == 10);
+  CHECK(again.problem.constraints().count() == 11);
   CHECK(bits_of(again.problem) == bits_of(problem));
   CHECK(again.guess == problem.free_velocity());
 }

@@ -12,7 +12,7 @@
 #include "support/stacks.hpp"
 
 using carom::Admm, carom::DelassusProblem, carom::FrictionLaw, carom::GaussSeidel,
-    carom::ProjectedGradient, carom::ProximalSap, carom::SweepOrder, carom::VectorX;
+    carom::ProjectedGradient, carom::ProximalSap, carom::VisitOrder, carom::VectorX;
 using carom::testing::AllocationGuard;
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("real time: after the largest problem, solvers in impulses allocate no
         assemble_dual(draw_dual(source, {step == 0 ? 60 : 2 + 3 * step, 6, 0.3, true, 0.2})));
   }
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-    check_solver(GaussSeidel<double>({.law = law, .order = SweepOrder::outward}), problems);
+    check_solver(GaussSeidel<double>({.law = law, .order = VisitOrder::outward}), problems);
     check_solver(ProjectedGradient<double>({.law = law}), problems);
     check_solver(Admm<double>({.law = law}), problems, true);
   }

@@ -94,11 +94,11 @@ template <typename Make>
 void check_best_iterate(const Make& make) {
   VectorSource<double> source(32u);
   DualShape shape{20, 3, 1.0, true, 0.0};
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 2; ++round) {
     const auto problem = assemble_dual(draw_dual(source, shape));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       double before = std::numeric_limits<double>::infinity();
-      for (const int limit : {0, 1, 3, 10, 100, 1000}) {
+      for (const int limit : {0, 1, 3, 10, 200}) {
         VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
         auto solver = make(law, 1e-12, limit);
         const auto report = solver.solve(problem, impulse);
@@ -170,7 +170,7 @@ void check_closed_forms(const Make& make) {
 template <typename Make>
 void check_singular(const Make& make, double tolerance, int limit) {
   VectorSource<double> source(33u);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 4; ++round) {
     DualData data = draw_dual(source, {8, 2, 0.5, false, 0.0});
     for (Index i = 0; i < data.w.rows(); ++i) {
       for (Index j = 0; j < i; ++j) {
@@ -209,7 +209,7 @@ void check_singular(const Make& make, double tolerance, int limit) {
 template <typename Make>
 void check_order(const Make& make) {
   VectorSource<double> source(34u);
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 2; ++round) {
     const DualData data = draw_dual(source, {7, 3, 0.2, true, 0.3});
     std::vector<Index> order(data.sets.size());
     std::iota(order.begin(), order.end(), Index(0));
@@ -234,7 +234,7 @@ void check_order(const Make& make) {
 template <typename Make, typename Other>
 void check_agreement(const Make& make, const Other& make_other) {
   VectorSource<double> source(36u);
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 2; ++round) {
     const auto problem = assemble_dual(draw_dual(source, {14, 4, 0.2, true, 0.2}));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
@@ -252,7 +252,7 @@ void check_agreement(const Make& make, const Other& make_other) {
 template <typename Make>
 void check_against_sap(const Make& make) {
   VectorSource<double> source(35u);
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 2; ++round) {
     const RawProblem raw = draw_problem(source, {{6, 6, 3}, 6, 1, 1});
     const ContactProblem<double> bodies = build(raw);
     SapSolver<double> sap({.tolerance = 1e-13});

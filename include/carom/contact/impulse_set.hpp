@@ -32,6 +32,7 @@ enum class ImpulseShape {
     case ImpulseShape::intervals:
       return 0;
     case ImpulseShape::friction:
+    case ImpulseShape::planar:
       return 1;
     case ImpulseShape::elliptic:
     case ImpulseShape::torsional:

@@ -193,7 +193,8 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     multiplier_[k] = iterate_.velocity()[k] / added_[k];
   }
   constexpr int interval = 4;  // iterations between measurements
-  constexpr auto enough = Scalar(0.6);  // of the law's residual: what the held problem may have left
+  constexpr auto enough =
+      Scalar(0.6);  // of the law's residual: what the held problem may have left
   int next_balance = 8, since = 8;
   for (int k = 1; k <= options_.iteration_limit; ++k) {
     iterate(problem);
@@ -204,8 +205,8 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     error = iterate_.measure(problem, options_.law);
     if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, k);
     if (error <= options_.tolerance) return finish(SolveStatus::converged, k);
-    const Scalar held = detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(),
-                                                 lift_.data());
+    const Scalar held =
+        detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(), lift_.data());
     if (held <= enough * iterate_.map_norm()) lift_from(problem, iterate_.velocity());
     if (k < next_balance) continue;
     since += since / 4;  // ever rarer, so that ϱ comes to rest

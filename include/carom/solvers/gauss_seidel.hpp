@@ -14,7 +14,7 @@
 namespace carom::inline CAROM_ABI {
 
 /// In which order contacts are visited.
-enum class SweepOrder {
+enum class VisitOrder {
   forward,      ///< as they were added
   alternating,  ///< forward, then backward
   outward,      ///< by distance from the contact with the largest load
@@ -28,7 +28,7 @@ struct GaussSeidelOptions {
   int iteration_limit = 10000;  ///< Most sweeps, ≥ 0.
   /// ω [-], in (0, 2): impulses move by ω times what their own contact asks for.
   Scalar relaxation = 1;
-  SweepOrder order = SweepOrder::forward;
+  VisitOrder order = VisitOrder::forward;
   /// A contact that was open in this many visits, ≥ 1, is visited every second sweep, then every
   /// fourth, up to every sixteenth. What is reported is measured on all contacts.
   int visits_to_sleep = 3;
@@ -180,7 +180,7 @@ void GaussSeidel<Scalar>::find_order(const DelassusProblem<Scalar>& problem) {
   const Index count = problem.count();
   order_.resize(count);
   for (Index i = 0; i < count; ++i) order_[i] = int(i);
-  if (options_.order != SweepOrder::outward || count == 0) return;
+  if (options_.order != VisitOrder::outward || count == 0) return;
   // Breadth first; a new start wherever nothing else is reached.
   std::sort(order_.begin(), order_.end(), [&](int a, int b) {
     const Scalar x = problem.load(problem.first_part(a)).squaredNorm();
@@ -305,7 +305,7 @@ Scalar GaussSeidel<Scalar>::sweep_triples(const DelassusProblem<Scalar>& problem
                                           Scalar* impulse) noexcept {
   using std::sqrt;
   const Index count = order_.size();
-  const bool backward = options_.order == SweepOrder::alternating && sweeps_ % 2 == 1;
+  const bool backward = options_.order == VisitOrder::alternating && sweeps_ % 2 == 1;
   Scalar change(0);
   for (Index k = 0; k < count; ++k) {
     const Index contact = order_[backward ? count - 1 - k : k];

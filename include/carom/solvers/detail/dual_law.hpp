@@ -54,7 +54,7 @@ class DualLaw {
       const ImpulseSet<Scalar>& set = problem.set(i);
       quick_[i] = law == FrictionLaw::coulomb && set.shape == ImpulseShape::friction &&
                   set.shift.isZero(Scalar(0));
-      if (set.shape != ImpulseShape::elliptic) continue;
+      if (law != FrictionLaw::coulomb || set.shape != ImpulseShape::elliptic) continue;
       const Scalar largest = std::max(set.friction(0), set.friction(1));
       for (int r = 0; r < 2; ++r) {  // in proportion to μ²
         const Scalar share = largest > Scalar(0) ? set.friction(r) / largest : Scalar(1);
@@ -227,6 +227,7 @@ void DualLaw<Scalar>::write_quick(const DelassusProblem<Scalar>& problem, Index 
   Block e = Block::Identity();
   if (equation.active && length <= mu * y[2]) {
     e *= stuck;
+    if (mu == Scalar(0)) e(0, 0) = e(1, 1) = Scalar(1);  // no friction, so none to hold
   } else if (equation.active) {
     const Scalar t[2] = {y[0] / length, y[1] / length};
     const Scalar across = rho / (rho + mu * y[2] / length);

@@ -269,6 +269,7 @@ bool ProximalSearch<Scalar>::descend(const DelassusProblem<Scalar>& problem, Sca
   Scalar best = std::numeric_limits<Scalar>::infinity(), best_share(0);
   bool accepted = false;
   for (const bool coupled : {true, false}) {
+    if (iterations_ >= iteration_limit_) break;
     if (!coupled) static_cast<void>(write_gap(problem, impulse_.data(), velocity_.data()));
     for (Index i = 0; i < problem.count(); ++i) {
       const Index begin = 3 * problem.first_part(i);
