@@ -40,11 +40,11 @@ int count_solutions(const PainleveRod& rod) {
     CHECK(certify(dual, row, carom::FrictionLaw::coulomb).natural_map_error <= 1e-12);
     nearest = std::min(nearest, (row - impulse).norm());
   }
-  CHECK(nearest <= 1e-12);
+  CHECK(nearest <= 1e-9 * (1 + impulse.norm()));  // where W_nn is near μ W_tn rounding grows
   return int(solutions.size());
 }
 
-/// Rods at random; how many of them have several solutions.
+/// Rods at random, every fourth one of those that may jam; how many have several solutions.
 int count_ambiguous(int samples) {
   VectorSource<double> source(5u);
   int several = 0;
@@ -54,6 +54,12 @@ int count_ambiguous(int samples) {
     rod.friction = 4 * source.unit();
     rod.slip = source.entry(2, 0);
     rod.rise = source.entry(2, 0) / 10;
+    if (sample % 4 == 0) {
+      rod.angle = 0.9 + 0.4 * source.unit();
+      rod.friction = 2 + 2 * source.unit();
+      rod.slip = -std::abs(rod.slip);
+      rod.rise = std::abs(rod.rise);
+    }
     CAPTURE(sample, rod.angle, rod.friction, rod.slip, rod.rise);
     several += count_solutions(rod) > 1 ? 1 : 0;
   }
@@ -95,11 +101,11 @@ TEST_CASE("painleve rod: with much friction it flies on, slides or stops dead, a
 }
 
 TEST_CASE("painleve rod: some solution always exists where W is definite", "[scenes][law]") {
-  CHECK(count_ambiguous(40) > 0);
+  CHECK(count_ambiguous(40) > 2);
 }
 
 TEST_CASE("painleve rod: some solution always exists, many rods", "[.][slow]") {
-  CHECK(count_ambiguous(5000) > 100);
+  CHECK(count_ambiguous(5000) > 400);
 }
 
 }  // namespace painleve_rod_test
