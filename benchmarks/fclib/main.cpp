@@ -61,7 +61,7 @@ std::vector<Solver> find_solvers(const std::vector<std::string>& wanted) {
   for (Solver& solver : carom::benchmarks::siconos_solvers()) solvers.push_back(std::move(solver));
   if (wanted.empty()) return solvers;
   std::string names;
-  for (const Solver& solver : solvers) names += ' ' + solver.name;
+  for (const Solver& solver : solvers) names.append(1, ' ').append(solver.name);
   std::vector<Solver> chosen;
   if (wanted == std::vector<std::string>{"none"}) return chosen;
   for (const std::string& name : wanted) {

@@ -36,20 +36,20 @@ enum class Storage { dense, sparse, blocks };
 
 struct Method {
   const char* name;
-  int identifier;
   Index dimension;
+  int identifier;
   Storage storage;
 };
 
 constexpr Method methods[] = {
-    {"siconos:NSGS", SICONOS_FRICTION_3D_NSGS, 3, Storage::blocks},
-    {"siconos:NSGS", SICONOS_FRICTION_2D_NSGS, 2, Storage::blocks},
-    {"siconos:PROX", SICONOS_FRICTION_3D_PROX, 3, Storage::sparse},
-    {"siconos:NSN_AC", SICONOS_FRICTION_3D_NSN_AC, 3, Storage::sparse},
-    {"siconos:NSN_FB", SICONOS_FRICTION_3D_NSN_FB, 3, Storage::sparse},
-    {"siconos:ADMM", SICONOS_FRICTION_3D_ADMM, 3, Storage::sparse},
-    {"siconos:LEMKE2D", SICONOS_FRICTION_2D_LEMKE, 2, Storage::dense},
-    {"siconos:CPG2D", SICONOS_FRICTION_2D_CPG, 2, Storage::dense},
+    {"siconos:NSGS", 3, SICONOS_FRICTION_3D_NSGS, Storage::blocks},
+    {"siconos:NSGS", 2, SICONOS_FRICTION_2D_NSGS, Storage::blocks},
+    {"siconos:PROX", 3, SICONOS_FRICTION_3D_PROX, Storage::sparse},
+    {"siconos:NSN_AC", 3, SICONOS_FRICTION_3D_NSN_AC, Storage::sparse},
+    {"siconos:NSN_FB", 3, SICONOS_FRICTION_3D_NSN_FB, Storage::sparse},
+    {"siconos:ADMM", 3, SICONOS_FRICTION_3D_ADMM, Storage::sparse},
+    {"siconos:LEMKE2D", 2, SICONOS_FRICTION_2D_LEMKE, Storage::dense},
+    {"siconos:CPG2D", 2, SICONOS_FRICTION_2D_CPG, Storage::dense},
 };
 
 /// A file's problem in nondimensional form, W/w and q/‖q‖, as Siconos takes it: its tolerances are
