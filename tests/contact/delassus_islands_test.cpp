@@ -206,7 +206,7 @@ TEST_CASE("delassus_islands: the second half of a wrench couples, too", "[contac
   block(4, 5) = 1;
   problem.add_block(0, 1, block);
   problem.assemble();
-  // Blocks that were added are there, if zero: only one that was not is none.
+  // By blocks all halves couple, if by zeros; by entries the second ones alone.
   DelassusProblem<double> sparse;
   for (int i = 0; i < 2; ++i) {
     sparse.add_contact(carom::free_impulses<double>(6), Eigen::VectorXd::Ones(6));
