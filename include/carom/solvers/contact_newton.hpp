@@ -25,8 +25,7 @@ namespace carom::inline CAROM_ABI {
 /// const auto report = solver.solve(problem, impulse);
 /// ```
 /// @cite  alart1991mixed for the law as a map; rockafellar1976monotone for proximal steps.
-/// Coulomb's
-///        law is not monotone: no proof of convergence exists.
+///        Coulomb's law is not monotone: no proof of convergence exists.
 template <RealScalar Scalar>
 class ContactNewton {
  public:
