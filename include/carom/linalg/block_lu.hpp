@@ -132,9 +132,9 @@ class BlockLu {
   }
   void gather_children(const Front& front, Half& half) noexcept;
   template <int Width>
-  [[nodiscard]] bool factor_panel(int front, Index first) noexcept;
+  [[nodiscard]] bool factor_panel(int number, Index first) noexcept;
   void subtract_updates(const Front& front, Half& mine, const Half& other) noexcept;
-  void solve_front_lower(int front, Scalar* x) const noexcept;
+  void solve_front_lower(int number, Scalar* x) const noexcept;
   void solve_front_upper(const Front& front, Scalar* x) const noexcept;
 
   const FrontForest* forest_ = nullptr;

@@ -59,8 +59,8 @@ class ProximalSearch {
 
   void sweep(const DelassusProblem<Scalar>& problem);
   Outcome search(const DelassusProblem<Scalar>& problem, const Manner& manner);
-  bool take_proximal_step(const DelassusProblem<Scalar>& problem, const Manner& manner, int steps,
-                          int& iterations);
+  bool take_proximal_step(const DelassusProblem<Scalar>& problem, const Manner& manner,
+                          int patience, int& iterations);
   bool descend(const DelassusProblem<Scalar>& problem, Scalar& reached);
   Outcome polish(const DelassusProblem<Scalar>& problem, Scalar& error);
 
@@ -94,7 +94,7 @@ class ProximalSearch {
   DualLaw<Scalar> law_;
   ActiveSystem<Scalar> system_;
   Sequence<Scalar> start_, impulse_, velocity_, centre_, gap_, answer_, right_, step_, moved_;
-  Sequence<Scalar> trial_impulse_, trial_velocity_, kept_step_, kept_moved_;
+  Sequence<Scalar> trial_impulse_, trial_velocity_, kept_step_;
   Scalar rho_ = 1, load_impulse_ = 0, tolerance_ = 0;
   int iterations_ = 0, iteration_limit_ = 0;
 };
@@ -107,7 +107,7 @@ void ProximalSearch<Scalar>::prepare_search(const DelassusProblem<Scalar>& probl
   system_.prepare(problem);
   for (Sequence<Scalar>* numbers :
        {&start_, &impulse_, &velocity_, &centre_, &gap_, &answer_, &right_, &step_, &moved_,
-        &trial_impulse_, &trial_velocity_, &kept_step_, &kept_moved_}) {
+        &trial_impulse_, &trial_velocity_, &kept_step_}) {
     numbers->resize(3 * problem.part_count());
   }
 }
