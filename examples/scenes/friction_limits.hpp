@@ -30,7 +30,7 @@ struct CubeOnGround {
   world.gravity = make_incline(cube.angle).gravity;
   world.time_step = cube.time_step;
   const double h = cube.half, mu = cube.friction;
-  world.blocks = {make_box(cube.mass, {h, h, h})};
+  world.blocks = {make_block(cube.mass, {h, h, h})};
   world.blocks[0].position.z() = h;
   world.blocks[0].velocity.tail<3>() = cube.velocity;
   world.find_touches = [h, mu](const std::vector<RigidBlock>& blocks) {
@@ -61,7 +61,7 @@ struct Gripper {
   RigidWorld world;
   world.time_step = gripper.time_step;
   const double h = gripper.half, mu = gripper.friction, spread = gripper.corners ? h : 0;
-  world.blocks.push_back(make_box(gripper.mass, {h, h, h}));
+  world.blocks.push_back(make_block(gripper.mass, {h, h, h}));
   for (const double side : {-1.0, 1.0}) {
     RigidBlock finger;
     finger.mass = gripper.finger_mass;
@@ -104,7 +104,7 @@ struct WedgeChain {
   world.time_step = chain.time_step;
   const double h = chain.half, width = 3 * h;
   for (int i = 0; i < chain.count; ++i) {
-    world.blocks.push_back(make_box(1, {width / 2, h, h}));
+    world.blocks.push_back(make_block(1, {width / 2, h, h}));
     world.blocks.back().position.x() = (i + 0.5) * width;
   }
   RigidBlock press;

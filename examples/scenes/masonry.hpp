@@ -32,7 +32,7 @@ struct Arch {
   const double centre = 2.0 / 3 * std::sin(half) / half * cubes / squares;
   const double mass = 1000 * depth * half * squares;
   const double polar = mass * ((outer * outer + inner * inner) / 2 - centre * centre);
-  RigidBlock block = make_box(mass, {arch.thickness / 2, depth / 2, half * arch.radius});
+  RigidBlock block = make_block(mass, {arch.thickness / 2, depth / 2, half * arch.radius});
   block.inertia.y() = polar;  // about the axis of the arch
   block.position << centre * std::cos(middle), 0, centre * std::sin(middle);
   block.orientation = Eigen::AngleAxisd(-middle, Vector3<double>::UnitY());
@@ -90,7 +90,7 @@ struct CardBuilder {
   RigidWorld::Touches touches;
 
   Index add_card(const Vector3<double>& centre, double turn) {
-    blocks.push_back(make_box(house.mass, {5e-4, house.width / 2, house.length / 2}));
+    blocks.push_back(make_block(house.mass, {5e-4, house.width / 2, house.length / 2}));
     blocks.back().position = centre;
     blocks.back().orientation = Eigen::AngleAxisd(turn, Vector3<double>::UnitY());
     return Index(blocks.size()) - 1;
@@ -152,7 +152,7 @@ struct CardBuilder {
   static constexpr double h = 0.1;
   RigidWorld world;
   for (std::size_t i = 0; i < masses.size(); ++i) {
-    world.blocks.push_back(make_box(masses[i], {h, h, h}));
+    world.blocks.push_back(make_block(masses[i], {h, h, h}));
     world.blocks.back().position.z() = h * double(2 * i + 1);
   }
   world.find_touches = [friction](const std::vector<RigidBlock>& blocks) {

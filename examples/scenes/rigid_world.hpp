@@ -34,7 +34,7 @@ struct RigidBlock {
 };
 
 /// A solid box by its half sizes [m].
-[[nodiscard]] inline RigidBlock make_box(double mass, const Vector3<double>& half) {
+[[nodiscard]] inline RigidBlock make_block(double mass, const Vector3<double>& half) {
   const Vector3<double> squares = half.cwiseAbs2();
   RigidBlock block;
   block.mass = mass;
