@@ -43,7 +43,7 @@ class ProximalSap {
  public:
   using scalar_type = Scalar;
 
-  explicit ProximalSap(const ProximalSapOptions<Scalar>& options = {}) noexcept
+  explicit ProximalSap(const ProximalSapOptions<Scalar>& options = {})
       : options_(options), sap_(inner_options(options)) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
