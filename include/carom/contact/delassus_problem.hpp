@@ -73,7 +73,7 @@ class DelassusProblem {
     row_count_ += set.rows;
     for (int p = 0; p < (set.rows + 2) / 3; ++p) parts_.push_back({int(contacts_.size()), p});
     contacts_.push_back(contact);
-    for (int r = 0; r < set.rows; ++r) {
+    for (int r = 0; r < int(load.size()); ++r) {
       const auto [part, row] = place_of(count() - 1, r);
       parts_[part].load(row) = load(r);
       parts_[part].regularization(row) = regularization(r);
@@ -264,7 +264,7 @@ Fault DelassusProblem<Scalar>::check_contact(const ImpulseSet<Scalar>& set,
   if (load.size() != set.rows) {
     return detail::fault(item + ": load size", std::to_string(set.rows).c_str(), load.size());
   }
-  for (int r = 0; r < set.rows; ++r) {
+  for (int r = 0; r < int(load.size()); ++r) {
     if (!detail::is_finite(load(r))) {
       return detail::fault(detail::entry(item + ": load", r), "a finite number", load(r));
     }
