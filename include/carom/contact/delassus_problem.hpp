@@ -168,7 +168,8 @@ class DelassusProblem {
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
     const bool planar = set(contact).shape == ImpulseShape::planar;
-    return {first_part(contact) + row / 3, planar ? 2 * row : row % 3};
+    const int last = row > 0 ? 2 : 0;
+    return {first_part(contact) + row / 3, planar ? last : row % 3};
   }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
