@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/contact_problem.hpp"
 
 #include "support/tolerance.hpp"
 
 namespace carom::testing {
 
-/// What rounding an answer's velocity does to its relative residual: a rounding of v_c is one of
-/// the impulse divided by R, which for stiff contacts is large.
+/// What rounding an answer's velocity does to its relative residual: a rounding of a row's velocity
+/// is one of the impulse divided by R, which for stiff contacts and constraints is large.
 template <typename Scalar>
 [[nodiscard]] Scalar residual_noise(const ContactProblem<Scalar>& problem,
                                     const VectorX<Scalar>& velocity,
@@ -30,6 +31,21 @@ template <typename Scalar>
           problem.whitened_jacobian(i, side).lazyProduct(impulse.template segment<3>(3 * i));
     }
     stiff += lever * speed / std::min(tangent, normal);
+  }
+  const ConstraintList<Scalar>& list = problem.constraints();
+  for (Index c = 0; c < list.count(); ++c) {
+    Scalar speed = list.law(c).bias_velocity.norm(), lever = 0;
+    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
+    for (int side = 0; side < list.side_count(c); ++side) {
+      const auto [start, size] = problem.body(list.side_body(c, side));
+      for (int part = 0; part < list.parts(c); ++part) {
+        speed += list.jacobian(c, side, part).norm() * velocity.segment(start, size).norm();
+        lever += list.whitened_jacobian(c, side, part).norm();
+        pushed.segment(start, size) +=
+            list.whitened_jacobian(c, side, part).lazyProduct(gamma.template segment<3>(3 * part));
+      }
+    }
+    stiff += lever * speed / list.law(c).regularization.head(list.rows(c)).minCoeff();
   }
   const Scalar free = problem.whitened_free_velocity().norm(), push = pushed.norm();
   const Scalar scale = std::max(free, push);
