@@ -34,7 +34,9 @@ set(CAROM_HEADERS
   include/carom/contact/curvature.hpp
   include/carom/contact/delassus_form.hpp
   include/carom/contact/delassus_islands.hpp
+  include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
+  include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/near_rigid.hpp
@@ -117,6 +119,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_search.hpp
+  include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal_sap.hpp

@@ -138,6 +138,46 @@ TEST_CASE("delassus form: its velocity is that of the primal problem's impulses"
   agree.check(40);
 }
 
+TEMPLATE_TEST_CASE("delassus form: matrix-free, its products are those of the blocks",
+                   "[contact][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(63u);
+  WorstCase agree("W as a function");
+  DelassusForm<Scalar> form, free_form;
+  DelassusProblem<Scalar> dual, matrix_free;
+  for (int sample = 0; sample < 60; ++sample) {
+    const std::vector<std::vector<int>> sizes = {{6, 1, 2, 7}, {3}, {6, 6, 1, 3, 2, 6}};
+    const auto problem = build<Scalar>(draw(source, sizes[std::size_t(sample % 3)], sample % 7));
+    for (const Compliance compliance : {Compliance::given, Compliance::rigid}) {
+      form.write(problem, compliance, dual);
+      free_form.write_matrix_free(problem, compliance, matrix_free);
+      REQUIRE(matrix_free.matrix_free());
+      REQUIRE(!dual.matrix_free());
+      REQUIRE(matrix_free.row_count() == dual.row_count());
+      CHECK(matrix_free.block_count() <= dual.block_count());
+      CHECK(matrix_free.check().empty());
+      const VectorX<Scalar> gamma =
+          draw_matrix(source, problem.impulse_count(), 1).template cast<Scalar>();
+      VectorX<Scalar> parts, written, multiplied;
+      dual.write_parts(gamma, parts);
+      written.resize(parts.size());
+      multiplied.resize(parts.size());
+      dual.write_velocities(parts.data(), written.data());
+      matrix_free.write_velocities(parts.data(), multiplied.data());
+      const Scalar size =
+          1 + dual.load_norm() + Scalar(dual.row_count()) * dual.mean_diagonal() * gamma.norm();
+      agree.see(double((written - multiplied).norm()), rounding(100, size));
+      CHECK(std::abs(matrix_free.mean_diagonal() - dual.mean_diagonal()) <=
+            rounding(20, dual.mean_diagonal()));
+      for (Index p = 0; p < dual.part_count(); ++p) {
+        CHECK((matrix_free.diagonal(p) - dual.diagonal(p)).norm() <=
+              rounding(100, dual.diagonal(p).norm()));
+      }
+    }
+  }
+  agree.check(120);
+}
+
 TEST_CASE("delassus form: bodies apart do not meet, bodies without contact leave no trace",
           "[contact][example]") {
   ContactProblem<double> problem(0.01);

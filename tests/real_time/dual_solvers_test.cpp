@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/admm.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -55,6 +56,34 @@ TEST_CASE("real time: after the largest problem, solvers in impulses allocate no
     check_solver(GaussSeidel<double>({.law = law, .order = VisitOrder::outward}), problems);
     check_solver(ProjectedGradient<double>({.law = law}), problems);
     check_solver(Admm<double>({.law = law}), problems, true);
+  }
+}
+
+TEST_CASE("real time: after the largest problem, W as a function allocates nothing",
+          "[real_time]") {
+  ProjectedGradient<double> solver({.law = FrictionLaw::convex});
+  std::size_t first = 0;
+  std::vector<carom::ContactProblem<double>> problems;
+  for (const int boxes : {6, 2, 4, 6}) {
+    problems.push_back(carom::testing::build<double>(carom::testing::make_stack({.count = boxes})));
+  }
+  carom::DelassusForm<double> form;
+  DelassusProblem<double> dual;
+  for (const auto& problem : problems) {
+    form.write_matrix_free(problem, carom::Compliance::given, dual);
+    VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
+    if (first++ == 0) (void)solver.solve(dual, impulse);
+    impulse.setZero();
+    const std::size_t before = carom::testing::allocation_count;
+    bool converged = false;
+    {
+      const AllocationGuard guard;
+      form.write_matrix_free(problem, carom::Compliance::given, dual);
+      converged = solver.solve(dual, impulse).converged();
+    }
+    const std::size_t allocations = carom::testing::allocation_count - before;
+    CHECK(allocations == 0);
+    CHECK(converged);
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace admm_test {
 
-using carom::FrictionLaw, carom::Admm, carom::VectorX;
+using carom::FrictionLaw, carom::Admm, carom::AdmmPenalty, carom::VectorX;
 using carom::testing::DualShape;
 
 namespace {
@@ -19,9 +19,19 @@ const auto make = [](FrictionLaw law, auto tolerance, int limit) {
   return Admm<Scalar>({.law = law, .tolerance = tolerance, .iteration_limit = limit});
 };
 
+const auto make_balanced = [](FrictionLaw law, auto tolerance, int limit) {
+  using Scalar = decltype(tolerance);
+  return Admm<Scalar>({.law = law,
+                       .tolerance = tolerance,
+                       .iteration_limit = limit,
+                       .rule = AdmmPenalty::balanced});
+};
+
 }  // namespace
 
 TEST_CASE("admm: solves problems of all shapes", "[solvers][law]") {
+  carom::testing::check_random_problems<double>(make_balanced, 10, DualShape{8, 3, 0.3, true, 0.1},
+                                                1e-10, 100000);
   carom::testing::check_random_problems<double>(make, 20, DualShape{8, 3, 0.3, true, 0.1}, 1e-10,
                                                 100000);
   carom::testing::check_random_problems<float>(make, 10, DualShape{8, 3, 0.3, true, 0.1}, 1e-4f,
@@ -36,6 +46,29 @@ TEST_CASE("admm: what every solver in impulses promises", "[solvers][law]") {
   carom::testing::check_singular(make, 1e-6, 20000);
   carom::testing::check_order(make);
   carom::testing::check_against_sap(make);
+}
+
+TEST_CASE("admm: finds its penalty from a start that is far off", "[solvers][law]") {
+  carom::testing::VectorSource<double> source(33u);
+  for (const AdmmPenalty rule : {AdmmPenalty::balanced, AdmmPenalty::spectral}) {
+    int sum = 0;
+    for (int sample = 0; sample < 12; ++sample) {
+      const auto problem = assemble_dual(draw_dual(source, {8, 3, 0.5, false, 0.1}));
+      for (const double penalty : {1e-6, 1e-3, 1e3}) {
+        Admm<double> solver({.law = FrictionLaw::convex,
+                             .tolerance = 1e-8,
+                             .iteration_limit = 2000,
+                             .rule = rule,
+                             .penalty = penalty});
+        VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+        const auto report = solver.solve(problem, impulse);
+        CHECK(report.converged());
+        sum += report.iterations;
+      }
+    }
+    CAPTURE(sum);
+    CHECK(sum < 36 * 150);
+  }
 }
 
 TEST_CASE("admm: agrees with Gauss-Seidel where the solution is unique", "[solvers][law]") {

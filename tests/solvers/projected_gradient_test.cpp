@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/projected_gradient.hpp"
 
+#include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 
 #include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
 #include "support/dual_problems.hpp"
 #include "support/dual_solver_laws.hpp"
 
@@ -44,6 +46,32 @@ TEST_CASE("projected_gradient: agrees with Gauss-Seidel where the solution is un
     return carom::GaussSeidel<double>(
         {.law = law, .tolerance = tolerance, .iteration_limit = limit});
   });
+}
+
+TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[solvers][law]") {
+  carom::testing::VectorSource<double> source(17u);
+  carom::DelassusForm<double> form, free_form;
+  carom::DelassusProblem<double> dual, matrix_free;
+  int solved = 0;
+  for (int sample = 0; sample < 10; ++sample) {
+    const auto problem = carom::testing::build(
+        carom::testing::draw_constrained(source, {6, 6, 3, 6}, 2 + sample % 4));
+    form.write(problem, carom::Compliance::given, dual);
+    free_form.write_matrix_free(problem, carom::Compliance::given, matrix_free);
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      Eigen::VectorXd gamma = Eigen::VectorXd::Zero(dual.row_count()), other = gamma;
+      auto solver = make(law, 1e-9, 100000);
+      const auto written = solver.solve(dual, other);
+      const auto report = solver.solve(matrix_free, gamma);
+      CHECK(report.converged() == written.converged());
+      if (law == FrictionLaw::convex) CHECK(report.converged());
+      if (!report.converged()) continue;
+      ++solved;
+      CHECK(certify(dual, gamma, law).natural_map_error <= 1.0001e-9);
+      CHECK((gamma - other).norm() <= 1e-5 * (1 + other.norm()));
+    }
+  }
+  CHECK(solved >= 18);
 }
 
 }  // namespace projected_gradient_test

@@ -20,6 +20,12 @@ enum class FrictionLaw {
 
 namespace detail {
 
+/// The row of a cone's normal; −1 for intervals.
+[[nodiscard]] constexpr int normal_row(ImpulseShape shape) noexcept {
+  if (shape == ImpulseShape::intervals) return -1;
+  return shape == ImpulseShape::planar ? 1 : 2;
+}
+
 /// Calls visit(start, size, μ of each row) for every block of rows that one normal bounds, and
 /// returns the normal's row; −1 for intervals.
 template <RealScalar Scalar, typename Visit>
@@ -88,7 +94,7 @@ template <RealScalar Scalar>
                                                  const RowNumbers<Scalar>& y) noexcept {
   using std::sqrt;
   if (set.shape == ImpulseShape::intervals) return nearest_impulse(set, y, y);
-  const int n = detail::visit_friction_blocks(set, [](int, int, const auto&) {});
+  const int n = detail::normal_row(set.shape);
   RowNumbers<Scalar> shifted = y + set.shift;
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
@@ -123,7 +129,7 @@ template <RealScalar Scalar>
     }
     return slope;
   }
-  const int n = detail::visit_friction_blocks(set, [](int, int, const auto&) {});
+  const int n = detail::normal_row(set.shape);
   const RowNumbers<Scalar> shifted = y + set.shift;
   if (!(shifted(n) > Scalar(0))) return slope;
   slope(n, n) = Scalar(1);

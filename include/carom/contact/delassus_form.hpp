@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/growing.hpp"
@@ -31,6 +33,38 @@ class DelassusForm {
   /// @param dual  written and assembled.
   void write(const ContactProblem<Scalar>& problem, Compliance compliance,
              DelassusProblem<Scalar>& dual) {
+    add_contacts(problem, compliance, dual);
+    gather_touches(problem);
+    for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
+    dual.assemble();
+  }
+
+  /// The same with W as a function, W γ = J (A⁻¹ (Jᵀ γ)), body by body: memory and work grow with
+  /// the contacts, not with the pairs of contacts that share a body.
+  /// @param problem, dual  dual refers to problem and to this object, which must stay where they
+  ///        are while it is used.
+  void write_matrix_free(const ContactProblem<Scalar>& problem, Compliance compliance,
+                         DelassusProblem<Scalar>& dual) {
+    add_contacts(problem, compliance, dual);
+    for_each_side(problem, [&](Index, int contact, int side) {
+      write_rows(problem, {contact, side}, left_);
+      product_ = left_.lazyProduct(left_.transpose());
+      dual.add_block(contact, contact, product_);
+    });
+    problem_ = &problem;
+    first_parts_.resize(dual.count());
+    for (Index i = 0; i < dual.count(); ++i) first_parts_[i] = int(dual.first_part(i));
+    part_count_ = dual.part_count();
+    momentum_.resize(problem.velocity_count());
+    dual.set_operator({this, [](void* form, const Scalar* impulse, Scalar* product) noexcept {
+                         static_cast<DelassusForm*>(form)->multiply(impulse, product);
+                       }});
+    dual.assemble();
+  }
+
+ private:
+  static void add_contacts(const ContactProblem<Scalar>& problem, Compliance compliance,
+                           DelassusProblem<Scalar>& dual) {
     dual.reset();
     for (Index i = 0; i < problem.contact_count(); ++i) add_contact(problem, i, compliance, dual);
     const ConstraintList<Scalar>& list = problem.constraints();
@@ -40,12 +74,7 @@ class DelassusForm {
           constraint_velocity(problem, c, problem.free_velocity()) - law.bias_velocity;
       dual.add_contact(law.set, load.head(law.set.rows), law.regularization);
     }
-    gather_touches(problem);
-    for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
-    dual.assemble();
   }
-
- private:
   static void add_contact(const ContactProblem<Scalar>& problem, Index i, Compliance compliance,
                           DelassusProblem<Scalar>& dual) {
     const Vector3<Scalar> load =
@@ -112,6 +141,44 @@ class DelassusForm {
     }
   }
 
+  /// Calls visit(start of the body's unknowns, column of Ĵᵀ, place of the row in parts) for every
+  /// row of every contact and constraint, on every side.
+  template <typename Visit>
+  void for_each_row(const Visit& visit) const noexcept {
+    const Index contacts = problem_->contact_count();
+    const ConstraintList<Scalar>& list = problem_->constraints();
+    for_each_side(*problem_, [&](Index body, Index contact, int side) {
+      const Index start = problem_->body(body).start, constraint = contact - contacts;
+      const bool planar = constraint >= 0 && list.law(constraint).set.shape == ImpulseShape::planar;
+      const int rows = constraint < 0 ? 3 : list.rows(constraint);
+      for (int r = 0; r < rows; ++r) {
+        const Index place = 3 * first_parts_[contact] + (planar && r > 0 ? 2 : r);
+        if (constraint < 0) {
+          visit(start, problem_->whitened_jacobian(contact, side).col(r), place);
+        } else {
+          visit(start, list.whitened_jacobian(constraint, side, r / 3).col(r % 3), place);
+        }
+      }
+    });
+  }
+
+  void multiply(const Scalar* impulse, Scalar* product) noexcept {
+    std::fill(momentum_.begin(), momentum_.end(), Scalar(0));
+    std::fill(product, product + 3 * part_count_, Scalar(0));
+    for_each_row([&](Index start, const auto& column, Index place) {
+      Eigen::Map<VectorX<Scalar>>(momentum_.data() + start, column.size()) +=
+          impulse[place] * column;
+    });
+    for_each_row([&](Index start, const auto& column, Index place) {
+      product[place] +=
+          column.dot(Eigen::Map<const VectorX<Scalar>>(momentum_.data() + start, column.size()));
+    });
+  }
+
+  const ContactProblem<Scalar>* problem_ = nullptr;
+  Index part_count_ = 0;
+  Sequence<int> first_parts_;  ///< per contact
+  Sequence<Scalar> momentum_;  ///< L⁻¹ Jᵀ γ
   Sequence<int> starts_, next_;
   Sequence<detail::BodyTouch> touches_;
   SideRows left_, right_;

@@ -8,6 +8,8 @@
 
 #include <Eigen/Core>
 
+#include "carom/contact/delassus_operator.hpp"
+#include "carom/contact/detail/delassus_faults.hpp"
 #include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_constraint.hpp"
 #include "carom/linalg/sequence.hpp"
@@ -31,7 +33,8 @@ class DelassusIslands;
 /// problem.assemble();
 /// ```
 /// Rows are kept in parts of three, rows a contact lacks being empty, so that W is made of 3 × 3
-/// blocks: a planar contact fills the first and last row of its part.
+/// blocks: a planar contact fills the first and last row of its part. A W too large to write down
+/// is given by its own blocks and a function, see set_operator().
 /// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item.
 ///        Memory is kept over reset().
 template <RealScalar Scalar>
@@ -56,6 +59,7 @@ class DelassusProblem {
     parts_.clear();
     blocks_.clear();
     starts_.clear();
+    operator_ = {};
     row_count_ = 0;
     asymmetry_ = 0;
   }
@@ -85,7 +89,9 @@ class DelassusProblem {
   template <typename LoadType>
   [[nodiscard]] Fault check_contact(const ImpulseSet<Scalar>& set,
                                     const Eigen::MatrixBase<LoadType>& load,
-                                    const Rows& regularization = Rows::Zero()) const;
+                                    const Rows& regularization = Rows::Zero()) const {
+    return detail::delassus_contact_fault(count(), set, load, regularization);
+  }
 
   /// Adds to W_ij, and the transpose to W_ji if i ≠ j.
   /// @param block  rows of i × rows of j.
@@ -109,12 +115,25 @@ class DelassusProblem {
   /// What add_block would object to, or nothing.
   template <typename MatrixType>
   [[nodiscard]] Fault check_block(Index i, Index j,
-                                  const Eigen::MatrixBase<MatrixType>& block) const;
+                                  const Eigen::MatrixBase<MatrixType>& block) const {
+    return detail::delassus_block_fault(*this, i, j, block);
+  }
 
   /// Adds all of W, given in the order of the rows: a sparse matrix of Eigen, or one like it. Its
   /// symmetric part is taken, asymmetry() says how much was left.
   template <typename SparseType>
   void add_matrix(const SparseType& matrix);
+
+  /// Makes W a function. Blocks W_ii of each contact with itself are still to be added: they are
+  /// the metric of the solvers that need no other block, ProjectedGradient and certify(). Others
+  /// need all of W.
+  /// @param product  its context must outlive the problem's use.
+  void set_operator(const DelassusOperator<Scalar>& product) {
+    if (product.multiply == nullptr) detail::reject_if("operator: expected a function");
+    operator_ = product;
+  }
+  /// Whether W is a function, so that not all its blocks are here.
+  [[nodiscard]] bool matrix_free() const noexcept { return operator_.multiply != nullptr; }
 
   /// Sorts what was added: to be called once all is there, and before any use.
   void assemble();
@@ -193,6 +212,21 @@ class DelassusProblem {
     return sum;
   }
 
+  /// u = (W + R) γ + q, all of it.
+  /// @param impulse, velocity  in parts, 3 part_count() numbers each; not the same.
+  void write_velocities(const Scalar* impulse, Scalar* velocity) const noexcept {
+    if (matrix_free()) operator_.multiply(operator_.context, impulse, velocity);
+    for (Index p = 0; p < part_count(); ++p) {
+      Eigen::Map<Vector3<Scalar>> u(velocity + 3 * p);
+      const Eigen::Map<const Vector3<Scalar>> own(impulse + 3 * p);
+      if (matrix_free()) {
+        u += load(p) + regularization(p).cwiseProduct(own);
+      } else {
+        u = part_velocity(p, impulse);
+      }
+    }
+  }
+
   /// Rows of all contacts, spread over parts; rows that are empty become zero.
   void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
     parts.setZero(3 * part_count());
@@ -249,52 +283,12 @@ class DelassusProblem {
   Sequence<Neighbour> blocks_;
   Sequence<Index> starts_;
   Sequence<int> order_, place_;  ///< scratch
+  DelassusOperator<Scalar> operator_;
   Index row_count_ = 0;
   Scalar asymmetry_ = 0, mean_diagonal_ = 0, load_norm_ = 0;
 };
 
 // --- implementation ---
-
-template <RealScalar Scalar>
-template <typename LoadType>
-Fault DelassusProblem<Scalar>::check_contact(const ImpulseSet<Scalar>& set,
-                                             const Eigen::MatrixBase<LoadType>& load,
-                                             const Rows& regularization) const {
-  const std::string item = "contact " + std::to_string(count());
-  if (Fault wrong = set_fault(item, set); !wrong.empty()) return wrong;
-  if (load.size() != set.rows) {
-    return detail::fault(item + ": load size", std::to_string(set.rows).c_str(), load.size());
-  }
-  for (int r = 0; r < int(load.size()); ++r) {
-    if (!detail::is_finite(load(r))) {
-      return detail::fault(detail::entry(item + ": load", r), "a finite number", load(r));
-    }
-    if (!detail::is_nonnegative(regularization(r))) {
-      return detail::fault(detail::entry(item + ": regularization", r), "a finite number >= 0",
-                           regularization(r));
-    }
-  }
-  return {};
-}
-
-template <RealScalar Scalar>
-template <typename MatrixType>
-Fault DelassusProblem<Scalar>::check_block(Index i, Index j,
-                                           const Eigen::MatrixBase<MatrixType>& block) const {
-  const std::string item = "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
-  for (const Index contact : {i, j}) {
-    if (contact < 0 || contact >= count()) {
-      return detail::fault(item, "contacts that were added", contact);
-    }
-  }
-  if (block.rows() != set(i).rows) {
-    return detail::fault(item + ": rows", std::to_string(set(i).rows).c_str(), block.rows());
-  }
-  if (block.cols() != set(j).rows) {
-    return detail::fault(item + ": columns", std::to_string(set(j).rows).c_str(), block.cols());
-  }
-  return detail::finite_fault(item, block);
-}
 
 template <RealScalar Scalar>
 template <typename SparseType>

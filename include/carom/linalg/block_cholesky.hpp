@@ -151,34 +151,16 @@ template <RealScalar Scalar>
 template <typename Starts>
 void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
                                   Scalar* scratch) const noexcept {
-  for (int f = range.begin; f < range.end; ++f) {
+  const auto size = [](const Front& front) { return Index(front.own_size + front.row_size); };
+  const auto down = [&](int f, Scalar* y) {
     const Front& front = forest_->fronts()[f];
-    const Index size = front.own_size + front.row_size;
-    std::fill(scratch, scratch + detail::lanes_above(size), Scalar(0));
-    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
-      if (here < front.own_size) std::copy(x + there, x + there + count, scratch + here);
-    });
-    detail::solve_leading_columns(columns(front), Index(front.own_size), size, scratch);
-    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
-      if (here < front.own_size) {
-        std::copy(scratch + here, scratch + here + count, x + there);
-      } else {
-        for (Index k = 0; k < count; ++k) x[there + k] += scratch[here + k];
-      }
-    });
-  }
-  for (int f = range.end - 1; f >= range.begin; --f) {
+    detail::solve_leading_columns(columns(front), Index(front.own_size), size(front), y);
+  };
+  const auto up = [&](int f, Scalar* y) {
     const Front& front = forest_->fronts()[f];
-    const Index size = front.own_size + front.row_size;
-    std::fill(scratch + size, scratch + detail::lanes_above(size), Scalar(0));
-    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
-      std::copy(x + there, x + there + count, scratch + here);
-    });
-    detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size, scratch);
-    detail::for_each_piece(*forest_, front, starts, [&](Index here, Index there, Index count) {
-      if (here < front.own_size) std::copy(scratch + here, scratch + here + count, x + there);
-    });
-  }
+    detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size(front), y);
+  };
+  detail::solve_fronts(*forest_, range, x, starts, scratch, down, up);
 }
 
 }  // namespace carom::inline CAROM_ABI

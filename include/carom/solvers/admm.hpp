@@ -8,8 +8,15 @@
 #include "carom/solvers/detail/delassus_factor.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
+#include "carom/solvers/detail/spectral_step.hpp"
 
 namespace carom::inline CAROM_ABI {
+
+/// How ADMM finds its penalty ϱ.
+enum class AdmmPenalty {
+  balanced,  ///< From the ratio of the residuals, by its square root.
+  spectral,  ///< From the curvatures that W and the cones show along the last steps.
+};
 
 template <RealScalar Scalar>
 struct AdmmOptions {
@@ -17,9 +24,10 @@ struct AdmmOptions {
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 5000;  ///< Most iterations, ≥ 0.
+  AdmmPenalty rule = AdmmPenalty::spectral;
   /// ϱ at the start [-], > 0, relative to the contacts' own inverse masses.
   Scalar penalty = Scalar(0.1);
-  /// Residuals are balanced when one is this many times the other, > 1: each time costs a
+  /// Balanced: ϱ changes when one residual is this many times the other, > 1. Each change costs a
   /// factorisation.
   Scalar imbalance = 8;
   Scalar relaxation = Scalar(1.6);  ///< [-], in (0, 2).
@@ -28,10 +36,11 @@ struct AdmmOptions {
 /// The alternating direction method of multipliers on impulses: a linear solve with the factor of
 /// W + R + ϱ D, D the contacts' own inverse masses, and a projection onto the cones, in turn.
 ///
-/// One factorisation per ϱ; ϱ follows the ratio of the residuals, by its square root. Under
-/// Coulomb's law the normal load carries De Saxcé's μ ‖uₜ‖, from the latest iterate. Robust to
-/// masses and stacks that slow sweeps down, at the price of the factor.
-/// @cite  boyd2011distributed, sections 3.1, 3.4.1 and 3.4.3; acary2018coulomb for friction.
+/// One factorisation per ϱ, which follows the iterates by one of two rules. Under Coulomb's law the
+/// normal load carries De Saxcé's μ ‖uₜ‖, from the latest iterate. Robust to masses and stacks that
+/// slow sweeps down, at the price of the factor.
+/// @cite  boyd2011distributed, sections 3.1, 3.4.1 and 3.4.3; xu2017adaptive for spectral
+///        penalties; acary2018coulomb for friction.
 template <RealScalar Scalar>
 class Admm {
  public:
@@ -54,7 +63,8 @@ class Admm {
     iterate_.reserve(problem);
     factor_.analyse(problem);
     for (Sequence<Scalar>* numbers :
-         {&weights_, &added_, &solved_, &projected_, &before_, &multiplier_}) {
+         {&weights_, &added_, &solved_, &projected_, &before_, &multiplier_, &mark_.solved,
+          &mark_.pushed, &mark_.projected, &mark_.multiplier}) {
       numbers->resize(3 * problem.part_count());
     }
     lift_.resize(problem.count());
@@ -77,7 +87,15 @@ class Admm {
   [[nodiscard]] bool refactor(const DelassusProblem<Scalar>& problem) noexcept;
   void lift_from(const DelassusProblem<Scalar>& problem, const Scalar* velocity) noexcept;
   void iterate(const DelassusProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] bool balance(const DelassusProblem<Scalar>& problem) noexcept;
+  [[nodiscard]] Scalar balanced_factor() const noexcept;
+  [[nodiscard]] Scalar spectral_factor() noexcept;
+  [[nodiscard]] bool change_penalty(const DelassusProblem<Scalar>& problem) noexcept;
+
+  /// Where curvatures are measured from.
+  struct Mark {
+    Sequence<Scalar> solved, pushed;         ///< γ of a linear solve, D⁻¹ of its velocity
+    Sequence<Scalar> projected, multiplier;  ///< γ of a projection, ϱ y
+  };
 
   AdmmOptions<Scalar> options_;
   detail::DualIterate<Scalar> iterate_;
@@ -89,6 +107,7 @@ class Admm {
   Sequence<Scalar> before_;      ///< the one before
   Sequence<Scalar> multiplier_;  ///< y, scaled: u ≈ ϱ D y
   Sequence<Scalar> lift_;        ///< per contact [m/s]
+  Mark mark_;
   Scalar penalty_ = 1;
   Scalar apart_ = 0, moved_ = 0;  ///< squared residuals since the last balance
 };
@@ -122,6 +141,10 @@ void Admm<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
   lift_from(problem, iterate_.velocity());
   std::copy_n(iterate_.impulse(), projected_.size(), projected_.begin());
   detail::project_all(problem, projected_.data());
+  for (Sequence<Scalar>* numbers :
+       {&mark_.solved, &mark_.pushed, &mark_.projected, &mark_.multiplier}) {
+    std::fill(numbers->begin(), numbers->end(), Scalar(0));
+  }
   penalty_ = options_.penalty;
   apart_ = moved_ = Scalar(0);
 }
@@ -155,17 +178,50 @@ void Admm<Scalar>::iterate(const DelassusProblem<Scalar>& problem) noexcept {
   }
 }
 
-/// Another ϱ where one residual is far larger than the other.
-/// @return  false when no factor could be had.
+/// By what to multiply ϱ where one residual is far larger than the other.
 template <RealScalar Scalar>
-bool Admm<Scalar>::balance(const DelassusProblem<Scalar>& problem) noexcept {
+Scalar Admm<Scalar>::balanced_factor() const noexcept {
   using std::sqrt;
   const Scalar apart = sqrt(apart_), moved = penalty_ * sqrt(moved_);
-  apart_ = moved_ = Scalar(0);
   const Scalar& most = options_.imbalance;
-  if (!(apart > most * moved) && !(moved > most * apart)) return true;
-  const Scalar ratio = moved > Scalar(0) ? sqrt(apart / moved) : Scalar(10);
-  const Scalar factor = std::clamp(ratio, Scalar(0.05), Scalar(20));
+  if (!(apart > most * moved) && !(moved > most * apart)) return Scalar(1);
+  return moved > Scalar(0) ? sqrt(apart / moved) : Scalar(10);
+}
+
+/// By what to multiply ϱ to make it the mean of the curvatures, relative to D, of the two costs
+/// that ADMM splits, along the steps since the mark; which moves here.
+template <RealScalar Scalar>
+Scalar Admm<Scalar>::spectral_factor() noexcept {
+  using std::sqrt;
+  detail::SpectralStep<Scalar> solve, projection;
+  const Scalar& omega = options_.relaxation;
+  for (Index k = 0; k < solved_.size(); ++k) {
+    const Scalar pushed =
+        penalty_ * ((Scalar(2) - omega) * before_[k] + (omega - Scalar(1)) * solved_[k] +
+                    multiplier_[k] - projected_[k]);
+    const Scalar multiplier = penalty_ * multiplier_[k];
+    solve.add(weights_[k], solved_[k] - mark_.solved[k], pushed - mark_.pushed[k]);
+    projection.add(weights_[k], projected_[k] - mark_.projected[k],
+                   mark_.multiplier[k] - multiplier);
+    mark_.solved[k] = solved_[k];
+    mark_.pushed[k] = pushed;
+    mark_.projected[k] = projected_[k];
+    mark_.multiplier[k] = multiplier;
+  }
+  const Scalar own = solve.curvature(), other = projection.curvature();
+  if (own > Scalar(0) && other > Scalar(0)) return sqrt(own * other) / penalty_;
+  if (own > Scalar(0)) return own / penalty_;
+  return other > Scalar(0) ? other / penalty_ : balanced_factor();
+}
+
+/// @return  false when no factor could be had.
+template <RealScalar Scalar>
+bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexcept {
+  const Scalar wanted =
+      options_.rule == AdmmPenalty::spectral ? spectral_factor() : balanced_factor();
+  apart_ = moved_ = Scalar(0);
+  if (wanted > Scalar(0.5) && wanted < Scalar(2)) return true;
+  const Scalar factor = std::clamp(wanted, Scalar(0.05), Scalar(20));
   const Scalar next = std::clamp(penalty_ * factor, Scalar(1e-7), Scalar(1e4));
   if (next == penalty_) return true;
   const Scalar rescale = penalty_ / next;
@@ -195,7 +251,7 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
   constexpr int interval = 4;  // iterations between measurements
   constexpr auto enough =
       Scalar(0.6);  // of the law's residual: what the held problem may have left
-  int next_balance = 8, since = 8;
+  int next_change = 8, since = 8;
   for (int k = 1; k <= options_.iteration_limit; ++k) {
     iterate(problem);
     if (k % interval != 0 && k != options_.iteration_limit && k != 1) {
@@ -208,10 +264,10 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     const Scalar held =
         detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(), lift_.data());
     if (held <= enough * iterate_.map_norm()) lift_from(problem, iterate_.velocity());
-    if (k < next_balance) continue;
+    if (k < next_change) continue;
     since += since / 4;  // ever rarer, so that ϱ comes to rest
-    next_balance = k + since;
-    if (!balance(problem)) return finish(SolveStatus::no_progress, k);
+    next_change = k + since;
+    if (!change_penalty(problem)) return finish(SolveStatus::no_progress, k);
   }
   return finish(SolveStatus::iteration_limit, options_.iteration_limit);
 }

@@ -140,9 +140,7 @@ template <RealScalar Scalar>
   if (problem.count() == 0) return result;
   VectorX<Scalar> gamma(3 * problem.part_count()), velocity(3 * problem.part_count());
   problem.write_parts(impulse, gamma);
-  for (Index p = 0; p < problem.part_count(); ++p) {
-    velocity.template segment<3>(3 * p) = problem.part_velocity(p, gamma.data());
-  }
+  problem.write_velocities(gamma.data(), velocity.data());
   const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
   result.natural_map_error = map.relative;
   result.absolute_error = map.absolute;

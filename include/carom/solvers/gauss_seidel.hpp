@@ -214,21 +214,15 @@ void GaussSeidel<Scalar>::find_order(const DelassusProblem<Scalar>& problem) {
 template <RealScalar Scalar>
 SquareMatrix<Scalar, 6> GaussSeidel<Scalar>::own_matrix(const DelassusProblem<Scalar>& problem,
                                                         Index contact) const noexcept {
-  SquareMatrix<Scalar, 6> w = SquareMatrix<Scalar, 6>::Zero();
-  const Index first = problem.first_part(contact);
-  const auto put = [&](Index part, const auto& block, Index other) {
-    for (int r = 0; r < problem.set(contact).rows; ++r) {
-      for (int c = 0; c < problem.set(contact).rows; ++c) {
-        const auto row = problem.place_of(contact, r), column = problem.place_of(contact, c);
-        if (row.part == part && column.part == other) w(r, c) = block(row.row, column.row);
-      }
-    }
+  const SquareMatrix<Scalar, 6> parts = detail::own_block(problem, contact);
+  const auto place = [&](int row) {
+    const auto at = problem.place_of(contact, row);
+    return 3 * (at.part - problem.first_part(contact)) + at.row;
   };
-  for (Index part = first; part < first + problem.parts(contact); ++part) {
-    for (const auto* n = problem.begin(part); n != problem.end(part); ++n) {
-      if (n->part >= first && n->part != part) put(part, n->matrix, n->part);
-    }
-    put(part, problem.diagonal(part), part);
+  SquareMatrix<Scalar, 6> w = SquareMatrix<Scalar, 6>::Zero();
+  const int rows = problem.set(contact).rows;
+  for (int c = 0; c < rows; ++c) {
+    for (int r = 0; r < rows; ++r) w(r, c) = parts(place(r), place(c));
   }
   return w;
 }

@@ -63,13 +63,6 @@ class ProjectedGradient {
   [[nodiscard]] static Numbers numbers(Sequence<Scalar>& sequence) noexcept {
     return {sequence.data(), sequence.size()};
   }
-  void multiply(const DelassusProblem<Scalar>& problem, Sequence<Scalar>& impulse,
-                Sequence<Scalar>& velocity) noexcept {
-    for (Index p = 0; p < problem.part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>>(velocity.data() + 3 * p) =
-          problem.part_velocity(p, impulse.data());
-    }
-  }
   void start(const DelassusProblem<Scalar>& problem) noexcept;
   [[nodiscard]] Scalar take_step(const DelassusProblem<Scalar>& problem) noexcept;
   void accelerate() noexcept;
@@ -94,7 +87,7 @@ void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) no
   detail::write_contact_weights(problem, weights_.data());
   std::copy_n(iterate_.impulse(), now_.size(), now_.begin());
   detail::project_all(problem, now_.data());
-  multiply(problem, now_, now_velocity_);
+  problem.write_velocities(now_.data(), now_velocity_.data());
   std::copy(now_.begin(), now_.end(), ahead_.begin());
   std::copy(now_velocity_.begin(), now_velocity_.end(), ahead_velocity_.begin());
   curvature_ = pace_ = Scalar(1);
@@ -118,7 +111,7 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
       next_[n] -= lift_[i] / (weights_[n] * curvature_);
     }
     detail::project_all(problem, next_.data());
-    multiply(problem, next_, next_velocity_);
+    problem.write_velocities(next_.data(), next_velocity_.data());
     Scalar bent(0);
     length = Scalar(0);
     for (Index k = 0; k < next_.size(); ++k) {

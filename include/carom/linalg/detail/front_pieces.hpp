@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/linalg/front_forest.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -48,6 +50,43 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
   for (int r = 0; r < front.row_count; ++r) {
     visit(next, Index(starts[rows[r]]), Index(forest.size(rows[r])));
     next += forest.size(rows[r]);
+  }
+}
+
+/// Solves with a factor of a component front by front: down(f, y) takes the front's own unknowns
+/// first to last, with zeros for its rows, and leaves what the rows are to gain; up(f, y) goes the
+/// other way, the rows known.
+/// @param starts   per slot, where its unknowns start in x.
+/// @param scratch  y: room for the component's largest front, in whole lanes.
+template <typename Scalar, typename Starts, typename Down, typename Up>
+void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
+                  const Starts& starts, Scalar* scratch, const Down& down, const Up& up) noexcept {
+  for (int f = range.begin; f < range.end; ++f) {
+    const Front& front = forest.fronts()[f];
+    std::fill(scratch, scratch + lanes_above(front.own_size + front.row_size), Scalar(0));
+    for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
+      if (here < front.own_size) std::copy(x + there, x + there + count, scratch + here);
+    });
+    down(f, scratch);
+    for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
+      if (here < front.own_size) {
+        std::copy(scratch + here, scratch + here + count, x + there);
+      } else {
+        for (Index k = 0; k < count; ++k) x[there + k] += scratch[here + k];
+      }
+    });
+  }
+  for (int f = range.end - 1; f >= range.begin; --f) {
+    const Front& front = forest.fronts()[f];
+    const Index size = front.own_size + front.row_size;
+    std::fill(scratch + size, scratch + lanes_above(size), Scalar(0));
+    for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
+      std::copy(x + there, x + there + count, scratch + here);
+    });
+    up(f, scratch);
+    for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
+      if (here < front.own_size) std::copy(scratch + here, scratch + here + count, x + there);
+    });
   }
 }
 

@@ -49,10 +49,7 @@ class DualIterate {
 
   /// u and the natural map error of the impulse; remembers the impulse if no other was as good.
   [[nodiscard]] Scalar measure(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
-    for (Index p = 0; p < problem.part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>>(velocity_.data() + 3 * p) =
-          problem.part_velocity(p, impulse_.data());
-    }
+    problem.write_velocities(impulse_.data(), velocity_.data());
     return measure_with_velocity(problem, law);
   }
   /// The same once velocity has been written by the caller.

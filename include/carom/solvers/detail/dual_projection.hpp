@@ -46,9 +46,9 @@ template <RealScalar Scalar>
     const Scalar* const u = velocity + 3 * problem.first_part(contact);
     return set.friction.x() * sqrt(u[0] * u[0] + u[1] * u[1]);
   }
-  if (set.shape == ImpulseShape::intervals) return Scalar(0);
+  const int normal = normal_row(set.shape);
+  if (normal < 0) return Scalar(0);
   const RowNumbers<Scalar> u = gather_rows(problem, contact, velocity);
-  const int normal = set.shape == ImpulseShape::planar ? 1 : 2;
   return de_saxce_velocity(set, u)(normal) - u(normal);
 }
 
@@ -69,8 +69,7 @@ template <RealScalar Scalar>
   Scalar sum(0);
   for (Index i = 0; i < problem.count(); ++i) {
     RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
-    const ImpulseShape shape = problem.set(i).shape;
-    if (shape != ImpulseShape::intervals) u(shape == ImpulseShape::planar ? 1 : 2) += lift[i];
+    if (const int n = normal_row(problem.set(i).shape); n >= 0) u(n) += lift[i];
     sum += natural_map_squared(FrictionLaw::convex, problem.set(i),
                                gather_rows(problem, i, impulse), u, w);
   }

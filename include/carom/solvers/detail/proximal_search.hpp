@@ -64,13 +64,6 @@ class ProximalSearch {
   bool descend(const DelassusProblem<Scalar>& problem, Scalar& reached);
   Outcome polish(const DelassusProblem<Scalar>& problem, Scalar& error);
 
-  /// u of impulse_.
-  void write_velocity(const DelassusProblem<Scalar>& problem) noexcept {
-    for (Index p = 0; p < problem.part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>>(velocity_.data() + 3 * p) =
-          problem.part_velocity(p, impulse_.data());
-    }
-  }
   /// f ← γ − 𝒞(c − a ∘ u/ρ), and its norm weighted by w.
   Scalar write_gap(const DelassusProblem<Scalar>& problem, const Scalar* impulse,
                    const Scalar* velocity) noexcept;
@@ -243,7 +236,7 @@ bool ProximalSearch<Scalar>::take_proximal_step(const DelassusProblem<Scalar>& p
   const Scalar noise = 5 * std::numeric_limits<Scalar>::epsilon() * load_impulse_ * unit / rho_;
   Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
   for (iterations = 0; iterations < manner.patience * patience; ++iterations) {
-    write_velocity(problem);
+    problem.write_velocities(impulse_.data(), velocity_.data());
     const Scalar gap = write_gap(problem, impulse_.data(), velocity_.data());
     if (!is_finite(gap)) return false;
     if (iterations == 0) first = gap;
@@ -328,7 +321,7 @@ typename ProximalSearch<Scalar>::Outcome ProximalSearch<Scalar>::polish(
     return outcome;
   };
   for (int k = 0; k < 20 && iterations_ < iteration_limit_; ++k) {
-    write_velocity(problem);
+    problem.write_velocities(impulse_.data(), velocity_.data());
     for (Index i = 0; i < problem.count(); ++i) {
       const Index begin = 3 * problem.first_part(i), end = begin + 3 * problem.parts(i);
       Scalar y[6];

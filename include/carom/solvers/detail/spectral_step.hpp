@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// The curvature a convex function shows along one step, from how its slope changes, in a diagonal
+/// metric D: slopes are given as D⁻¹ of themselves.
+/// @cite  xu2017adaptive, sections 4.2 and 4.3: the steepest descent step where it is much longer
+/// than
+///        the minimum gradient one, no answer where slope and step hardly correlate.
+template <RealScalar Scalar>
+class SpectralStep {
+ public:
+  /// @param weight  D of one entry, > 0.
+  void add(const Scalar& weight, const Scalar& step, const Scalar& slope) noexcept {
+    step_squared_ += weight * step * step;
+    product_ += weight * step * slope;
+    slope_squared_ += weight * slope * slope;
+  }
+
+  /// Relative to D, > 0; −1 when it cannot be told.
+  [[nodiscard]] Scalar curvature() const noexcept {
+    using std::sqrt;
+    if (!(product_ > Scalar(0.2) * sqrt(step_squared_) * sqrt(slope_squared_))) return Scalar(-1);
+    const Scalar descent = slope_squared_ / product_, gradient = product_ / step_squared_;
+    return 2 * gradient > descent ? gradient : descent - gradient / 2;
+  }
+
+ private:
+  Scalar step_squared_ = 0, product_ = 0, slope_squared_ = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail
