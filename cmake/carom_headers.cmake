@@ -100,6 +100,8 @@ set(CAROM_HEADERS
   include/carom/solvers/contact_newton.hpp
   include/carom/solvers/coulomb_solver.hpp
   include/carom/solvers/detail/active_system.hpp
+  include/carom/solvers/detail/coulomb_directions.hpp
+  include/carom/solvers/detail/coulomb_newton.hpp
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp

@@ -72,6 +72,9 @@ class BlockLu {
     }
   }
 
+  /// The forest taken on has moved to another place, unchanged.
+  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
+
   /// Sets a component's matrix to zero.
   void clear(const FrontRange& range) noexcept {
     if (range.begin == range.end) return;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "carom/solvers/contact_newton.hpp"
+#include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/proximal_sap.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -21,10 +22,12 @@ struct CoulombSolverOptions {
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, with rigid contact or
 /// compliant: what SapSolver, which needs R > 0 and the convex law, does not.
 ///
-/// It picks and switches by itself. From a cold start, a few convex problems in a row on bodies
-/// (ProximalSap), whose steps are cheap and safe; once these are near, or gain no more, Newton's
-/// method on impulses (ContactNewton), which takes over the impulses and ends at machine accuracy.
-/// With a first guess, as the step before gives one, Newton's method begins at once.
+/// It picks and switches by itself. Contacts that give way are solved on bodies (SapSolver), where
+/// a system has as many unknowns as the bodies. Rigid ones, and friction cones among the
+/// constraints, start with a few convex problems in a row on bodies (ProximalSap), whose steps are
+/// cheap and safe; once these are near, or gain no more, Newton's method on impulses
+/// (ContactNewton) takes over the impulses and ends at machine accuracy. With a first guess of the
+/// impulses, as the step before gives one, it begins at once.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -38,6 +41,7 @@ class CoulombSolver {
 
   explicit CoulombSolver(const CoulombSolverOptions<Scalar>& options = {})
       : options_(options),
+        on_bodies_({.law = options.law, .tolerance = options.tolerance / 3}),
         start_(start_options(options)),
         newton_({.law = options.law, .tolerance = options.tolerance}) {}
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
@@ -45,17 +49,18 @@ class CoulombSolver {
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
-  /// @return  residual: natural map error of impulse() [-], that of certify(dual(), impulse());
+  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
   ///          iterations: convex problems and linear systems. Where no impulses obey the law they
   ///          grow until little is left of the residual, which is relative to them; a residual at
   ///          its target that is more than half of ‖q‖ counts as no_progress.
   /// @note  Allocates nothing once a problem of the size and pattern has been solved.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
-    form_.write(problem, options_.compliance, dual_);
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
     if (!velocity.allFinite()) return refuse();
+    if (gives_way(problem)) return solve_on_bodies(problem, velocity);
+    form_.write(problem, options_.compliance, dual_);
     start_.prepare(problem);
     const SolveReport<Scalar> begun = start_.solve(problem, velocity);
     if (begun.residual < std::numeric_limits<Scalar>::infinity()) impulse_ = start_.impulse();
@@ -82,10 +87,33 @@ class CoulombSolver {
 
   /// γ of the last solve: contacts, then constraints.
   [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
-  /// The problem in impulses that was solved.
-  [[nodiscard]] const DelassusProblem<Scalar>& dual() const noexcept { return dual_; }
 
  private:
+  /// Whether SapSolver knows the laws of all contacts and constraints.
+  [[nodiscard]] bool gives_way(const ContactProblem<Scalar>& problem) const noexcept {
+    if (options_.compliance == Compliance::rigid) return false;
+    const ConstraintList<Scalar>& list = problem.constraints();
+    for (Index c = 0; c < list.count(); ++c) {
+      if (list.law(c).set.shape != ImpulseShape::intervals) return false;
+    }
+    return true;
+  }
+  SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
+                                      VectorX<Scalar>& velocity) {
+    const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
+    if (begun.status == SolveStatus::not_finite) return refuse();
+    impulse_ = on_bodies_.impulse();
+    form_.write_matrix_free(problem, options_.compliance, dual_);
+    measured_.reserve(dual_);
+    static_cast<void>(measured_.start(dual_, impulse_));
+    if (measured_.measure(dual_, options_.law) <= options_.tolerance) {
+      write_velocity(problem, impulse_, velocity);
+      return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
+                              impulse_);
+    }
+    form_.write(problem, options_.compliance, dual_);
+    return finish(problem, velocity, begun.iterations);
+  }
   [[nodiscard]] static ProximalSapOptions<Scalar> start_options(
       const CoulombSolverOptions<Scalar>& options) noexcept {
     ProximalSapOptions<Scalar> start;
@@ -120,10 +148,12 @@ class CoulombSolver {
   }
 
   CoulombSolverOptions<Scalar> options_;
+  SapSolver<Scalar> on_bodies_;
   ProximalSap<Scalar> start_;
   ContactNewton<Scalar> newton_;
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;
+  detail::DualIterate<Scalar> measured_;
   VectorX<Scalar> impulse_;
 };
 

@@ -11,6 +11,7 @@
 #include "carom/contact/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/cholesky.hpp"
+#include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
 
@@ -18,6 +19,9 @@ namespace carom::inline CAROM_ABI {
 
 template <RealScalar Scalar>
 struct SapOptions {
+  /// Coulomb's law itself is solved by Newton's method from an answer to the convex one. Friction
+  /// cones among the constraints keep the convex law.
+  FrictionLaw law = FrictionLaw::convex;
   /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
@@ -129,6 +133,9 @@ class SapSolver {
   void lay_out(const ContactProblem<Scalar>& problem);
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
+  [[nodiscard]] SolveStatus solve_convex(Index i, State& state, const Scalar& tolerance,
+                                         int& iterations) noexcept;
+  [[nodiscard]] SolveStatus solve_coulomb(Index i, State& state, int& iterations) noexcept;
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
@@ -140,6 +147,7 @@ class SapSolver {
   Memory memory_;
   detail::DirectDirections<Scalar> direct_;
   detail::IterativeDirections<Scalar> iterative_;
+  detail::CoulombNewton<Scalar> coulomb_;
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulses_, row_velocities_;
@@ -154,13 +162,16 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   impulses_.resize(problem.impulse_count());
   row_velocities_.resize(problem.impulse_count());
   direct_.follow(graph_);  // the solver may have been moved
+  coulomb_.follow(graph_);
   if (laid_out == graph_.layout_count()) return;
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());
   outcomes_.resize(graph_.islands().size());
+  if (options_.law == FrictionLaw::coulomb) coulomb_.lay_out_contacts(packed_);
   if (analysed == graph_.analysis_count()) return;
   direct_.lay_out(graph_, packed_);
+  if (options_.law == FrictionLaw::coulomb) coulomb_.lay_out(graph_, packed_);
   iterative_.lay_out(packed_);
 }
 
@@ -191,8 +202,7 @@ void SapSolver<Scalar>::take_guess(const ContactProblem<Scalar>& problem,
 /// Evaluates an island at the guess, or solves it from there.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
-  const detail::PackedIsland& island = packed_.islands()[i];
-  State state(packed_, memory_, island);
+  State state(packed_, memory_, packed_.islands()[i], options_.law);
   Outcome& outcome = outcomes_[i];
   if (!iterate) {
     state.evaluate();
@@ -201,22 +211,13 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
     state.free_squared = outcome.free_squared;
     state.pushed_squared = outcome.pushed_squared;
     state.gross_squared = outcome.gross_squared;
-    Newton newton(state, memory_,
-                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
+    const Newton newton(state, memory_, {options_.tolerance, 0, Scalar(0)});
     if (newton.meets_target()) {
       outcome.status = SolveStatus::converged;
     } else {
-      newton.start_from_best();
-      outcome.status = SolveStatus::not_finite;
-      if (newton.meets_target()) {
-        outcome.status = SolveStatus::converged;
-      } else if (state.residual <= std::numeric_limits<Scalar>::max()) {
-        newton.forget_regions();
-        outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
-          return island.direct ? direct_.find_direction(now, state)
-                               : iterative_.find_direction(now, state, i);
-        });
-      }
+      outcome.status = options_.law == FrictionLaw::coulomb
+                           ? solve_coulomb(i, state, outcome.iterations)
+                           : solve_convex(i, state, options_.tolerance, outcome.iterations);
       // A start that leaves the range of numbers stays what it was.
       outcome.moved = state.residual <= std::numeric_limits<Scalar>::max();
     }
@@ -225,6 +226,34 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
   outcome.free_squared = state.free_squared;
   outcome.pushed_squared = state.pushed_squared;
   outcome.gross_squared = state.gross_squared;
+}
+
+/// Solves an island under the convex law from the iterate last evaluated.
+template <RealScalar Scalar>
+SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar& tolerance,
+                                            int& iterations) noexcept {
+  Newton newton(state, memory_,
+                {tolerance, options_.iteration_limit, options_.line_search_tolerance});
+  newton.start_from_best();
+  if (newton.meets_target()) return SolveStatus::converged;
+  if (!(state.residual <= std::numeric_limits<Scalar>::max())) return SolveStatus::not_finite;
+  newton.forget_regions();
+  return newton.iterate(iterations, [&](const Newton& now) {
+    return state.island().direct ? direct_.find_direction(now, state)
+                                 : iterative_.find_direction(now, state, i);
+  });
+}
+
+/// Solves an island under Coulomb's law from the iterate last evaluated.
+template <RealScalar Scalar>
+SolveStatus SapSolver<Scalar>::solve_coulomb(Index i, State& state, int& iterations) noexcept {
+  const Newton judge(state, memory_, {options_.tolerance, 0, Scalar(0)});
+  return coulomb_.solve(packed_, state, memory_, judge, options_.iteration_limit, iterations,
+                        [&](const Scalar& tolerance) {
+                          State convex(packed_, memory_, state.island());
+                          convex.evaluate();
+                          return solve_convex(i, convex, tolerance, iterations);
+                        });
 }
 
 template <RealScalar Scalar>
@@ -334,7 +363,9 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);
-  report.error_bound = totals.residual;
+  report.error_bound = options_.law == FrictionLaw::convex
+                           ? totals.residual
+                           : std::numeric_limits<Scalar>::infinity();
   report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
   if (!in_range()) {
     report.status = SolveStatus::not_finite;

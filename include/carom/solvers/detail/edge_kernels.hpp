@@ -12,6 +12,14 @@ struct Symmetric3 {
   Scalar xx, xy, yy, xz, yz, zz;
 };
 
+/// Any 3 × 3 matrix, entry by row and column.
+template <typename Scalar>
+struct General3 {
+  Scalar xx, xy, xz, yx, yy, yz, zx, zy, zz;
+
+  [[nodiscard]] General3 transpose() const noexcept { return {xx, yx, zx, xy, yy, zy, xz, yz, zz}; }
+};
+
 /// v_c = Ĵ w of an edge's contacts, components in three arrays.
 template <typename Scalar>
 void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
@@ -68,6 +76,13 @@ struct CurvedRows {
     y = a * g.xy + b * g.yy + c * g.yz;
     z = a * g.xz + b * g.yz + c * g.zz;
   }
+  CurvedRows(const Scalar* block, Index stride, const General3<Scalar>& g) noexcept {
+    const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
+                           c = lanes_at(block + 2 * stride);
+    x = a * g.xx + b * g.yx + c * g.zx;
+    y = a * g.xy + b * g.yy + c * g.zy;
+    z = a * g.xz + b * g.yz + c * g.zz;
+  }
   /// One column of (Ĵᵀ G) Ĵ, for the unknown whose row of Ĵᵀ starts at `row`.
   [[nodiscard]] RowLanes<Scalar> times(const Scalar* row, Index stride) const noexcept {
     return x * row[0] + y * row[stride] + z * row[2 * stride];
@@ -83,7 +98,8 @@ class EdgeCurvature {
       for (RowLanes<Scalar>& column : *block) column.setZero();
     }
   }
-  void add(const Scalar* block, const Symmetric3<Scalar>& g) noexcept {
+  template <typename Matrix3>
+  void add(const Scalar* block, const Matrix3& g) noexcept {
     const CurvedRows<Scalar> low(block, row_lanes, g);
     for (int c = 0; c < Size; ++c) low_[std::size_t(c)] += low.times(block + c, row_lanes);
     if (!two_sided_) return;
@@ -111,10 +127,9 @@ class EdgeCurvature {
 };
 
 /// target += (Ĵᵀ G)_rows Ĵ_columns of one contact, for bodies of any size.
-template <typename Scalar>
+template <typename Scalar, typename Matrix3>
 void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
-                         const Scalar* columns, int column_size,
-                         const Symmetric3<Scalar>& g) noexcept {
+                         const Scalar* columns, int column_size, const Matrix3& g) noexcept {
   const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
   for (Index i = 0; i < row_size; i += row_lanes) {
     const CurvedRows<Scalar> curved(rows + i, row_stride, g);
@@ -132,16 +147,17 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
 }
 
 /// Adds an edge's curvature to a matrix of blocks.
+/// @tparam Matrix3  Symmetric3, or General3 for a G that is not symmetric.
 /// @param curvature  curvature(contact, g) writes G; false where it is zero.
 /// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
 ///                 the first has no data, low-low and high-low are left out.
-template <typename Scalar, typename Curvature>
+template <template <typename> typename Matrix3 = Symmetric3, typename Scalar, typename Curvature>
 void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
                         const Columns<Scalar> (&targets)[3]) noexcept {
   const Index low_width = 3 * lanes_above(edge.low_size);
   const Index width = low_width + 3 * lanes_above(edge.high_size);
   const bool two_sided = edge.high_slot >= 0, all = targets[0].data != nullptr;
-  Symmetric3<Scalar> g;
+  Matrix3<Scalar> g;
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(two_sided);
     bool any = false;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "carom/cones/friction_cone_batch.hpp"
+#include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -79,8 +80,10 @@ class IslandState {
   using Array = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
   using Given = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
 
-  IslandState(const Packed& packed, Memory& memory, const PackedIsland& island) noexcept
-      : packed_(packed), memory_(memory), island_(island) {}
+  /// @param law  γ(y) of the contacts; Coulomb's is no gradient, and has no cost.
+  IslandState(const Packed& packed, Memory& memory, const PackedIsland& island,
+              FrictionLaw law = FrictionLaw::convex) noexcept
+      : packed_(packed), memory_(memory), island_(island), law_(law) {}
 
   [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
   [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
@@ -143,9 +146,14 @@ class IslandState {
   [[nodiscard]] Scalar cost_of(typename Memory::VectorName point, typename Memory::TripleName trial,
                                typename Memory::TripleName impulse) const noexcept;
 
+  /// γ of the contacts under Coulomb's law: γₙ = max(yₙ, 0), then γₜ = yₜ, in the disc of μ γₙ.
+  void write_coulomb_impulses(typename Memory::TripleName trial,
+                              typename Memory::TripleName impulse) const noexcept;
+
   const Packed& packed_;
   Memory& memory_;
   const PackedIsland& island_;
+  FrictionLaw law_;
 };
 
 // --- implementation ---
@@ -168,15 +176,33 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
   const Scalar size =
       (contacts(trial, 0).abs() + contacts(trial, 1).abs() + contacts(trial, 2).abs()).sum();
   if (!(size <= std::numeric_limits<Scalar>::max())) return false;
-  project(FrictionConeBatch<Scalar>{island_.projected_count,
-                                    {contacts(trial, 0).data(), contacts(trial, 1).data(),
-                                     contacts(trial, 2).data()},
-                                    {parameter(Packed::friction).data()},
-                                    {parameter(Packed::tangent).data()},
-                                    {parameter(Packed::normal).data()}},
-          {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
+  if (law_ == FrictionLaw::coulomb) {
+    write_coulomb_impulses(trial, impulse);
+  } else {
+    project(
+        FrictionConeBatch<Scalar>{
+            island_.projected_count,
+            {contacts(trial, 0).data(), contacts(trial, 1).data(), contacts(trial, 2).data()},
+            {parameter(Packed::friction).data()},
+            {parameter(Packed::tangent).data()},
+            {parameter(Packed::normal).data()}},
+        {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
+  }
   return island_.first_constraint == island_.constraint_end ||
          write_constraint_projections(trial, impulse);
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_coulomb_impulses(
+    typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  constexpr Scalar tiny = std::numeric_limits<Scalar>::min();
+  auto normal = contacts(impulse, 2);
+  normal = contacts(trial, 2).max(Scalar(0));
+  auto share = contacts(impulse, 1);  // min(1, μ γₙ/‖yₜ‖), for a while
+  share = (contacts(trial, 0).square() + contacts(trial, 1).square()).sqrt();
+  share = (parameter(Packed::friction) * normal).min(share) / share.max(tiny);
+  contacts(impulse, 0) = share * contacts(trial, 0);
+  contacts(impulse, 1) = share * contacts(trial, 1);
 }
 
 template <RealScalar Scalar>

@@ -76,6 +76,10 @@ class PackedProblem {
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
     return parameters_.data() + which * contact_size_;
   }
+  /// v̂ₙ over the contacts, to be changed for a while.
+  [[nodiscard]] Scalar* normal_bias() noexcept {
+    return parameters_.data() + bias3 * contact_size_;
+  }
   /// The constraints that are not contacts, those of an edge and of an island together.
   [[nodiscard]] const PackedConstraint<Scalar>& constraint(Index c) const noexcept {
     return constraints_[c];

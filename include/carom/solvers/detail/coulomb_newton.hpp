@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/solvers/detail/coulomb_directions.hpp"
+#include "carom/solvers/detail/island_newton.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Coulomb's law on the islands of a packed problem: F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0.
+///
+/// Far from a solution, convex problems in a row, each with v̂ₙ lowered by De Saxcé's lift μ ‖uₜ‖
+/// of the one before; near one, Newton's method on the law itself. F is the gradient of nothing:
+/// Newton's steps are halved until ‖F‖ falls, and where that stalls the lifts go on.
+/// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
+template <RealScalar Scalar>
+class CoulombNewton {
+ public:
+  using State = IslandState<Scalar>;
+  using Memory = SolverMemory<Scalar>;
+  using Packed = PackedProblem<Scalar>;
+  using Judge = IslandNewton<Scalar>;
+
+  /// Takes on a pattern.
+  void lay_out(const ContactGraph& graph, const Packed& packed) {
+    directions_.lay_out(graph, packed);
+  }
+  /// Takes on the contacts of a pattern, which may have changed in number.
+  void lay_out_contacts(const Packed& packed) {
+    bias_.resize(packed.contact_size());
+    lift_.resize(packed.contact_size());
+    best_.resize(packed.vector_size());
+  }
+  /// The graph taken on has moved to another place, unchanged.
+  void follow(const ContactGraph& graph) noexcept { directions_.follow(graph); }
+
+  /// Solves an island from the iterate last evaluated; leaves the best.
+  /// @param packed  the state's; its v̂ₙ change for a while.
+  /// @param judge  of the same state.
+  /// @param solve_convex  solve_convex(tolerance) solves the packed problem of the island under the
+  ///                      convex law.
+  template <typename SolveConvex>
+  [[nodiscard]] SolveStatus solve(Packed& packed, State& state, Memory& memory, const Judge& judge,
+                                  int limit, int& iterations,
+                                  const SolveConvex& solve_convex) noexcept;
+
+ private:
+  /// Newton's method; the best iterate is left where nothing more is gained.
+  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge, int limit,
+                             int& iterations) noexcept;
+  void take_step(State& state, const Scalar& before) noexcept;
+  void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
+
+  CoulombDirections<Scalar> directions_;
+  Sequence<Scalar> bias_, lift_;  ///< per contact: v̂ₙ as given; by how much it is lowered
+  Sequence<Scalar> best_;         ///< as a vector
+};
+
+// --- implementation ---
+
+/// Steps along the direction: as far as ‖F‖ falls, or, where it does not, as far as it is least.
+template <RealScalar Scalar>
+void CoulombNewton<Scalar>::take_step(State& state, const Scalar& before) noexcept {
+  constexpr int halvings = 5;
+  auto whitened = state.vector(Memory::whitened), start = state.vector(Memory::spare1);
+  const auto direction = state.vector(Memory::direction);
+  start = whitened;
+  Scalar step(1), best_step(1), least = std::numeric_limits<Scalar>::infinity();
+  for (int k = 0; k <= halvings; ++k, step /= 2) {
+    whitened = start + step * direction;
+    state.evaluate();
+    if (state.residual < before * (Scalar(1) - step / 4)) return;
+    if (!(state.residual < least)) continue;
+    least = state.residual;
+    best_step = step;
+  }
+  whitened = start + best_step * direction;
+  state.evaluate();
+}
+
+template <RealScalar Scalar>
+bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge, int limit,
+                                    int& iterations) noexcept {
+  constexpr int patience = 3;  // steps that gain little
+  auto whitened = state.vector(Memory::whitened), best = state.vector(Memory::best);
+  best = whitened;
+  Scalar least = state.residual;
+  for (int stalls = 0; stalls < patience && iterations < limit && !judge.meets_target();) {
+    if (!directions_.find_direction(state, memory)) break;
+    take_step(state, state.residual);
+    ++iterations;
+    stalls = state.residual < Scalar(0.7) * least ? 0 : stalls + 1;
+    if (!(state.residual < least)) continue;
+    least = state.residual;
+    best = whitened;
+  }
+  if (judge.meets_target()) return true;
+  whitened = best;
+  state.evaluate();
+  return judge.meets_target();
+}
+
+/// Lifts by a share of the way to those of the iterate last evaluated.
+template <RealScalar Scalar>
+void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
+                                       const Scalar& share) noexcept {
+  const Packed& packed = state.packed();
+  const PackedIsland& island = state.island();
+  const auto slip = [&](Index k, int axis) {  // u of a tangent
+    const Scalar& bias = packed.parameter(axis == 0 ? Packed::bias1 : Packed::bias2)[k];
+    return memory.contact(Memory::velocity, axis)[k] - bias +
+           packed.parameter(Packed::tangent)[k] * memory.contact(Memory::impulse, axis)[k];
+  };
+  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
+    using std::sqrt;
+    const Scalar u1 = slip(k, 0), u2 = slip(k, 1);
+    const Scalar wanted = packed.parameter(Packed::friction)[k] * sqrt(u1 * u1 + u2 * u2);
+    lift_[k] += share * (wanted - lift_[k]);
+  }
+}
+
+template <RealScalar Scalar>
+template <typename SolveConvex>
+SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& memory,
+                                         const Judge& judge, int limit, int& iterations,
+                                         const SolveConvex& solve_convex) noexcept {
+  constexpr int lift_limit = 200, often = 10;
+  const PackedIsland& island = state.island();
+  const Index first = island.first_contact, count = island.contact_count;
+  Scalar* const bias = packed.normal_bias() + first;
+  Scalar* const best = best_.data() + island.vector_start;
+  auto whitened = state.vector(Memory::whitened);
+  std::copy_n(bias, count, bias_.data() + first);
+  std::fill_n(lift_.data() + first, count, Scalar(0));
+  std::copy_n(whitened.data(), whitened.size(), best);
+  Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
+  auto near = Scalar(0.1), tolerance = Scalar(0.05);
+  auto share = Scalar(1.3);  // mostly a lift undershoots
+  const auto keep_best = [&] {
+    if (!(state.residual < least)) return;
+    least = state.residual;
+    std::copy_n(whitened.data(), whitened.size(), best);
+  };
+  for (int k = 0; k < lift_limit && iterations < limit; ++k) {
+    const bool close = state.residual <= near * judge.scale();
+    if (island.direct && (close || k % often == often - 1)) {
+      if (iterate(state, memory, judge, limit, iterations)) return SolveStatus::converged;
+      near = state.residual / judge.scale() / 2;
+      keep_best();
+    }
+    tolerance = std::min(tolerance, state.residual / judge.scale() / 3);
+    for (Index c = 0; c < count; ++c) bias[c] = bias_[first + c] - lift_[first + c];
+    const SolveStatus status = solve_convex(std::max(tolerance, judge.tolerance() / 3));
+    renew_lift(state, memory, share);
+    std::copy_n(bias_.data() + first, count, bias);
+    state.evaluate();
+    if (status == SolveStatus::not_finite) break;
+    keep_best();
+    if (judge.meets_target()) return SolveStatus::converged;
+    if (state.residual > last) share = std::max(share * Scalar(0.6), Scalar(0.05));
+    last = state.residual;
+  }
+  std::copy_n(best, whitened.size(), whitened.data());
+  state.evaluate();
+  if (!(state.residual <= std::numeric_limits<Scalar>::max())) return SolveStatus::not_finite;
+  return iterations < limit ? SolveStatus::no_progress : SolveStatus::iteration_limit;
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

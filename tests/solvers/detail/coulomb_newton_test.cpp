@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/detail/coulomb_newton.hpp"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "support/catch.hpp"
+#include "support/raw_problem.hpp"
+#include "support/stacks.hpp"
+#include "support/tolerance.hpp"
+
+namespace coulomb_newton_test {
+
+using carom::Compliance, carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem;
+using carom::FrictionLaw, carom::SapSolver, carom::SolveStatus, carom::VectorX;
+using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
+
+namespace {
+
+/// Problems whose friction leaves one solution.
+template <typename Scalar>
+ContactProblem<Scalar> draw(VectorSource<double>& source, int contacts) {
+  auto raw = draw_problem(source, {{6, 6, 3, 6, 2}, contacts, 1, 2});
+  for (auto& contact : raw.contacts) contact.law.friction = std::min(contact.law.friction, 0.5);
+  return build<Scalar>(raw);
+}
+
+template <typename Scalar>
+carom::ContactCertificate<Scalar> judge(const ContactProblem<Scalar>& problem,
+                                        const VectorX<Scalar>& impulse) {
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  form.write(problem, Compliance::given, dual);
+  return certify(dual, impulse, FrictionLaw::coulomb);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("coulomb newton: impulses obey Coulomb's law, velocities are theirs",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  constexpr bool single = std::is_same_v<Scalar, float>;
+  VectorSource<double> source(51u);
+  int far = 0;
+  for (int sample = 0; sample < 60; ++sample) {
+    const auto problem = draw<Scalar>(source, 1 + sample % 12);
+    const double work = sample % 5 == 4 ? 0.0 : 1e15;  // not factored: lifts alone
+    const Scalar tolerance = single ? Scalar(1e-4) : Scalar(work == 0 ? 1e-8 : 1e-11);
+    SapSolver<Scalar> solver({.law = FrictionLaw::coulomb,
+                              .tolerance = tolerance,
+                              .iteration_limit = 2000,
+                              .factor_work_limit = work});
+    VectorX<Scalar> velocity = problem.free_velocity();
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(sample, report.residual, report.iterations);
+    CHECK(report.converged());
+    CHECK(report.error_bound == std::numeric_limits<Scalar>::infinity());
+    const VectorX<Scalar> impulse = solver.impulse();
+    CHECK(judge(problem, impulse).natural_map_error <= 30 * tolerance);
+    VectorX<Scalar> own(velocity.size());
+    write_velocity(problem, impulse, own);
+    CHECK((own - velocity).norm() <= 100 * tolerance * (1 + velocity.norm()));
+    // Friction that slides under the convex law pushes apart: the answers differ.
+    SapSolver<Scalar> convex;
+    VectorX<Scalar> other = problem.free_velocity();
+    CHECK(convex.solve(problem, other).converged());
+    if ((other - velocity).norm() > Scalar(1e-2) * velocity.norm()) ++far;
+
+    VectorX<Scalar> again = velocity;  // from the answer: nothing is left to do
+    const auto repeated = solver.solve(problem, again);
+    CHECK(repeated.iterations <= (single ? 3 : 0));
+    if (!single) CHECK(again == velocity);
+  }
+  CHECK(far > 20);
+}
+
+TEST_CASE("coulomb newton: sweeps with exact local solves find the same", "[solvers][oracle]") {
+  VectorSource<double> source(52u);
+  for (int sample = 0; sample < 20; ++sample) {
+    const auto problem = draw<double>(source, 1 + sample % 6);
+    SapSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-12});
+    VectorX<double> velocity = problem.free_velocity();
+    CHECK(solver.solve(problem, velocity).converged());
+    DelassusForm<double> form;
+    DelassusProblem<double> dual;
+    form.write(problem, Compliance::given, dual);
+    carom::GaussSeidel<double> sweeps({.tolerance = 1e-12, .iteration_limit = 100000});
+    VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
+    CHECK(sweeps.solve(dual, impulse).converged());
+    CHECK((impulse - solver.impulse()).norm() <= 1e-8 * (1 + impulse.norm()));
+  }
+}
+
+// One contact in slide: γₙ = (v̂ₙ − vₙ)/Rₙ knows nothing of the slip, so that a body pushed along
+// a plane sinks as deep as one at rest; the convex law lifts it by μ ‖uₜ‖.
+TEST_CASE("coulomb newton: a sliding body presses as one at rest does", "[solvers][example]") {
+  for (const double speed : {0.0, 0.01, 1.0, 100.0}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::Matrix3d::Identity() * 2, Eigen::Vector3d(speed, 0, -0.1));
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0.5, {1e-4, 1e-3}, Eigen::Vector3d::Zero()});
+    SapSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-14});
+    VectorX<double> velocity = problem.free_velocity();
+    CHECK(solver.solve(problem, velocity).converged());
+    const double normal = 0.1 / (0.5 + 1e-3);  // vₙ = −0.1 + γₙ/2 = −Rₙ γₙ
+    CHECK(solver.impulse()(2) == Approx(normal).epsilon(1e-12));
+    CHECK(velocity(2) == Approx(-1e-3 * normal).epsilon(1e-10));
+    const double slides = std::max(0.0, speed - 0.5 * normal / 2);
+    if (speed >= 1) CHECK(velocity(0) == Approx(slides).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("coulomb newton: what stops it is said, the best is kept", "[solvers][example]") {
+  VectorSource<double> source(53u);
+  const auto problem = draw<double>(source, 12);
+  VectorX<double> velocity = problem.free_velocity();
+  SapSolver<double> none({.law = FrictionLaw::coulomb, .iteration_limit = 0});
+  CHECK(none.solve(problem, velocity).status == SolveStatus::iteration_limit);
+  SapSolver<double> few({.law = FrictionLaw::coulomb, .tolerance = 1e-12, .iteration_limit = 3});
+  const auto limited = few.solve(problem, velocity);
+  CHECK(limited.status == SolveStatus::iteration_limit);
+  SapSolver<double> impossible({.law = FrictionLaw::coulomb, .tolerance = 1e-30});
+  velocity = problem.free_velocity();
+  const auto floor = impossible.solve(problem, velocity);
+  CHECK(!floor.converged());
+  CHECK(floor.residual < 1e-12);
+  velocity(0) = std::nan("");
+  CHECK(impossible.solve(problem, velocity).status == SolveStatus::not_finite);
+}
+
+}  // namespace coulomb_newton_test
