@@ -69,13 +69,9 @@ template <typename Scalar>
 struct CurvedRows {
   RowLanes<Scalar> x, y, z;
 
-  CurvedRows(const Scalar* block, Index stride, const Symmetric3<Scalar>& g) noexcept {
-    const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
-                           c = lanes_at(block + 2 * stride);
-    x = a * g.xx + b * g.xy + c * g.xz;
-    y = a * g.xy + b * g.yy + c * g.yz;
-    z = a * g.xz + b * g.yz + c * g.zz;
-  }
+  CurvedRows(const Scalar* block, Index stride, const Symmetric3<Scalar>& g) noexcept
+      : CurvedRows(block, stride,
+                   General3<Scalar>{g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz}) {}
   CurvedRows(const Scalar* block, Index stride, const General3<Scalar>& g) noexcept {
     const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
                            c = lanes_at(block + 2 * stride);
