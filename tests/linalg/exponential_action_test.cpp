@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "carom/linalg/matrix_exponential.hpp"
+
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
@@ -12,8 +13,8 @@ using carom::ExponentialAction, carom::Index, carom::MatrixExponential, carom::M
     carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource;
 
-TEMPLATE_TEST_CASE("exponential_action: the dense exponential times the vector",
-                   "[linalg][oracle]", float, double) {
+TEMPLATE_TEST_CASE("exponential_action: the dense exponential times the vector", "[linalg][oracle]",
+                   float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(21u);
   for (int round = 0; round < 60; ++round) {

@@ -34,8 +34,8 @@ MatrixX<Scalar> exponential_of(const MatrixX<Scalar>& a) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("matrix_exponential: exp(A) exp(-A) = 1, exp(2A) = exp(A)^2",
-                   "[linalg][law]", float, double) {
+TEMPLATE_TEST_CASE("matrix_exponential: exp(A) exp(-A) = 1, exp(2A) = exp(A)^2", "[linalg][law]",
+                   float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(3u);
   for (int round = 0; round < 60; ++round) {

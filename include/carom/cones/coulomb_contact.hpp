@@ -52,9 +52,9 @@ struct TangentAxes {
   }
 };
 
-/// The scalar equation behind a sliding contact: the tangential impulse x(α), x_i = ρ_i/(e_i + α k_i),
-/// shrinks as α = ‖uₜ‖/‖γₜ‖ grows, the normal one is c + b·x, and μ (c + b·x) = ‖x‖ holds between
-/// α = 0, where ‖x‖ is too large, and ∞, where it vanishes while c > 0 remains.
+/// The scalar equation behind a sliding contact: the tangential impulse x(α), x_i = ρ_i/(e_i + α
+/// k_i), shrinks as α = ‖uₜ‖/‖γₜ‖ grows, the normal one is c + b·x, and μ (c + b·x) = ‖x‖ holds
+/// between α = 0, where ‖x‖ is too large, and ∞, where it vanishes while c > 0 remains.
 template <RealScalar Scalar>
 struct SlidingEquation {
   Scalar rho[2], e[2], k[2], b[2];
@@ -62,10 +62,12 @@ struct SlidingEquation {
   Scalar friction;  ///< μ
   Scalar x[2];      ///< tangential impulse at the last α.
   Scalar normal;    ///< normal impulse there.
-  Scalar value, slope;  ///< μ (c + b·x)/‖x‖ − 1, increasing where it is nearly linear, and its slope.
+  Scalar value,
+      slope;  ///< μ (c + b·x)/‖x‖ − 1, increasing where it is nearly linear, and its slope.
+  Scalar noise;  ///< roundings in value.
 
   void evaluate(const Scalar& alpha) noexcept {
-    using std::sqrt;
+    using std::abs, std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha * k[0]), i1 = Scalar(1) / (e[1] + alpha * k[1]);
     x[0] = rho[0] * i0;
     x[1] = rho[1] * i1;
@@ -75,8 +77,22 @@ struct SlidingEquation {
     const Scalar inverse = Scalar(1) / sqrt(square);
     const Scalar share = friction * inverse;
     value = share * normal - Scalar(1);
-    slope = share * (b[0] * d0 + b[1] * d1 -
-                     normal * (x[0] * d0 + x[1] * d1) * (inverse * inverse));
+    noise = share * (c + abs(b[0] * x[0]) + abs(b[1] * x[1]));
+    slope =
+        share * (b[0] * d0 + b[1] * d1 - normal * (x[0] * d0 + x[1] * d1) * (inverse * inverse));
+  }
+
+  /// Takes a rounding's distance to the cone's surface out of the entry that is the larger one.
+  void put_on_cone(Vector3<Scalar>& impulse) const noexcept {
+    using std::sqrt;
+    const Scalar tangent = sqrt(impulse(0) * impulse(0) + impulse(1) * impulse(1));
+    if (friction > Scalar(1)) {
+      impulse(2) = tangent / friction;
+      return;
+    }
+    const Scalar onto = friction * impulse(2) / tangent;
+    impulse(0) *= onto;
+    impulse(1) *= onto;
   }
 
   /// Root where a tangent plane without preference would have it.
@@ -101,7 +117,7 @@ struct SlidingEquation {
     Scalar alpha = guess > Scalar(0) ? guess : first_guess();
     for (int iteration = 0; iteration < limit; ++iteration) {
       evaluate(alpha);
-      if (abs(value) <= 2 * rounding) break;
+      if (abs(value) <= 2 * rounding * (Scalar(1) + noise)) break;
       (value < Scalar(0) ? low : high) = alpha;
       Scalar next = alpha - value / slope;
       if (abs(next - alpha) <= 2 * rounding * alpha) break;
@@ -155,8 +171,8 @@ class CoulombInverseMass {
     using std::sqrt;
     const Vector3<Scalar>& r = free_velocity;
     const Scalar c = -r(2) / w_(2, 2);
-    detail::SlidingEquation<Scalar> slide{{}, {axes_.high, axes_.low}, {1, 1}, {b_[0], b_[1]}, c,
-                                          friction, {}, {}, {}, {}};
+    detail::SlidingEquation<Scalar> slide{
+        {}, {axes_.high, axes_.low}, {1, 1}, {b_[0], b_[1]}, c, friction, {}, {}, {}, {}, {}};
     axes_.turn_in(-(r(0) + w_(2, 0) * c), -(r(1) + w_(2, 1) * c), slide.rho);
     const Scalar x0 = slide.rho[0] / axes_.high, x1 = slide.rho[1] / axes_.low;
     const Scalar sticking = c + b_[0] * x0 + b_[1] * x1;
@@ -170,12 +186,9 @@ class CoulombInverseMass {
     }
     const Scalar alpha = slide.solve(guess);
     Vector3<Scalar> impulse = turn_out(slide.x[0], slide.x[1], slide.normal);
-    const Scalar tangent = sqrt(impulse(0) * impulse(0) + impulse(1) * impulse(1));
-    const Scalar onto = friction * impulse(2) / tangent;  // 1 to rounding
-    impulse(0) *= onto;
-    impulse(1) *= onto;
-    return {impulse, {-alpha * impulse(0), -alpha * impulse(1), Scalar(0)}, ConeRegion::slide,
-            alpha};
+    slide.put_on_cone(impulse);
+    return {
+        impulse, {-alpha * impulse(0), -alpha * impulse(1), Scalar(0)}, ConeRegion::slide, alpha};
   }
 
  private:
@@ -217,8 +230,8 @@ class CoulombGain {
     if (tangent <= friction * held(2)) {
       return {held, Vector3<Scalar>::Zero(), ConeRegion::stick, Scalar(0)};
     }
-    detail::SlidingEquation<Scalar> slide{{}, {1, 1}, {axes_.high, axes_.low}, {b_[0], b_[1]}, {},
-                                          friction, {}, {}, {}, {}};
+    detail::SlidingEquation<Scalar> slide{
+        {}, {1, 1}, {axes_.high, axes_.low}, {b_[0], b_[1]}, {}, friction, {}, {}, {}, {}, {}};
     axes_.turn_in(held(0), held(1), slide.rho);
     slide.c = held(2) - (b_[0] * slide.rho[0] + b_[1] * slide.rho[1]);
     if (!(slide.c > Scalar(0))) return open(slide);
@@ -232,12 +245,9 @@ class CoulombGain {
       w1 = -alpha * slide.x[1];
     }
     const Vector3<Scalar> w = turn_out(w0, w1, Scalar(0));
-    Vector3<Scalar> force(Scalar(0), Scalar(0), held(2) + g_(2, 0) * w(0) + g_(2, 1) * w(1));
-    if (rough) {
-      const Scalar onto = -friction * force(2) / sqrt(w(0) * w(0) + w(1) * w(1));
-      force(0) = onto * w(0);
-      force(1) = onto * w(1);
-    }
+    if (!rough) return {{Scalar(0), Scalar(0), slide.c}, w, ConeRegion::slide, alpha};
+    Vector3<Scalar> force = turn_out(slide.x[0], slide.x[1], slide.normal);
+    slide.put_on_cone(force);
     return {force, w, ConeRegion::slide, alpha};
   }
 

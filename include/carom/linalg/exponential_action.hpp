@@ -22,7 +22,7 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class ExponentialAction {
  public:
-  static constexpr double substep_norm = 2;    ///< Norm of A covered by one series.
+  static constexpr double substep_norm = 2;            ///< Norm of A covered by one series.
   static constexpr int product_limit_of_substep = 40;  ///< More terms than any series needs.
   /// Products a substep takes in double, for choosing between this and a dense exponential.
   static constexpr int typical_products = 22;
