@@ -116,9 +116,10 @@ class ConvexSlip {
 
   /// Solves for λ_avg.
   /// @return  residual: largest change of a force in the last sweep [N].
-  /// @note  Real-time safe once prepared: no allocation, no exception, at most 2000 sweeps.
+  /// @note  Real-time safe once prepared: no allocation, no exception, at most `sweeps` sweeps.
   template <typename Matrix, typename Vector>
-  SolveReport<Scalar> solve(const Matrix& gain, const Vector& average) noexcept {
+  SolveReport<Scalar> solve(const Matrix& gain, const Vector& average,
+                            int sweeps = sweep_limit) noexcept {
     const Index n = force_.size() / 3;
     CAROM_EXPECTS(average.size() == 3 * n);
     SolveReport<Scalar> report;
@@ -127,7 +128,7 @@ class ConvexSlip {
     velocity_.setZero();
     response_ = average;
     report.status = SolveStatus::iteration_limit;
-    while (report.iterations < sweep_limit) {
+    while (report.iterations < sweeps) {
       report.residual = Scalar(0);
       for (Index i = 0; i < n; ++i) {
         const auto at = [i](auto& v) { return v.template segment<3>(3 * i); };

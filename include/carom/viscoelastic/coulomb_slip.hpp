@@ -10,6 +10,7 @@
 
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_report.hpp"
+#include "carom/linalg/cholesky.hpp"
 #include "carom/linalg/growing.hpp"
 #include "carom/linalg/lu.hpp"
 #include "carom/viscoelastic/convex_slip.hpp"
@@ -28,8 +29,9 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
-  static constexpr int sweep_limit = 200;
-  static constexpr int fallback_limit = 200;
+  static constexpr int sweep_limit = 60;     ///< sweeps on G
+  static constexpr int inverse_limit = 600;  ///< then on G⁻¹
+  static constexpr int fallback_limit = 60;  ///< then convex problems
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
@@ -37,6 +39,8 @@ class CoulombSlip {
     count_ = contact_count;
     if (blocks_.size() < n) {
       blocks_.resize(n);
+      inverse_blocks_.resize(n);
+      inverse_.resize(3 * contact_count, 3 * contact_count);
       contacts_.resize(n);
       rows_.resize(3 * n);
       matrix_.resize(3 * contact_count, 3 * contact_count);
@@ -67,6 +71,9 @@ class CoulombSlip {
       blocks_[std::size_t(i)] = CoulombGain<Scalar>(gain.template block<3, 3>(3 * i, 3 * i));
     }
     iterate(gain, average, friction, report);
+    if (report.status == SolveStatus::iteration_limit) {
+      iterate_inverse(gain, average, friction, report);
+    }
     if (report.status == SolveStatus::iteration_limit) {
       fall_back(gain, average, friction, report);
     }
@@ -221,6 +228,51 @@ class CoulombSlip {
     return true;
   }
 
+  /// Sweeps on w = W (λ − λ_avg), W = G⁻¹.
+  template <typename Matrix, typename Values>
+  void iterate_inverse(const Matrix& gain, const Values& average, const Values& friction,
+                       SolveReport<Scalar>& report) noexcept {
+    const Index n = 3 * count_, stride = inverse_.rows();
+    matrix_.topLeftCorner(n, n) = gain;
+    if (!factor_cholesky(matrix_.data(), n, stride)) return;
+    inverse_.topLeftCorner(n, n).setIdentity();
+    for (Index c = 0; c < n; ++c) {
+      solve_lower(matrix_.data(), n, stride, inverse_.data() + c * stride);
+      solve_lower_transposed(matrix_.data(), n, stride, inverse_.data() + c * stride);
+    }
+    for (Index i = 0; i < count_; ++i) {
+      const SquareMatrix<Scalar, 3> block = inverse_.template block<3, 3>(3 * i, 3 * i);
+      inverse_blocks_[std::size_t(i)] = CoulombInverseMass<Scalar>(block);
+      contacts_[std::size_t(i)].ratio = Scalar(0);
+    }
+    velocity_.setZero();
+    for (Index c = 0; c < n; ++c) {
+      velocity_ += (force_(c) - average(c)) * inverse_.col(c).head(n);
+    }
+    for (int round = 0; round < inverse_limit; ++round) {
+      Scalar largest(0);
+      for (Index i = 0; i < count_; ++i) {
+        auto& contact = contacts_[std::size_t(i)];
+        const Vector3<Scalar> old = at(force_, i);
+        const Vector3<Scalar> free =
+            at(velocity_, i) - inverse_.template block<3, 3>(3 * i, 3 * i) * old;
+        contact = inverse_blocks_[std::size_t(i)].solve(free, friction(i), contact.ratio);
+        const Vector3<Scalar> change = contact.impulse - old;
+        for (Index k = 0; k < 3; ++k) {
+          velocity_ += change(k) * inverse_.col(3 * i + k).head(n);
+        }
+        at(force_, i) = contact.impulse;
+        largest = std::max(largest, Scalar(change.template lpNorm<Eigen::Infinity>()));
+      }
+      ++report.iterations;
+      report.residual = largest;
+      if (!(largest <= report.residual_target)) continue;
+      report.status = SolveStatus::converged;
+      break;
+    }
+    for (Index i = 0; i < count_; ++i) at(velocity_, i) = contacts_[std::size_t(i)].velocity;
+  }
+
   /// w = v − s n with v of the convex problem for λ_avg − G s n, s = μ‖vₜ‖.
   template <typename Matrix, typename Values>
   void fall_back(const Matrix& gain, const Values& average, const Values& friction,
@@ -232,7 +284,7 @@ class CoulombSlip {
       for (Index i = 0; i < count_; ++i) {
         if (kept_(3 * i + 2) != Scalar(0)) response_ -= kept_(3 * i + 2) * gain.col(3 * i + 2);
       }
-      static_cast<void>(convex_.solve(gain, response_));
+      static_cast<void>(convex_.solve(gain, response_, 100));
       Scalar change(0);
       for (Index i = 0; i < count_; ++i) {
         const Scalar slip = friction(i) * at(convex_.velocity(), i).template head<2>().norm();
@@ -255,9 +307,10 @@ class CoulombSlip {
 
   Index count_ = 0;
   std::vector<CoulombGain<Scalar>> blocks_;
+  std::vector<CoulombInverseMass<Scalar>> inverse_blocks_;
   std::vector<CoulombContact<Scalar>> contacts_;
   std::vector<Index> rows_;
-  MatrixX<Scalar> matrix_;
+  MatrixX<Scalar> matrix_, inverse_;
   LuFactor<Scalar> lu_;
   ConvexSlip<Scalar> convex_;
   Vector force_, velocity_, response_, step_, kept_;
