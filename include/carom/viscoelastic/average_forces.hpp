@@ -56,6 +56,7 @@ class AverageForces {
   template <typename Matrix, typename Diagonal>
   [[nodiscard]] bool set(const Matrix& whitened, const Diagonal& stiffness, const Diagonal& damping,
                          const Scalar& time_step) noexcept {
+    time_step_ = time_step;
     Scalar beta;
     const bool modal = proportional(stiffness, damping, beta);
     if (modal && in_coordinates_) {
@@ -73,6 +74,7 @@ class AverageForces {
     return done;
   }
 
+  [[nodiscard]] Scalar time_step() const noexcept { return time_step_; }
   [[nodiscard]] ForceMethod method() const noexcept { return method_; }
   [[nodiscard]] Index rows() const noexcept { return inverse_mass_.rows(); }
 
@@ -121,6 +123,7 @@ class AverageForces {
   }
 
   /// −∂λ_avg/∂y, 3n×3n [N/m]: what the document's printed column adds to G, in units of t/2.
+  /// @return  false when damping is not proportional: the column is then not offered.
   template <typename Matrix>
   [[nodiscard]] bool write_stiffness(Matrix& stiffness) noexcept {
     if (!modal()) return false;
@@ -199,6 +202,7 @@ class AverageForces {
   ModalForces<Scalar> modal_;
   GeneralForces<Scalar> general_;
   Growing<MatrixX<Scalar>> inverse_mass_, spare_;
+  Scalar time_step_ = 0;
   bool in_coordinates_ = false;
   ForceMethod method_ = ForceMethod::contact_modes;
 };
