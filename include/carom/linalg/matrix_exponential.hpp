@@ -59,7 +59,7 @@ class MatrixExponential {
   void prepare(Index size) {
     for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
     scales_.grow(size);
-    dense_.resize(size, size);
+    if (dense_.rows() < size) dense_.resize(size, size);
     lu_.prepare(size);
   }
 
@@ -152,8 +152,8 @@ class MatrixExponential {
     detail::multiply_square(a6_, result_, v_);
     v_ += s(6) * a6_ + s(4) * a4_ + s(2) * a2_;
     v_.diagonal().array() += s(0);
-    dense_ = v_ - u_;
-    if (!lu_.factor(dense_)) return false;
+    dense_.topLeftCorner(n, n) = v_ - u_;
+    if (!lu_.factor(dense_, n)) return false;
     result_ = v_ + u_;
     for (Index c = 0; c < n; ++c) lu_.solve(result_.data() + c * n);
     return true;

@@ -16,19 +16,20 @@ namespace carom::inline CAROM_ABI {
 
 /// One step of a mechanism on n viscoelastic contacts: everything is frozen at its start. Triples
 /// are (t₁, t₂, n), the normal pointing away from the surface.
-template <RealScalar Scalar>
+/// @tparam Matrix, Vector  plain or Growing, for those whose sizes change at run time.
+template <RealScalar Scalar, typename Matrix = MatrixX<Scalar>, typename Vector = VectorX<Scalar>>
 struct ContactStepData {
-  Scalar time_step = 0;               ///< t [s], > 0.
-  MatrixX<Scalar> mass_matrix;        ///< M, n_v×n_v, symmetric positive definite.
-  MatrixX<Scalar> jacobian;           ///< J, 3n×n_v: ṗ = J v.
-  VectorX<Scalar> velocity;           ///< v, n_v [m/s, rad/s].
-  VectorX<Scalar> free_acceleration;  ///< v̇ without contact, n_v.
-  VectorX<Scalar> drift;              ///< J̇ v, 3n [m/s²].
-  VectorX<Scalar> stiffness;          ///< diagonal of K, 3n [N/m], ≥ 0.
-  VectorX<Scalar> damping;            ///< diagonal of B, 3n [N·s/m], ≥ 0.
-  VectorX<Scalar> friction;           ///< μ, n [-], ≥ 0.
-  VectorX<Scalar> points;             ///< p, 3n [m].
-  VectorX<Scalar> anchors;            ///< p₀, 3n [m].
+  Scalar time_step = 0;      ///< t [s], > 0.
+  Matrix mass_matrix;        ///< M, n_v×n_v, symmetric positive definite.
+  Matrix jacobian;           ///< J, 3n×n_v: ṗ = J v.
+  Vector velocity;           ///< v, n_v [m/s, rad/s].
+  Vector free_acceleration;  ///< v̇ without contact, n_v.
+  Vector drift;              ///< J̇ v, 3n [m/s²].
+  Vector stiffness;          ///< diagonal of K, 3n [N/m], ≥ 0.
+  Vector damping;            ///< diagonal of B, 3n [N·s/m], ≥ 0.
+  Vector friction;           ///< μ, n [-], ≥ 0.
+  Vector points;             ///< p, 3n [m].
+  Vector anchors;            ///< p₀, 3n [m].
 
   [[nodiscard]] Index contact_count() const noexcept { return friction.size(); }
   [[nodiscard]] Index velocity_count() const noexcept { return velocity.size(); }
@@ -121,7 +122,8 @@ class ContactStep {
   /// @pre  check(data) finds nothing; prepared for its sizes.
   /// @return  status of the slip law; not_finite when numbers leave the range.
   /// @note  Real-time safe once prepared: no allocation, no exception.
-  SolveReport<Scalar> solve(const ContactStepData<Scalar>& data, SlipLaw law) noexcept {
+  template <typename Data>
+  SolveReport<Scalar> solve(const Data& data, SlipLaw law) noexcept {
     const Index n = rate_.size(), k = velocity_.size();
     CAROM_EXPECTS(data.jacobian.rows() == n && data.jacobian.cols() == k);
     SolveReport<Scalar> report;
@@ -168,8 +170,8 @@ class ContactStep {
 
   /// Anchor of row r after the step when its point has gone to `point`: kept in stick, along the
   /// normal, and where open the point's own place.
-  [[nodiscard]] Scalar anchor_after(const ContactStepData<Scalar>& data, Index r,
-                                    const Scalar& point) const noexcept {
+  template <typename Data>
+  [[nodiscard]] Scalar anchor_after(const Data& data, Index r, const Scalar& point) const noexcept {
     const ConeRegion region = cone_.region(r / 3);
     if (region == ConeRegion::stick || r % 3 == 2) return data.anchors(r);
     if (region == ConeRegion::separate) return point;
@@ -181,14 +183,16 @@ class ContactStep {
   using Vector = Growing<VectorX<Scalar>>;
 
   /// out ← v̇_free + M⁻¹ Jᵀ λ.
-  void accelerate(const ContactStepData<Scalar>& data, const Vector& force, Vector& out) noexcept {
+  template <typename Data>
+  void accelerate(const Data& data, const Vector& force, Vector& out) noexcept {
     const Index k = velocity_.size();
     out.noalias() = whitened_ * force;  // L⁻¹ Jᵀ λ
     solve_lower_transposed(factor_.data(), k, k, out.data());
     out += data.free_acceleration;
   }
 
-  void advance(const ContactStepData<Scalar>& data) noexcept {
+  template <typename Data>
+  void advance(const Data& data) noexcept {
     const Scalar t = data.time_step;
     accelerate(data, cone_.force(), push_);
     velocity_ = data.velocity + t * push_;
