@@ -37,7 +37,7 @@ template <RealScalar Scalar>
   const Scalar size = c + a;
   const int terms = size < Scalar(0.01) ? 8 : size < Scalar(0.3) ? 12 : 28;
   // Terms f₀⁽ʲ⁺¹⁾(0)/(j + 4)!.
-  Scalar before(0), now(1.0 / 24), third(1.0 / 24), fourth(1.0 / 120);
+  Scalar before(0), now = Scalar(1.0 / 24), third = now, fourth = Scalar(1.0 / 120);
   for (int j = 1; j < terms; ++j) {
     const auto k = std::size_t(j);
     const Scalar next =
