@@ -21,13 +21,15 @@ template <RealScalar Scalar>
 [[nodiscard]] Scalar slip_stretch(const Scalar& stretch, const Scalar& force,
                                   const Scalar& stiffness, const Scalar& damping,
                                   const Scalar& time) noexcept {
-  using std::expm1;
+  using std::exp, std::expm1;
   if (!(stiffness > Scalar(0))) {
     return damping > Scalar(0) ? stretch - force * time / damping : stretch;
   }
   const Scalar rest = -force / stiffness;
   if (!(damping > Scalar(0))) return rest;
-  return stretch + (stretch - rest) * expm1(-stiffness * time / damping);
+  const Scalar decay = stiffness * time / damping;
+  return decay < Scalar(0.5) ? stretch + (stretch - rest) * expm1(-decay)
+                             : rest + (stretch - rest) * exp(-decay);
 }
 
 }  // namespace carom::inline CAROM_ABI

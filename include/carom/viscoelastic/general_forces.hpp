@@ -66,7 +66,10 @@ class GeneralForces {
     }
     rate_ = max(sqrt(spring), Scalar(1) / time_step);
     norm_ = time_step * max(rate_, Scalar(spring / rate_ + damper));
-    if (!(norm_ - norm_ == Scalar(0))) return false;
+    if (!(norm_ - norm_ == Scalar(0)) || !inverse_mass_.allFinite() || !stiffness_.allFinite() ||
+        !damping_.allFinite()) {
+      return false;
+    }
     const Scalar taylor = ExponentialAction<Scalar>::substeps(norm_) *
                           Scalar(ExponentialAction<Scalar>::typical_products * n * n);
     const auto size = Scalar(double(2 * n + 3));

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/viscoelastic/general_forces.hpp"
+
+#include <cmath>
+
+#include <Eigen/Dense>
+
+#include "carom/viscoelastic/modal_forces.hpp"
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/viscoelastic_cases.hpp"
+
+using carom::GeneralForces, carom::Index, carom::MatrixX, carom::ModalForces, carom::VectorX;
+using carom::testing::rounding, carom::testing::SpringCase, carom::testing::VectorSource;
+using Way = GeneralForces<double>::Way;
+
+TEST_CASE("general_forces: Taylor series and dense exponential agree with the modes",
+          "[viscoelastic][oracle]") {
+  VectorSource<double> source(5u);
+  for (int round = 0; round < 30; ++round) {
+    const Index n = 1 + round % 3;
+    const SpringCase<double> c(source, n, 3 * n + 1, round % 3 == 0 ? 0 : 0.003);
+    ModalForces<double> modal;
+    modal.prepare(n, 3 * n);
+    REQUIRE(modal.decompose_contacts(c.inverse_mass(), c.stiffness, c.beta, c.time_step));
+    VectorX<double> a(3 * n), a2(3 * n), b(3 * n), b2(3 * n), g(3 * n), g2(3 * n);
+    modal.evaluate(c.y, c.rate, c.acceleration, a, a2);
+    const MatrixX<double> q = modal.modes();
+    const MatrixX<double> gain = q.transpose() * modal.gains().asDiagonal() * q;
+    const MatrixX<double> gain2 = q.transpose() * modal.gains2().asDiagonal() * q;
+    GeneralForces<double> general;
+    general.prepare(n);
+    REQUIRE(general.set(c.inverse_mass(), c.stiffness, c.damping, c.time_step));
+    for (const Way way : {Way::taylor, Way::dense}) {
+      general.choose(way);
+      REQUIRE(general.evaluate(c.y, c.rate, c.acceleration, b, b2));
+      CAPTURE(round, n, int(way));
+      CHECK((a - b).norm() <= rounding(4000, c.force_size()));
+      CHECK((a2 - b2).norm() <= rounding(4000, c.force_size()));
+      for (Index j = 0; j < 3 * n; ++j) {
+        REQUIRE(general.write_gain_column(j, g, g2));
+        CHECK((g - gain.col(j)).norm() <= rounding(4000, gain.norm()));
+        CHECK((g2 - gain2.col(j)).norm() <= rounding(4000, gain2.norm()));
+      }
+    }
+  }
+}
+
+TEST_CASE("general_forces: any damping, against small implicit steps", "[viscoelastic][oracle]") {
+  VectorSource<double> source(6u);
+  SpringCase<double> c(source, 2, 7, 0.002);
+  c.time_step = 5e-3;
+  for (Index i = 0; i < 6; ++i) c.damping(i) *= source.positive(2);
+  GeneralForces<double> general;
+  general.prepare(2);
+  VectorX<double> average(6), average2(6);
+  REQUIRE(general.set(c.inverse_mass(), c.stiffness, c.damping, c.time_step));
+  REQUIRE(general.evaluate(c.y, c.rate, c.acceleration, average, average2));
+  // Midpoint rule, extrapolated twice.
+  const auto integrate = [&](int steps) {
+    const double h = c.time_step / steps;
+    const MatrixX<double> u = c.inverse_mass();
+    MatrixX<double> a = MatrixX<double>::Zero(12, 12);
+    a.topRightCorner(6, 6).setIdentity();
+    a.bottomLeftCorner(6, 6) = -u * c.stiffness.asDiagonal();
+    a.bottomRightCorner(6, 6) = -u * c.damping.asDiagonal();
+    const MatrixX<double> one = MatrixX<double>::Identity(12, 12);
+    const Eigen::PartialPivLU<MatrixX<double>> lu(one - h / 2 * a);
+    VectorX<double> x(12), drive = VectorX<double>::Zero(12);
+    x << c.y, c.rate;
+    drive.tail(6) = c.acceleration;
+    VectorX<double> sum = VectorX<double>::Zero(6);
+    for (int k = 0; k < steps; ++k) {
+      const VectorX<double> next = lu.solve((one + h / 2 * a) * x + h * drive);
+      const VectorX<double> middle = (x + next) / 2;
+      sum -= c.stiffness.cwiseProduct(middle.head(6)) + c.damping.cwiseProduct(middle.tail(6));
+      x = next;
+    }
+    return VectorX<double>(sum / steps);
+  };
+  const VectorX<double> s1 = integrate(500), s2 = integrate(1000), s3 = integrate(2000);
+  const VectorX<double> r1 = s2 + (s2 - s1) / 3, r2 = s3 + (s3 - s2) / 3;
+  const VectorX<double> expected = r2 + (r2 - r1) / 15;
+  CHECK((average - expected).norm() <= 1e-8 * c.force_size());
+}
+
+TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]") {
+  VectorSource<double> source(7u);
+  SpringCase<double> c(source, 2, 6, 0.001);
+  GeneralForces<double> general;
+  general.prepare(2);
+  REQUIRE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
+  CHECK(general.way() == Way::taylor);
+  REQUIRE(general.set(c.inverse_mass(), VectorX<double>(1e6 * c.stiffness),
+                      VectorX<double>(1e6 * c.damping), 1e-2));
+  CHECK(general.way() == Way::dense);
+  VectorX<double> a(6), a2(6);
+  CHECK(general.evaluate(c.y, c.rate, c.acceleration, a, a2));
+  c.stiffness(0) = std::nan("");
+  CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
+}
