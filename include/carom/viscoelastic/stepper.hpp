@@ -175,14 +175,25 @@ class ViscoelasticStepper {
     contact_step_.prepare(count, k);
   }
 
-  /// Contacts at or below the plane are made where they are.
+  /// Contacts in the plane or below that are pressed are made where they are.
   void touch_down(const State& state, ViscoelasticReport& report) noexcept {
     system_.write_contacts(state, all_points_, all_jacobian_, all_drift_);
+    system_.write_velocity(state, data_.velocity);
     for (Index i = 0; i < system_.contact_count(); ++i) {
       if (active(i) || !(all_points_(3 * i + 2) <= Scalar(0))) continue;
+      if (pull(i, all_points_(3 * i + 2), all_jacobian_.row(3 * i + 2).dot(data_.velocity)) >
+          Scalar(0)) {
+        continue;
+      }
       make(i, all_points_);
       ++report.closed;
     }
+  }
+
+  /// The force by which spring and damper would hold a point back, > 0 where they let go [N].
+  [[nodiscard]] Scalar pull(Index i, const Scalar& height, const Scalar& rate) const noexcept {
+    const auto& material = materials_[std::size_t(i)];
+    return material.stiffness(2) * height + material.damping(2) * rate;
   }
 
   void make(Index i, const Vector& points) noexcept {
@@ -222,13 +233,21 @@ class ViscoelasticStepper {
     return report;
   }
 
-  /// How far the contacts are from the side they belong to, > 0 once one has changed [m].
+  /// How much a contact is beyond the side it belongs to, > 0 once it has changed [N]: one that
+  /// holds pulls, or one that is open is pressed below the plane.
+  [[nodiscard]] Scalar violation(Index i) const noexcept {
+    const auto& material = materials_[std::size_t(i)];
+    const Scalar height = next_points_(3 * i + 2);
+    const Scalar rate = all_jacobian_.row(3 * i + 2).dot(contact_step_.velocity());
+    const Scalar force = pull(i, height, rate);
+    if (active(i)) return force;
+    const Scalar stiff =
+        std::max(material.stiffness(2), Scalar(material.damping(2) / data_.time_step));
+    return std::min(Scalar(-stiff * height), Scalar(-force));
+  }
   [[nodiscard]] Scalar violation() const noexcept {
     Scalar worst = -std::numeric_limits<Scalar>::infinity();
-    for (Index i = 0; i < system_.contact_count(); ++i) {
-      const Scalar height = next_points_(3 * i + 2);
-      worst = std::max(worst, active(i) ? height : -height);
-    }
+    for (Index i = 0; i < system_.contact_count(); ++i) worst = std::max(worst, violation(i));
     return worst;
   }
 
@@ -249,9 +268,9 @@ class ViscoelasticStepper {
     Index c = 0;
     forces_.setZero();
     for (Index i = 0; i < system_.contact_count(); ++i) {
-      const Scalar height = next_points_(3 * i + 2);
+      const bool changes = violation(i) > Scalar(0);
       if (!active(i)) {
-        if (!(height <= Scalar(0))) continue;
+        if (!changes) continue;
         make(i, next_points_);
         ++report.closed;
         continue;
@@ -261,7 +280,7 @@ class ViscoelasticStepper {
         forces_(3 * i + k) = contact_step_.cone().force()(3 * c + k);
       }
       ++c;
-      if (height <= Scalar(0)) continue;
+      if (!changes) continue;
       active_[std::size_t(i)] = 0;
       ++report.opened;
     }
