@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
   include/carom/cones/detail/wider_scalar.hpp
@@ -50,12 +51,17 @@ set(CAROM_HEADERS
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
   include/carom/linalg/cholesky.hpp
+  include/carom/linalg/exponential_action.hpp
   include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
+  include/carom/linalg/matrix_exponential.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
+  include/carom/linalg/phi_functions.hpp
+  include/carom/linalg/quadratic_program.hpp
   include/carom/linalg/second_order.hpp
+  include/carom/linalg/symmetric_eigen.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/detail/contact_arrays.hpp
   include/carom/solvers/detail/dense_hessian.hpp
@@ -83,4 +89,17 @@ set(CAROM_HEADERS
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp
+  include/carom/viscoelastic/anchor.hpp
+  include/carom/viscoelastic/average_forces.hpp
+  include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_step.hpp
+  include/carom/viscoelastic/convex_slip.hpp
+  include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/document_program.hpp
+  include/carom/viscoelastic/force_cone.hpp
+  include/carom/viscoelastic/free_body.hpp
+  include/carom/viscoelastic/general_forces.hpp
+  include/carom/viscoelastic/modal_forces.hpp
+  include/carom/viscoelastic/oscillator_functions.hpp
+  include/carom/viscoelastic/stepper.hpp
 )

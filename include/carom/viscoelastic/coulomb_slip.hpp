@@ -25,7 +25,7 @@ namespace carom::inline CAROM_ABI {
 /// slides and opens, kept only where the next sweep finds a smaller change. Should all that not
 /// end, convex problems follow in which the sliding speed of the one before lowers the normal
 /// velocity, with steps halved: slow, but on a compact set.
-/// @cite  acary2011formulation, for the fixed point; the rest is ours.
+/// @cite  acary2018coulomb, for the fixed point; the rest is ours.
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
