@@ -10,6 +10,7 @@
 
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
+#include "carom/linalg/cholesky.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -42,14 +43,18 @@ class FreeBody {
       : mass_(mass), inertia_(inertia), points_(std::move(points)) {
     if (!detail::is_positive(mass)) detail::reject_if(detail::fault("mass", "a number > 0", mass));
     detail::reject_if(detail::symmetric_fault("", "inertia", inertia));
-    const Scalar minor = inertia(0, 0) * inertia(1, 1) - inertia(0, 1) * inertia(0, 1);
-    if (!(minor > Scalar(0)) || !(inertia.determinant() > Scalar(0))) {
+    Matrix3 factor = inertia;
+    if (!factor_cholesky(factor.data(), 3, 3)) {
       detail::reject_if("inertia: expected a positive definite matrix, got another one");
+    }
+    inverse_inertia_.setIdentity();
+    for (Index c = 0; c < 3; ++c) {
+      solve_lower(factor.data(), 3, 3, inverse_inertia_.col(c).data());
+      solve_lower_transposed(factor.data(), 3, 3, inverse_inertia_.col(c).data());
     }
     for (std::size_t i = 0; i < points_.size(); ++i) {
       detail::reject_if(detail::finite_fault("point " + std::to_string(i), points_[i]));
     }
-    inverse_inertia_ = inertia.inverse();
   }
 
   [[nodiscard]] static constexpr Index velocity_count() noexcept { return 6; }
