@@ -116,7 +116,8 @@ TEST_CASE("coulomb_slip: infinite stiffness is rigid contact with friction",
   double before = 1;
   for (const double stiffness : {1e6, 1e8, 1e10}) {
     const VectorX<double> k = VectorX<double>::Constant(12, stiffness);
-    const VectorX<double> b = 0.05 * k, y = VectorX<double>::Zero(12);
+    const VectorX<double> b = VectorX<double>::Constant(12, 1e5);
+    const VectorX<double> y = VectorX<double>::Zero(12);
     carom::AverageForces<double> forces;
     forces.prepare(4, 12);
     VectorX<double> average(12), average2(12);
@@ -131,10 +132,10 @@ TEST_CASE("coulomb_slip: infinite stiffness is rigid contact with friction",
     const double error = (slip.force() - force).norm() / force.norm();
     CAPTURE(stiffness, error, before);
     CHECK(error < before / 50);
-    CHECK((slip.velocity() - slide).norm() <= 2 * error * slide.norm() + 1e-9);
+    CHECK((slip.velocity() - slide).norm() <= 4 * error * slide.norm());
     before = error;
   }
-  CHECK(before < 1e-7);
+  CHECK(before < 1e-12);
 }
 
 TEST_CASE("coulomb_slip: nothing, zeros, no numbers", "[viscoelastic][example]") {
