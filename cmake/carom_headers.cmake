@@ -5,6 +5,7 @@ set(CAROM_HEADERS
   include/carom/carom.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
+  include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
@@ -20,13 +21,37 @@ set(CAROM_HEADERS
   include/carom/cones/projection.hpp
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
+  include/carom/contact/bilateral.hpp
   include/carom/contact/compliance.hpp
+  include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
+  include/carom/contact/constraint_derivative.hpp
+  include/carom/contact/constraint_list.hpp
+  include/carom/contact/constraint_primal.hpp
+  include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
+  include/carom/contact/coulomb_law.hpp
   include/carom/contact/curvature.hpp
+  include/carom/contact/delassus_form.hpp
+  include/carom/contact/delassus_islands.hpp
+  include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/faults.hpp
+  include/carom/contact/detail/inverse_mass.hpp
+  include/carom/contact/detail/near_rigid.hpp
+  include/carom/contact/detail/own_block.hpp
   include/carom/contact/dual.hpp
+  include/carom/contact/hunt_crossley.hpp
+  include/carom/contact/impulse_derivative.hpp
+  include/carom/contact/impulse_set.hpp
+  include/carom/contact/joint_constraints.hpp
+  include/carom/contact/position_projection.hpp
   include/carom/contact/primal.hpp
+  include/carom/contact/problem_differential.hpp
+  include/carom/contact/problem_dump.hpp
+  include/carom/contact/rigid_contact.hpp
+  include/carom/contact/surface.hpp
+  include/carom/contact/weighted_constraint.hpp
+  include/carom/contact/wrench_contact.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
@@ -50,22 +75,58 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
+  include/carom/linalg/block_cholesky.hpp
+  include/carom/linalg/block_incomplete_cholesky.hpp
+  include/carom/linalg/block_lu.hpp
+  include/carom/linalg/block_symmetric.hpp
   include/carom/linalg/cholesky.hpp
+  include/carom/linalg/conjugate_gradient.hpp
+  include/carom/linalg/detail/front_pieces.hpp
+  include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/exponential_action.hpp
+  include/carom/linalg/front_forest.hpp
   include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
   include/carom/linalg/matrix_exponential.hpp
+  include/carom/linalg/minimum_degree.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
   include/carom/linalg/phi_functions.hpp
   include/carom/linalg/quadratic_program.hpp
   include/carom/linalg/second_order.hpp
+  include/carom/linalg/sequence.hpp
   include/carom/linalg/symmetric_eigen.hpp
+  include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
-  include/carom/solvers/detail/contact_arrays.hpp
-  include/carom/solvers/detail/dense_hessian.hpp
+  include/carom/solvers/contact_certificate.hpp
+  include/carom/solvers/contact_newton.hpp
+  include/carom/solvers/coulomb_solver.hpp
+  include/carom/solvers/detail/active_system.hpp
+  include/carom/solvers/detail/delassus_factor.hpp
+  include/carom/solvers/detail/direct_directions.hpp
+  include/carom/solvers/detail/direct_hessian.hpp
+  include/carom/solvers/detail/dual_curvature.hpp
+  include/carom/solvers/detail/dual_iterate.hpp
+  include/carom/solvers/detail/dual_law.hpp
+  include/carom/solvers/detail/dual_projection.hpp
+  include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/island_newton.hpp
+  include/carom/solvers/detail/island_state.hpp
+  include/carom/solvers/detail/iterative_directions.hpp
+  include/carom/solvers/detail/iterative_hessian.hpp
+  include/carom/solvers/detail/linearized_impulses.hpp
+  include/carom/solvers/detail/linearized_islands.hpp
+  include/carom/solvers/detail/local_rows.hpp
+  include/carom/solvers/detail/local_triple.hpp
+  include/carom/solvers/detail/packed_constraint.hpp
+  include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/detail/proximal_search.hpp
+  include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
+  include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp
@@ -73,6 +134,7 @@ set(CAROM_HEADERS
   include/carom/variational/constrained_mass.hpp
   include/carom/variational/contact_impact.hpp
   include/carom/variational/discrete_lagrangian.hpp
+  include/carom/variational/flight_guess.hpp
   include/carom/variational/force.hpp
   include/carom/variational/gap_root.hpp
   include/carom/variational/held_friction.hpp
@@ -85,6 +147,8 @@ set(CAROM_HEADERS
   include/carom/variational/overlap.hpp
   include/carom/variational/planar_tree.hpp
   include/carom/variational/sliding_problem.hpp
+  include/carom/variational/spatial_body.hpp
+  include/carom/variational/spatial_tree.hpp
   include/carom/variational/step_curvature.hpp
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp

@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs clang-tidy over all headers (one unit that includes every one of them) and over the programs.
-# Units whose text, headers and settings passed before are not read again. Other versions of
-# clang-tidy know other checks, so without version 14 the check is skipped (status 77).
+# Runs clang-tidy over all headers and over the programs. Most of its time goes into Eigen and the
+# standard library, so sources share units: one includes every header, one every experiment of the
+# carom program, one its other sources. What has a main() is a unit of its own; CLI11 beside other
+# sources would make performance-unnecessary-value-param, which searches the whole unit for every
+# function of CLI11, half of the time. Units whose text, headers and settings passed before are not
+# read again. Other versions of clang-tidy know other checks, so without version 14 the check is
+# skipped (status 77).
 #   scripts/check_tidy.sh [<folder for results> [<folder of Eigen>]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,22 +20,62 @@ results=${1:-build/tidy}
 eigen=${2:-/usr/include/eigen3}
 mkdir -p "$results"
 
-all_headers=$results/all_headers.cpp
-find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$all_headers"
-mapfile -t units < <(find examples -name '*.cpp' | sort)
-units=("$all_headers" "${units[@]}")
+units=()
+# add_unit <name> <source...>: a unit of their texts one after the other. Were they included, the
+# analyzer would not follow their paths; <name>.starts says on which line each begins.
+add_unit() {
+  local unit=$results/$1.cpp source
+  : >"$unit"
+  : >"$results/$1.starts"
+  shift
+  for source in "$@"; do
+    echo "$(($(wc -l <"$unit") + 1)) $source" >>"${unit%.cpp}.starts"
+    cat "$source" >>"$unit"
+  done
+  units+=("$unit")
+}
+mapfile -t experiments < <(find examples/cli -name '*_experiment.cpp' | sort)
+mapfile -t others < <(find examples/cli -name '*.cpp' ! -name '*_experiment.cpp' ! -name main.cpp | sort)
+add_unit experiments "${experiments[@]}"
+add_unit others "${others[@]}"
+headers=$results/all_headers.cpp
+find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$headers"
+units+=("$headers")
+mapfile -t programs < <(find examples -name '*.cpp' ! -path 'examples/cli/*' | sort)
+units+=(examples/cli/main.cpp "${programs[@]}")
+
 shared=$(find include examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
 flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
   '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"')
+if [ -f /usr/include/hdf5/serial/hdf5.h ]; then
+  flags+=(-DCAROM_WITH_HDF5 -isystem /usr/include/hdf5/serial)
+fi
+
+# show <unit>: what clang-tidy and the compiler said of it, with the names and lines of its sources.
+show() {
+  local starts=${1%.cpp}.starts log
+  log=$results/$(basename "$1" .cpp).log
+  [ -f "$starts" ] || starts=/dev/null
+  awk -v unit="$1:" -v starts="$starts" '
+    BEGIN { while ((getline line <starts) > 0) { split(line, f, " "); first[++n] = f[1]; name[n] = f[2] } }
+    n && (at = index($0, unit)) {
+      rest = substr($0, at + length(unit))
+      for (k = n; k > 1 && first[k] > rest + 0;) k--
+      $0 = name[k] ":" rest + 1 - first[k] substr(rest, index(rest, ":"))
+    }
+    { print }' "$log"
+}
 
 check() {
   local unit=$1 passed
   passed=$results/$( (echo "$shared" && cat "$unit") | sha256sum | cut -d ' ' -f 1).passed
   [ -f "$passed" ] && return 0
-  if "$tidy" --quiet --config-file=.clang-tidy "$unit" -- "${flags[@]}" 2>/dev/null; then
+  if "$tidy" --quiet --config-file=.clang-tidy "$unit" -- "${flags[@]}" \
+    >"$results/$(basename "$unit" .cpp).log" 2>&1; then
     touch "$passed"
   else
+    show "$unit"
     echo "$unit" >>"$results/faults"
   fi
 }

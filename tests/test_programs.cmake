@@ -5,35 +5,71 @@ if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
   message(FATAL_ERROR "The tests need Catch2 2.13 or 3, found '${Catch2_VERSION}' in ${Catch2_DIR}")
 endif()
 
+find_package(Threads REQUIRED)
 add_library(carom_test_support INTERFACE)
 target_include_directories(carom_test_support INTERFACE
   ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples)
 # Where tests find data files: CAROM_SOURCE_DIR "/examples/data/..."
 target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(carom_test_support INTERFACE
-  carom::carom carom_warnings Catch2::Catch2WithMain)
+  carom::carom carom_warnings Catch2::Catch2WithMain Threads::Threads)
 
 # <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header.
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
 target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
+# What the precompiled header declares to be instantiated elsewhere.
+add_library(carom_test_instantiations STATIC
+  support/instantiations_double.cpp support/instantiations_float.cpp)
+target_link_libraries(carom_test_instantiations PRIVATE carom_test_support)
+
+# Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
+# instantiate; each file is in a namespace named after it.
+set(files_per_unit_linalg 6)
+set(files_per_unit_cones 4)
+set(files_per_unit_contact 6)
+set(files_per_unit_solvers 3)
+set(files_per_unit_impact 7)
+set(files_per_unit_variational 7)
+set(files_per_unit_viscoelastic 6)
+set(files_per_unit_scenes 6)
+set(files_per_unit_io 6)
+
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
-set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes)
+set(rooms core linalg cones contact solvers impact viscoelastic variational adapters scenes io)
 foreach(room IN LISTS rooms)
-  file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)
     add_executable(carom_${room}_tests ${sources})
-    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support)
+    target_link_libraries(carom_${room}_tests PRIVATE
+      carom_test_support carom_test_instantiations)
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
+    if(DEFINED files_per_unit_${room})
+      set_target_properties(carom_${room}_tests PROPERTIES
+        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit_${room}})
+    endif()
     add_test(NAME ${room} COMMAND carom_${room}_tests)
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room STREQUAL "scenes")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(cones|scenes|variational)$")
       add_test(NAME ${room}.slow COMMAND carom_${room}_tests "[slow]")
     endif()
   endif()
 endforeach()
+
+# Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
+# what is written.
+target_link_libraries(carom_io_tests PRIVATE carom_example_files)
+find_path(CAROM_FCLIB_INCLUDE_DIR fclib.h)
+find_library(CAROM_FCLIB_LIBRARY fclib)
+mark_as_advanced(CAROM_FCLIB_INCLUDE_DIR CAROM_FCLIB_LIBRARY)
+get_target_property(files_definitions carom_example_files COMPILE_DEFINITIONS)
+if(CAROM_FCLIB_INCLUDE_DIR AND CAROM_FCLIB_LIBRARY AND files_definitions MATCHES "CAROM_WITH_HDF5")
+  target_compile_definitions(carom_io_tests PRIVATE CAROM_WITH_FCLIB)
+  target_include_directories(carom_io_tests SYSTEM PRIVATE ${CAROM_FCLIB_INCLUDE_DIR})
+  target_link_libraries(carom_io_tests PRIVATE ${CAROM_FCLIB_LIBRARY})
+endif()
 
 # The allocation guard is an eigen_assert, so these files keep NDEBUG out in every build type.
 file(GLOB sources CONFIGURE_DEPENDS real_time_test.cpp real_time/*_test.cpp)

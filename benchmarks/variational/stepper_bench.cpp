@@ -9,6 +9,9 @@
 
 #include "carom/variational/impact_stepper.hpp"
 #include "carom/variational/planar_tree.hpp"
+#include "carom/variational/spatial_tree.hpp"
+
+#include "scenes/quadruped.hpp"
 
 namespace {
 
@@ -58,24 +61,37 @@ template <typename Stepper>
   return stepper.make_state(q, VectorX<double>::Constant(n, 0.2));
 }
 
-/// Steps of 10 ms, restarted every 100. Counters: iterations per step, worst_us of all steps.
-template <typename Stepper>
-void time_steps(benchmark::State& state, Stepper& stepper, const MechanicalState<double>& start) {
-  MechanicalState<double> at = start;
+/// Steps of length h [s]; every 100, set_back(at) puts the state where it starts. Counters:
+/// iterations and, where the report tells them, solves per step, worst_us of all steps.
+template <typename Stepper, typename SetBack>
+void time_steps(benchmark::State& state, Stepper& stepper, double h, const SetBack& set_back) {
+  MechanicalState<double> at;
+  constexpr bool tells_solves = requires {
+    stepper.step(at, h).solves;
+  };
   double worst = 0;
-  long iterations = 0, steps = 0;
+  long iterations = 0, solves = 0, steps = 0;
   for (auto _ : state) {
-    if (steps % 100 == 0) at = start;
+    if (steps % 100 == 0) set_back(at);
     const auto begin = std::chrono::steady_clock::now();
-    const auto report = stepper.step(at, 0.01);
+    const auto report = stepper.step(at, h);
     const auto end = std::chrono::steady_clock::now();
     worst = std::max(worst, std::chrono::duration<double, std::micro>(end - begin).count());
     if (!report.converged()) return state.SkipWithError("a step did not converge");
     iterations += report.iterations;
+    if constexpr (tells_solves) solves += report.solves;
     ++steps;
   }
-  state.counters["iterations"] = double(iterations) / double(std::max(steps, 1L));
+  const auto per_step = [&](long count) { return double(count) / double(std::max(steps, 1L)); };
+  state.counters["iterations"] = per_step(iterations);
+  if constexpr (tells_solves) state.counters["solves"] = per_step(solves);
   state.counters["worst_us"] = worst;
+}
+
+/// Steps of 10 ms, restarted every 100.
+template <typename Stepper>
+void time_steps(benchmark::State& state, Stepper& stepper, const MechanicalState<double>& start) {
+  time_steps(state, stepper, 0.01, [&](MechanicalState<double>& at) { at = start; });
 }
 
 void chain_steps(benchmark::State& state) {
@@ -113,5 +129,68 @@ void impact_steps(benchmark::State& state) {
   state.counters["worst_us"] = worst;
 }
 BENCHMARK(impact_steps)->Arg(1)->Arg(5)->Arg(8)->Arg(20);
+
+using Spatial = carom::SpatialTree<double>;
+
+/// Links of 1 m and 1 kg whose axes turn about z, y and x by turns.
+[[nodiscard]] Spatial spatial_chain(Index count) {
+  std::vector<carom::SpatialBody<double>> bodies(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    auto& body = bodies[std::size_t(i)];
+    body.parent = i - 1;
+    body.axis = carom::Vector3<double>::Unit(2 - i % 3);
+    body.centre << 0.5, 0, 0;
+    if (i > 0) body.place << 1, 0, 0;
+    body.inertia.diagonal() << 0.01, 1.0 / 12, 1.0 / 12;
+  }
+  return Spatial(bodies, {carom::Vector3<double>(0, -9.81, 0)});
+}
+
+/// The Lagrangian at ever new places: value and slopes, or all second derivatives, too.
+template <bool Curvature>
+void spatial_evaluations(benchmark::State& state) {
+  const Spatial tree = spatial_chain(state.range(0));
+  VectorX<double> q = VectorX<double>::LinSpaced(tree.size(), -1, 1);
+  const VectorX<double> v = VectorX<double>::Constant(tree.size(), 0.2);
+  carom::LagrangianDerivatives<double> out;
+  out.resize(tree.size());
+  for (auto _ : state) {
+    q(0) += 1e-6;
+    if constexpr (Curvature) {
+      tree.write_lagrangian_curvature(q, v, 0, out);
+    } else {
+      tree.write_lagrangian(q, v, 0, out);
+    }
+    benchmark::DoNotOptimize(out.value);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(spatial_evaluations<false>)->Name("spatial_slopes")->Arg(1)->Arg(5)->Arg(10)->Arg(20);
+BENCHMARK(spatial_evaluations<true>)->Name("spatial_curvature")->Arg(1)->Arg(5)->Arg(10)->Arg(20);
+
+void spatial_chain_steps(benchmark::State& state) {
+  VariationalStepper<Spatial> stepper(spatial_chain(state.range(0)));
+  time_steps(state, stepper, tilted(stepper));
+}
+BENCHMARK(spatial_chain_steps)->Arg(1)->Arg(5)->Arg(10)->Arg(20);
+
+/// A quadruped of 18 coordinates: in the air, landing and settling, or standing. Steps of 5 ms,
+/// restarted every 100.
+void quadruped_steps(benchmark::State& state) {
+  using namespace carom::examples;
+  const QuadrupedStance stance;
+  QuadrupedStepper stepper(make_quadruped(stance));
+  MechanicalState<double> start{
+      0, make_quadruped_posture(stepper.system(), stance, state.range(0) == 0 ? 10 : 0.03),
+      VectorX<double>::Zero(quadruped_size)};
+  if (state.range(0) == 2) {
+    for (int k = 0; k < 400; ++k) static_cast<void>(stepper.step(start, 0.005));
+  }
+  time_steps(state, stepper, 0.005, [&](MechanicalState<double>& at) {
+    at = start;
+    if (state.range(0) != 2) stepper.restart();
+  });
+}
+BENCHMARK(quadruped_steps)->Arg(0)->Arg(1)->Arg(2)->ArgName("phase");
 
 }  // namespace

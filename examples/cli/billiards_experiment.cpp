@@ -16,7 +16,7 @@ namespace carom::cli {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
-constexpr double heavy = 4;  ///< Mass of the heavy cue ball, in masses of the others.
+constexpr double heavy_cue_mass = 4;  ///< Mass of the heavy cue ball, in masses of the others.
 
 /// How far apart the outcomes of the break shot are, by enumeration.
 double indeterminacy(double theta, double cue_mass) {
@@ -34,7 +34,7 @@ double expected_equal(double theta) {
 /// Two reflections, cue ball of mass m_c: 4 |c| sqrt(β (1 − c)(1 + cos θ)) with β = 1/(1 + m_c)
 /// and c = ⟨u_a, u_b⟩ = β cos θ.
 double expected_heavy(double theta) {
-  const double share = 1 / (1 + heavy), c = share * std::cos(theta);
+  const double share = 1 / (1 + heavy_cue_mass), c = share * std::cos(theta);
   return 4 * std::abs(c) * std::sqrt(share * (1 - c) * (1 + std::cos(theta)));
 }
 
@@ -53,7 +53,7 @@ Panel make_angle_panel() {
   }
   for (int d = 60; d <= 180; d += 5) {
     equal_dots.push_back({double(d), indeterminacy(d * degree, 1)});
-    weighted_dots.push_back({double(d), indeterminacy(d * degree, heavy)});
+    weighted_dots.push_back({double(d), indeterminacy(d * degree, heavy_cue_mass)});
   }
   plot.curve(equal, "s1");
   plot.curve(weighted, "s3 dashed");
@@ -145,7 +145,7 @@ Experiment run_billiards_experiment() {
   experiment.comparisons.push_back({"Largest error of ξ, 60° to 180°, equal balls", "", 0,
                                     largest_error(expected_equal, 1), 1e-14});
   experiment.comparisons.push_back({"Largest error of ξ, 60° to 180°, heavy cue ball", "", 0,
-                                    largest_error(expected_heavy, heavy), 1e-14});
+                                    largest_error(expected_heavy, heavy_cue_mass), 1e-14});
   return experiment;
 }
 

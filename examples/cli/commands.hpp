@@ -23,6 +23,9 @@ struct ProjectOptions {
 
 struct SolveOptions {
   std::string file;
+  std::string law;     ///< `convex` or `coulomb`; empty: by the file.
+  std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: by the rest.
+  bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
   bool json = false;
@@ -51,6 +54,7 @@ struct ViscoelasticCommandOptions {
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
+  bool brief = false;                 ///< Shorter runs where time is long.
 };
 
 /// Each command prints its result and returns an exit code; input it cannot use throws BadInput

@@ -11,15 +11,15 @@
 namespace carom::cli {
 namespace {
 
-constexpr double friction = 0.6;
+constexpr double cone_friction = 0.6;
 constexpr Range across{0, 2.5}, upward{-1.05, 1.35};
 
 /// Regions of the (‖yₜ‖, yₙ) plane for Rₜ/Rₙ = ratio, their boundaries, and sample projections.
 Panel make_panel(const std::string& title, double ratio) {
   SvgPlot plot(title, {"sideways part of the trial impulse, |yₜ|", across, {}},
                {"normal part, yₙ", upward, {}}, 420);
-  const double surface_end = friction * upward.high;
-  const double polar = -friction * ratio;  // slope of the border between slide and separate
+  const double surface_end = cone_friction * upward.high;
+  const double polar = -cone_friction * ratio;  // slope of the border between slide and separate
   plot.area({{0, 0}, {0, upward.high}, {surface_end, upward.high}}, "stick");
   std::vector<PlotPoint> apart{{0, 0}, {0, upward.low}};
   const bool leaves_below = polar * across.high < upward.low;
@@ -35,7 +35,7 @@ Panel make_panel(const std::string& title, double ratio) {
   for (const PlotPoint& from : samples) {
     const Vector3<double> y(from.x, 0, from.y);
     const Vector3<double> p =
-        project(FrictionCone<double>{friction}, ContactWeights<double>{ratio, 1}, y).point;
+        project(FrictionCone<double>{cone_friction}, ContactWeights<double>{ratio, 1}, y).point;
     if ((p - y).norm() > 0) plot.arrow(from, {p.x(), p.z()}, "s2");
     plot.dots({from}, "s2", 3.6);
   }
@@ -52,7 +52,7 @@ Panel make_panel(const std::string& title, double ratio) {
 /// Normal entry of the nearest surface point, by narrowing an interval: no formula for it is used.
 double search_normal(const Vector3<double>& y, double ratio) {
   const auto distance = [&](double normal) {
-    return ratio * std::pow(friction * normal - y.x(), 2) + std::pow(normal - y.z(), 2);
+    return ratio * std::pow(cone_friction * normal - y.x(), 2) + std::pow(normal - y.z(), 2);
   };
   double low = 0, high = 10;
   while (high - low > 1e-9) {
@@ -86,7 +86,7 @@ Experiment run_cone_experiment() {
   const Vector3<double> y(2.2, 0, 0.95);
   for (const double ratio : {1.0, 0.15}) {
     const Vector3<double> p =
-        project(FrictionCone<double>{friction}, ContactWeights<double>{ratio, 1}, y).point;
+        project(FrictionCone<double>{cone_friction}, ContactWeights<double>{ratio, 1}, y).point;
     experiment.comparisons.push_back(
         {ratio == 1 ? "Normal impulse nearest to y = (2.2, 0, 0.95), Rₜ = Rₙ; by search"
                     : "The same with Rₜ = 0.15 Rₙ; by search",

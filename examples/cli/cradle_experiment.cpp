@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t ball_count = 3;
 constexpr std::array<double, 3> restitutions{1, 0.7, 0};
-constexpr std::array<const char*, 3> styles{"s1", "s2", "s3"};  ///< Of the restitutions.
+constexpr std::array<const char*, 3> restitution_styles{"s1", "s2",
+                                                        "s3"};  ///< Of the restitutions.
 constexpr std::array<const char*, ball_count> ball_names{"A", "B", "C"};
 
 using Speeds = std::array<double, ball_count>;
@@ -66,7 +67,7 @@ PeerBlow run_peer(const peers::Peer& peer, double restitution, double overlap = 
   return blow;
 }
 
-Panel make_energy_panel(double height) {
+Panel make_loss_panel(double height) {
   const std::string title = "Energy lost, by the speed of A";
   SvgPlot plot(title, {"speed before [m/s]", {0, 10.3}, make_ticks({0, 10})},
                {"energy lost [J]", {-1, 36}, make_ticks({0, 36})}, height);
@@ -80,9 +81,9 @@ Panel make_energy_panel(double height) {
     for (int i = 1; i <= 20; ++i) {
       computed.push_back({i / 2.0, run_cradle(i / 2.0, restitution).energy_lost});
     }
-    plot.curve(exact, styles[k]);
-    plot.dots(computed, styles[k]);
-    panel.legend.push_back({styles[k], "line", "R = " + label_text(restitution)});
+    plot.curve(exact, restitution_styles[k]);
+    plot.dots(computed, restitution_styles[k]);
+    panel.legend.push_back({restitution_styles[k], "line", "R = " + label_text(restitution)});
   }
   panel.legend.push_back({"s1", "dot", "computed by carom"});
   panel.svg = plot.str();
@@ -301,7 +302,7 @@ Experiment run_cradle_experiment() {
       "the energy is lost (their Fig. 2b).";
   const RowPicture picture = make_row_picture(installed);
   experiment.panels = {make_row_panel(picture, !installed.empty()),
-                       make_energy_panel(std::max(280, picture.height()))};
+                       make_loss_panel(std::max(280, picture.height()))};
   if (!installed.empty()) {
     experiment.panels.push_back(make_overlap_panel(installed));
     experiment.panels.push_back(make_fact_panel(installed));

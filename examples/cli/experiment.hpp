@@ -6,6 +6,8 @@
 
 namespace carom::cli {
 
+inline constexpr double earth_gravity = 9.81;  ///< Of every experiment [m/s²].
+
 /// A number that paper and pencil give, beside the one the library computes.
 struct Comparison {
   std::string quantity;
@@ -41,7 +43,7 @@ struct Experiment {
   std::vector<Comparison> comparisons;
 };
 
-/// The experiments, in the order of the page.
+/// The experiments, in the order of the page; `brief` ones run a tenth as long.
 Experiment run_cone_experiment();
 Experiment run_incline_experiment();
 Experiment run_pizza_experiment();
@@ -50,6 +52,12 @@ Experiment run_cradle_experiment();
 Experiment run_billiards_experiment();
 Experiment run_order_experiment();
 Experiment run_galperin_experiment();
+Experiment run_energy_experiment(bool brief);
+Experiment run_motion_experiment();
+Experiment run_drift_experiment(bool brief);
+Experiment run_chain_experiment();
+Experiment run_break_experiment();
+Experiment run_trex_experiment(bool brief);
 Experiment run_problem_experiment(const std::string& data_folder);
 
 /// The whole page, self-contained.

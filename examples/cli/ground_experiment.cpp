@@ -13,7 +13,7 @@ namespace {
 using examples::Ground;
 using examples::PointMass;
 
-constexpr double mass = 1, gravity = 9.81;
+constexpr double dropped_mass = 1;  ///< Glides in the other runs [kg].
 
 Ground make_soft_ground() {
   Ground ground;
@@ -24,7 +24,7 @@ Ground make_soft_ground() {
 
 /// Heights [m] of a point mass let go 4 mm above soft ground, in steps of 1 ms.
 std::vector<double> drop(int steps) {
-  PointMass falling(mass, make_soft_ground(), 0.001);
+  PointMass falling(dropped_mass, make_soft_ground(), 0.001);
   falling.position.z() = 0.004;
   falling.contact_height = 0;
   std::vector<double> heights{falling.position.z()};
@@ -43,7 +43,8 @@ Panel make_drop_panel() {
   for (std::size_t i = 0; i < heights.size(); ++i) {
     measured.push_back({double(i), 1e3 * heights[i]});
   }
-  const double rest = 1e3 * examples::resting_gap(mass, gravity, make_soft_ground().stiffness);
+  const double rest =
+      1e3 * examples::resting_gap(dropped_mass, earth_gravity, make_soft_ground().stiffness);
   plot.area({{0, 0}, {400, 0}, {400, -4.2}, {0, -4.2}}, "separate");
   plot.curve({{0, rest}, {400, rest}}, "s1 dashed");
   plot.curve(measured, "s2");
@@ -61,15 +62,16 @@ struct Gliding {
 Gliding glide(double speed) {
   constexpr double time_step = 0.01;
   const Ground ground;
-  PointMass puck(mass, ground, time_step);
+  PointMass puck(dropped_mass, ground, time_step);
   for (int i = 0; i < 300; ++i) {
     puck.velocity.x() = speed;
-    puck.step({ground.friction * mass * gravity, 0, 0});
+    puck.step({ground.friction * dropped_mass * earth_gravity, 0, 0});
   }
   const ContactWeights<double> weights = puck.problem().regularization(0);
   return {puck.position.z(),
-          examples::gliding_gap(ground, weights, mass, puck.velocity.x(), time_step),
-          -(time_step + ground.dissipation_time) * weights.normal * mass * gravity * time_step};
+          examples::gliding_gap(ground, weights, dropped_mass, puck.velocity.x(), time_step),
+          -(time_step + ground.dissipation_time) * weights.normal * dropped_mass * earth_gravity *
+              time_step};
 }
 
 Panel make_gliding_panel() {
@@ -109,8 +111,8 @@ Experiment run_ground_experiment() {
       "known, bounded, and shown rather than hidden.";
   experiment.comparisons.push_back(
       {"Depth of a mass at rest, −m g/k", "m",
-       examples::resting_gap(mass, gravity, make_soft_ground().stiffness), drop(3000).back(),
-       1e-6});
+       examples::resting_gap(dropped_mass, earth_gravity, make_soft_ground().stiffness),
+       drop(3000).back(), 1e-6});
   for (const double speed : {0.1, 1.0, 2.0}) {
     const Gliding at = glide(speed);
     experiment.comparisons.push_back({"Height when gliding at " + label_text(speed) + " m/s", "m",

@@ -15,6 +15,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json_input.hpp"
+#include "cli/json_output.hpp"
 #include "cli/table.hpp"
 #include "io/file_text.hpp"
 #include "io/number_text.hpp"
@@ -307,17 +308,11 @@ ImpactAnswer answer(const ImpactInput& input, const ImpactCommandOptions& option
   return result;
 }
 
-nlohmann::ordered_json to_json(const Vector& values) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const double x : values) array.push_back(x);
-  return array;
-}
-
 nlohmann::ordered_json to_json(const Ending& ending) {
-  return {{"velocity", to_json(ending.velocity)},
-          {"momentum", to_json(ending.momentum)},
+  return {{"velocity", json_array(ending.velocity)},
+          {"momentum", json_array(ending.momentum)},
           {"sequence", ending.sequence},
-          {"impulses", to_json(ending.impulses)},
+          {"impulses", json_array(ending.impulses)},
           {"kinetic_energy", ending.kinetic_energy}};
 }
 

@@ -17,14 +17,14 @@ using examples::FootedBody;
 using examples::make_incline;
 using examples::PointMass;
 
-constexpr double gravity = 9.81, friction = 0.5, time_step = 0.01, point_mass = 1, box_mass = 2;
-constexpr int steps = 400;
+constexpr double slope_friction = 0.5, slope_time_step = 0.01, point_mass = 1, box_mass = 2;
+constexpr int slope_steps = 400;
 
 double radians(double degrees) {
   return degrees * std::numbers::pi / 180;
 }
 bool slides(double degrees) {
-  return std::tan(radians(degrees)) > friction;
+  return std::tan(radians(degrees)) > slope_friction;
 }
 
 /// Motion along the slope after the transient has died out.
@@ -35,35 +35,37 @@ struct SlopeMotion {
 };
 
 SlopeMotion run_point(double degrees) {
-  PointMass mass(point_mass, make_incline(radians(degrees), gravity), time_step);
+  PointMass mass(point_mass, make_incline(radians(degrees), earth_gravity), slope_time_step);
   double before = 0;
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < slope_steps; ++i) {
     before = mass.velocity.x();
     mass.step();
   }
-  return {mass.velocity.x(), (mass.velocity.x() - before) / time_step,
+  return {mass.velocity.x(), (mass.velocity.x() - before) / slope_time_step,
           mass.problem().regularization(0).tangent};
 }
 
 SlopeMotion run_box(double degrees) {
   FootedBody box(examples::make_box(box_mass, {0.2, 0.15, 0.01}),
-                 make_incline(radians(degrees), gravity), time_step);
+                 make_incline(radians(degrees), earth_gravity), slope_time_step);
   double before = 0;
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < slope_steps; ++i) {
     before = box.velocity(3);
     box.step();
   }
   double stiffness = 0;  // corners move alike, so 1/Rₜ adds up over them
   for (Index i = 0; i < 4; ++i) stiffness += 1 / box.problem().regularization(i).tangent;
-  return {box.velocity(3), (box.velocity(3) - before) / time_step, 4 / stiffness};
+  return {box.velocity(3), (box.velocity(3) - before) / slope_time_step, 4 / stiffness};
 }
 
 double expected_speed(const SlopeMotion& motion, double carried_mass, double degrees) {
   return examples::creep_velocity(motion.tangent_regularization, carried_mass, radians(degrees),
-                                  gravity, time_step);
+                                  earth_gravity, slope_time_step);
 }
-double expected_acceleration(double degrees) {
-  return slides(degrees) ? examples::slide_acceleration(friction, radians(degrees), gravity) : 0;
+double expected_slope_acceleration(double degrees) {
+  return slides(degrees)
+             ? examples::slide_acceleration(slope_friction, radians(degrees), earth_gravity)
+             : 0;
 }
 
 Panel make_acceleration_panel() {
@@ -71,7 +73,7 @@ Panel make_acceleration_panel() {
   SvgPlot plot(title, {"slope angle [degrees]", {0, 60}, make_ticks({0, 60}, 6)},
                {"acceleration [m/s²]", {-0.25, 6.5}, make_ticks({0, 6}, 6)});
   std::vector<PlotPoint> exact, points, boxes;
-  for (int d = 0; d <= 240; ++d) exact.push_back({d / 4.0, expected_acceleration(d / 4.0)});
+  for (int d = 0; d <= 240; ++d) exact.push_back({d / 4.0, expected_slope_acceleration(d / 4.0)});
   for (int d = 0; d <= 60; d += 3) points.push_back({double(d), run_point(d).acceleration});
   for (int d = 0; d <= 60; d += 6) boxes.push_back({double(d), run_box(d).acceleration});
   plot.curve(exact, "s1");
@@ -136,11 +138,11 @@ Experiment run_incline_experiment() {
   for (const double degrees : {30.0, 60.0}) {
     const std::string slope = "on a slope of " + label_text(degrees) + "°";
     experiment.comparisons.push_back({"Acceleration of a point mass " + slope, "m/s²",
-                                      expected_acceleration(degrees),
+                                      expected_slope_acceleration(degrees),
                                       run_point(degrees).acceleration, 1e-9});
     experiment.comparisons.push_back({"Acceleration of a box " + slope, "m/s²",
-                                      expected_acceleration(degrees), run_box(degrees).acceleration,
-                                      1e-9});
+                                      expected_slope_acceleration(degrees),
+                                      run_box(degrees).acceleration, 1e-9});
   }
   return experiment;
 }

@@ -69,8 +69,9 @@ inline void expect_fields(const Json& value, const std::string& place,
     for (const char* expected : fields) known = known || name == expected;
     if (!known) {
       std::string list;
-      for (const char* expected : fields) list += std::string(list.empty() ? "" : ", ") + expected;
-      refuse(place + ": unknown field '" + name + "'", "only " + list, describe(field));
+      for (const char* expected : fields) list.append(list.empty() ? "" : ", ").append(expected);
+      const std::string unknown = std::string(": unknown field '").append(name).append("'");
+      refuse(place + unknown, "only " + list, describe(field));
     }
   }
   for (const char* expected : fields) {

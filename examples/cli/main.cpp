@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "io/bad_input.hpp"
@@ -62,12 +63,17 @@ std::string check_repeat(const std::string& word) {
              : "expected a whole number >= 1, got '" + word + "'";
 }
 
-/// A choice of one: the option exists so that scripts can name what they rely on.
-CLI::Validator only(const std::string& choice) {
-  return {[choice](const std::string& word) {
-            return word == choice ? "" : "expected " + choice + ", got '" + word + "'";
+/// One word of a few.
+CLI::Validator one_of(const std::vector<std::string>& choices) {
+  std::string list = choices.front();
+  for (std::size_t i = 1; i < choices.size(); ++i) {
+    list += (i + 1 < choices.size() ? ", " : " or ") + choices[i];
+  }
+  return {[choices, list](const std::string& word) {
+            const bool known = std::find(choices.begin(), choices.end(), word) != choices.end();
+            return known ? "" : "expected " + list + ", got '" + word + "'";
           },
-          "", choice};
+          "", list};
 }
 
 /// Reads an order of contacts; nothing for the two that have a name.
@@ -143,6 +149,39 @@ Output with --json:
 Methods: coulomb, contacts coupled, anchors stay on the surface; convex, the associated law;
 radial, each force cut to its cone; document_qp, least anchor velocity, inner pyramid; stick, no cone.)";
 
+constexpr const char* simulate_footer =
+    R"(Systems and their parameters (SI units); [=x] may be left out:
+  bouncing_ball    height, gravity [=9.81], mass [=1]
+  pendulum         angle, rate [=0], length [=1], mass [=1], gravity [=9.81]; from hanging down
+  double_pendulum  lengths, masses, angles, rates [=0, 0], gravity [=9.81]; angles to the vertical
+  oscillator       position, velocity [=0], mass [=1], stiffness [=1]
+  cradle           masses, velocities, radius [=0], gaps [=0..], walls left, right [=none]; the
+                   first ball's centre starts at 0
+  billiards        masses, radii, positions [[x,y]..], velocities, table [w,h] [=none]
+  galperin         exponent k, 0 to 5: a wall, a ball of mass 1, one of mass 100^k that comes in
+  rocking_block    width, height, angle, mass [=1], gravity [=9.81]; Housner's: each impact turns
+                   on at 1 - 1.5 sin^2(atan(width/height)) of the rate, times the restitution
+  kepler           eccentricity in [0, 1); half axis 1, period 2 pi, from the nearest point
+  trex             stance [=optimized], initial or straight; drop [=0.17]; order [=foot_first] or
+                   tail_first: which contact reflects first. Its dampers take energy
+
+Input: restitution R in [0, 1], 1 if missing: R^2 of the energy a plastic impact loses is kept.
+
+Output: one line of JSON
+  impact_times        instants [s]; contacts that close together count once
+  reflections         single reflections, all contacts
+  energy_error_max    largest change of energy between impacts if they lose any, else over all,
+                      relative to the largest energy; null with dampers
+  momentum_error_max  of the momentum that a symmetry keeps, relative; null without one
+  final               time, q, velocity of the last good step
+  status              converged, or why a step could not be made (exit code 3)
+Rows of --csv: time, q.., p.. (momentum), energy, event: contacts that closed since the row before,
+counted from 0, with ';' between them. Times are multiples of time_step and the duration.
+
+Example, Newton's cradle:
+  {"system":"cradle", "parameters":{"masses":[1,1,1], "radius":0.1, "velocities":[1,0,0],
+   "gaps":[0.5,0]}, "time_step":0.1, "duration":1})";
+
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -155,8 +194,7 @@ struct CommandLine {
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
   DemoOptions demo;
-  std::string law = "convex", solver = "sap", tolerance = "1e-8", repeat = "1";
-  bool rigid = false;
+  std::string tolerance = "1e-8", repeat = "1";
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -186,24 +224,31 @@ struct CommandLine {
     CLI::App* const command = app.add_subcommand("solve", "Solve one time step of contact");
     command
         ->add_option("FILE", solve.file,
-                     "A contact problem, text that starts with 'carom-problem 1'; its guess is the "
-                     "first guess")
+                     "A contact problem, recognised by content: text that starts with "
+                     "'carom-problem', whose guess is the first guess; CPF1; HDF5 as FCLIB writes")
         ->required();
-    command->add_option("--law", law, "Contact law")->check(only("convex"))->capture_default_str();
-    command->add_option("--solver", solver, "Solver")->check(only("sap"))->capture_default_str();
+    command
+        ->add_option("--law", solve.law,
+                     "Contact law; text: convex unless named, CPF1 and HDF5: coulomb")
+        ->check(one_of({"convex", "coulomb"}));
+    command
+        ->add_option("--solver", solve.solver,
+                     "Solver; sap for the convex law and compliant contact unless named, else "
+                     "newton, which begins with sap or gauss_seidel")
+        ->check(one_of({"sap", "newton", "gauss_seidel", "admm", "apgd"}));
     command
         ->add_option("--tolerance", tolerance,
-                     "T > 0, relative: stop when |grad|_{A^-1} <= T max(|v*|_A, |J' gamma|_{A^-1})")
+                     "T > 0, relative. sap, convex, compliant: stop when |grad|_{A^-1} <= T "
+                     "max(|v*|_A, |J' gamma|_{A^-1}); else when the natural map error is <= T")
         ->check(CLI::Validator(check_tolerance, ""))
         ->capture_default_str();
     command->add_option("--repeat", repeat, "Solves of which `seconds` is the median")
         ->check(CLI::Validator(check_repeat, ""))
         ->capture_default_str();
-    command->add_flag("--rigid", rigid, "Rigid limit; compliant contact is the one choice");
+    command->add_flag("--rigid", solve.rigid, "Rigid contact; CPF1 and HDF5 always are");
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
     command->callback([this] {
-      if (rigid) throw CLI::ValidationError("--rigid", "expected compliant contact, got rigid");
       solve.tolerance = *examples::parse_number(tolerance);
       solve.repeat = int(*examples::parse_count(repeat));
       exit_code_of = [this] { return run_solve(solve); };
@@ -243,10 +288,10 @@ struct CommandLine {
     command
         ->add_option("FILE", simulate.file,
                      R"(JSON: {"system":"...", "parameters":{..}, "time_step":h, "duration":T, )"
-                     R"("restitution":R}; system is one of bouncing_ball, pendulum, )"
-                     R"(double_pendulum, oscillator, cradle, galperin, billiards, kepler)")
+                     R"("restitution":R}; see below)")
         ->required();
     command->add_option("--csv", simulate.csv, "File for rows time, q, momentum, energy, event");
+    command->footer(simulate_footer);
     command->add_flag("--json", simulate.json, "The summary is JSON with or without");
     command->callback([this] { exit_code_of = [this] { return run_simulate(simulate); }; });
   }
@@ -272,6 +317,7 @@ struct CommandLine {
         "demo", "Run experiments with known answers, write a page with their pictures");
     command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
     command->add_option("--data", demo.data, "Folder of the bundled problems");
+    command->add_flag("--brief", demo.brief, "A tenth of the time in the experiments over time");
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }
 

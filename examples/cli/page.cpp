@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/animation.hpp"
 #include "cli/experiment.hpp"
 #include "cli/page_style.hpp"
 #include "io/number_text.hpp"
@@ -128,9 +129,11 @@ std::string make_page(const std::vector<Experiment>& experiments) {
       "the library on questions whose answers are known, and shows how close it came.</p></div>\n" +
       std::string(hero_picture) + "</header>\n" + make_facts(experiments);
   for (const Experiment& experiment : experiments) html += make_section(experiment);
-  return html + make_table(experiments) +
+  html += make_table(experiments);
+  return html +
          "<footer>Written by <code>carom demo</code>, from numbers computed during its run. "
-         "SI units throughout; gravity is 9.81 m/s².</footer>\n</main>\n</body>\n</html>\n";
+         "SI units throughout; gravity is 9.81 m/s².</footer>\n</main>\n<script>" +
+         std::string(animation_script) + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace carom::cli

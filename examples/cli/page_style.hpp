@@ -72,6 +72,22 @@ svg text { font-family: inherit; fill: var(--ink); }
 .dot.ring { fill: none; stroke: var(--s3); stroke-width: 1.8; }
 .bar { stroke: none; opacity: 0.88; }
 .arrow { stroke-width: 1.5; } #tip path { fill: var(--s2); }
+.player { margin-top: auto; padding-top: 6px; }
+.player > svg { width: 100%; height: auto; display: block; border-radius: 6px; }
+.controls { display: flex; align-items: center; gap: 12px; padding: 10px 0 4px; }
+.controls[hidden] { display: none; }
+.controls button { font: inherit; font-size: 14.5px; min-width: 5.2em; padding: 5px 12px; color: var(--ink);
+  background: var(--paper); border: 1px solid var(--frame); border-radius: 8px; cursor: pointer; }
+.controls button:hover { border-color: var(--ink); }
+.controls input { flex: 1; min-width: 0; accent-color: var(--s1); }
+.controls :focus-visible { outline: 2px solid var(--s1); outline-offset: 2px; }
+.controls output { font-size: 14.5px; color: var(--soft); min-width: 4.2em; text-align: right; font-variant-numeric: tabular-nums; }
+.ball { stroke: var(--card); stroke-width: 1; }
+.ball.s1 { fill: var(--s1); } .ball.s2 { fill: var(--s2); } .ball.s3 { fill: var(--s3); }
+.ball.cue { fill: #fdfbf4; stroke: #00000033; } .ball.yellow { fill: #f2bf3c; }
+.ball.body { fill-opacity: 0.22; stroke-width: 2; } .ball.body.s1 { stroke: var(--s1); } .ball.body.s2 { stroke: var(--s2); }
+.limb { fill: none; stroke-width: 5; stroke-linecap: round; stroke-linejoin: round; } .limb.far { stroke-opacity: 0.45; }
+.wall { fill: var(--frame); } .cloth { fill: var(--felt); } .cushion { fill: #5a3d28; }
 .stick { fill: var(--stick); } .separate { fill: var(--away); }
 table { border-collapse: collapse; width: 100%; font-size: 15px; margin-top: 20px; font-variant-numeric: tabular-nums; }
 th { text-align: right; font-weight: 600; color: var(--soft); font-size: 13.5px; padding: 6px 10px; border-bottom: 1px solid var(--frame); }
@@ -82,7 +98,9 @@ sup { line-height: 0; }
 td sup { font-size: 0.72em; }
 .unit { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
 footer { color: var(--soft); font-size: 14.5px; margin-top: 48px; padding-top: 18px; border-top: 1px solid var(--rule); }
+@media (prefers-reduced-motion: reduce) { * { transition: none; scroll-behavior: auto; } }
 @media (max-width: 720px) {
+  .controls button { padding: 9px 14px; }
   body { font-size: 16.5px; }
   main { padding: 0 16px 48px; }
   header { grid-template-columns: 1fr; gap: 22px; padding: 28px 0 20px; }

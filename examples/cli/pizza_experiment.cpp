@@ -10,9 +10,9 @@
 namespace carom::cli {
 namespace {
 
-constexpr double mass = 3, radius = 1.5, gravity = 9.81, friction = 0.5, time_step = 0.01;
-constexpr double transition = friction * mass * gravity * radius;  ///< Torque that slips [N·m].
-constexpr double inertia = mass * radius * radius / 2;             ///< About the axis [kg·m²].
+constexpr double disc_mass = 3, disc_radius = 1.5, disc_friction = 0.5, disc_time_step = 0.01;
+constexpr double slip_torque = disc_friction * disc_mass * earth_gravity * disc_radius;  ///< [N·m]
+constexpr double disc_inertia = disc_mass * disc_radius * disc_radius / 2;  ///< [kg·m²]
 
 /// What the disc does once it moves steadily.
 struct DiscMotion {
@@ -22,21 +22,22 @@ struct DiscMotion {
 };
 
 DiscMotion run_disc(double torque) {
-  examples::FootedBody disc(examples::make_disc(mass, radius), {}, time_step);
+  examples::FootedBody disc(examples::make_disc(disc_mass, disc_radius), {}, disc_time_step);
   double before = 0;
   for (int i = 0; i < 400; ++i) {
     before = disc.velocity(2);
     disc.step({0, 0, torque});
   }
   return {disc.impulse(0).z(), disc.impulse(0).head<2>().norm(),
-          (disc.velocity(2) - before) / time_step};
+          (disc.velocity(2) - before) / disc_time_step};
 }
 
-double expected_tangent(double torque) {
-  return time_step * std::min(torque / (3 * radius), friction * mass * gravity / 3);
+double expected_disc_tangent(double torque) {
+  return disc_time_step *
+         std::min(torque / (3 * disc_radius), disc_friction * disc_mass * earth_gravity / 3);
 }
-double expected_acceleration(double torque) {
-  return std::max(0.0, torque - transition) / inertia;
+double expected_disc_acceleration(double torque) {
+  return std::max(0.0, torque - slip_torque) / disc_inertia;
 }
 
 Panel make_friction_panel() {
@@ -44,15 +45,15 @@ Panel make_friction_panel() {
   SvgPlot plot(title, {"torque [N m]", {0, 45}, {}}, {"friction force [N]", {0, 6}, {}});
   std::vector<PlotPoint> measured;
   for (int m = 0; m <= 45; m += 3) {
-    measured.push_back({double(m), run_disc(m).tangent / time_step});
+    measured.push_back({double(m), run_disc(m).tangent / disc_time_step});
   }
   plot.curve({{0, 0},
-              {transition, expected_tangent(transition) / time_step},
-              {45, expected_tangent(45) / time_step}},
+              {slip_torque, expected_disc_tangent(slip_torque) / disc_time_step},
+              {45, expected_disc_tangent(45) / disc_time_step}},
              "s1");
-  plot.curve({{transition, 0}, {transition, 6}}, "faint dashed");
+  plot.curve({{slip_torque, 0}, {slip_torque, 6}}, "faint dashed");
   plot.dots(measured, "s2");
-  plot.note({transition + 0.8, 0.35}, "slips at μ m g R", "start", "note small");
+  plot.note({slip_torque + 0.8, 0.35}, "slips at μ m g R", "start", "note small");
   return {title, {{"s1", "line", "M/(3R), then μ m g/3"}, {"s2", "dot", "computed"}}, plot.str()};
 }
 
@@ -64,7 +65,7 @@ Panel make_spin_panel() {
   for (int m = 0; m <= 45; m += 3) {
     measured.push_back({double(m), run_disc(m).angular_acceleration});
   }
-  plot.curve({{0, 0}, {transition, 0}, {45, expected_acceleration(45)}}, "s1");
+  plot.curve({{0, 0}, {slip_torque, 0}, {45, expected_disc_acceleration(45)}}, "s1");
   plot.dots(measured, "s2");
   return {title, {{"s1", "line", "(M − μ m g R)/I"}, {"s2", "dot", "computed"}}, plot.str()};
 }
@@ -83,16 +84,17 @@ Experiment run_pizza_experiment() {
       "Friction balances the torque up to <i>μ m g R</i> = 22.07 N m; beyond it the feet "
       "slide together and the rest of the torque spins the disc.";
   for (const double fraction : {0.5, 1.5}) {
-    const double torque = fraction * transition;
+    const double torque = fraction * slip_torque;
     const DiscMotion motion = run_disc(torque);
     const std::string at = ", torque " + label_text(fraction) + " μ m g R";
     experiment.comparisons.push_back({"Normal impulse of a foot" + at, "N s",
-                                      time_step * mass * gravity / 3, motion.normal, 1e-9});
-    experiment.comparisons.push_back(
-        {"Friction impulse of a foot" + at, "N s", expected_tangent(torque), motion.tangent, 1e-9});
-    experiment.comparisons.push_back({"Angular acceleration" + at, "rad/s²",
-                                      expected_acceleration(torque), motion.angular_acceleration,
+                                      disc_time_step * disc_mass * earth_gravity / 3, motion.normal,
                                       1e-9});
+    experiment.comparisons.push_back({"Friction impulse of a foot" + at, "N s",
+                                      expected_disc_tangent(torque), motion.tangent, 1e-9});
+    experiment.comparisons.push_back({"Angular acceleration" + at, "rad/s²",
+                                      expected_disc_acceleration(torque),
+                                      motion.angular_acceleration, 1e-9});
   }
   return experiment;
 }

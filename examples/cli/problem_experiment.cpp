@@ -18,7 +18,7 @@ namespace {
 using examples::format_rounded;
 using examples::TextProblem;
 
-constexpr double tolerance = 1e-8;
+constexpr double sap_tolerance = 1e-8;
 
 struct BundledProblem {
   const char* file;
@@ -40,7 +40,7 @@ struct SolvedProblem {
 
 SolvedProblem solve(const std::string& name, const TextProblem& given) {
   using Clock = std::chrono::steady_clock;
-  SapSolver<double> solver({.tolerance = tolerance});
+  SapSolver<double> solver({.tolerance = sap_tolerance});
   solver.prepare(given.problem);
   SolvedProblem solved{name, {}, {}, 0};
   VectorX<double> velocity;
@@ -64,7 +64,7 @@ SolvedProblem solve(const std::string& name, const TextProblem& given) {
 std::vector<PlotPoint> history(const TextProblem& given, int iterations) {
   std::vector<PlotPoint> points;
   for (int limit = 0; limit <= iterations; ++limit) {
-    SapSolver<double> solver({.tolerance = tolerance, .iteration_limit = limit});
+    SapSolver<double> solver({.tolerance = sap_tolerance, .iteration_limit = limit});
     VectorX<double> velocity = given.guess;
     const SolveReport<double> report = solver.solve(given.problem, velocity);
     points.push_back({double(limit), std::log10(std::max(report.residual, 1e-16))});
@@ -80,8 +80,8 @@ Panel make_history_panel(const std::vector<std::vector<PlotPoint>>& histories,
   const Range exponents{-14, 1};
   SvgPlot plot(title, {"Newton iterations", {0, last}, {}},
                {"relative residual", exponents, make_decade_ticks(exponents)}, 300);
-  plot.curve({{0, std::log10(tolerance)}, {last, std::log10(tolerance)}}, "faint dashed");
-  plot.note({0.1, std::log10(tolerance) + 0.3}, "asked for", "start", "note small");
+  plot.curve({{0, std::log10(sap_tolerance)}, {last, std::log10(sap_tolerance)}}, "faint dashed");
+  plot.note({0.1, std::log10(sap_tolerance) + 0.3}, "asked for", "start", "note small");
   for (std::size_t i = 0; i < histories.size(); ++i) {
     plot.curve(histories[i], legend[i].style);
     plot.dots(histories[i], legend[i].style, 2.4);
@@ -132,7 +132,7 @@ Experiment run_problem_experiment(const std::string& data_folder) {
     }
     // Certificates compare with zero, so their errors are absolute.
     experiment.comparisons.push_back({"Momentum balance, " + solved.back().name, "", 0,
-                                      solved.back().certificate.residual, tolerance});
+                                      solved.back().certificate.residual, sap_tolerance});
   }
   experiment.panels = make_bar_panels(solved);
   experiment.panels.insert(experiment.panels.begin() + 1, make_history_panel(histories, legend));

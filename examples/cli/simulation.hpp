@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <span>
@@ -13,45 +14,36 @@
 #include "carom/impact/restitution.hpp"
 #include "carom/variational/impact_stepper.hpp"
 
+#include "cli/progress.hpp"
+#include "cli/simulated_systems.hpp"
+#include "io/bad_input.hpp"
 #include "io/number_text.hpp"
 
 namespace carom::cli {
 
-/// How long, in what steps and with which impacts a scene runs.
-struct SimulationPlan {
-  double time_step = 0;    ///< [s], > 0
-  double duration = 0;     ///< [s], ≥ 0
-  double restitution = 1;  ///< R, energetic [-], in [0, 1]
-  bool csv = false;        ///< Whether rows are written.
-};
-
-/// What a run tells.
-struct SimulationAnswer {
-  std::vector<double> impact_times;  ///< [s]
-  Index reflections = 0;
-  double energy_error =
-      0;  ///< relative to the largest energy, kinetic or total; NaN where it is not kept [-]
-  double momentum_error = 0;  ///< relative to the largest size; NaN where none is kept [-]
-  double time = 0;            ///< [s]
-  VectorX<double> q, velocity;
-  SolveStatus status = SolveStatus::converged;
-  std::string csv;
-};
-
-/// A system, where it starts, and which momentum it keeps.
-template <typename System>
+/// A system, where it starts, and what it keeps.
+template <typename System, typename Order = MostInfeasibleFirst<double>>
 struct Scene {
   System system;
   VectorX<double> q, velocity;
   /// Momentum kept by a symmetry, and its size for the relative error; none if empty.
   std::function<std::pair<VectorX<double>, double>(const MechanicalState<double>&)> kept = {};
-  bool lossless = true;  ///< Nothing but impacts with R < 1 takes energy.
+  bool lossless = true;     ///< Nothing but impacts takes energy.
+  double impact_share = 1;  ///< R of the system's own impacts, on top of the plan's [-], in [0, 1].
+  /// Each impact turns the system into its mirror image; it is shown as seen from outside.
+  bool mirrored = false;
+  int first_side = 1;  ///< ±1: the sign with which a mirrored system is shown at the start.
+  Order order = {};    ///< Which contact reflects first.
 };
 
 /// Elastic where R = 1, else the blend with the plastic outcome.
+template <typename Order>
 class SceneLaw {
  public:
-  explicit SceneLaw(double restitution) : elastic_only_(restitution == 1), blend_(restitution) {}
+  SceneLaw(double restitution, Order order)
+      : elastic_only_(restitution == 1),
+        elastic_({}, order),
+        blend_(restitution, PlasticLaw::moreau, {}, order) {}
 
   void prepare(const ImpactProblem<double>& problem) {
     elastic_only_ ? elastic_.prepare(problem) : blend_.prepare(problem);
@@ -67,8 +59,8 @@ class SceneLaw {
 
  private:
   bool elastic_only_;
-  ImpactResolver<double> elastic_;
-  RestitutionImpact<double> blend_;
+  ImpactResolver<double, Order> elastic_;
+  RestitutionImpact<double, Order> blend_;
 };
 
 /// Watches a number that should stay: its largest distance from where it was first seen.
@@ -84,84 +76,146 @@ struct Drift {
   [[nodiscard]] double relative() const { return size > 0 ? largest / size : 0; }
 };
 
-/// Lines of "time, q, momentum, energy, event"; the event names the contacts that closed in the
-/// step.
+/// Lines of "time, q, momentum, energy, event" in a file; the event names the contacts that closed
+/// in the step.
 class CsvRows {
  public:
-  explicit CsvRows(Index size) {
-    text_ = "time";
+  /// @param path  empty: nothing is written.
+  CsvRows(const std::string& path, Index size) : path_(path) {
+    if (path.empty()) return;
+    file_.open(path, std::ios::binary);
+    file_ << "time";
     for (const char* name : {"q", "p"}) {
-      for (Index i = 0; i < size; ++i) text_ += std::string(",") + name + std::to_string(i);
+      for (Index i = 0; i < size; ++i) file_ << ',' << name << i;
     }
-    text_ += ",energy,event\n";
+    file_ << ",energy,event\n";
+    check();
   }
-  void add(const MechanicalState<double>& state, double energy,
+  void add(const MechanicalState<double>& shown, double energy,
            std::span<const ImpactEvent<double>> events) {
-    text_ += examples::format_number(state.time);
-    for (const VectorX<double>* part : {&state.q, &state.momentum}) {
-      for (const double x : *part) text_ += "," + examples::format_number(x);
+    if (path_.empty()) return;
+    file_ << examples::format_number(shown.time);
+    for (const VectorX<double>* part : {&shown.q, &shown.momentum}) {
+      for (const double x : *part) file_ << ',' << examples::format_number(x);
     }
-    text_ += "," + examples::format_number(energy) + ",";
+    file_ << ',' << examples::format_number(energy) << ',';
     for (std::size_t k = 0; k < events.size(); ++k) {
-      text_ += (k > 0 ? ";" : "") + std::to_string(events[k].contact);
+      file_ << (k > 0 ? ";" : "") << events[k].contact;
     }
-    text_ += "\n";
+    file_ << '\n';
   }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  /// All of it is in the file, or BadInput.
+  void close() {
+    if (path_.empty()) return;
+    file_.close();
+    check();
+  }
 
  private:
-  std::string text_;
+  void check() const {
+    if (!file_) {
+      throw examples::BadInput(path_ + ": expected a file to write, writing failed");
+    }
+  }
+
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// One run of a scene.
+template <typename System, typename Order>
+class Simulation {
+ public:
+  Simulation(const Scene<System, Order>& scene, const SimulationPlan& plan)
+      : scene_(scene),
+        plan_(plan),
+        restitution_(plan.restitution * scene.impact_share),
+        stepper_(scene.system, {restitution_, scene.order}, options()),
+        state_{0, scene.q, scene.velocity},
+        side_(scene.first_side),
+        rows_(plan.csv, scene.q.size()) {
+    LegendreMap<System> legendre;
+    legendre.prepare(scene.system);
+    legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state_.momentum);
+  }
+
+  /// To the end, or to the step that fails.
+  [[nodiscard]] SimulationAnswer run() {
+    ProgressBar bar;
+    look(false);
+    for (Index k = 1; state_.time < plan_.duration; ++k) {
+      double next = std::min(double(k) * plan_.time_step, plan_.duration);
+      if (plan_.duration - next < 1e-9 * plan_.time_step) next = plan_.duration;
+      const auto report = stepper_.step(state_, next - state_.time);
+      answer_.status = report.status;
+      if (!report.converged()) break;
+      state_.time = next;
+      answer_.reflections += report.reflections;
+      if (scene_.mirrored && report.impacts % 2 == 1) side_ = -side_;
+      for (const ImpactEvent<double>& event : stepper_.events()) {
+        const bool same =
+            !answer_.impact_times.empty() && answer_.impact_times.back() == event.time;
+        if (!same) answer_.impact_times.push_back(event.time);
+      }
+      look(restitution_ < 1 && report.impacts > 0);
+      bar.show(state_.time / plan_.duration);
+    }
+    return finish();
+  }
+
+ private:
+  [[nodiscard]] static ImpactStepOptions<double> options() {
+    ImpactStepOptions<double> options;
+    options.event_limit = options.recorded_events = 1'000'000;
+    return options;
+  }
+  /// The state as seen from outside.
+  [[nodiscard]] MechanicalState<double> shown() const {
+    return {state_.time, side_ * state_.q, side_ * state_.momentum};
+  }
+  void look(bool lost) {
+    const double now = stepper_.energy(state_);
+    if (lost) energy_.first.resize(0);  // the next smooth part starts here
+    VectorX<double> velocity;
+    const bool moves = stepper_.write_velocity(state_, velocity);
+    const double kinetic = moves ? state_.momentum.dot(velocity) / 2 : 0;
+    energy_.see(VectorX<double>::Constant(1, now), std::max(std::abs(now), kinetic));
+    if (scene_.kept) {
+      const auto [value, scale] = scene_.kept(state_);
+      momentum_.see(value, scale);
+    }
+    rows_.add(shown(), now, stepper_.events());
+  }
+  [[nodiscard]] SimulationAnswer finish() {
+    rows_.close();
+    answer_.time = state_.time;
+    answer_.q = shown().q;
+    if (!stepper_.write_velocity(state_, answer_.velocity)) {
+      answer_.velocity.setZero(state_.q.size());
+    }
+    answer_.velocity *= side_;
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    answer_.energy_error = scene_.lossless ? energy_.relative() : none;
+    answer_.momentum_error = scene_.kept ? momentum_.relative() : none;
+    return std::move(answer_);
+  }
+
+  const Scene<System, Order>& scene_;
+  const SimulationPlan& plan_;
+  double restitution_;
+  ImpactStepper<System, SceneLaw<Order>> stepper_;
+  MechanicalState<double> state_;
+  double side_;
+  CsvRows rows_;
+  Drift energy_, momentum_;
+  SimulationAnswer answer_;
 };
 
 /// Runs a scene to its end, or to the step that fails.
-template <typename System>
-[[nodiscard]] SimulationAnswer simulate(const Scene<System>& scene, const SimulationPlan& plan) {
-  ImpactStepOptions<double> options;
-  options.event_limit = options.recorded_events = 1'000'000;
-  ImpactStepper<System, SceneLaw> stepper(scene.system, SceneLaw(plan.restitution), options);
-  MechanicalState<double> state{0, scene.q, scene.velocity};
-  LegendreMap<System> legendre;
-  legendre.prepare(scene.system);
-  legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state.momentum);
-  SimulationAnswer answer;
-  CsvRows rows(state.q.size());
-  Drift energy, momentum;
-  const auto look = [&](bool lost) {
-    const double now = stepper.energy(state);
-    if (lost) energy.first.resize(0);  // the next smooth part starts here
-    VectorX<double> velocity;
-    const bool moves = stepper.write_velocity(state, velocity);
-    const double kinetic = moves ? state.momentum.dot(velocity) / 2 : 0;
-    energy.see(VectorX<double>::Constant(1, now), std::max(std::abs(now), kinetic));
-    if (scene.kept) {
-      const auto [value, scale] = scene.kept(state);
-      momentum.see(value, scale);
-    }
-    if (plan.csv) rows.add(state, now, stepper.events());
-  };
-  look(false);
-  for (Index k = 1; state.time < plan.duration; ++k) {
-    double next = std::min(double(k) * plan.time_step, plan.duration);
-    if (plan.duration - next < 1e-9 * plan.time_step) next = plan.duration;
-    const auto report = stepper.step(state, next - state.time);
-    answer.status = report.status;
-    if (!report.converged()) break;
-    state.time = next;
-    answer.reflections += report.reflections;
-    for (const ImpactEvent<double>& event : stepper.events()) {
-      const bool same = !answer.impact_times.empty() && answer.impact_times.back() == event.time;
-      if (!same) answer.impact_times.push_back(event.time);
-    }
-    look(plan.restitution < 1 && report.impacts > 0);
-  }
-  answer.time = state.time;
-  answer.q = state.q;
-  if (!stepper.write_velocity(state, answer.velocity)) answer.velocity.setZero(state.q.size());
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  answer.energy_error = scene.lossless ? energy.relative() : none;
-  answer.momentum_error = scene.kept ? momentum.relative() : none;
-  answer.csv = rows.take();
-  return answer;
+template <typename System, typename Order>
+[[nodiscard]] SimulationAnswer simulate(const Scene<System, Order>& scene,
+                                        const SimulationPlan& plan) {
+  return Simulation<System, Order>(scene, plan).run();
 }
 
 }  // namespace carom::cli

@@ -2,6 +2,7 @@
 #include "cli/svg_plot.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace carom::cli {
@@ -14,10 +15,11 @@ std::string make_bar_chart(const std::string& title, const std::vector<Bar>& bar
                      "\" role=\"img\" aria-label=\"" + title + "\">\n";
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const int y = top + row * int(i);
-    const double share = bars[i].value / largest;  // none for what is not a number
-    const int length = 2 + (share > 0 ? int((width - left - right) * std::min(share, 1.0)) : 0);
     text += "<text class=\"tick bar-name\" x=\"" + std::to_string(left - 8) + "\" y=\"" +
             std::to_string(y + 20) + "\" text-anchor=\"end\">" + bars[i].name + "</text>\n";
+    if (!std::isfinite(bars[i].value)) continue;
+    const double share = std::clamp(bars[i].value / largest, 0.0, 1.0);
+    const int length = 2 + int((width - left - right) * share);
     text += "<rect class=\"bar " + style + "\" x=\"" + std::to_string(left) + "\" y=\"" +
             std::to_string(y + 5) + "\" width=\"" + std::to_string(length) +
             "\" height=\"20\" rx=\"2.5\"/>\n";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ struct PlotPoint {
 ///
 /// Colors are CSS classes, which the page defines for light and dark: `s1`, `s2`, `s3` for series,
 /// `grid`, `frame`, `tick`, `name` for the axes. Everything is drawn in data coordinates and in the
-/// order of the calls.
+/// order of the calls; a point with a place that is not finite is left out.
 class SvgPlot {
  public:
   struct Axis {
@@ -42,11 +43,13 @@ class SvgPlot {
   }
   void dots(const std::vector<PlotPoint>& points, const std::string& style, double radius = 3.2) {
     for (const PlotPoint& p : points) {
+      if (!has_place(p)) continue;
       body_ += "<circle class=\"dot " + style + "\" cx=\"" + number(to_x(p.x)) + "\" cy=\"" +
                number(to_y(p.y)) + "\" r=\"" + number(radius) + "\"/>\n";
     }
   }
   void arrow(PlotPoint from, PlotPoint to, const std::string& style) {
+    if (!has_place(from) || !has_place(to)) return;
     body_ += "<line class=\"arrow " + style + "\" marker-end=\"url(#tip)\" x1=\"" +
              number(to_x(from.x)) + "\" y1=\"" + number(to_y(from.y)) + "\" x2=\"" +
              number(to_x(to.x)) + "\" y2=\"" + number(to_y(to.y)) + "\"/>\n";
@@ -54,6 +57,7 @@ class SvgPlot {
   /// Writing at a point; anchor is `start`, `middle` or `end`.
   void note(PlotPoint at, const std::string& text, const char* anchor = "start",
             const std::string& style = "note") {
+    if (!has_place(at)) return;
     body_ += svg_text(to_x(at.x), to_y(at.y), text, anchor, style);
   }
 
@@ -73,6 +77,9 @@ class SvgPlot {
     return height_ - bottom -
            (y - y_.range.low) / (y_.range.high - y_.range.low) * (height_ - top - bottom);
   }
+  [[nodiscard]] bool has_place(PlotPoint p) const noexcept {
+    return std::isfinite(to_x(p.x)) && std::isfinite(to_y(p.y));
+  }
   [[nodiscard]] static std::string number(double value) {
     char text[64];
     const auto [stop, error] =
@@ -82,6 +89,7 @@ class SvgPlot {
   [[nodiscard]] std::string coordinates(const std::vector<PlotPoint>& points) const {
     std::string text;
     for (const PlotPoint& p : points) {
+      if (!has_place(p)) continue;
       text += (text.empty() ? "" : " ") + number(to_x(p.x)) + "," + number(to_y(p.y));
     }
     return text;
@@ -131,7 +139,8 @@ struct Bar {
   std::string label;
 };
 
-/// Horizontal bars from zero to `largest`, as SVG text.
+/// Horizontal bars from zero to `largest`, as SVG text; of a value that is not finite there is the
+/// name alone.
 [[nodiscard]] std::string make_bar_chart(const std::string& title, const std::vector<Bar>& bars,
                                          double largest, const std::string& style);
 

@@ -38,4 +38,12 @@ namespace carom::examples {
   return text;
 }
 
+/// Writes a file, which is replaced if it is there. Throws BadInput, starting with the path.
+inline void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << content;
+  file.close();
+  if (!file) throw BadInput(path + ": expected a file that can be written, was refused it");
+}
+
 }  // namespace carom::examples

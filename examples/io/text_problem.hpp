@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -18,7 +21,7 @@
 
 namespace carom::examples {
 
-/// A contact problem kept as text (examples/data/README.md), and the guess that came with it.
+/// A contact problem kept as text (docs/file_formats.md), and the guess that came with it.
 struct TextProblem {
   ContactProblem<double> problem;
   VectorX<double> guess;  ///< First guess of the velocity, n_v [m/s, rad/s].
@@ -35,7 +38,10 @@ class TextProblemParser {
 
   TextProblem parse() {
     reader_.keyword("carom-problem");
-    reader_.keyword("1", "carom-problem version");
+    const std::string_view version = reader_.next();
+    if (version != "1" && version != "2") {
+      reader_.fail("carom-problem version", "'1' or '2'", version);
+    }
     reader_.keyword("time_step");
     TextProblem result{
         ContactProblem<double>(reader_.number([] { return "time_step"; }, NumberRange::positive)),
@@ -48,8 +54,14 @@ class TextProblemParser {
     for (std::int64_t contact = 0; contact < contact_count; ++contact) {
       read_contact(result.problem);
     }
+    if (version == "2") {
+      reader_.keyword("constraints");
+      const std::int64_t constraint_count = reader_.count([] { return "constraints"; });
+      for (std::int64_t i = 0; i < constraint_count; ++i) read_constraint(result.problem);
+    }
     if (const std::string_view extra = reader_.next(); !extra.empty()) {
-      reader_.fail("after the last contact", "the end of the file", extra);
+      reader_.fail(version == "2" ? "after the last constraint" : "after the last contact",
+                   "the end of the file", extra);
     }
     result.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
     return result;
@@ -133,6 +145,67 @@ class TextProblemParser {
     return sides;
   }
 
+  void read_constraint(ContactProblem<double>& problem) {
+    item_ = "constraint " + std::to_string(problem.constraints().count());
+    reader_.keyword("constraint", item_);
+    const std::int64_t line = reader_.line();
+    const ImpulseShape shape = read_shape();
+    const Sides sides = read_sides(problem);
+    WeightedConstraint<double> law;
+    if (shape == ImpulseShape::intervals) {
+      const std::int64_t rows = reader_.count([&] { return item_ + ": rows"; }, 1);
+      if (rows > 6) reader_.fail(item_ + ": rows", "a number in [1, 6]", std::to_string(rows));
+      law.set = free_impulses<double>(int(rows));
+    } else {
+      Vector3<double> friction = Vector3<double>::Zero();
+      for (int i = 0; i < friction_count(shape); ++i) {
+        friction(i) = entry("friction", i, NumberRange::nonnegative);
+      }
+      law.set = cone_impulses<double>(shape, friction);
+    }
+    for (int row = 0; row < law.set.rows; ++row) {
+      if (shape == ImpulseShape::intervals) {
+        law.set.lower(row) = bound("lower bound", row, "-inf");
+        law.set.upper(row) = bound("upper bound", row, "inf");
+      } else {
+        law.set.shift(row) = entry("shift", row);
+      }
+      law.regularization(row) = entry("R", row, NumberRange::positive);
+      law.bias_velocity(row) = entry("bias", row);
+    }
+    add_constraint(problem, line, sides, law);
+  }
+
+  ImpulseShape read_shape() {
+    constexpr std::pair<const char*, ImpulseShape> names[]{
+        {"intervals", ImpulseShape::intervals}, {"friction", ImpulseShape::friction},
+        {"planar", ImpulseShape::planar},       {"elliptic", ImpulseShape::elliptic},
+        {"torsional", ImpulseShape::torsional}, {"rolling", ImpulseShape::rolling}};
+    const std::string_view word = reader_.next();
+    for (const auto& [name, shape] : names) {
+      if (word == name) return shape;
+    }
+    reader_.fail(item_, "'intervals', 'friction', 'planar', 'elliptic', 'torsional' or 'rolling'",
+                 word);
+  }
+
+  void add_constraint(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
+                      const WeightedConstraint<double>& law) {
+    matrix_.resize(law.set.rows, problem.body(sides.bodies[0]).size);
+    read_matrix("Jacobian");
+    if (sides.count == 1) {
+      refuse(line, problem.check_constraint(sides.bodies[0], matrix_, law));
+      problem.add_constraint(sides.bodies[0], matrix_, law);
+      return;
+    }
+    first_jacobian_ = matrix_;
+    matrix_.resize(law.set.rows, problem.body(sides.bodies[1]).size);
+    read_matrix("second Jacobian");
+    refuse(line, problem.check_constraint(sides.bodies[0], first_jacobian_, sides.bodies[1],
+                                          matrix_, law));
+    problem.add_constraint(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
+  }
+
   template <typename Law>
   void add_contact(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
                    const Law& law) {
@@ -177,6 +250,24 @@ class TextProblemParser {
   }
   double field(const char* name, NumberRange range = NumberRange::finite) {
     return reader_.number([&] { return item_ + ": " + name; }, range);
+  }
+  double entry(const char* name, int index, NumberRange range = NumberRange::finite) {
+    return reader_.number([&] { return item_ + ": " + name + " entry " + std::to_string(index); },
+                          range);
+  }
+  /// A number, or infinity in the direction in which it means no bound.
+  double bound(const char* name, int index, std::string_view infinity) {
+    const std::string_view word = reader_.next();
+    if (word == infinity) {
+      const double unbounded = std::numeric_limits<double>::infinity();
+      return infinity.front() == '-' ? -unbounded : unbounded;
+    }
+    const std::optional<double> value = parse_number(word);
+    if (!value) {
+      reader_.fail(item_ + ": " + name + " entry " + std::to_string(index),
+                   "a finite number or '" + std::string(infinity) + "'", word);
+    }
+    return *value;
   }
   static void refuse(std::int64_t line, const std::string& fault) {
     if (!fault.empty()) throw BadInput("line " + std::to_string(line) + ": " + fault);

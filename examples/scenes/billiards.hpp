@@ -7,6 +7,8 @@
 
 #include "carom/variational/concepts.hpp"
 
+#include "scenes/free_masses.hpp"
+
 namespace carom::examples {
 
 /// A rectangle between cushions, from the origin [m].
@@ -40,19 +42,11 @@ struct Billiards {
 
   void write_lagrangian(const VectorX<double>&, const VectorX<double>& v, const double&,
                         LagrangianDerivatives<double>& out) const noexcept {
-    out.value = 0;
-    out.by_q.setZero();
-    for (Index k = 0; k < size(); ++k) {
-      out.by_v(k) = mass_of(k) * v(k);
-      out.value += out.by_v(k) * v(k) / 2;
-    }
+    write_free_lagrangian([this](Index k) { return mass_of(k); }, v, out);
   }
-  void write_lagrangian_curvature(const VectorX<double>& q, const VectorX<double>& v,
-                                  const double& t,
+  void write_lagrangian_curvature(const VectorX<double>&, const VectorX<double>& v, const double&,
                                   LagrangianDerivatives<double>& out) const noexcept {
-    write_lagrangian(q, v, t, out);
-    for (MatrixX<double>* matrix : {&out.by_qq, &out.by_qv, &out.by_vv}) matrix->setZero();
-    for (Index k = 0; k < size(); ++k) out.by_vv(k, k) = mass_of(k);
+    write_free_lagrangian_curvature([this](Index k) { return mass_of(k); }, v, out);
   }
 
   void write_force(const VectorX<double>&, const VectorX<double>& v, const double&,

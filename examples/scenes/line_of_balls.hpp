@@ -8,6 +8,8 @@
 
 #include "carom/variational/concepts.hpp"
 
+#include "scenes/free_masses.hpp"
+
 namespace carom::examples {
 
 /// Balls on a line without forces; neighbours touch, walls optional. Coordinates are the centres.
@@ -28,19 +30,11 @@ struct LineOfBalls {
 
   void write_lagrangian(const VectorX<double>&, const VectorX<double>& v, const double&,
                         LagrangianDerivatives<double>& out) const noexcept {
-    out.value = 0;
-    out.by_q.setZero();
-    for (Index i = 0; i < size(); ++i) {
-      out.by_v(i) = masses[std::size_t(i)] * v(i);
-      out.value += out.by_v(i) * v(i) / 2;
-    }
+    write_free_lagrangian([this](Index k) { return masses[std::size_t(k)]; }, v, out);
   }
-  void write_lagrangian_curvature(const VectorX<double>& q, const VectorX<double>& v,
-                                  const double& t,
+  void write_lagrangian_curvature(const VectorX<double>&, const VectorX<double>& v, const double&,
                                   LagrangianDerivatives<double>& out) const noexcept {
-    write_lagrangian(q, v, t, out);
-    for (MatrixX<double>* matrix : {&out.by_qq, &out.by_qv, &out.by_vv}) matrix->setZero();
-    for (Index i = 0; i < size(); ++i) out.by_vv(i, i) = masses[std::size_t(i)];
+    write_free_lagrangian_curvature([this](Index k) { return masses[std::size_t(k)]; }, v, out);
   }
 
   void write_gaps(const VectorX<double>& q, VectorX<double>& out) const noexcept {

@@ -99,12 +99,14 @@ namespace detail {
 class Trex : public PlanarTree<double> {
  public:
   /// @param rest     configuration in which no spring pulls.
+  /// @param friction of feet and tail on the ground while they rest or slide there [-], ≥ 0.
   /// @param gravity  [m/s²], downwards.
   /// @note  Cold: allocates, throws std::invalid_argument.
   Trex(const TrexShape& shape, VectorX<double> rest, const TrexJoints& joints = {},
-       double gravity = 9.81)
+       double friction = 0.5, double gravity = 9.81)
       : PlanarTree<double>(detail::make_trex_tree(shape, gravity)),
         shape_(shape),
+        friction_(friction),
         rest_(std::move(rest)),
         stiffness_(VectorX<double>::Zero(trex_size)),
         damping_(VectorX<double>::Zero(trex_size)) {
@@ -133,6 +135,16 @@ class Trex : public PlanarTree<double> {
     for (Index i = 0; i < trex_contacts; ++i) {
       write_point(q, body_of(i), arm_of(i), along_, across_);
       for (Index j = 0; j < trex_size; ++j) out(i, j) = across_(j);
+    }
+  }
+
+  [[nodiscard]] double friction(Index) const noexcept { return friction_; }
+  void write_tangents(const VectorX<double>& q, Index contact,
+                      MatrixX<double>& out) const noexcept {
+    write_point(q, body_of(contact), arm_of(contact), along_, across_);
+    for (Index j = 0; j < trex_size; ++j) {
+      out(0, j) = along_(j);
+      out(1, j) = 0;
     }
   }
 
@@ -178,6 +190,7 @@ class Trex : public PlanarTree<double> {
   }
 
   TrexShape shape_;
+  double friction_ = 0;
   VectorX<double> rest_, stiffness_, damping_;
   mutable VectorX<double> along_, across_;
 };

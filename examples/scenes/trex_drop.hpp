@@ -42,6 +42,7 @@ struct TrexDropOptions {
   double time_step = 1e-3;  ///< [s]
   double duration = 0.5;    ///< [s]
   TrexJoints joints;
+  double friction = 0.5;  ///< of feet and tail that rest or slide on the ground [-], ≥ 0.
 };
 
 /// A robot that is let go at rest above its stance.
@@ -49,7 +50,7 @@ class TrexDrop {
  public:
   /// Cold: allocates.
   TrexDrop(const TrexStance& stance, TrexOrder order, const TrexDropOptions& options = {})
-      : stepper_(Trex(stance.shape, stance.q, options.joints),
+      : stepper_(Trex(stance.shape, stance.q, options.joints, options.friction),
                  ImpactResolver<double, TrexReflections>({}, {order})),
         time_step_(options.time_step) {
     state_.q = stance.q;
@@ -91,6 +92,8 @@ struct TrexSample {
   double energy_a;       ///< [J]
   double energy_b;       ///< [J]
   Index impacts;         ///< Instants of impact so far, both robots.
+  VectorX<double> q_a;   ///< see TrexCoordinate
+  VectorX<double> q_b;
 };
 
 /// Drops two copies that differ in nothing but the order of simultaneous reflections.
@@ -112,7 +115,7 @@ struct TrexSample {
     impacts += report_a.impacts + report_b.impacts;
     samples.push_back({a.state().time, a.norm(a.velocity() - b.velocity()) / fall,
                        (a.state().q - b.state().q).cwiseAbs().maxCoeff(), a.energy(), b.energy(),
-                       impacts});
+                       impacts, a.state().q, b.state().q});
   }
   return samples;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`carom demo`: the page is whole, self-contained and well-formed; wrong physics is an error."""
 import html.parser
+import json
 import pathlib
 import re
 import shutil
@@ -44,7 +45,6 @@ def check_page(checks, text):
     checks.expect(not page.faults, "tags", page.faults[:3])
     checks.expect(all(link.startswith("#") for link in page.links), "links", page.links)
     checks.expect("://" not in text and "@import" not in text and "url(#tip)" in text, "network")
-    checks.expect("script" not in page.tags, "scripts")
     for part in ("prefers-color-scheme: dark", "max-width: 720px", 'name="viewport"', "<title>"):
         checks.expect(part in text, "page lacks", part)
     checks.expect(page.tags.count("figure") >= 10, "figures", page.tags.count("figure"))
@@ -54,10 +54,120 @@ def check_page(checks, text):
             xml.etree.ElementTree.fromstring(drawing)
         except xml.etree.ElementTree.ParseError as fault:
             checks.expect(False, "SVG", fault, drawing[:100])
-        checks.expect("nan" not in drawing and "inf" not in drawing, "number in", drawing[:100])
+        finite = "nan" not in drawing and "inf" not in drawing
+        checks.expect(finite, "number in", drawing[:100])
     checks.expect(len(drawings) > 20, "drawings", len(drawings))
     plots = [d for d in drawings if "<polyline" in d or "<rect" in d]
     checks.expect(all("aria-label" in d for d in plots), "pictures without a description")
+
+
+#: Points that move and seconds that pass in each animation, by its title.
+ANIMATIONS = {"Equal balls": (5, 11.9), "Masses 1, 2, 1, 2, 1": (5, 11.9),
+              "The break shot to rest": (16, 20), "Optimised stance": (14, 0.44),
+              "Straight legs": (14, 0.44)}
+BRIEF = 0.2  #: what a brief run shows of the last two
+
+
+def summed(rows):
+    """Rows from the differences between them."""
+    values = []
+    for row in rows:
+        values.append([a + b for a, b in zip(row, values[-1])] if values else row)
+    return values
+
+
+def check_animation(checks, title, drawing, data, controls, brief):
+    points, duration = ANIMATIONS.get(title, (0, 0))
+    duration = BRIEF if brief and duration == 0.44 else duration
+    frames = summed(data["frames"])
+    times = summed([[t] for t in data["times"]])
+    checks.expect(len(frames) == len(times) > 50, title, "frames", len(frames), len(times))
+    checks.expect(all(len(row) == 2 * points for row in data["frames"]), title, "points")
+    checks.expect(all(a < b for a, b in zip(times, times[1:])), title, "times increase")
+    checks.expect(times[-1][0] >= 1000 * duration, title, "ends at", times[-1])
+    view = [10 * float(x) for x in drawing.get("viewBox").split()]
+    room = 40 + 0.2 * view[3]
+    checks.expect(all(-room < x < view[2] + room for row in frames for x in row[::2]) and
+                  all(-room < y < view[3] + room for row in frames for y in row[1::2]),
+                  title, "leaves the picture")
+    ways = [max(row[i] for row in frames) - min(row[i] for row in frames)
+            for i in range(2 * points)]
+    checks.expect(all(max(ways[i:i + 2]) > 20 for i in range(0, 2 * points, 2)), title,
+                  "a point stays", ways)
+    shapes = [s for s in drawing.iter() if "data-points" in s.attrib]
+    hung = {int(p) for s in shapes for p in s.get("data-points").split()}
+    checks.expect(hung == set(range(points)), title, "shapes use", hung)
+    for shape in shapes:  # the picture without a script is the first frame
+        for k, point in enumerate(shape.get("data-points").split()):
+            place = [shape.get("cx"), shape.get("cy")] if shape.tag == "circle" else \
+                shape.get("points").split()[k].split(",")
+            expected = frames[0][2 * int(point):2 * int(point) + 2]
+            checks.expect([round(10 * float(x)) for x in place] == expected, title, "start", place)
+    for part in ("hidden", '<button type="button"', 'type="range"', "aria-label=", "<output>",
+                 f'max="{len(frames) - 1}"'):
+        checks.expect(part in controls, title, "controls lack", part)
+
+
+def check_animations(checks, text, brief):
+    players = re.findall(r'<div class="player">\n(<svg.*?</svg>)\n(<div class="controls".*?</div>)\n'
+                         r'<script type="application/json">(.*?)</script>', text, flags=re.DOTALL)
+    titles = []
+    for picture, controls, data in players:
+        drawing = xml.etree.ElementTree.fromstring(picture)
+        titles.append(drawing.get("aria-label"))
+        check_animation(checks, titles[-1], drawing, json.loads(data), controls, brief)
+    checks.expect(sorted(titles) == sorted(ANIMATIONS), "animations", titles)
+    scripts = re.findall(r"<script([^>]*)>", text)
+    checks.expect(sorted(scripts) == [""] + [' type="application/json"'] * len(titles), "scripts",
+                  scripts)
+    script = text[text.rindex("<script>"):text.rindex("</script>")]
+    for part in ("prefers-reduced-motion: reduce", "requestAnimationFrame", '"click"', '"input"'):
+        checks.expect(part in script, "the player lacks", part)
+    for word in ("fetch", "import", "XMLHttp", "eval", "innerHTML", "http"):
+        checks.expect(word not in script, "the player has", word)
+    checks.expect(len(text.encode()) < 1.5e6, "size", len(text.encode()))
+
+
+#: What every run has to show beside its closed form, by words of the quantity; how many rows.
+QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 1,
+              "angle after 10 s": 1, "Order of the midpoint": 1, "Order with Yoshida": 1,
+              "Order with Suzuki": 1, "Oscillator after": 1, "Bouncing ball, impact": 4,
+              "end of all bounces": 2, "Kepler": 1, "Rocking block": 3, "Knocking pendula: largest": 1,
+              "Galperin in time: impacts": 4, "Galperin in time: relative": 1,
+              "Five equal balls": 1, "Five unequal balls": 1, "Break without": 2,
+              "Break to rest": 3, "⟨u, v⟩": 1, "Straight legs": 2, "Optimised stance: ξ": 1,
+              "optimised over straight": 1}
+#: Pictures by their titles.
+FIGURES = ["Energy error over many swings, step 0.1 s",
+           "Error of the angle after 10 s, by the step",
+           "A ball bounces without end in a finite time", "Energy error of two pendula that knock",
+           "A heavy ball and a light one before a wall: 31 impacts",
+           "How far apart the velocities are", "How far apart the places are"]
+
+
+def log_values(text, title):
+    """Heights of the curves in a picture, each as a list, from the bottom up."""
+    picture = re.search(rf'<svg [^>]*aria-label="{re.escape(title)}">.*?</svg>', text, re.DOTALL)
+    curves = re.findall(r'<polyline class="line (\S+)[^"]*" points="([^"]*)"', picture.group())
+    return {style: [-float(p.split(",")[1]) for p in points.split()] for style, points in curves}
+
+
+def check_motion(checks, text, summary):
+    lines = summary.splitlines()
+    for words, count in QUANTITIES.items():
+        rows = [line for line in lines if words in line]
+        checks.expect(len(rows) == count and all(row.endswith(" ok") for row in rows), "quantity",
+                      words, rows)
+    for title in FIGURES:
+        checks.expect(f'aria-label="{title}"' in text, "no picture of", title)
+    energy = log_values(text, FIGURES[0])
+    ours, kutta = energy["s1"], energy["s2"]
+    checks.expect(max(ours) - min(ours) < 10 and kutta[0] < ours[0] and kutta[-1] > ours[-1],
+                  "energy curves", ours[0], ours[-1], kutta[0], kutta[-1])
+    apart = log_values(text, FIGURES[5])
+    # 330 − 56 units for 17.5 decades; the first point only leads up from the axis.
+    decades = (apart["s2"][1] - apart["s1"][1]) / (330 - 56) * 17.5
+    checks.expect(decades >= 5, "Fig. 8: decades apart at the first impact", decades)
 
 
 def copy_data(checks, name, replaced):
@@ -70,39 +180,47 @@ def copy_data(checks, name, replaced):
     return data, small
 
 
-def bundled_data(checks):
-    """The bundled problems; a build with sanitizers, known by its pace, goes without the large."""
-    pace = checks.json_of("solve", DATA / "pile_n10_s60.txt", "--repeat", 9)["seconds"]
-    return DATA if pace < 1e-3 else copy_data(checks, "small", LARGE)[0]
+def runs_slowly(checks):
+    """Whether this is a build with sanitizers, known by its pace: it goes without the run in
+    which everything is right, with the large problems and the long times."""
+    return checks.json_of("solve", DATA / "pile_n10_s60.txt", "--repeat", 9)["seconds"] >= 1e-3
 
 
-def check_wrong(checks):
-    """A problem that overflows leaves an answer out of tolerance: exit code 1, and it says which."""
-    data, small = copy_data(checks, "wrong", [*LARGE, "pile_n10_s60"])
-    wrong = small.replace("-0.09809093078399499", "-1e300")
-    checks.expect(wrong != small, "the free velocity of pile_n1_s30")
-    (data / "robot_30x16.txt").write_text(wrong, encoding="utf-8")
-    result = checks.run("demo", "--output", data / "page", "--data", data)
-    checks.expect(result.returncode == 1 and result.stderr == "", "exit code", result.returncode,
-                  result.stderr)
-    lines = [line for line in result.stdout.splitlines() if line.endswith("WRONG")]
-    checks.expect(len(lines) == 1 and "robot" in lines[0], "wrong lines", lines)
+def check_missing(checks):
+    data, _ = copy_data(checks, "missing", LARGE)
     (data / "wall_n10.txt").unlink()
     checks.refused("missing data", checks.run("demo", "--output", data / "page", "--data", data),
                    "wall_n10.txt")
 
 
+def check_run(checks, data, brief, wrong):
+    """A run and its page. A problem that overflows leaves an answer out of tolerance: exit code 1,
+    and one line says which; the page is as good, without the numbers that are not finite."""
+    folder = pathlib.Path(checks.folder.name, "new", "folder")
+    outcome = checks.run("demo", "--output", folder, "--data", data, *["--brief"][:brief])
+    checks.expect(outcome.returncode == wrong and outcome.stderr == "", outcome)
+    lines = [line for line in outcome.stdout.splitlines() if "WRONG" in line]
+    checks.expect(len(lines) == wrong and all("robot" in line and line.endswith("WRONG")
+                                              for line in lines), "wrong lines", lines)
+    checks.expect(str(folder / "index.html") in outcome.stdout, "summary", outcome.stdout)
+    whole = (folder / "index.html").read_text(encoding="utf-8")
+    check_page(checks, whole)
+    check_animations(checks, whole, brief)
+    check_motion(checks, whole, outcome.stdout)
+
+
 if __name__ == "__main__":
     every = Checks()
-    folder = pathlib.Path(every.folder.name, "new", "folder")
-    problems = bundled_data(every)
-    outcome = every.run("demo", "--output", folder, "--data", problems)
-    every.expect(outcome.returncode == 0 and outcome.stderr == "", outcome)
-    every.expect("WRONG" not in outcome.stdout and str(folder / "index.html") in outcome.stdout,
-                 "summary", outcome.stdout)
-    check_page(every, (folder / "index.html").read_text(encoding="utf-8"))
-    check_wrong(every)
+    slow = runs_slowly(every)
+    problems, small = copy_data(every, "wrong", LARGE)
+    wrong = small.replace("-0.09809093078399499", "-1e300")
+    every.expect(wrong != small, "the free velocity of pile_n1_s30")
+    (problems / "robot_30x16.txt").write_text(wrong, encoding="utf-8")
+    check_run(every, problems, brief=True, wrong=True)
+    if not slow:
+        check_run(every, DATA, brief=False, wrong=False)
+    check_missing(every)
     blocked = every.file("not a folder")
-    every.refused("a file in the way", every.run("demo", "--output", blocked, "--data", problems),
+    every.refused("a file in the way", every.run("demo", "--output", blocked, "--data", DATA),
                   "--output")
     every.end()

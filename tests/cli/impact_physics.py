@@ -4,6 +4,8 @@ an order, every outcome by trying all orders, the plastic ending of balls in a l
 import math
 from fractions import Fraction
 
+from elimination import dot, solve_spd
+
 
 def diagonal(masses):
     return [[mass if i == j else 0 for j in range(len(masses))] for i, mass in enumerate(masses)]
@@ -45,38 +47,19 @@ def coxeter_gram(size, edges):
     return gram
 
 
-def dot(a, b):
-    return sum(x * y for x, y in zip(a, b))
-
-
-def solve(matrix, right):
-    """x with A x = b, A symmetric positive definite, by elimination."""
-    size = len(right)
-    rows = [list(row) + [entry] for row, entry in zip(matrix, right)]
-    for k in range(size):
-        for r in range(k + 1, size):
-            factor = rows[r][k] / rows[k][k]
-            for c in range(k, size + 1):
-                rows[r][c] -= factor * rows[k][c]
-    x = [Fraction(0)] * size
-    for k in reversed(range(size)):
-        x[k] = (rows[k][size] - dot(rows[k][k + 1:size], x[k + 1:])) / rows[k][k]
-    return x
-
-
 class Impact:
     """The impact of a scene in exact numbers; s_i is the rate of normal i as given."""
 
     def __init__(self, scene):
         self.mass = [[Fraction(entry) for entry in row] for row in scene["mass_matrix"]]
         self.normals = [[Fraction(entry) for entry in row] for row in scene["normals"]]
-        self.responses = [solve(self.mass, normal) for normal in self.normals]
+        self.responses = [solve_spd(self.mass, normal) for normal in self.normals]
         self.squares = [dot(n, r) for n, r in zip(self.normals, self.responses)]
         self.restitution = scene.get("restitution", 1)
         if "velocity" in scene:
             self.velocity = [Fraction(entry) for entry in scene["velocity"]]
         else:
-            self.velocity = solve(self.mass, [Fraction(entry) for entry in scene["momentum"]])
+            self.velocity = solve_spd(self.mass, [Fraction(entry) for entry in scene["momentum"]])
         self.momentum = self.times_mass(self.velocity)
         self.energy = dot(self.momentum, self.velocity) / 2
 

@@ -125,12 +125,11 @@ def check_command_line(checks):
         result = checks.run(*words)
         checks.expect(result.returncode == 0 and result.stdout and result.stderr == "", words, result)
     checks.expect("1e-8" in checks.run("solve", "--help").stdout, "default tolerance in the help")
-    refusals = [([], "project, solve, impact or demo"), (["settle"], "settle"), (["solve"], "FILE"),
+    refusals = [([], "project, solve, impact, simulate or demo"), (["settle"], "settle"), (["solve"], "FILE"),
                 (["project"], "FILE"), (["solve", path, path], "not expected"),
                 (["solve", path, "--json=maybe"], "--json"), (["solve", path, "--fast"], "--fast"),
-                (["solve", path, "--rigid"], "--rigid", "compliant"),
-                (["solve", path, "--law", "coulomb"], "--law", "convex"),
-                (["solve", path, "--solver", "newton"], "--solver", "sap"),
+                (["solve", path, "--law", "exact"], "--law", "convex or coulomb"),
+                (["solve", path, "--solver", "simplex"], "--solver", "sap, newton, gauss_seidel"),
                 (["solve", path, "--solver"], "--solver")]
     for bad in ("0", "-1", "nan", "inf", "1e999", "1,5", "1e-8x", "", "0x1p-3", "tight"):
         refusals.append((["solve", path, f"--tolerance={bad}"], "--tolerance"))

@@ -2,28 +2,11 @@
 """A second reader of text problems and the physics of one, in plain Python, for small problems."""
 import math
 
+from elimination import dot, solve_spd
+
 
 def norm(vector):
     return math.sqrt(sum(entry * entry for entry in vector))
-
-
-def dot(a, b):
-    return sum(x * y for x, y in zip(a, b))
-
-
-def solve_spd(matrix, right):
-    """x with A x = b, by elimination."""
-    size = len(right)
-    rows = [list(row) + [entry] for row, entry in zip(matrix, right)]
-    for k in range(size):
-        for r in range(k + 1, size):
-            factor = rows[r][k] / rows[k][k]
-            for c in range(k, size + 1):
-                rows[r][c] -= factor * rows[k][c]
-    x = [0.0] * size
-    for k in reversed(range(size)):
-        x[k] = (rows[k][size] - dot(rows[k][k + 1:size], x[k + 1:])) / rows[k][k]
-    return x
 
 
 class Contact:

@@ -9,6 +9,8 @@
 #include "support/projection_oracle.hpp"
 #include "support/set_laws.hpp"
 
+namespace box_test {
+
 using carom::Box, carom::ConeRegion, carom::Vector;
 using namespace carom::testing;
 
@@ -78,3 +80,5 @@ TEMPLATE_TEST_CASE("box: bounds count as inside, slack widens them", "[cones][ex
   const Box<TestType, 2> free{{-infinity, -infinity}, {infinity, infinity}};
   CHECK(project(free, outside).region == ConeRegion::stick);
 }
+
+}  // namespace box_test

@@ -10,6 +10,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace coulomb_contact_test {
+
 using carom::ConeRegion, carom::CoulombContact, carom::CoulombGain, carom::CoulombInverseMass,
     carom::SquareMatrix, carom::Vector3;
 using carom::testing::rounding, carom::testing::VectorSource;
@@ -139,3 +141,5 @@ TEST_CASE("coulomb_contact: 1e6 blocks", "[cones][slow][.]") {
   CAPTURE(worst);
   CHECK(worst <= 1e-12);
 }
+
+}  // namespace coulomb_contact_test

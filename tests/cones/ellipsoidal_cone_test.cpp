@@ -10,6 +10,8 @@
 #include "support/derivative_laws.hpp"
 #include "support/projection_oracle.hpp"
 
+namespace ellipsoidal_cone_test {
+
 using carom::ConeRegion, carom::EllipsoidalCone, carom::EllipsoidalRollingCone;
 using carom::EllipsoidalTorsionalCone, carom::EllipticCone, carom::FrictionCone;
 using carom::SquareMatrix, carom::Vector, carom::Vector3;
@@ -287,3 +289,5 @@ TEST_CASE("ellipsoidal_cone: membership is the ellipsoid's inequality", "[cones]
   CHECK_FALSE(in_dual(cone, Vector<double, 4>(4.5, 8.0, 5.0, 0.0)));
   CHECK(in_dual(cone, Vector<double, 4>(4.0, 8.5, 5.0, 0.0), 0.25));
 }
+
+}  // namespace ellipsoidal_cone_test

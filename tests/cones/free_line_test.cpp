@@ -7,6 +7,8 @@
 #include "support/cone_laws.hpp"
 #include "support/derivative_laws.hpp"
 
+namespace free_line_test {
+
 using carom::ConeRegion, carom::FreeLine, carom::Vector;
 using namespace carom::testing;
 
@@ -33,3 +35,5 @@ TEMPLATE_TEST_CASE("free_line: holds every finite number, and its dual only zero
   CHECK_FALSE(contains(line, Vector<TestType, 1>(Limits::quiet_NaN())));
   CHECK_FALSE(contains(line, Vector<TestType, 1>(Limits::infinity())));
 }
+
+}  // namespace free_line_test

@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace friction_cone_batch_test {
+
 using carom::ContactWeights, carom::FrictionCone, carom::FrictionConeBatch, carom::Index;
 using carom::PerContact, carom::TripleArrays, carom::Vector3;
 using namespace carom::testing;
@@ -284,3 +286,5 @@ TEMPLATE_TEST_CASE("friction_cone_batch: overflow on the way is noticed in every
   }
   same.check(7 * 4 * 32);
 }
+
+}  // namespace friction_cone_batch_test

@@ -9,6 +9,8 @@
 #include "support/derivative_laws.hpp"
 #include "support/projection_oracle.hpp"
 
+namespace friction_pyramid_test {
+
 using carom::ConeRegion, carom::FrictionCone, carom::FrictionPyramid, carom::PlanarCone;
 using carom::Vector, carom::Vector3;
 using namespace carom::testing;
@@ -116,3 +118,5 @@ TEST_CASE("friction_pyramid: exact examples with no, one and two faces active",
   const auto away = project(cone, weights, Vector3<double>(2.0, 2.0, -5.0));
   CHECK(away.region == ConeRegion::separate);  // 1/2 * 2 + 4/2 * 2 = 5
 }
+
+}  // namespace friction_pyramid_test

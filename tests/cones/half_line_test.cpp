@@ -9,6 +9,8 @@
 #include "support/cone_laws.hpp"
 #include "support/derivative_laws.hpp"
 
+namespace half_line_test {
+
 using carom::ConeRegion, carom::FrictionCone, carom::HalfLine, carom::Vector, carom::Vector3;
 using namespace carom::testing;
 
@@ -53,3 +55,5 @@ TEMPLATE_TEST_CASE("half_line: is the friction cone without friction", "[cones][
   }
   same.check(500);
 }
+
+}  // namespace half_line_test

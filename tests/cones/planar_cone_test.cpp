@@ -8,6 +8,8 @@
 #include "support/derivative_laws.hpp"
 #include "support/projection_oracle.hpp"
 
+namespace planar_cone_test {
+
 using carom::ConeRegion, carom::FrictionCone, carom::PlanarCone, carom::Vector, carom::Vector3;
 using namespace carom::testing;
 
@@ -83,3 +85,5 @@ TEST_CASE("planar_cone: one exact example per region", "[cones][example]") {
   CHECK(slide.region == ConeRegion::slide);
   CHECK((slide.point - Vector<double, 2>(1.8, 2.4)).norm() <= rounding(4, 5.0));
 }
+
+}  // namespace planar_cone_test

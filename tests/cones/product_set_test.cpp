@@ -12,6 +12,8 @@
 #include "support/cone_laws.hpp"
 #include "support/derivative_laws.hpp"
 
+namespace product_set_test {
+
 using carom::Box, carom::ConeRegion, carom::EllipticCone, carom::FreeLine, carom::FrictionCone;
 using carom::HalfLine, carom::PlanarCone, carom::ProductSet, carom::SetVector, carom::Vector;
 using carom::Vector3;
@@ -135,3 +137,5 @@ TEST_CASE("product_set: products nest and hold a single factor", "[cones][exampl
   CHECK(p.point(3) == 0.0);
   CHECK(p.point(4) == -1.0);
 }
+
+}  // namespace product_set_test

@@ -8,6 +8,8 @@
 
 #include "support/catch.hpp"
 
+namespace projection_test {
+
 using carom::ConeRegion, carom::HalfLine;
 
 static_assert(std::is_same_v<carom::SetVector<HalfLine<float>>, carom::Vector<float, 1>>);
@@ -19,3 +21,5 @@ TEST_CASE("projection: every region has its word", "[cones][example]") {
   CHECK(to_string(ConeRegion::separate) == std::string("separate"));
   CHECK(to_string(static_cast<ConeRegion>(7)) == std::string("unknown"));
 }
+
+}  // namespace projection_test

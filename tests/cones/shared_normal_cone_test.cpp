@@ -35,6 +35,8 @@ FiveBlockCone<To> convert(const FiveBlockCone<From>& cone) {
 
 }  // namespace carom
 
+namespace shared_normal_cone_test {
+
 using carom::FiveBlockCone, carom::SetVector, carom::Vector;
 using namespace carom::testing;
 
@@ -131,3 +133,5 @@ TEMPLATE_TEST_CASE("shared_normal_cone: members satisfy every inequality, dual m
     CHECK(in_dual(cone, outside, TestType(6)));
   }
 }
+
+}  // namespace shared_normal_cone_test

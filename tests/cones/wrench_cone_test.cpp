@@ -6,6 +6,8 @@
 #include "support/derivative_laws.hpp"
 #include "support/projection_oracle.hpp"
 
+namespace wrench_cone_test {
+
 using carom::ConeRegion, carom::FrictionCone, carom::RollingCone, carom::TorsionalCone;
 using carom::Vector, carom::Vector3;
 using namespace carom::testing;
@@ -116,3 +118,5 @@ TEST_CASE("wrench_cone: exact examples with one and two blocks sliding", "[cones
   const auto away = project(cone, Vector<double, 4>(4.0, 0.0, -4.0, 2.0));
   CHECK(away.region == ConeRegion::separate);  // 3/4 * 4 + 1/2 * 2 = 4
 }
+
+}  // namespace wrench_cone_test

@@ -9,6 +9,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace compliance_test {
+
 using carom::CompliantContact, carom::make_weighted, carom::WeightedContact;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -89,3 +91,5 @@ TEST_CASE("compliance: the impulse in stick is a spring and a damper taken impli
   }
   spring.check(2000);
 }
+
+}  // namespace compliance_test

@@ -16,6 +16,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace contact_problem_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::Fault, carom::Index;
 using carom::WeightedContact;
 using carom::testing::build, carom::testing::convert_vector, carom::testing::draw_problem,
@@ -536,3 +538,25 @@ TEST_CASE("contact_problem: a copy is independent", "[contact][example]") {
   CHECK(copy.body_count() == 3);
   CHECK(copy.jacobian(0, 0) == original.jacobian.transpose());
 }
+
+TEST_CASE("contact_problem: a law set anew is the law it would have been added with",
+          "[contact][law]") {
+  VectorSource<double> source(61u);
+  auto raw = draw_problem(source, {});
+  ContactProblem<double> problem = build(raw);
+  for (Index i : {Index(0), Index(3)}) {
+    const WeightedContact<double> law{0.7, {0.3, 0.2}, Eigen::Vector3d(1, 2, double(i))};
+    raw.contacts[std::size_t(i)].law = law;
+    problem.set_law(i, law);
+  }
+  const ContactProblem<double> expected = build(raw);
+  CHECK(contents(problem) == contents(expected));
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    CHECK(problem.cone(i).friction == expected.cone(i).friction);
+    CHECK(problem.regularization(i).tangent == expected.regularization(i).tangent);
+    CHECK(problem.regularization(i).normal == expected.regularization(i).normal);
+    CHECK(problem.bias_velocity(i) == expected.bias_velocity(i));
+  }
+}
+
+}  // namespace contact_problem_test

@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace curvature_test {
+
 using carom::ConeRegion, carom::ContactCurvature, carom::ContactWeights, carom::FrictionCone;
 using carom::Index, carom::make_curvature, carom::SquareMatrix, carom::Vector3;
 using carom::testing::Dual, carom::testing::foot_on_cone, carom::testing::rounding;
@@ -138,3 +140,5 @@ TEST_CASE("curvature: on the axis there is no direction to slide in", "[contact]
   CHECK(make_curvature(cone, weights, {0, 0, -1}).rank == 0);
   CHECK(make_curvature(FrictionCone<double>{0}, weights, {0, 0, -1}).rank == 0);
 }
+
+}  // namespace curvature_test

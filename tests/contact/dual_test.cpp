@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace dual_test {
+
 using carom::ContactProblem, carom::Index, carom::MatrixX, carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
 using carom::testing::DenseProblem, carom::testing::draw_problem, carom::testing::draw_velocity;
@@ -225,3 +227,5 @@ TEST_CASE("dual: contacts of bodies apart do not meet in the Delassus matrix",
   write_delassus(problem, delassus);
   CHECK((delassus - expected).cwiseAbs().maxCoeff() <= rounding(4, 1.0));
 }
+
+}  // namespace dual_test

@@ -13,6 +13,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace primal_test {
+
 using carom::ContactProblem, carom::Index, carom::MatrixX, carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
 using carom::testing::DenseProblem, carom::testing::draw_problem, carom::testing::draw_velocity;
@@ -278,3 +280,5 @@ TEST_CASE("primal: a ball pressed into the ground, by hand", "[contact][example]
   CHECK(
       conic_velocity(problem, 0, v, Vector3<double>(1, 2, 4)).isApprox(Eigen::Vector3d(0.5, 1, 2)));
 }
+
+}  // namespace primal_test

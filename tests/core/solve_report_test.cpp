@@ -4,6 +4,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/solve_status.hpp"
 
 using carom::SolveReport, carom::SolveStatus;
 
@@ -18,15 +19,7 @@ TEST_CASE("solve_report: every status has its own word", "[core][example]") {
 }
 
 TEST_CASE("solve_report: nothing counts as converged until a solver says so", "[core][example]") {
-  SolveReport<double> report;
-  CHECK_FALSE(report.converged());
-  for (const auto status :
-       {SolveStatus::iteration_limit, SolveStatus::no_progress, SolveStatus::not_finite}) {
-    report.status = status;
-    CHECK_FALSE(report.converged());
-  }
-  report.status = SolveStatus::converged;
-  CHECK(report.converged());
+  carom::testing::check_only_converged_counts(SolveReport<double>());
 }
 
 TEST_CASE("solve_report: a fresh report holds zeros", "[core][example]") {

@@ -7,6 +7,8 @@
 #include "support/impact_scenes.hpp"
 #include "support/worst_case.hpp"
 
+namespace design_sensitivity_test {
+
 using namespace carom::testing;
 using carom::design_sensitivity, carom::DesignPoint, carom::MassMatrix, carom::VectorX;
 using std::numbers::pi;
@@ -79,3 +81,5 @@ TEST_CASE("design_sensitivity: a model without a normal is refused", "[impact][e
           static_cast<void>(design_sensitivity<double>(broken, vector_of({1.2, 1}), cue));
         }).substr(0, 10) == "contact 1:");
 }
+
+}  // namespace design_sensitivity_test

@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace design_test {
+
 using namespace carom::testing;
 using carom::DesignPoint, carom::find_unique_design, carom::Index, carom::MassMatrix;
 using carom::nearest_unique_label, carom::normal_product, carom::VectorX;
@@ -108,3 +110,5 @@ TEST_CASE("design: constraints of the model are kept", "[impact][example]") {
   CHECK(std::exp(x(2)) == Approx(std::exp(x(3))).epsilon(1e-13));
   CHECK(normal_product(model(x)) == Approx(-0.5).epsilon(1e-14));
 }
+
+}  // namespace design_test

@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace friction_impact_test {
+
 using namespace carom::testing;
 using carom::FrictionImpact, carom::FrictionImpactLaw, carom::FrictionImpactOrder;
 using carom::ImpactStatus, carom::Index, carom::MassMatrix, carom::VectorX;
@@ -298,3 +300,5 @@ TEST_CASE("friction_impact: a body that slides along its contacts does not chase
   }
   rests.check(600);
 }
+
+}  // namespace friction_impact_test

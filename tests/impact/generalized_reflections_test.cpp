@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace generalized_reflections_test {
+
 using namespace carom::testing;
 using carom::GeneralizedReflections, carom::ImpactResolver, carom::ImpactStatus, carom::Index;
 using carom::MassMatrix, carom::VectorX;
@@ -206,3 +208,5 @@ TEST_CASE("generalized_reflections: a body that slides along its contacts does n
   }
   rests.check(600);
 }
+
+}  // namespace generalized_reflections_test

@@ -8,6 +8,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace impact_problem_test {
+
 using namespace carom::testing;
 using carom::ImpactProblem, carom::Index, carom::MassMatrix, carom::MatrixX, carom::VectorX;
 
@@ -242,3 +244,5 @@ TEST_CASE("impact_problem: the scale of the rates is their largest sum without c
   CHECK(problem.rate_scale(p) == Approx(6 / std::sqrt(2.0)));
   CHECK(problem.rate_scale(-p) == problem.rate_scale(p));
 }
+
+}  // namespace impact_problem_test

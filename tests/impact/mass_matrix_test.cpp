@@ -9,6 +9,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace mass_matrix_test {
+
 using carom::Index, carom::MassMatrix, carom::MatrixX, carom::VectorX;
 using carom::testing::draw_definite, carom::testing::draw_vector, carom::testing::refusal_of;
 using carom::testing::rounding, carom::testing::vector_of, carom::testing::VectorSource;
@@ -95,3 +97,5 @@ TEST_CASE("mass_matrix: what is no mass is refused by block and entry", "[impact
           static_cast<void>(MassMatrix<double>::make_diagonal(vector_of({1, 2, 0})));
         }) == "mass block 2 entry (0, 0): expected a number > 0, got 0");
 }
+
+}  // namespace mass_matrix_test

@@ -8,6 +8,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace newton_restitution_test {
+
 using namespace carom::testing;
 using carom::ImpactReport, carom::ImpactResolver, carom::ImpactStatus, carom::Index;
 using carom::MassMatrix, carom::NewtonImpact, carom::VectorX;
@@ -170,3 +172,5 @@ TEST_CASE("newton_restitution: a body that slides along its contacts does not ch
   }
   rests.check(600);
 }
+
+}  // namespace newton_restitution_test

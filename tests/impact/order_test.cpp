@@ -9,6 +9,8 @@
 #include "support/random.hpp"
 #include "support/worst_case.hpp"
 
+namespace order_test {
+
 using carom::ChosenOrder, carom::Index, carom::LeastInfeasibleFirst, carom::MostInfeasibleFirst;
 using carom::SweepOrder;
 using carom::testing::VectorSource, carom::testing::WorstCase;
@@ -136,3 +138,5 @@ TEST_CASE("order: a sweep over what is no contact is refused", "[impact][example
   CHECK(refused({0, 3}) == "order: expected the index of a contact, got 3");
   CHECK(refused({-1}) == "order: expected the index of a contact, got -1");
 }
+
+}  // namespace order_test

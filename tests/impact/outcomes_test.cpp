@@ -15,6 +15,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace outcomes_test {
+
 using namespace carom::testing;
 using carom::enumerate_outcomes, carom::ImpactOutcomes, carom::Index, carom::MassMatrix;
 using carom::VectorX;
@@ -256,3 +258,5 @@ TEST_CASE("outcomes: options that contradict themselves are refused by name", "[
   CHECK(refused({.feasibility = 2}) == "feasibility: expected a fraction in [0, 1), got 2");
   CHECK(refused({}) == "accepted");
 }
+
+}  // namespace outcomes_test

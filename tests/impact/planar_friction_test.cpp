@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace planar_friction_test {
+
 using carom::moreau_impulse, carom::PlanarImpact, carom::routh_impulse, carom::Vector;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 using Vector2 = Vector<double, 2>;
@@ -239,3 +241,5 @@ TEST_CASE("planar_friction: single precision", "[impact][example]") {
   CHECK((routh_impulse(impact).cast<double>() - routh_impulse(reference)).norm() < 1e-6);
   CHECK((moreau_impulse(impact).cast<double>() - moreau_impulse(reference)).norm() < 1e-6);
 }
+
+}  // namespace planar_friction_test

@@ -9,6 +9,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace plastic_test {
+
 using namespace carom::testing;
 using carom::ImpactStatus, carom::Index, carom::MassMatrix, carom::MatrixX;
 using carom::PlasticImpact, carom::PlasticLaw, carom::VectorX;
@@ -198,3 +200,5 @@ TEST_CASE("plastic: unlike masses in a long chain still come to rest together", 
   }
   together.check(60);
 }
+
+}  // namespace plastic_test

@@ -6,6 +6,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace reflection_test {
+
 using namespace carom::testing;
 using carom::Index, carom::make_reflection, carom::MatrixX, carom::reflect, carom::reflect_rates;
 using carom::VectorX;
@@ -81,3 +83,5 @@ TEST_CASE("reflection: a contact that repeats another does nothing", "[impact][e
   CHECK(reflect(scene.problem, 0, p) == 2);
   CHECK(p == vector_of({1, 0}));
 }
+
+}  // namespace reflection_test

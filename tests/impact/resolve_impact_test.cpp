@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace resolve_impact_test {
+
 using namespace carom::testing;
 using carom::Index, carom::VectorX, carom::ImpactStatus, carom::resolve_impact;
 
@@ -118,3 +120,5 @@ TEST_CASE("resolve_impact: options that contradict themselves are refused by nam
           }).substr(0, 53) == "collapse threshold: expected a fraction in (0, 1), go");
   }
 }
+
+}  // namespace resolve_impact_test

@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace resolve_test {
+
 using namespace carom::testing;
 using carom::ChosenOrder, carom::ImpactReport, carom::ImpactResolver, carom::ImpactStatus;
 using carom::Index, carom::LeastInfeasibleFirst, carom::MassMatrix, carom::MostInfeasibleFirst;
@@ -342,3 +344,5 @@ TEST_CASE("resolve: a body that slides along its contacts does not chase round-o
   }
   rests.check(600);
 }
+
+}  // namespace resolve_test

@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace restitution_test {
+
 using namespace carom::testing;
 using carom::ImpactResolver, carom::ImpactStatus, carom::Index, carom::MassMatrix;
 using carom::PlasticImpact, carom::PlasticLaw, carom::restitution_blend, carom::RestitutionImpact;
@@ -150,3 +152,5 @@ TEST_CASE("restitution: not-a-number is told, and the momentum left as it came",
   CHECK(impact.resolve(scene.problem, p).status == ImpactStatus::not_finite);
   CHECK(p(0) == 7);
 }
+
+}  // namespace restitution_test

@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace spatial_friction_test {
+
 using carom::moreau_impulse, carom::PlanarImpact, carom::SpatialImpact;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 using Vector3 = Eigen::Vector3d;
@@ -164,3 +166,5 @@ TEST_CASE("spatial_friction: a sphere that grazes the floor, float and double",
   see(1.0);
   see(1.0f);
 }
+
+}  // namespace spatial_friction_test

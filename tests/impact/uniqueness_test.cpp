@@ -13,6 +13,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace uniqueness_test {
+
 using namespace carom::testing;
 using carom::classify, carom::coxeter_label, carom::ImpactResolver, carom::ImpactStatus;
 using carom::Index, carom::MassMatrix, carom::MatrixX, carom::pair_reflection_bound;
@@ -431,3 +433,5 @@ TEST_CASE("uniqueness: round-off of a sliding body is no reflection", "[impact][
   }
   none.check(100);
 }
+
+}  // namespace uniqueness_test

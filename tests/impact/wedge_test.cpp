@@ -6,6 +6,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace wedge_test {
+
 using namespace carom::testing;
 using carom::has_interior, carom::Index, carom::MassMatrix, carom::VectorX;
 
@@ -94,3 +96,5 @@ TEST_CASE("wedge: a problem that is not prepared is refused", "[impact][example]
   CHECK(refusal_of([&] { static_cast<void>(has_interior(scene.problem)); }) ==
         "impact problem: expected prepare() after the last contact");
 }
+
+}  // namespace wedge_test

@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace cholesky_test {
+
 using carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -201,3 +203,5 @@ TEST_CASE("cholesky: one exact factorisation", "[linalg][example]") {
   carom::solve_lower_transposed(a, Index(3), Index(3), x);
   CHECK(Eigen::Vector3d(x[0], x[1], x[2]) == Eigen::Vector3d(1, 2, 1));
 }
+
+}  // namespace cholesky_test

@@ -9,6 +9,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace exponential_action_test {
+
 using carom::ExponentialAction, carom::Index, carom::MatrixExponential, carom::MatrixX,
     carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource;
@@ -62,3 +64,5 @@ TEST_CASE("exponential_action: long rotations keep their length", "[linalg][exam
   CHECK(action.apply([](const auto&, auto& to) { to.setZero(); }, 0.0, x) <= 2);
   CHECK(x.isZero(0));
 }
+
+}  // namespace exponential_action_test

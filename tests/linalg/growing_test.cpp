@@ -5,6 +5,8 @@
 
 #include "support/catch.hpp"
 
+namespace growing_test {
+
 using carom::Growing, carom::MatrixX, carom::VectorX;
 
 TEMPLATE_TEST_CASE("growing: memory stays while sizes come and go", "[linalg][law]", float,
@@ -46,3 +48,5 @@ TEST_CASE("growing: copies have memory of their own, moves take it along", "[lin
   assigned = std::move(x);
   CHECK((assigned.size() == 2 && assigned(1) == 14));
 }
+
+}  // namespace growing_test

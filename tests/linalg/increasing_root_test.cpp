@@ -9,6 +9,8 @@
 #include "support/catch.hpp"
 #include "support/worst_case.hpp"
 
+namespace increasing_root_test {
+
 using carom::find_increasing_root, carom::IncreasingRoot, carom::IncreasingRootOptions;
 using carom::testing::WorstCase;
 
@@ -147,3 +149,5 @@ TEST_CASE("increasing_root: a bracket down to round-off ends the search", "[lina
   CHECK(calls < 200);
   CHECK(root.argument > 0);
 }
+
+}  // namespace increasing_root_test

@@ -7,6 +7,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace lu_test {
+
 using carom::Index, carom::LuFactor, carom::MatrixX, carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource;
 
@@ -50,3 +52,5 @@ TEST_CASE("lu: a leading block, a row exchange and a singular matrix", "[linalg]
   a(0, 0) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(lu.factor(a));
 }
+
+}  // namespace lu_test

@@ -10,6 +10,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace matrix_exponential_test {
+
 using carom::Index, carom::MatrixExponential, carom::MatrixX;
 using carom::testing::rounding, carom::testing::VectorSource;
 
@@ -112,3 +114,5 @@ TEST_CASE("matrix_exponential: what is not finite is refused", "[linalg][example
   a(0, 0) = 1e6;
   CHECK_FALSE(exponential.evaluate(a));  // beyond the range
 }
+
+}  // namespace matrix_exponential_test

@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace minimum_norm_newton_test {
+
 using carom::find_nearest_root, carom::Index, carom::MatrixX, carom::MinimumNormOptions;
 using carom::SolveStatus, carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
@@ -140,3 +142,5 @@ TEST_CASE("minimum_norm_newton: single precision", "[linalg][example]") {
   CHECK(x.norm() == Approx(std::sqrt(2.0)).epsilon(1e-6));
   CHECK(x(1) == Approx(2 * x(0)).epsilon(1e-3));
 }
+
+}  // namespace minimum_norm_newton_test

@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace nonnegative_least_squares_test {
+
 using carom::Index, carom::MatrixX, carom::NonnegativeLeastSquares, carom::SolveStatus;
 using carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
@@ -223,3 +225,5 @@ TEST_CASE("nonnegative_least_squares: many variables, of which some leave and co
   kkt.check(6000);
   converged.check(2000);
 }
+
+}  // namespace nonnegative_least_squares_test

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace phi_functions_test {
+
 using carom::phi_functions;
 using carom::testing::rounding;
 
@@ -60,3 +62,5 @@ TEST_CASE("phi_functions: far to the left they are inverse powers", "[linalg][ex
   CHECK(std::abs(phi[2] - (1 - 1e-8) / 1e8) <= rounding(4, 1e-8));
   CHECK(std::abs(phi[3] - (0.5 - 1e-8) / 1e8) <= rounding(4, 1e-8));
 }
+
+}  // namespace phi_functions_test

@@ -11,6 +11,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace quadratic_program_test {
+
 using carom::Index, carom::MatrixX, carom::QuadraticProblem, carom::QuadraticProgram,
     carom::QuadraticStatus, carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource;
@@ -250,3 +252,5 @@ TEST_CASE("quadratic_program: no minimum, no numbers", "[linalg][example]") {
   CHECK(program.solve(p, x) == QuadraticStatus::not_finite);
   CHECK(std::string(to_string(QuadraticStatus::iteration_limit)) == "iteration_limit");
 }
+
+}  // namespace quadratic_program_test

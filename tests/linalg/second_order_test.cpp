@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace second_order_test {
+
 using carom::SecondOrder, carom::VectorX;
 using carom::testing::rounding;
 
@@ -15,7 +17,7 @@ namespace {
 template <typename Scalar>
 SecondOrder<Scalar> variable(Scalar x) {
   SecondOrder<Scalar> result(x);
-  result.outer = 1;
+  result.outer(0) = 1;
   result.inner(0) = 1;
   return result;
 }
@@ -23,11 +25,11 @@ SecondOrder<Scalar> variable(Scalar x) {
 template <typename Scalar>
 void check(const SecondOrder<Scalar>& got, Scalar value, Scalar slope, Scalar curvature) {
   const Scalar scale = 1 + std::abs(value) + std::abs(slope) + std::abs(curvature);
-  CAPTURE(got.value, got.outer, got.inner(0), got.mixed(0), value, slope, curvature);
+  CAPTURE(got.value, got.outer(0), got.inner(0), got.mixed(0, 0), value, slope, curvature);
   CHECK(std::abs(got.value - value) <= rounding(16, scale));
-  CHECK(std::abs(got.outer - slope) <= rounding(16, scale));
+  CHECK(std::abs(got.outer(0) - slope) <= rounding(16, scale));
   CHECK(std::abs(got.inner(0) - slope) <= rounding(16, scale));
-  CHECK(std::abs(got.mixed(0) - curvature) <= rounding(16, scale));
+  CHECK(std::abs(got.mixed(0, 0) - curvature) <= rounding(16, scale));
 }
 
 }  // namespace
@@ -65,22 +67,28 @@ TEMPLATE_TEST_CASE("second_order: functions carry slope and curvature", "[linalg
 }
 
 TEST_CASE("second_order: pairs of directions give one Hessian entry each", "[linalg][law]") {
-  // f = x² y + sin(y z): the row of x holds (2y, 2x, 0).
+  // f = x² y + sin(y z): the row of x holds (2y, 2x, 0), that of y (2x, −z² sin, cos − y z sin).
   VectorX<SecondOrder<double>> x(3);
   for (int i = 0; i < 3; ++i) {
     x(i) = SecondOrder<double>(0.3 + i);
     x(i).inner(i) = 1;
   }
-  x(0).outer = 1;
+  x(0).outer(0) = 1;
+  x(1).outer(1) = 1;
   auto f = x(0) * x(0) * x(1);
   f += sin(x(1) * x(2));
   f -= 3;
   f *= 2.0;
   f /= 2.0;
   CHECK(f.value == Approx(0.09 * 1.3 + std::sin(1.3 * 2.3) - 3));
-  CHECK(f.mixed(0) == Approx(2.6));
-  CHECK(f.mixed(1) == Approx(0.6));
-  CHECK(f.mixed(2) == Approx(0.0));
+  CHECK(f.mixed(0, 0) == Approx(2.6));
+  CHECK(f.mixed(1, 0) == Approx(0.6));
+  CHECK(f.mixed(2, 0) == Approx(0.0));
+  const double angle = 1.3 * 2.3;
+  CHECK(f.mixed(0, 1) == Approx(0.6));
+  CHECK(f.mixed(1, 1) == Approx(-2.3 * 2.3 * std::sin(angle)));
+  CHECK(f.mixed(2, 1) == Approx(std::cos(angle) - angle * std::sin(angle)));
+  CHECK(f.outer(1) == Approx(0.09 + 2.3 * std::cos(angle)));
   CHECK(f.inner(2) == Approx(1.3 * std::cos(1.3 * 2.3)));
 }
 
@@ -94,3 +102,23 @@ TEST_CASE("second_order: vectors of Eigen hold it", "[linalg][example]") {
   CHECK(x(0) != x(1));
   CHECK(x(1) >= 3.0);
 }
+
+TEST_CASE("second_order: without outer directions it is plain forward mode", "[linalg][law]") {
+  using carom::FirstOrder;
+  const double at[] = {0.4, 0.7};
+  VectorX<FirstOrder<double>> x(2);
+  VectorX<SecondOrder<double>> y(2);
+  for (int i = 0; i < 2; ++i) {
+    x(i) = at[i];
+    y(i) = at[i];
+    x(i).inner(i) = 1;
+    y(i).inner(i) = 1;
+  }
+  const auto f = sin(x(0) * x(1)) / (x(0) + 2.0) + sqrt(x(1));
+  const auto g = sin(y(0) * y(1)) / (y(0) + 2.0) + sqrt(y(1));
+  CHECK(f.value == g.value);
+  CHECK((f.inner == g.inner).all());
+  CHECK(f.mixed.size() == 0);
+}
+
+}  // namespace second_order_test

@@ -10,6 +10,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace symmetric_eigen_test {
+
 using carom::Index, carom::MatrixX, carom::SymmetricEigen, carom::VectorX;
 using carom::testing::rounding, carom::testing::VectorSource;
 
@@ -78,3 +80,5 @@ TEST_CASE("symmetric_eigen: what is not finite is refused", "[linalg][example]")
     CHECK_FALSE(eigen.solve());
   }
 }
+
+}  // namespace symmetric_eigen_test

@@ -9,12 +9,15 @@
 #include "carom/variational/composition.hpp"
 #include "carom/variational/impact_stepper.hpp"
 #include "carom/variational/planar_tree.hpp"
+#include "carom/variational/spatial_tree.hpp"
 #include "carom/variational/step_curvature.hpp"
 #include "carom/variational/stepper.hpp"
 
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+
+#include "scenes/quadruped.hpp"
 
 using namespace carom::testing;
 using carom::ImpactStepper, carom::MechanicalState, carom::StepDerivative;
@@ -51,10 +54,10 @@ void step_guarded(const System& system, std::initializer_list<double> q,
 template <template <typename> typename System>
 void curve_guarded(std::initializer_list<double> q, std::initializer_list<double> p) {
   const System<double> system;
-  const System<carom::SecondOrder<double>> lifted;
+  const System<carom::FirstOrder<double>> lifted;
   const MechanicalState<double> state{0, numbers<double>(q), numbers<double>(p)};
   const carom::Index n = 2 * system.size();
-  carom::StepCurvature<System<double>, System<carom::SecondOrder<double>>> curvature;
+  carom::StepCurvature<System<double>, System<carom::FirstOrder<double>>> curvature;
   curvature.prepare(system, lifted);
   std::vector<carom::MatrixX<double>> second(std::size_t(n), carom::MatrixX<double>::Zero(n, n));
   bool converged = true;
@@ -180,6 +183,34 @@ TEST_CASE("real_time: steps with open and held contacts do not allocate",
   {
     const carom::testing::AllocationGuard guard;
     for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
+  }
+  CHECK(converged);
+}
+
+TEST_CASE("real_time: spatial trees do not allocate, standing on their feet either",
+          "[variational][real_time]") {
+  using namespace carom::examples;
+  std::vector<carom::SpatialBody<double>> bodies(3);
+  for (int i = 0; i < 3; ++i) {
+    auto& body = bodies[std::size_t(i)];
+    body.parent = i - 1;
+    body.axis = carom::Vector3<double>::Unit(i);
+    body.place << 0.5, 0, 0;
+    body.centre << 0.3, 0.1, 0;
+    body.inertia.setIdentity();
+  }
+  step_guarded(carom::SpatialTree<double>(bodies), {0.1, 0.2, 0.3}, {1, 0, -1});
+
+  const QuadrupedStance stance;
+  QuadrupedStepper stepper(make_quadruped(stance));
+  MechanicalState<double> state{0, make_quadruped_posture(stepper.system(), stance, 0.01),
+                                carom::VectorX<double>::Zero(quadruped_size)};
+  bool converged = true;
+  for (int k = 0; k < 20; ++k) converged = stepper.step(state, 0.01).converged() && converged;
+  CHECK(stepper.held().size() == 4);
+  {
+    const carom::testing::AllocationGuard guard;
+    for (int k = 0; k < 10; ++k) converged = stepper.step(state, 0.01).converged() && converged;
   }
   CHECK(converged);
 }

@@ -10,6 +10,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace billiards_test {
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::ImpactStepper, carom::Index, carom::MatrixX, carom::MechanicalState, carom::VectorX;
@@ -143,3 +145,5 @@ TEST_CASE("billiards: fifteen balls break and come to rest on the table", "[scen
   CHECK(deepest < 1e-8);
   CHECK(rise < 1e-12);
 }
+
+}  // namespace billiards_test

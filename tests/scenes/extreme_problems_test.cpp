@@ -12,6 +12,8 @@
 #include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 
+namespace extreme_problems_test {
+
 using carom::CompliantContact, carom::ContactProblem, carom::ContactSolution, carom::Index;
 using carom::solve_contact;
 using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
@@ -163,3 +165,5 @@ TEST_CASE("extreme problems: weights near the bottom of a double still end in a 
   CHECK(solution.impulse.allFinite());
   CHECK(solution.velocity.norm() <= 10);
 }
+
+}  // namespace extreme_problems_test

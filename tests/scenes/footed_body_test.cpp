@@ -7,6 +7,8 @@
 
 #include "scenes/ground.hpp"
 
+namespace footed_body_test {
+
 using carom::examples::BodyShape, carom::examples::FootedBody, carom::examples::Ground;
 using carom::examples::make_disc;
 
@@ -94,3 +96,5 @@ TEST_CASE("footed_body: a table on four legs stands level, every leg carrying a 
     CHECK(table.impulse(foot).head<2>().norm() <= 1e-7);
   }
 }
+
+}  // namespace footed_body_test

@@ -15,6 +15,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace impact_scenes_test {
+
 using namespace carom::testing;
 using carom::ImpactReport, carom::ImpactResolver, carom::ImpactStatus, carom::Index;
 using carom::MassMatrix, carom::PlasticImpact, carom::PlasticLaw, carom::VectorX;
@@ -180,3 +182,5 @@ TEST_CASE("scenes: normals given twice do not count twice", "[impact][scene]") {
       carom::enumerate_outcomes(scene.problem, scene.mass, vector_of({3, 2, 1})).outcomes.size() ==
       1);
 }
+
+}  // namespace impact_scenes_test

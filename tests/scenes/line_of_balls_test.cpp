@@ -11,6 +11,8 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
+namespace line_of_balls_test {
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::ImpactStepper, carom::ImpactStepOptions, carom::Index, carom::MechanicalState;
@@ -132,3 +134,5 @@ TEST_CASE("line_of_balls: more digits of pi", "[scenes][oracle][slow][.]") {
   check_galperin(4, 31415, 0.1);
   check_galperin(5, 314159, 0.1);
 }
+
+}  // namespace line_of_balls_test

@@ -7,6 +7,8 @@
 
 #include "scenes/ground.hpp"
 
+namespace point_mass_test {
+
 using carom::examples::Ground, carom::examples::make_incline, carom::examples::PointMass;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE("point_mass: the answer follows the units of length, mass and time", "
     CHECK((there.impulse() - kilogram * speed * here.impulse()).norm() <= 1e-12);
   }
 }
+
+}  // namespace point_mass_test

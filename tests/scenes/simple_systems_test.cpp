@@ -8,6 +8,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace simple_systems_test {
+
 using namespace carom::examples;
 using carom::VariationalStepper, carom::VectorX;
 using carom::testing::numbers;
@@ -58,3 +60,5 @@ TEST_CASE("simple_systems: energy is kept", "[scenes][law]") {
   CHECK(energy_error(SpringMass{2, 3}, numbers<double>({1}), numbers<double>({-2}), 2) < 1e-12);
   CHECK(energy_error(KeplerOrbit{}, numbers<double>({0.4, 0}), numbers<double>({0, 2}), 2) < 1e-4);
 }
+
+}  // namespace simple_systems_test

@@ -3,14 +3,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
-#include <vector>
-
-#include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
-
-#include "io/text_problem_writer.hpp"
+namespace text_problem_test {
 
 namespace {
 
@@ -30,19 +27,22 @@ std::string fault_of(const std::string& text) {
   return {};
 }
 
-const std::vector<std::string> bundled{"pile_n1_s30", "pile_n10_s60",     "robot_30x16",
-                                       "wall_n10",    "mujoco_sphere_10", "mujoco_box_10"};
-
-TextProblem read_bundled(const std::string& name) {
-  return carom::examples::read_text_problem(CAROM_SOURCE_DIR "/examples/data/" + name + ".txt");
-}
-
 const std::string small_problem =
     "carom-problem 1\ntime_step 0.5\nbodies 2\n"
     "body 1\n2\n3\n4\nbody 2\n1 0 0 5\n6 7\n8 9\n"
     "contacts 2\n"
     "contact weighted 2 1 0 0.5 0.25 0.125 1 2 3\n1 2 3 4 5 6 7 8 9\n"
     "contact compliant 1 0 -0.01 100 0.5 0.75 0 0.1\n0 3 4\n";
+
+const std::string constrained_problem =
+    "carom-problem 2" + small_problem.substr(std::string("carom-problem 1").size()) +
+    "constraints 3\n"
+    "constraint intervals 1 1 2\n-inf inf 0.5 3\n-1 2 0.25 -4\n1 2\n3 4\n"
+    "constraint torsional 2 0 1 0.5 0.125\n0 2 1\n0 2 3\n0.75 4 5\n0 6 7\n"
+    "1\n2\n3\n4\n5 6\n7 8\n9 10\n11 12\n"
+    "constraint rolling 1 1 0.5 0.25 0.125\n"
+    "0 1 0\n0 1 0\n0 2 0\n0 3 0\n0 3 0\n0 4 0\n"
+    "1 0\n0 1\n1 1\n1 2\n1 3\n1 4\n";
 
 }  // namespace
 
@@ -75,30 +75,47 @@ TEST_CASE("text_problem: every number lands where the format says", "[scenes][ex
   CHECK(std::abs(p.bias_velocity(1).z() - 0.01) < 1e-15);
 }
 
-TEST_CASE("text_problem: what is written reads back to the last digit", "[scenes][law]") {
-  for (const std::string& name : bundled) {
-    CAPTURE(name);
-    const TextProblem given = read_bundled(name);
-    const std::string text = carom::examples::write_text_problem(given.problem, given.guess);
-    const TextProblem again = parse_text_problem(text);
-    CHECK(carom::examples::write_text_problem(again.problem, again.guess) == text);
-    CHECK(again.guess == given.guess);
-    Eigen::VectorXd first = given.guess, second = again.guess;
-    carom::SapSolver<double> solver;
-    const auto first_report = solver.solve(given.problem, first);
-    const auto second_report = solver.solve(again.problem, second);
-    CHECK(first_report.converged());
-    CHECK(first_report.iterations == second_report.iterations);
-    CHECK(first == second);
-  }
+TEST_CASE("text_problem: so does every number of a constraint", "[scenes][example]") {
+  const TextProblem given = parse_text_problem(constrained_problem);
+  const auto& list = given.problem.constraints();
+  REQUIRE(list.count() == 3);
+  const auto& intervals = list.law(0);
+  CHECK(list.side_count(0) == 1);
+  CHECK(list.side_body(0, 0) == 1);
+  CHECK(intervals.set.shape == carom::ImpulseShape::intervals);
+  REQUIRE(intervals.set.rows == 2);
+  CHECK(intervals.set.lower(0) == -std::numeric_limits<double>::infinity());
+  CHECK(intervals.set.upper(0) == std::numeric_limits<double>::infinity());
+  CHECK(intervals.set.lower(1) == -1);
+  CHECK(intervals.set.upper(1) == 2);
+  CHECK(intervals.regularization.head<2>() == Eigen::Vector2d(0.5, 0.25));
+  CHECK(intervals.bias_velocity.head<2>() == Eigen::Vector2d(3, -4));
+  CHECK(list.jacobian(0, 0, 0).transpose().topRows(2) ==
+        (Eigen::Matrix2d() << 1, 2, 3, 4).finished());
+  const auto& torsional = list.law(1);
+  CHECK(list.side_count(1) == 2);
+  CHECK(list.side_body(1, 0) == 0);
+  CHECK(list.side_body(1, 1) == 1);
+  CHECK(torsional.set.shape == carom::ImpulseShape::torsional);
+  CHECK(torsional.set.friction == Eigen::Vector3d(0.5, 0.125, 0));
+  CHECK(torsional.set.shift.head<4>() == Eigen::Vector4d(0, 0, 0.75, 0));
+  CHECK(torsional.regularization.head<4>() == Eigen::Vector4d(2, 2, 4, 6));
+  CHECK(torsional.bias_velocity.head<4>() == Eigen::Vector4d(1, 3, 5, 7));
+  CHECK(list.jacobian(1, 0, 0) == Eigen::RowVector3d(1, 2, 3));
+  CHECK(list.jacobian(1, 0, 1)(0, 0) == 4);
+  CHECK(list.jacobian(1, 1, 1).col(0) == Eigen::Vector2d(11, 12));
+  CHECK(list.law(2).set.friction == Eigen::Vector3d(0.5, 0.25, 0.125));
+  CHECK(list.law(2).set.rows == 6);
 }
 
 TEST_CASE("text_problem: no prefix of a problem is a problem", "[scenes][law]") {
-  for (std::size_t length = 0; length + 2 < small_problem.size(); ++length) {
-    CAPTURE(length);
-    const std::string text = small_problem.substr(0, length);
-    CHECK_FALSE(fault_of(text).empty());
-    CHECK(fault_of(text).find('\n') == std::string::npos);
+  for (const std::string& whole : {small_problem, constrained_problem}) {
+    for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
+      CAPTURE(length);
+      const std::string text = whole.substr(0, length);
+      CHECK_FALSE(fault_of(text).empty());
+      CHECK(fault_of(text).find('\n') == std::string::npos);
+    }
   }
 }
 
@@ -117,6 +134,43 @@ TEST_CASE("text_problem: faults name line, item, field and what was expected",
   CHECK(fault_of(with("body 2", "body 3000000000")).find("line 8: body 1: size") == 0);
   CHECK(fault_of(small_problem + " 1") ==
         "line 17: after the last contact: expected the end of the file, got '1'");
+  CHECK(fault_of(with("problem 1", "problem 3")) ==
+        "line 1: carom-problem version: expected '1' or '2', got '3'");
+  CHECK(fault_of(with("problem 1", "problem 2")) ==
+        "line 17: expected 'constraints', got the end of the file");
+}
+
+TEST_CASE("text_problem: faults of constraints do, too", "[scenes][example]") {
+  const auto with = [](const std::string& old, const std::string& replacement) {
+    std::string text = constrained_problem;
+    return text.replace(text.find(old), old.size(), replacement);
+  };
+  CHECK(fault_of(with("intervals 1 1 2", "interval 1 1 2")) ==
+        "line 18: constraint 0: expected 'intervals', 'friction', 'planar', 'elliptic', "
+        "'torsional' or 'rolling', got 'interval'");
+  CHECK(fault_of(with("intervals 1 1 2", "intervals 1 1 7")) ==
+        "line 18: constraint 0: rows: expected a number in [1, 6], got '7'");
+  CHECK(fault_of(with("-inf inf", "inf inf")) ==
+        "line 19: constraint 0: lower bound entry 0: expected a finite number or '-inf', got "
+        "'inf'");
+  CHECK(fault_of(with("-inf inf", "-inf -inf")) ==
+        "line 19: constraint 0: upper bound entry 0: expected a finite number or 'inf', got "
+        "'-inf'");
+  CHECK(fault_of(with("-1 2 0.25", "3 2 0.25")) ==
+        "line 18: constraint 0: upper bound entry 1: expected a number no less than the lower "
+        "bound, got 2");
+  CHECK(fault_of(with("0.5 0.125\n", "0.5 -0.125\n")) ==
+        "line 23: constraint 1: friction entry 1: expected a finite number >= 0, got '-0.125'");
+  CHECK(fault_of(with("0 2 3\n", "0 3 3\n")) ==
+        "line 23: constraint 1: regularization entry 1: expected the same as the entry before, "
+        "got 3");
+  CHECK(fault_of(with("0.75 4 5", "0.75 -4 5")) ==
+        "line 26: constraint 1: R entry 2: expected a finite number > 0, got '-4'");
+  CHECK(fault_of(with("torsional 2 0 1", "torsional 2 0 0")).find("line 23: constraint 1: ") == 0);
+  CHECK(fault_of(with("1 2\n3 4\n", "0 0\n3 4\n")) ==
+        "line 18: constraint 0: Jacobian row 0: expected a non-zero row, got zero");
+  CHECK(fault_of(constrained_problem + "x") ==
+        "line 49: after the last constraint: expected the end of the file, got 'x'");
 }
 
 TEST_CASE("number_text: numbers are finite words, whatever follows", "[scenes][example]") {
@@ -134,3 +188,5 @@ TEST_CASE("number_text: numbers are finite words, whatever follows", "[scenes][e
   CHECK_FALSE(carom::examples::parse_count("99999999999999999999"));
   CHECK(*carom::examples::parse_count("99999999999") == 99999999999);
 }
+
+}  // namespace text_problem_test

@@ -5,8 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/impact/restitution.hpp"
+
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
+
+namespace trex_drop_test {
 
 using namespace carom::examples;
 using namespace carom::testing;
@@ -121,6 +125,48 @@ TEST_CASE("trex_drop: nothing sinks into the ground", "[scenes][law]") {
   CHECK(lowest > -1e-8);
 }
 
+TEST_CASE("trex_drop: after a plastic landing foot and tail rub, then stand", "[scenes][law]") {
+  double spread_before = 1;
+  for (const double friction : {0.0, 0.1, 0.5, 1.0}) {
+    const TrexStance stance = optimum();
+    carom::ImpactStepper<Trex, carom::RestitutionImpact<double>> stepper(
+        Trex(stance.shape, stance.q, {}, friction), carom::RestitutionImpact<double>(0.0));
+    const Trex& trex = stepper.system();
+    carom::MechanicalState<double> state{0, stance.q, VectorX<double>::Zero(Index{trex_size})};
+    state.q(trex_y) += 0.01;
+    double energy = stepper.energy(state), rise = 0;
+    const double start = energy;
+    const auto run_to = [&](double time) {
+      while (state.time < time) {
+        REQUIRE(stepper.step(state, 1e-3).converged());
+        const double now = stepper.energy(state);
+        rise = std::max(rise, now - energy);
+        energy = now;
+      }
+    };
+    run_to(1);
+    const double foot = trex.tip(state.q, trex_right_foot)(0);
+    const double tail = trex.tip(state.q, trex_tail_tip)(0);
+    run_to(1.2);
+    CAPTURE(friction, rise);
+    CHECK(rise <= rounding(100, start));
+    REQUIRE(stepper.held().size() == 2);
+    // The robot's weight stands on both, but for what still swings.
+    double mass = 0;
+    for (const auto& body : trex.bodies()) mass += body.mass;
+    const double carried = stepper.held_impulses().sum() / 1e-3;
+    CHECK(carried == Approx(9.81 * mass).epsilon(2e-2));
+    if (friction > 0.3) {
+      CHECK(std::abs(trex.tip(state.q, trex_right_foot)(0) - foot) <= 1e-12);
+      CHECK(std::abs(trex.tip(state.q, trex_tail_tip)(0) - tail) <= 1e-12);
+      CHECK(carried == Approx(9.81 * mass).epsilon(1e-4));
+    }
+    // The more friction, the less the legs spread.
+    CHECK(tail - foot < spread_before);
+    spread_before = tail - foot;
+  }
+}
+
 TEST_CASE("trex_drop: actuators in kg, cm and s hold the stance for half a second",
           "[scenes][slow][.]") {
   TrexDropOptions options;
@@ -136,3 +182,5 @@ TEST_CASE("trex_drop: actuators in kg, cm and s hold the stance for half a secon
   CHECK(hip < 0.5);
   CHECK(lowest > 0.03);
 }
+
+}  // namespace trex_drop_test

@@ -8,6 +8,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace trex_stance_test {
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::VectorX;
@@ -87,3 +89,5 @@ TEST_CASE("trex_stance: the optimised stance is five orders less indeterminate t
   CHECK(optimized <= 1e-5 * straight);
   CHECK(optimized <= rounding(10, 1.0));
 }
+
+}  // namespace trex_stance_test

@@ -3,14 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
+
+#include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
+#include "support/residual_noise.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
+
+namespace certificate_test {
 
 using carom::Certificate, carom::certify, carom::ContactProblem, carom::Index, carom::MatrixX;
 using carom::Vector3, carom::VectorX;
@@ -63,6 +70,55 @@ NaturalMap natural_map(const DenseProblem<Long>& dense, const VectorX<Long>& gam
   return map;
 }
 
+/// The part of the named owner is the largest there is, up to rounding.
+template <typename Scalar>
+void see_worst(const RawProblem& raw, const DenseProblem<Long>& dense, const VectorX<Long>& v,
+               const VectorX<Long>& gamma, const Certificate<Scalar>& c, WorstCase& law) {
+  const auto see = [&](const std::vector<Long>& parts, Index owner, Long slack) {
+    const Long largest = *std::max_element(parts.begin(), parts.end());
+    const bool named = owner >= 0 && owner < Index(parts.size());
+    law.see_holds(named ? parts[std::size_t(owner)] >= largest - slack : largest <= slack,
+                  double(owner), double(largest));
+  };
+  const Long unit = rounding(1000, Scalar(1));
+  DenseProblem<Long> plain = dense;
+  plain.weights.setOnes();
+  const VectorX<Long> outside = gamma - plain.project(gamma), y = dense.trial(v),
+                      nearest = dense.impulse(v), u = dense.conic_velocity(v, gamma);
+  std::vector<Long> far, power, gap;
+  for (Index i = 0; i < dense.contact_count(); ++i) {
+    far.push_back(outside.segment<3>(3 * i).norm());
+    power.push_back(std::abs(gamma.segment<3>(3 * i).dot(u.segment<3>(3 * i))));
+    Long sum = 0;
+    for (Index k = 3 * i; k < 3 * i + 3; ++k) {
+      const Long miss = gamma(k) - nearest(k);
+      sum += dense.weights(k) * (miss * miss / 2 + gamma(k) * (nearest(k) - y(k)));
+    }
+    gap.push_back(std::abs(sum));
+  }
+  const Long reach = y.norm() + gamma.norm(), heavy = dense.weights.maxCoeff();
+  const Long fast = dense.jacobian.norm() * v.norm() + dense.bias.norm() + heavy * reach;
+  see(far, c.cone_violation_contact, unit * gamma.norm());
+  see(power, c.complementarity_contact, unit * gamma.norm() * fast);
+  see(gap, c.duality_gap_contact, unit * reach * fast);
+  const auto see_body = [&](const VectorX<Long>& push, Index owner) {
+    const VectorX<Long> miss = multiply<Long>(dense.momentum, v - dense.free_velocity) - push;
+    std::vector<Long> parts;
+    Index start = 0;
+    for (const auto& body : raw.bodies) {
+      VectorX<Long> own = VectorX<Long>::Zero(miss.size());
+      own.segment(start, body.momentum.rows()) = miss.segment(start, body.momentum.rows());
+      parts.push_back(dense.momentum_norm(own));
+      start += body.momentum.rows();
+    }
+    see(parts, owner,
+        unit * (dense.energy_norm(v) + dense.energy_norm(dense.free_velocity) +
+                10 * dense.momentum_norm(push)));
+  };
+  see_body(multiply_transposed(dense.jacobian, gamma), c.residual_body);
+  see_body(multiply_transposed(dense.jacobian, nearest), c.velocity_residual_body);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("certificate: every field is what its definition says, for any answer",
@@ -71,7 +127,7 @@ TEMPLATE_TEST_CASE("certificate: every field is what its definition says, for an
   VectorSource<double> source(4004u);
   WorstCase residual("residual"), gap("gap"), bound("velocity error bound"),
       violation("cone violation"), work("complementarity"), map("natural map"),
-      worst("worst contact");
+      worst("worst contact"), velocity_residual("velocity residual"), owners("owners");
   for (int sample = 0; sample < 150; ++sample) {
     const RawProblem raw = draw_problem(source, {.sizes = {6, 1, 2, 7}});
     const auto problem = build<Scalar>(raw);
@@ -80,6 +136,17 @@ TEMPLATE_TEST_CASE("certificate: every field is what its definition says, for an
     const auto impulse = convert_vector<Scalar>(draw_impulse(source, raw));
     const VectorX<Long> v = convert_vector<Long>(velocity), gamma = convert_vector<Long>(impulse);
     const Certificate<Scalar> c = certify(problem, velocity, impulse);
+
+    const VectorX<Long> own = multiply_transposed(dense.jacobian, dense.impulse(v));
+    const Long own_scale =
+        std::max(dense.energy_norm(dense.free_velocity), dense.momentum_norm(own));
+    velocity_residual.see(
+        std::abs(c.velocity_residual - dense.momentum_norm(dense.gradient(v)) / own_scale),
+        rounding(400, Scalar(1)) *
+            (dense.energy_norm(v) + 10 * own_scale +
+             10 * dense.momentum_norm(multiply_transposed(dense.jacobian, dense.trial(v)))) /
+            own_scale);
+    see_worst(raw, dense, v, gamma, c, owners);
 
     const VectorX<Long> pushed = multiply_transposed(dense.jacobian, gamma);
     const VectorX<Long> change = v - dense.free_velocity;
@@ -120,7 +187,8 @@ TEMPLATE_TEST_CASE("certificate: every field is what its definition says, for an
     worst.see_holds(c.worst_contact == expected.worst, double(c.worst_contact),
                     double(expected.worst));
   }
-  for (const WorstCase* law : {&residual, &gap, &bound, &violation, &work, &map, &worst}) {
+  for (const WorstCase* law :
+       {&residual, &velocity_residual, &gap, &bound, &violation, &work, &map, &worst, &owners}) {
     law->check(150);
   }
 }
@@ -242,3 +310,130 @@ TEST_CASE("certificate: where nothing loads the contacts, an impulse is still an
   CHECK(right.natural_map_error == 0);
   CHECK(right.residual == 0);
 }
+
+TEST_CASE("certificate: a velocity alone is judged with the impulses it leads to",
+          "[solvers][law]") {
+  VectorSource<double> source(4010u);
+  for (int sample = 0; sample < 50; ++sample) {
+    const RawProblem raw = draw_problem(source, {});
+    const auto problem = build(raw);
+    const Eigen::VectorXd velocity = draw_velocity(source, raw);
+    Eigen::VectorXd impulse;
+    write_impulse(problem, velocity, impulse);
+    const auto alone = certify(problem, velocity), pair = certify(problem, velocity, impulse);
+    CHECK(alone.residual == alone.velocity_residual);
+    CHECK(alone.residual == pair.residual);
+    CHECK(alone.duality_gap == pair.duality_gap);
+    CHECK(alone.natural_map_error == pair.natural_map_error);
+    CHECK(alone.worst_contact == pair.worst_contact);
+    CHECK(alone.velocity_error_bound == pair.velocity_error_bound);
+  }
+}
+
+TEST_CASE("certificate: impulses that balance but are wrong do not pass", "[solvers][example]") {
+  VectorSource<double> source(4011u);
+  for (int sample = 0; sample < 50; ++sample) {
+    const RawProblem raw = draw_problem(source, {});
+    const auto problem = build(raw);
+    const Eigen::VectorXd impulse = draw_matrix(source, 3 * problem.contact_count(), 1);
+    Eigen::VectorXd velocity;
+    write_velocity(problem, impulse, velocity);
+    const auto c = certify(problem, velocity, impulse);
+    CHECK(c.residual <= 1e-13);
+    CHECK(c.velocity_residual >= 1e-3);
+    CHECK(c.natural_map_error >= 1e-3);
+  }
+}
+
+TEST_CASE("certificate: the one contact that is spoiled is the one that is named",
+          "[solvers][example]") {
+  ContactProblem<double> problem(0.01);
+  const Index count = 40;
+  for (Index b = 0; b < count; ++b) {
+    problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.1, 0, -1));
+    problem.add_contact(b, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0.5, {1, 1}, Eigen::Vector3d::Zero()});
+  }
+  carom::SapSolver<double> solver({.tolerance = 1e-14});
+  Eigen::VectorXd velocity = problem.free_velocity();
+  REQUIRE(solver.solve(problem, velocity).converged());
+  for (const Index spoiled : {Index(0), Index(17), count - 1}) {
+    Eigen::VectorXd impulse = solver.impulse();
+    impulse(3 * spoiled) += 2;
+    const auto c = certify(problem, velocity, impulse);
+    CHECK(c.worst_contact == spoiled);
+    CHECK(c.duality_gap_contact == spoiled);
+    CHECK(c.cone_violation_contact == spoiled);
+    CHECK(c.complementarity_contact == spoiled);
+    CHECK(c.residual_body == spoiled);
+    Eigen::VectorXd moved = velocity;
+    moved(3 * spoiled + 2) -= 1;
+    CHECK(certify(problem, moved).velocity_residual_body == spoiled);
+    CHECK(certify(problem, moved).cone_violation_contact == -1);
+  }
+}
+
+TEMPLATE_TEST_CASE("certificate: numbers that are not finite, or too large, make it infinite",
+                   "[solvers][example]", float, double) {
+  using Scalar = TestType;
+  using Limits = std::numeric_limits<Scalar>;
+  ContactProblem<Scalar> problem(Scalar(0.01));
+  const carom::SquareMatrix<Scalar, 3> unit = carom::SquareMatrix<Scalar, 3>::Identity();
+  for (Index b = 0; b < 3; ++b) {
+    problem.add_body(unit, Vector3<Scalar>(0, 0, -1));
+    problem.add_contact(b, unit,
+                        carom::WeightedContact<Scalar>{
+                            Scalar(0.5), {Scalar(1e-3), Scalar(1e-3)}, Vector3<Scalar>::Zero()});
+  }
+  for (const Scalar bad :
+       {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), -Limits::max()}) {
+    VectorX<Scalar> velocity = problem.free_velocity(), impulse = VectorX<Scalar>::Zero(9);
+    impulse(4) = bad;
+    const auto by_impulse = certify(problem, velocity, impulse);
+    CHECK(by_impulse.residual == Limits::infinity());
+    CHECK(by_impulse.cone_violation == Limits::infinity());
+    CHECK(by_impulse.natural_map_error == Limits::infinity());
+    CHECK(by_impulse.worst_contact == 1);
+    velocity(8) = bad;
+    impulse.setZero();
+    for (const auto& c : {certify(problem, velocity, impulse), certify(problem, velocity)}) {
+      CHECK(c.residual == Limits::infinity());
+      CHECK(c.velocity_residual == Limits::infinity());
+      CHECK(c.velocity_error_bound == Limits::infinity());
+      CHECK(c.duality_gap == Limits::infinity());
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE(
+    "certificate: what the solver reports is what its answer shows, however it ended",
+    "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(4012u);
+  WorstCase pair("residual of (v, gamma)"), alone("residual of v"), bound("error bound");
+  int stopped = 0;
+  for (int sample = 0; sample < 25; ++sample) {
+    const RawProblem raw = draw_problem(source, {.contact_count = 8, .stiffness_decades = 2});
+    const auto problem = build<Scalar>(raw);
+    const auto guess = convert_vector<Scalar>(draw_velocity(source, raw));
+    for (const int limit : {0, 1, 2, 4, 200}) {
+      for (const double work : {1e300, 0.0}) {
+        carom::SapSolver<Scalar> solver({.iteration_limit = limit, .factor_work_limit = work});
+        VectorX<Scalar> velocity = guess;
+        const auto report = solver.solve(problem, velocity);
+        stopped += report.status == carom::SolveStatus::iteration_limit ? 1 : 0;
+        const VectorX<Scalar> impulse = solver.impulse();
+        const Scalar noise = carom::testing::residual_noise(problem, velocity, impulse);
+        const auto c = certify(problem, velocity, impulse);
+        pair.see(std::abs(report.residual - c.residual), noise, limit, work);
+        alone.see(std::abs(report.residual - certify(problem, velocity).residual), noise);
+        bound.see(std::abs(report.error_bound - c.velocity_error_bound),
+                  noise * (1 + report.error_bound / std::max(report.residual, noise)));
+      }
+    }
+  }
+  CHECK(stopped > 80);
+  for (const WorstCase* law : {&pair, &alone, &bound}) law->check(250);
+}
+
+}  // namespace certificate_test

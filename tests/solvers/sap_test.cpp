@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,8 +17,11 @@
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
+#include "support/stacks.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
+
+namespace sap_test {
 
 using carom::ContactProblem, carom::Index, carom::SapOptions, carom::SapSolver;
 using carom::SolveReport, carom::SolveStatus, carom::VectorX;
@@ -226,7 +231,7 @@ TEST_CASE("sap: a guess that is not finite is left alone", "[solvers][example]")
       CHECK_FALSE(solved.report.error_bound <= 1e300);
       CHECK(solved.velocity.head(guess.size() - 1) == guess.head(guess.size() - 1));
       CHECK_FALSE(std::isfinite(solved.velocity(guess.size() - 1)));
-      CHECK(solved.impulse.array().isNaN().all());
+      CHECK(solved.impulse.isZero(0));
     }
   });
 }
@@ -430,3 +435,216 @@ TEST_CASE("sap: options are kept as given", "[solvers][example]") {
   CHECK(chosen.options().tolerance == 0.25F);
   CHECK(chosen.options().iteration_limit == 3);
 }
+
+namespace {
+
+/// Problems of several islands and of one, with bodies of mixed size.
+template <typename Visit>
+void for_each_island_problem(int count, const Visit& visit) {
+  VectorSource<double> source(991u);
+  for (int sample = 0; sample < count; ++sample) {
+    std::vector<int> sizes;
+    for (int i = 0; i < 4 + sample % 17; ++i) sizes.push_back(i % 7 == 6 ? 9 : 6);
+    const RawProblem raw =
+        draw_problem(source, {.sizes = sizes,
+                              .contact_count = int(sizes.size()) * (sample % 5) / 2,
+                              .stiffness_decades = 1});
+    visit(raw, draw_velocity(source, raw));
+  }
+}
+
+/// Islands in reverse order, then on threads of their own.
+struct Backwards {
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    for (Index i = count - 1; i >= 0; --i) task(i);
+  }
+};
+struct Threads {
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    std::vector<std::thread> threads;
+    for (Index i = 0; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sap: conjugate gradients and factorisation find the same", "[solvers][oracle]") {
+  WorstCase same("velocity"), bounded("error bounds"), converged("converged");
+  for_each_island_problem(40, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    const Solved direct = solve(raw, guess, {.tolerance = 1e-13, .factor_work_limit = 1e300});
+    const Solved iterative = solve(raw, guess, {.tolerance = 1e-13, .factor_work_limit = 0});
+    const auto dense = assemble<Long>(raw);
+    const Long apart = distance(dense, iterative.velocity, convert_vector<Long>(direct.velocity));
+    const Long size = dense.energy_norm(dense.free_velocity) + 1;
+    same.see(apart, 1e-12L * size);
+    bounded.see(apart, direct.report.error_bound + iterative.report.error_bound + 1e-14L * size);
+    converged.see_holds(direct.report.residual <= 1e-12 && iterative.report.residual <= 1e-12);
+  });
+  same.check(40);
+  bounded.check(40);
+  converged.check(40);
+}
+
+TEST_CASE("sap: the result is the same to the last bit for any order of the contacts",
+          "[solvers][law]") {
+  WorstCase same("bit by bit");
+  std::mt19937 engine(17);
+  for_each_island_problem(40, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    for (const double limit : {1e300, 0.0}) {
+      const Solved plain = solve(raw, guess, {.factor_work_limit = limit});
+      RawProblem shuffled = raw;
+      std::vector<std::size_t> from(raw.contacts.size());
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = i;
+      std::shuffle(from.begin(), from.end(), engine);
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        RawContact& contact = shuffled.contacts[i];
+        contact = raw.contacts[from[i]];
+        if (contact.second < 0 || i % 3 == 0) continue;  // sides swapped, too
+        std::swap(contact.first, contact.second);
+        std::swap(contact.first_jacobian, contact.second_jacobian);
+      }
+      const Solved other = solve(shuffled, guess, {.factor_work_limit = limit});
+      bool equal = other.velocity == plain.velocity &&
+                   other.report.residual == plain.report.residual &&
+                   other.report.iterations == plain.report.iterations;
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        equal = equal && other.impulse.segment<3>(3 * Index(i)) ==
+                             plain.impulse.segment<3>(3 * Index(from[i]));
+      }
+      same.see_holds(equal, limit);
+    }
+  });
+  same.check(80);
+}
+
+TEST_CASE("sap: the result is the same to the last bit whoever runs the islands",
+          "[solvers][law]") {
+  WorstCase same("bit by bit");
+  for_each_island_problem(20, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    for (const double limit : {1e300, 0.0}) {
+      const auto problem = build(raw);
+      const Solved plain = solve(raw, guess, {.factor_work_limit = limit});
+      const auto run = [&](const auto& executor) {
+        SapSolver<double> solver({.factor_work_limit = limit});
+        Eigen::VectorXd velocity = guess;
+        const auto report = solver.solve(problem, velocity, executor);
+        return velocity == plain.velocity && report.residual == plain.report.residual;
+      };
+      same.see_holds(run(Backwards{}) && run(Threads{}), limit);
+    }
+  });
+  same.check(40);
+}
+
+TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
+  WorstCase same("bit by bit");
+  std::vector<RawProblem> problems;
+  std::vector<Eigen::VectorXd> guesses;
+  for_each_problem(8, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+    problems.push_back(raw);
+    guesses.push_back(guess);
+  });
+  RawProblem all;
+  Eigen::VectorXd guess;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const Index shift = Index(all.bodies.size()), start = guess.size();
+    for (const auto& body : problems[p].bodies) all.bodies.push_back(body);
+    for (RawContact contact : problems[p].contacts) {
+      contact.first += shift;
+      if (contact.second >= 0) contact.second += shift;
+      all.contacts.push_back(contact);
+    }
+    guess.conservativeResize(start + guesses[p].size());
+    guess.tail(guesses[p].size()) = guesses[p];
+  }
+  const Solved together = solve(all, guess);
+  Index start = 0;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const Solved alone = solve(problems[p], guesses[p]);
+    const Index size = guesses[p].size();
+    same.see_holds(alone.velocity == together.velocity.segment(start, size), double(p));
+    start += size;
+  }
+  CHECK(together.report.converged());
+  same.check(8);
+}
+
+TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and say so",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  using carom::testing::StackShape;
+  WorstCase finite("finite"), honest("the residual is the one recomputed"), good("small residual");
+  int count = 0;
+  const StackShape plain;
+  std::vector<StackShape> shapes = {plain};
+  for (const double friction : {0.0, 10.0}) shapes.push_back({.friction = friction});
+  for (const double mass : {1e-6, 1e3, 1e6}) shapes.push_back({.top_mass = mass});
+  for (const double normal : {1e-12, 1e-9, 1e3}) shapes.push_back({.normal = normal});
+  for (const double tangent : {1e-9, 1e-6, 1e3}) shapes.push_back({.tangent = tangent});
+  shapes.push_back({.top_mass = 1e6, .normal = 1e-12, .tangent = 1e-9});
+  shapes.push_back({.friction = 10, .normal = 1e-9, .tangent = 1e-6, .copies = 5});
+  shapes.push_back({.count = 100});
+  shapes.push_back({.count = 100, .top_mass = 1e3});
+  shapes.push_back({.count = 1, .copies = 25});  // a table on a hundred legs
+  shapes.push_back({.copies = 3});
+  for (const StackShape& shape : shapes) {
+    for (const double limit : {1e300, 0.0}) {
+      const RawProblem raw = carom::testing::make_stack(shape);
+      const auto problem = build<Scalar>(raw);
+      SapSolver<Scalar> solver({.factor_work_limit = limit});
+      VectorX<Scalar> velocity = problem.free_velocity();
+      const auto report = solver.solve(problem, velocity);
+      const VectorX<Scalar> impulse = solver.impulse();
+      const auto certificate = carom::certify(problem, velocity, impulse);
+      finite.see_holds(velocity.allFinite() && impulse.allFinite() &&
+                       std::isfinite(report.residual));
+      // Stiff contacts turn the last digit of a velocity into an impulse of this size.
+      const Scalar stiff =
+          Scalar(1 / std::min({1.0, shape.normal, shape.tangent}) * std::max(1.0, shape.top_mass));
+      honest.see(double(std::abs(report.residual - certificate.residual)),
+                 double(rounding(3000, 1 + stiff)), limit, shape.normal, shape.tangent);
+      const bool hard = !report.converged();
+      good.see(double(report.residual),
+               hard ? double(rounding(3000, 1 + stiff)) : double(report.residual_target),
+               double(shape.count), limit, report.iterations);
+      ++count;
+    }
+  }
+  finite.check(count);
+  honest.check(count);
+  good.check(count);
+}
+
+TEMPLATE_TEST_CASE("sap: a body at rest whose contacts press against each other is solved",
+                   "[solvers][regression]", float, double) {
+  // Net momenta are zero but for round-off: a residual relative to them alone can stay large.
+  using Scalar = TestType;
+  for (const double squeeze : {1e-3, 1.0, 1e3}) {
+    for (const double normal : {1e-6, 1e-2, 1.0}) {
+      RawProblem raw;
+      raw.bodies.push_back({Eigen::Matrix3d::Identity() * 3.0, Eigen::Vector3d::Zero()});
+      for (const double side : {1.0, -1.0}) {
+        carom::testing::RawContact contact;
+        contact.first = 0;
+        contact.first_jacobian = Eigen::Vector3d(1, side, side).asDiagonal();
+        contact.law = {0.5, {normal, normal}, Eigen::Vector3d(0, 0, squeeze)};
+        raw.contacts.push_back(contact);
+      }
+      const auto problem = build<Scalar>(raw);
+      SapSolver<Scalar> solver;
+      VectorX<Scalar> velocity = carom::Vector3<Scalar>(Scalar(0.3), Scalar(-0.2), Scalar(0.1));
+      const auto report = solver.solve(problem, velocity);
+      CAPTURE(squeeze, normal, report.iterations, report.residual);
+      CHECK(report.converged());
+      CHECK(report.iterations <= 12);
+      CHECK(double(velocity.norm()) <= double(rounding(100, Scalar(squeeze / normal))));
+      const auto certificate = carom::certify(problem, velocity, VectorX<Scalar>(solver.impulse()));
+      CHECK(certificate.residual <= 2 * report.residual_target);
+    }
+  }
+}
+
+}  // namespace sap_test

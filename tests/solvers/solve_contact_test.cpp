@@ -8,6 +8,8 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 
+namespace solve_contact_test {
+
 using carom::ContactProblem, carom::ContactSolution, carom::SapSolver, carom::solve_contact;
 using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
 
@@ -51,3 +53,5 @@ TEST_CASE("solve_contact: a ball dropped on the floor stops there", "[solvers][e
   CHECK(solution.impulse(2) == Approx(2 * (1 - 1 / (1 + stiff))).epsilon(1e-9));
   CHECK(solution.certificate.residual < 1e-7);
 }
+
+}  // namespace solve_contact_test

@@ -135,6 +135,15 @@ struct RodPendulum {
   }
 };
 
+/// The rod pendulum with a stop at x = 0.3.
+struct RodWithStop : RodPendulum<double> {
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = 0.3 - q(0);
+  }
+};
+
 /// The oscillator with damping and a drive cos t.
 template <typename Scalar>
 struct DrivenOscillator : Oscillator<Scalar> {

@@ -12,3 +12,4 @@
 #include <Eigen/Dense>
 
 #include "support/catch.hpp"
+#include "support/instantiations.hpp"

@@ -3,6 +3,8 @@
 
 #include "support/catch.hpp"
 
+namespace chatter_test {
+
 using carom::ChatterWatch;
 
 namespace {
@@ -54,3 +56,5 @@ TEST_CASE("chatter: contacts are told apart and forgotten", "[variational][examp
   watch.forget_all();
   CHECK_FALSE(series(9, 13));
 }
+
+}  // namespace chatter_test

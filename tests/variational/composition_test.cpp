@@ -2,12 +2,15 @@
 #include "carom/variational/composition.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <span>
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
+
+namespace composition_test {
 
 using namespace carom::testing;
 using carom::composed_step, carom::Quadrature, carom::suzuki_shares, carom::VariationalStepper;
@@ -128,3 +131,5 @@ TEST_CASE("composition: a failure brings the state back", "[variational][edge]")
   CHECK(state.q(0) == 1);
   CHECK(state.time == 0);
 }
+
+}  // namespace composition_test

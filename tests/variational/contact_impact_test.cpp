@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace contact_impact_test {
+
 using namespace carom::testing;
 using carom::ContactImpact, carom::ImpactResolver, carom::Index, carom::LegendreMap;
 using carom::MatrixX, carom::MechanicalState, carom::StepSolver, carom::VectorX;
@@ -19,6 +21,16 @@ struct InCorner : Thrown<double> {
   void gaps(const Q& q, Q& out) const {
     out(0) = q(1);
     out(1) = q(0);
+  }
+};
+
+/// A thrown body on a floor before a slope of 45 degrees.
+struct OnFloorAtSlope : Thrown<double> {
+  [[nodiscard]] Index gap_count() const { return 2; }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = q(1);
+    out(1) = q(0) + q(1);
   }
 };
 
@@ -54,3 +66,30 @@ TEST_CASE("contact_impact: closed contacts reflect, open ones do not", "[variati
   impact.go_back();
   CHECK(impact.events().empty());
 }
+
+TEST_CASE("contact_impact: a held contact does not guide what an impact does to a body",
+          "[variational][example]") {
+  const OnFloorAtSlope system;
+  StepSolver<OnFloorAtSlope> solver;
+  solver.prepare(system);
+  LegendreMap<OnFloorAtSlope> legendre;
+  legendre.prepare(system, 2);
+  ContactImpact<OnFloorAtSlope, ImpactResolver<double>> impact(ImpactResolver<double>(), {});
+  impact.prepare(system, 2);
+  impact.start_step();
+  MatrixX<double> rows = MatrixX<double>::Zero(2, 2);
+  VectorX<double> velocity = VectorX<double>::Zero(2);
+  carom::ImpactStepReport<double> report;
+
+  // It slides along the floor to the slope, which turns it upwards.
+  MechanicalState<double> state{0, numbers<double>({0, 0}), numbers<double>({-2, 0})};
+  solver.hold(0);
+  solver.write_rows(system, state.q, rows);
+  REQUIRE(legendre.constrain(system, state.q, 0, {rows, 1}, velocity, state.momentum));
+  REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
+  CHECK((state.momentum - numbers<double>({0, 2})).norm() < 1e-14);
+  CHECK(report.reflections == 1);
+  CHECK_FALSE(solver.holds(0));
+}
+
+}  // namespace contact_impact_test

@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace discrete_lagrangian_test {
+
 using namespace carom::testing;
 using carom::DiscreteLagrangian, carom::Index, carom::MatrixX, carom::Quadrature, carom::VectorX;
 
@@ -66,3 +68,5 @@ TEST_CASE("discrete_lagrangian: the midpoint's formula", "[variational][example]
   CHECK(std::abs(action.left(0) - (0.05 * (push - mean) - velocity)) < 1e-13);
   CHECK(std::abs(action.right(0) - (0.05 * (push - mean) + velocity)) < 1e-13);
 }
+
+}  // namespace discrete_lagrangian_test

@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace force_test {
+
 using namespace carom::testing;
 using carom::ForceEvaluator, carom::Index, carom::MatrixX, carom::VectorX;
 
@@ -63,3 +65,5 @@ TEST_CASE("force: written by the user, or absent", "[variational][example]") {
   CHECK(ForceEvaluator<Written>::present);
   CHECK_FALSE(ForceEvaluator<Pendulum<double>>::present);
 }
+
+}  // namespace force_test

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/held_friction.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "carom/variational/impact_stepper.hpp"
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+
+namespace held_friction_test {
 
 using namespace carom::testing;
 using carom::ImpactStepper, carom::Index, carom::MatrixX, carom::MechanicalState;
@@ -105,3 +108,5 @@ TEST_CASE("held_friction: no friction, no braking", "[variational][edge]") {
   for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, 0.01).converged());
   CHECK(std::abs(state.q(0) - 1) < 1e-12);
 }
+
+}  // namespace held_friction_test

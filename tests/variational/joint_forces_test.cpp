@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace joint_forces_test {
+
 using namespace carom::testing;
 using carom::Index, carom::JointForce, carom::MatrixX, carom::VariationalStepper, carom::VectorX;
 using carom::WithJointForces;
@@ -78,3 +80,5 @@ TEST_CASE("joint_forces: forces that make no sense are named", "[variational][ed
   CHECK(fault(JointForce<double>::spring(0, 1)).empty());
   CHECK_THROWS_AS(Forced(system, {JointForce<double>::spring(1, 4)}), std::invalid_argument);
 }
+
+}  // namespace joint_forces_test

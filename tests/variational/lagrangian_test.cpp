@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace lagrangian_test {
+
 using namespace carom::testing;
 using carom::LagrangianDerivatives, carom::LagrangianEvaluator, carom::VectorX;
 
@@ -34,9 +36,9 @@ TEMPLATE_TEST_CASE("lagrangian: differentiated and written parts agree", "[varia
     CHECK((a.by_qq - b.by_qq).norm() <= allowed);
     CHECK((a.by_qv - b.by_qv).norm() <= allowed);
     CHECK((a.by_vv - b.by_vv).norm() <= allowed);
-    CHECK(a.value == c.value);
-    CHECK((a.by_q - c.by_q).norm() == 0);
-    CHECK((a.by_v - c.by_v).norm() == 0);
+    CHECK(std::abs(a.value - c.value) <= allowed);  // but for fused multiply-adds the same
+    CHECK((a.by_q - c.by_q).norm() <= allowed);
+    CHECK((a.by_v - c.by_v).norm() <= allowed);
   }
 }
 
@@ -79,3 +81,5 @@ TEST_CASE("lagrangian: every pair of arguments lands in its place", "[variationa
   }
   CHECK(out.value == 2.0 * 225);
 }
+
+}  // namespace lagrangian_test

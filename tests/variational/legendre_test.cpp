@@ -7,6 +7,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace legendre_test {
+
 using namespace carom::testing;
 using carom::Index, carom::LegendreMap, carom::MatrixX, carom::VectorX;
 
@@ -80,3 +82,36 @@ TEST_CASE("legendre: no velocity without mass", "[variational][edge]") {
   VectorX<double> v = numbers<double>({0});
   CHECK_FALSE(map.write_velocity(system, numbers<double>({1}), numbers<double>({1}), 0, v));
 }
+
+TEST_CASE("legendre: what is known of a place does not outlive it", "[variational][law]") {
+  const DoublePendulum<double> system;
+  LegendreMap<DoublePendulum<double>> map, fresh;
+  map.prepare(system);
+  const VectorX<double> p = numbers<double>({3, -1}), other = numbers<double>({-2, 0.5});
+  VectorX<double> v(2), expected(2);
+  // Here and there again, with other momenta: always as asked for the first time.
+  for (const double angle : {0.2, 0.2, 0.2 + 1e-9, 1.3, 0.2, 1.3, 1.3}) {
+    const VectorX<double> q = numbers<double>({1, angle});
+    for (const VectorX<double>& momentum : {p, other}) {
+      fresh.prepare(system);
+      v.setZero();
+      expected.setZero();
+      REQUIRE(map.write_velocity(system, q, momentum, 0, v));
+      REQUIRE(fresh.write_velocity(system, q, momentum, 0, expected));
+      CHECK((v - expected).norm() <= rounding(16, 10.0));
+      CHECK(map.mass() == fresh.mass());
+    }
+  }
+  // A Lagrangian that is not quadratic has another mass at each velocity.
+  const Relativistic fast;
+  LegendreMap<Relativistic> curved;
+  curved.prepare(fast);
+  VectorX<double> u = numbers<double>({0.1});
+  for (const double momentum : {0.75, 0.5, 0.75, -0.6}) {
+    u.setZero();
+    REQUIRE(curved.write_velocity(fast, numbers<double>({0}), numbers<double>({momentum}), 0, u));
+    CHECK(std::abs(u(0) - momentum / std::sqrt(1 + momentum * momentum)) < 1e-14);
+  }
+}
+
+}  // namespace legendre_test

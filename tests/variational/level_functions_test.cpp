@@ -4,6 +4,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace level_functions_test {
+
 using namespace carom::testing;
 using carom::Index, carom::LevelFunctions, carom::LevelKind, carom::MatrixX, carom::VectorX;
 
@@ -89,3 +91,5 @@ TEST_CASE("level_functions: written by the user, or none", "[variational][exampl
   CHECK(none.values.size() == 0);
   CHECK_FALSE(decltype(none)::present);
 }
+
+}  // namespace level_functions_test

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace overlap_test {
+
 using namespace carom::testing;
 using carom::Index, carom::OverlapProjection, carom::SolveStatus, carom::VectorX;
 
@@ -41,15 +43,6 @@ struct InsideTwice {
   void gaps(const Q& q, Q& out) const {
     out(0) = 1.0 - q(0) * q(0) - q(1) * q(1);
     out(1) = out(0) * 2.0;
-  }
-};
-
-/// The rod pendulum with a stop at x = 0.3.
-struct RodWithStop : RodPendulum<double> {
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    out(0) = 0.3 - q(0);
   }
 };
 
@@ -113,3 +106,5 @@ TEST_CASE("overlap: what is open stays, what is not a number is told", "[variati
   q = numbers<double>({2, 1});
   CHECK(weightless.project_out(none, 0, 1e-12, q).status == SolveStatus::no_progress);
 }
+
+}  // namespace overlap_test

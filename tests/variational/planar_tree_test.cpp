@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/planar_tree.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "carom/variational/stepper.hpp"
@@ -12,6 +14,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
+
+namespace planar_tree_test {
 
 using namespace carom::testing;
 using carom::Index, carom::LagrangianDerivatives, carom::LagrangianEvaluator, carom::PlanarBody;
@@ -220,3 +224,5 @@ TEST_CASE("planar_tree: bad bodies are named", "[variational][edge]") {
   bodies[3].hinge(1) = std::numeric_limits<double>::infinity();
   CHECK(refusal(bodies) == "body 3: hinge entry 1: expected a finite number, got inf");
 }
+
+}  // namespace planar_tree_test

@@ -2,8 +2,11 @@
 #include "carom/variational/sliding_problem.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "support/catch.hpp"
+
+namespace sliding_problem_test {
 
 using carom::Index, carom::SlidingProblem, carom::Vector, carom::VectorX;
 
@@ -53,3 +56,5 @@ TEST_CASE("sliding_problem: nothing takes more energy", "[variational][oracle]")
     CHECK(cost(x) >= cost(best) - 1e-15);
   }
 }
+
+}  // namespace sliding_problem_test

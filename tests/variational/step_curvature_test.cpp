@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/step_curvature.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "carom/variational/planar_tree.hpp"
@@ -8,13 +10,15 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 
+namespace step_curvature_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::MechanicalState, carom::PlanarBody, carom::PlanarTree;
-using carom::Quadrature, carom::SecondOrder, carom::StepCurvature, carom::StepDerivative;
+using carom::Quadrature, carom::FirstOrder, carom::StepCurvature, carom::StepDerivative;
 
 namespace {
 
-using Number = SecondOrder<double>;
+using Number = FirstOrder<double>;
 
 /// Largest difference between the second derivative and central differences of the first, and the
 /// largest difference between ∂²/∂x_k∂x_c and ∂²/∂x_c∂x_k.
@@ -119,3 +123,5 @@ TEST_CASE("step_curvature: a step that does not converge says so", "[variational
   const MechanicalState<double> state{0, numbers<double>({1, 2}), numbers<double>({NAN, -1})};
   CHECK_FALSE(curvature.evaluate(system, lifted, state, 0.1, state.q, second).converged());
 }
+
+}  // namespace step_curvature_test

@@ -11,6 +11,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace step_derivative_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::MechanicalState, carom::Quadrature;
 using carom::StepDerivative, carom::VectorX;
@@ -89,3 +91,5 @@ TEST_CASE("step_derivative: forces and constraints are differentiated too",
   REQUIRE(held.evaluate(rod, state, 0.1, state.q, z).converged());
   CHECK((z - by_differences(rod, held.solver(), state, 0.1, 1e-5)).norm() <= 1e-7 * z.norm());
 }
+
+}  // namespace step_derivative_test

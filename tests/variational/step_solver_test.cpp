@@ -8,6 +8,8 @@
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
 
+namespace step_solver_test {
+
 using namespace carom::testing;
 using carom::Index, carom::MechanicalState, carom::Quadrature, carom::SolveStatus;
 using carom::StepSolver, carom::VectorX;
@@ -78,6 +80,44 @@ TEST_CASE("step_solver: a held contact carries the weight", "[variational][examp
   CHECK(std::abs(solver.q_next()(1) + 9.81 / 2 * 0.01) <= rounding(16, 1.0));
 }
 
+TEST_CASE("step_solver: one correction squares the error of the guess", "[variational][law]") {
+  const DoublePendulum<double> system;
+  StepSolver<DoublePendulum<double>> solver;
+  solver.prepare(system);
+  const MechanicalState<double> now{0, numbers<double>({1, -0.5}), numbers<double>({0.5, 1})};
+  REQUIRE(solver.solve(system, now, 0.1, now.q).converged());
+  const VectorX<double> exact = solver.q_next();
+  const VectorX<double> off = numbers<double>({1, -2});
+  const auto error = [&](double size) {
+    REQUIRE(solver.correct(system, now, 0.1, exact + size * off));
+    return (solver.q_next() - exact).norm();
+  };
+  const double coarse = error(1e-2), fine = error(1e-3);
+  CHECK(coarse < 1e-3);
+  CHECK(std::abs(std::log10(coarse / fine) - 2) < 0.05);
+  MechanicalState<double> bad = now;
+  bad.momentum(0) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(solver.correct(system, bad, 0.1, now.q));
+}
+
+TEST_CASE("step_solver: the contact that pulls most is let go", "[variational][law]") {
+  // Thrown upwards from a floor that holds it.
+  const ThrownOnFloor system;
+  StepSolver<ThrownOnFloor> solver;
+  solver.prepare(system);
+  MechanicalState<double> now{0, numbers<double>({1, 0}), numbers<double>({4, 3})};
+  solver.hold(0);
+  REQUIRE(solver.solve(system, now, 0.1, now.q).converged());
+  CHECK(solver.multipliers()(0) < 0);
+  CHECK(solver.release_pulling(system) == 0);
+  CHECK(solver.held().empty());
+  now.momentum(1) = -3;
+  solver.hold(0);
+  REQUIRE(solver.solve(system, now, 0.1, now.q).converged());
+  CHECK(solver.release_pulling(system) == -1);
+  CHECK(solver.holds(0));
+}
+
 TEST_CASE("step_solver: what cannot be solved is told", "[variational][edge]") {
   const Oscillator<double> massless{0, 0};
   StepSolver<Oscillator<double>> solver;
@@ -88,3 +128,5 @@ TEST_CASE("step_solver: what cannot be solved is told", "[variational][edge]") {
   now.momentum(0) = std::numeric_limits<double>::infinity();
   CHECK(solver.solve(fine, now, 0.1, now.q).status == SolveStatus::not_finite);
 }
+
+}  // namespace step_solver_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/variational/stepper.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,6 +11,8 @@
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
 #include "support/tolerance.hpp"
+
+namespace stepper_test {
 
 using namespace carom::testing;
 using carom::Index, carom::MatrixX, carom::Quadrature, carom::SolveStatus, carom::StepOptions;
@@ -158,7 +161,7 @@ TEST_CASE("stepper: Kepler's ellipse keeps its angular momentum", "[variational]
     const double moment = state.q(0) * state.momentum(1) - state.q(1) * state.momentum(0);
     worst = std::max(worst, std::abs(moment - start));
   }
-  CHECK(worst < 1e-13);
+  CHECK(worst < 1e-14);
 }
 
 TEMPLATE_TEST_CASE("stepper: steps back undo steps", "[variational][law]", float, double) {
@@ -266,14 +269,14 @@ TEST_CASE("stepper: holonomic constraints hold, to order 2", "[variational][law]
 }
 
 TEST_CASE("stepper: a pull is the multiplier", "[variational][example]") {
-  // Hanging at rest: the rod carries the weight, lambda C = -(0, h).
+  // Hanging at rest: of the weight's momentum h one half goes in at the step's start, so that
+  // lambda C = (0, h/2) with C = (0, -1).
   VariationalStepper<RodPendulum<double>> stepper(RodPendulum<double>{});
   auto state = stepper.make_state(numbers<double>({0, -1}), numbers<double>({0, 0}));
   REQUIRE(stepper.step(state, 0.1).converged());
   REQUIRE(stepper.step(state, 0.1).converged());
   CHECK(state.q(1) == -1);
-  CHECK(std::abs(stepper.multipliers()(0) + 0.1) <= 0.0500001);
-  CHECK(stepper.multipliers()(0) < 0);
+  CHECK(std::abs(stepper.multipliers()(0) + 0.05) <= rounding(16, 1.0));
 }
 
 TEST_CASE("stepper: bad states are told, bad numbers leave the state", "[variational][edge]") {
@@ -329,3 +332,5 @@ TEST_CASE("stepper: a mass matrix singular somewhere is told", "[variational][ed
   CHECK(report.status == SolveStatus::no_progress);
   CHECK(state.q(0) == 1);
 }
+
+}  // namespace stepper_test

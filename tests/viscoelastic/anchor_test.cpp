@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace anchor_test {
+
 using carom::slip_stretch;
 using carom::testing::rounding;
 
@@ -33,3 +35,5 @@ TEST_CASE("anchor: limits without spring, damper or both", "[viscoelastic][examp
   CHECK(slip_stretch(1.0, 4.0, 1e9, 1.0, 1.0) == -4e-9);
   CHECK(std::abs(slip_stretch(1.0F, 4.0F, 1e-30F, 2.0F, 0.5F)) <= rounding(4, 1.0F));
 }
+
+}  // namespace anchor_test

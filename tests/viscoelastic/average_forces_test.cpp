@@ -10,6 +10,8 @@
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
+namespace average_forces_test {
+
 using carom::AverageForces, carom::ForceMethod, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::rounding, carom::testing::SpringCase, carom::testing::VectorSource;
 
@@ -123,3 +125,5 @@ TEST_CASE("average_forces: the printed column of the document changes the sign",
   CHECK(std::abs(g(0, 0) - 64.60) < 0.01);
   CHECK(std::abs(g(0, 0) + 0.0075 * k(0, 0) + 93.44) < 0.01);
 }
+
+}  // namespace average_forces_test

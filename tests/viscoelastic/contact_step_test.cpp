@@ -9,6 +9,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace contact_step_test {
+
 using carom::check, carom::ConeRegion, carom::ContactStep, carom::ContactStepData, carom::Index,
     carom::MatrixX, carom::SlipLaw, carom::VectorX;
 using carom::testing::rounding;
@@ -117,3 +119,5 @@ TEST_CASE("contact_step: bad data is named", "[viscoelastic][example]") {
   CHECK(broken([](Data& d) { d.mass_matrix.setOnes(); }).starts_with("mass matrix"));
   CHECK(broken([](Data& d) { d.mass_matrix(2, 2) = 0; }).starts_with("mass matrix entry (2, 2)"));
 }
+
+}  // namespace contact_step_test

@@ -11,6 +11,8 @@
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
+namespace convex_slip_test {
+
 using carom::ConvexSlip, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::read_cone_cases, carom::testing::rounding, carom::testing::VectorSource;
 
@@ -62,3 +64,5 @@ TEST_CASE("convex_slip: what is not a number is refused", "[viscoelastic][exampl
   average(1) = std::numeric_limits<double>::quiet_NaN();
   CHECK(slip.solve(gain, average).status == carom::SolveStatus::not_finite);
 }
+
+}  // namespace convex_slip_test

@@ -15,6 +15,8 @@
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
+namespace coulomb_slip_test {
+
 using carom::ConeRegion, carom::CoulombSlip, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::read_cone_cases, carom::testing::read_numbers, carom::testing::rounding,
     carom::testing::SpringCase, carom::testing::VectorSource;
@@ -151,3 +153,5 @@ TEST_CASE("coulomb_slip: nothing, zeros, no numbers", "[viscoelastic][example]")
   average(4) = std::numeric_limits<double>::infinity();
   CHECK(slip.solve(gain, average, friction).status == carom::SolveStatus::not_finite);
 }
+
+}  // namespace coulomb_slip_test

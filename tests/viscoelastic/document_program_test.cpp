@@ -7,6 +7,8 @@
 #include "support/cone_cases.hpp"
 #include "support/tolerance.hpp"
 
+namespace document_program_test {
+
 using carom::DocumentProgram, carom::Index, carom::MatrixX, carom::QuadraticStatus, carom::VectorX;
 using carom::testing::read_cone_cases, carom::testing::rounding;
 
@@ -51,3 +53,5 @@ TEST_CASE("document_program: its own form", "[viscoelastic][example]") {
   CHECK(std::abs(program.problem().inequality_offsets(1) - 4) <= rounding(4, 4.0));
   CHECK(std::abs(program.problem().inequality_normals(2, 1) - 2) <= rounding(4, 2.0));
 }
+
+}  // namespace document_program_test

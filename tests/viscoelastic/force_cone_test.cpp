@@ -8,6 +8,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace force_cone_test {
+
 using carom::all_stick, carom::AverageForces, carom::ConeRegion, carom::ForceCone, carom::Index,
     carom::MatrixX, carom::SlipLaw, carom::SolveStatus, carom::VectorX;
 using carom::testing::rounding;
@@ -98,3 +100,5 @@ TEST_CASE("force_cone: forces inside stay as they are, without a gain", "[viscoe
   CHECK(pair.cone.apply(SlipLaw::coulomb, pair.forces, pair.average, pair.average2, pair.friction)
             .status == SolveStatus::not_finite);
 }
+
+}  // namespace force_cone_test

@@ -13,6 +13,8 @@
 #include "support/catch.hpp"
 #include "support/tolerance.hpp"
 
+namespace free_body_test {
+
 using carom::FreeBody, carom::FreeBodyState, carom::Growing, carom::Index, carom::MatrixX,
     carom::VectorX, carom::Vector3;
 using carom::testing::make_box, carom::testing::rounding;
@@ -106,3 +108,5 @@ TEST_CASE("free_body: bad bodies are refused", "[viscoelastic][example]") {
   CHECK_THROWS_WITH(FreeBody<double>(1, inertia, {{0, 0, 0}, {0, inf, 0}}),
                     Catch::Contains("point 1 entry 1"));
 }
+
+}  // namespace free_body_test

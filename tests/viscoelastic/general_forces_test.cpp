@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
+namespace general_forces_test {
+
 using carom::GeneralForces, carom::Index, carom::MatrixX, carom::ModalForces, carom::VectorX;
 using carom::testing::rounding, carom::testing::SpringCase, carom::testing::VectorSource;
 using Way = GeneralForces<double>::Way;
@@ -101,3 +103,5 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   c.stiffness(0) = std::nan("");
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
 }
+
+}  // namespace general_forces_test

@@ -12,6 +12,8 @@
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
+namespace modal_forces_test {
+
 using carom::Index, carom::MatrixX, carom::ModalForces, carom::VectorX;
 using carom::testing::read_numbers, carom::testing::rounding, carom::testing::SpringCase,
     carom::testing::VectorSource;
@@ -79,3 +81,5 @@ TEST_CASE("modal_forces: directions that nothing resists", "[viscoelastic][examp
   whitened(0, 0) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(forces.decompose_coordinates(whitened, stiffness, 0.01, 0.002));
 }
+
+}  // namespace modal_forces_test

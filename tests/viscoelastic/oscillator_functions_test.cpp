@@ -8,6 +8,8 @@
 #include "support/number_file.hpp"
 #include "support/tolerance.hpp"
 
+namespace oscillator_functions_test {
+
 using carom::oscillator_functions;
 using carom::testing::read_numbers, carom::testing::rounding;
 
@@ -79,3 +81,5 @@ TEMPLATE_TEST_CASE("oscillator_functions: recursion, sign and limits", "[viscoel
   CHECK(std::abs(still.f[4] - Scalar(1) / 120) <= rounding(2, Scalar(1) / 120));
   CHECK(still.slope == 1);
 }
+
+}  // namespace oscillator_functions_test

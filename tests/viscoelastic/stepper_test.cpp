@@ -14,6 +14,8 @@
 #include "support/number_file.hpp"
 #include "support/tolerance.hpp"
 
+namespace stepper_test {
+
 using carom::ContactMaterial, carom::FreeBody, carom::FreeBodyState, carom::Index, carom::VectorX,
     carom::ViscoelasticOptions, carom::ViscoelasticStepper;
 using carom::testing::make_box, carom::testing::make_material, carom::testing::make_point,
@@ -209,3 +211,5 @@ TEST_CASE("stepper: bad input is refused by name", "[viscoelastic][example]") {
   state.velocity(0) = std::nan("");
   CHECK(stepper.step(state, 0.001).status == carom::SolveStatus::not_finite);
 }
+
+}  // namespace stepper_test

@@ -46,22 +46,22 @@ template <SharedNormalCone Cone, typename Scalar>
 struct SharedNormal {
   static constexpr std::size_t block_count = Cone::blocks.size();
 
-  Vector<Scalar, Cone::dimension> weights;  ///< R / 2^(its largest exponent)
-  Vector<Scalar, Cone::dimension> y;        ///< y / 2^exponent
-  int exponent;
+  Vector<Scalar, Cone::dimension> weights;     ///< R / 2^(its largest exponent)
+  Vector<Scalar, Cone::dimension> y;           ///< y / 2^exponent
   std::array<Scalar, block_count> friction{};  ///< μ_b
   std::array<Scalar, block_count> norm{};      ///< ‖y_b‖
-  std::array<bool, block_count> slides{};      ///< whether ‖y_b‖ > μ_b γₙ
   Scalar resistance;                           ///< Rₙ + Σ μ_b² R_b over sliding blocks
   Scalar drive;  ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
+  int exponent;
   ConeRegion region = ConeRegion::stick;
+  std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
 
   SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
                const SetVector<Cone>& given_y) noexcept
       : weights(shifted(Vector<Scalar, Cone::dimension>(given_weights.template cast<Scalar>()),
                         -largest_exponent(given_weights))),
-        exponent(largest_exponent(given_y)),
-        resistance(weights(Cone::normal_index)) {
+        resistance(weights(Cone::normal_index)),
+        exponent(largest_exponent(given_y)) {
     y = shifted(Vector<Scalar, Cone::dimension>(given_y.template cast<Scalar>()), -exponent);
     drive = resistance * y(Cone::normal_index);
     for (const std::size_t b : sort_blocks(cone)) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <numbers>
-
 #include "carom/cones/friction_cone.hpp"
+#include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -43,12 +42,18 @@ template <RealScalar Scalar>
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar relaxation = time_step + contact.dissipation_time;  // δt + τ_d
-  const Scalar turn = contact.near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
-  const Scalar rigid = turn * turn * inverse_mass;
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
+  const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
   return {contact.friction,
-          {contact.relative_slip * inverse_mass, compliant > rigid ? compliant : rigid},
+          {contact.relative_slip * inverse_mass, normal.value},
           {Scalar(0), Scalar(0), -contact.gap / relaxation}};
+}
+
+/// The numbers as they are.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedContact<Scalar> make_weighted(const WeightedContact<Scalar>& contact,
+                                                    const Scalar&, const Scalar&) noexcept {
+  return contact;
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -9,7 +9,9 @@
 
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/compliance.hpp"
+#include "carom/contact/constraint_list.hpp"
 #include "carom/contact/detail/faults.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/linalg/cholesky.hpp"
 
@@ -27,8 +29,8 @@ struct BodyRange {
 /// a robot any number. A contact joins one or two bodies by its Jacobian, rows (t₁, t₂, n); a
 /// positive normal velocity separates. Nothing in here iterates.
 ///
-/// Beside the data as given, the problem keeps it in whitened velocities w = Lᵀ v, A = L Lᵀ, in
-/// which the momentum matrix is the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
+/// It keeps all data in whitened velocities w = Lᵀ v, A = L Lᵀ, too, where the momentum matrix is
+/// the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
 ///
 /// ```
 /// carom::ContactProblem<double> problem(0.01);
@@ -57,14 +59,12 @@ class ContactProblem {
                           : detail::fault("time step", "a finite number > 0", time_step));
     time_step_ = time_step;
     bodies_.clear();
-    free_velocity_.clear();
-    whitened_free_velocity_.clear();
-    momentum_.clear();
-    factor_.clear();
     contacts_.clear();
-    jacobian_.clear();
-    whitened_jacobian_.clear();
-    for (std::vector<Scalar>* values : contact_arrays()) values->clear();
+    constraints_.clear();
+    const auto body_arrays = {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_,
+                              &jacobian_,      &whitened_jacobian_};
+    for (auto* values : body_arrays) values->clear();
+    for (auto* values : contact_arrays()) values->clear();
   }
 
   /// Adds a body.
@@ -85,7 +85,9 @@ class ContactProblem {
       return entries;
     }
     MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
-    return factor_cholesky(lower.data(), lower.rows(), lower.rows()) ? Fault{} : indefinite(item);
+    return factor_cholesky(lower.data(), lower.rows(), lower.rows())
+               ? Fault{}
+               : detail::indefinite_fault(item);
   }
 
   /// Adds a contact of one body with the immobile world.
@@ -125,6 +127,28 @@ class ContactProblem {
                                     Index second_body,
                                     const Eigen::MatrixBase<SecondType>& second_jacobian,
                                     const Law& law) const;
+
+  /// Gives a contact another law, μ ≥ 0 and R > 0. Real-time safe: no allocation, no exception.
+  void set_law(Index contact, const WeightedContact<Scalar>& law) noexcept {
+    const auto& [mu, weights, bias] = law;
+    const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias(0), bias(1), bias(2)};
+    const auto arrays = contact_arrays();
+    for (std::size_t k = 0; k < arrays.size(); ++k) (*arrays[k])[at(contact)] = numbers[k];
+  }
+  /// Adds a constraint that is not a contact: (body, J, law), or (body, J, other body, its J, law).
+  /// @return  index of the constraint.  See ConstraintList::add.
+  Index add_constraint(Index body, const auto&... arguments) {
+    return constraints_.add(*this, body, arguments...);
+  }
+  /// What add_constraint would object to, or nothing. Does not change the problem.
+  [[nodiscard]] Fault check_constraint(Index body, const auto&... arguments) const {
+    return constraints_.check(*this, body, arguments...);
+  }
+  [[nodiscard]] const ConstraintList<Scalar>& constraints() const noexcept { return constraints_; }
+  /// Length of the stacked impulses: contacts' triples, then the constraints' rows.
+  [[nodiscard]] Index impulse_count() const noexcept {
+    return 3 * contact_count() + constraints_.row_count();
+  }
 
   [[nodiscard]] Scalar time_step() const noexcept { return time_step_; }
   [[nodiscard]] Index body_count() const noexcept { return Index(bodies_.size()); }
@@ -223,8 +247,7 @@ class ContactProblem {
   };
 
   using Delassus = SquareMatrix<Scalar, 3>;
-
-  [[nodiscard]] static std::size_t at(Index i) noexcept { return static_cast<std::size_t>(i); }
+  [[nodiscard]] static std::size_t at(Index i) noexcept { return std::size_t(i); }
   [[nodiscard]] std::array<std::vector<Scalar>*, 6> contact_arrays() noexcept {
     return {&friction_,      &tangent_regularization_, &normal_regularization_,
             &bias_tangent1_, &bias_tangent2_,          &bias_normal_};
@@ -241,40 +264,32 @@ class ContactProblem {
     return {blocks.data() + c.jacobians[s], bodies_[at(c.bodies[s])].range.size, 3};
   }
 
-  [[nodiscard]] static Fault indefinite(const std::string& item) {
-    return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
-  }
   void append_contact(std::array<Index, 2> bodies) {
     contacts_.push_back({bodies, {Index(jacobian_.size()), Index(jacobian_.size())}});
   }
   template <typename MatrixType>
   void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
-  void append_law(const WeightedContact<Scalar>& law);
-  /// J diag(A)⁻¹ Jᵀ of one side; ‖Σ‖_F/3 over the sides is a contact's inverse mass.
+  void append_law(const WeightedContact<Scalar>& law) {
+    for (std::vector<Scalar>* numbers : contact_arrays()) numbers->push_back(Scalar(0));
+    set_law(contact_count() - 1, law);
+  }
   template <typename MatrixType>
   [[nodiscard]] Delassus delassus(Index body,
                                   const Eigen::MatrixBase<MatrixType>& jacobian) const noexcept {
-    Delassus result = Delassus::Zero();
-    for (Index i = 0; i < jacobian.cols(); ++i) {
-      const Vector3<Scalar> column = jacobian.col(i);
-      result.noalias() += column * (column / momentum_matrix(body)(i, i)).transpose();
-    }
-    return result;
+    return detail::diagonal_delassus(momentum_matrix(body), jacobian);
   }
-  [[nodiscard]] WeightedContact<Scalar> weighted(const WeightedContact<Scalar>& law,
-                                                 const Delassus&) const noexcept {
-    return law;
-  }
-  [[nodiscard]] WeightedContact<Scalar> weighted(const CompliantContact<Scalar>& law,
+  template <typename Law>
+  [[nodiscard]] WeightedContact<Scalar> weighted(const Law& law,
                                                  const Delassus& block) const noexcept {
     return make_weighted(law, time_step_, Scalar(block.norm() / 3));
   }
-  /// What is wrong with a law, or with the numbers it leads to (they may leave the type's range).
+  /// What is wrong with a law, or with the numbers it leads to.
   template <typename Law>
   [[nodiscard]] Fault law_fault(const std::string& item, const Law& law,
                                 const Delassus& block) const {
-    if (Fault given = detail::law_fault(item, law); !given.empty()) return given;
-    return detail::law_fault(item, weighted(law, block));
+    using detail::law_fault;
+    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    return law_fault(item, weighted(law, block));
   }
   template <typename MatrixType>
   [[nodiscard]] Fault side_fault(const std::string& item, Index body,
@@ -283,6 +298,7 @@ class ContactProblem {
   Scalar time_step_ = 0;
   std::vector<Body> bodies_;
   std::vector<Contact> contacts_;
+  ConstraintList<Scalar> constraints_;
   std::vector<Scalar> free_velocity_, whitened_free_velocity_;
   std::vector<Scalar> momentum_, factor_;
   std::vector<Scalar> jacobian_, whitened_jacobian_;
@@ -304,17 +320,16 @@ Index ContactProblem<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& mome
   momentum_.resize(matrix + at(size * size));
   factor_.resize(momentum_.size());
   Eigen::Map<MatrixX<Scalar>> kept(momentum_.data() + matrix, size, size);
-  for (Index c = 0; c < size; ++c) {
-    for (Index r = 0; r < size; ++r) {
-      kept(r, c) = (momentum_matrix(r, c) + momentum_matrix(c, r)) / 2;
-    }
+  for (Index k = 0; k < size * size; ++k) {
+    const Index r = k % size, c = k / size;
+    kept(r, c) = (momentum_matrix(r, c) + momentum_matrix(c, r)) / 2;
   }
   Scalar* const lower = factor_.data() + matrix;
   Eigen::Map<MatrixX<Scalar>>(lower, size, size) = kept;
   if (!factor_cholesky(lower, size, size)) {
     momentum_.resize(matrix);
     factor_.resize(matrix);
-    detail::reject_if(indefinite(item));
+    detail::reject_if(detail::indefinite_fault(item));
   }
   free_velocity_.resize(start + at(size));
   for (Index i = 0; i < size; ++i) free_velocity_[start + at(i)] = free_velocity(i);
@@ -329,10 +344,8 @@ template <RealScalar Scalar>
 template <typename MatrixType>
 Fault ContactProblem<Scalar>::side_fault(const std::string& item, Index body,
                                          const Eigen::MatrixBase<MatrixType>& jacobian) const {
-  if (body < 0 || body >= body_count()) {
-    const std::string range = "an index in [0, " + std::to_string(body_count()) + ")";
-    return detail::fault(item + ": body", range.c_str(), body);
-  }
+  if (Fault index = detail::body_index_fault(item, body, body_count()); !index.empty())
+    return index;
   return detail::jacobian_fault(item, this->body(body).size, jacobian);
 }
 
@@ -343,7 +356,7 @@ Fault ContactProblem<Scalar>::check_contact(Index body,
                                             const Law& law) const {
   const std::string item = "contact " + std::to_string(contact_count());
   if (Fault side = side_fault(item, body, jacobian); !side.empty()) return side;
-  if (jacobian.isZero(Scalar(0))) return item + ": Jacobian: expected a non-zero matrix, got zero";
+  if (jacobian.isZero(Scalar(0))) return detail::zero_jacobian_fault(item);
   return law_fault(item, law, delassus(body, jacobian));
 }
 
@@ -360,9 +373,8 @@ Fault ContactProblem<Scalar>::check_contact(Index first_body,
   if (first_body == second_body) {
     return detail::fault(item + ": second body", "a body other than the first", second_body);
   }
-  if (first_jacobian.isZero(Scalar(0)) && second_jacobian.isZero(Scalar(0))) {
-    return item + ": Jacobian: expected a non-zero matrix, got zero";
-  }
+  const bool zero = first_jacobian.isZero(Scalar(0)) && second_jacobian.isZero(Scalar(0));
+  if (zero) return detail::zero_jacobian_fault(item);
   return law_fault(item, law,
                    delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian));
 }
@@ -383,16 +395,6 @@ void ContactProblem<Scalar>::append_side(int side, Index body,
     solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
                 whitened_jacobian_.data() + start + at(row * b.range.size));
   }
-}
-
-template <RealScalar Scalar>
-void ContactProblem<Scalar>::append_law(const WeightedContact<Scalar>& law) {
-  friction_.push_back(law.friction);
-  tangent_regularization_.push_back(law.regularization.tangent);
-  normal_regularization_.push_back(law.regularization.normal);
-  bias_tangent1_.push_back(law.bias_velocity.x());
-  bias_tangent2_.push_back(law.bias_velocity.y());
-  bias_normal_.push_back(law.bias_velocity.z());
 }
 
 }  // namespace carom::inline CAROM_ABI

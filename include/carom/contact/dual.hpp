@@ -11,16 +11,20 @@ namespace carom::inline CAROM_ABI {
 /// @cite  castro2021unconstrained, dual problem.
 
 /// The velocity impulses lead to, v = v* + A⁻¹ Jᵀ γ.
-/// @param impulse   γ, 3 n_c [N·s].
-/// @param velocity  written, n_v [m/s].
+/// @param impulse   γ, impulse_count() [N·s].
+/// @param velocity  written, n_v [m/s]; a view of that size, or a vector.
 /// @note  Real-time safe when velocity has its size: no allocation, no exception.
-template <RealScalar Scalar>
-void write_velocity(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
-                    VectorX<Scalar>& velocity) noexcept {
-  CAROM_EXPECTS(impulse.size() == 3 * problem.contact_count());
-  velocity.setZero(problem.velocity_count());
+template <RealScalar Scalar, typename ImpulseType, typename VectorType>
+void write_velocity(const ContactProblem<Scalar>& problem, const ImpulseType& impulse,
+                    VectorType& velocity) noexcept {
+  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+  velocity.resize(problem.velocity_count());
+  velocity.setZero();
   for (Index i = 0; i < problem.contact_count(); ++i) {
     add_contact_momentum(problem, i, Vector3<Scalar>(impulse.template segment<3>(3 * i)), velocity);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    add_constraint_momentum(problem, c, constraint_rows(problem, c, impulse), velocity);
   }
   problem.whiten_momentum(velocity.data());
   problem.unwhiten(velocity.data());
@@ -29,16 +33,21 @@ void write_velocity(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
 
 /// Gradient of the dual cost, (W + R) γ + r = J v(γ) − v̂ + R γ [m/s].
 /// @param velocity  workspace; holds v(γ) afterwards.
-/// @param gradient  written, 3 n_c.
+/// @param gradient  written, impulse_count().
 /// @note  Real-time safe when both have their sizes: no allocation, no exception.
 template <RealScalar Scalar>
 void write_dual_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
                          VectorX<Scalar>& velocity, VectorX<Scalar>& gradient) noexcept {
   write_velocity(problem, impulse, velocity);
-  gradient.resize(3 * problem.contact_count());
+  gradient.resize(problem.impulse_count());
   for (Index i = 0; i < problem.contact_count(); ++i) {
     gradient.template segment<3>(3 * i) =
         conic_velocity(problem, i, velocity, Vector3<Scalar>(impulse.template segment<3>(3 * i)));
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    write_constraint_rows(
+        problem, c, constraint_slope(problem, c, velocity, constraint_rows(problem, c, impulse)),
+        gradient);
   }
 }
 
@@ -55,28 +64,38 @@ template <RealScalar Scalar>
         contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
     cost += free.dot(impulse.template segment<3>(3 * i));
   }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    const RowNumbers<Scalar> free = constraint_velocity(problem, c, problem.free_velocity()) -
+                                    problem.constraints().law(c).bias_velocity;
+    cost += free.dot(constraint_rows(problem, c, impulse));
+  }
   return cost;
 }
 
 /// Dense Delassus matrix W = J A⁻¹ Jᵀ [1/kg], without R.
-/// @param delassus  written, 3 n_c × 3 n_c, both triangles.
-/// @note  Cold: for checking and for small problems; O(n_c²) memory.
+/// @param delassus  written, impulse_count() × impulse_count(), both triangles.
+/// @note  Cold: for checking and for small problems; O(n_c (n_c + n_v)) memory.
 template <RealScalar Scalar>
 void write_delassus(const ContactProblem<Scalar>& problem, MatrixX<Scalar>& delassus) {
-  const Index count = problem.contact_count();
-  delassus.setZero(3 * count, 3 * count);
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < count; ++j) {
-      for (int a = 0; a < problem.side_count(i); ++a) {
-        for (int b = 0; b < problem.side_count(j); ++b) {
-          if (problem.side_body(i, a) != problem.side_body(j, b)) continue;
-          delassus.template block<3, 3>(3 * i, 3 * j) +=
-              problem.whitened_jacobian(i, a).transpose().lazyProduct(
-                  problem.whitened_jacobian(j, b));
-        }
+  const Index count = problem.impulse_count();
+  MatrixX<Scalar> jacobian = MatrixX<Scalar>::Zero(count, problem.velocity_count());
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (int side = 0; side < problem.side_count(i); ++side) {
+      const auto [start, size] = problem.body(problem.side_body(i, side));
+      jacobian.block(3 * i, start, 3, size) = problem.whitened_jacobian(i, side).transpose();
+    }
+  }
+  const ConstraintList<Scalar>& list = problem.constraints();
+  for (Index c = 0; c < list.count(); ++c) {
+    for (int side = 0; side < list.side_count(c); ++side) {
+      const auto [start, size] = problem.body(list.side_body(c, side));
+      for (int row = 0; row < list.rows(c); ++row) {
+        jacobian.row(3 * problem.contact_count() + list.first_row(c) + row).segment(start, size) =
+            list.whitened_jacobian(c, side, row / 3).col(row % 3).transpose();
       }
     }
   }
+  delassus = jacobian.lazyProduct(jacobian.transpose());
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/curvature.hpp"
 
@@ -9,7 +13,8 @@ namespace carom::inline CAROM_ABI {
 /// @file
 /// The convex problem in velocities: ℓ(v) = ½‖v − v*‖²_A + ½‖P(y(v))‖²_R, y(v) = −R⁻¹(J v − v̂),
 /// with derivatives, inverse dynamics, and the conic form it is equivalent to. Contact vectors are
-/// stacked triples (t₁, t₂, n), 3 n_c long.
+/// stacked triples (t₁, t₂, n), 3 n_c long, and then the rows of the constraints that are not
+/// contacts, whose cost is that of constraint_primal.hpp.
 /// @cite  castro2021unconstrained, conic primal and unconstrained problem.
 
 /// J v of one contact [m/s].
@@ -27,6 +32,31 @@ template <RealScalar Scalar, typename VectorType>
     }
   }
   return result;
+}
+
+/// What an imbalance of momenta is relative to [√J]: the larger of ‖v*‖_A and ‖Jᵀγ‖_{A⁻¹}, and,
+/// where impulses cancel each other, what their sum is rounded to.
+/// @param gross_squared  Σ ‖Jₖ‖²_{A⁻¹} γₖ² over all rows k.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar momentum_scale(const Scalar& free_squared, const Scalar& pushed_squared,
+                                    const Scalar& gross_squared) noexcept {
+  using std::sqrt;
+  return sqrt((free_squared > pushed_squared ? free_squared : pushed_squared) +
+              std::numeric_limits<Scalar>::epsilon() * gross_squared);
+}
+
+/// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows of one contact [J].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar gross_momentum_squared(const ContactProblem<Scalar>& problem, Index contact,
+                                            const Vector3<Scalar>& impulse) noexcept {
+  Scalar sum = 0;
+  for (int side = 0; side < problem.side_count(contact); ++side) {
+    const auto block = problem.whitened_jacobian(contact, side);
+    for (int row = 0; row < 3; ++row) {
+      sum += block.col(row).squaredNorm() * impulse(row) * impulse(row);
+    }
+  }
+  return sum;
 }
 
 /// y = −R⁻¹(v_c − v̂) of one contact [N·s], the impulse it would take without its cone.
@@ -48,9 +78,9 @@ template <RealScalar Scalar>
 }
 
 /// Adds Jᵀ γ of one contact to a momentum.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename VectorType>
 void add_contact_momentum(const ContactProblem<Scalar>& problem, Index contact,
-                          const Vector3<Scalar>& impulse, VectorX<Scalar>& momentum) noexcept {
+                          const Vector3<Scalar>& impulse, VectorType& momentum) noexcept {
   for (int side = 0; side < problem.side_count(contact); ++side) {
     const auto [start, size] = problem.body(problem.side_body(contact, side));
     const auto block = problem.jacobian(contact, side);
@@ -60,15 +90,18 @@ void add_contact_momentum(const ContactProblem<Scalar>& problem, Index contact,
   }
 }
 
-/// Inverse dynamics: γ = P(y(v)) of every contact.
-/// @param impulse  written, 3 n_c [N·s].
+/// Inverse dynamics: γ = P(y(v)) of every contact and constraint.
+/// @param impulse  written, impulse_count() [N·s].
 /// @note  Real-time safe when impulse has its size: no allocation, no exception.
 template <RealScalar Scalar>
 void write_impulse(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
                    VectorX<Scalar>& impulse) noexcept {
-  impulse.resize(3 * problem.contact_count());
+  impulse.resize(problem.impulse_count());
   for (Index i = 0; i < problem.contact_count(); ++i) {
     impulse.template segment<3>(3 * i) = contact_impulse(problem, i, velocity);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    write_constraint_rows(problem, c, constraint_impulse(problem, c, velocity), impulse);
   }
 }
 
@@ -81,6 +114,10 @@ template <RealScalar Scalar>
     const auto [tangent, normal] = problem.regularization(i);
     twice += tangent * impulse.template segment<2>(3 * i).squaredNorm() +
              normal * impulse(3 * i + 2) * impulse(3 * i + 2);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    twice += problem.constraints().law(c).regularization.dot(
+        constraint_rows(problem, c, impulse).cwiseAbs2());
   }
   return twice / 2;
 }
@@ -114,6 +151,10 @@ template <RealScalar Scalar>
         (tangent * impulse.template head<2>().squaredNorm() + normal * impulse.z() * impulse.z()) /
         2;
   }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    const auto trial = constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
+    cost += constraint_cost(problem, c, trial, constraint_impulse(problem, c, velocity));
+  }
   return cost;
 }
 
@@ -128,6 +169,10 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
   for (Index i = 0; i < problem.contact_count(); ++i) {
     add_contact_momentum(problem, i, Vector3<Scalar>(-contact_impulse(problem, i, velocity)),
                          gradient);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    add_constraint_momentum(
+        problem, c, RowNumbers<Scalar>(-constraint_impulse(problem, c, velocity)), gradient);
   }
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
@@ -163,6 +208,11 @@ void write_hessian(const ContactProblem<Scalar>& problem, const VectorX<Scalar>&
             (problem.jacobian(i, row) * g).lazyProduct(problem.jacobian(i, column).transpose());
       }
     }
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    add_constraint_hessian(problem, c,
+                           constraint_trial(problem, c, constraint_velocity(problem, c, velocity)),
+                           hessian);
   }
 }
 

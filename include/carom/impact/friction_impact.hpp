@@ -145,8 +145,8 @@ class FrictionImpact {
     if (!detail::is_nonnegative(friction)) {
       detail::reject_if(detail::fault(item() + ": friction", "a finite number >= 0", friction));
     }
-    if (!(restitution >= Scalar(0) && restitution <= Scalar(1))) {
-      detail::reject_if(detail::fault(item() + ": restitution", "a number in [0, 1]", restitution));
+    if (const Fault fault = detail::restitution_fault(restitution); !fault.empty()) {
+      detail::reject_if(item() + ": " + fault);
     }
     Contact contact{gradients, gradients, SquareMatrix<Scalar, 3>::Identity(), friction,
                     restitution};

@@ -61,6 +61,11 @@ class ImpactProblem {
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& gradient);
 
+  /// The same for hot loops: false, and nothing added, where add_contact() would throw.
+  /// @note  Real-time safe once grown: no allocation, no exception.
+  template <InverseMassLike Mass>
+  [[nodiscard]] bool try_add_contact(const Mass& mass, const VectorX<Scalar>& gradient) noexcept;
+
   [[nodiscard]] Index size() const noexcept { return size_; }
   [[nodiscard]] Index contact_count() const noexcept { return Index(normal_starts_.size()) - 1; }
 
@@ -166,6 +171,7 @@ class ImpactProblem {
     return {entries.data() + starts[k], starts[k + 1] - starts[k]};
   }
 
+  void refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const;
   void write_gram_rows(std::size_t count);
 
   Index size_ = 0;
@@ -186,29 +192,42 @@ class ImpactProblem {
 template <RealScalar Scalar>
 template <InverseMassLike Mass>
 Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>& gradient) {
-  using std::sqrt;
-  const auto item = [&] { return "contact " + std::to_string(contact_count()); };
-  if (mass.size() != size_) {
-    detail::reject_if(detail::fault("mass size", "the problem's size", mass.size()));
+  if (!try_add_contact(mass, gradient)) refuse_contact(mass.size(), gradient);
+  return contact_count() - 1;
+}
+
+/// Says what try_add_contact() did not like.
+template <RealScalar Scalar>
+void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
+  const std::string item = "contact " + std::to_string(contact_count());
+  if (mass_size != size_) {
+    detail::reject_if(detail::fault("mass size", "the problem's size", mass_size));
   }
   if (gradient.size() != size_) {
     detail::reject_if(
-        detail::fault(item() + ": gradient entries", "as many as the mass has", gradient.size()));
+        detail::fault(item + ": gradient entries", "as many as the mass has", gradient.size()));
   }
-  if (!gradient.allFinite())
-    detail::reject_if(detail::finite_fault(item() + ": gradient", gradient));
+  detail::reject_if(detail::finite_fault(item + ": gradient", gradient));
+  if (gradient.isZero(0)) {
+    detail::reject_if(item + ": gradient: expected a non-zero vector, got zero");
+  }
+  detail::reject_if(detail::fault(item + ": squared norm of the gradient in the mass metric",
+                                  "a finite number > 0", scaled_.dot(response_)));
+}
+
+template <RealScalar Scalar>
+template <InverseMassLike Mass>
+bool ImpactProblem<Scalar>::try_add_contact(const Mass& mass,
+                                            const VectorX<Scalar>& gradient) noexcept {
+  using std::sqrt;
+  if (mass.size() != size_ || gradient.size() != size_ || !gradient.allFinite()) return false;
   const Scalar largest = size_ > 0 ? gradient.cwiseAbs().maxCoeff() : Scalar(0);
-  if (!(largest > Scalar(0))) {
-    detail::reject_if(item() + ": gradient: expected a non-zero vector, got zero");
-  }
+  if (!(largest > Scalar(0))) return false;
   scaled_ = gradient / largest;
   response_ = scaled_;
   mass.apply_inverse(response_);
   const Scalar norm_squared = scaled_.dot(response_);
-  if (!(norm_squared > Scalar(0)) || !detail::is_finite(norm_squared)) {
-    detail::reject_if(detail::fault(item() + ": squared norm of the gradient in the mass metric",
-                                    "a finite number > 0", norm_squared));
-  }
+  if (!(norm_squared > Scalar(0)) || !detail::is_finite(norm_squared)) return false;
   const Scalar norm = sqrt(norm_squared);
   for (Index i = 0; i < size_; ++i) {
     if (scaled_(i) != Scalar(0)) normals_.push_back({i, scaled_(i) / norm});
@@ -216,7 +235,7 @@ Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>
   }
   normal_starts_.push_back(normals_.size());
   response_starts_.push_back(responses_.size());
-  return contact_count() - 1;
+  return true;
 }
 
 template <RealScalar Scalar>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Core>
 
@@ -65,7 +66,8 @@ template <RealScalar Scalar>
   using std::sqrt;
   for (Index c = first; c < first + width; ++c) {
     Scalar* const column = a + c * stride;
-    if (!(column[c] > Scalar(0))) return false;
+    const Scalar pivot = column[c];
+    if (!(pivot > Scalar(0)) || !(pivot <= std::numeric_limits<Scalar>::max())) return false;
     const Scalar inverse = Scalar(1) / sqrt(column[c]);
     for (Index r = c; r < size; ++r) column[r] *= inverse;
     for (Index next = c + 1; next < first + width; ++next) {
@@ -83,8 +85,8 @@ template <RealScalar Scalar>
 ///
 /// @param a       column-major, lower triangle read and overwritten; the upper one is not touched.
 /// @param stride  distance between columns, ≥ size.
-/// @return  false when a pivot is not positive (A is not positive definite, or holds NaN); the
-///          lower triangle is then partly overwritten.
+/// @return  false when a pivot is not positive or not finite (A is not positive definite, or holds
+///          NaN or infinity); the lower triangle is then partly overwritten.
 /// @note  Real-time safe: no allocation, no exception, size³/6 multiply-adds.
 template <RealScalar Scalar>
 [[nodiscard]] bool factor_cholesky(Scalar* a, Index size, Index stride) noexcept {

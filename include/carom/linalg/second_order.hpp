@@ -11,37 +11,48 @@
 namespace carom::inline CAROM_ABI {
 
 /// A number that carries first and second derivatives through a computation (forward mode): its
-/// value, its slope along one outer direction a and `Width` inner directions b_j, and the second
-/// derivatives along the pairs (a, b_j).
+/// value, its slopes along `Outer` directions a_i and `Inner` directions b_j, and the second
+/// derivatives along all pairs (a_i, b_j).
 ///
-/// One run of a function fills `Width` entries of a row of its Hessian; a function of m arguments
-/// takes about m²/(2 Width) runs. With the outer direction left at zero it is plain forward mode,
-/// `Width` slopes a run. Comparisons look at the value.
-/// @tparam Width  inner directions carried together; four doubles fill a register.
-template <RealScalar Scalar, int Width = 4>
+/// One run of a function fills an Inner×Outer block of its Hessian; a function of m arguments takes
+/// about m²/(2·Inner·Outer) runs. Comparisons look at the value.
+/// @tparam Inner  four doubles fill a register.
+/// @tparam Outer  0 is plain forward mode, `FirstOrder`: Inner slopes a run.
+template <RealScalar Scalar, int Outer = 4, int Inner = 4>
 struct SecondOrder {
   using scalar_type = Scalar;
-  using Slopes = Eigen::Array<Scalar, Width, 1>;
-  static constexpr int width = Width;
+  using OuterSlopes = Eigen::Array<Scalar, Outer, 1>;
+  using InnerSlopes = Eigen::Array<Scalar, Inner, 1>;
+  using Curvatures = Eigen::Array<Scalar, Inner, Outer>;
+  static constexpr int outers = Outer, inners = Inner;
 
   Scalar value = 0;
-  Scalar outer = 0;               ///< ∂/∂a
-  Slopes inner = Slopes::Zero();  ///< ∂/∂b_j
-  Slopes mixed = Slopes::Zero();  ///< ∂²/∂a∂b_j
+  OuterSlopes outer = OuterSlopes::Zero();  ///< ∂/∂a_i
+  InnerSlopes inner = InnerSlopes::Zero();  ///< ∂/∂b_j
+  Curvatures mixed = Curvatures::Zero();    ///< entry (j, i) is ∂²/∂a_i∂b_j
 
   SecondOrder() = default;
   /// A constant.
   template <std::convertible_to<Scalar> Number>
   SecondOrder(const Number& constant)  // NOLINT(google-explicit-constructor)
       : value(static_cast<Scalar>(constant)) {}
-  SecondOrder(const Scalar& value_in, const Scalar& outer_in, const Slopes& inner_in,
-              const Slopes& mixed_in)
+  SecondOrder(const Scalar& value_in, const OuterSlopes& outer_in, const InnerSlopes& inner_in,
+              const Curvatures& mixed_in)
       : value(value_in), outer(outer_in), inner(inner_in), mixed(mixed_in) {}
 
   /// f(x) from f, f' and f'' at x.value.
   [[nodiscard]] static SecondOrder chain(const SecondOrder& x, const Scalar& f, const Scalar& slope,
                                          const Scalar& curvature) {
-    return {f, slope * x.outer, slope * x.inner, slope * x.mixed + (curvature * x.outer) * x.inner};
+    SecondOrder result;
+    result.value = f;
+    result.outer = slope * x.outer;
+    result.inner = slope * x.inner;
+    if constexpr (Outer > 0) {
+      for (int i = 0; i < Outer; ++i) {
+        result.mixed.col(i) = slope * x.mixed.col(i) + (curvature * x.outer(i)) * x.inner;
+      }
+    }
+    return result;
   }
 
   SecondOrder& operator+=(const SecondOrder& b) {
@@ -67,10 +78,51 @@ struct SecondOrder {
   }
   friend SecondOrder operator+(SecondOrder a, const SecondOrder& b) { return a += b; }
   friend SecondOrder operator-(SecondOrder a, const SecondOrder& b) { return a -= b; }
+  // With constants, which have no slopes.
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator*(const SecondOrder& a, const Number& constant) {
+    const Scalar c = static_cast<Scalar>(constant);
+    return {c * a.value, c * a.outer, c * a.inner, c * a.mixed};
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator*(const Number& constant, const SecondOrder& a) {
+    return a * constant;
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator/(const SecondOrder& a, const Number& constant) {
+    return a * (Scalar(1) / static_cast<Scalar>(constant));
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator+(SecondOrder a, const Number& constant) {
+    a.value += static_cast<Scalar>(constant);
+    return a;
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator+(const Number& constant, const SecondOrder& a) {
+    return a + constant;
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator-(SecondOrder a, const Number& constant) {
+    a.value -= static_cast<Scalar>(constant);
+    return a;
+  }
+  template <std::convertible_to<Scalar> Number>
+  friend SecondOrder operator-(const Number& constant, const SecondOrder& a) {
+    return -a + constant;
+  }
+
   friend SecondOrder operator*(const SecondOrder& a, const SecondOrder& b) {
-    return {a.value * b.value, a.outer * b.value + a.value * b.outer,
-            b.value * a.inner + a.value * b.inner,
-            b.value * a.mixed + a.outer * b.inner + b.outer * a.inner + a.value * b.mixed};
+    SecondOrder result;
+    result.value = a.value * b.value;
+    result.outer = b.value * a.outer + a.value * b.outer;
+    result.inner = b.value * a.inner + a.value * b.inner;
+    if constexpr (Outer > 0) {
+      for (int i = 0; i < Outer; ++i) {
+        result.mixed.col(i) = b.value * a.mixed.col(i) + a.value * b.mixed.col(i) +
+                              a.outer(i) * b.inner + b.outer(i) * a.inner;
+      }
+    }
+    return result;
   }
   friend SecondOrder operator/(const SecondOrder& a, const SecondOrder& b) {
     const Scalar inverse = Scalar(1) / b.value;
@@ -159,16 +211,20 @@ struct SecondOrder {
   }
 };
 
-template <RealScalar Scalar, int Width>
-inline constexpr bool enable_real_scalar<SecondOrder<Scalar, Width>> = true;
+/// A number that carries `Inner` slopes.
+template <RealScalar Scalar, int Inner = 4>
+using FirstOrder = SecondOrder<Scalar, 0, Inner>;
+
+template <RealScalar Scalar, int Outer, int Inner>
+inline constexpr bool enable_real_scalar<SecondOrder<Scalar, Outer, Inner>> = true;
 
 }  // namespace carom::inline CAROM_ABI
 
 /// What Eigen wants to know to keep these numbers in vectors.
-template <typename Scalar, int Width>
-struct Eigen::NumTraits<carom::SecondOrder<Scalar, Width>>
-    : Eigen::GenericNumTraits<carom::SecondOrder<Scalar, Width>> {
-  using Real = carom::SecondOrder<Scalar, Width>;
+template <typename Scalar, int Outer, int Inner>
+struct Eigen::NumTraits<carom::SecondOrder<Scalar, Outer, Inner>>
+    : Eigen::GenericNumTraits<carom::SecondOrder<Scalar, Outer, Inner>> {
+  using Real = carom::SecondOrder<Scalar, Outer, Inner>;
   using NonInteger = Real;
   using Nested = Real;
   using Literal = Scalar;
@@ -178,9 +234,9 @@ struct Eigen::NumTraits<carom::SecondOrder<Scalar, Width>>
     IsInteger = 0,
     IsSigned = 1,
     RequireInitialization = 1,
-    ReadCost = 2 + 2 * Width,
-    AddCost = 2 + 2 * Width,
-    MulCost = 4 + 6 * Width
+    ReadCost = 1 + Outer + Inner + Outer * Inner,
+    AddCost = 1 + Outer + Inner + Outer * Inner,
+    MulCost = 1 + 3 * (Outer + Inner) + 7 * Outer * Inner
   };
   // NOLINTEND(readability-identifier-naming)
   static Real epsilon() { return NumTraits<Scalar>::epsilon(); }
@@ -191,11 +247,11 @@ struct Eigen::NumTraits<carom::SecondOrder<Scalar, Width>>
 };
 
 /// Plain numbers mix with these in Eigen expressions.
-template <typename Scalar, int Width, typename Operation>
-struct Eigen::ScalarBinaryOpTraits<carom::SecondOrder<Scalar, Width>, Scalar, Operation> {
-  using ReturnType = carom::SecondOrder<Scalar, Width>;
+template <typename Scalar, int Outer, int Inner, typename Operation>
+struct Eigen::ScalarBinaryOpTraits<carom::SecondOrder<Scalar, Outer, Inner>, Scalar, Operation> {
+  using ReturnType = carom::SecondOrder<Scalar, Outer, Inner>;
 };
-template <typename Scalar, int Width, typename Operation>
-struct Eigen::ScalarBinaryOpTraits<Scalar, carom::SecondOrder<Scalar, Width>, Operation> {
-  using ReturnType = carom::SecondOrder<Scalar, Width>;
+template <typename Scalar, int Outer, int Inner, typename Operation>
+struct Eigen::ScalarBinaryOpTraits<Scalar, carom::SecondOrder<Scalar, Outer, Inner>, Operation> {
+  using ReturnType = carom::SecondOrder<Scalar, Outer, Inner>;
 };

@@ -4,29 +4,33 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include <Eigen/Core>
 
 #include "carom/contact/concepts.hpp"
-#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/primal.hpp"
 #include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/increasing_root.hpp"
-#include "carom/solvers/detail/contact_arrays.hpp"
-#include "carom/solvers/detail/dense_hessian.hpp"
+#include "carom/solvers/detail/direct_directions.hpp"
+#include "carom/solvers/detail/iterative_directions.hpp"
 
 namespace carom::inline CAROM_ABI {
 
 template <RealScalar Scalar>
 struct SapOptions {
-  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T max(‖v*‖_A, ‖Jᵀγ‖_{A⁻¹}). Half the type's digits; the
+  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most Newton iterations, ≥ 0. Piles from a poor guess take some tens.
   int iteration_limit = 200;
   /// The line search ends when the slope has fallen to this fraction of its start [-], in (0, 1).
   /// Each evaluation is O(contacts), far below a factorisation.
-  Scalar line_search_tolerance = Scalar(1e-2);
+  Scalar line_search_tolerance = Scalar(1e-1);
+  /// Islands whose factorisation would take more multiply-adds per contact than this, ≥ 0, get
+  /// their directions from conjugate gradients instead, with an incomplete factor and memory in
+  /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
+  /// take about as long on piles; harder friction favours the factorisation.
+  double factor_work_limit = 1.5e4;
 };
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
@@ -34,7 +38,8 @@ struct SapOptions {
 /// Works in whitened velocities w = Lᵀv, where ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
 /// I + Ĵᵀ G Ĵ, and the norm of the gradient bounds the distance to the solution in kinetic energy.
 /// The step length is the root of the slope along the step, an increasing function, so no
-/// difference of costs is ever taken. The Hessian is dense: n_v³/6 multiply-adds per iteration.
+/// difference of costs is ever taken. Islands, bodies connected by contacts, are solved apart; the
+/// Hessian of each is sparse, and factored in an order found once per pattern.
 ///
 /// ```
 /// carom::SapSolver<double> solver;
@@ -42,7 +47,8 @@ struct SapOptions {
 /// const auto report = solver.solve(problem, velocity);
 /// ```
 /// @cite castro2021unconstrained; globally convergent because ℓ is strongly convex and every step
-///       is a descent direction with an exact line search.
+///       is a descent direction with an exact line search. G with the direction of friction as an
+///       unknown of its own (chan1999nonlinear) takes half the iterations.
 template <RealScalar Scalar>
 class SapSolver {
  public:
@@ -53,6 +59,7 @@ class SapSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0);
     CAROM_EXPECTS(options.line_search_tolerance > Scalar(0) &&
                   options.line_search_tolerance < Scalar(1));
+    CAROM_EXPECTS(options.factor_work_limit >= 0);
   }
 
   /// Movable, not copyable: results are read from the solver's own memory.
@@ -68,269 +75,271 @@ class SapSolver {
   ///
   /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
-  ///                  rest and free velocity starts the iteration otherwise.
-  /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to max(‖v*‖_A, ‖Jᵀγ‖_{A⁻¹}) [-]; error_bound:
-  /// ‖∇ℓ‖_{A⁻¹}
-  ///          [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2 [J].
+  ///                  rest and free velocity starts the iteration otherwise, island by island.
+  /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to the momentum_scale() [-]; error_bound:
+  ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2
+  ///          [J]; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
-  ///        exception, at most iteration_limit factorisations.
+  ///        exception, at most iteration_limit iterations on every island, each with one
+  ///        factorisation, or up to five where round-off asks for more. Another pattern of contacts
+  ///        of the same size may need more room, which is then made.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
-                            VectorX<Scalar>& velocity) noexcept;
+                            VectorX<Scalar>& velocity) noexcept {
+    return solve(problem, velocity, [](Index count, auto&& task) {
+      for (Index i = 0; i < count; ++i) task(i);
+    });
+  }
 
-  /// γ of the last solve, stacked triples (t₁, t₂, n) [N·s].
+  /// The same with the islands given to an executor.
+  /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
+  ///                  on any threads, and returns when all are done; it must not throw. The result
+  ///                  is the same to the last bit whatever it does.
+  template <typename Executor>
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                            Executor&& executor) noexcept;
+
+  /// γ of the last solve [N·s]: stacked triples (t₁, t₂, n), then the rows of the constraints. Zero
+  /// where the guess was refused as not finite.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
-    return {impulse_triples_, 3 * impulse_.count};
+    return {impulses_.data(), impulses_.size()};
   }
-  /// J v of the last solve, stacked triples [m/s].
+  /// J v of the last solve [m/s], stacked alike.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
-    return {velocity_triples_, 3 * impulse_.count};
+    return {row_velocities_.data(), row_velocities_.size()};
   }
+  /// Who touches whom in the last problem seen: its islands, and which of them are factored.
+  [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
  private:
-  using VectorMap = detail::VectorMap<Scalar>;
-  using Arrays = detail::ContactArrays<Scalar>;
+  using Memory = detail::SolverMemory<Scalar>;
+  using State = detail::IslandState<Scalar>;
+  using Newton = detail::IslandNewton<Scalar>;
+
+  /// What an island's solve came to.
+  struct Outcome {
+    SolveStatus status;
+    int iterations;
+    Scalar residual, free_squared, pushed_squared, gross_squared;
+    bool moved;
+  };
+  struct Totals {
+    Scalar residual, scale;
+  };
 
   void lay_out(const ContactProblem<Scalar>& problem);
-  [[nodiscard]] VectorMap vector(Scalar* data) const noexcept { return {data, size_}; }
-
-  void write_trial(const ContactProblem<Scalar>& problem) noexcept;
-  void evaluate(const ContactProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] Scalar cost(const ContactProblem<Scalar>& problem) const noexcept;
-  void start_from_best(const ContactProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
-    return detail::is_finite(residual_) && residual_ <= options_.tolerance * scale_;
-  }
-  [[nodiscard]] bool find_direction(const ContactProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] Scalar find_step(const ContactProblem<Scalar>& problem) noexcept;
-  [[nodiscard]] SolveStatus iterate(const ContactProblem<Scalar>& problem,
-                                    SolveReport<Scalar>& report) noexcept;
+  void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
+  void solve_island(Index i, bool iterate) noexcept;
+  [[nodiscard]] Totals total() const noexcept;
+  void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
+  SolveReport<Scalar> refuse_guess() noexcept;
 
   SapOptions<Scalar> options_;
-  std::vector<Scalar, Eigen::aligned_allocator<Scalar>> memory_;
-  Index size_ = 0;    ///< n_v
-  Index stride_ = 0;  ///< between columns of the Hessian
-  Scalar *whitened_ = nullptr, *best_ = nullptr, *momentum_ = nullptr, *gradient_ = nullptr,
-         *direction_ = nullptr, *hessian_ = nullptr, *sides_ = nullptr;
-  Arrays contact_velocity_{}, trial_{}, impulse_{};                          ///< at the iterate
-  Arrays velocity_step_{}, trial_step_{}, trial_ahead_{}, impulse_ahead_{};  ///< along the step
-  Scalar residual_ = 0;                                                      ///< ‖gradient‖
-  Scalar scale_ = 0;  ///< max(‖w*‖, ‖Ĵᵀγ‖)
-  Scalar *impulse_triples_ = nullptr, *velocity_triples_ = nullptr;
+  ContactGraph graph_;
+  detail::PackedProblem<Scalar> packed_;
+  Memory memory_;
+  detail::DirectDirections<Scalar> direct_;
+  detail::IterativeDirections<Scalar> iterative_;
+  Sequence<Outcome> outcomes_;
+  Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
+  Sequence<Scalar> impulses_, row_velocities_;
 };
 
 // --- implementation ---
 
-/// Hands out one block of memory: five velocity vectors, nine contact vectors, the Hessian.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
-  constexpr Index line = 64 / Index(sizeof(Scalar));  // keeps arrays apart by cache lines
-  const auto padded = [](Index count) { return (count + line - 1) / line * line; };
-  size_ = problem.velocity_count();
-  stride_ = padded(size_);
-  const Index contacts = problem.contact_count();
-  const Index total =
-      5 * padded(size_) + 27 * padded(contacts) + 6 * stride_ + padded(stride_ * size_);
-  if (Index(memory_.size()) < total) memory_.resize(std::size_t(total));
-  Scalar* next = memory_.data();
-  const auto take = [&](Index count) {
-    Scalar* const taken = next;
-    next += padded(count);
-    return taken;
-  };
-  for (Scalar** part : {&whitened_, &best_, &momentum_, &gradient_, &direction_}) {
-    *part = take(size_);
-  }
-  for (Arrays* arrays : {&contact_velocity_, &trial_, &impulse_, &velocity_step_, &trial_step_,
-                         &trial_ahead_, &impulse_ahead_}) {
-    *arrays = {{take(contacts), take(contacts), take(contacts)}, contacts};
-  }
-  sides_ = take(6 * stride_);
-  hessian_ = take(stride_ * size_);
-  impulse_triples_ = take(3 * contacts);
-  velocity_triples_ = take(3 * contacts);
+  const int analysed = graph_.analysis_count(), laid_out = graph_.layout_count();
+  graph_.analyse(problem, options_.factor_work_limit);
+  impulses_.resize(problem.impulse_count());
+  row_velocities_.resize(problem.impulse_count());
+  direct_.follow(graph_);  // the solver may have been moved
+  if (laid_out == graph_.layout_count()) return;
+  packed_.lay_out(graph_);
+  memory_.lay_out(packed_);
+  outcomes_.reserve(problem.body_count());
+  outcomes_.resize(graph_.islands().size());
+  if (analysed == graph_.analysis_count()) return;
+  direct_.lay_out(graph_, packed_);
+  iterative_.lay_out(packed_);
 }
 
-/// y = R⁻¹(v̂ − v_c).
+/// Whitens guess and free velocity into the packed vectors; measures the bodies left out.
 template <RealScalar Scalar>
-void SapSolver<Scalar>::write_trial(const ContactProblem<Scalar>& problem) noexcept {
-  using Given = detail::ConstArrayMap<Scalar>;
-  const Index count = problem.contact_count();
-  const TripleArrays<const Scalar> bias = problem.bias_velocities();
-  const Given tangent(problem.tangent_regularizations().data, count);
-  const Given normal(problem.normal_regularizations().data, count);
-  trial_[0] = (Given(bias.tangent1, count) - contact_velocity_[0]) / tangent;
-  trial_[1] = (Given(bias.tangent2, count) - contact_velocity_[1]) / tangent;
-  trial_[2] = (Given(bias.normal, count) - contact_velocity_[2]) / normal;
+void SapSolver<Scalar>::take_guess(const ContactProblem<Scalar>& problem,
+                                   const VectorX<Scalar>& velocity) noexcept {
+  idle_squared_ = idle_free_squared_ = 0;
+  const auto free = problem.whitened_free_velocity();
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    if (const int slot = graph_.slot_of(b); slot >= 0) {
+      const Index place = packed_.starts()[slot];
+      Scalar* const whitened = memory_.vector(Memory::whitened) + place;
+      std::copy_n(velocity.data() + start, size, whitened);
+      multiply_lower_transposed(problem.momentum_factor(b).data(), size, size, whitened);
+      std::copy_n(free.data() + start, size, memory_.vector(Memory::free) + place);
+      continue;
+    }
+    const auto change =
+        velocity.segment(start, size) - problem.free_velocity().segment(start, size);
+    const auto momentum = problem.momentum_matrix(b);
+    for (Index c = 0; c < size; ++c) idle_squared_ += momentum.col(c).dot(change) * change(c);
+    idle_free_squared_ += free.segment(start, size).squaredNorm();
+  }
 }
 
-/// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
+/// Evaluates an island at the guess, or solves it from there.
 template <RealScalar Scalar>
-void SapSolver<Scalar>::evaluate(const ContactProblem<Scalar>& problem) noexcept {
+void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
+  const detail::PackedIsland& island = packed_.islands()[i];
+  State state(packed_, memory_, island);
+  Outcome& outcome = outcomes_[i];
+  if (!iterate) {
+    state.evaluate();
+  } else {
+    state.residual = outcome.residual;
+    state.free_squared = outcome.free_squared;
+    state.pushed_squared = outcome.pushed_squared;
+    state.gross_squared = outcome.gross_squared;
+    Newton newton(state, memory_,
+                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
+    if (newton.meets_target()) {
+      outcome.status = SolveStatus::converged;
+    } else {
+      newton.start_from_best();
+      outcome.status = SolveStatus::not_finite;
+      if (newton.meets_target()) {
+        outcome.status = SolveStatus::converged;
+      } else if (state.residual <= std::numeric_limits<Scalar>::max()) {
+        newton.forget_regions();
+        outcome.status = newton.iterate(outcome.iterations, [&](const Newton& now) {
+          return island.direct ? direct_.find_direction(now, state)
+                               : iterative_.find_direction(now, state, i);
+        });
+      }
+      // A start that leaves the range of numbers stays what it was.
+      outcome.moved = state.residual <= std::numeric_limits<Scalar>::max();
+    }
+  }
+  outcome.residual = state.residual;
+  outcome.free_squared = state.free_squared;
+  outcome.pushed_squared = state.pushed_squared;
+  outcome.gross_squared = state.gross_squared;
+}
+
+template <RealScalar Scalar>
+typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
-  detail::write_contact_velocities(problem, vector(whitened_), contact_velocity_);
-  write_trial(problem);
-  if (!detail::write_projections(problem, trial_, impulse_)) {
-    for (int k = 0; k < 3; ++k) impulse_[k].setZero();
-    residual_ = std::numeric_limits<Scalar>::infinity();
-    return;
+  Scalar residual = idle_squared_, free = idle_free_squared_, pushed = 0, gross = 0;
+  for (const Outcome& outcome : outcomes_) {
+    residual += outcome.residual * outcome.residual;
+    free += outcome.free_squared;
+    pushed += outcome.pushed_squared;
+    gross += outcome.gross_squared;
   }
-  detail::write_contact_momentum(problem, impulse_, vector(momentum_));
-  vector(gradient_) = vector(whitened_) - problem.whitened_free_velocity() - vector(momentum_);
-  residual_ = sqrt(vector(gradient_).squaredNorm());
-  const Scalar free = problem.whitened_free_velocity().squaredNorm();
-  const Scalar pushed = vector(momentum_).squaredNorm();
-  scale_ = sqrt(free > pushed ? free : pushed);
+  return {sqrt(residual), momentum_scale(free, pushed, gross)};
 }
 
-/// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
+/// Writes the velocities of the islands that moved, and of bodies without contact.
 template <RealScalar Scalar>
-Scalar SapSolver<Scalar>::cost(const ContactProblem<Scalar>& problem) const noexcept {
-  if (!detail::is_finite(residual_)) return std::numeric_limits<Scalar>::infinity();
-  using Given = detail::ConstArrayMap<Scalar>;
-  const Index count = problem.contact_count();
-  const Given tangent(problem.tangent_regularizations().data, count);
-  const Given normal(problem.normal_regularizations().data, count);
-  return ((vector(whitened_) - problem.whitened_free_velocity()).squaredNorm() +
-          (tangent * (impulse_[0].square() + impulse_[1].square())).sum() +
-          (normal * impulse_[2].square()).sum()) /
-         2;
-}
-
-/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
-template <RealScalar Scalar>
-void SapSolver<Scalar>::start_from_best(const ContactProblem<Scalar>& problem) noexcept {
-  vector(best_) = vector(whitened_);
-  Scalar lowest = cost(problem);
-  vector(whitened_).setZero();
-  evaluate(problem);
-  if (const Scalar at_rest = cost(problem); at_rest < lowest) {
-    lowest = at_rest;
-    vector(best_) = vector(whitened_);
+void SapSolver<Scalar>::give_velocity(const ContactProblem<Scalar>& problem,
+                                      VectorX<Scalar>& velocity) noexcept {
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    if (graph_.slot_of(b) >= 0) continue;
+    const auto [start, size] = problem.body(b);
+    velocity.segment(start, size) = problem.free_velocity().segment(start, size);
   }
-  vector(whitened_) = problem.whitened_free_velocity();
-  evaluate(problem);
-  if (cost(problem) < lowest) return;
-  vector(whitened_) = vector(best_);
-  evaluate(problem);
-}
-
-/// d = −H⁻¹∇ℓ, and what it does to contact velocities and trial impulses.
-template <RealScalar Scalar>
-bool SapSolver<Scalar>::find_direction(const ContactProblem<Scalar>& problem) noexcept {
-  using Given = detail::ConstArrayMap<Scalar>;
-  detail::write_dense_hessian<Scalar>(problem, trial_, {hessian_, size_, stride_}, sides_);
-  if (!factor_cholesky(hessian_, size_, stride_)) return false;
-  vector(direction_) = -vector(gradient_);
-  solve_lower(hessian_, size_, stride_, direction_);
-  solve_lower_transposed(hessian_, size_, stride_, direction_);
-  detail::write_contact_velocities(problem, vector(direction_), velocity_step_);
-  const Index count = problem.contact_count();
-  const Given tangent(problem.tangent_regularizations().data, count);
-  const Given normal(problem.normal_regularizations().data, count);
-  trial_step_[0] = -velocity_step_[0] / tangent;
-  trial_step_[1] = -velocity_step_[1] / tangent;
-  trial_step_[2] = -velocity_step_[2] / normal;
-  return true;
-}
-
-/// Step length α where the slope ℓ′(α) = d·(w + α d − w*) − γ(α)·Ĵd vanishes.
-template <RealScalar Scalar>
-Scalar SapSolver<Scalar>::find_step(const ContactProblem<Scalar>& problem) noexcept {
-  const Scalar slope_at_zero = vector(gradient_).dot(vector(direction_));
-  const Scalar momentum_slope =
-      vector(direction_).dot(vector(whitened_) - problem.whitened_free_velocity());
-  const Scalar momentum_curvature = vector(direction_).squaredNorm();
-  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const auto slope = [&](const Scalar& step) {
-    for (int k = 0; k < 3; ++k) trial_ahead_[k] = trial_[k] + step * trial_step_[k];
-    if (!detail::write_projections(problem, trial_ahead_, impulse_ahead_)) {
-      return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+  idle_squared_ = 0;
+  for (Index i = 0; i < outcomes_.size(); ++i) {
+    if (!outcomes_[i].moved) continue;
+    const FrontRange& range = packed_.islands()[i].range;
+    for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
+      const int body = graph_.body_at(slot);
+      const auto [start, size] = problem.body(body);
+      std::copy_n(memory_.vector(Memory::whitened) + packed_.starts()[slot], size,
+                  velocity.data() + start);
+      solve_lower_transposed(problem.momentum_factor(body).data(), size, size,
+                             velocity.data() + start);
     }
-    Scalar work = 0;
-    for (int k = 0; k < 3; ++k) work += (impulse_ahead_[k] * velocity_step_[k]).sum();
-    return momentum_slope + step * momentum_curvature - work;
-  };
-  return find_increasing_root<Scalar>(
-             slope, slope_at_zero, {.tolerance = -options_.line_search_tolerance * slope_at_zero})
-      .argument;
-}
-
-template <RealScalar Scalar>
-SolveStatus SapSolver<Scalar>::iterate(const ContactProblem<Scalar>& problem,
-                                       SolveReport<Scalar>& report) noexcept {
-  Scalar best_residual = residual_;
-  vector(best_) = vector(whitened_);
-  const auto give_best = [&](SolveStatus status) {
-    vector(whitened_) = vector(best_);
-    evaluate(problem);
-    return status;
-  };
-  int stalls = 0;
-  while (report.iterations < options_.iteration_limit) {
-    if (!find_direction(problem)) return give_best(SolveStatus::not_finite);
-    const Scalar step = find_step(problem);
-    vector(whitened_) += step * vector(direction_);
-    ++report.iterations;
-    evaluate(problem);
-    if (!detail::is_finite(residual_)) return give_best(SolveStatus::not_finite);
-    // A full step that does not shrink a small residual has met the round-off floor.
-    // Near the floor the line search sees noise, and any length counts as full.
-    const bool full = (step > Scalar(0.5) && step < Scalar(2)) ||
-                      residual_ <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale_;
-    stalls =
-        full && residual_ > best_residual / 2 && residual_ < Scalar(1e-3) * scale_ ? stalls + 1 : 0;
-    if (residual_ < best_residual) {
-      best_residual = residual_;
-      vector(best_) = vector(whitened_);
-    }
-    if (meets_target()) return SolveStatus::converged;
-    if (stalls >= 3) return give_best(SolveStatus::no_progress);
   }
-  return give_best(SolveStatus::iteration_limit);
 }
 
 template <RealScalar Scalar>
 void SapSolver<Scalar>::write_results(const ContactProblem<Scalar>& problem) noexcept {
-  for (Index i = 0; i < problem.contact_count(); ++i) {
+  packed_.for_each_contact(graph_, [&](Index contact, Index place) {
     for (int k = 0; k < 3; ++k) {
-      impulse_triples_[3 * i + k] = impulse_.component[k][i];
-      velocity_triples_[3 * i + k] = contact_velocity_.component[k][i];
+      impulses_[3 * contact + k] = memory_.contact(Memory::impulse, k)[place];
+      row_velocities_[3 * contact + k] = memory_.contact(Memory::velocity, k)[place];
+    }
+  });
+  for (const detail::PackedIsland& island : packed_.islands()) {
+    const State state(packed_, memory_, island);
+    for (Index c = island.first_constraint; c < island.constraint_end; ++c) {
+      const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+      const auto gamma = state.rows_of(constraint, Memory::impulse);
+      const auto velocity = state.rows_of(constraint, Memory::velocity);
+      const Index first =
+          3 * problem.contact_count() + problem.constraints().first_row(constraint.number);
+      for (int i = 0; i < constraint.set.rows; ++i) {
+        impulses_[first + i] = constraint.scale(i) * gamma(i);
+        row_velocities_[first + i] = velocity(i) / constraint.scale(i);
+      }
     }
   }
 }
 
 template <RealScalar Scalar>
-SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
-                                             VectorX<Scalar>& velocity) noexcept {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  lay_out(problem);
+SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
-  if (!velocity.allFinite()) {
-    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
-    std::fill_n(impulse_triples_, 3 * impulse_.count, std::numeric_limits<Scalar>::quiet_NaN());
-    std::fill_n(velocity_triples_, 3 * impulse_.count, std::numeric_limits<Scalar>::quiet_NaN());
-    return report;
+  report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  for (Sequence<Scalar>* triples : {&impulses_, &row_velocities_}) {
+    std::fill(triples->begin(), triples->end(), Scalar(0));
   }
-  vector(whitened_) = velocity;
-  problem.whiten(whitened_);
-  evaluate(problem);
-  if (meets_target()) {
-    report.status = SolveStatus::converged;
-  } else {
-    start_from_best(problem);
-    if (meets_target()) {
-      report.status = SolveStatus::converged;
-    } else if (detail::is_finite(residual_)) {
-      report.status = iterate(problem, report);
+  return report;
+}
+
+template <RealScalar Scalar>
+template <typename Executor>
+SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
+                                             VectorX<Scalar>& velocity,
+                                             Executor&& executor) noexcept {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  lay_out(problem);
+  if (!velocity.allFinite()) return refuse_guess();
+  packed_.pack(problem, graph_);
+  take_guess(problem, velocity);
+  const Index islands = packed_.islands().size();
+  for (Outcome& outcome : outcomes_) outcome = Outcome{};
+  executor(islands, [this](Index i) { solve_island(i, false); });
+  SolveReport<Scalar> report;
+  report.residual_target = options_.tolerance;
+  Totals totals = total();
+  const auto in_range = [&] {
+    return totals.residual <= std::numeric_limits<Scalar>::max() &&
+           totals.scale <= std::numeric_limits<Scalar>::max();
+  };
+  const auto met = [&] {
+    return in_range() && totals.residual <= options_.tolerance * totals.scale;
+  };
+  report.status = SolveStatus::converged;
+  if (!met()) {
+    executor(islands, [this](Index i) { solve_island(i, true); });
+    give_velocity(problem, velocity);
+    totals = total();
+    for (const Outcome& outcome : outcomes_) {
+      report.iterations = std::max(report.iterations, outcome.iterations);
+      if (outcome.status != SolveStatus::converged) report.status = outcome.status;
     }
-    velocity = vector(whitened_);
-    problem.unwhiten(velocity.data());
+    if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);
-  report.error_bound = residual_;
-  report.residual = scale_ > Scalar(0) ? residual_ / scale_ : residual_;
+  report.error_bound = totals.residual;
+  report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
+  if (!in_range()) {
+    report.status = SolveStatus::not_finite;
+    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  }
   return report;
 }
 

@@ -25,9 +25,11 @@ struct LagrangianDerivatives {
   }
 };
 
-/// Number that a templated Lagrangian is differentiated with.
+/// Numbers that functions written once are differentiated with: twice, and once.
 template <typename System>
 using DerivativeNumber = SecondOrder<typename System::scalar_type>;
+template <typename System>
+using SlopeNumber = FirstOrder<typename System::scalar_type>;
 
 // clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
 // clang-format off
@@ -94,8 +96,8 @@ concept LagrangianSystemLike = TemplatedLagrangianLike<System> || MassPotentialL
 template <typename System>
 concept TemplatedForceLike =
     SizedSystemLike<System> &&
-    requires(const System& system, const VectorX<DerivativeNumber<System>>& q,
-             DerivativeNumber<System> t, VectorX<DerivativeNumber<System>>& out) {
+    requires(const System& system, const VectorX<SlopeNumber<System>>& q,
+             SlopeNumber<System> t, VectorX<SlopeNumber<System>>& out) {
       system.force(q, q, t, out);
     };
 

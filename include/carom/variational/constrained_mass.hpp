@@ -28,6 +28,7 @@ class ConstrainedMass {
                             Index rows) noexcept {
     CAROM_EXPECTS(mass.rows() == size_ && work_.size() >= size_ + rows);
     rows_ = rows;
+    if (rows == 0) return lu_.factor(mass, size_);
     matrix_.topLeftCorner(size_ + rows, size_ + rows).setZero();
     for (Index j = 0; j < size_; ++j) {
       for (Index i = 0; i < size_; ++i) matrix_(i, j) = mass(i, j);
@@ -39,13 +40,19 @@ class ConstrainedMass {
   }
 
   [[nodiscard]] Index size() const noexcept { return size_; }
+  /// How many constraints the last factor() was given.
+  [[nodiscard]] Index rows() const noexcept { return rows_; }
+
+  /// (v, κ) with M v + Cᵀκ = p, C v = b from (p, b), in place: the first size() + rows() numbers.
+  /// @pre  the last factor() returned true.
+  void solve(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
 
   /// Velocity from a momentum, in place.
   void apply_inverse(VectorX<Scalar>& momentum) const noexcept {
     CAROM_EXPECTS(momentum.size() == size_);
     for (Index i = 0; i < size_; ++i) work_(i) = momentum(i);
     for (Index k = 0; k < rows_; ++k) work_(size_ + k) = 0;
-    lu_.solve(work_.data());
+    solve(work_);
     for (Index i = 0; i < size_; ++i) momentum(i) = work_(i);
   }
 

@@ -109,19 +109,22 @@ class ContactImpact {
 
   /// Maps the momentum across the impact; contacts that chatter come to rest, held ones that are
   /// thrown off are released.
-  /// @return  false where the mass matrix is singular.
+  /// @return  false where the mass matrix is singular or a number is not finite.
+  // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
   [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
                              Report& report) noexcept;
 
  private:
-  void collect(const Instant<System>& now, const VectorX<Scalar>& q);
+  [[nodiscard]] const ConstrainedMass<Scalar>* factor_mass(const Instant<System>& now) noexcept;
+  [[nodiscard]] bool collect(const Instant<System>& now, const ConstrainedMass<Scalar>& mass,
+                             const VectorX<Scalar>& q) noexcept;
   [[nodiscard]] bool note_closing(const Instant<System>& now, const Scalar& time, bool lost,
                                   const Scalar& h) noexcept;
   void release_thrown(StepSolver<System>& solver, const VectorX<Scalar>& momentum) noexcept;
 
   Law law_;
   ImpactStepOptions<Scalar> options_;
-  ConstrainedMass<Scalar> mass_;
+  ConstrainedMass<Scalar> mass_;  ///< of the system without held contacts, where there are some
   ImpactProblem<Scalar> problem_;
   PlasticImpact<Scalar> plastic_;
   ChatterWatch<Scalar> chatter_, earlier_;
@@ -135,9 +138,23 @@ class ContactImpact {
 
 // --- implementation ---
 
-/// Puts every closed contact into the impact problem.
+/// Mass matrix of the system with its constraints alone, as Legendre's map just met it unless
+/// contacts were held; null where it is singular.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-void ContactImpact<System, Law>::collect(const Instant<System>& now, const VectorX<Scalar>& q) {
+const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
+    const Instant<System>& now) noexcept {
+  const Index fixed = StepSolver<System>::Constraints::count(now.system);
+  const ConstrainedMass<Scalar>& known = now.legendre.factored_mass();
+  if (known.rows() == fixed) return &known;
+  return mass_.factor(now.legendre.mass(), now.rows, fixed) ? &mass_ : nullptr;
+}
+
+/// Puts every closed contact into the impact problem, but those that constraints keep from moving;
+/// false where a gap or a gradient is not a number.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ContactImpact<System, Law>::collect(const Instant<System>& now,
+                                         const ConstrainedMass<Scalar>& mass,
+                                         const VectorX<Scalar>& q) noexcept {
   auto& gaps = now.solver.gaps();
   gaps.write_gradients(now.system, q);
   problem_.reset(now.system.size());
@@ -145,11 +162,11 @@ void ContactImpact<System, Law>::collect(const Instant<System>& now, const Vecto
   for (Index i = 0; i < gaps.values.size(); ++i) {
     if (gaps.values(i) > options_.gap_tolerance && !now.solver.holds(i)) continue;
     gradient_ = gaps.gradients.row(i).transpose();
-    if (!gradient_.allFinite() || gradient_.isZero(0)) continue;
-    problem_.add_contact(mass_, gradient_);
-    closed_.push_back(i);
+    if (!gradient_.allFinite()) return false;
+    if (problem_.try_add_contact(mass, gradient_)) closed_.push_back(i);
   }
   problem_.prepare();
+  return gaps.values.allFinite();
 }
 
 /// Writes down which contacts struck; true when one of them chatters.
@@ -177,12 +194,15 @@ bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& state, const Scalar& h,
                                          Report& report) noexcept {
-  const Index fixed = StepSolver<System>::Constraints::count(now.system);
-  if (!mass_.factor(now.legendre.mass(), now.rows, fixed)) {
+  const ConstrainedMass<Scalar>* const mass = factor_mass(now);
+  if (mass == nullptr) {
     report.status = SolveStatus::no_progress;
     return false;
   }
-  collect(now, state.q);
+  if (!collect(now, *mass, state.q)) {
+    report.status = SolveStatus::not_finite;
+    return false;
+  }
   const Scalar energy = state.momentum.dot(now.velocity) / 2;
   momentum_ = state.momentum;
   law_.prepare(problem_);
@@ -190,8 +210,7 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   ++report.impacts;
   report.reflections += impact.reflections;
   if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
-  const bool lost =
-      impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * (energy + 1);
+  const bool lost = impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * energy;
   if (note_closing(now, state.time, lost, h)) {
     state.momentum = momentum_;
     plastic_.prepare(problem_);

@@ -13,7 +13,7 @@ template <SizedSystemLike System>
 class ForceEvaluator {
  public:
   using Scalar = typename System::scalar_type;
-  using Number = DerivativeNumber<System>;
+  using Number = SlopeNumber<System>;
 
   static constexpr bool present = TemplatedForceLike<System> || WrittenForceLike<System>;
 
@@ -48,8 +48,8 @@ class ForceEvaluator {
         v_(i) = Number(v(i));
       }
       const auto argument = [&](Index k) -> Number& { return k < n ? q_(k) : v_(k - n); };
-      for (Index first = 0; first < 2 * n; first += Number::width) {
-        const Index last = std::min<Index>(first + Number::width, 2 * n);
+      for (Index first = 0; first < 2 * n; first += Number::inners) {
+        const Index last = std::min<Index>(first + Number::inners, 2 * n);
         for (Index k = first; k < last; ++k) argument(k).inner(k - first) = 1;
         for (Index i = 0; i < n; ++i) f_(i) = Number();
         system.force(q_, v_, Number(t), f_);

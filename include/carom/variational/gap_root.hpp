@@ -128,20 +128,32 @@ class GapRoot {
   }
 
   /// Solves the step of length s from the state.
-  bool evaluate(const System& system, const State& state, const Scalar& s) noexcept {
+  /// @param roughly  by one correction of the guess.
+  bool evaluate(const System& system, const State& state, const Scalar& s,
+                bool roughly = false) noexcept {
+    using std::abs;
+    const Scalar ahead = s - at_;
+    const bool near = read_ && abs(ahead) < span_ / 16;
     for (Index j = 0; j < guess_.size(); ++j) {
-      guess_(j) = state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
+      guess_(j) = near ? solver_.q_next()(j) + ahead * path_rate_(j)
+                       : state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
     }
     if (pushes_) {
       pushed_ = state;
       pushed_.momentum += s * force_;
     }
-    const SolveReport<Scalar> solved = solver_.solve(system, pushes_ ? pushed_ : state, s, guess_);
+    const State& start = pushes_ ? pushed_ : state;
     ++solves_;
-    iterations_ += solved.iterations;
     at_ = s;
     fresh_ = read_ = false;
-    failed_ = failed_ || !solved.converged();
+    if (roughly) {
+      ++iterations_;
+      failed_ = failed_ || !solver_.correct(system, start, s, guess_);
+    } else {
+      const SolveReport<Scalar> solved = solver_.solve(system, start, s, guess_);
+      iterations_ += solved.iterations;
+      failed_ = failed_ || !solved.converged();
+    }
     return !failed_;
   }
 
@@ -186,8 +198,10 @@ class GapRoot {
         closed ? -b / a : 2 * start / (-b + sqrt(std::max(b * b - 4 * a * start, Scalar(0))));
     x *= span_;
     if (!(x > low && x < high)) x = low + (high - low) / 2;
+    const Scalar bend = closed ? Scalar(0) : a / (span_ * span_);
     for (int k = 0; k < root_evaluations; ++k) {
-      if (!evaluate(system, state, x)) return;
+      const bool rough = k == 0;  // the first point is only on the way
+      if (!evaluate(system, state, x, rough)) return;
       s = x;
       Scalar gap = 0, slope = 0;
       read_gap(system, i, gap, slope);
@@ -195,12 +209,15 @@ class GapRoot {
         gap = (gap - start * (1 - x / span_)) / x;
         slope = (slope + start / span_ - gap) / x;
       }
-      if (gap == Scalar(0)) return;
-      (gap > Scalar(0) ? low : high) = x;
-      Scalar next = x - gap / slope;
+      if (gap == Scalar(0) && !rough) return;
+      if (!rough) (gap > Scalar(0) ? low : high) = x;
+      // Along the parabola through this point and slope, with the bend of the first one.
+      const Scalar root = slope * slope - 4 * bend * gap;
+      const bool bends = slope < Scalar(0) && root > Scalar(0);
+      Scalar next = x - (bends ? 2 * gap / (slope - sqrt(root)) : gap / slope);
       if (!(next > low && next < high)) next = low + (high - low) / 2;
       const Scalar move = abs(next - x);
-      if (move <= tolerance || high - low <= tolerance / 4) return;
+      if (!rough && (move <= tolerance || high - low <= tolerance / 4)) return;
       x = next;
     }
   }
@@ -211,7 +228,8 @@ class GapRoot {
     const Scalar end = instant;
     for (Index i = 0; i < gaps_start_.size() && !failed_; ++i) {
       if (i == known || solver_.holds(i) || starts_closed(i)) continue;
-      if (!(rates_start_(i) < Scalar(0))) continue;
+      // A convex gap stays above its tangent.
+      if (!(gaps_start_(i) + rates_start_(i) * end < Scalar(0))) continue;
       if (at_ != end && !evaluate(system, state, end)) return -1;
       Scalar a = 0, b = end, gap_a = gaps_start_(i), rate_a = rates_start_(i);
       Scalar gap_b = 0, rate_b = 0;

@@ -45,11 +45,10 @@ class HeldFriction {
 
   static constexpr int round_limit = 50;  ///< normal and friction impulses settle in so many
 
-  /// @param rows  of the constraints and of all contacts. Cold: allocates.
-  void prepare(const System& system, Index rows) {
+  /// Cold: allocates.
+  void prepare(const System& system) {
     const Index n = system.size();
     problem_.prepare(system.gap_count());
-    mass_.prepare(n, rows);
     tangents_.setZero(2 * system.gap_count(), n);
     two_.setZero(2, n);
     responses_.setZero(n, 2 * system.gap_count());
@@ -59,26 +58,29 @@ class HeldFriction {
   /// Force that the friction of this flight amounts to, Tᵀβ/span [N, N·m].
   [[nodiscard]] const VectorX<Scalar>& force() const noexcept { return force_; }
 
+  /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
+  [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
+
   /// Starts a flight with no friction yet.
   void start(const StepSolver<System>& solver) noexcept {
     count_ = Index(solver.held().size());
     problem_.impulse.setZero();
     force_.setZero();
+    moved_ = std::numeric_limits<Scalar>::max();
   }
 
   /// After a solve of the flight: friction that its normal impulses and its slip ask for.
-  /// @param start  start of the flight; its momentum is written: the state's with friction.
+  /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
   /// @return  false when the friction has settled, so that the solve stands.
   [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
-                         const Scalar& span, State& start) noexcept;
+                         const Scalar& span, State& rubbed) noexcept;
 
   /// At the end of a flight: takes momentum out of the slip.
   /// @param legendre  which has just constrained the momentum.
-  /// @param rows      gradients of constraints and held contacts.
-  /// @return  false where the mass matrix is singular.
-  [[nodiscard]] bool finish(const System& system, const StepSolver<System>& solver,
-                            const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows,
-                            State& state, VectorX<Scalar>& velocity) noexcept;
+  /// @param rows      with which it did: gradients of constraints and held contacts.
+  void finish(const System& system, const StepSolver<System>& solver,
+              const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows, State& state,
+              VectorX<Scalar>& velocity) noexcept;
 
  private:
   void write_tangents(const System& system, const StepSolver<System>& solver,
@@ -115,9 +117,12 @@ class HeldFriction {
       for (Index j = 0; j < out.size(); ++j) out(j) += tangents_(r, j) * problem_.impulse(r);
     }
   }
-  /// Solves; true when the push on the momentum moved by more than rounding. change_ is the push.
+  /// Solves; true while the push on the momentum moves by more than rounding. change_ is the push.
+  /// The slip is a difference of configurations, whose rounding may be all that still moves: then
+  /// the rounds no longer come closer.
   [[nodiscard]] bool solve() noexcept {
-    using std::abs;
+    using std::abs, std::sqrt;
+    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     write_push(work_);
     static_cast<void>(problem_.solve(count_));
     write_push(change_);
@@ -126,24 +131,42 @@ class HeldFriction {
       moved = std::max(moved, Scalar(abs(change_(j) - work_(j))));
       largest = std::max(largest, Scalar(abs(change_(j))));
     }
-    return moved > 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+    const bool closer = moved < moved_ || moved > sqrt(rounding) * largest;
+    moved_ = moved;
+    return closer && moved > 16 * rounding * largest;
   }
 
   SlidingProblem<Scalar> problem_;
-  ConstrainedMass<Scalar> mass_;
   MatrixX<Scalar> tangents_, two_, responses_;
   VectorX<Scalar> work_, force_, change_;
+  Scalar moved_ = 0;  ///< by the last solve
   Index count_ = 0;
 };
+
+namespace detail {
+
+struct NoFriction {};
+
+/// The friction that a system's contacts have, if any.
+template <typename System>
+struct FrictionOf {
+  using type = NoFriction;
+};
+template <FrictionalSystemLike System>
+struct FrictionOf<System> {
+  using type = HeldFriction<System>;
+};
+
+}  // namespace detail
 
 // --- implementation ---
 
 template <FrictionalSystemLike System>
 bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver, const State& state,
-                               const Scalar& span, State& start_) noexcept {
+                               const Scalar& span, State& rubbed) noexcept {
   if (Index(solver.held().size()) != count_) {  // some were released: begin anew
     start(solver);
-    start_.momentum = state.momentum;
+    rubbed.momentum = state.momentum;
     return true;
   }
   if (count_ == 0) return false;
@@ -161,24 +184,25 @@ bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver,
   if (!solve()) return false;
   for (Index j = 0; j < work_.size(); ++j) {
     force_(j) = change_(j) / span;
-    start_.momentum(j) = state.momentum(j) + change_(j);
+    rubbed.momentum(j) = state.momentum(j) + change_(j);
   }
   return true;
 }
 
 template <FrictionalSystemLike System>
-bool HeldFriction<System>::finish(const System& system, const StepSolver<System>& solver,
+void HeldFriction<System>::finish(const System& system, const StepSolver<System>& solver,
                                   const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows,
                                   State& state, VectorX<Scalar>& velocity) noexcept {
   start(solver);
-  if (count_ == 0) return true;
+  if (count_ == 0) return;
+  const ConstrainedMass<Scalar>& mass = legendre.factored_mass();
   const Index row_count = solver.rows(system), offset = row_count - count_, n = velocity.size();
-  if (!mass_.factor(legendre.mass(), rows, row_count)) return false;
+  CAROM_EXPECTS(mass.rows() == row_count);
   write_tangents(system, solver, state.q);
   for (Index r = 0; r < 2 * count_; ++r) {
     problem_.slip(r) = along(r, velocity.data());
     for (Index j = 0; j < n; ++j) work_(j) = tangents_(r, j);
-    mass_.apply_inverse(work_);
+    mass.apply_inverse(work_);
     for (Index j = 0; j < n; ++j) responses_(j, r) = work_(j);
   }
   write_response();
@@ -187,17 +211,16 @@ bool HeldFriction<System>::finish(const System& system, const StepSolver<System>
   for (int round = 0; round < round_limit && moving; ++round) {
     moving = solve();
     force_ = change_;
-    mass_.apply_inverse(force_);  // the velocity's change, and what the normals add
+    mass.apply_inverse(force_);  // the velocity's change, and what the normals add
     for (Index k = 0; k < count_; ++k) {
-      problem_.normal(k) = legendre.multiplier(offset + k) - mass_.multiplier(offset + k);
+      problem_.normal(k) = legendre.multiplier(offset + k) - mass.multiplier(offset + k);
     }
   }
   velocity += force_;
   state.momentum += change_;
   for (Index r = 0; r < row_count; ++r) {
-    for (Index j = 0; j < n; ++j) state.momentum(j) -= mass_.multiplier(r) * rows(r, j);
+    for (Index j = 0; j < n; ++j) state.momentum(j) -= mass.multiplier(r) * rows(r, j);
   }
-  return true;
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "carom/variational/contact_impact.hpp"
+#include "carom/variational/flight_guess.hpp"
 #include "carom/variational/gap_root.hpp"
 #include "carom/variational/held_friction.hpp"
 #include "carom/variational/impact_step_report.hpp"
@@ -17,21 +18,6 @@
 #include "carom/variational/step_solver.hpp"
 
 namespace carom::inline CAROM_ABI {
-
-namespace detail {
-
-struct NoFriction {};
-
-template <typename System>
-struct FrictionOf {
-  using type = NoFriction;
-};
-template <FrictionalSystemLike System>
-struct FrictionOf<System> {
-  using type = HeldFriction<System>;
-};
-
-}  // namespace detail
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
 /// across the impact of all closed contacts, then finishes the original step, so that the grid of
@@ -63,17 +49,18 @@ class ImpactStepper {
   [[nodiscard]] const System& system() const noexcept { return system_; }
 
   /// Advances a state by h > 0 [s].
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   Report step(State& state, const Scalar& h) noexcept;
 
   /// Impacts of the last step in time order, as many as options.recorded_events.
   [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept {
     return impact_.events();
   }
-  /// Contacts held closed, and impulses of the last step: constraints first, then these.
+  /// Contacts held closed.
   [[nodiscard]] std::span<const Index> held() const noexcept { return root_.solver().held(); }
-  [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept {
-    return root_.solver().multipliers();
-  }
+  /// Normal impulse that each contact gave in the last step while it was held, one per gap, per
+  /// unit of its gradient [N·s]. Over h it is the contact's mean force; impacts are not in it.
+  [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept { return held_impulses_; }
   /// Velocity of a state, along its constraints; false where the mass matrix is singular.
   [[nodiscard]] bool write_velocity(State state, VectorX<Scalar>& out) {
     return write_motion(state) ? (out = velocity_, true) : false;
@@ -90,26 +77,36 @@ class ImpactStepper {
   }
 
  private:
-  enum class Move { finished, event, retry, failed };
+  enum class Move { finished, event, shorter, retry, failed };
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   Move advance(State& state, const Scalar& h, Scalar& elapsed, Report& report) noexcept;
   [[nodiscard]] bool write_motion(State& state) noexcept;
   static constexpr bool rubs = FrictionalSystemLike<System>;
 
   [[nodiscard]] bool solve_rubbing(const State& state, const Scalar& span, Report& report) noexcept;
-  [[nodiscard]] bool finish_rubbing(State& state) noexcept {
-    if constexpr (rubs) {
-      return friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_);
+  void finish_rubbing(State& state) noexcept;
+  /// A contact let go for the whole span sinks in before its end: it pushes at first. It is held
+  /// again, for half of the span.
+  void hold_released() noexcept {
+    for (std::size_t i = 0; i < released_.size(); ++i) {
+      if (released_[i]) root_.solver().hold(Index(i));
     }
-    return true;
   }
-  [[nodiscard]] bool solve_pushing(const State& state, const Scalar& span, Report& report) noexcept;
   [[nodiscard]] bool hold_resting(const State& state, const Scalar& span, const Scalar& h) noexcept;
   void accept(State& state, const Scalar& time) noexcept;
+  /// Adds what impulse_of(k) says of the k-th held contact.
+  template <typename ImpulseOf>
+  void add_held_impulses(const ImpulseOf& impulse_of) noexcept {
+    Index k = 0;
+    for (const Index contact : held()) held_impulses_(contact) += impulse_of(k++);
+  }
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool resolve(State& state, const Scalar& h, Report& report) noexcept {
     return impact_.resolve({system_, root_.solver(), legendre_, rows_now_, velocity_}, state, h,
                            report);
   }
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
   [[nodiscard]] bool fly(State& state, const Scalar& h, Report& report) noexcept;
   void go_back(State& state) noexcept;
   [[nodiscard]] bool part_overlap(State& state, Report& report) noexcept;
@@ -122,9 +119,11 @@ class ImpactStepper {
   OverlapProjection<System> overlap_;
   typename detail::FrictionOf<System>::type friction_;
   std::vector<char> released_;
+  Scalar share_ = 1;  ///< of what is left of the step that the next flight is to take
   std::vector<Index> saved_held_;
   State saved_, start_;
-  VectorX<Scalar> velocity_, guess_, gaps_now_;
+  FlightGuess<Scalar> flight_;
+  VectorX<Scalar> velocity_, guess_, gaps_now_, held_impulses_;
   MatrixX<Scalar> gradients_now_, rows_now_;
 };
 
@@ -149,9 +148,11 @@ ImpactStepper<System, Law>::ImpactStepper(System system, Law law,
   released_.assign(std::size_t(gaps), 0);
   for (VectorX<Scalar>* v : {&velocity_, &guess_}) v->setZero(n);
   gaps_now_.setZero(gaps);
+  held_impulses_.setZero(gaps);
   gradients_now_.setZero(gaps, n);
   rows_now_.setZero(rows, n);
-  if constexpr (rubs) friction_.prepare(system_, rows);
+  if constexpr (rubs) friction_.prepare(system_);
+  flight_.prepare(n);
   saved_ = start_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
 }
 
@@ -164,6 +165,7 @@ ImpactStepReport<typename System::scalar_type> ImpactStepper<System, Law>::step(
   saved_ = state;
   saved_held_.assign(held().begin(), held().end());
   impact_.start_step();
+  held_impulses_.setZero();
   if (options_.project_out && !part_overlap(state, report)) return report;
   if (fly(state, h, report)) {
     state.time = saved_.time + h;
@@ -201,6 +203,7 @@ void ImpactStepper<System, Law>::go_back(State& state) noexcept {
   state = saved_;
   root_.solver().release_all();
   for (const Index contact : saved_held_) root_.solver().hold(contact);
+  held_impulses_.setZero();
   impact_.go_back();
 }
 
@@ -224,11 +227,13 @@ template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type
 bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& report) noexcept {
   Scalar elapsed = 0;
   Index retries = 0;
+  share_ = 1;
+  report.status = SolveStatus::no_progress;  // unless something else is known of a failure
   while (true) {
     const Move move = advance(state, h, elapsed, report);
     if (move == Move::finished) break;
     if (move == Move::failed) return false;
-    retries = move == Move::retry ? retries + 1 : 0;
+    retries = move == Move::event ? 0 : retries + Index(move == Move::retry);
     if (retries > 2 * gaps_now_.size() + 4 || report.impacts > options_.event_limit) {
       report.status = SolveStatus::iteration_limit;
       return false;
@@ -242,7 +247,7 @@ bool ImpactStepper<System, Law>::fly(State& state, const Scalar& h, Report& repo
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& elapsed,
                                          Report& report) noexcept -> Move {
-  const Scalar span = h - elapsed;
+  const Scalar rest = h - elapsed, span = rest * share_;
   const bool first = elapsed == Scalar(0) && report.impacts == 0;
   if (!write_motion(state)) {
     const bool finite = state.q.allFinite() && state.momentum.allFinite();
@@ -251,6 +256,10 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   }
   auto& gaps = root_.solver().gaps();
   gaps.write_gradients(system_, state.q);
+  if (!gaps.values.allFinite()) {
+    report.status = SolveStatus::not_finite;
+    return Move::failed;
+  }
   gaps_now_ = gaps.values;
   gradients_now_ = gaps.gradients;
   for (Index i = 0; i < gaps_now_.size(); ++i) {
@@ -260,7 +269,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
     if (!closing || root_.solver().holds(i)) continue;
     return resolve(state, h, report) ? Move::event : Move::failed;
   }
-  if (span <= options_.root_tolerance * h) return Move::finished;
+  if (rest <= options_.root_tolerance * h) return Move::finished;
   std::fill(released_.begin(), released_.end(), char(0));
   if (!solve_rubbing(state, span, report)) return Move::failed;
   root_.start(state, span, velocity_, gaps_now_, gradients_now_, options_.gap_tolerance);
@@ -270,15 +279,20 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   const Index contact = root_.find_first(system_, state, options_.root_tolerance * h, time);
   report.solves += root_.solves();
   report.iterations += root_.iterations();
-  if (root_.failed()) {
-    report.status = SolveStatus::no_progress;
-    return Move::failed;
+  if (root_.failed()) return Move::failed;
+  if (contact >= 0 && released_[std::size_t(contact)] && share_ > Scalar(1e-6)) {
+    hold_released();
+    share_ /= 2;
+    return Move::shorter;
   }
+  const bool ends = contact < 0 && share_ == Scalar(1);
+  share_ = 1;
   accept(state, time);
-  elapsed = contact < 0 ? h : elapsed + time;
-  if (contact < 0 && root_.solver().rows(system_) == 0) return Move::finished;
-  if (!write_motion(state) || !finish_rubbing(state)) return Move::failed;
-  if (contact < 0) return Move::finished;
+  elapsed = ends ? h : elapsed + time;
+  if (ends && root_.solver().rows(system_) == 0) return Move::finished;
+  if (!write_motion(state)) return Move::failed;
+  finish_rubbing(state);
+  if (contact < 0) return ends ? Move::finished : Move::shorter;
   return resolve(state, h, report) ? Move::event : Move::failed;
 }
 
@@ -296,50 +310,45 @@ bool ImpactStepper<System, Law>::write_motion(State& state) noexcept {
                              state.momentum);
 }
 
-/// The step to the end of the span with the friction of the held contacts.
+/// Friction and impulses at the end of a flight, which presses half at its start and half there.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
-                                               Report& report) noexcept {
+void ImpactStepper<System, Law>::finish_rubbing(State& state) noexcept {
   if constexpr (rubs) {
-    start_ = state;
-    friction_.start(root_.solver());
-    for (int round = 0; round < friction_.round_limit; ++round) {
-      if (!solve_pushing(start_, span, report)) return false;
-      if (!friction_.rub(system_, root_.solver(), state, span, start_)) return true;
-    }
-    return solve_pushing(start_, span, report);
+    friction_.finish(system_, root_.solver(), legendre_, rows_now_, state, velocity_);
+    add_held_impulses([&](Index k) { return friction_.normals()(k); });
   } else {
-    return solve_pushing(state, span, report);
+    const Index first = root_.solver().rows(system_) - Index(held().size());
+    add_held_impulses([&](Index k) { return legendre_.multiplier(first + k); });
   }
 }
 
-/// The step to the end of the span; held contacts that would pull are let go, the worst first.
+/// The step to the end of the span with the friction of the held contacts. Held contacts that would
+/// pull are let go, the worst first, and only once the friction has settled: it shares the load.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
-bool ImpactStepper<System, Law>::solve_pushing(const State& state, const Scalar& span,
+bool ImpactStepper<System, Law>::solve_rubbing(const State& state, const Scalar& span,
                                                Report& report) noexcept {
   auto& solver = root_.solver();
-  guess_ = state.q + span * velocity_;
+  start_ = state;
+  flight_.write(state, velocity_, span, guess_);
+  if constexpr (rubs) friction_.start(solver);
+  int round = 0;
   while (true) {
-    const SolveReport<Scalar> solved = solver.solve(system_, state, span, guess_);
+    const SolveReport<Scalar> solved = solver.solve(system_, start_, span, guess_);
     ++report.solves;
     report.iterations += solved.iterations;
     if (!solved.converged()) {
       report.status = solved.status;
       return false;
     }
-    const Index offset = solver.rows(system_) - Index(solver.held().size());
-    Index worst = -1;
-    Scalar lowest = 0;
-    for (std::size_t k = 0; k < solver.held().size(); ++k) {
-      const Scalar push = solver.multipliers()(offset + Index(k));
-      if (push < lowest) {
-        lowest = push;
-        worst = solver.held()[k];
+    if constexpr (rubs) {
+      if (round++ < friction_.round_limit && friction_.rub(system_, solver, state, span, start_)) {
+        continue;
       }
     }
-    if (worst < 0) return true;
-    solver.release(worst);
-    released_[std::size_t(worst)] = 1;
+    const Index contact = solver.release_pulling(system_);
+    if (contact < 0) return true;
+    released_[std::size_t(contact)] = 1;
+    round = 0;  // rub() sees that a contact is missing and begins anew
   }
 }
 
@@ -377,7 +386,10 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
     state.q(i) = root_.solver().q_next()(i);
     state.momentum(i) = root_.solver().momentum_next()(i);
   }
+  const Index first = root_.solver().rows(system_) - Index(held().size());
+  add_held_impulses([&](Index k) { return root_.solver().multipliers()(first + k); });
   state.time += time;
+  flight_.remember(velocity_, state, time);
 }
 
 }  // namespace carom::inline CAROM_ABI

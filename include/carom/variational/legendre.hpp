@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/linalg/lu.hpp"
+#include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/lagrangian.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -29,9 +29,10 @@ class LegendreMap {
     const Index n = system.size();
     lagrangian_.prepare(system);
     at_.resize(n);
-    matrix_.setZero(n + rows, n + rows);
+    mass_.prepare(n, rows);
     change_.setZero(n + rows);
-    lu_.prepare(n + rows);
+    q_factored_.setZero(n);
+    factored_ = false;
   }
 
   /// p = ∂L/∂v.
@@ -47,7 +48,7 @@ class LegendreMap {
   [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
                                     const VectorX<Scalar>& momentum, const Scalar& t,
                                     VectorX<Scalar>& v) noexcept {
-    return solve(system, q, momentum, t, {matrix_, 0}, v);
+    return solve(system, q, momentum, t, {at_.by_vv, 0}, v);
   }
 
   /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
@@ -70,6 +71,8 @@ class LegendreMap {
 
   /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
   [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
+  /// The same, factored with the rows that the call was given.
+  [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
 
   /// μ of the last constrain: what was added to the momentum is Cᵀμ.
   [[nodiscard]] Scalar multiplier(Index row) const noexcept {
@@ -77,6 +80,8 @@ class LegendreMap {
   }
 
  private:
+  /// The first two iterations share a matrix, which suffices where L is quadratic in v, with each
+  /// other and with an earlier call at the same place; from the third on, each has its own.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
@@ -85,42 +90,56 @@ class LegendreMap {
     const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
     Scalar before = std::numeric_limits<Scalar>::max();
     change_.tail(change_.size() - n).setZero();
-    VectorX<Scalar>& x = change_;
+    const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
+    factored_ = false;
     for (int iteration = 0; iteration < 30; ++iteration) {
-      lagrangian_.write_curvature(system, q, v, t, at_);
-      const Index used = n + rows.count;
-      matrix_.topLeftCorner(used, used).setZero();
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < n; ++i) matrix_(i, j) = at_.by_vv(i, j);
-        for (Index r = 0; r < rows.count; ++r)
-          matrix_(j, n + r) = matrix_(n + r, j) = rows.gradients(r, j);
+      if (iteration == 1 || (iteration == 0 && known)) {
+        lagrangian_.write_gradient(system, q, v, t, at_);
+      } else {
+        lagrangian_.write_curvature(system, q, v, t, at_);
+        if (!mass_.factor(at_.by_vv, rows.gradients, rows.count)) return false;
       }
-      for (Index i = 0; i < n; ++i) x(i) = momentum(i) - at_.by_v(i);
-      for (Index r = 0; r < rows.count; ++r) {
-        x(n + r) = 0;
-        for (Index j = 0; j < n; ++j) x(n + r) -= rows.gradients(r, j) * v(j);
-      }
-      if (!lu_.factor(matrix_, n + rows.count)) return false;
-      lu_.solve(x);
+      write_residual(momentum, rows, v);
+      mass_.solve(change_);
       Scalar size = 0, largest = 0;
       for (Index i = 0; i < n; ++i) {
-        v(i) += x(i);
-        size = std::max(size, Scalar(abs(x(i))));
+        v(i) += change_(i);
+        size = std::max(size, Scalar(abs(change_(i))));
         largest = std::max(largest, Scalar(abs(v(i))));
-        if (!(x(i) - x(i) == Scalar(0))) return false;
+        if (!(change_(i) - change_(i) == Scalar(0))) return false;
       }
-      if (size <= enough * largest) return true;
+      // A correction shrunk by size/before shrinks as much again, or more.
+      const Scalar ahead = iteration == 0 ? size : size * (size / before);
+      if (size <= enough * largest || ahead <= enough * largest) {
+        factored_ = rows.count == 0;
+        q_factored_ = q;
+        t_factored_ = t;
+        return true;
+      }
       if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
       before = size;
     }
     return false;
   }
 
+  /// What the velocity misses, (p − ∂L/∂v, −C v), into change_.
+  void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
+                      const VectorX<Scalar>& v) noexcept {
+    const Index n = at_.by_v.size();
+    for (Index i = 0; i < n; ++i) change_(i) = momentum(i) - at_.by_v(i);
+    for (Index r = 0; r < rows.count; ++r) {
+      change_(n + r) = 0;
+      for (Index j = 0; j < n; ++j) change_(n + r) -= rows.gradients(r, j) * v(j);
+    }
+  }
+
   LagrangianEvaluator<System> lagrangian_;
   LagrangianDerivatives<Scalar> at_;
-  MatrixX<Scalar> matrix_;
   VectorX<Scalar> change_;
-  LuFactor<Scalar> lu_;
+  ConstrainedMass<Scalar> mass_;
+  bool factored_ = false;  ///< mass_ is that without rows at
+  VectorX<Scalar> q_factored_;
+  Scalar t_factored_ = 0;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -28,6 +28,7 @@ class LevelFunctions {
  public:
   using Scalar = typename System::scalar_type;
   using Number = DerivativeNumber<System>;
+  using Slope = SlopeNumber<System>;
 
   static constexpr bool present =
       Kind == LevelKind::constraints ? ConstrainedSystemLike<System> : ContactSystemLike<System>;
@@ -52,6 +53,8 @@ class LevelFunctions {
     if constexpr (present && !written) {
       q_.setConstant(system.size(), Number());
       out_.setConstant(count(system), Number());
+      slope_q_.setConstant(system.size(), Slope());
+      slope_out_.setConstant(count(system), Slope());
     }
   }
 
@@ -80,14 +83,14 @@ class LevelFunctions {
         system.write_gap_gradients(q, gradients);
       }
     } else {
-      set(q);
+      set(q, slope_q_);
       const Index n = q.size();
-      for (Index first = 0; first < n; first += Number::width) {
-        const Index last = std::min<Index>(first + Number::width, n);
-        run(system, first, last);
-        for (Index i = 0; i < out_.size(); ++i) {
-          values(i) = out_(i).value;
-          for (Index k = first; k < last; ++k) gradients(i, k) = out_(i).inner(k - first);
+      for (Index first = 0; first < n; first += Slope::inners) {
+        const Index last = std::min<Index>(first + Slope::inners, n);
+        run(system, first, last, slope_q_, slope_out_);
+        for (Index i = 0; i < slope_out_.size(); ++i) {
+          values(i) = slope_out_(i).value;
+          for (Index k = first; k < last; ++k) gradients(i, k) = slope_out_(i).inner(k - first);
         }
       }
     }
@@ -107,20 +110,23 @@ class LevelFunctions {
         system.add_gap_curvature(q, given, out);
       }
     } else {
-      set(q);
+      set(q, q_);
       const Index n = q.size();
-      for (Index row = 0; row < n; ++row) {
-        q_(row).outer = 1;
-        for (Index first = 0; first < n; first += Number::width) {
-          const Index last = std::min<Index>(first + Number::width, n);
-          run(system, first, last);
+      for (Index top = 0; top < n; top += Number::outers) {
+        const Index bottom = std::min<Index>(top + Number::outers, n);
+        for (Index k = top; k < bottom; ++k) q_(k).outer(k - top) = 1;
+        for (Index first = 0; first < n; first += Number::inners) {
+          const Index last = std::min<Index>(first + Number::inners, n);
+          run(system, first, last, q_, out_);
           for (Index i = 0; i < out_.size(); ++i) {
-            for (Index k = first; k < last; ++k) {
-              out(row, k) += weights[i] * out_(i).mixed(k - first);
+            for (Index row = top; row < bottom; ++row) {
+              for (Index k = first; k < last; ++k) {
+                out(row, k) += weights[i] * out_(i).mixed(k - first, row - top);
+              }
             }
           }
         }
-        q_(row).outer = 0;
+        for (Index k = top; k < bottom; ++k) q_(k).outer.setZero();
       }
     }
   }
@@ -129,24 +135,28 @@ class LevelFunctions {
   static constexpr bool written =
       Kind == LevelKind::constraints ? WrittenConstraintsLike<System> : WrittenGapsLike<System>;
 
-  void set(const VectorX<Scalar>& q) noexcept {
-    CAROM_EXPECTS(q_.size() == q.size());
-    for (Index i = 0; i < q.size(); ++i) q_(i) = Number(q(i));
+  template <typename Numbers>
+  static void set(const VectorX<Scalar>& q, Numbers& numbers) noexcept {
+    CAROM_EXPECTS(numbers.size() == q.size());
+    for (Index i = 0; i < q.size(); ++i) numbers(i) = typename Numbers::Scalar(q(i));
   }
 
   /// One run with the inner directions first..last of q.
-  void run(const System& system, Index first, Index last) noexcept {
-    for (Index k = first; k < last; ++k) q_(k).inner(k - first) = 1;
-    for (Index i = 0; i < out_.size(); ++i) out_(i) = Number();
+  template <typename Numbers>
+  static void run(const System& system, Index first, Index last, Numbers& q,
+                  Numbers& out) noexcept {
+    for (Index k = first; k < last; ++k) q(k).inner(k - first) = 1;
+    for (Index i = 0; i < out.size(); ++i) out(i) = typename Numbers::Scalar();
     if constexpr (Kind == LevelKind::constraints) {
-      system.constraints(q_, out_);
+      system.constraints(q, out);
     } else {
-      system.gaps(q_, out_);
+      system.gaps(q, out);
     }
-    for (Index k = first; k < last; ++k) q_(k).inner.setZero();
+    for (Index k = first; k < last; ++k) q(k).inner.setZero();
   }
 
   VectorX<Number> q_, out_;
+  VectorX<Slope> slope_q_, slope_out_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -76,8 +76,7 @@ class OverlapProjection {
     problem_.reset(gradient_.size());
     for (Index i = 0; i < count; ++i) {
       gradient_ = gaps_.gradients.row(i).transpose();
-      if (!gradient_.allFinite() || gradient_.isZero(0)) return false;
-      problem_.add_contact(mass_, gradient_);
+      if (!problem_.try_add_contact(mass_, gradient_)) return false;
       Scalar norm = 0;  // ⟨Dϕ, u⟩ = |Dϕ|
       for (const auto& e : problem_.response(i)) norm += e.value * gradient_(e.index);
       levels_(i) = gaps_.values(i) / norm;

@@ -9,11 +9,11 @@
 
 namespace carom::inline CAROM_ABI {
 
-/// The same system in the numbers that differentiate it: Pendulum<SecondOrder<double>> of
+/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
 /// Pendulum<double>. Its second derivatives, read in these numbers, carry the third.
 template <typename Lifted, typename System>
 concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
-    std::same_as<typename Lifted::scalar_type, DerivativeNumber<System>>;
+    std::same_as<typename Lifted::scalar_type, SlopeNumber<System>>;
 
 /// Second derivatives of the step map (q₀, p₀) → (q₁, p₁), for Newton methods in optimal control.
 ///
@@ -25,7 +25,7 @@ template <LagrangianSystemLike System, LiftedSystemLike<System> Lifted>
 class StepCurvature {
  public:
   using Scalar = typename System::scalar_type;
-  using Number = DerivativeNumber<System>;
+  using Number = SlopeNumber<System>;
 
   explicit StepCurvature(const StepOptions<Scalar>& options = {}) noexcept
       : derivative_(options),
@@ -61,8 +61,8 @@ class StepCurvature {
     CAROM_EXPECTS(Index(second.size()) == 2 * n && derivative_.solver().held().empty());
     const SolveReport<Scalar> report = derivative_.evaluate(system, now, h, guess, first_);
     if (!report.converged()) return report;
-    for (Index begin = 0; begin < 2 * n; begin += Number::width) {
-      const Index end = std::min<Index>(begin + Number::width, 2 * n);
+    for (Index begin = 0; begin < 2 * n; begin += Number::inners) {
+      const Index end = std::min<Index>(begin + Number::inners, 2 * n);
       move(now, begin, end);
       action_.write_all(lifted, q0_, q1_, Number(now.time), Number(h));
       constraints_.write_gradients(lifted, q0_);

@@ -23,12 +23,9 @@ class StepDerivative {
     const Index n = system.size();
     solver_.prepare(system);
     const Index rows = solver_.multipliers().size();
-    gradients_now_.setZero(rows, n);
-    matrix_.setZero(n + rows, n + rows);
     curvature_.setZero(n, n);
     column_.setZero(n + rows);
     multiplier_slopes_.setZero(rows, 2 * n);
-    lu_.prepare(n + rows);
   }
 
   /// Solves the step from `now` of length h and writes its derivative.
@@ -45,18 +42,9 @@ class StepDerivative {
     auto& action = solver_.action();
     const Index rows = solver_.rows(system);
     action.write_all(system, now.q, solver_.q_next(), now.time, h);
-    solver_.write_rows(system, now.q, gradients_now_);
     curvature_.setZero();
     solver_.constraints().add_curvature(system, now.q, solver_.multipliers().data(), curvature_);
-    matrix_.setZero();
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) matrix_(i, j) = action.left_by_1(i, j);
-      for (Index k = 0; k < rows; ++k) {
-        matrix_(j, n + k) = gradients_now_(k, j);
-        matrix_(n + k, j) = solver_.gradients_next()(k, j);
-      }
-    }
-    if (!lu_.factor(matrix_, n + rows)) {
+    if (!solver_.factor(rows)) {
       report.status = SolveStatus::no_progress;
       return report;
     }
@@ -72,7 +60,7 @@ class StepDerivative {
   }
   /// Solves the step's linear equations of the last evaluation in place.
   /// @param x  the n right-hand sides of (q₁, p₀), then one per row; becomes (dq₁, dλ).
-  void solve_linearized(VectorX<Scalar>& x) noexcept { lu_.solve(x.data()); }
+  void solve_linearized(VectorX<Scalar>& x) noexcept { solver_.solve_linearized(x); }
 
  private:
   void write_column(Index c, Index rows, MatrixX<Scalar>& out) noexcept {
@@ -93,9 +81,8 @@ class StepDerivative {
   }
 
   StepSolver<System> solver_;
-  MatrixX<Scalar> gradients_now_, matrix_, curvature_, multiplier_slopes_;
+  MatrixX<Scalar> curvature_, multiplier_slopes_;
   VectorX<Scalar> column_;
-  LuFactor<Scalar> lu_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -80,6 +80,22 @@ class StepSolver {
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
+  /// Lets go of the held contact that pulled most in the last solve; −1 when none did.
+  Index release_pulling(const System& system) noexcept {
+    const Index offset = Constraints::count(system);
+    std::size_t worst = held_.size();
+    Scalar lowest = 0;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Scalar push = multipliers_(offset + Index(k));
+      if (!(push < lowest)) continue;
+      lowest = push;
+      worst = k;
+    }
+    if (worst == held_.size()) return -1;
+    const Index contact = held_[worst];
+    release(contact);
+    return contact;
+  }
 
   /// Solves a step from `now` of length h.
   /// @param guess  q₁ to start from, n.
@@ -89,6 +105,21 @@ class StepSolver {
   ///        options.iteration_limit × (n + rows)³/3 multiply-adds.
   SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
+
+  /// One Newton correction of a guess, for the way to somewhere else: q_next() is off by the square
+  /// of the guess's error, momentum_next() is not written.
+  /// @return  false where the equations are singular or not finite.
+  [[nodiscard]] bool correct(const System& system, const MechanicalState<Scalar>& now,
+                             const Scalar& h, const VectorX<Scalar>& guess) noexcept {
+    const Index count = rows(system);
+    start(system, now, guess);
+    action_.write_newton(system, now.q, q_next_, now.time, h);
+    write_rows(system, q_next_, gradients_next_);
+    if (!write_residual(now, count, Scalar(1)) || !factor(count)) return false;
+    lu_.solve(change_.data());
+    move(count);
+    return true;
+  }
 
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
   /// p₁ = p₀ + Cᵀλ + (left + right): free of the 1/h that rounding of q₁ takes in D₂L_d alone, so
@@ -101,6 +132,26 @@ class StepSolver {
   [[nodiscard]] Index rows(const System& system) const noexcept {
     return Constraints::count(system) + Index(held_.size());
   }
+
+  /// Factors the matrix of the step's equations, [left₁ C₀ᵀ; C₁ 0], from the second derivatives
+  /// that action() holds and the gradients of the last solve; false when it is singular.
+  /// @param rows  rows() of the system.
+  [[nodiscard]] bool factor(Index rows) noexcept {
+    const Index n = q_next_.size();
+    if (rows == 0) return lu_.factor(action_.left_by_1, n);
+    matrix_.topLeftCorner(n + rows, n + rows).setZero();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
+      for (Index k = 0; k < rows; ++k) {
+        matrix_(j, n + k) = gradients_now_(k, j);
+        matrix_(n + k, j) = gradients_next_(k, j);
+      }
+    }
+    return lu_.factor(matrix_, n + rows);
+  }
+
+  /// (dq₁, dλ) from right-hand sides, in place, by the matrix that was factored last.
+  void solve_linearized(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
 
   /// Brings the factored matrix up to the solution of the last solve, of this state and h; false
   /// when it is singular there.
@@ -153,6 +204,13 @@ class StepSolver {
   }
 
  private:
+  void start(const System& system, const MechanicalState<Scalar>& now,
+             const VectorX<Scalar>& guess) noexcept {
+    q_next_ = guess;
+    multipliers_.setZero();
+    write_rows(system, now.q, gradients_now_);
+  }
+
   /// Writes the residual, negated, into change_; false when it is not finite. settled_ tells
   /// whether it is no more than some roundings of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows,
@@ -183,20 +241,6 @@ class StepSolver {
       sum += levels_(k);
     }
     return sum - sum == Scalar(0);
-  }
-
-  [[nodiscard]] bool factor(Index rows) noexcept {
-    const Index n = q_next_.size();
-    if (rows == 0) return lu_.factor(action_.left_by_1, n);
-    matrix_.topLeftCorner(n + rows, n + rows).setZero();
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) matrix_(i, j) = action_.left_by_1(i, j);
-      for (Index k = 0; k < rows; ++k) {
-        matrix_(j, n + k) = gradients_now_(k, j);
-        matrix_(n + k, j) = gradients_next_(k, j);
-      }
-    }
-    return lu_.factor(matrix_, n + rows);
   }
 
   /// Adds the correction; returns its largest entry among the coordinates.
@@ -232,9 +276,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
   SolveReport<Scalar> report;
   report.error_bound = std::numeric_limits<Scalar>::infinity();
   const Index count = rows(system);
-  q_next_ = guess;
-  multipliers_.setZero();
-  write_rows(system, now.q, gradients_now_);
+  start(system, now, guess);
   Scalar largest = 0, size = 0;
   for (Index i = 0; i < now.q.size(); ++i) {
     using std::abs;

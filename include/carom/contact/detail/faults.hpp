@@ -70,6 +70,21 @@ template <typename MatrixType, typename VectorType>
   return finite_fault(item + ": free velocity", free_velocity);
 }
 
+[[nodiscard]] inline Fault indefinite_fault(const std::string& item) {
+  return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
+}
+
+[[nodiscard]] inline Fault zero_jacobian_fault(const std::string& item) {
+  return item + ": Jacobian: expected a non-zero matrix, got zero";
+}
+
+/// What is wrong with the index of a body, or nothing.
+[[nodiscard]] inline Fault body_index_fault(const std::string& item, Index body, Index count) {
+  if (body >= 0 && body < count) return {};
+  const std::string range = "an index in [0, " + std::to_string(count) + ")";
+  return fault(item + ": body", range.c_str(), body);
+}
+
 /// What is wrong with a Jacobian for a body of the given size, or nothing.
 template <typename MatrixType>
 [[nodiscard]] Fault jacobian_fault(const std::string& item, Index body_size,

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/delassus_problem.hpp"
+#include "carom/core/solve_report.hpp"
+
+#include "cli/commands.hpp"
+#include "io/friction_problem.hpp"
+#include "io/text_problem.hpp"
+
+namespace carom::cli {
+
+/// What `carom solve` prints: an answer and how far to trust it. A measure that a law does not have
+/// is missing.
+struct ContactAnswer {
+  std::string law, solver;
+  std::string about;  ///< What was solved, in words.
+  SolveReport<double> report;
+  Index contact_count = 0;
+  Index dimension = 3;        ///< Numbers per contact.
+  bool normal_first = false;  ///< The order of FCLIB's files.
+  VectorX<double> velocity;   ///< Empty where bodies are not known.
+  VectorX<double> impulse, contact_velocity;
+  double residual = 0;
+  std::optional<double> duality_gap, velocity_error_bound;
+  double cone_violation = 0, complementarity = 0, natural_map_error = 0;
+  std::optional<double> absolute_error, signorini, dissipation_angle;
+  Index worst_contact = -1;
+  double seconds = 0;  ///< Median time of one solve [s].
+};
+
+/// The median time of some runs, each of which begins with start(), which is not counted.
+template <typename Start, typename Run>
+[[nodiscard]] double median_seconds(int repeat, const Start& start, const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (int i = 0; i < repeat; ++i) {
+    start();
+    const auto begin = Clock::now();
+    run();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  const auto middle = seconds.begin() + std::ptrdiff_t(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
+[[nodiscard]] inline FrictionLaw friction_law(const SolveOptions& options) noexcept {
+  return options.law == "convex" ? FrictionLaw::convex : FrictionLaw::coulomb;
+}
+
+/// Solves a problem in impulses with the solver of the options from a guess in rows: impulse,
+/// report and seconds.
+void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
+                const SolveOptions& options, ContactAnswer& answer);
+/// What the impulses of an answer are worth.
+void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
+                    ContactAnswer& answer);
+
+/// Solves a problem given by bodies with a solver that works on impulses, or with rigid contact.
+[[nodiscard]] ContactAnswer solve_bodies(const examples::TextProblem& given,
+                                         const SolveOptions& options);
+
+/// Solves a problem of FCLIB's kind.
+[[nodiscard]] ContactAnswer solve_friction(const examples::FrictionProblem& given,
+                                           const SolveOptions& options);
+
+}  // namespace carom::cli

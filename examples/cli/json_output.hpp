@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::cli {
+
+/// An array of the entries, each with every digit it takes to read it back.
+[[nodiscard]] inline nlohmann::ordered_json json_array(const VectorX<double>& values) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const double x : values) array.push_back(x);
+  return array;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+
+#include "cli/contact_answer.hpp"
+
+namespace carom::cli {
+namespace {
+
+/// The solvers that work on bodies: Newton's method with its start, or the start alone.
+template <typename Solver>
+void run_on_bodies(Solver solver, const examples::TextProblem& given, int repeat,
+                   ContactAnswer& answer) {
+  const auto start = [&] { answer.velocity = given.guess; };
+  const auto run = [&] { answer.report = solver.solve(given.problem, answer.velocity); };
+  if constexpr (requires { solver.prepare(given.problem); }) solver.prepare(given.problem);
+  if (repeat > 1) {
+    start();
+    run();
+  }
+  answer.seconds = median_seconds(repeat, start, run);
+  answer.impulse = solver.impulse();
+}
+
+}  // namespace
+
+ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOptions& options) {
+  const Compliance compliance = options.rigid ? Compliance::rigid : Compliance::given;
+  const ContactProblem<double>& problem = given.problem;
+  ContactAnswer answer;
+  answer.law = to_string(friction_law(options));
+  answer.solver = options.solver.empty() ? "newton" : options.solver;
+  answer.contact_count = problem.contact_count();
+  DelassusForm<double> form;
+  DelassusProblem<double> dual;
+  form.write(problem, compliance, dual);
+  if (answer.solver == "newton") {
+    run_on_bodies(CoulombSolver<double>({friction_law(options), compliance, options.tolerance}),
+                  given, options.repeat, answer);
+  } else if (answer.solver == "sap") {
+    ProximalSapOptions<double> settings;
+    settings.law = friction_law(options);
+    settings.compliance = compliance;
+    settings.tolerance = options.tolerance;
+    run_on_bodies(ProximalSap<double>(settings), given, options.repeat, answer);
+  } else {
+    solve_dual(dual, VectorX<double>::Zero(dual.row_count()), options, answer);
+  }
+  answer.velocity.resize(problem.velocity_count());
+  write_velocity(problem, answer.impulse, answer.velocity);
+  answer.contact_velocity.resize(problem.impulse_count());
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    answer.contact_velocity.segment<3>(3 * i) = contact_velocity(problem, i, answer.velocity);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    write_constraint_rows(problem, c, constraint_velocity(problem, c, answer.velocity),
+                          answer.contact_velocity);
+  }
+  answer.residual = certify(problem, answer.velocity, answer.impulse).residual;
+  certify_answer(dual, options, answer);
+  return answer;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include "io/bad_input.hpp"
+#include "io/fclib_file.hpp"
+#include "io/file_text.hpp"
+
+#ifdef CAROM_WITH_HDF5
+
+#include <initializer_list>
+#include <utility>
+
+#include <Eigen/SparseCholesky>
+
+#include "io/hdf5_memory.hpp"
+
+namespace carom::examples {
+
+namespace {
+
+using detail::Hdf5Handle;
+
+/// Ends the writing where HDF5 refuses something.
+void demand(bool works) {
+  if (!works) throw BadInput("HDF5: expected writing in memory to work, was refused it");
+}
+
+/// A state with the u and v that follow from its r where it has none.
+FrictionState complete(FrictionState state, const FrictionProblem& problem) {
+  if (problem.global && state.velocity.size() != problem.global->mass.rows()) {
+    const GlobalForm& global = *problem.global;
+    const Eigen::SimplicialLDLT<SparseMatrix> factor(global.mass);
+    if (factor.info() == Eigen::Success) {
+      state.velocity = factor.solve(global.directions * state.impulse + global.momentum);
+    }
+    if (factor.info() != Eigen::Success || !state.velocity.allFinite()) {
+      throw BadInput("M: expected an invertible matrix, to find v, got a singular one");
+    }
+  }
+  if (state.contact_velocity.size() == state.impulse.size()) return state;
+  state.contact_velocity =
+      problem.local
+          ? VectorX<double>(problem.local->delassus * state.impulse + problem.local->velocity)
+          : VectorX<double>(problem.global->directions.transpose() * state.velocity +
+                            problem.global->velocity);
+  return state;
+}
+
+class FclibWriter {
+ public:
+  explicit FclibWriter(const FrictionProblem& problem) : problem_(problem), file_(create()) {}
+
+  std::string write() {
+    if (problem_.local) {
+      const Hdf5Handle local = group(file_, "fclib_local");
+      write_vectors(local, {{"mu", &problem_.friction}, {"q", &problem_.local->velocity}});
+      write_matrix(local, "W", problem_.local->delassus);
+    }
+    if (problem_.global) {
+      const GlobalForm& form = *problem_.global;
+      const Hdf5Handle global = group(file_, "fclib_global");
+      write_vectors(global,
+                    {{"mu", &problem_.friction}, {"f", &form.momentum}, {"w", &form.velocity}});
+      write_matrix(global, "M", form.mass);
+      write_matrix(global, "H", form.directions);
+    }
+    if (problem_.guess) {
+      const Hdf5Handle guesses = group(file_, "guesses");
+      write_number(guesses, "number_of_guesses", 1);
+      write_state(group(guesses, "1"), *problem_.guess);
+    }
+    if (problem_.solution) write_state(group(file_, "solution"), *problem_.solution);
+    return image();
+  }
+
+ private:
+  static Hdf5Handle create() {
+    const Hdf5Handle access = detail::memory_access();
+    Hdf5Handle file(H5Fcreate("carom_in_memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()),
+                    H5Fclose);
+    demand(file.valid());
+    return file;
+  }
+
+  static Hdf5Handle group(const Hdf5Handle& parent, const char* name) {
+    Hdf5Handle group(H5Gcreate2(parent.id(), name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Gclose);
+    demand(group.valid());
+    return group;
+  }
+  static void write_set(const Hdf5Handle& parent, const char* name, const Hdf5Handle& space,
+                        std::pair<hid_t, hid_t> stored_and_native, const void* values) {
+    const auto [stored, native] = stored_and_native;
+    const Hdf5Handle set(
+        H5Dcreate2(parent.id(), name, stored, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
+    demand(set.valid());
+    demand(H5Dwrite(set.id(), native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  }
+  static Hdf5Handle line_of(Index count) {
+    const auto size = hsize_t(count);
+    return {H5Screate_simple(1, &size, nullptr), H5Sclose};
+  }
+  static void write_integers(const Hdf5Handle& parent, const char* name, const int* values,
+                             Index count) {
+    const int nothing = 0;
+    write_set(parent, name, line_of(count), {H5T_STD_I32LE, H5T_NATIVE_INT},
+              count > 0 ? values : &nothing);
+  }
+  static void write_number(const Hdf5Handle& parent, const char* name, int value) {
+    write_integers(parent, name, &value, 1);
+  }
+  static void write_numbers(const Hdf5Handle& parent, const char* name, const double* values,
+                            Index count) {
+    const double nothing = 0;
+    write_set(parent, name, line_of(count), {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE},
+              count > 0 ? values : &nothing);
+  }
+  static void write_text(const Hdf5Handle& parent, const char* name, std::string_view text) {
+    const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    demand(type.valid() && H5Tset_size(type.id(), text.size() + 1) >= 0);
+    write_set(parent, name, {H5Screate(H5S_SCALAR), H5Sclose}, {type.id(), type.id()},
+              std::string(text).c_str());
+  }
+
+  using NamedVectors = std::initializer_list<std::pair<const char*, const VectorX<double>*>>;
+  /// What every form has: the dimension, vectors, and what is said of the problem.
+  void write_vectors(const Hdf5Handle& form, const NamedVectors& vectors) const {
+    write_number(form, "spacedim", int(problem_.dimension));
+    const Hdf5Handle place = group(form, "vectors");
+    for (const auto& [name, values] : vectors) {
+      write_numbers(place, name, values->data(), values->size());
+    }
+    const Hdf5Handle info = group(form, "info");
+    const std::string_view title = problem_.find("title");
+    write_text(info, "title", title.empty() ? problem_.find("name") : title);
+    write_text(info, "description", problem_.find("description"));
+    write_text(info, "math_info", problem_.find("math_info"));
+  }
+
+  static void write_matrix(const Hdf5Handle& form, const char* name, SparseMatrix matrix) {
+    matrix.makeCompressed();
+    const Hdf5Handle place = group(form, name);
+    const Index count = matrix.nonZeros();
+    write_number(place, "nzmax", int(count));
+    write_number(place, "m", int(matrix.rows()));
+    write_number(place, "n", int(matrix.cols()));
+    write_number(place, "nz", -1);  // by columns
+    write_integers(place, "p", matrix.outerIndexPtr(), matrix.cols() + 1);
+    write_integers(place, "i", matrix.innerIndexPtr(), count);
+    write_numbers(place, "x", matrix.valuePtr(), count);
+  }
+
+  void write_state(const Hdf5Handle& place, const FrictionState& given) const {
+    const FrictionState state = complete(given, problem_);
+    if (problem_.global) write_numbers(place, "v", state.velocity.data(), state.velocity.size());
+    write_numbers(place, "u", state.contact_velocity.data(), state.contact_velocity.size());
+    write_numbers(place, "r", state.impulse.data(), state.impulse.size());
+  }
+
+  std::string image() {
+    demand(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) >= 0);
+    const ssize_t size = H5Fget_file_image(file_.id(), nullptr, 0);
+    demand(size > 0);
+    std::string bytes(std::size_t(size), '\0');
+    demand(H5Fget_file_image(file_.id(), bytes.data(), bytes.size()) == size);
+    return bytes;
+  }
+
+  const FrictionProblem& problem_;
+  Hdf5Handle file_;
+};
+
+}  // namespace
+
+std::string fclib_bytes(const FrictionProblem& problem) {
+  if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
+  if (!problem.local && !problem.global) {
+    throw BadInput("problem: expected W and q, or M, H, f and b, got a solution alone");
+  }
+  const detail::Hdf5Silence silence;
+  return FclibWriter(problem).write();
+}
+
+}  // namespace carom::examples
+
+#else
+
+namespace carom::examples {
+
+std::string fclib_bytes(const FrictionProblem& /*problem*/) {
+  throw BadInput("expected a program that knows HDF5, got one built without it");
+}
+
+}  // namespace carom::examples
+
+#endif
+
+namespace carom::examples {
+
+void write_fclib(const FrictionProblem& problem, const std::string& path) {
+  std::string bytes;
+  try {
+    bytes = fclib_bytes(problem);
+  } catch (const BadInput& fault) {
+    throw BadInput(path + ": " + fault.what());
+  }
+  write_file(path, bytes);
+}
+
+}  // namespace carom::examples

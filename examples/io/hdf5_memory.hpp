@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <hdf5.h>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "io/bad_input.hpp"
+
+/// @file
+/// HDF5 in memory only, without its messages: what fails is told by exceptions of our own.
+namespace carom::examples::detail {
+
+/// An HDF5 object, closed at the end of its life.
+class Hdf5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Hdf5Handle(hid_t id, Close close) noexcept : id_(id), close_(close) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept
+      : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Hdf5Handle(const Hdf5Handle&) = delete;
+  Hdf5Handle& operator=(const Hdf5Handle&) = delete;
+  Hdf5Handle& operator=(Hdf5Handle&&) = delete;
+  ~Hdf5Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  [[nodiscard]] bool valid() const noexcept { return id_ >= 0; }
+  [[nodiscard]] hid_t id() const noexcept { return id_; }
+
+ private:
+  hid_t id_;
+  Close close_;
+};
+
+/// Keeps HDF5 from printing while it lives, and at the end of the program, where it would complain
+/// of what a damaged file made it keep.
+class Hdf5Silence {
+ public:
+  Hdf5Silence() noexcept {
+    [[maybe_unused]] static const herr_t no_farewell = H5dont_atexit();  // before anything else
+    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  Hdf5Silence(const Hdf5Silence&) = delete;
+  Hdf5Silence& operator=(const Hdf5Silence&) = delete;
+  ~Hdf5Silence() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+
+ private:
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// How to reach a file that lives in memory.
+[[nodiscard]] inline Hdf5Handle memory_access() {
+  Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  constexpr std::size_t growth = std::size_t(1) << 16;
+  if (!access.valid() || H5Pset_fapl_core(access.id(), growth, 0) < 0) {
+    throw BadInput("HDF5: expected files in memory to work, was refused them");
+  }
+  return access;
+}
+
+/// Opens the content of a file for reading.
+[[nodiscard]] inline Hdf5Handle open_in_memory(std::string_view bytes) {
+  const Hdf5Handle access = memory_access();
+  // HDF5 copies the bytes; that it takes them as not const is its interface's habit.
+  void* const image = const_cast<char*>(bytes.data());
+  if (bytes.empty() || H5Pset_file_image(access.id(), image, bytes.size()) < 0) {
+    throw BadInput("expected the content of an HDF5 file, got none");
+  }
+  Hdf5Handle file(H5Fopen("carom_in_memory", H5F_ACC_RDONLY, access.id()), H5Fclose);
+  if (!file.valid()) {
+    throw BadInput("expected a whole HDF5 file, got one that is damaged or ends early");
+  }
+  return file;
+}
+
+}  // namespace carom::examples::detail

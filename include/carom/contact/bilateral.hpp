@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "carom/contact/weighted_constraint.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Rows that are held at zero from both sides by springs with linear dissipation:
+/// γ = −δt k ((x + δt J v) + τ_d J v), row by row. Points, welds, distances, couplers, joints and
+/// springs are all of this kind; the functions below write rows of J for free bodies.
+template <RealScalar Scalar>
+struct Bilateral {
+  int rows = 1;                                                ///< 1 to 6.
+  RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();       ///< x [m, rad], now.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0.
+  Scalar near_rigid = 1;                                       ///< β, as in CompliantContact.
+};
+
+/// Turns the springs into R and v̂, each row softened to a period of β steps of its own.
+/// @param time_step     δt [s], > 0.
+/// @param inverse_mass  the rows' own [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const Bilateral<Scalar>& law, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  WeightedConstraint<Scalar> rows;
+  rows.set = free_impulses<Scalar>(law.rows);
+  for (int i = 0; i < law.rows; ++i) {
+    const detail::SpringRow<Scalar> spring(law, law.error(i), time_step, inverse_mass(i));
+    rows.regularization(i) = spring.regularization;
+    rows.bias_velocity(i) = spring.bias_velocity;
+  }
+  return rows;
+}
+
+/// What is wrong with the springs, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const Bilateral<Scalar>& law) {
+  if (law.rows < 1 || law.rows > 6) {
+    return detail::fault(item + ": rows", "a number in [1, 6]", Index(law.rows));
+  }
+  for (int i = 0; i < law.rows; ++i) {
+    if (!detail::is_finite(law.error(i))) {
+      return detail::fault(detail::entry(item + ": error", i), "a finite number", law.error(i));
+    }
+  }
+  return detail::spring_fault(item, law);
+}
+
+/// Velocity of a point fixed to a free body, J = [−a×, I]: a body's velocity is its spin, then that
+/// of its origin, both in axes of the world.
+/// @param arm  a [m], from the origin to the point, in axes of the world.
+template <RealScalar Scalar>
+[[nodiscard]] Eigen::Matrix<Scalar, 3, 6> point_rows(const Vector3<Scalar>& arm) noexcept {
+  Eigen::Matrix<Scalar, 3, 6> rows = Eigen::Matrix<Scalar, 3, 6>::Zero();
+  rows(0, 1) = arm.z();
+  rows(0, 2) = -arm.y();
+  rows(1, 0) = -arm.z();
+  rows(1, 2) = arm.x();
+  rows(2, 0) = arm.y();
+  rows(2, 1) = -arm.x();
+  rows.template rightCols<3>().setIdentity();
+  return rows;
+}
+
+/// Velocities of a free body's point along three axes, then its spin about them: held equal on two
+/// bodies they weld them, without some of the rows they leave a joint; about (t₁, t₂, n) they are
+/// the rows of a WrenchContact.
+/// @param axes  3 × 3, the axes as rows, in axes of the world.
+template <RealScalar Scalar>
+[[nodiscard]] SquareMatrix<Scalar, 6> frame_rows(const SquareMatrix<Scalar, 3>& axes,
+                                                 const Vector3<Scalar>& arm) noexcept {
+  SquareMatrix<Scalar, 6> rows = SquareMatrix<Scalar, 6>::Zero();
+  rows.template topRows<3>() = axes * point_rows(arm);
+  rows.template bottomLeftCorner<3, 3>() = axes;
+  return rows;
+}
+
+/// Rate at which a free body's point moves along a direction: the row of a distance, a rod, a rope.
+/// @param direction  unit vector along which the distance grows.
+template <RealScalar Scalar>
+[[nodiscard]] Eigen::Matrix<Scalar, 1, 6> distance_row(const Vector3<Scalar>& direction,
+                                                       const Vector3<Scalar>& arm) noexcept {
+  return direction.transpose() * point_rows(arm);
+}
+
+/// Row of a coupler between two velocities of one body, v_driven − ratio v_driving: a gear, a
+/// mimic joint. Between two bodies, its two parts are unit rows of their own.
+/// @param size  velocities of the body.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] Eigen::Matrix<Scalar, 1, Eigen::Dynamic> coupler_row(Index size, Index driven,
+                                                                   Index driving,
+                                                                   const Scalar& ratio) {
+  CAROM_EXPECTS(driven >= 0 && driven < size && driving >= 0 && driving < size);
+  Eigen::Matrix<Scalar, 1, Eigen::Dynamic> row =
+      Eigen::Matrix<Scalar, 1, Eigen::Dynamic>::Zero(size);
+  row(driving) -= ratio;
+  row(driven) += Scalar(1);
+  return row;
+}
+
+}  // namespace carom::inline CAROM_ABI

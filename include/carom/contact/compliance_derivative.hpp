@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/near_rigid.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Derivatives of R and v̂ₙ, as make_weighted() gives them, by the physical data of a contact.
+/// Those not listed are zero; friction passes through unchanged.
+template <RealScalar Scalar>
+struct ComplianceDerivative {
+  Scalar bias_by_gap;              ///< dv̂ₙ/dϕ = −1/(δt + τ_d) [1/s]
+  Scalar bias_by_dissipation;      ///< dv̂ₙ/dτ_d = ϕ/(δt + τ_d)² [m/s²]
+  Scalar normal_by_stiffness;      ///< dRₙ/dk [m/(N·kg)]
+  Scalar normal_by_dissipation;    ///< dRₙ/dτ_d [1/(kg·s)]
+  Scalar normal_by_inverse_mass;   ///< dRₙ/dw [-]
+  Scalar tangent_by_inverse_mass;  ///< dRₜ/dw = σ [-]
+  Scalar tangent_by_slip;          ///< dRₜ/dσ = w [1/kg]
+  bool near_rigid;  ///< The clamp holds: Rₙ follows from w, no longer from k and τ_d.
+};
+
+/// @param time_step     δt [s], > 0.
+/// @param inverse_mass  w [1/kg], > 0; inverse_mass_of() of a contact in a problem.
+/// @note  Real-time safe: no allocation, no exception, constant work. Where both branches of Rₙ
+///        are equal, the derivative is that of the clamp.
+template <RealScalar Scalar>
+[[nodiscard]] ComplianceDerivative<Scalar> make_compliance_derivative(
+    const CompliantContact<Scalar>& contact, const Scalar& time_step,
+    const Scalar& inverse_mass) noexcept {
+  const Scalar relaxation = time_step + contact.dissipation_time;
+  const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
+  const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
+  ComplianceDerivative<Scalar> result{};
+  result.bias_by_gap = Scalar(-1) / relaxation;
+  result.bias_by_dissipation = contact.gap / (relaxation * relaxation);
+  result.tangent_by_inverse_mass = contact.relative_slip;
+  result.tangent_by_slip = inverse_mass;
+  result.near_rigid = normal.clamped;
+  if (result.near_rigid) {
+    result.normal_by_inverse_mass = normal.by_inverse_mass;
+  } else {
+    result.normal_by_stiffness = -compliant / contact.stiffness;
+    result.normal_by_dissipation = -compliant / relaxation;
+  }
+  return result;
+}
+
+/// A contact's inverse mass and how it follows the mass of its bodies.
+template <RealScalar Scalar>
+struct InverseMass {
+  Scalar value;           ///< w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 [1/kg]
+  Scalar by_log_mass[2];  ///< dw/d ln m [1/kg] for A = m A₀ of each side's body, ≤ 0
+};
+
+/// The w that ContactProblem turns σ and β into R with, and its derivatives.
+/// @note  Real-time safe: no allocation, no exception.
+template <RealScalar Scalar>
+[[nodiscard]] InverseMass<Scalar> inverse_mass_of(const ContactProblem<Scalar>& problem,
+                                                  Index contact) noexcept {
+  using std::sqrt;
+  SquareMatrix<Scalar, 3> part[2], sum = SquareMatrix<Scalar, 3>::Zero();
+  for (int side = 0; side < problem.side_count(contact); ++side) {
+    part[side] =
+        detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(contact, side)),
+                                  problem.jacobian(contact, side).transpose());
+    sum += part[side];
+  }
+  const Scalar norm = sqrt(sum.squaredNorm());
+  InverseMass<Scalar> result{norm / Scalar(3), {Scalar(0), Scalar(0)}};
+  for (int side = 0; side < problem.side_count(contact); ++side) {
+    result.by_log_mass[side] = -sum.cwiseProduct(part[side]).sum() / (Scalar(3) * norm);
+  }
+  return result;
+}
+
+}  // namespace carom::inline CAROM_ABI

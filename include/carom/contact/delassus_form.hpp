@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/dual.hpp"
+#include "carom/linalg/growing.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Whether contacts give way. Constraints keep their own R always: it is a motor's gains, a spring.
+enum class Compliance {
+  given,  ///< by the problem's R
+  rigid,  ///< not at all, R = 0
+};
+
+namespace detail {
+
+/// What a body is touched by: contacts, then constraints, and the side they are on.
+struct BodyTouch {
+  int contact, side;
+};
+
+}  // namespace detail
+
+/// Turns contact problems given by bodies into their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂:
+/// contacts and constraints in the order of the impulses.
+/// @note  Keeps its memory; allocates beyond the largest problem so far.
+template <RealScalar Scalar>
+class DelassusForm {
+ public:
+  /// @param dual  written and assembled.
+  void write(const ContactProblem<Scalar>& problem, Compliance compliance,
+             DelassusProblem<Scalar>& dual) {
+    dual.reset();
+    for (Index i = 0; i < problem.contact_count(); ++i) add_contact(problem, i, compliance, dual);
+    const ConstraintList<Scalar>& list = problem.constraints();
+    for (Index c = 0; c < list.count(); ++c) {
+      const WeightedConstraint<Scalar>& law = list.law(c);
+      const RowNumbers<Scalar> load =
+          constraint_velocity(problem, c, problem.free_velocity()) - law.bias_velocity;
+      dual.add_contact(law.set, load.head(law.set.rows), law.regularization);
+    }
+    gather_touches(problem);
+    for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
+    dual.assemble();
+  }
+
+ private:
+  static void add_contact(const ContactProblem<Scalar>& problem, Index i, Compliance compliance,
+                          DelassusProblem<Scalar>& dual) {
+    const Vector3<Scalar> load =
+        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
+    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Zero();
+    if (compliance == Compliance::given) {
+      const auto [tangent, normal] = problem.regularization(i);
+      weights.template head<3>() << tangent, tangent, normal;
+    }
+    dual.add_contact(friction_impulses(problem.cone(i).friction), load, weights);
+  }
+
+  void gather_touches(const ContactProblem<Scalar>& problem) {
+    starts_.assign(problem.body_count() + 1, 0);
+    for_each_side(problem, [&](Index body, int, int) { ++starts_[body + 1]; });
+    for (Index b = 0; b < problem.body_count(); ++b) starts_[b + 1] += starts_[b];
+    touches_.resize(starts_[problem.body_count()]);
+    next_ = starts_;
+    for_each_side(problem, [&](Index body, int contact, int side) {
+      touches_[next_[body]++] = {contact, side};
+    });
+  }
+  template <typename Visit>
+  static void for_each_side(const ContactProblem<Scalar>& problem, const Visit& visit) {
+    const int contacts = int(problem.contact_count());
+    const ConstraintList<Scalar>& list = problem.constraints();
+    for (int i = 0; i < contacts; ++i) {
+      for (int s = 0; s < problem.side_count(i); ++s) visit(problem.side_body(i, s), i, s);
+    }
+    for (int c = 0; c < int(list.count()); ++c) {
+      for (int s = 0; s < list.side_count(c); ++s) visit(list.side_body(c, s), contacts + c, s);
+    }
+  }
+
+  /// Ĵ of one contact or constraint on one side, rows × size.
+  using SideRows = Growing<MatrixX<Scalar>>;
+  void write_rows(const ContactProblem<Scalar>& problem, const detail::BodyTouch& touch,
+                  SideRows& rows) const {
+    const Index contacts = problem.contact_count();
+    if (touch.contact < contacts) {
+      const auto own = problem.whitened_jacobian(touch.contact, touch.side);
+      rows.grow(own.cols(), own.rows());
+      rows = own.transpose();
+      return;
+    }
+    const ConstraintList<Scalar>& list = problem.constraints();
+    const Index c = touch.contact - contacts;
+    const auto first = list.whitened_jacobian(c, touch.side, 0);
+    rows.grow(list.rows(c), first.rows());
+    for (int r = 0; r < list.rows(c); ++r) {
+      rows.row(r) = list.whitened_jacobian(c, touch.side, r / 3).col(r % 3).transpose();
+    }
+  }
+
+  /// What one body contributes to W.
+  void add_body(const ContactProblem<Scalar>& problem, Index body, DelassusProblem<Scalar>& dual) {
+    for (int a = starts_[body]; a < starts_[body + 1]; ++a) {
+      write_rows(problem, touches_[a], left_);
+      for (int b = starts_[body]; b <= a; ++b) {
+        write_rows(problem, touches_[b], right_);
+        product_ = left_.lazyProduct(right_.transpose());
+        dual.add_block(touches_[a].contact, touches_[b].contact, product_);
+      }
+    }
+  }
+
+  Sequence<int> starts_, next_;
+  Sequence<detail::BodyTouch> touches_;
+  SideRows left_, right_;
+  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6> product_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "carom/contact/detail/own_block.hpp"
+#include "carom/contact/weighted_constraint.hpp"
+#include "carom/linalg/sequence.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+template <RealScalar Scalar>
+class DelassusIslands;
+
+/// Contact in impulses alone: find γ whose contacts each obey their law with u = (W + R) γ + q,
+/// W = J A⁻¹ Jᵀ given as blocks, bodies unknown.
+///
+/// A contact is one to six rows with an ImpulseSet: friction in space (t₁, t₂, n) or in a plane
+/// (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may be singular, and
+/// as indefinite as rounding makes it. R may be zero: rigid contact.
+///
+/// ```
+/// carom::DelassusProblem<double> problem;
+/// problem.add_contact(carom::friction_impulses(0.5), load);   // q of the three rows
+/// problem.add_block(0, 0, inverse_mass);                      // W_ij, and its transpose as W_ji
+/// problem.assemble();
+/// ```
+/// Rows are kept in parts of three, rows a contact lacks being empty, so that W is made of 3 × 3
+/// blocks: a planar contact fills the first and last row of its part.
+/// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item.
+///        Memory is kept over reset().
+template <RealScalar Scalar>
+class DelassusProblem {
+  template <RealScalar>
+  friend class DelassusIslands;
+
+ public:
+  using scalar_type = Scalar;
+  using Block = SquareMatrix<Scalar, 3>;
+  using Rows = RowNumbers<Scalar>;
+
+  /// One block of W in the row of parts it is in.
+  struct Neighbour {
+    int part;
+    Block matrix;
+  };
+
+  void reset() noexcept {
+    entries_.clear();
+    contacts_.clear();
+    parts_.clear();
+    blocks_.clear();
+    starts_.clear();
+    row_count_ = 0;
+    asymmetry_ = 0;
+  }
+
+  /// Adds a contact without coupling.
+  /// @param set   its impulses; γ and u are finite numbers of N·s and m/s, or moments and rates.
+  /// @param load  q of its rows: u without impulses.
+  /// @param regularization  R of its rows [1/kg, 1/(kg·m²)], ≥ 0; none for a rigid contact.
+  /// @return  index of the contact.
+  template <typename LoadType>
+  Index add_contact(const ImpulseSet<Scalar>& set, const Eigen::MatrixBase<LoadType>& load,
+                    const Rows& regularization = Rows::Zero()) {
+    detail::reject_if(check_contact(set, load, regularization));
+    Contact contact{set, int(row_count_), int(parts_.size())};
+    row_count_ += set.rows;
+    for (int p = 0; p < (set.rows + 2) / 3; ++p) parts_.push_back({int(contacts_.size()), p});
+    contacts_.push_back(contact);
+    for (int r = 0; r < int(load.size()); ++r) {
+      const auto [part, row] = place_of(count() - 1, r);
+      parts_[part].load(row) = load(r);
+      parts_[part].regularization(row) = regularization(r);
+      parts_[part].present[row] = true;
+    }
+    return count() - 1;
+  }
+  /// What add_contact would object to, or nothing.
+  template <typename LoadType>
+  [[nodiscard]] Fault check_contact(const ImpulseSet<Scalar>& set,
+                                    const Eigen::MatrixBase<LoadType>& load,
+                                    const Rows& regularization = Rows::Zero()) const;
+
+  /// Adds to W_ij, and the transpose to W_ji if i ≠ j.
+  /// @param block  rows of i × rows of j.
+  template <typename MatrixType>
+  void add_block(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
+    detail::reject_if(check_block(i, j, block));
+    for (int p = 0; p < parts(i); ++p) {
+      for (int o = 0; o < parts(j); ++o) {
+        Block padded = Block::Zero();
+        for (int c = 3 * o; c < std::min(3 * o + 3, int(block.cols())); ++c) {
+          for (int r = 3 * p; r < std::min(3 * p + 3, int(block.rows())); ++r) {
+            padded(place_of(i, r).row, place_of(j, c).row) = block(r, c);
+          }
+        }
+        entries_.push_back({int(first_part(i)) + p, int(first_part(j)) + o, padded});
+        if (i == j) continue;
+        entries_.push_back({int(first_part(j)) + o, int(first_part(i)) + p, padded.transpose()});
+      }
+    }
+  }
+  /// What add_block would object to, or nothing.
+  template <typename MatrixType>
+  [[nodiscard]] Fault check_block(Index i, Index j,
+                                  const Eigen::MatrixBase<MatrixType>& block) const;
+
+  /// Adds all of W, given in the order of the rows: a sparse matrix of Eigen, or one like it. Its
+  /// symmetric part is taken, asymmetry() says how much was left.
+  template <typename SparseType>
+  void add_matrix(const SparseType& matrix);
+
+  /// Sorts what was added: to be called once all is there, and before any use.
+  void assemble();
+
+  /// What makes an assembled problem unfit to be solved, or nothing: a contact whose own block, of
+  /// one part or two, is not symmetric positive semidefinite but for rounding.
+  [[nodiscard]] Fault check() const;
+
+  [[nodiscard]] Index count() const noexcept { return contacts_.size(); }
+  [[nodiscard]] Index row_count() const noexcept { return row_count_; }
+  [[nodiscard]] Index part_count() const noexcept { return parts_.size(); }
+  [[nodiscard]] const ImpulseSet<Scalar>& set(Index contact) const noexcept {
+    return contacts_[contact].set;
+  }
+  /// First row of a contact in γ, u and q.
+  [[nodiscard]] Index first_row(Index contact) const noexcept {
+    return contacts_[contact].first_row;
+  }
+  [[nodiscard]] Index first_part(Index contact) const noexcept {
+    return contacts_[contact].first_part;
+  }
+  /// Parts of one contact: 1 or 2.
+  [[nodiscard]] int parts(Index contact) const noexcept { return (set(contact).rows + 2) / 3; }
+  [[nodiscard]] Index part_contact(Index part) const noexcept { return parts_[part].contact; }
+  [[nodiscard]] const Vector3<Scalar>& load(Index part) const noexcept { return parts_[part].load; }
+  [[nodiscard]] const Vector3<Scalar>& regularization(Index part) const noexcept {
+    return parts_[part].regularization;
+  }
+  /// Whether a row of a part belongs to its contact.
+  [[nodiscard]] bool present(Index part, int row) const noexcept {
+    return parts_[part].present[row];
+  }
+  /// W_ii + R of a part.
+  [[nodiscard]] const Block& diagonal(Index part) const noexcept { return parts_[part].diagonal; }
+  /// Blocks of W in a part's rows, by ascending part, its own included; without R.
+  [[nodiscard]] const Neighbour* begin(Index part) const noexcept {
+    return blocks_.data() + starts_[part];
+  }
+  [[nodiscard]] const Neighbour* end(Index part) const noexcept {
+    return blocks_.data() + starts_[part + 1];
+  }
+  /// Blocks of W that are not zero.
+  [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
+  /// Largest |W − Wᵀ| relative to the largest |W|, of what add_matrix() was given.
+  [[nodiscard]] Scalar asymmetry() const noexcept { return asymmetry_; }
+
+  /// Where a contact's row is: its part among all, and the row in it.
+  struct Place {
+    Index part;
+    int row;
+  };
+  [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
+    const bool planar = set(contact).shape == ImpulseShape::planar;
+    const int last = row > 0 ? 2 : 0;
+    return {first_part(contact) + row / 3, planar ? last : row % 3};
+  }
+
+  /// Mean of the diagonal of W + R over the rows [1/kg].
+  [[nodiscard]] Scalar mean_diagonal() const noexcept { return mean_diagonal_; }
+  /// ‖q‖.
+  [[nodiscard]] Scalar load_norm() const noexcept { return load_norm_; }
+
+  /// One part of u = (W + R) γ + q.
+  /// @param impulse  γ in parts, 3 part_count() numbers.
+  [[nodiscard]] Vector3<Scalar> part_velocity(Index part, const Scalar* impulse) const noexcept {
+    const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(impulse + 3 * part);
+    return load(part) + regularization(part).cwiseProduct(own) + part_product(part, impulse);
+  }
+  /// One part of W γ.
+  [[nodiscard]] Vector3<Scalar> part_product(Index part, const Scalar* impulse) const noexcept {
+    Vector3<Scalar> sum = Vector3<Scalar>::Zero();
+    for (const Neighbour* n = begin(part); n != end(part); ++n) {
+      const Scalar* const x = impulse + 3 * Index(n->part);
+      sum += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
+    }
+    return sum;
+  }
+
+  /// Rows of all contacts, spread over parts; rows that are empty become zero.
+  void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
+    parts.setZero(3 * part_count());
+    for_each_row(
+        [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
+  }
+  /// The reverse.
+  void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
+    rows.resize(row_count_);
+    for_each_row(
+        [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
+  }
+  /// Calls visit(row, place) for every row of every contact.
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const noexcept {
+    for (Index i = 0; i < count(); ++i) {
+      for (int r = 0; r < set(i).rows; ++r) visit(first_row(i) + r, place_of(i, r));
+    }
+  }
+
+ private:
+  struct Contact {
+    ImpulseSet<Scalar> set;
+    int first_row, first_part;
+  };
+  struct Part {
+    int contact, number;
+    Vector3<Scalar> load = Vector3<Scalar>::Zero(), regularization = Vector3<Scalar>::Zero();
+    bool present[3] = {false, false, false};
+    Block diagonal = Block::Zero();
+  };
+
+  /// Adds half a matrix and half its transpose, block by block.
+  template <typename Visit>
+  void add_symmetric_part(const Visit& for_each_entry);
+  [[nodiscard]] Index contact_of_row(Index row) const noexcept {
+    const auto after = [](Index r, const Contact& contact) { return r < contact.first_row; };
+    return std::upper_bound(contacts_.begin(), contacts_.end(), row, after) - contacts_.begin() - 1;
+  }
+  [[nodiscard]] const Neighbour* find(Index part, Index other) const noexcept {
+    const auto before = [](const Neighbour& n, Index wanted) { return n.part < wanted; };
+    return std::lower_bound(begin(part), end(part), other, before);
+  }
+
+  /// A block as it was added: row part, column part.
+  struct Entry {
+    int part, other;
+    Block matrix;
+  };
+
+  Sequence<Contact> contacts_;
+  Sequence<Part> parts_;
+  Sequence<Entry> entries_;
+  Sequence<Neighbour> blocks_;
+  Sequence<Index> starts_;
+  Sequence<int> order_, place_;  ///< scratch
+  Index row_count_ = 0;
+  Scalar asymmetry_ = 0, mean_diagonal_ = 0, load_norm_ = 0;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+template <typename LoadType>
+Fault DelassusProblem<Scalar>::check_contact(const ImpulseSet<Scalar>& set,
+                                             const Eigen::MatrixBase<LoadType>& load,
+                                             const Rows& regularization) const {
+  const std::string item = "contact " + std::to_string(count());
+  if (Fault wrong = set_fault(item, set); !wrong.empty()) return wrong;
+  if (load.size() != set.rows) {
+    return detail::fault(item + ": load size", std::to_string(set.rows).c_str(), load.size());
+  }
+  for (int r = 0; r < int(load.size()); ++r) {
+    if (!detail::is_finite(load(r))) {
+      return detail::fault(detail::entry(item + ": load", r), "a finite number", load(r));
+    }
+    if (!detail::is_nonnegative(regularization(r))) {
+      return detail::fault(detail::entry(item + ": regularization", r), "a finite number >= 0",
+                           regularization(r));
+    }
+  }
+  return {};
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType>
+Fault DelassusProblem<Scalar>::check_block(Index i, Index j,
+                                           const Eigen::MatrixBase<MatrixType>& block) const {
+  const std::string item = "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
+  for (const Index contact : {i, j}) {
+    if (contact < 0 || contact >= count()) {
+      return detail::fault(item, "contacts that were added", contact);
+    }
+  }
+  if (block.rows() != set(i).rows) {
+    return detail::fault(item + ": rows", std::to_string(set(i).rows).c_str(), block.rows());
+  }
+  if (block.cols() != set(j).rows) {
+    return detail::fault(item + ": columns", std::to_string(set(j).rows).c_str(), block.cols());
+  }
+  return detail::finite_fault(item, block);
+}
+
+template <RealScalar Scalar>
+template <typename SparseType>
+void DelassusProblem<Scalar>::add_matrix(const SparseType& matrix) {
+  if (matrix.rows() != row_count_ || matrix.cols() != row_count_) {
+    detail::reject_if(detail::fault("W: size", std::to_string(row_count_).c_str(),
+                                    matrix.rows() != row_count_ ? matrix.rows() : matrix.cols()));
+  }
+  const auto for_each_entry = [&](auto&& visit) {
+    for (Index k = 0; k < matrix.outerSize(); ++k) {
+      for (typename SparseType::InnerIterator it(matrix, k); it; ++it) {
+        const Index i = contact_of_row(it.row()), j = contact_of_row(it.col());
+        visit(place_of(i, int(it.row() - first_row(i))), place_of(j, int(it.col() - first_row(j))),
+              it);
+      }
+    }
+  };
+  for_each_entry([&](const Place&, const Place&, const auto& it) {
+    if (detail::is_finite(it.value())) return;
+    detail::reject_if(
+        detail::fault(detail::entry("W", it.row(), it.col()), "a finite number", it.value()));
+  });
+  add_symmetric_part(for_each_entry);
+  assemble();
+  using std::abs;
+  Scalar largest = 0, skew = 0;
+  for_each_entry([&](const Place& at, const Place& from, const auto& it) {
+    const Scalar kept = find(at.part, from.part)->matrix(at.row, from.row);
+    largest = std::max(largest, Scalar(abs(it.value())));
+    skew = std::max(skew, Scalar(2 * abs(it.value() - kept)));
+  });
+  asymmetry_ = largest > Scalar(0) ? skew / largest : Scalar(0);
+}
+
+template <RealScalar Scalar>
+template <typename Visit>
+void DelassusProblem<Scalar>::add_symmetric_part(const Visit& for_each_entry) {
+  place_.assign(part_count(), -1);  // per row part: its entry in the column part at hand
+  const Index first = entries_.size();
+  for_each_entry([&](const Place& at, const Place& from, const auto& it) {
+    int& place = place_[at.part];
+    if (place < first || entries_[place].other != int(from.part)) {
+      place = int(entries_.size());
+      entries_.push_back({int(at.part), int(from.part), Block::Zero()});
+      entries_.push_back({int(from.part), int(at.part), Block::Zero()});
+    }
+    entries_[place].matrix(at.row, from.row) += it.value() / 2;
+    entries_[place + 1].matrix(from.row, at.row) += it.value() / 2;
+  });
+}
+
+template <RealScalar Scalar>
+void DelassusProblem<Scalar>::assemble() {
+  starts_.assign(part_count() + 2, 0);
+  for (const Entry& entry : entries_) ++starts_[entry.part + 2];
+  for (Index part = 0; part < part_count(); ++part) starts_[part + 2] += starts_[part + 1];
+  order_.resize(entries_.size());
+  for (Index e = 0; e < entries_.size(); ++e) order_[starts_[entries_[e].part + 1]++] = int(e);
+  const auto by_other = [&](int a, int b) { return entries_[a].other < entries_[b].other; };
+  blocks_.clear();
+  Index begin = 0;
+  for (Index part = 0; part < part_count(); ++part) {
+    const Index end = starts_[part + 1];
+    std::sort(order_.begin() + begin, order_.begin() + end, by_other);
+    starts_[part] = blocks_.size();
+    bool own = false;  // the diagonal is always there
+    for (Index e = begin; e < end; ++e) {
+      const Entry& entry = entries_[order_[e]];
+      if (!own && entry.other > part) blocks_.push_back({int(part), Block::Zero()});
+      own = own || entry.other >= part;
+      if (blocks_.size() == starts_[part] || blocks_.back().part != entry.other) {
+        blocks_.push_back({entry.other, Block::Zero()});
+      }
+      blocks_.back().matrix += entry.matrix;
+    }
+    if (!own) blocks_.push_back({int(part), Block::Zero()});
+    begin = end;
+  }
+  starts_[part_count()] = blocks_.size();
+  Scalar trace = 0, squared = 0;
+  for (Index part = 0; part < part_count(); ++part) {
+    Part& p = parts_[part];
+    p.diagonal = find(part, part)->matrix;
+    p.diagonal.diagonal() += p.regularization;
+    trace += p.diagonal.trace();
+    squared += p.load.squaredNorm();
+  }
+  mean_diagonal_ = row_count_ > 0 ? trace / Scalar(row_count_) : Scalar(0);
+  using std::sqrt;
+  load_norm_ = sqrt(squared);
+}
+
+template <RealScalar Scalar>
+Fault DelassusProblem<Scalar>::check() const {
+  for (Index i = 0; i < count(); ++i) {
+    if (detail::is_semidefinite(detail::own_block(*this, i))) continue;
+    return "contact " + std::to_string(i) +
+           ": expected a symmetric positive semidefinite own block of W";
+  }
+  return {};
+}
+
+}  // namespace carom::inline CAROM_ABI

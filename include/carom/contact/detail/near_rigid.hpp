@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <numbers>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// R of a spring that is softened to a period of β steps: max(1/(δt c), (β/2π)² w).
+template <RealScalar Scalar>
+struct NearRigidWeight {
+  Scalar value;
+  Scalar by_inverse_mass;  ///< (β/2π)², the slope of what is at least had
+  bool clamped;            ///< that is what is had
+
+  /// @param compliant     1/(δt c) for an impulse of −δt c per velocity.
+  /// @param near_rigid    β.
+  /// @param inverse_mass  w.
+  NearRigidWeight(const Scalar& compliant, const Scalar& near_rigid,
+                  const Scalar& inverse_mass) noexcept {
+    const Scalar turn = near_rigid / Scalar(2 * std::numbers::pi_v<long double>);
+    by_inverse_mass = turn * turn;
+    const Scalar rigid = by_inverse_mass * inverse_mass;
+    clamped = !(compliant > rigid);
+    value = clamped ? rigid : compliant;
+  }
+};
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/contact/compliance.hpp"
+#include "carom/contact/detail/faults.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// A contact whose dissipation grows with penetration, fₙ = k x (1 − d vₙ)₊, x = (−ϕ)₊ at the end
+/// of the step: it neither pulls nor jumps.
+///
+/// γₙ(vₙ) = δt k (−ϕ − δt vₙ)₊ (1 − d vₙ)₊ never rises with vₙ, so that without friction it is the
+/// slope of a convex cost; with friction it is not, as it ignores how friction changes vₙ. Here it
+/// is replaced by the spring and linear damper that touch it at a velocity already known: that of
+/// the last step, or of the last pass over the same step. Passes that settle meet the law exactly.
+/// @cite  hunt1975coefficient
+template <RealScalar Scalar>
+struct HuntCrossleyContact {
+  Scalar gap;                           ///< ϕ [m]; negative in penetration.
+  Scalar stiffness;                     ///< k [N/m], > 0, finite.
+  Scalar dissipation;                   ///< d [s/m], ≥ 0.
+  Scalar normal_velocity = 0;           ///< vₙ [m/s] at which the law is met.
+  Scalar friction = 0;                  ///< μ [-], ≥ 0.
+  Scalar near_rigid = 1;                ///< β, as in CompliantContact.
+  Scalar relative_slip = Scalar(1e-3);  ///< σ, as in CompliantContact.
+};
+
+/// γₙ(vₙ) of the law itself [N·s].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar hunt_crossley_impulse(const HuntCrossleyContact<Scalar>& contact,
+                                           const Scalar& time_step,
+                                           const Scalar& normal_velocity) noexcept {
+  const Scalar depth = -contact.gap - time_step * normal_velocity;
+  const Scalar damping = Scalar(1) - contact.dissipation * normal_velocity;
+  if (!(depth > Scalar(0)) || !(damping > Scalar(0))) return Scalar(0);
+  return time_step * contact.stiffness * depth * damping;
+}
+
+/// Turns the law into R and v̂ of the line through (vₙ, γₙ) with its slope there, or where the
+/// contact opens if that comes first. A slope too flat or too steep for a step is bounded, the line
+/// still goes through the point.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedContact<Scalar> make_weighted(const HuntCrossleyContact<Scalar>& contact,
+                                                    const Scalar& time_step,
+                                                    const Scalar& inverse_mass) noexcept {
+  const Scalar& d = contact.dissipation;
+  const Scalar closes = -contact.gap / time_step;  // x = 0 beyond
+  Scalar velocity = std::min(contact.normal_velocity, closes);
+  if (d * velocity > Scalar(1)) velocity = Scalar(1) / d;
+  const Scalar depth = -contact.gap - time_step * velocity;
+  const Scalar spring = time_step * time_step * contact.stiffness;
+  const Scalar slope =
+      spring * (Scalar(1) - d * velocity) + time_step * contact.stiffness * d * depth;
+  const WeightedContact<Scalar> bounded = make_weighted(
+      CompliantContact<Scalar>{.gap = contact.gap,
+                               .stiffness = std::max(slope, spring / 100) / (time_step * time_step),
+                               .friction = contact.friction,
+                               .near_rigid = contact.near_rigid,
+                               .relative_slip = contact.relative_slip},
+      time_step, inverse_mass);
+  const Scalar impulse = hunt_crossley_impulse(contact, time_step, velocity);
+  WeightedContact<Scalar> line = bounded;
+  line.bias_velocity.z() = velocity + bounded.regularization.normal * impulse;
+  return line;
+}
+
+/// What is wrong with the contact's data, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault law_fault(const std::string& item, const HuntCrossleyContact<Scalar>& contact) {
+  if (!detail::is_positive(contact.stiffness)) {
+    return detail::fault(item + ": stiffness", "a finite number > 0", contact.stiffness);
+  }
+  if (!detail::is_nonnegative(contact.dissipation)) {
+    return detail::fault(item + ": dissipation", "a finite number >= 0", contact.dissipation);
+  }
+  if (!detail::is_finite(contact.normal_velocity)) {
+    return detail::fault(item + ": normal velocity", "a finite number", contact.normal_velocity);
+  }
+  return detail::law_fault(item, CompliantContact<Scalar>{.gap = contact.gap,
+                                                          .stiffness = contact.stiffness,
+                                                          .friction = contact.friction,
+                                                          .near_rigid = contact.near_rigid,
+                                                          .relative_slip = contact.relative_slip});
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include "carom/cones/friction_cone.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Where two regions of the friction cone meet: there the impulse has one derivative per side.
+enum class RegionBoundary {
+  none,         ///< Inside a region: the derivative is the only one.
+  stick_slide,  ///< Friction at its limit, slip about to begin or to end.
+  open_closed,  ///< The contact about to open or to close.
+};
+
+/// The boundary as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(RegionBoundary boundary) noexcept {
+  switch (boundary) {
+    case RegionBoundary::none:
+      return "none";
+    case RegionBoundary::stick_slide:
+      return "stick_slide";
+    case RegionBoundary::open_closed:
+      return "open_closed";
+  }
+  return "unknown";
+}
+
+/// A contact's impulse γ = P(R⁻¹e) as a function of e = v̂ − v_c, μ and R, with all derivatives:
+/// dγ = G de + dγ/dμ dμ + dγ/dRₜ dRₜ + dγ/dRₙ dRₙ.
+template <RealScalar Scalar>
+struct ImpulseDerivative {
+  Vector3<Scalar> impulse;            ///< γ [N·s]
+  SquareMatrix<Scalar, 3> by_excess;  ///< G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite
+  Vector3<Scalar> by_friction;        ///< dγ/dμ [N·s]
+  Vector3<Scalar> by_tangent;         ///< dγ/dRₜ at fixed e [N·s·kg]
+  Vector3<Scalar> by_normal;          ///< dγ/dRₙ at fixed e [N·s·kg]
+  Scalar margin;                      ///< Distance of e from the next region [m/s], ≥ 0.
+  RegionBoundary nearest;             ///< The boundary at that distance.
+};
+
+namespace detail {
+
+/// Distance of e from the next region, in the half-plane (‖eₜ‖, eₙ): stick ends at the ray along
+/// (μ Rₜ, Rₙ), slide at the one along (1, −μ) where eₙ + μ‖eₜ‖ = 0.
+template <RealScalar Scalar>
+void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
+                         const Scalar& slip, const Scalar& normal,
+                         ImpulseDerivative<Scalar>& derivative) noexcept {
+  using std::abs, std::sqrt;
+  const Scalar& mu = cone.friction;
+  // To the ray along (x, y), x and y not both zero; to the apex from behind it.
+  const auto distance = [&](const Scalar& x, const Scalar& y) {
+    const Scalar large = abs(y) > x ? Scalar(abs(y)) : x;
+    const Scalar a = x / large, b = y / large;
+    if (!(a * slip + b * normal > Scalar(0))) return Scalar(sqrt(slip * slip + normal * normal));
+    return Scalar(abs(Scalar(a * normal - b * slip)) / sqrt(Scalar(a * a + b * b)));
+  };
+  const Scalar to_stick = distance(mu * weights.tangent, weights.normal);
+  const Scalar to_open = distance(Scalar(1), -mu);
+  const bool opens = to_open <= to_stick;
+  derivative.margin = opens ? to_open : to_stick;
+  derivative.nearest = opens ? RegionBoundary::open_closed : RegionBoundary::stick_slide;
+}
+
+}  // namespace detail
+
+/// The impulse of one contact and its derivatives.
+///
+/// Notation: t = eₜ/‖eₜ‖, t⊥ across it, p = (μ t, 1), d = Rₙ + μ² Rₜ. Stick: γ = R⁻¹e, G = R⁻¹.
+/// Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d, so G = p pᵀ/d + μ γₙ/‖eₜ‖ t⊥ t⊥ᵀ,
+/// dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p, dγ/dRₜ = −μ² γₙ/d p, dγ/dRₙ = −γₙ/d p.
+/// Separate: all zero. On a boundary, those of the region project() names.
+/// @param excess  e = v̂ − v_c [m/s], finite: by how much the contact would still relax.
+/// @note  Real-time safe: no allocation, no exception, constant work. Without friction there is no
+///        stick: dγ/dμ is the derivative towards μ > 0, zero where nothing slips.
+/// @cite  castro2021unconstrained, derivatives of the analytical inverse dynamics, here also by its
+///        parameters.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseDerivative<Scalar> make_impulse_derivative(
+    const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
+    const Vector3<Scalar>& excess) noexcept {
+  using std::sqrt;
+  const Scalar zero(0);
+  const Scalar& mu = cone.friction;
+  const Vector3<Scalar> trial(excess.x() / weights.tangent, excess.y() / weights.tangent,
+                              excess.z() / weights.normal);
+  const ConeProjection<Scalar, 3> nearest = project(cone, weights, trial);
+  ImpulseDerivative<Scalar> result;
+  result.impulse = nearest.point;
+  result.by_excess.setZero();
+  result.by_friction.setZero();
+  result.by_tangent.setZero();
+  result.by_normal.setZero();
+  const Scalar slip = sqrt(Scalar(excess.x() * excess.x() + excess.y() * excess.y()));
+  detail::write_region_margin(cone, weights, slip, excess.z(), result);
+  if (nearest.region == ConeRegion::separate) return result;
+  if (nearest.region == ConeRegion::stick && mu > zero) {
+    result.by_excess.diagonal() << Scalar(1) / weights.tangent, Scalar(1) / weights.tangent,
+        Scalar(1) / weights.normal;
+    result.by_tangent << -trial.x() / weights.tangent, -trial.y() / weights.tangent, zero;
+    result.by_normal.z() = -trial.z() / weights.normal;
+    return result;
+  }
+  const Scalar resistance = weights.normal + mu * mu * weights.tangent;
+  const Scalar normal = nearest.point.z();
+  const Scalar inverse = slip > zero ? Scalar(1) / slip : zero;
+  const Scalar t1 = excess.x() * inverse, t2 = excess.y() * inverse;
+  const Vector3<Scalar> along(mu * t1, mu * t2, Scalar(1));
+  const Scalar across = mu * normal * inverse;
+  result.by_excess = (along / resistance) * along.transpose();
+  result.by_excess(0, 0) += across * t2 * t2;
+  result.by_excess(1, 1) += across * t1 * t1;
+  result.by_excess(0, 1) -= across * t1 * t2;
+  result.by_excess(1, 0) = result.by_excess(0, 1);
+  const Scalar turn = (slip - Scalar(2) * mu * weights.tangent * normal) / resistance;
+  result.by_friction = turn * along + Vector3<Scalar>(normal * t1, normal * t2, zero);
+  result.by_tangent = (-mu * mu * normal / resistance) * along;
+  result.by_normal = (-normal / resistance) * along;
+  return result;
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "carom/cones/ellipsoidal_cone.hpp"
+#include "carom/cones/friction_cone.hpp"
+#include "carom/cones/planar_cone.hpp"
+#include "carom/cones/wrench_cone.hpp"
+#include "carom/core/invalid_input.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Numbers for the rows of one constraint; those beyond its rows are zero.
+template <RealScalar Scalar>
+using RowNumbers = Vector<Scalar, 6>;
+
+/// What kind of set the impulses of a constraint are in.
+enum class ImpulseShape {
+  intervals,  ///< Each row between its bounds: lines, half lines, boxes and their products.
+  friction,   ///< FrictionCone, 3 rows.
+  planar,     ///< PlanarCone, 2 rows.
+  elliptic,   ///< EllipticCone, 3 rows.
+  torsional,  ///< TorsionalCone, 4 rows.
+  rolling,    ///< RollingCone, 6 rows.
+};
+
+/// Coefficients of friction of a shape.
+[[nodiscard]] constexpr int friction_count(ImpulseShape shape) noexcept {
+  switch (shape) {
+    case ImpulseShape::intervals:
+      return 0;
+    case ImpulseShape::friction:
+    case ImpulseShape::planar:
+      return 1;
+    case ImpulseShape::elliptic:
+    case ImpulseShape::torsional:
+      return 2;
+    case ImpulseShape::rolling:
+      return 3;
+  }
+  return 0;
+}
+
+/// A set of impulses of one to six rows, one of a closed list, moved by a constant:
+/// { γ : γ + shift ∈ C }.
+template <RealScalar Scalar>
+struct ImpulseSet {
+  using scalar_type = Scalar;
+  using Rows = RowNumbers<Scalar>;
+
+  ImpulseShape shape = ImpulseShape::intervals;
+  int rows = 1;
+  Rows lower = Rows::Zero();  ///< of intervals [N·s, N·m·s], ≤ upper; −∞ allowed.
+  Rows upper = Rows::Zero();  ///< of intervals, ≥ lower; +∞ allowed.
+  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m].
+  Vector3<Scalar> friction = Vector3<Scalar>::Zero();
+  Rows shift = Rows::Zero();  ///< of cones [N·s]: an impulse that pulls at no price.
+};
+
+/// Every impulse: an equality constraint.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> free_impulses(int rows) noexcept {
+  ImpulseSet<Scalar> set;
+  set.rows = rows;
+  set.lower.head(rows).setConstant(-std::numeric_limits<Scalar>::infinity());
+  set.upper.head(rows).setConstant(std::numeric_limits<Scalar>::infinity());
+  return set;
+}
+
+/// One row between bounds.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> bounded_impulse(const Scalar& lower,
+                                                 const Scalar& upper) noexcept {
+  ImpulseSet<Scalar> set;
+  set.lower(0) = lower;
+  set.upper(0) = upper;
+  return set;
+}
+
+/// One row that pushes and never pulls.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> pushing_impulse() noexcept {
+  return bounded_impulse(Scalar(0), std::numeric_limits<Scalar>::infinity());
+}
+
+/// A cone by its coefficients of friction.
+/// @param shape     not intervals.
+/// @param friction  as in ImpulseSet; entries the cone does not have are zero.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> cone_impulses(ImpulseShape shape,
+                                               const Vector3<Scalar>& friction) noexcept {
+  CAROM_EXPECTS(shape != ImpulseShape::intervals);
+  ImpulseSet<Scalar> set;
+  set.shape = shape;
+  set.rows = shape == ImpulseShape::rolling     ? 6
+             : shape == ImpulseShape::torsional ? 4
+             : shape == ImpulseShape::planar    ? 2
+                                                : 3;
+  set.friction = friction;
+  return set;
+}
+
+/// Coulomb friction in space.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseSet<Scalar> friction_impulses(const Scalar& friction) noexcept {
+  return cone_impulses<Scalar>(ImpulseShape::friction, {friction, Scalar(0), Scalar(0)});
+}
+
+namespace detail {
+
+/// Calls visit with the cone as its own type.
+template <RealScalar Scalar, typename Visit>
+void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
+  const Vector3<Scalar>& mu = set.friction;
+  switch (set.shape) {
+    case ImpulseShape::intervals:
+      return;
+    case ImpulseShape::friction:
+      return visit(FrictionCone<Scalar>{mu.x()});
+    case ImpulseShape::planar:
+      return visit(PlanarCone<Scalar>{mu.x()});
+    case ImpulseShape::elliptic:
+      return visit(EllipticCone<Scalar>{Vector<Scalar, 2>(mu.x(), mu.y())});
+    case ImpulseShape::torsional:
+      return visit(TorsionalCone<Scalar>{mu.x(), mu.y()});
+    case ImpulseShape::rolling:
+      return visit(RollingCone<Scalar>{mu.x(), mu.y(), mu.z()});
+  }
+}
+
+}  // namespace detail
+
+/// P(y) = argmin ½ (γ − y)ᵀ R (γ − y) over the set, R = diag(weights).
+/// @pre   weights > 0 in the set's rows, y finite.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> nearest_impulse(const ImpulseSet<Scalar>& set,
+                                                 const RowNumbers<Scalar>& weights,
+                                                 const RowNumbers<Scalar>& y) noexcept {
+  RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
+  if (set.shape == ImpulseShape::intervals) {
+    for (int i = 0; i < set.rows; ++i) {
+      nearest(i) = y(i) < set.lower(i) ? set.lower(i) : y(i) > set.upper(i) ? set.upper(i) : y(i);
+    }
+    return nearest;
+  }
+  detail::visit_cone(set, [&]<typename Cone>(const Cone& cone) {
+    constexpr int rows = Cone::dimension;
+    const Vector<Scalar, rows> w = weights.template head<rows>();
+    const Vector<Scalar, rows> shift = set.shift.template head<rows>();
+    const Vector<Scalar, rows> moved = y.template head<rows>() + shift;
+    nearest.template head<rows>() = project(cone, w, moved).point - shift;
+  });
+  return nearest;
+}
+
+/// G = (dP/dy) R⁻¹, symmetric positive semidefinite; on a boundary one generalised derivative.
+/// Zero beyond the set's rows.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] SquareMatrix<Scalar, 6> impulse_curvature(const ImpulseSet<Scalar>& set,
+                                                        const RowNumbers<Scalar>& weights,
+                                                        const RowNumbers<Scalar>& y) noexcept {
+  SquareMatrix<Scalar, 6> curvature = SquareMatrix<Scalar, 6>::Zero();
+  if (set.shape == ImpulseShape::intervals) {
+    for (int i = 0; i < set.rows; ++i) {
+      if (set.lower(i) <= y(i) && y(i) <= set.upper(i)) curvature(i, i) = Scalar(1) / weights(i);
+    }
+    return curvature;
+  }
+  detail::visit_cone(set, [&]<typename Cone>(const Cone& cone) {
+    constexpr int rows = Cone::dimension;
+    const Vector<Scalar, rows> w = weights.template head<rows>();
+    const Vector<Scalar, rows> moved = y.template head<rows>() + set.shift.template head<rows>();
+    const SquareMatrix<Scalar, rows> slope = projection_derivative(cone, w, moved);
+    for (int j = 0; j < rows; ++j) {
+      for (int i = 0; i < rows; ++i) {
+        curvature(i, j) = (slope(i, j) / w(j) + slope(j, i) / w(i)) / 2;
+      }
+    }
+  });
+  return curvature;
+}
+
+/// What is wrong with a set, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault set_fault(const std::string& item, const ImpulseSet<Scalar>& set) {
+  if (set.shape == ImpulseShape::intervals) {
+    if (set.rows < 1 || set.rows > 6) {
+      return detail::fault(item + ": rows", "a number in [1, 6]", Index(set.rows));
+    }
+    for (int i = 0; i < set.rows; ++i) {
+      const Scalar& lower = set.lower(i);
+      if (!(lower < std::numeric_limits<Scalar>::infinity())) {
+        return detail::fault(detail::entry(item + ": lower bound", i), "a number below infinity",
+                             lower);
+      }
+      if (!(set.upper(i) >= lower && set.upper(i) > -std::numeric_limits<Scalar>::infinity())) {
+        return detail::fault(detail::entry(item + ": upper bound", i),
+                             "a number no less than the lower bound", set.upper(i));
+      }
+    }
+    return {};
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (!detail::is_nonnegative(set.friction(i))) {
+      return detail::fault(detail::entry(item + ": friction", i), "a finite number >= 0",
+                           set.friction(i));
+    }
+  }
+  const int rows = cone_impulses(set.shape, set.friction).rows;
+  if (set.rows != rows) {
+    return detail::fault(item + ": rows", std::to_string(rows).c_str(), Index(set.rows));
+  }
+  return set.shift.allFinite() ? Fault{} : detail::finite_fault(item + ": shift", set.shift);
+}
+
+}  // namespace carom::inline CAROM_ABI

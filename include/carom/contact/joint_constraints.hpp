@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "carom/contact/detail/near_rigid.hpp"
+#include "carom/contact/weighted_constraint.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// @file
+/// What acts along one row J, a joint's velocity or a combination of velocities: limits, dry
+/// friction, motors and tendons. Impulses are positive in the direction of J v.
+
+/// A stop: γ = δt k (−(ϕ + δt v) − τ_d v)₊ [N·s, N·m·s], J v > 0 moving away from it. For an upper
+/// limit J is the negative joint velocity.
+template <RealScalar Scalar>
+struct JointLimit {
+  Scalar gap;  ///< ϕ [m, rad]; negative beyond the limit.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0.
+  Scalar near_rigid = 1;                                       ///< β, as in CompliantContact.
+};
+
+/// Friction that does not depend on a normal force: |γ| ≤ δt F against the motion. Below its limit
+/// the joint creeps at v = σ w γ.
+template <RealScalar Scalar>
+struct DryFriction {
+  Scalar effort_limit;                  ///< F [N, N·m], ≥ 0.
+  Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0, relative to the row's inverse mass w.
+};
+
+/// A PD motor with its effort taken at the end of the step and bounded:
+/// γ = clamp(δt (−K_p (x + δt v) − K_d (v − v_d)), ± δt F).
+template <RealScalar Scalar>
+struct Motor {
+  Scalar position_error = 0;   ///< x [m, rad], position minus the wanted one.
+  Scalar wanted_velocity = 0;  ///< v_d [m/s, rad/s].
+  Scalar position_gain = 0;    ///< K_p [N/m, N·m/rad], ≥ 0; one of the gains > 0.
+  Scalar velocity_gain = 0;    ///< K_d [N·s/m, N·m·s/rad], ≥ 0.
+  Scalar effort_limit = std::numeric_limits<Scalar>::infinity();  ///< F [N, N·m], ≥ 0.
+  Scalar near_rigid = 1;  ///< β: gains the step cannot resolve are lowered. 0 leaves them.
+};
+
+/// A tendon: a spring with linear dissipation that pulls and never pushes, J v its lengthening:
+/// γ = −δt min(F, (k (x + δt v) + k τ_d v)₊). Stiffness to either side is a Bilateral of one row.
+template <RealScalar Scalar>
+struct Tendon {
+  Scalar stretch;                                                  ///< x [m]; negative when slack.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();      ///< k [N/m], > 0.
+  Scalar dissipation_time = 0;                                     ///< τ_d [s], ≥ 0.
+  Scalar tension_limit = std::numeric_limits<Scalar>::infinity();  ///< F [N], ≥ 0: it slips there.
+  Scalar near_rigid = 1;                                           ///< β.
+};
+
+namespace detail {
+
+/// One row with its numbers.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> one_row(const ImpulseSet<Scalar>& set,
+                                                 const Scalar& regularization,
+                                                 const Scalar& bias_velocity) noexcept {
+  WeightedConstraint<Scalar> row;
+  row.set = set;
+  row.regularization(0) = regularization;
+  row.bias_velocity(0) = bias_velocity;
+  return row;
+}
+
+/// What is wrong with an effort that bounds, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault effort_fault(const std::string& item, const char* name, const Scalar& effort) {
+  return effort >= Scalar(0) ? Fault{} : fault(item + name, "a number >= 0", effort);
+}
+
+}  // namespace detail
+
+/// Turns a joint's law into R and v̂.
+/// @param time_step     δt [s], > 0.
+/// @param inverse_mass  w of the rows [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const JointLimit<Scalar>& limit, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  const detail::SpringRow<Scalar> spring(limit, limit.gap, time_step, inverse_mass(0));
+  return detail::one_row(pushing_impulse<Scalar>(), spring.regularization, spring.bias_velocity);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const DryFriction<Scalar>& friction, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  const Scalar limit = time_step * friction.effort_limit;
+  return detail::one_row(bounded_impulse(Scalar(-limit), limit),
+                         Scalar(friction.relative_slip * inverse_mass(0)), Scalar(0));
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const Motor<Scalar>& motor, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  const Scalar gain = time_step * motor.position_gain + motor.velocity_gain;
+  const detail::NearRigidWeight<Scalar> weight(Scalar(1) / (time_step * gain), motor.near_rigid,
+                                               inverse_mass(0));
+  const Scalar limit = time_step * motor.effort_limit;
+  const Scalar bias =
+      (motor.velocity_gain * motor.wanted_velocity - motor.position_gain * motor.position_error) /
+      gain;
+  return detail::one_row(bounded_impulse(Scalar(-limit), limit), weight.value, bias);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const Tendon<Scalar>& tendon, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  const detail::SpringRow<Scalar> spring(tendon, tendon.stretch, time_step, inverse_mass(0));
+  const Scalar limit = -time_step * tendon.tension_limit;
+  return detail::one_row(bounded_impulse(limit, Scalar(0)), spring.regularization,
+                         spring.bias_velocity);
+}
+
+/// What is wrong with a joint's law, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const JointLimit<Scalar>& limit) {
+  if (!detail::is_finite(limit.gap)) {
+    return detail::fault(item + ": gap", "a finite number", limit.gap);
+  }
+  return detail::spring_fault(item, limit);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const DryFriction<Scalar>& friction) {
+  if (!detail::is_positive(friction.relative_slip)) {
+    return detail::fault(item + ": relative slip", "a finite number > 0", friction.relative_slip);
+  }
+  return detail::effort_fault(item, ": effort limit", friction.effort_limit);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const Motor<Scalar>& motor) {
+  if (!detail::is_finite(motor.position_error)) {
+    return detail::fault(item + ": position error", "a finite number", motor.position_error);
+  }
+  if (!detail::is_finite(motor.wanted_velocity)) {
+    return detail::fault(item + ": wanted velocity", "a finite number", motor.wanted_velocity);
+  }
+  if (!detail::is_nonnegative(motor.position_gain)) {
+    return detail::fault(item + ": position gain", "a finite number >= 0", motor.position_gain);
+  }
+  if (!detail::is_nonnegative(motor.velocity_gain)) {
+    return detail::fault(item + ": velocity gain", "a finite number >= 0", motor.velocity_gain);
+  }
+  if (motor.position_gain == Scalar(0) && motor.velocity_gain == Scalar(0)) {
+    return detail::fault(item + ": velocity gain", "a number > 0 when the position gain is 0",
+                         motor.velocity_gain);
+  }
+  if (!detail::is_nonnegative(motor.near_rigid)) {
+    return detail::fault(item + ": near-rigid factor", "a finite number >= 0", motor.near_rigid);
+  }
+  return detail::effort_fault(item, ": effort limit", motor.effort_limit);
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const Tendon<Scalar>& tendon) {
+  if (!detail::is_finite(tendon.stretch)) {
+    return detail::fault(item + ": stretch", "a finite number", tendon.stretch);
+  }
+  if (Fault spring = detail::spring_fault(item, tendon); !spring.empty()) return spring;
+  return detail::effort_fault(item, ": tension limit", tendon.tension_limit);
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <fstream>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/core/invalid_input.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Puts a problem into words: the text format `carom-problem` (docs/file_formats.md).
+template <std::floating_point Scalar>
+class ProblemText {
+ public:
+  [[nodiscard]] std::string write(const ContactProblem<Scalar>& problem,
+                                  const VectorX<Scalar>& guess) {
+    const ConstraintList<Scalar>& constraints = problem.constraints();
+    text_ = constraints.count() > 0 ? "carom-problem 2\ntime_step" : "carom-problem 1\ntime_step";
+    number(problem.time_step());
+    text_ += "\nbodies " + std::to_string(problem.body_count()) + '\n';
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      const auto [start, size] = problem.body(b);
+      text_ += "body " + std::to_string(size) + '\n';
+      rows(problem.momentum_matrix(b));
+      rows(problem.free_velocity().segment(start, size).transpose());
+      rows(guess.segment(start, size).transpose());
+    }
+    text_ += "contacts " + std::to_string(problem.contact_count()) + '\n';
+    for (Index i = 0; i < problem.contact_count(); ++i) contact(problem, i);
+    if (constraints.count() == 0) return text_;
+    text_ += "constraints " + std::to_string(constraints.count()) + '\n';
+    for (Index i = 0; i < constraints.count(); ++i) constraint(constraints, i);
+    return text_;
+  }
+
+ private:
+  void contact(const ContactProblem<Scalar>& problem, Index i) {
+    text_ += "contact weighted";
+    sides(problem, i);
+    number(problem.cone(i).friction);
+    number(problem.regularization(i).tangent);
+    number(problem.regularization(i).normal);
+    for (const Scalar& bias : problem.bias_velocity(i)) number(bias);
+    text_ += '\n';
+    for (int side = 0; side < problem.side_count(i); ++side) {
+      rows(problem.jacobian(i, side).transpose());
+    }
+  }
+
+  void constraint(const ConstraintList<Scalar>& constraints, Index i) {
+    const WeightedConstraint<Scalar>& law = constraints.law(i);
+    const ImpulseSet<Scalar>& set = law.set;
+    const bool bounded = set.shape == ImpulseShape::intervals;
+    static constexpr std::array<const char*, 6> names{"intervals", "friction",  "planar",
+                                                      "elliptic",  "torsional", "rolling"};
+    text_ += std::string("constraint ") + names[std::size_t(set.shape)];
+    sides(constraints, i);
+    if (bounded) text_ += ' ' + std::to_string(set.rows);
+    for (int k = 0; k < friction_count(set.shape); ++k) number(set.friction(k));
+    text_ += '\n';
+    for (int row = 0; row < set.rows; ++row) {
+      number(bounded ? set.lower(row) : set.shift(row));
+      if (bounded) number(set.upper(row));
+      number(law.regularization(row));
+      number(law.bias_velocity(row));
+      text_ += '\n';
+    }
+    for (int side = 0; side < constraints.side_count(i); ++side) {
+      for (int row = 0; row < set.rows; ++row) {
+        rows(constraints.jacobian(i, side, row / 3).col(row % 3).transpose());
+      }
+    }
+  }
+
+  /// How many bodies, and which: of a contact or a constraint.
+  void sides(const auto& items, Index i) {
+    text_ += ' ' + std::to_string(items.side_count(i));
+    for (int side = 0; side < items.side_count(i); ++side) {
+      text_ += ' ' + std::to_string(items.side_body(i, side));
+    }
+  }
+  template <typename Derived>
+  void rows(const Eigen::MatrixBase<Derived>& matrix) {
+    for (Index r = 0; r < matrix.rows(); ++r) {
+      for (Index c = 0; c < matrix.cols(); ++c) number(matrix(r, c));
+      text_ += '\n';
+    }
+  }
+  /// The shortest text that reads back as the same number, whatever the locale.
+  void number(const Scalar& value) {
+    char digits[32];
+    const auto result = std::to_chars(digits, digits + sizeof digits, static_cast<double>(value));
+    if (text_.back() != '\n') text_ += ' ';
+    text_.append(digits, result.ptr);
+  }
+
+  std::string text_;
+};
+
+}  // namespace detail
+
+/// A problem as text that reads back as the same problem, bit for bit: `carom solve` replays it.
+///
+/// Contacts and constraints are written by their numbers R and v̂: a problem does not keep the
+/// physical data that these came from.
+/// @param guess  first guess of the velocity [m/s, rad/s], n_v.
+/// @note  Cold: allocates; throws std::invalid_argument if the guess does not fit the problem.
+template <std::floating_point Scalar>
+[[nodiscard]] std::string problem_text(const ContactProblem<Scalar>& problem,
+                                       const VectorX<Scalar>& guess) {
+  const std::string item = "guess";
+  if (guess.size() != problem.velocity_count()) {
+    detail::reject_if(detail::fault(
+        item + " entries", std::to_string(problem.velocity_count()).c_str(), guess.size()));
+  }
+  detail::reject_if(detail::finite_fault(item, guess));
+  return detail::ProblemText<Scalar>().write(problem, guess);
+}
+
+/// With the free velocity v* as the guess.
+template <std::floating_point Scalar>
+[[nodiscard]] std::string problem_text(const ContactProblem<Scalar>& problem) {
+  return problem_text(problem, VectorX<Scalar>(problem.free_velocity()));
+}
+
+/// Writes a problem to a file that `carom solve` replays, whatever simulator it came from.
+///
+/// ```
+/// carom::write_problem(problem, "step_0042.txt");
+/// ```
+/// @param path   the file; one that is there is replaced.
+/// @param guess  first guess of the velocity; without one the free velocity.
+/// @note  Cold: allocates; throws std::invalid_argument, naming the path, if it cannot be written.
+template <std::floating_point Scalar>
+void write_problem(const ContactProblem<Scalar>& problem, const std::string& path,
+                   const VectorX<Scalar>& guess) {
+  const std::string text = problem_text(problem, guess);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) detail::reject_if(path + ": expected a file that can be written, was refused it");
+}
+
+template <std::floating_point Scalar>
+void write_problem(const ContactProblem<Scalar>& problem, const std::string& path) {
+  write_problem(problem, path, VectorX<Scalar>(problem.free_velocity()));
+}
+
+}  // namespace carom::inline CAROM_ABI

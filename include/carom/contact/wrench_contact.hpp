@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include "carom/contact/compliance.hpp"
+#include "carom/contact/detail/faults.hpp"
+#include "carom/contact/weighted_constraint.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// A contact that resists more than sliding, or holds on: a constraint whose rows are (t₁, t₂, n)
+/// and, where asked for, the spin about n, or about (t₁, t₂, n).
+template <RealScalar Scalar>
+struct WrenchContact {
+  CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂ as ever.
+  /// Rows: friction (3), elliptic (3), torsional (4) or rolling (6).
+  ImpulseShape shape = ImpulseShape::rolling;
+  Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
+  Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
+  Scalar second_friction = 0;     ///< μ₂ [-], ≥ 0: friction along t₂, of an elliptic shape.
+  /// F [N], ≥ 0: adhesion. The cone's apex lies at −F n: the contact pulls with up to F, and
+  /// friction is bounded by μ (fₙ + F).
+  Scalar bond = 0;
+};
+
+/// Turns physical data into R and v̂: those of the contact, and Rₘ = σ wₘ for the moments.
+///
+/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without what couples its rows, which the ‖W_ii‖_F/3 of a
+/// CompliantContact counts in. The two agree where nothing does, as on a ball; where the normal
+/// misses the centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller here.
+/// @param time_step     δt [s], > 0.
+/// @param inverse_mass  the rows' own, the Delassus block's diagonal.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
+    const WrenchContact<Scalar>& law, const Scalar& time_step,
+    const RowNumbers<Scalar>& inverse_mass) noexcept {
+  const auto contact =
+      make_weighted(law.contact, time_step, Scalar(inverse_mass.template head<3>().norm() / 3));
+  const Scalar& mu = law.contact.friction;
+  Vector3<Scalar> friction(mu, Scalar(0), Scalar(0));
+  if (law.shape == ImpulseShape::elliptic) friction.y() = law.second_friction;
+  if (law.shape == ImpulseShape::torsional) friction.y() = law.torsional_friction;
+  if (law.shape == ImpulseShape::rolling) {
+    friction << mu, law.rolling_friction, law.torsional_friction;
+  }
+  WeightedConstraint<Scalar> rows;
+  rows.set = cone_impulses(law.shape, friction);
+  rows.set.shift(2) = time_step * law.bond;
+  const auto [tangent, normal] = contact.regularization;
+  rows.regularization.template head<3>() << tangent, tangent, normal;
+  rows.bias_velocity(2) = contact.bias_velocity.z();
+  const Scalar& slip = law.contact.relative_slip;
+  if (law.shape == ImpulseShape::torsional) rows.regularization(3) = slip * inverse_mass(3);
+  if (law.shape == ImpulseShape::rolling) {
+    const Scalar roll = slip * (inverse_mass(3) + inverse_mass(4)) / 2;
+    rows.regularization.template tail<3>() << roll, roll, slip * inverse_mass(5);
+  }
+  return rows;
+}
+
+/// What is wrong with such a contact, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault constraint_fault(const std::string& item, const WrenchContact<Scalar>& law) {
+  if (Fault contact = detail::law_fault(item, law.contact); !contact.empty()) return contact;
+  if (law.shape == ImpulseShape::intervals) return item + ": shape: expected a cone, got intervals";
+  const auto check = [&](const char* name, const Scalar& number) {
+    return detail::is_nonnegative(number)
+               ? Fault{}
+               : detail::fault(item + name, "a finite number >= 0", number);
+  };
+  if (Fault f = check(": rolling friction", law.rolling_friction); !f.empty()) return f;
+  if (Fault f = check(": torsional friction", law.torsional_friction); !f.empty()) return f;
+  if (Fault f = check(": second friction", law.second_friction); !f.empty()) return f;
+  return check(": bond", law.bond);
+}
+
+}  // namespace carom::inline CAROM_ABI

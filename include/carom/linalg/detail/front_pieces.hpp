@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/front_forest.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Adds what a front leaves to its parent, lower triangles: columns the parent eliminates, and
+/// columns it leaves.
+/// @param values, updates  of all fronts, placed as the forest says.
+template <typename Scalar>
+void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values,
+                   Scalar* updates) noexcept {
+  const Front& parent = forest.fronts()[child.parent];
+  const FrontRun* const runs = forest.runs(child);
+  const Columns<const Scalar> from{updates + child.update, child.update_stride};
+  for (int c = 0; c < child.run_count; ++c) {
+    for (int k = 0; k < runs[c].length; ++k) {
+      const Index column = runs[c].to + k;
+      const Scalar* const source = from.data + (runs[c].from + k) * from.stride;
+      // Rows of the columns that stay are counted from the end of the parent's own.
+      Scalar* const target = column < parent.own_size
+                                 ? values + parent.columns + column * parent.stride
+                                 : updates + parent.update +
+                                       (column - parent.own_size) * parent.update_stride -
+                                       parent.own_size;
+      for (int r = c; r < child.run_count; ++r) {
+        const int skip = r == c ? k : 0;
+        add_numbers(target + runs[r].to + skip, source + runs[r].from + skip,
+                    runs[r].length - skip);
+      }
+    }
+  }
+}
+
+/// Calls visit(unknown in the front, start in x, count) for own slots, then for rows.
+/// @param starts  per slot, where its unknowns start in x.
+template <typename Starts, typename Visit>
+void for_each_piece(const FrontForest& forest, const Front& front, const Starts& starts,
+                    Visit&& visit) noexcept {
+  Index next = 0;
+  for (Index slot = front.first_slot; slot < front.first_slot + front.slot_count; ++slot) {
+    visit(next, Index(starts[slot]), Index(forest.size(slot)));
+    next += forest.size(slot);
+  }
+  const int* const rows = forest.row_slots(front);
+  for (int r = 0; r < front.row_count; ++r) {
+    visit(next, Index(starts[rows[r]]), Index(forest.size(rows[r])));
+    next += forest.size(rows[r]);
+  }
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Rows handled together. Columns are padded to a multiple of it, so that no kernel has a tail.
+inline constexpr Index row_lanes = 8;
+
+template <typename Scalar>
+using RowLanes = Eigen::Array<Scalar, int(row_lanes), 1>;
+
+[[nodiscard]] constexpr Index lanes_below(Index row) noexcept {
+  return row / row_lanes * row_lanes;
+}
+[[nodiscard]] constexpr Index lanes_above(Index row) noexcept {
+  return lanes_below(row + row_lanes - 1);
+}
+
+template <typename Scalar>
+[[nodiscard]] inline auto lanes_at(Scalar* data) noexcept {
+  return Eigen::Map<RowLanes<std::remove_const_t<Scalar>>>(
+      const_cast<std::remove_const_t<Scalar>*>(data));
+}
+
+template <int Size, typename Scalar>
+void add_fixed(Scalar* target, const Scalar* source) noexcept {
+  using Numbers = Eigen::Array<Scalar, Size, 1>;
+  Eigen::Map<Numbers>(target) += Eigen::Map<const Numbers>(source);
+}
+
+/// target += source for a few numbers.
+template <typename Scalar>
+void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
+  int done = 0;
+  for (; done + 8 <= count; done += 8) add_fixed<8>(target + done, source + done);
+  if (done + 4 <= count) {
+    add_fixed<4>(target + done, source + done);
+    done += 4;
+  }
+  for (; done < count; ++done) target[done] += source[done];
+}
+
+/// A column-major matrix in someone's memory.
+template <typename Scalar>
+struct Columns {
+  Scalar* data;
+  Index stride;
+};
+
+/// C −= A Bᵀ for `Width` columns of C and `Height` registers of rows from `row` on.
+template <int Width, int Height, bool Fresh, typename Scalar>
+void subtract_product_rows(const Columns<Scalar>& c, const Columns<const Scalar>& a,
+                           const Scalar* b, Index depth, Index row) noexcept {
+  RowLanes<Scalar> sum[std::size_t(Width)][std::size_t(Height)];
+  for (int j = 0; j < Width; ++j) {
+    for (int h = 0; h < Height; ++h) {
+      if constexpr (Fresh) {
+        sum[j][h].setZero();
+      } else {
+        sum[j][h] = lanes_at(c.data + j * c.stride + row + h * row_lanes);
+      }
+    }
+  }
+  const Scalar* left = a.data + row;
+  const Scalar* right = b;
+  for (Index k = 0; k < depth; ++k, left += a.stride, right += a.stride) {
+    RowLanes<Scalar> lanes[std::size_t(Height)];
+    for (int h = 0; h < Height; ++h) lanes[h] = lanes_at(left + h * row_lanes);
+    for (int j = 0; j < Width; ++j) {
+      for (int h = 0; h < Height; ++h) sum[j][h] -= lanes[h] * right[j];
+    }
+  }
+  for (int j = 0; j < Width; ++j) {
+    for (int h = 0; h < Height; ++h) {
+      lanes_at(c.data + j * c.stride + row + h * row_lanes) = sum[j][h];
+    }
+  }
+}
+
+/// C −= A Bᵀ for `Width` columns of C and the rows [begin, end), both multiples of row_lanes; A has
+/// C's rows, B's row c belongs to C's column c, and both have `depth` columns. With `Fresh`, C
+/// counts as zero before.
+template <int Width, bool Fresh, typename Scalar>
+void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, const Scalar* b,
+                      Index depth, Index begin, Index end) noexcept {
+  Index row = begin;
+  for (; row + 2 * row_lanes <= end; row += 2 * row_lanes) {
+    subtract_product_rows<Width, 2, Fresh>(c, a, b, depth, row);
+  }
+  if (row < end) subtract_product_rows<Width, 1, Fresh>(c, a, b, depth, row);
+}
+
+/// Cholesky of a Width × Width block in place, lower triangle; the diagonal is left inverted.
+template <int Width, typename Scalar>
+[[nodiscard]] bool factor_corner(
+    Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
+  using std::sqrt;
+  for (int c = 0; c < Width; ++c) {
+    if (!(corner[c][c] > Scalar(0))) return false;
+    const Scalar inverse = Scalar(1) / sqrt(corner[c][c]);
+    corner[c][c] = inverse;
+    for (int r = c + 1; r < Width; ++r) corner[c][r] *= inverse;
+    for (int n = c + 1; n < Width; ++n) {
+      for (int r = n; r < Width; ++r) corner[n][r] -= corner[c][n] * corner[c][r];
+    }
+  }
+  return true;
+}
+
+/// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.
+template <int Width, typename Scalar>
+[[nodiscard]] bool factor_columns(const Columns<Scalar>& lower, Index first, Index rows) noexcept {
+  const Columns<Scalar> panel{lower.data + first * lower.stride, lower.stride};
+  const Index end = lanes_above(rows);
+  subtract_product<Width, false, Scalar>(panel, {lower.data, lower.stride}, lower.data + first,
+                                         first, lanes_below(first), end);
+  Scalar corner[std::size_t(Width)][std::size_t(Width)];  // [column][row]
+  for (int c = 0; c < Width; ++c) {
+    for (int r = 0; r < Width; ++r) corner[c][r] = panel.data[c * panel.stride + first + r];
+  }
+  if (!factor_corner<Width>(corner)) return false;
+  for (Index row = lanes_below(first + Width); row < end; row += row_lanes) {
+    RowLanes<Scalar> lanes[std::size_t(Width)];
+    for (int c = 0; c < Width; ++c) {
+      lanes[c] = lanes_at(panel.data + c * panel.stride + row);
+      for (int k = 0; k < c; ++k) lanes[c] -= lanes[k] * corner[k][c];
+      lanes[c] *= corner[c][c];
+      lanes_at(panel.data + c * panel.stride + row) = lanes[c];
+    }
+  }
+  for (int c = 0; c < Width; ++c) {  // zeros above the diagonal let solves run over whole lanes
+    Scalar* const column = panel.data + c * panel.stride;
+    std::fill(column, column + first + c, Scalar(0));
+    for (int r = c; r < Width; ++r) column[first + r] = corner[c][r];
+  }
+  return true;
+}
+
+/// Calls run(first, width as a constant) for panels that cover `count` columns.
+template <typename Run>
+[[nodiscard]] bool for_each_panel(Index count, Run&& run) noexcept {
+  Index first = 0;
+  for (; first + 6 <= count; first += 6) {
+    if (!run(first, std::integral_constant<int, 6>{})) return false;
+  }
+  for (; first + 3 <= count; first += 3) {
+    if (!run(first, std::integral_constant<int, 3>{})) return false;
+  }
+  for (; first < count; ++first) {
+    if (!run(first, std::integral_constant<int, 1>{})) return false;
+  }
+  return true;
+}
+
+/// Cholesky of the first `count` columns of a symmetric matrix of `rows` rows, in place: L of those
+/// columns, diagonal inverted, zeros above it.
+/// @pre  columns are aligned to nothing in particular, but have room for whole lanes of rows.
+template <typename Scalar>
+[[nodiscard]] bool factor_leading_columns(const Columns<Scalar>& lower, Index count,
+                                          Index rows) noexcept {
+  return for_each_panel(count, [&](Index first, auto width) {
+    return factor_columns<width.value>(lower, first, rows);
+  });
+}
+
+/// U −= B Bᵀ, lower triangle, for B of `rows` rows and `depth` columns.
+template <bool Fresh, typename Scalar>
+void subtract_square(const Columns<Scalar>& u, const Columns<const Scalar>& b, Index depth,
+                     Index rows) noexcept {
+  static_cast<void>(for_each_panel(rows, [&](Index first, auto width) {
+    const Columns<Scalar> panel{u.data + first * u.stride, u.stride};
+    subtract_product<width.value, Fresh, Scalar>(panel, b, b.data + first, depth,
+                                                 lanes_below(first), lanes_above(rows));
+    return true;
+  }));
+}
+
+/// x ← L⁻¹ x for the leading columns, the rows below taking part: x has lanes_above(rows) numbers.
+template <typename Scalar>
+void solve_leading_columns(const Columns<const Scalar>& lower, Index count, Index rows,
+                           Scalar* x) noexcept {
+  const Index end = lanes_above(rows);
+  for (Index c = 0; c < count; ++c) {
+    const Scalar* const column = lower.data + c * lower.stride;
+    const Scalar value = x[c] * column[c];
+    for (Index row = lanes_below(c); row < end; row += row_lanes) {
+      lanes_at(x + row) -= value * lanes_at(column + row);
+    }
+    x[c] = value;
+  }
+}
+
+/// x ← L⁻ᵀ x for the leading columns; the rows below are given.
+template <typename Scalar>
+void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index count, Index rows,
+                                      Scalar* x) noexcept {
+  const Index end = lanes_above(rows);
+  for (Index c = count - 1; c >= 0; --c) {
+    const Scalar* const column = lower.data + c * lower.stride;
+    const Scalar value = x[c];
+    x[c] = Scalar(0);
+    RowLanes<Scalar> covered = RowLanes<Scalar>::Zero();
+    for (Index row = lanes_below(c); row < end; row += row_lanes) {
+      covered += lanes_at(x + row) * lanes_at(column + row);
+    }
+    x[c] = (value - covered.sum()) * column[c];
+  }
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/solvers/detail/delassus_factor.hpp"
+#include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/solvers/detail/dual_projection.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+template <RealScalar Scalar>
+struct AdmmOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  int iteration_limit = 5000;  ///< Most iterations, ≥ 0.
+  /// ϱ at the start [-], > 0, relative to the contacts' own inverse masses.
+  Scalar penalty = Scalar(0.1);
+  /// Residuals are balanced when one is this many times the other, > 1: each time costs a
+  /// factorisation.
+  Scalar imbalance = 8;
+  Scalar relaxation = Scalar(1.6);  ///< [-], in (0, 2).
+};
+
+/// The alternating direction method of multipliers on impulses: a linear solve with the factor of
+/// W + R + ϱ D, D the contacts' own inverse masses, and a projection onto the cones, in turn.
+///
+/// One factorisation per ϱ; ϱ follows the ratio of the residuals, by its square root. Under
+/// Coulomb's law the normal load carries De Saxcé's μ ‖uₜ‖, from the latest iterate. Robust to
+/// masses and stacks that slow sweeps down, at the price of the factor.
+/// @cite  boyd2011distributed, sections 3.1, 3.4.1 and 3.4.3; acary2018coulomb for friction.
+template <RealScalar Scalar>
+class Admm {
+ public:
+  using scalar_type = Scalar;
+
+  explicit Admm(const AdmmOptions<Scalar>& options = {}) noexcept : options_(options) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+    CAROM_EXPECTS(options.penalty > Scalar(0));
+    CAROM_EXPECTS(options.imbalance > Scalar(1));
+    CAROM_EXPECTS(options.relaxation > Scalar(0) && options.relaxation < Scalar(2));
+  }
+  /// Movable, not copyable: the factor refers to the order of elimination.
+  Admm(Admm&&) noexcept = default;
+  Admm& operator=(Admm&&) noexcept = default;
+  [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
+
+  /// Finds an order of elimination and grows memory to the problem's size.
+  void prepare(const DelassusProblem<Scalar>& problem) {
+    iterate_.reserve(problem);
+    factor_.analyse(problem);
+    for (Sequence<Scalar>* numbers :
+         {&weights_, &added_, &solved_, &projected_, &before_, &multiplier_}) {
+      numbers->resize(3 * problem.part_count());
+    }
+    lift_.resize(problem.count());
+  }
+
+  /// Solves from a first guess.
+  /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
+  /// @return  residual: natural map error [-], that of certify().
+  /// @note  Real-time safe once prepare() has seen a problem of the pattern: no allocation, no
+  ///        exception.
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            VectorX<Scalar>& impulse) noexcept;
+
+ private:
+  using Numbers = Eigen::Map<VectorX<Scalar>>;
+  [[nodiscard]] static Numbers numbers(Sequence<Scalar>& sequence) noexcept {
+    return {sequence.data(), sequence.size()};
+  }
+  void start(const DelassusProblem<Scalar>& problem) noexcept;
+  [[nodiscard]] bool refactor(const DelassusProblem<Scalar>& problem) noexcept;
+  void lift_from(const DelassusProblem<Scalar>& problem, const Scalar* velocity) noexcept;
+  void iterate(const DelassusProblem<Scalar>& problem) noexcept;
+  [[nodiscard]] bool balance(const DelassusProblem<Scalar>& problem) noexcept;
+
+  AdmmOptions<Scalar> options_;
+  detail::DualIterate<Scalar> iterate_;
+  detail::DelassusFactor<Scalar> factor_;
+  Sequence<Scalar> weights_;     ///< D
+  Sequence<Scalar> added_;       ///< ϱ D
+  Sequence<Scalar> solved_;      ///< γ of the linear solve
+  Sequence<Scalar> projected_;   ///< γ of the projection
+  Sequence<Scalar> before_;      ///< the one before
+  Sequence<Scalar> multiplier_;  ///< y, scaled: u ≈ ϱ D y
+  Sequence<Scalar> lift_;        ///< per contact [m/s]
+  Scalar penalty_ = 1;
+  Scalar apart_ = 0, moved_ = 0;  ///< squared residuals since the last balance
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+bool Admm<Scalar>::refactor(const DelassusProblem<Scalar>& problem) noexcept {
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    numbers(added_) = penalty_ * numbers(weights_);
+    if (factor_.factor(problem, added_.data())) return true;
+    penalty_ *= 10;  // rounding made W more indefinite than this
+  }
+  return false;
+}
+
+template <RealScalar Scalar>
+void Admm<Scalar>::lift_from(const DelassusProblem<Scalar>& problem,
+                             const Scalar* velocity) noexcept {
+  if (options_.law != FrictionLaw::coulomb) return;
+  for (Index i = 0; i < problem.count(); ++i) {
+    lift_[i] = detail::de_saxce_lift(problem, i, velocity);
+  }
+}
+
+/// The guess, and the velocities it leads to as multipliers.
+template <RealScalar Scalar>
+void Admm<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
+  detail::write_contact_weights(problem, weights_.data());
+  std::fill(lift_.begin(), lift_.end(), Scalar(0));
+  lift_from(problem, iterate_.velocity());
+  std::copy_n(iterate_.impulse(), projected_.size(), projected_.begin());
+  detail::project_all(problem, projected_.data());
+  penalty_ = options_.penalty;
+  apart_ = moved_ = Scalar(0);
+}
+
+template <RealScalar Scalar>
+void Admm<Scalar>::iterate(const DelassusProblem<Scalar>& problem) noexcept {
+  // (W + R + ϱ D) γ = ϱ D (z + y) − q − lift
+  for (Index p = 0; p < problem.part_count(); ++p) {
+    for (int k = 0; k < 3; ++k) {
+      const Index row = 3 * p + k;
+      solved_[row] = added_[row] * (projected_[row] + multiplier_[row]) - problem.load(p)(k);
+    }
+  }
+  for (Index i = 0; i < problem.count(); ++i) {
+    solved_[detail::normal_place(problem, i)] -= lift_[i];
+  }
+  factor_.solve(solved_.data());
+  std::swap(before_, projected_);
+  const Scalar& omega = options_.relaxation;
+  for (Index k = 0; k < solved_.size(); ++k) {
+    const Scalar mixed = omega * solved_[k] + (Scalar(1) - omega) * before_[k];
+    projected_[k] = mixed - multiplier_[k];
+    multiplier_[k] -= mixed;
+  }
+  detail::project_all(problem, projected_.data());
+  numbers(multiplier_) += numbers(projected_);
+  for (Index k = 0; k < solved_.size(); ++k) {
+    const Scalar gap = solved_[k] - projected_[k], step = projected_[k] - before_[k];
+    apart_ += weights_[k] * gap * gap;
+    moved_ += weights_[k] * step * step;
+  }
+}
+
+/// Another ϱ where one residual is far larger than the other.
+/// @return  false when no factor could be had.
+template <RealScalar Scalar>
+bool Admm<Scalar>::balance(const DelassusProblem<Scalar>& problem) noexcept {
+  using std::sqrt;
+  const Scalar apart = sqrt(apart_), moved = penalty_ * sqrt(moved_);
+  apart_ = moved_ = Scalar(0);
+  const Scalar& most = options_.imbalance;
+  if (!(apart > most * moved) && !(moved > most * apart)) return true;
+  const Scalar ratio = moved > Scalar(0) ? sqrt(apart / moved) : Scalar(10);
+  const Scalar factor = std::clamp(ratio, Scalar(0.05), Scalar(20));
+  const Scalar next = std::clamp(penalty_ * factor, Scalar(1e-7), Scalar(1e4));
+  if (next == penalty_) return true;
+  const Scalar rescale = penalty_ / next;
+  penalty_ = next;
+  numbers(multiplier_) *= rescale;
+  return refactor(problem);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
+                                        VectorX<Scalar>& impulse) noexcept {
+  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  prepare(problem);
+  const auto finish = [&](SolveStatus status, int iterations) {
+    return iterate_.finish(problem, status, iterations, options_.tolerance, impulse);
+  };
+  if (!iterate_.start(problem, impulse)) return finish(SolveStatus::not_finite, 0);
+  Scalar error = iterate_.measure(problem, options_.law);
+  if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
+  if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);
+  if (options_.iteration_limit == 0) return finish(SolveStatus::iteration_limit, 0);
+  start(problem);
+  if (!refactor(problem)) return finish(SolveStatus::no_progress, 0);
+  for (Index k = 0; k < multiplier_.size(); ++k) {
+    multiplier_[k] = iterate_.velocity()[k] / added_[k];
+  }
+  constexpr int interval = 4;  // iterations between measurements
+  constexpr auto enough =
+      Scalar(0.6);  // of the law's residual: what the held problem may have left
+  int next_balance = 8, since = 8;
+  for (int k = 1; k <= options_.iteration_limit; ++k) {
+    iterate(problem);
+    if (k % interval != 0 && k != options_.iteration_limit && k != 1) {
+      continue;
+    }
+    std::copy(projected_.begin(), projected_.end(), iterate_.impulse());
+    error = iterate_.measure(problem, options_.law);
+    if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, k);
+    if (error <= options_.tolerance) return finish(SolveStatus::converged, k);
+    const Scalar held =
+        detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(), lift_.data());
+    if (held <= enough * iterate_.map_norm()) lift_from(problem, iterate_.velocity());
+    if (k < next_balance) continue;
+    since += since / 4;  // ever rarer, so that ϱ comes to rest
+    next_balance = k + since;
+    if (!balance(problem)) return finish(SolveStatus::no_progress, k);
+  }
+  return finish(SolveStatus::iteration_limit, options_.iteration_limit);
+}
+
+}  // namespace carom::inline CAROM_ABI

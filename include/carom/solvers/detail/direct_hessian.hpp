@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/block_cholesky.hpp"
+#include "carom/solvers/detail/packed_problem.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// H = I + Ĵᵀ G Ĵ of the islands that the graph says are direct, and its factor. Islands are
+/// independent: different threads may work on different ones.
+///
+/// clear() an island, or touch() the edges whose G changes and clear_touched(); fill(), factor(),
+/// then solve().
+/// @note  lay_out() allocates beyond the largest problem so far; all else is real-time safe.
+template <RealScalar Scalar>
+class DirectHessian {
+ public:
+  using Packed = PackedProblem<Scalar>;
+
+  /// Takes on a pattern.
+  void lay_out(const ContactGraph& graph, const Packed& packed) {
+    cholesky_.reset(graph.forest());
+    scratch_.resize(packed.vector_size());
+    cross_places_.reserve(graph.contact_count());
+    cross_places_.resize(packed.edge_count());
+    for (const PackedIsland& island : packed.islands()) {
+      if (!island.direct) continue;
+      for (Index e = island.first_edge; e < island.edge_end; ++e) {
+        const PackedEdge& edge = packed.edge(e);
+        if (edge.high_slot < 0) continue;
+        cross_places_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
+      }
+    }
+  }
+  /// The graph taken on has moved to another place, unchanged.
+  void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
+
+  /// All of an island's matrix is to be filled.
+  void clear(const PackedIsland& island) noexcept { cholesky_.clear(island.range); }
+  /// Says that an edge's G changes.
+  void touch(const PackedEdge& edge) noexcept {
+    cholesky_.touch(edge.low_slot);
+    if (edge.high_slot >= 0) cholesky_.touch(edge.high_slot);
+  }
+  /// What touched edges lead to is to be filled; the rest of the factor stays.
+  void clear_touched(const PackedIsland& island) noexcept { cholesky_.clear_touched(island.range); }
+
+  /// Fills what is cleared with H + raise I.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high. Where
+  ///             the first target has no data, low-low and high-low are left out.
+  /// @return  the largest entry filled on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
+  template <typename Add>
+  [[nodiscard]] Scalar fill(const Packed& packed, const PackedIsland& island, const Add& add,
+                            const Scalar& raise = Scalar(0)) noexcept;
+
+  /// Factors what was filled; false when a pivot is not positive: clear() the island then.
+  [[nodiscard]] bool factor(const PackedIsland& island) noexcept {
+    return cholesky_.factor(island.range);
+  }
+
+  /// x ← H⁻¹ x on an island, in a packed vector; the rest of it is left alone.
+  void solve(const Packed& packed, const PackedIsland& island, Scalar* x) noexcept {
+    cholesky_.solve(island.range, x, packed.starts(), scratch_.data() + island.vector_start);
+  }
+
+ private:
+  BlockCholesky<Scalar> cholesky_;
+  Sequence<Index> cross_places_;  ///< per edge, its place in the factor
+  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+template <typename Add>
+Scalar DirectHessian<Scalar>::fill(const Packed& packed, const PackedIsland& island, const Add& add,
+                                   const Scalar& raise) noexcept {
+  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+    const PackedEdge& edge = packed.edge(e);
+    const bool low = cholesky_.touched(edge.low_slot), two_sided = edge.high_slot >= 0;
+    if (!low && !(two_sided && cholesky_.touched(edge.high_slot))) continue;
+    Columns<Scalar> targets[3] = {};
+    if (low) targets[0] = cholesky_.diagonal(edge.low_slot);
+    if (two_sided) {
+      targets[1] = cholesky_.block(cross_places_[e], edge.low_slot);
+      targets[2] = cholesky_.diagonal(edge.high_slot);
+    }
+    add(edge, targets);
+  }
+  Scalar largest = 1;
+  for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+    if (!cholesky_.touched(slot)) continue;
+    const auto block = cholesky_.diagonal(slot);
+    for (Index k = 0; k < packed.size(slot); ++k) {
+      Scalar& entry = block.data[k * (block.stride + 1)];
+      if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
+      entry += 1 + raise;
+    }
+  }
+  return largest;
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "carom/core/solve_report.hpp"
+#include "carom/linalg/sequence.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// The iterate of a solver of a DelassusProblem, and the best one it has met, in parts.
+template <RealScalar Scalar>
+class DualIterate {
+ public:
+  /// Room for a problem.
+  void reserve(const DelassusProblem<Scalar>& problem) {
+    for (Sequence<Scalar>* numbers : {&impulse_, &velocity_, &best_}) {
+      numbers->resize(3 * problem.part_count());
+    }
+  }
+
+  /// Takes a first guess in rows. False when it is not finite.
+  [[nodiscard]] bool start(const DelassusProblem<Scalar>& problem,
+                           const VectorX<Scalar>& rows) noexcept {
+    std::fill(impulse_.begin(), impulse_.end(), Scalar(0));
+    best_error_ = std::numeric_limits<Scalar>::infinity();
+    if (!rows.allFinite()) return false;
+    problem.for_each_row(
+        [&](Index row, const auto& place) { impulse_[3 * place.part + place.row] = rows(row); });
+    std::copy(impulse_.begin(), impulse_.end(), best_.begin());
+    return true;
+  }
+
+  /// Takes a first guess in parts.
+  void start_in_parts(const Scalar* parts) noexcept {
+    std::copy_n(parts, impulse_.size(), impulse_.begin());
+    std::copy_n(parts, impulse_.size(), best_.begin());
+    best_error_ = std::numeric_limits<Scalar>::infinity();
+  }
+
+  [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
+  [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
+  /// u of the impulse last measured.
+  [[nodiscard]] const Scalar* velocity() const noexcept { return velocity_.data(); }
+  [[nodiscard]] const Scalar* best() const noexcept { return best_.data(); }
+  [[nodiscard]] const Scalar& best_error() const noexcept { return best_error_; }
+
+  /// u and the natural map error of the impulse; remembers the impulse if no other was as good.
+  [[nodiscard]] Scalar measure(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
+    for (Index p = 0; p < problem.part_count(); ++p) {
+      Eigen::Map<Vector3<Scalar>>(velocity_.data() + 3 * p) =
+          problem.part_velocity(p, impulse_.data());
+    }
+    return measure_with_velocity(problem, law);
+  }
+  /// The same once velocity has been written by the caller.
+  [[nodiscard]] Scalar measure_with_velocity(const DelassusProblem<Scalar>& problem,
+                                             FrictionLaw law) noexcept {
+    const NaturalMap<Scalar> map = natural_map(problem, law, impulse(), velocity());
+    const Scalar error = map.relative, load = problem.load_norm();
+    map_norm_ = load > Scalar(0) ? map.absolute * load : map.absolute;
+    if (error < best_error_) {
+      best_error_ = error;
+      std::copy(impulse_.begin(), impulse_.end(), best_.begin());
+    }
+    return error;
+  }
+  void return_to_best() noexcept { std::copy(best_.begin(), best_.end(), impulse_.begin()); }
+
+  /// Norm of the natural map last measured, in impulses times w [m/s].
+  [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }
+
+  /// Writes the best iterate and what is to be said of it.
+  SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
+                             int iterations, const Scalar& tolerance,
+                             VectorX<Scalar>& rows) const noexcept {
+    SolveReport<Scalar> report;
+    report.status = best_error_ <= tolerance ? SolveStatus::converged : status;
+    report.iterations = iterations;
+    report.residual = best_error_;
+    report.residual_target = tolerance;
+    report.error_bound = std::numeric_limits<Scalar>::infinity();
+    if (!is_finite(best_error_)) return report;
+    problem.for_each_row(
+        [&](Index row, const auto& place) { rows(row) = best_[3 * place.part + place.row]; });
+    return report;
+  }
+
+ private:
+  Sequence<Scalar> impulse_, velocity_, best_;
+  Scalar best_error_ = 0, map_norm_ = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include "carom/solvers/contact_certificate.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// Writes numbers for the rows of a contact into parts.
+template <RealScalar Scalar>
+void scatter_rows(const DelassusProblem<Scalar>& problem, Index contact,
+                  const RowNumbers<Scalar>& rows, Scalar* parts) noexcept {
+  for (int r = 0; r < problem.set(contact).rows; ++r) {
+    const auto [part, row] = problem.place_of(contact, r);
+    parts[3 * part + row] = rows(r);
+  }
+}
+
+/// Nearest impulses of all contacts in the metric of one weight per contact, in place.
+template <RealScalar Scalar>
+void project_all(const DelassusProblem<Scalar>& problem, Scalar* parts) noexcept {
+  for (Index i = 0; i < problem.count(); ++i) {
+    const ImpulseSet<Scalar>& set = problem.set(i);
+    if (set.shape == ImpulseShape::friction) {
+      Scalar* const y = parts + 3 * problem.first_part(i);
+      Vector3<Scalar> shift = set.shift.template head<3>();
+      const Vector3<Scalar> moved = Eigen::Map<const Vector3<Scalar>>(y) + shift;
+      const FrictionCone<Scalar> cone{set.friction.x()};
+      Eigen::Map<Vector3<Scalar>>{y} =
+          project(cone, Vector3<Scalar>(Vector3<Scalar>::Ones()), moved).point - shift;
+      continue;
+    }
+    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+    scatter_rows(problem, i, nearest_impulse(set, ones, gather_rows(problem, i, parts)), parts);
+  }
+}
+
+/// Σ μ_b ‖u_b‖ of a contact, what De Saxcé adds to the normal velocity; zero between bounds.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar de_saxce_lift(const DelassusProblem<Scalar>& problem, Index contact,
+                                   const Scalar* velocity) noexcept {
+  using std::sqrt;
+  const ImpulseSet<Scalar>& set = problem.set(contact);
+  if (set.shape == ImpulseShape::friction) {
+    const Scalar* const u = velocity + 3 * problem.first_part(contact);
+    return set.friction.x() * sqrt(u[0] * u[0] + u[1] * u[1]);
+  }
+  if (set.shape == ImpulseShape::intervals) return Scalar(0);
+  const RowNumbers<Scalar> u = gather_rows(problem, contact, velocity);
+  const int normal = set.shape == ImpulseShape::planar ? 1 : 2;
+  return de_saxce_velocity(set, u)(normal) - u(normal);
+}
+
+/// Where the normal row of a contact is in numbers in parts; of its first row between bounds.
+template <RealScalar Scalar>
+[[nodiscard]] Index normal_place(const DelassusProblem<Scalar>& problem, Index contact) noexcept {
+  const bool bounds = problem.set(contact).shape == ImpulseShape::intervals;
+  return 3 * problem.first_part(contact) + (bounds ? 0 : 2);
+}
+
+/// ‖r − P(r − u − lift n)‖ in impulses times w: the natural map of the convex problem that De
+/// Saxcé's lift is held in.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar held_natural_map(const DelassusProblem<Scalar>& problem, const Scalar* impulse,
+                                      const Scalar* velocity, const Scalar* lift) noexcept {
+  using std::sqrt;
+  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  Scalar sum(0);
+  for (Index i = 0; i < problem.count(); ++i) {
+    RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
+    const ImpulseShape shape = problem.set(i).shape;
+    if (shape != ImpulseShape::intervals) u(shape == ImpulseShape::planar ? 1 : 2) += lift[i];
+    sum += natural_map_squared(FrictionLaw::convex, problem.set(i),
+                               gather_rows(problem, i, impulse), u, w);
+  }
+  return sqrt(sum);
+}
+
+/// Mean of W + R over the diagonal of every contact's rows, spread over its parts: the metric a
+/// projection may have without more work. Positive everywhere.
+template <RealScalar Scalar>
+void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weights) noexcept {
+  const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  for (Index i = 0; i < problem.count(); ++i) {
+    Scalar trace(0);
+    const Index first = problem.first_part(i);
+    for (int p = 0; p < problem.parts(i); ++p) trace += problem.diagonal(first + p).trace();
+    const Scalar own = trace / Scalar(problem.set(i).rows);
+    // A contact that hardly answers takes steps as long as one that answers a little.
+    const Scalar weight = own > mean * Scalar(1e-3) ? own : mean * Scalar(1e-3);
+    for (int k = 0; k < 3 * problem.parts(i); ++k) weights[3 * first + k] = weight;
+  }
+}
+
+}  // namespace carom::inline CAROM_ABI::detail

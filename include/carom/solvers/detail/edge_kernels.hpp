@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/solvers/detail/packed_problem.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// A symmetric 3 × 3 matrix.
+template <typename Scalar>
+struct Symmetric3 {
+  Scalar xx, xy, yy, xz, yz, zz;
+};
+
+/// v_c = Ĵ w of an edge's contacts, components in three arrays.
+template <typename Scalar>
+void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
+                           Scalar* const (&velocity)[3]) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+    RowLanes<Scalar> sum[3];
+    for (auto& part : sum) part.setZero();
+    const auto add = [&](const Scalar* start, Index lanes) {
+      for (Index i = 0; i < lanes; i += row_lanes) {
+        const RowLanes<Scalar> w = lanes_at(start + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes + i);
+      }
+      block += 3 * lanes;
+    };
+    add(whitened + edge.low_start, low_lanes);
+    add(whitened + edge.high_start, high_lanes);
+    for (int c = 0; c < 3; ++c) velocity[c][k] = sum[c].sum();
+  }
+}
+
+/// p += Ĵᵀ γ of an edge's contacts.
+template <typename Scalar>
+void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
+                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
+    const auto add = [&](Scalar* start, Index lanes) {
+      for (Index i = 0; i < lanes; i += row_lanes) {
+        lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
+                               z * lanes_at(block + 2 * lanes + i);
+      }
+      block += 3 * lanes;
+    };
+    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) {
+      block += 3 * (low_lanes + high_lanes);
+      continue;
+    }
+    add(momentum + edge.low_start, low_lanes);
+    add(momentum + edge.high_start, high_lanes);
+  }
+}
+
+/// Three columns of Ĵᵀ, eight rows of them, times G.
+template <typename Scalar>
+struct CurvedRows {
+  RowLanes<Scalar> x, y, z;
+
+  CurvedRows(const Scalar* block, Index stride, const Symmetric3<Scalar>& g) noexcept {
+    const RowLanes<Scalar> a = lanes_at(block), b = lanes_at(block + stride),
+                           c = lanes_at(block + 2 * stride);
+    x = a * g.xx + b * g.xy + c * g.xz;
+    y = a * g.xy + b * g.yy + c * g.yz;
+    z = a * g.xz + b * g.yz + c * g.zz;
+  }
+  /// One column of (Ĵᵀ G) Ĵ, for the unknown whose row of Ĵᵀ starts at `row`.
+  [[nodiscard]] RowLanes<Scalar> times(const Scalar* row, Index stride) const noexcept {
+    return x * row[0] + y * row[stride] + z * row[2 * stride];
+  }
+};
+
+/// The curvature Ĵᵀ G Ĵ of an edge's contacts, summed: blocks low-low, high-low and high-high.
+template <int Size, typename Scalar>
+class EdgeCurvature {
+ public:
+  explicit EdgeCurvature(bool two_sided) noexcept : two_sided_(two_sided) {
+    for (auto* block : {&low_, &cross_, &high_}) {
+      for (RowLanes<Scalar>& column : *block) column.setZero();
+    }
+  }
+  void add(const Scalar* block, const Symmetric3<Scalar>& g) noexcept {
+    const CurvedRows<Scalar> low(block, row_lanes, g);
+    for (int c = 0; c < Size; ++c) low_[std::size_t(c)] += low.times(block + c, row_lanes);
+    if (!two_sided_) return;
+    const Scalar* const other = block + 3 * row_lanes;
+    const CurvedRows<Scalar> high(other, row_lanes, g);
+    for (int c = 0; c < Size; ++c) {
+      cross_[std::size_t(c)] += high.times(block + c, row_lanes);
+      high_[std::size_t(c)] += high.times(other + c, row_lanes);
+    }
+  }
+  void add_low_to(const Columns<Scalar>& target) const noexcept { add_to(target, low_); }
+  void add_cross_to(const Columns<Scalar>& target) const noexcept { add_to(target, cross_); }
+  void add_high_to(const Columns<Scalar>& target) const noexcept { add_to(target, high_); }
+
+ private:
+  using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
+  static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
+    for (int c = 0; c < Size; ++c) {
+      Eigen::Map<Eigen::Array<Scalar, Size, 1>>(target.data + c * target.stride) +=
+          block[std::size_t(c)].template head<Size>();
+    }
+  }
+  Block low_, cross_, high_;
+  bool two_sided_;
+};
+
+/// target += (Ĵᵀ G)_rows Ĵ_columns of one contact, for bodies of any size.
+template <typename Scalar>
+void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
+                         const Scalar* columns, int column_size,
+                         const Symmetric3<Scalar>& g) noexcept {
+  const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
+  for (Index i = 0; i < row_size; i += row_lanes) {
+    const CurvedRows<Scalar> curved(rows + i, row_stride, g);
+    const Index count = std::min(row_lanes, row_size - i);
+    for (Index c = 0; c < column_size; ++c) {
+      const RowLanes<Scalar> sum = curved.times(columns + c, column_stride);
+      Scalar* const column = target.data + c * target.stride + i;
+      if (count == row_lanes) {
+        lanes_at(column) += sum;
+      } else {
+        for (Index r = 0; r < count; ++r) column[r] += sum(r);
+      }
+    }
+  }
+}
+
+/// Adds an edge's curvature to a matrix of blocks.
+/// @param curvature  curvature(contact, g) writes G; false where it is zero.
+/// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
+///                 the first has no data, low-low and high-low are left out.
+template <typename Scalar, typename Curvature>
+void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
+                        const Columns<Scalar> (&targets)[3]) noexcept {
+  const Index low_width = 3 * lanes_above(edge.low_size);
+  const Index width = low_width + 3 * lanes_above(edge.high_size);
+  const bool two_sided = edge.high_slot >= 0, all = targets[0].data != nullptr;
+  Symmetric3<Scalar> g;
+  const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
+    EdgeCurvature<Size, Scalar> sum(two_sided);
+    bool any = false;
+    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
+      if (!curvature(k, g)) continue;
+      sum.add(block, g);
+      any = true;
+    }
+    if (!any) return;
+    if (all) sum.add_low_to(targets[0]);
+    if (!two_sided) return;
+    if (all) sum.add_cross_to(targets[1]);
+    sum.add_high_to(targets[2]);
+  };
+  const bool same = !two_sided || edge.high_size == edge.low_size;
+  if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
+  if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
+  for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
+    if (!curvature(k, g)) continue;
+    if (all) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
+    if (!two_sided) continue;
+    const Scalar* const other = block + low_width;
+    if (all) add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
+    add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
+  }
+}
+
+/// target += rows G columnsᵀ of three rows of a constraint on one side and three on another.
+template <typename Scalar>
+void add_part_curvature(const Columns<Scalar>& target, const Scalar* rows, int row_size,
+                        const Scalar* columns, int column_size,
+                        const SquareMatrix<Scalar, 3>& g) noexcept {
+  const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
+  for (Index c = 0; c < column_size; ++c) {
+    const Scalar* const at = columns + c;
+    const Vector3<Scalar> curved =
+        g * Vector3<Scalar>(at[0], at[column_stride], at[2 * column_stride]);
+    if (curved.isZero(Scalar(0))) continue;
+    Scalar* const column = target.data + c * target.stride;
+    for (Index r = 0; r < row_size; ++r) {
+      column[r] += rows[r] * curved.x() + rows[r + row_stride] * curved.y() +
+                   rows[r + 2 * row_stride] * curved.z();
+    }
+  }
+}
+
+/// Adds a constraint's curvature to a matrix of blocks.
+/// @param block  Ĵᵀ of the edge's first contact.
+/// @param g      scaled G, zero beyond the rows.
+template <typename Scalar>
+void add_constraint_curvature(const PackedEdge& edge, const Scalar* block,
+                              const PackedConstraint<Scalar>& constraint,
+                              const SquareMatrix<Scalar, 6>& g,
+                              const Columns<Scalar> (&targets)[3]) noexcept {
+  const Index low_width = 3 * lanes_above(edge.low_size);
+  const Index width = low_width + 3 * lanes_above(edge.high_size);
+  const Scalar* const first = block + (constraint.place - edge.first_contact) * width;
+  for (int i = 0; i < constraint.parts; ++i) {
+    for (int j = 0; j < constraint.parts; ++j) {
+      const SquareMatrix<Scalar, 3> part = g.template block<3, 3>(3 * i, 3 * j);
+      const Scalar* const low_i = first + i * width;
+      const Scalar* const low_j = first + j * width;
+      const bool all = targets[0].data != nullptr;
+      if (all) add_part_curvature(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
+      if (edge.high_slot < 0) continue;
+      const Scalar* const high_i = low_i + low_width;
+      const Scalar* const high_j = low_j + low_width;
+      if (all) add_part_curvature(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
+      add_part_curvature(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

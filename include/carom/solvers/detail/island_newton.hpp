@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/solve_report.hpp"
+#include "carom/linalg/block_cholesky.hpp"
+#include "carom/linalg/increasing_root.hpp"
+#include "carom/solvers/detail/dual_curvature.hpp"
+#include "carom/solvers/detail/island_state.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// How far and how long to iterate.
+template <RealScalar Scalar>
+struct NewtonLimits {
+  Scalar tolerance;
+  int iteration_limit;
+  Scalar line_search_tolerance;
+};
+
+/// Newton's method on one island: a linear solver gives the directions.
+template <RealScalar Scalar>
+class IslandNewton {
+ public:
+  using State = IslandState<Scalar>;
+  using Memory = typename State::Memory;
+  using Packed = typename State::Packed;
+
+  IslandNewton(State& state, Memory& memory, const NewtonLimits<Scalar>& limits) noexcept
+      : state_(state), memory_(memory), limits_(limits) {}
+
+  /// What the residual is compared with. Islands that meet it together meet
+  /// momentum_scale() of the whole: the mean of two squares is no more than their maximum, and sums
+  /// up over the islands.
+  [[nodiscard]] Scalar scale() const noexcept {
+    using std::sqrt;
+    return sqrt((state_.free_squared + state_.pushed_squared) / 2 +
+                std::numeric_limits<Scalar>::epsilon() * state_.gross_squared);
+  }
+  [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
+  [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
+    const Scalar compared = scale();
+    return state_.residual <= std::numeric_limits<Scalar>::max() &&
+           compared <= std::numeric_limits<Scalar>::max() &&
+           state_.residual <= limits_.tolerance * compared;
+  }
+
+  /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+  void start_from_best() noexcept;
+
+  /// Iterates to the target from the iterate last evaluated.
+  /// @param find_direction  find_direction(curvature) solves H d = −∇ℓ for the direction; false
+  ///                        when it cannot.
+  template <typename FindDirection>
+  [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
+
+  /// G of a contact at its place in the packed arrays, in the region noted; false where it is zero.
+  [[nodiscard]] bool curvature(Index contact, Symmetric3<Scalar>& g) const noexcept {
+    const auto region = static_cast<SettledRegion>(memory_.regions()[contact]);
+    return write_dual_curvature(region, numbers(contact), dual(contact), g);
+  }
+
+  /// Adds the curvature of an edge's contacts and constraints to a matrix of blocks: low-low,
+  /// high-low and high-high.
+  /// @pre  note_change() has seen the edge at this iterate.
+  void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
+    const Packed& packed = state_.packed();
+    const Scalar* const block = packed.jacobians(edge.jacobians);
+    add_edge_curvature(
+        edge, block, [this](Index contact, auto& g) { return curvature(contact, g); }, targets);
+    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+      const PackedConstraint<Scalar>& constraint = packed.constraint(c);
+      const auto g = constraint.curvature(state_.rows_of(constraint, Memory::trial));
+      add_constraint_curvature(edge, block, constraint, g, targets);
+    }
+  }
+
+  /// Nothing is known of the curvature last assembled.
+  void forget_regions() const noexcept {
+    const PackedIsland& island = state_.island();
+    std::fill_n(memory_.regions() + island.first_contact, island.contact_count,
+                static_cast<signed char>(SettledRegion::unsettled));
+  }
+  /// Whether an edge's curvature may have changed since the regions of its contacts and constraints
+  /// were last noted; notes them.
+  [[nodiscard]] bool note_change(const PackedEdge& edge) const noexcept {
+    bool changed = false;
+    const auto note = [&](Index place, signed char region) {
+      changed = changed || region < 0 || region != memory_.regions()[place];
+      memory_.regions()[place] = region;
+    };
+    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+      note(k, place_trial(numbers(k)).region);
+    }
+    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+      const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
+      note(constraint.place, constraint.settled_region(state_.rows_of(constraint, Memory::trial)));
+    }
+    return changed;
+  }
+
+ private:
+  [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
+    const Packed& packed = state_.packed();
+    return {packed.parameter(Packed::friction)[k], packed.parameter(Packed::tangent)[k],
+            packed.parameter(Packed::normal)[k],   memory_.contact(Memory::trial, 0)[k],
+            memory_.contact(Memory::trial, 1)[k],  memory_.contact(Memory::trial, 2)[k]};
+  }
+  [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
+    return {memory_.dual(0)[k], memory_.dual(1)[k]};
+  }
+  void start_directions() noexcept;
+  void step_directions() noexcept;
+  void write_steps() noexcept;
+  [[nodiscard]] Scalar find_step() noexcept;
+
+  State& state_;
+  Memory& memory_;
+  NewtonLimits<Scalar> limits_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::start_from_best() noexcept {
+  const Scalar here = state_.cost();
+  state_.vector(Memory::direction).setZero();
+  const Scalar at_rest = state_.cost_at(Memory::direction, true);
+  const Scalar when_free = state_.cost_at(Memory::free, false);
+  if (when_free < here && when_free < at_rest) {
+    state_.vector(Memory::whitened) = state_.vector(Memory::free);
+  } else if (at_rest < here) {
+    state_.vector(Memory::whitened).setZero();
+  } else {
+    return;
+  }
+  state_.evaluate();
+}
+
+/// The directions friction has now: the first step is Newton's own.
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::start_directions() noexcept {
+  using std::sqrt;
+  const PackedIsland& island = state_.island();
+  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
+    const ContactNumbers<Scalar> contact = numbers(k);
+    const Scalar r = sqrt(contact.y1 * contact.y1 + contact.y2 * contact.y2);
+    const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
+    memory_.dual(0)[k] = contact.y1 * inverse;
+    memory_.dual(1)[k] = contact.y2 * inverse;
+  }
+}
+
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::step_directions() noexcept {
+  const PackedIsland& island = state_.island();
+  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
+    const Tangent2<Scalar> step{memory_.contact(Memory::trial_step, 0)[k],
+                                memory_.contact(Memory::trial_step, 1)[k]};
+    const Tangent2<Scalar> next = predict_direction(numbers(k), dual(k), step);
+    memory_.dual(0)[k] = next.x;
+    memory_.dual(1)[k] = next.y;
+  }
+}
+
+/// What the direction does to contact velocities and trial impulses.
+template <RealScalar Scalar>
+void IslandNewton<Scalar>::write_steps() noexcept {
+  state_.write_velocities(Memory::direction, Memory::velocity_step);
+  const auto weights = {Packed::tangent, Packed::tangent, Packed::normal};
+  int k = 0;
+  for (const auto weight : weights) {
+    state_.contacts(Memory::trial_step, k) =
+        -state_.contacts(Memory::velocity_step, k) / state_.parameter(weight);
+    ++k;
+  }
+}
+
+/// Step length α where the slope along the direction vanishes.
+template <RealScalar Scalar>
+Scalar IslandNewton<Scalar>::find_step() noexcept {
+  const auto direction = state_.vector(Memory::direction);
+  const Scalar slope_at_zero = (state_.vector(Memory::gradient) * direction).sum();
+  const Scalar momentum_slope =
+      (direction * (state_.vector(Memory::whitened) - state_.vector(Memory::free))).sum();
+  const Scalar momentum_curvature = direction.square().sum();
+  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  const auto slope = [&](const Scalar& step) {
+    return state_.slope(step, momentum_slope, momentum_curvature);
+  };
+  return find_increasing_root<Scalar>(
+             slope, slope_at_zero,
+             {.tolerance = -limits_.line_search_tolerance * slope_at_zero, .evaluation_limit = 120})
+      .argument;
+}
+
+template <RealScalar Scalar>
+template <typename FindDirection>
+SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
+                                          FindDirection&& find_direction) noexcept {
+  auto whitened = state_.vector(Memory::whitened), best = state_.vector(Memory::best);
+  Scalar best_residual = state_.residual;
+  best = whitened;
+  const auto give_best = [&](SolveStatus status) {
+    whitened = best;
+    state_.evaluate();
+    return status;
+  };
+  start_directions();
+  int stalls = 0;
+  while (iterations < limits_.iteration_limit) {
+    if (!find_direction(*this)) return give_best(SolveStatus::not_finite);
+    write_steps();
+    const Scalar step = find_step();
+    step_directions();
+    whitened += step * state_.vector(Memory::direction);
+    ++iterations;
+    state_.evaluate();
+    if (!(state_.residual <= std::numeric_limits<Scalar>::max())) {
+      return give_best(SolveStatus::not_finite);
+    }
+    // A full step that does not shrink a small residual has met the round-off floor.
+    // Near the floor the line search sees noise, and any length counts as full.
+    const bool full =
+        (step > Scalar(0.5) && step < Scalar(2)) ||
+        state_.residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale();
+    stalls = full && state_.residual > best_residual / 2 && state_.residual < Scalar(1e-3) * scale()
+                 ? stalls + 1
+                 : 0;
+    if (state_.residual < best_residual) {
+      best_residual = state_.residual;
+      best = whitened;
+    }
+    if (meets_target()) return SolveStatus::converged;
+    if (stalls >= 3) return give_best(SolveStatus::no_progress);
+  }
+  return give_best(SolveStatus::iteration_limit);
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

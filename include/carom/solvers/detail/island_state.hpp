@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "carom/cones/friction_cone_batch.hpp"
+#include "carom/solvers/detail/edge_kernels.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// The vectors and contact arrays that an iteration works on, for all islands.
+template <RealScalar Scalar>
+class SolverMemory {
+ public:
+  using Packed = PackedProblem<Scalar>;
+  enum VectorName {
+    whitened,
+    free,
+    best,
+    momentum,
+    gradient,
+    direction,
+    spare1,
+    spare2,
+    spare3,
+    vector_count
+  };
+  enum TripleName {
+    velocity,
+    trial,
+    impulse,
+    velocity_step,
+    trial_step,
+    trial_ahead,
+    impulse_ahead,
+    triple_count
+  };
+
+  void lay_out(const Packed& packed) {
+    vector_size_ = packed.vector_size();
+    contact_size_ = packed.contact_size();
+    // Padding must stay finite, and is zero where it takes part in sums.
+    vectors_.assign(vector_count * vector_size_, Scalar(0));
+    const Index split = std::min({packed.slot_count(), contact_size_ / 4, Index(64)});
+    contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::contact_lanes * split));
+    contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
+    regions_.reserve(contact_size_ + Packed::contact_lanes * split);
+    regions_.assign(contact_size_, -1);
+  }
+  [[nodiscard]] Scalar* vector(VectorName name) noexcept {
+    return vectors_.data() + name * vector_size_;
+  }
+  [[nodiscard]] Scalar* contact(TripleName name, int component) noexcept {
+    return contacts_.data() + (3 * name + component) * contact_size_;
+  }
+  /// Directions of friction as they were last predicted, two components.
+  [[nodiscard]] Scalar* dual(int component) noexcept {
+    return contacts_.data() + (3 * triple_count + component) * contact_size_;
+  }
+  /// The region each contact or constraint was in when its curvature was last assembled; negative
+  /// where that says nothing of its curvature.
+  [[nodiscard]] signed char* regions() noexcept { return regions_.data(); }
+
+ private:
+  Sequence<signed char> regions_;
+  Sequence<Scalar> vectors_, contacts_;
+  Index vector_size_ = 0, contact_size_ = 0;
+};
+
+/// One island's cost ℓ and its derivatives at an iterate, in whitened velocities: views of the
+/// packed problem and of the memory, cheap to make.
+template <RealScalar Scalar>
+class IslandState {
+ public:
+  using Memory = SolverMemory<Scalar>;
+  using Packed = PackedProblem<Scalar>;
+  using Array = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+  using Given = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+
+  IslandState(const Packed& packed, Memory& memory, const PackedIsland& island) noexcept
+      : packed_(packed), memory_(memory), island_(island) {}
+
+  [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
+  [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
+
+  /// The island's part of a vector.
+  [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
+    return {memory_.vector(name) + island_.vector_start, island_.vector_size};
+  }
+  /// The island's part of one component of a contact array.
+  [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
+    return {memory_.contact(name, component) + island_.first_contact, island_.contact_count};
+  }
+  [[nodiscard]] Given parameter(typename Packed::Parameter which) const noexcept {
+    return {packed_.parameter(which) + island_.first_contact, island_.contact_count};
+  }
+
+  /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
+  void evaluate() noexcept;
+  /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
+  [[nodiscard]] Scalar cost() const noexcept {
+    if (!(residual <= std::numeric_limits<Scalar>::max())) {
+      return std::numeric_limits<Scalar>::infinity();
+    }
+    return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
+  }
+  /// ℓ at another point, the iterate and all that follows from it left alone. `at_rest` says that
+  /// the vector is zero.
+  [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
+  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where the trial is too far to tell.
+  [[nodiscard]] Scalar slope(const Scalar& step, const Scalar& momentum_slope,
+                             const Scalar& momentum_curvature) const noexcept;
+
+  /// Ĵ x into a contact array.
+  void write_velocities(typename Memory::VectorName from,
+                        typename Memory::TripleName to) const noexcept;
+  /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
+  [[nodiscard]] bool write_projections(typename Memory::TripleName trial,
+                                       typename Memory::TripleName impulse) const noexcept;
+
+  Scalar residual = 0;        ///< ‖∇ℓ‖
+  Scalar free_squared = 0;    ///< ‖w*‖²
+  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
+  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
+
+  /// Rows of a constraint out of a contact array.
+  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+                                           typename Memory::TripleName name) const noexcept {
+    return constraint.read(
+        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
+  }
+
+ private:
+  /// γ = P(y) of the constraints that are not contacts; false if one is not finite.
+  [[nodiscard]] bool write_constraint_projections(
+      typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept;
+  /// y = R⁻¹(v̂ − v_c).
+  void write_trial(typename Memory::TripleName velocity,
+                   typename Memory::TripleName trial) const noexcept;
+  /// ½‖w − w*‖² + ½‖γ‖²_R + γᵀR(y − γ); the last term is zero for cones.
+  [[nodiscard]] Scalar cost_of(typename Memory::VectorName point, typename Memory::TripleName trial,
+                               typename Memory::TripleName impulse) const noexcept;
+
+  const Packed& packed_;
+  Memory& memory_;
+  const PackedIsland& island_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_velocities(typename Memory::VectorName from,
+                                           typename Memory::TripleName to) const noexcept {
+  Scalar* const result[3] = {memory_.contact(to, 0), memory_.contact(to, 1),
+                             memory_.contact(to, 2)};
+  for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
+    const PackedEdge& edge = packed_.edge(e);
+    write_edge_velocities(edge, packed_.jacobians(edge.jacobians),
+                          static_cast<const Scalar*>(memory_.vector(from)), result);
+  }
+}
+
+template <RealScalar Scalar>
+bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
+                                            typename Memory::TripleName impulse) const noexcept {
+  const Scalar size =
+      (contacts(trial, 0).abs() + contacts(trial, 1).abs() + contacts(trial, 2).abs()).sum();
+  if (!(size <= std::numeric_limits<Scalar>::max())) return false;
+  project(FrictionConeBatch<Scalar>{island_.projected_count,
+                                    {contacts(trial, 0).data(), contacts(trial, 1).data(),
+                                     contacts(trial, 2).data()},
+                                    {parameter(Packed::friction).data()},
+                                    {parameter(Packed::tangent).data()},
+                                    {parameter(Packed::normal).data()}},
+          {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
+  return island_.first_constraint == island_.constraint_end ||
+         write_constraint_projections(trial, impulse);
+}
+
+template <RealScalar Scalar>
+bool IslandState<Scalar>::write_constraint_projections(
+    typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
+  Scalar size = 0;
+  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
+    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const RowNumbers<Scalar> projected = constraint.project_scaled(rows_of(constraint, trial));
+    constraint.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
+                                 memory_.contact(impulse, 2)});
+    size += projected.cwiseAbs().sum();
+  }
+  return size <= std::numeric_limits<Scalar>::max();
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
+                                      typename Memory::TripleName trial) const noexcept {
+  contacts(trial, 0) =
+      (parameter(Packed::bias1) - contacts(velocity, 0)) / parameter(Packed::tangent);
+  contacts(trial, 1) =
+      (parameter(Packed::bias2) - contacts(velocity, 1)) / parameter(Packed::tangent);
+  contacts(trial, 2) =
+      (parameter(Packed::bias3) - contacts(velocity, 2)) / parameter(Packed::normal);
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::evaluate() noexcept {
+  using std::sqrt;
+  write_velocities(Memory::whitened, Memory::velocity);
+  write_trial(Memory::velocity, Memory::trial);
+  if (!write_projections(Memory::trial, Memory::impulse)) {
+    for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
+    residual = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
+  const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
+                                    memory_.contact(Memory::impulse, 1),
+                                    memory_.contact(Memory::impulse, 2)};
+  vector(Memory::momentum).setZero();
+  for (Index e = island_.first_edge; e < island_.edge_end; ++e) {
+    const PackedEdge& edge = packed_.edge(e);
+    add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
+                      memory_.vector(Memory::momentum));
+  }
+  vector(Memory::gradient) =
+      vector(Memory::whitened) - vector(Memory::free) - vector(Memory::momentum);
+  residual = sqrt(vector(Memory::gradient).square().sum());
+  free_squared = vector(Memory::free).square().sum();
+  pushed_squared = vector(Memory::momentum).square().sum();
+  gross_squared = (parameter(Packed::row1) * contacts(Memory::impulse, 0).square() +
+                   parameter(Packed::row2) * contacts(Memory::impulse, 1).square() +
+                   parameter(Packed::row3) * contacts(Memory::impulse, 2).square())
+                      .sum();
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
+                                    typename Memory::TripleName trial,
+                                    typename Memory::TripleName impulse) const noexcept {
+  Scalar beyond = 0;
+  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
+    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const RowNumbers<Scalar> gamma = rows_of(constraint, impulse);
+    beyond += gamma.dot(rows_of(constraint, trial) - gamma);
+  }
+  return beyond + ((vector(point) - vector(Memory::free)).square().sum() +
+                   (parameter(Packed::tangent) *
+                    (contacts(impulse, 0).square() + contacts(impulse, 1).square()))
+                       .sum() +
+                   (parameter(Packed::normal) * contacts(impulse, 2).square()).sum()) /
+                      2;
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
+                                    bool at_rest) const noexcept {
+  if (at_rest) {
+    for (int k = 0; k < 3; ++k) contacts(Memory::velocity_step, k).setZero();
+  } else {
+    write_velocities(point, Memory::velocity_step);
+  }
+  write_trial(Memory::velocity_step, Memory::trial_ahead);
+  if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
+    return std::numeric_limits<Scalar>::infinity();
+  }
+  return cost_of(point, Memory::trial_ahead, Memory::impulse_ahead);
+}
+
+template <RealScalar Scalar>
+Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slope,
+                                  const Scalar& momentum_curvature) const noexcept {
+  for (int k = 0; k < 3; ++k) {
+    contacts(Memory::trial_ahead, k) =
+        contacts(Memory::trial, k) + step * contacts(Memory::trial_step, k);
+  }
+  if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
+    return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+  }
+  Scalar work = 0;
+  for (int k = 0; k < 3; ++k) {
+    work += (contacts(Memory::impulse_ahead, k) * contacts(Memory::velocity_step, k)).sum();
+  }
+  return momentum_slope + step * momentum_curvature - work;
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/solvers/detail/island_newton.hpp"
+#include "carom/solvers/detail/iterative_hessian.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Newton directions by conjugate gradients, for islands whose factor would be too large.
+/// @cite  dembo1982inexact for the accuracy asked of the directions.
+template <RealScalar Scalar>
+class IterativeDirections {
+ public:
+  using Newton = IslandNewton<Scalar>;
+  using State = IslandState<Scalar>;
+  using Memory = SolverMemory<Scalar>;
+
+  /// Most products per direction. A direction cut short descends all the same.
+  static constexpr int product_limit = 500;
+
+  /// Takes on the pattern of the islands that are not direct.
+  void lay_out(const PackedProblem<Scalar>& packed) { hessian_.lay_out(packed); }
+
+  /// d ≈ −H⁻¹∇ℓ on an island; false when it cannot be had.
+  [[nodiscard]] bool find_direction(const Newton& newton, const State& state,
+                                    Index island) noexcept {
+    using std::sqrt;
+    const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+      static_cast<void>(newton.note_change(edge));
+      newton.add_curvature(edge, targets);
+    };
+    if (!hessian_.factor(state.packed(), island, add)) return false;
+    state.vector(Memory::spare1) = -state.vector(Memory::gradient);
+    // A small fraction of the gradient, smaller as the end is near, but not beyond it.
+    const Scalar relative = state.residual / newton.scale();
+    const Scalar wanted = std::min(Scalar(0.1), Scalar(sqrt(relative)));
+    const Scalar enough = newton.tolerance() / (4 * relative);
+    const Scalar target = std::max(wanted, std::min(enough, Scalar(0.1))) * state.residual;
+    const auto report =
+        hessian_.solve(state.packed(), island,
+                       {state.vector(Memory::direction).data(), state.vector(Memory::spare1).data(),
+                        state.vector(Memory::spare2).data(), state.vector(Memory::spare3).data(),
+                        state.island().vector_size},
+                       target, product_limit);
+    // Should round-off spoil the direction, the gradient's own is left: it descends, too.
+    if (!report.usable) {
+      state.vector(Memory::direction) = -state.vector(Memory::gradient);
+    }
+    return true;
+  }
+
+ private:
+  IterativeHessian<Scalar> hessian_;
+};
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <Eigen/LU>
+
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/delassus_problem.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// A contact of up to six rows solved with the others held, by iteration: rows between bounds,
+/// torsion and rolling. Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map, with plain steps of
+/// the map where it does not descend; it ends early, as the contacts around will move it anyway.
+template <RealScalar Scalar>
+class LocalRows {
+ public:
+  using Rows = RowNumbers<Scalar>;
+  using Matrix = SquareMatrix<Scalar, 6>;
+
+  /// @param w  the contact's own block, R included, zero beyond its rows.
+  void prepare(FrictionLaw law, const ImpulseSet<Scalar>& set, const Matrix& w,
+               const Scalar& scale) noexcept {
+    using std::sqrt;
+    law_ = law;
+    set_ = set;
+    const Scalar mean = w.trace() / Scalar(set.rows);
+    const Scalar small = sqrt(std::numeric_limits<Scalar>::epsilon());
+    proximal_ = small * (mean > small * scale ? mean : scale);
+    w_ = w;
+    w_.diagonal().array() += proximal_;
+    // A step that is safe for all rows of a block together; blocks wait for none of the others.
+    steps_ = w_.diagonal().cwiseInverse();
+    visit_friction_blocks(set, [&](int start, int size, const auto&) {
+      const Scalar block = w_.diagonal().segment(start, size).sum();
+      steps_.segment(start, size).setConstant(Scalar(1) / block);
+    });
+  }
+
+  /// Solves for γ in place.
+  /// @param velocity  u without γ.
+  /// @return  ‖γ − γ before‖².
+  Scalar solve(const Rows& velocity, Rows& impulse) noexcept {
+    const Rows before = impulse;
+    const Rows load = velocity - proximal_ * before;
+    constexpr int limit = 12;
+    Rows map;
+    Scalar error = evaluate(load, impulse, map);
+    const Scalar enough = 4 * std::numeric_limits<Scalar>::epsilon();
+    for (int k = 0; k < limit && error > enough * (impulse.norm() + map.norm()); ++k) {
+      if (descend(load, impulse, map, error)) continue;
+      impulse = map;
+      error = evaluate(load, impulse, map);
+    }
+    impulse = map;  // in the set
+    if (!impulse.allFinite()) impulse = before;
+    return (impulse - before).squaredNorm();
+  }
+
+ private:
+  [[nodiscard]] Rows trial(const Rows& load, const Rows& impulse) const noexcept {
+    return impulse - steps_.cwiseProduct(w_ * impulse + load);
+  }
+  [[nodiscard]] Rows law_map(const Rows& y) const noexcept {
+    return law_ == FrictionLaw::coulomb ? coulomb_impulse(set_, y)
+                                        : nearest_impulse(set_, Rows(steps_.cwiseInverse()), y);
+  }
+  /// 𝒞(γ − a ∘ u) and how far γ is from it.
+  Scalar evaluate(const Rows& load, const Rows& impulse, Rows& map) const noexcept {
+    map = law_map(trial(load, impulse));
+    for (int r = set_.rows; r < 6; ++r) map(r) = Scalar(0);
+    return (impulse - map).norm();
+  }
+  /// One step of Newton's method, shortened until the error falls.
+  bool descend(const Rows& load, Rows& impulse, Rows& map, Scalar& error) const noexcept {
+    const Rows y = trial(load, impulse), weights = steps_.cwiseInverse();
+    Matrix slope = law_ == FrictionLaw::coulomb
+                       ? coulomb_slope(set_, y)
+                       : Matrix(impulse_curvature(set_, weights, y) * weights.asDiagonal());
+    Matrix jacobian = slope * steps_.asDiagonal() * w_ - slope;
+    jacobian.diagonal().array() += Scalar(1);
+    const Eigen::PartialPivLU<Matrix> factor(jacobian);
+    const Rows step = factor.solve(impulse - map);
+    Scalar length(1);
+    for (int halving = 0; halving < 4; ++halving, length /= 2) {
+      const Rows next = impulse - length * step;
+      Rows next_map;
+      const Scalar next_error = evaluate(load, next, next_map);
+      if (!(next_error < (Scalar(1) - length / 8) * error)) continue;
+      impulse = next;
+      map = next_map;
+      error = next_error;
+      return true;
+    }
+    return false;
+  }
+
+  FrictionLaw law_;
+  ImpulseSet<Scalar> set_;
+  Matrix w_;
+  Rows steps_;  ///< a
+  Scalar proximal_;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

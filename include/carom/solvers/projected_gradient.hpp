@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/solvers/detail/dual_projection.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+template <RealScalar Scalar>
+struct ProjectedGradientOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, now and then twice.
+};
+
+/// Accelerated projected gradient descent on impulses, with restarts and a step found by
+/// backtracking, in the metric of the contacts' own inverse masses.
+///
+/// Needs products with W and projections alone. Minimises ½ γᵀ(W + R)γ + qᵀγ over the cones, the
+/// convex law; Coulomb's law is a fixed point of it, with De Saxcé's μ ‖uₜ‖ added to qₙ and held
+/// until its problem is solved better than the law is met.
+/// @cite  mazhar2015using, APGD; odonoghue2015adaptive, the restart by the gradient.
+template <RealScalar Scalar>
+class ProjectedGradient {
+ public:
+  using scalar_type = Scalar;
+
+  explicit ProjectedGradient(const ProjectedGradientOptions<Scalar>& options = {}) noexcept
+      : options_(options) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+  }
+  [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
+    return options_;
+  }
+
+  /// Grows memory to the problem's size.
+  void prepare(const DelassusProblem<Scalar>& problem) {
+    iterate_.reserve(problem);
+    const Index size = 3 * problem.part_count();
+    for (Sequence<Scalar>* numbers :
+         {&weights_, &now_, &now_velocity_, &ahead_, &ahead_velocity_, &next_, &next_velocity_}) {
+      numbers->resize(size);
+    }
+    lift_.resize(problem.count());
+  }
+
+  /// Solves from a first guess.
+  /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
+  /// @return  residual: natural map error [-], that of certify(); iterations: gradient steps.
+  /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
+  ///        exception.
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            VectorX<Scalar>& impulse) noexcept;
+
+ private:
+  using Numbers = Eigen::Map<VectorX<Scalar>>;
+  [[nodiscard]] static Numbers numbers(Sequence<Scalar>& sequence) noexcept {
+    return {sequence.data(), sequence.size()};
+  }
+  void multiply(const DelassusProblem<Scalar>& problem, Sequence<Scalar>& impulse,
+                Sequence<Scalar>& velocity) noexcept {
+    for (Index p = 0; p < problem.part_count(); ++p) {
+      Eigen::Map<Vector3<Scalar>>(velocity.data() + 3 * p) =
+          problem.part_velocity(p, impulse.data());
+    }
+  }
+  void start(const DelassusProblem<Scalar>& problem) noexcept;
+  [[nodiscard]] Scalar take_step(const DelassusProblem<Scalar>& problem) noexcept;
+  void accelerate() noexcept;
+  [[nodiscard]] Scalar measure(const DelassusProblem<Scalar>& problem) noexcept;
+  bool hold_lift(const DelassusProblem<Scalar>& problem, const Scalar& error) noexcept;
+
+  ProjectedGradientOptions<Scalar> options_;
+  detail::DualIterate<Scalar> iterate_;
+  Sequence<Scalar> weights_;
+  Sequence<Scalar> now_, now_velocity_;      ///< γ, u
+  Sequence<Scalar> ahead_, ahead_velocity_;  ///< where the gradient is taken
+  Sequence<Scalar> next_, next_velocity_;
+  Sequence<Scalar> lift_;  ///< per contact [m/s]
+  Scalar curvature_ = 1;   ///< of the cost along steps, in the metric
+  Scalar pace_ = 1;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
+  detail::write_contact_weights(problem, weights_.data());
+  std::copy_n(iterate_.impulse(), now_.size(), now_.begin());
+  detail::project_all(problem, now_.data());
+  multiply(problem, now_, now_velocity_);
+  std::copy(now_.begin(), now_.end(), ahead_.begin());
+  std::copy(now_velocity_.begin(), now_velocity_.end(), ahead_velocity_.begin());
+  curvature_ = pace_ = Scalar(1);
+  for (Index i = 0; i < problem.count(); ++i) {
+    lift_[i] = options_.law == FrictionLaw::coulomb
+                   ? detail::de_saxce_lift(problem, i, now_velocity_.data())
+                   : Scalar(0);
+  }
+}
+
+/// Next from ahead; the curvature grows until it bounds that of the cost along the step.
+/// @return  ‖step‖² in the metric.
+template <RealScalar Scalar>
+Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& problem) noexcept {
+  Scalar length(0);
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    numbers(next_) =
+        numbers(ahead_) - numbers(ahead_velocity_).cwiseQuotient(numbers(weights_)) / curvature_;
+    for (Index i = 0; i < problem.count(); ++i) {
+      const Index n = detail::normal_place(problem, i);
+      next_[n] -= lift_[i] / (weights_[n] * curvature_);
+    }
+    detail::project_all(problem, next_.data());
+    multiply(problem, next_, next_velocity_);
+    Scalar bent(0);
+    length = Scalar(0);
+    for (Index k = 0; k < next_.size(); ++k) {
+      const Scalar step = next_[k] - ahead_[k];
+      length += weights_[k] * step * step;
+      bent += step * (next_velocity_[k] - ahead_velocity_[k]);
+    }
+    if (!(bent > curvature_ * length)) break;
+    curvature_ = std::max(2 * curvature_, std::min(bent / length, 16 * curvature_));
+  }
+  return length;
+}
+
+/// Where to take the next gradient: ahead along the last step, or here if that climbed.
+template <RealScalar Scalar>
+void ProjectedGradient<Scalar>::accelerate() noexcept {
+  using std::sqrt;
+  Scalar climb(0);
+  for (Index k = 0; k < next_.size(); ++k) {
+    climb += weights_[k] * (ahead_[k] - next_[k]) * (next_[k] - now_[k]);
+  }
+  Scalar momentum(0);
+  if (climb > Scalar(0)) {
+    pace_ = Scalar(1);
+  } else {
+    const Scalar pace = (Scalar(1) + sqrt(Scalar(1) + 4 * pace_ * pace_)) / 2;
+    momentum = (pace_ - Scalar(1)) / pace;
+    pace_ = pace;
+  }
+  numbers(ahead_) = numbers(next_) + momentum * (numbers(next_) - numbers(now_));
+  numbers(ahead_velocity_) =
+      numbers(next_velocity_) + momentum * (numbers(next_velocity_) - numbers(now_velocity_));
+  std::swap(now_, next_);
+  std::swap(now_velocity_, next_velocity_);
+  curvature_ *= Scalar(0.97);  // steps may grow again
+}
+
+template <RealScalar Scalar>
+Scalar ProjectedGradient<Scalar>::measure(const DelassusProblem<Scalar>& problem) noexcept {
+  std::copy(now_.begin(), now_.end(), iterate_.impulse());
+  return iterate_.measure(problem, options_.law);
+}
+
+/// Takes De Saxcé's lift from here, if the problem with the last one is solved well enough.
+/// @return  whether it did.
+template <RealScalar Scalar>
+bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem,
+                                          const Scalar& error) noexcept {
+  if (options_.law != FrictionLaw::coulomb) return false;
+  const Scalar held =
+      detail::held_natural_map(problem, now_.data(), now_velocity_.data(), lift_.data());
+  if (!(held <= Scalar(0.6) * error)) return false;
+  for (Index i = 0; i < problem.count(); ++i) {
+    lift_[i] = detail::de_saxce_lift(problem, i, now_velocity_.data());
+  }
+  return true;
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scalar>& problem,
+                                                     VectorX<Scalar>& impulse) noexcept {
+  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  prepare(problem);
+  const auto finish = [&](SolveStatus status, int steps) {
+    return iterate_.finish(problem, status, steps, options_.tolerance, impulse);
+  };
+  if (!iterate_.start(problem, impulse)) return finish(SolveStatus::not_finite, 0);
+  Scalar error = iterate_.measure(problem, options_.law);
+  if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
+  if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);
+  start(problem);
+  constexpr int interval = 5;  // steps between measurements, which cost about as much
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  for (int step = 1; step <= options_.iteration_limit; ++step) {
+    const Scalar length = take_step(problem);
+    accelerate();
+    const Scalar size = numbers(now_).cwiseAbs2().dot(numbers(weights_));
+    const bool still = !(length > rounding * rounding * size);
+    if (step % interval != 0 && step != options_.iteration_limit && step != 1 && !still) continue;
+    error = measure(problem);
+    if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, step);
+    if (error <= options_.tolerance) return finish(SolveStatus::converged, step);
+    const bool moved = hold_lift(problem, iterate_.map_norm());
+    if (moved) {
+      pace_ = Scalar(1);
+      std::copy(now_.begin(), now_.end(), ahead_.begin());
+      std::copy(now_velocity_.begin(), now_velocity_.end(), ahead_velocity_.begin());
+    } else if (still) {
+      return finish(SolveStatus::no_progress, step);
+    }
+  }
+  return finish(SolveStatus::iteration_limit, options_.iteration_limit);
+}
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/solvers/detail/edge_kernels.hpp"
+#include "carom/solvers/detail/linearized_impulses.hpp"
+#include "carom/solvers/detail/linearized_islands.hpp"
+#include "carom/solvers/sap.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+template <RealScalar Scalar>
+struct SapDerivativeOptions {
+  /// A contact is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds
+  /// that make it up, |J||v| and v̂, would carry it over. As accurate as solves are by default.
+  Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// As SapOptions::factor_work_limit. Islands beyond it are solved by conjugate gradients.
+  double factor_work_limit = SapOptions<Scalar>{}.factor_work_limit;
+  /// Residual at which conjugate gradients stop, relative to the right-hand side [-], > 0. It is
+  /// also how far, relatively, the two products of such an island are from each other's transposes.
+  Scalar tolerance = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.75));
+  /// Most products of conjugate gradients per island, ≥ 0.
+  int product_limit = 2000;
+};
+
+/// What a linearisation found.
+template <RealScalar Scalar>
+struct [[nodiscard]] LinearizationReport {
+  /// converged: products may be asked for; no_progress: round-off left a Hessian indefinite;
+  /// not_finite: the velocity is not, or leads to impulses that are not.
+  SolveStatus status = SolveStatus::not_finite;
+  /// Contacts on a boundary, see SapDerivative::boundary(), and constraints with a row at a bound.
+  /// With any, the derivative is one-sided.
+  Index boundary_count = 0;
+
+  [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
+};
+
+/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂), constraints
+/// beside the contacts included.
+///
+/// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
+/// curvature G. linearize() factors H once; each product is then one pair of triangular solves and
+/// a pass over the contacts. On a region boundary the derivative of the region that project() names
+/// is used.
+///
+/// ```
+/// carom::SapDerivative<double> derivative;
+/// derivative.prepare(solver);                      // shares the solver's analysis
+/// if (derivative.linearize(problem, velocity).usable()) {
+///   gradient.set_zero(problem);
+///   const auto report = derivative.pull_back(problem, cost_by_velocity, gradient);
+/// }
+/// ```
+/// @note  Real-time safe once a problem of the size has been prepared. The problem given to the
+///        products is the one linearised.
+/// @cite  The implicit function theorem; H as in castro2021unconstrained.
+template <RealScalar Scalar>
+class SapDerivative {
+ public:
+  using scalar_type = Scalar;
+
+  explicit SapDerivative(const SapDerivativeOptions<Scalar>& options = {}) noexcept
+      : options_(options) {
+    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0));
+    CAROM_EXPECTS(options.factor_work_limit >= 0);
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.product_limit >= 0);
+  }
+  /// Movable, not copyable, as the solver.
+  SapDerivative(SapDerivative&&) noexcept = default;
+  SapDerivative& operator=(SapDerivative&&) noexcept = default;
+
+  [[nodiscard]] const SapDerivativeOptions<Scalar>& options() const noexcept { return options_; }
+
+  /// Grows memory to the problem's size, so that the rest need not.
+  void prepare(const ContactProblem<Scalar>& problem) {
+    graph_.analyse(problem, options_.factor_work_limit);
+    lay_out(problem);
+  }
+  /// The same for the last problem a solver has seen, whose analysis is taken over with its
+  /// factor_work_limit: no order is sought twice.
+  void prepare(const SapSolver<Scalar>& solver) {
+    graph_ = solver.graph();
+    options_.factor_work_limit = solver.options().factor_work_limit;
+    laid_out_ = -1;
+  }
+
+  /// Linearises the problem at its solution and factors H.
+  /// @param velocity  v [m/s, rad/s], n_v, the solution as accurately as derivatives are wanted.
+  LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
+                                        const VectorX<Scalar>& velocity) noexcept;
+
+  /// Where a contact of the problem last linearised sits.
+  [[nodiscard]] RegionBoundary boundary(Index contact) const noexcept {
+    return impulses_.contact(contact).nearest;
+  }
+  /// γ of a contact with its derivatives at fixed velocity.
+  [[nodiscard]] const ImpulseDerivative<Scalar>& contact(Index contact) const noexcept {
+    return impulses_.contact(contact);
+  }
+  /// γ of a constraint with its derivatives at fixed velocity.
+  [[nodiscard]] const ConstraintDerivative<Scalar>& constraint(Index constraint) const noexcept {
+    return impulses_.constraint(constraint);
+  }
+
+  /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
+  /// @param change           dθ, of the problem's sizes.
+  /// @param velocity_change  dv, written, n_v.
+  /// @return  residual: of the linear systems left to conjugate gradients, the worst [-]; zero if
+  ///          all are factored; iterations: the most products one of them took.
+  /// @pre  the last linearisation was usable.
+  SolveReport<Scalar> push_forward(const ContactProblem<Scalar>& problem,
+                                   const ProblemDifferential<Scalar>& change,
+                                   VectorX<Scalar>& velocity_change) noexcept;
+
+  /// Transposed Jacobian times vector: the gradient by all data of a scalar whose gradient by the
+  /// solution is known.
+  /// @param by_velocity  dc/dv, n_v.
+  /// @param gradient     dc/dθ, written; of the problem's sizes, A and J only if it has them.
+  /// @return  as push_forward().
+  /// @pre  the last linearisation was usable.
+  SolveReport<Scalar> pull_back(const ContactProblem<Scalar>& problem,
+                                const VectorX<Scalar>& by_velocity,
+                                ProblemDifferential<Scalar>& gradient) noexcept;
+
+ private:
+  using Packed = detail::PackedProblem<Scalar>;
+
+  void lay_out(const ContactProblem<Scalar>& problem);
+  /// x ← H⁻¹ x, from momenta to velocities.
+  SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
+  /// Ĵᵀ G Ĵ of an edge's contacts and constraints.
+  void add_curvature(const detail::PackedEdge& edge,
+                     const detail::Columns<Scalar> (&targets)[3]) const noexcept;
+
+  SapDerivativeOptions<Scalar> options_;
+  ContactGraph graph_;
+  Packed packed_;
+  detail::LinearizedIslands<Scalar> islands_;
+  detail::LinearizedImpulses<Scalar> impulses_;
+  Sequence<Index> contact_at_;  ///< per place in the packed arrays
+  Sequence<Scalar> whitened_;   ///< a packed vector
+  Growing<VectorX<Scalar>> response_;
+  int analysed_ = -1, laid_out_ = -1;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
+  impulses_.reserve(problem);
+  response_.grow(problem.velocity_count());
+  if (laid_out_ != graph_.layout_count()) {
+    const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
+    laid_out_ = graph_.layout_count();
+    analysed_ = graph_.analysis_count();
+    packed_.lay_out(graph_);
+    if (analysed) {
+      islands_.lay_out(graph_, packed_);
+      whitened_.assign(packed_.vector_size(), Scalar(0));
+    }
+  }
+  // Contacts of one pair of bodies change places with their numbers.
+  contact_at_.assign(packed_.contact_size(), -1);
+  packed_.for_each_contact(graph_,
+                           [&](Index contact, Index place) { contact_at_[place] = contact; });
+}
+
+template <RealScalar Scalar>
+void SapDerivative<Scalar>::add_curvature(
+    const detail::PackedEdge& edge, const detail::Columns<Scalar> (&targets)[3]) const noexcept {
+  const Scalar* const block = packed_.jacobians(edge.jacobians);
+  const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
+    const SquareMatrix<Scalar, 3>& by = impulses_.contact(contact_at_[place]).by_excess;
+    g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
+    return g.zz > Scalar(0);
+  };
+  detail::add_edge_curvature(edge, block, curvature, targets);
+  for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+    const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
+    const auto scaled =
+        constraint.scale_curvature(impulses_.constraint(constraint.number).by_excess);
+    detail::add_constraint_curvature(edge, block, constraint, scaled, targets);
+  }
+}
+
+template <RealScalar Scalar>
+LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
+    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  prepare(problem);
+  LinearizationReport<Scalar> report;
+  if (!velocity.allFinite() ||
+      !impulses_.differentiate(problem, velocity, options_.boundary_tolerance)) {
+    return report;
+  }
+  report.boundary_count = impulses_.boundary_count();
+  packed_.pack(problem, graph_);
+  islands_.follow(graph_);
+  const auto add = [this](const detail::PackedEdge& edge,
+                          const detail::Columns<Scalar>(&targets)[3]) {
+    add_curvature(edge, targets);
+  };
+  report.status = SolveStatus::converged;
+  for (Index i = 0; i < packed_.islands().size(); ++i) {
+    if (!islands_.factor(packed_, i, add)) report.status = SolveStatus::no_progress;
+  }
+  return report;
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Scalar>& problem,
+                                                         Scalar* x) noexcept {
+  islands_.follow(graph_);  // it may have been moved
+  problem.whiten_momentum(x);
+  const auto for_each_body = [&](const auto& visit) {
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      const int slot = graph_.slot_of(b);
+      if (slot < 0) continue;  // H = A
+      const auto [start, size] = problem.body(b);
+      visit(x + start, whitened_.data() + packed_.starts()[slot], size);
+    }
+  };
+  for_each_body([](Scalar* here, Scalar* there, Index size) { std::copy_n(here, size, there); });
+  SolveReport<Scalar> report;
+  report.status = SolveStatus::converged;
+  for (Index i = 0; i < packed_.islands().size(); ++i) {
+    const auto solved =
+        islands_.solve(packed_, i, whitened_.data(), options_.tolerance, options_.product_limit);
+    report.iterations = std::max(report.iterations, solved.products);
+    report.residual = std::max(report.residual, solved.residual);
+    if (!solved.usable) report.status = SolveStatus::not_finite;
+    if (packed_.islands()[i].direct) continue;
+    report.residual_target = options_.tolerance;
+    if (solved.residual > options_.tolerance && report.status == SolveStatus::converged) {
+      report.status = solved.products < options_.product_limit ? SolveStatus::no_progress
+                                                               : SolveStatus::iteration_limit;
+    }
+  }
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  for_each_body([](Scalar* here, Scalar* there, Index size) { std::copy_n(there, size, here); });
+  problem.unwhiten(x);
+  if (!Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite())
+    report.status = SolveStatus::not_finite;
+  return report;
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapDerivative<Scalar>::push_forward(const ContactProblem<Scalar>& problem,
+                                                        const ProblemDifferential<Scalar>& change,
+                                                        VectorX<Scalar>& velocity_change) noexcept {
+  CAROM_EXPECTS(change.fits(problem) && impulses_.velocity().size() == problem.velocity_count());
+  const auto& velocity = impulses_.velocity();
+  velocity_change.setZero(problem.velocity_count());
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    auto momentum = velocity_change.segment(start, size);
+    const auto matrix = problem.momentum_matrix(b);
+    for (Index c = 0; c < size; ++c) momentum += change.free_velocity(start + c) * matrix.col(c);
+    if (!change.has_matrices()) continue;
+    const auto slope = change.momentum(b);
+    for (Index c = 0; c < size; ++c) {
+      const Scalar speed = velocity(start + c) - problem.free_velocity()(start + c);
+      momentum -= (speed / 2) * (slope.col(c) + slope.row(c).transpose());
+    }
+  }
+  impulses_.push(problem, change, velocity_change);
+  return apply_inverse(problem, velocity_change.data());
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
+    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& by_velocity,
+    ProblemDifferential<Scalar>& gradient) noexcept {
+  CAROM_EXPECTS(gradient.fits(problem) && by_velocity.size() == problem.velocity_count());
+  CAROM_EXPECTS(impulses_.velocity().size() == problem.velocity_count());
+  const auto& velocity = impulses_.velocity();
+  auto& lambda = response_;  // H⁻¹ dc/dv
+  lambda = by_velocity;
+  const SolveReport<Scalar> report = apply_inverse(problem, lambda.data());
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    const auto matrix = problem.momentum_matrix(b);
+    gradient.free_velocity.segment(start, size).noalias() =
+        matrix.lazyProduct(lambda.segment(start, size));
+    if (!gradient.has_matrices()) continue;
+    auto slope = gradient.momentum(b);
+    for (Index c = 0; c < size; ++c) {
+      for (Index r = 0; r < size; ++r) {
+        const Scalar row = velocity(start + r) - problem.free_velocity()(start + r);
+        const Scalar column = velocity(start + c) - problem.free_velocity()(start + c);
+        slope(r, c) = -(lambda(start + r) * column + row * lambda(start + c)) / 2;
+      }
+    }
+  }
+  impulses_.pull(problem, lambda, gradient);
+  return report;
+}
+
+}  // namespace carom::inline CAROM_ABI

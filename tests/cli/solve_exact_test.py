@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`carom solve` of rigid contact and Coulomb's law: natural map recomputed from the files alone."""
+import math
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+from carom_program import DATA, Checks  # noqa: E402
+from text_problem import Problem  # noqa: E402
+
+
+def project(y, mu):
+    """Nearest point of the friction cone, normal first."""
+    slip = math.hypot(*y[1:])
+    if slip <= mu * y[0]:
+        return y
+    normal = (y[0] + mu * slip) / (1 + mu * mu)
+    if normal <= 0:
+        return [0.0] * len(y)
+    return [normal] + [mu * normal * x / slip for x in y[1:]]
+
+
+def natural_map(friction, impulse, velocity, load, inverse_mass, dimension):
+    """err and err_abh of docs/file_formats.md."""
+    size = math.sqrt(sum(x * x for x in load))
+    total = 0.0
+    for i, mu in enumerate(friction):
+        part = slice(i * dimension, (i + 1) * dimension)
+        r = [x * inverse_mass / size for x in impulse[part]]
+        u = [x / size for x in velocity[part]]
+        y = [a - b for a, b in zip(r, u)]
+        y[0] -= mu * math.hypot(*u[1:])
+        total += sum((a - b) ** 2 for a, b in zip(r, project(y, mu)))
+    absolute = math.sqrt(total)
+    scale = max(1, math.hypot(*impulse) * inverse_mass / size, math.hypot(*velocity) / size)
+    return absolute / scale, absolute
+
+
+def read_cpf(path):
+    """mu, q and the columns of W."""
+    data = path.read_bytes()
+    end = data.index(b"\ndata\n") + 6
+    header, arrays, at = {}, {}, end
+    for line in data[:end].decode().splitlines():
+        words = line.split()
+        if words and words[0] == "array":
+            kind = {"f64": "d", "i32": "i"}[words[2]]
+            count = int(words[3])
+            arrays[words[1]] = struct.unpack_from(f"<{count}{kind}", data, at)
+            at += struct.calcsize(f"<{count}{kind}")
+        elif len(words) > 1:
+            header[words[0]] = words[1]
+    return int(header["dim"]), arrays
+
+
+def check_files(checks):
+    names = sorted((DATA / "fclib").glob("*.cpf"))
+    checks.expect(len(names) > 5, "files", names)
+    for path in names:
+        dimension, arrays = read_cpf(path)
+        if "W.ptr" not in arrays:
+            continue
+        friction, load = arrays["mu"], arrays["q"]
+        pointers, rows, values = arrays["W.ptr"], arrays["W.idx"], arrays["W.val"]
+        for tolerance in (1e-8, 1e-12):
+            answer = checks.json_of("solve", path, "--tolerance", tolerance)
+            impulse = answer["impulse"]
+            checks.expect((answer["law"], answer["solver"], answer["status"]) ==
+                          ("coulomb", "newton", "converged"), path.name, answer["status"])
+            checks.expect((answer["contacts"], len(impulse)) == (len(friction), len(load)), path.name)
+            velocity, trace = list(load), 0.0
+            for column, x in enumerate(impulse):
+                for k in range(pointers[column], pointers[column + 1]):
+                    velocity[rows[k]] += values[k] * x
+                    trace += values[k] if rows[k] == column else 0
+            relative, absolute = natural_map(friction, impulse, velocity, load, trace / len(load),
+                                             dimension)
+            printed = answer["certificate"]
+            checks.expect(relative <= 1.1 * tolerance, path.name, relative)
+            checks.expect(abs(relative - printed["natural_map_error"]) <= 0.05 * tolerance, path.name,
+                          relative, printed)
+            checks.expect(abs(absolute - printed["natural_map_error_abh"]) <=
+                          0.05 * max(absolute, tolerance), path.name, absolute, printed)
+            inverse_mass = trace / len(load)
+            speed = max(map(abs, load)) + max(map(abs, impulse)) * inverse_mass
+            checks.expect(max(abs(a - b) for a, b in zip(velocity, answer["contact_velocity"])) <=
+                          1e-9 * speed, path.name, "contact velocity")
+
+
+def check_solvers(checks):
+    path = DATA / "fclib" / "FC3D_Example1.cpf"
+    expected = checks.json_of("solve", path, "--tolerance", "1e-12")["impulse"]
+    for solver in ("gauss_seidel", "admm", "apgd"):
+        answer = checks.json_of("solve", path, "--solver", solver)
+        checks.expect(answer["solver"] == solver, solver, answer["solver"])
+        checks.expect(max(abs(a - b) for a, b in zip(answer["impulse"], expected)) <= 1e-6, solver,
+                      answer["impulse"], expected)
+    refused = checks.run("solve", path, "--solver", "sap")
+    checks.refused(["sap"], refused, "--solver", "bodies")
+
+
+def check_bodies(checks):
+    """On bodies: the momentum balance holds, sliding contacts do not separate, rigid ones do not
+    approach, compliant ones solve the convex law unless asked for Coulomb's."""
+    path = DATA / "pile_n10_s60.txt"
+    problem = Problem(path.read_text(encoding="utf-8"))
+    for words in (["--law", "coulomb"], ["--law", "coulomb", "--rigid"], ["--rigid"],
+                  ["--law", "coulomb", "--rigid", "--solver", "gauss_seidel", "--tolerance", "1e-4"],
+                  ["--law", "coulomb", "--solver", "sap"]):
+        answer = checks.json_of("solve", path, *words)
+        tolerance = 1e-4 if "1e-4" in words else 1e-8
+        checks.expect(answer["status"] == "converged", words, answer["status"])
+        checks.expect(answer["law"] == ("coulomb" if "coulomb" in words else "convex"), words)
+        residual = problem.residual(answer["velocity"], answer["impulse"])
+        checks.expect(residual <= 1e-12, words, "momentum", residual)
+        checks.expect(answer["certificate"]["natural_map_error"] <= tolerance, words)
+    convex = checks.json_of("solve", path, "--tolerance", "1e-12")["impulse"]
+    again = checks.json_of("solve", path, "--solver", "newton", "--tolerance", "1e-12")["impulse"]
+    size = math.hypot(*convex)
+    checks.expect(max(abs(a - b) for a, b in zip(convex, again)) <= 1e-7 * size, "convex by newton")
+
+
+if __name__ == "__main__":
+    every = Checks()
+    check_files(every)
+    check_solvers(every)
+    check_bodies(every)
+    every.end()

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/constraint_list.hpp"
+
+#include <limits>
+#include <stdexcept>
+#include <tuple>
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/joint_constraints.hpp"
+
+#include "support/catch.hpp"
+
+namespace constraint_list_test {
+
+using carom::ContactProblem, carom::JointLimit, carom::WeightedConstraint;
+using Eigen::Matrix3d, Eigen::MatrixXd, Eigen::Vector3d;
+
+namespace {
+
+ContactProblem<double> two_bodies() {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(4 * Matrix3d::Identity(), Vector3d(1, 2, 3));
+  problem.add_body(MatrixXd::Identity(7, 7), Eigen::VectorXd::Ones(7));
+  return problem;
+}
+
+WeightedConstraint<double> held(int rows) {
+  WeightedConstraint<double> law;
+  law.set = carom::free_impulses<double>(rows);
+  return law;
+}
+
+}  // namespace
+
+TEST_CASE("constraint list: keeps what it was given, padded to triples", "[contact][example]") {
+  auto problem = two_bodies();
+  const MatrixXd first = MatrixXd::Random(4, 3), second = MatrixXd::Random(4, 7);
+  CHECK(problem.add_constraint(0, first.topRows(1), held(1)) == 0);
+  CHECK(problem.add_constraint(1, second, 0, first, held(4)) == 1);
+  const auto& list = problem.constraints();
+  CHECK(list.count() == 2);
+  CHECK(list.row_count() == 5);
+  CHECK(list.part_count() == 3);
+  CHECK(problem.impulse_count() == 5);
+  CHECK(list.first_row(1) == 1);
+  CHECK(list.parts(1) == 2);
+  CHECK(list.side_count(0) == 1);
+  CHECK(list.side_body(1, 0) == 1);
+  CHECK(list.side_body(1, 1) == 0);
+  CHECK(list.part_constraint(2) == 1);
+  CHECK(list.part_number(2) == 1);
+  CHECK(list.jacobian(1, 1, 0) == first.topRows(3).transpose());
+  CHECK(list.jacobian(1, 0, 1).col(0) == second.row(3).transpose());
+  CHECK(list.jacobian(1, 0, 1).rightCols<2>().isZero(0));
+  CHECK(list.whitened_jacobian(1, 1, 1).col(0) == first.row(3).transpose() / 2);
+  problem.reset(0.01);
+  CHECK(problem.constraints().count() == 0);
+  CHECK(problem.impulse_count() == 0);
+}
+
+TEST_CASE("constraint list: numbers beyond the rows are forgotten", "[contact][law]") {
+  auto problem = two_bodies();
+  auto law = held(2);
+  law.bias_velocity.tail<4>().setConstant(std::numeric_limits<double>::quiet_NaN());
+  law.regularization.tail<4>().setConstant(-1);
+  problem.add_constraint(0, MatrixXd::Ones(2, 3), law);
+  CHECK(problem.constraints().law(0).bias_velocity.tail<4>().isZero(0));
+  CHECK(problem.constraints().law(0).regularization.tail<4>() == Eigen::Vector4d::Ones());
+}
+
+TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", "[contact][law]") {
+  using carom::ImpulseShape;
+  auto problem = two_bodies();
+  for (const auto& [shape, rows, coefficients] :
+       {std::tuple(ImpulseShape::intervals, 3, 0), std::tuple(ImpulseShape::friction, 3, 1),
+        std::tuple(ImpulseShape::planar, 2, 1), std::tuple(ImpulseShape::elliptic, 3, 2),
+        std::tuple(ImpulseShape::torsional, 4, 2), std::tuple(ImpulseShape::rolling, 6, 3)}) {
+    CHECK(carom::friction_count(shape) == coefficients);
+    WeightedConstraint<double> law;
+    law.set.shape = shape;
+    law.set.rows = rows;
+    law.set.lower.setConstant(-1);
+    law.set.upper.setConstant(2);
+    law.set.friction.setConstant(3);
+    law.set.shift.setConstant(4);
+    problem.add_constraint(1, MatrixXd::Identity(rows, 7), law);
+    const auto& list = problem.constraints();
+    const auto& kept = list.law(list.count() - 1).set;
+    const bool bounded = shape == ImpulseShape::intervals;
+    CHECK(kept.lower.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? -1 : 0));
+    CHECK(kept.upper.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? 2 : 0));
+    CHECK(kept.shift.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? 0 : 4));
+    CHECK(kept.lower.tail(6 - rows).isZero(0));
+    CHECK(kept.upper.tail(6 - rows).isZero(0));
+    CHECK(kept.shift.tail(6 - rows).isZero(0));
+    CHECK(kept.friction.head(coefficients) == Eigen::VectorXd::Constant(coefficients, 3));
+    CHECK(kept.friction.tail(3 - coefficients).isZero(0));
+  }
+}
+
+TEST_CASE("constraint list: compares by what constraints are", "[contact][law]") {
+  auto problem = two_bodies();
+  const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
+  auto biased = held(1);
+  biased.bias_velocity(0) = 0.5;
+  problem.add_constraint(0, row, 1, wide, held(1));
+  problem.add_constraint(1, wide, 0, row, held(1));  // the same, the other way round
+  problem.add_constraint(0, row, 1, wide, biased);
+  problem.add_constraint(0, row, 1, 2 * wide, held(1));
+  const auto& list = problem.constraints();
+  CHECK(list.compare(0, 1) == 0);
+  for (const int other : {2, 3}) {
+    CHECK(list.compare(0, other) == -1);
+    CHECK(list.compare(other, 1) == 1);
+  }
+}
+
+TEST_CASE("constraint list: data are refused by name and leave no trace", "[contact][input]") {
+  auto problem = two_bodies();
+  const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
+  problem.add_constraint(0, row, held(1));
+  CHECK(problem.check_constraint(2, row, held(1)) ==
+        "constraint 1: body: expected an index in [0, 2), got 2");
+  CHECK(problem.check_constraint(-1, row, held(1)) ==
+        "constraint 1: body: expected an index in [0, 2), got -1");
+  CHECK(problem.check_constraint(0, wide, held(1)) ==
+        "constraint 1: Jacobian columns: expected 3, got 7");
+  CHECK(problem.check_constraint(0, MatrixXd(0, 3), held(1)) ==
+        "constraint 1: Jacobian rows: expected a number in [1, 6], got 0");
+  CHECK(problem.check_constraint(1, MatrixXd::Ones(7, 7), held(6)) ==
+        "constraint 1: Jacobian rows: expected a number in [1, 6], got 7");
+  CHECK(problem.check_constraint(0, MatrixXd::Ones(2, 3), held(1)) ==
+        "constraint 1: Jacobian rows: expected 1, got 2");
+  CHECK(problem.check_constraint(0, row, 0, row, held(1)) ==
+        "constraint 1: second body: expected a body other than the first, got 0");
+  CHECK(problem.check_constraint(0, row, 1, MatrixXd::Ones(2, 7), held(1)) ==
+        "constraint 1: second Jacobian rows: expected 1, got 2");
+  MatrixXd broken = MatrixXd::Ones(2, 3);
+  broken(1, 2) = std::numeric_limits<double>::quiet_NaN();
+  CHECK(problem.check_constraint(0, broken, held(2)) ==
+        "constraint 1: Jacobian entry (1, 2): expected a finite number, got nan");
+  broken.row(1).setZero();
+  CHECK(problem.check_constraint(0, broken, held(2)) ==
+        "constraint 1: Jacobian row 1: expected a non-zero row, got zero");
+  CHECK(problem.check_constraint(0, MatrixXd::Zero(1, 3), 1, wide, held(1)).empty());
+  const JointLimit<double> limit{.gap = std::numeric_limits<double>::quiet_NaN()};
+  CHECK_THROWS_AS(problem.add_constraint(0, row, limit), std::invalid_argument);
+  CHECK(problem.constraints().count() == 1);
+  CHECK(problem.impulse_count() == 1);
+}
+
+}  // namespace constraint_list_test

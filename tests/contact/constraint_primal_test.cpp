@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/constraint_primal.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+#include "carom/contact/dual.hpp"
+#include "carom/solvers/solve_contact.hpp"
+
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace constraint_primal_test {
+
+using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
+using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
+using carom::testing::draw_constrained, carom::testing::draw_velocity;
+using carom::testing::VectorSource, carom::testing::WorstCase;
+
+namespace {
+
+template <typename Visit>
+void for_each_problem(int count, const Visit& visit) {
+  VectorSource<double> source(51290u);
+  for (int sample = 0; sample < count; ++sample) {
+    std::vector<int> sizes = {6, 1, 3, 7};
+    if (sample % 4 == 1) sizes = {6, 6, 6};
+    if (sample % 4 == 2) sizes = {3, 3};
+    if (sample % 4 == 3) sizes = {30, 2};
+    const ConstrainedProblem raw = draw_constrained(source, sizes, 1 + sample % 7);
+    // Not exactly at rest, where contacts without bias are at the tip of their cones.
+    const Eigen::VectorXd velocity = draw_velocity(source, raw.contacts);
+    visit(raw, velocity + carom::testing::draw_matrix(source, velocity.size(), 1) / 16);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("constraints: the gradient is the slope of the cost", "[contact][derivative]") {
+  WorstCase slope("gradient along a direction, by central differences");
+  VectorSource<double> source(4u);
+  for_each_problem(60, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& velocity) {
+    const auto problem = build(raw);
+    Eigen::VectorXd gradient;
+    write_gradient(problem, velocity, gradient);
+    const Eigen::VectorXd d = carom::testing::draw_matrix(source, velocity.size(), 1);
+    const double h = 1e-5;
+    const double ahead = primal_cost(problem, Eigen::VectorXd(velocity + h * d));
+    const double behind = primal_cost(problem, Eigen::VectorXd(velocity - h * d));
+    Eigen::MatrixXd hessian;
+    write_hessian(problem, velocity, hessian);
+    const double size = 1e-9 * std::abs(ahead) + h * hessian.norm() * d.squaredNorm();
+    slope.see(std::abs((ahead - behind) / (2 * h) - gradient.dot(d)), size);
+  });
+  slope.check(60);
+}
+
+TEST_CASE("constraints: the Hessian is the slope of the gradient, symmetric and no less than A",
+          "[contact][derivative][law]") {
+  WorstCase slope("Hessian times a direction"), symmetric("symmetric"), above("H - A >= 0");
+  VectorSource<double> source(5u);
+  for_each_problem(60, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& velocity) {
+    const auto problem = build(raw);
+    const DenseDual dense(raw);
+    Eigen::MatrixXd hessian;
+    write_hessian(problem, velocity, hessian);
+    const Eigen::VectorXd d = carom::testing::draw_matrix(source, velocity.size(), 1);
+    const double h = 1e-7;
+    Eigen::VectorXd ahead, behind;
+    write_gradient(problem, Eigen::VectorXd(velocity + h * d), ahead);
+    write_gradient(problem, Eigen::VectorXd(velocity - h * d), behind);
+    const double size = hessian.norm();
+    slope.see(((ahead - behind) / (2 * h) - hessian * d).norm(), 1e-6 * size * d.norm());
+    symmetric.see((hessian - hessian.transpose()).norm(), 1e-14 * size);
+    const Eigen::MatrixXd added = hessian - dense.momentum;
+    const double lowest = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(added).eigenvalues()(0);
+    above.see(std::max(0.0, -lowest), 1e-13 * size);
+  });
+  for (const WorstCase* law : {&slope, &symmetric, &above}) law->check(60);
+}
+
+TEST_CASE("constraints: the solver finds what projected gradient on the dual finds",
+          "[contact][solvers][oracle]") {
+  WorstCase near("velocity of the oracle"), gap("primal + dual = 0"), certified("certified"),
+      converged("converged"), rows("impulses and row velocities are those of v"),
+      delassus("Delassus matrix");
+  int most = 0;
+  for_each_problem(60, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build(raw);
+    const DenseDual dense(raw);
+    const Eigen::VectorXd gamma = dense.solve(4000);
+    const Eigen::VectorXd expected = dense.velocity(gamma);
+    for (const double limit : {1e9, 0.0}) {  // factored, and by conjugate gradients
+      SapSolver<double> solver({.tolerance = 1e-12, .factor_work_limit = limit});
+      Eigen::VectorXd velocity = guess;
+      const auto report = solver.solve(problem, velocity);
+      converged.see_holds(report.converged());
+      most = std::max(most, report.iterations);
+      const double size = 1 + expected.norm();
+      near.see((velocity - expected).norm(), 1e-8 * size);
+      const Eigen::VectorXd impulse = solver.impulse();
+      Eigen::VectorXd again, spare, w = dense.jacobian * velocity;
+      write_impulse(problem, velocity, again);
+      rows.see((impulse - again).norm() + (solver.contact_velocity() - w).norm(),
+               1e-9 * (impulse.norm() + w.norm() + 1));
+      gap.see(std::abs(primal_cost(problem, velocity) + dual_cost(problem, impulse, spare)),
+              1e-10 * (1 + primal_cost(problem, velocity)));
+      const auto certificate = certify(problem, velocity, impulse);
+      certified.see(certificate.residual + certificate.natural_map_error +
+                        certificate.cone_violation / (1 + impulse.norm()),
+                    1e-9);
+    }
+    Eigen::MatrixXd w;
+    write_delassus(problem, w);
+    const Eigen::MatrixXd plain =
+        dense.jacobian * dense.momentum.llt().solve(dense.jacobian.transpose());
+    delassus.see((w - plain).norm(), 1e-12 * plain.norm());
+  });
+  CHECK(most <= 20);
+  delassus.check(60);
+  for (const WorstCase* law : {&near, &gap, &certified, &converged, &rows}) law->check(120);
+}
+
+TEST_CASE("constraints: a certificate bounds the error of any answer and names the worst",
+          "[contact][solvers][law]") {
+  WorstCase bound("velocity error bound"), gap("duality gap >= 0"), violated("violation is seen");
+  for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
+    const auto problem = build(raw);
+    const DenseDual dense(raw);
+    const auto solution = carom::solve_contact(problem, {.tolerance = 1e-12});
+    const Eigen::VectorXd difference = guess - solution.velocity;
+    const double error = std::sqrt(difference.dot(dense.momentum * difference));
+    const auto certificate = certify(problem, guess, solution.impulse);
+    bound.see(error, (1 + 1e-9) * certificate.velocity_error_bound + 1e-9);
+    gap.see(std::max(0.0, -certificate.duality_gap), 1e-12 * (1 + solution.impulse.norm()));
+    Eigen::VectorXd wrong = solution.impulse;
+    const Index last = problem.constraints().count() - 1;
+    carom::RowNumbers<double> far = carom::RowNumbers<double>::Constant(-1e3);
+    write_constraint_rows(problem, last, far, wrong);
+    violated.see_holds(certify(problem, solution.velocity, wrong).natural_map_error > 1e-3);
+  });
+  for (const WorstCase* law : {&bound, &gap, &violated}) law->check(40);
+}
+
+TEST_CASE("constraints: the worst of independent ones is named", "[contact][solvers][example]") {
+  ContactProblem<double> problem(0.01);
+  for (int b = 0; b < 3; ++b)
+    problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Ones());
+  problem.add_contact(0, Eigen::Matrix3d::Identity(), {.gap = 0, .stiffness = 1e4});
+  carom::WeightedConstraint<double> law;
+  law.set = carom::free_impulses<double>(3);
+  problem.add_constraint(1, Eigen::Matrix3d::Identity(), law);
+  problem.add_constraint(2, Eigen::Matrix3d::Identity(), law);
+  const auto solution = carom::solve_contact(problem);
+  for (const Index constraint : {0, 1}) {
+    Eigen::VectorXd wrong = solution.impulse;
+    wrong(3 + 3 * constraint + 1) += 0.1;
+    CHECK(certify(problem, solution.velocity, wrong).worst_contact == 1 + constraint);
+  }
+}
+
+TEST_CASE("constraints: their order leaves no trace", "[contact][solvers][law]") {
+  WorstCase same("bitwise equal velocities and impulses");
+  for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
+    ConstrainedProblem doubled = raw;  // with duplicates, which tie
+    doubled.constraints.push_back(raw.constraints.front());
+    std::vector<std::size_t> order(doubled.constraints.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::reverse(order.begin(), order.end());
+    ConstrainedProblem reversed = doubled;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      reversed.constraints[i] = doubled.constraints[order[i]];
+    }
+    SapSolver<double> first, second;
+    Eigen::VectorXd a = guess, b = guess;
+    const auto forward = build(doubled), backward = build(reversed);
+    bool equal = first.solve(forward, a).converged() && second.solve(backward, b).converged();
+    equal = equal && (a.array() == b.array()).all();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      equal =
+          equal &&
+          (constraint_rows(forward, Index(order[i]), Eigen::VectorXd(first.impulse())).array() ==
+           constraint_rows(backward, Index(i), Eigen::VectorXd(second.impulse())).array())
+              .all();
+    }
+    same.see_holds(equal);
+  });
+  same.check(40);
+}
+
+TEST_CASE("constraints: float follows double", "[contact][solvers][oracle]") {
+  WorstCase near("velocity in float");
+  for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
+    const auto exact = carom::solve_contact(build(raw), {.tolerance = 1e-12});
+    const auto problem = build<float>(raw);
+    SapSolver<float> solver({.tolerance = 1e-5f});
+    Eigen::VectorXf velocity = guess.cast<float>();
+    const auto report = solver.solve(problem, velocity);
+    CHECK(report.residual <= 1e-4f);
+    near.see((velocity.cast<double>() - exact.velocity).norm(), 1e-3 * (1 + exact.velocity.norm()));
+  });
+  near.check(40);
+}
+
+}  // namespace constraint_primal_test

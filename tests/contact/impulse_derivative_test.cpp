@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/impulse_derivative.hpp"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "carom/contact/curvature.hpp"
+
+#include "support/catch.hpp"
+#include "support/dense_problem.hpp"
+#include "support/dual.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace impulse_derivative_test {
+
+using carom::ConeRegion, carom::ContactWeights, carom::FrictionCone, carom::ImpulseDerivative;
+using carom::Index, carom::make_impulse_derivative, carom::RegionBoundary, carom::Vector3;
+using carom::testing::Dual, carom::testing::foot_on_cone, carom::testing::rounding;
+using carom::testing::VectorSource, carom::testing::WorstCase;
+
+static_assert(noexcept(make_impulse_derivative(std::declval<const FrictionCone<double>&>(),
+                                               std::declval<const ContactWeights<double>&>(),
+                                               std::declval<const Vector3<double>&>())));
+
+namespace {
+
+template <typename Scalar>
+struct Sample {
+  FrictionCone<Scalar> cone;
+  ContactWeights<Scalar> weights;
+  Vector3<Scalar> excess;
+};
+
+template <typename Scalar>
+ConeRegion region_of(const Sample<Scalar>& s, const Vector3<Scalar>& e) {
+  const Vector3<Scalar> y(e.x() / s.weights.tangent, e.y() / s.weights.tangent,
+                          e.z() / s.weights.normal);
+  return project(s.cone, s.weights, y).region;
+}
+
+template <typename Scalar, typename Visit>
+void for_each_sample(int count, const Visit& visit) {
+  VectorSource<Scalar> source(515u);
+  for (int k = 0; k < count; ++k) {
+    visit(Sample<Scalar>{{source.pick({0, 0.01, 0.5, 1, 10})},
+                         {source.positive(4), source.positive(4)},
+                         source.template vector<3>(3, 0.05)});
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("impulse_derivative: all slopes are those of the nearest point, by autodiff",
+                   "[contact][derivative]", float, double) {
+  using Scalar = TestType;
+  using Number = Dual<long double, 6>;
+  WorstCase impulse("impulse"), excess("by excess"), friction("by friction"), tangent("by R_t"),
+      normal("by R_n"), symmetric("symmetric");
+  std::array<int, 3> seen{};
+  for_each_sample<Scalar>(6000, [&](const Sample<Scalar>& s) {
+    const auto d = make_impulse_derivative(s.cone, s.weights, s.excess);
+    Vector3<Number> e;
+    for (std::size_t k = 0; k < 3; ++k) e(Index(k)) = Number::variable(s.excess(Index(k)), k);
+    const Number mu = Number::variable(s.cone.friction, 3),
+                 r_t = Number::variable(s.weights.tangent, 4),
+                 r_n = Number::variable(s.weights.normal, 5);
+    const Vector3<Number> foot =
+        foot_on_cone<Number>(mu, r_t, r_n, Vector3<Number>(e.x() / r_t, e.y() / r_t, e.z() / r_n));
+    ++seen[std::size_t(region_of(s, s.excess))];
+    if (d.margin <= 1e-5 * s.excess.norm()) return;  // rounding decides the region
+    const long double unit = rounding(300, Scalar(1)), size = d.impulse.norm();
+    // Of the slope by a number θ: as large as γ/θ, and as the impulse without the cone by θ.
+    const long double reach = s.excess.norm() / std::min(s.weights.tangent, s.weights.normal);
+    const long double mass = 1 / std::min(s.weights.tangent, s.weights.normal);
+    for (Index i = 0; i < 3; ++i) {
+      const auto& slope = foot(i).slope;
+      impulse.see(std::abs(d.impulse(i) - foot(i).value), unit * (size + 1e-3L * reach));
+      for (Index k = 0; k < 3; ++k) {
+        excess.see(std::abs(d.by_excess(i, k) - slope[std::size_t(k)]),
+                   10 * unit * mass * (1 + (long double)(s.cone.friction)), s.excess);
+        symmetric.see(std::abs(d.by_excess(i, k) - d.by_excess(k, i)), unit * mass);
+      }
+      friction.see(std::abs(d.by_friction(i) - slope[3]),
+                   10 * unit * (size + reach * (1 + (long double)(s.cone.friction))));
+      tangent.see(std::abs(d.by_tangent(i) - slope[4]), unit * reach / s.weights.tangent);
+      normal.see(std::abs(d.by_normal(i) - slope[5]), unit * reach / s.weights.normal);
+    }
+  });
+  for (const int count : seen) CHECK(count > 300);
+  for (const WorstCase* law : {&impulse, &excess, &friction, &tangent, &normal, &symmetric}) {
+    law->check(10000);
+  }
+}
+
+TEST_CASE("impulse_derivative: G is the curvature's, with friction", "[contact][law]") {
+  WorstCase same("G");
+  for_each_sample<double>(3000, [&](const Sample<double>& s) {
+    if (s.cone.friction == 0) return;
+    const auto d = make_impulse_derivative(s.cone, s.weights, s.excess);
+    const Vector3<double> y(s.excess.x() / s.weights.tangent, s.excess.y() / s.weights.tangent,
+                            s.excess.z() / s.weights.normal);
+    const auto g = make_curvature(s.cone, s.weights, y);
+    const Eigen::Matrix3d expected = g.root * g.root.transpose();
+    same.see((d.by_excess - expected).norm(), rounding(100, expected.norm()));
+  });
+  same.check(2000);
+}
+
+TEST_CASE("impulse_derivative: the margin is the distance to the next region", "[contact][law]") {
+  VectorSource<double> source(99u);
+  WorstCase inside("no change within the margin"), reached("a change just beyond it");
+  for_each_sample<double>(300, [&](const Sample<double>& s) {
+    if (s.cone.friction == 0) return;
+    const auto d = make_impulse_derivative(s.cone, s.weights, s.excess);
+    const ConeRegion here = region_of(s, s.excess);
+    const Eigen::Vector2d slip = s.excess.head<2>();
+    const double length = slip.norm();
+    if (length == 0 || d.margin < 1e-9 * s.excess.norm()) return;
+    for (int k = 0; k < 30; ++k) {
+      const Vector3<double> any = source.vector<3>(1, 0).normalized();
+      inside.see_holds(region_of<double>(s, s.excess + 0.999 * d.margin * any) == here);
+    }
+    // The nearest point lies in the half-plane of the slip and the normal.
+    bool changes = false;
+    for (int k = 0; k < 7200 && !changes; ++k) {
+      const double angle = k * 3.14159265358979 / 3600;
+      Vector3<double> step;
+      step << slip * (std::cos(angle) / length), std::sin(angle);
+      changes = region_of<double>(s, s.excess + 1.001 * d.margin * step) != here;
+    }
+    reached.see_holds(changes, s.cone.friction, s.weights.tangent, s.weights.normal, s.excess);
+  });
+  inside.check(3000);
+  reached.check(100);
+}
+
+TEST_CASE("impulse_derivative: on a boundary the margin is zero and the boundary named",
+          "[contact][example]") {
+  const auto at = [](double mu, double e1, double e2, double en) {
+    return make_impulse_derivative(FrictionCone<double>{mu}, ContactWeights<double>{2, 1},
+                                   Vector3<double>(e1, e2, en));
+  };
+  CHECK(at(0.5, 3, 4, 5).margin == Approx(0).margin(1e-15));  // ‖eₜ‖/2 = ½·5
+  CHECK(at(0.5, 3, 4, 5).nearest == RegionBoundary::stick_slide);
+  CHECK(at(0.5, 3, 4, -2.5).margin == Approx(0).margin(1e-15));
+  CHECK(at(0.5, 3, 4, -2.5).nearest == RegionBoundary::open_closed);
+  CHECK(at(0.5, 0, 0, 0).margin == 0);
+  CHECK(at(0.5, 0, 0, 0).nearest == RegionBoundary::open_closed);
+  CHECK(at(0.5, 0, 0, -3).margin == Approx(3 / std::sqrt(1.25)).epsilon(1e-14));
+  CHECK(at(0, 1, 0, 2).nearest == RegionBoundary::stick_slide);
+  CHECK(at(0, 1, 0, 2).margin == 1);
+  CHECK(at(0, 7, 0, 1e-3).nearest == RegionBoundary::open_closed);
+  CHECK(at(0, 7, 0, 1e-3).margin == Approx(1e-3));
+  CHECK(to_string(RegionBoundary::none) == std::string("none"));
+  CHECK(to_string(RegionBoundary::stick_slide) == std::string("stick_slide"));
+  CHECK(to_string(RegionBoundary::open_closed) == std::string("open_closed"));
+}
+
+TEST_CASE("impulse_derivative: without friction nothing holds the tangents, slipping or not",
+          "[contact][example]") {
+  for (const double slip : {0.0, 0.7}) {
+    const auto d = make_impulse_derivative(FrictionCone<double>{0}, ContactWeights<double>{2, 4},
+                                           Vector3<double>(slip, 0, 1));
+    const Eigen::Matrix3d expected = Eigen::Vector3d(0, 0, 0.25).asDiagonal();
+    CHECK(d.by_excess == expected);
+    CHECK(d.by_friction.z() == slip / 4);  // γₙ grows by μ‖eₜ‖/Rₙ
+    CHECK(d.by_friction.x() == (slip > 0 ? 0.25 : 0));
+  }
+}
+
+}  // namespace impulse_derivative_test

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/position_projection.hpp"
+
+#include <limits>
+#include <string>
+
+#include "carom/contact/delassus_form.hpp"
+
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/random.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace position_projection_test {
+
+using carom::ContactProblem, carom::Index, carom::MatrixX, carom::VectorX;
+using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_matrix;
+using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
+
+TEMPLATE_TEST_CASE("position projection: it is the step's contacts with gaps for velocities",
+                   "[contact][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(91u);
+  WorstCase same("W"), loads("q = gap"), weights("R");
+  ContactProblem<Scalar> moves(Scalar(0.3));
+  for (int sample = 0; sample < 40; ++sample) {
+    const auto problem = build<Scalar>(draw_constrained(source, {6, 1, 3, 7}, sample % 3));
+    const Index count = problem.contact_count();
+    const VectorX<Scalar> gaps = draw_matrix(source, count, 1).template cast<Scalar>();
+    const Scalar softness(1e-4f);
+    write_position_problem(problem, gaps, softness, moves);
+    CHECK(moves.contact_count() == count);
+    CHECK(moves.impulse_count() == 3 * count);  // constraints are left out
+    CHECK(moves.time_step() == 1);
+    CHECK(moves.free_velocity().isZero(0));
+    MatrixX<Scalar> before, after;
+    write_delassus(problem, before);
+    write_delassus(moves, after);
+    same.see((after - before.topLeftCorner(3 * count, 3 * count)).norm(),
+             rounding(20, before.norm()));
+    for (Index i = 0; i < count; ++i) {
+      CHECK(moves.cone(i).friction == 0);
+      loads.see((moves.bias_velocity(i) + gaps(i) * carom::Vector3<Scalar>::UnitZ()).norm(), 0);
+      // R is relative to the contact's inverse mass, as in every law of the library.
+      const auto [tangent, normal] = moves.regularization(i);
+      weights.see_holds(tangent == normal && normal > 0);
+      const auto block = carom::detail::diagonal_delassus(
+          problem.momentum_matrix(problem.side_body(i, 0)), problem.jacobian(i, 0).transpose());
+      if (problem.side_count(i) == 1) {
+        weights.see(std::abs(normal - softness * block.norm() / 3), rounding(8, normal));
+      }
+    }
+  }
+  for (const WorstCase* law : {&same, &loads, &weights}) law->check(40);
+}
+
+TEST_CASE("position projection: one body comes out along the normal, by the whole depth",
+          "[contact][example]") {
+  // Δq = A⁻¹ Jₙᵀ (Jₙ A⁻¹ Jₙᵀ)⁻¹ (−ϕ), the shortest in the norm of A; R → 0 by W + R.
+  VectorSource<double> source(92u);
+  for (int sample = 0; sample < 20; ++sample) {
+    ContactProblem<double> problem(0.01), moves(1.0);
+    const auto body = carom::testing::draw_body(source, 3, 1);
+    problem.add_body(body.momentum, body.free_velocity);
+    const Eigen::MatrixXd jacobian = draw_matrix(source, 3, 3);
+    problem.add_contact(0, jacobian, carom::WeightedContact<double>{0.7, {1, 1}, {1, 2, 3}});
+    const double depth = 0.01;
+    write_position_problem(problem, VectorX<double>(VectorX<double>::Constant(1, -depth)), 1e-9,
+                           moves);
+    const Eigen::VectorXd row = jacobian.row(2).transpose();
+    const Eigen::VectorXd response = body.momentum.llt().solve(row);
+    const double impulse = depth / row.dot(response);
+    VectorX<double> gamma(3), velocity;
+    gamma << 0, 0, impulse;
+    write_velocity(moves, gamma, velocity);
+    CHECK((velocity - impulse * response).norm() <= rounding(100, velocity.norm()));
+    CHECK(row.dot(velocity) == Approx(depth));
+    CHECK(moves.bias_velocity(0).z() == depth);
+  }
+}
+
+TEST_CASE("position projection: what is wrong is named", "[contact][input]") {
+  ContactProblem<double> problem(0.01), moves(1.0);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, 0));
+  for (int i = 0; i < 2; ++i) {
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0, {1, 1}, {0, 0, 0}});
+  }
+  const auto said = [&](const VectorX<double>& gaps, double softness) -> std::string {
+    try {
+      write_position_problem(problem, gaps, softness, moves);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  VectorX<double> gaps = Eigen::Vector2d(0, 1);
+  CHECK(said(gaps, 1e-6).empty());
+  CHECK(said(gaps, 0) == "softness: expected a finite number > 0, got 0");
+  gaps(1) = std::numeric_limits<double>::quiet_NaN();
+  CHECK(said(gaps, 1e-6) == "gaps entry 1: expected a finite number, got nan");
+  CHECK(said(VectorX<double>(Eigen::Vector3d(0, 0, 0)), 1e-6) == "gaps: size: expected 2, got 3");
+}
+
+}  // namespace position_projection_test

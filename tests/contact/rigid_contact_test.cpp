@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/rigid_contact.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "carom/contact/contact_problem.hpp"
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace rigid_contact_test {
+
+using carom::ContactProblem, carom::law_fault, carom::make_weighted, carom::rigid_bias;
+using carom::RigidContact;
+using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
+
+static_assert(noexcept(rigid_bias(std::declval<const RigidContact<double>&>(), 0.01)));
+static_assert(noexcept(make_weighted(std::declval<const RigidContact<double>&>(), 0.01, 1.0)));
+
+TEMPLATE_TEST_CASE("rigid contact: after the least velocity allowed the gap is what it should be",
+                   "[contact][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(81u);
+  WorstCase open("an open gap closes at most"), deep("a penetration is taken out by its share"),
+      bounce("u+ = e s");
+  for (int sample = 0; sample < 3000; ++sample) {
+    RigidContact<Scalar> contact;
+    const Scalar dt = source.positive(4);
+    contact.gap = source.entry(6);
+    contact.correction = Scalar(source.unit());
+    contact.restitution = source.pick({0, 0.5, 1});
+    contact.approach = source.entry(6);
+    const Scalar least = rigid_bias(contact, dt);
+    const bool closes = contact.approach > 0 && contact.gap <= dt * contact.approach;
+    const Scalar after = contact.gap + dt * least;
+    if (closes && contact.restitution > 0) {
+      bounce.see(std::abs(least - contact.restitution * contact.approach), 0, contact.gap);
+      bounce.see_holds(least > 0 && after > contact.gap);
+    } else if (contact.gap > 0) {
+      open.see(std::abs(after), rounding(2, contact.gap), contact.gap, dt);
+    } else {
+      const Scalar left = (1 - contact.correction) * contact.gap;
+      deep.see(std::abs(after - left), rounding(4, std::abs(contact.gap)), contact.gap, dt);
+    }
+  }
+  for (const WorstCase* law : {&open, &deep, &bounce}) law->check(300);
+}
+
+TEST_CASE("rigid contact: its defaults ask for nothing but no approach", "[contact][example]") {
+  const RigidContact<double> touching;
+  CHECK(rigid_bias(touching, 0.01) == 0);
+  CHECK(rigid_bias(RigidContact<double>{.gap = -0.1}, 0.01) == 0);
+  CHECK(rigid_bias(RigidContact<double>{.gap = 0.02}, 0.01) == -2);
+  CHECK(rigid_bias(RigidContact<double>{.restitution = 0.5, .approach = 3}, 0.01) == 1.5);
+  CHECK(rigid_bias(RigidContact<double>{.restitution = 0.5, .approach = -3}, 0.01) == 0);
+  // Too far away to close within the step: it only may come near.
+  CHECK(rigid_bias(RigidContact<double>{.gap = 0.04, .restitution = 0.5, .approach = 3}, 0.01) ==
+        -4);
+  const auto law =
+      make_weighted(RigidContact<double>{.friction = 0.3, .softness = 1e-4}, 0.01, 2.0);
+  CHECK(law.friction == 0.3);
+  CHECK(law.regularization.normal == 2e-4);
+  CHECK(law.regularization.tangent == 2e-4);
+  CHECK(law.bias_velocity.isZero(0));
+}
+
+TEST_CASE("rigid contact: problems take it, and name what is wrong", "[contact][input]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ContactProblem<double> problem(0.01);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  problem.add_body(unit, Eigen::Vector3d(0, 0, 0));
+  problem.add_contact(0, unit, RigidContact<double>{.gap = 0.02, .friction = 0.5});
+  CHECK(problem.bias_velocity(0) == Eigen::Vector3d(0, 0, -2));
+  const auto said = [&](const RigidContact<double>& law) {
+    return problem.check_contact(0, unit, law);
+  };
+  CHECK(said({.gap = nan}) == "contact 1: gap: expected a finite number, got nan");
+  CHECK(said({.friction = -1}) == "contact 1: friction: expected a finite number >= 0, got -1");
+  CHECK(said({.restitution = 1.5}) ==
+        "contact 1: restitution: expected a number in [0, 1], got 1.5");
+  CHECK(said({.restitution = nan}) ==
+        "contact 1: restitution: expected a number in [0, 1], got nan");
+  CHECK(said({.approach = nan}) == "contact 1: approach: expected a finite number, got nan");
+  CHECK(said({.correction = -0.5}) ==
+        "contact 1: correction: expected a number in [0, 1], got -0.5");
+  CHECK(said({.softness = 0}) == "contact 1: softness: expected a finite number > 0, got 0");
+  CHECK(said({}).empty());
+}
+
+}  // namespace rigid_contact_test

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include "carom/solvers/admm.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/projected_gradient.hpp"
+#include "carom/solvers/proximal_sap.hpp"
+
+#include "support/allocation_guard.hpp"
+#include "support/catch.hpp"
+#include "support/dual_problems.hpp"
+#include "support/stacks.hpp"
+
+using carom::Admm, carom::DelassusProblem, carom::FrictionLaw, carom::GaussSeidel,
+    carom::ProjectedGradient, carom::ProximalSap, carom::VisitOrder, carom::VectorX;
+using carom::testing::AllocationGuard;
+
+namespace {
+
+/// @param patterns  whether to show the solver every problem before.
+template <typename Solver>
+void check_solver(Solver solver, const std::vector<DelassusProblem<double>>& problems,
+                  bool patterns = false) {
+  std::vector<VectorX<double>> impulses;
+  for (const auto& problem : problems) {
+    impulses.push_back(VectorX<double>::Zero(problem.row_count()));
+  }
+  (void)solver.solve(problems[0], impulses[0]);
+  for (std::size_t step = 1; step < problems.size(); ++step) {
+    if (patterns) solver.prepare(problems[step]);
+    const std::size_t before = carom::testing::allocation_count;
+    bool converged = false;
+    {
+      const AllocationGuard guard;
+      converged = solver.solve(problems[step], impulses[step]).converged();
+    }
+    const std::size_t allocations = carom::testing::allocation_count - before;
+    CAPTURE(step);
+    CHECK(allocations == 0);
+    CHECK(converged);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("real time: after the largest problem, solvers in impulses allocate nothing",
+          "[real_time]") {
+  carom::testing::VectorSource<double> source(51u);
+  std::vector<DelassusProblem<double>> problems;
+  for (int step = 0; step < 8; ++step) {
+    problems.push_back(
+        assemble_dual(draw_dual(source, {step == 0 ? 60 : 2 + 3 * step, 6, 0.3, true, 0.2})));
+  }
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    check_solver(GaussSeidel<double>({.law = law, .order = VisitOrder::outward}), problems);
+    check_solver(ProjectedGradient<double>({.law = law}), problems);
+    check_solver(Admm<double>({.law = law}), problems, true);
+  }
+}
+
+TEST_CASE("real time: after the largest problem, the proximal loop allocates nothing",
+          "[real_time]") {
+  ProximalSap<double> solver;
+  for (const int boxes : {6, 2, 4, 6}) {
+    const auto problem =
+        carom::testing::build<double>(carom::testing::make_stack({.count = boxes}));
+    VectorX<double> velocity = problem.free_velocity();
+    const std::size_t before = carom::testing::allocation_count;
+    const bool first = boxes == 6 && solver.impulse().size() == 0;
+    bool converged = false;
+    if (first) {
+      converged = solver.solve(problem, velocity).converged();
+    } else {
+      const AllocationGuard guard;
+      converged = solver.solve(problem, velocity).converged();
+    }
+    const std::size_t allocations = carom::testing::allocation_count - before;
+    CAPTURE(boxes);
+    CHECK((first || allocations == 0));
+    CHECK(converged);
+  }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/coulomb_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/rigid_contact.hpp"
+#include "carom/contact/wrench_contact.hpp"
+
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/raw_problem.hpp"
+#include "support/stacks.hpp"
+#include "support/tolerance.hpp"
+
+namespace coulomb_solver_test {
+
+using carom::Compliance, carom::ContactProblem, carom::CoulombSolver, carom::FrictionLaw,
+    carom::Index, carom::SolveStatus, carom::VectorX;
+using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_problem,
+    carom::testing::VectorSource;
+
+namespace {
+
+/// Bodies and contacts drawn so that impulses exist: W is not singular by much, or v̂ = 0.
+template <typename Scalar>
+ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
+  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
+  for (auto& contact : raw.contacts) {
+    contact.law.friction = std::min(contact.law.friction, 0.3);
+    contact.law.bias_velocity.setZero();
+  }
+  return build<Scalar>(raw);
+}
+
+/// What holds of every answer: it is finite, its report is what can be measured of it, and the
+/// velocity is that of the impulses: A (v − v*) = Σ Jᵀ γ.
+template <typename Scalar>
+void check_answer(const ContactProblem<Scalar>& problem, const CoulombSolver<Scalar>& solver,
+                  const VectorX<Scalar>& velocity, const carom::SolveReport<Scalar>& report) {
+  using carom::testing::rounding;
+  const VectorX<Scalar>& impulse = solver.impulse();
+  REQUIRE(impulse.size() == problem.impulse_count());
+  REQUIRE(velocity.size() == problem.velocity_count());
+  CHECK((impulse.allFinite() && velocity.allFinite()));
+  const auto certificate = certify(solver.dual(), impulse, solver.options().law);
+  CHECK(report.residual == certificate.natural_map_error);
+  CHECK(report.residual_target == solver.options().tolerance);
+  CHECK((!report.converged() || report.residual <= report.residual_target));
+  VectorX<Scalar> momentum = VectorX<Scalar>::Zero(velocity.size());
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    const carom::Vector3<Scalar> own = impulse.template segment<3>(3 * i);
+    add_contact_momentum(problem, i, own, momentum);
+  }
+  for (Index c = 0; c < problem.constraints().count(); ++c) {
+    add_constraint_momentum(problem, c, constraint_rows(problem, c, impulse), momentum);
+  }
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    const carom::MatrixX<Scalar> mass = problem.momentum_matrix(b);
+    const VectorX<Scalar> change =
+        velocity.segment(start, size) - problem.free_velocity().segment(start, size);
+    const Scalar scale = mass.norm() * (velocity.norm() + problem.free_velocity().norm()) +
+                         momentum.norm() + impulse.norm();
+    CHECK((mass * change - momentum.segment(start, size)).norm() <= rounding(100, scale));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("coulomb_solver: random bodies, rigid or not, by either law", "[solvers][law]",
+                   float, double) {
+  using Scalar = TestType;
+  constexpr bool single = std::is_same_v<Scalar, float>;
+  VectorSource<double> source(61u);
+  for (int round = 0; round < 10; ++round) {
+    const auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    for (const Compliance compliance : {Compliance::given, Compliance::rigid}) {
+      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+        const Scalar tolerance = single ? Scalar(1e-5) : Scalar(1e-11);
+        CoulombSolver<Scalar> solver(
+            {.law = law, .compliance = compliance, .tolerance = tolerance});
+        VectorX<Scalar> velocity = problem.free_velocity();
+        const auto report = solver.solve(problem, velocity);
+        CAPTURE(round, to_string(law), int(compliance), report.residual, report.iterations);
+        CHECK(report.converged());
+        check_answer(problem, solver, velocity, report);
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("coulomb_solver: whatever the problem, the report is what can be measured",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(62u);
+  for (int round = 0; round < 6; ++round) {  // with friction of 10 and v̂: there may be no answer
+    const auto problem = build<Scalar>(draw_problem(source, {{6, 1, 3, 2}, 4 + 2 * round, 3, 3}));
+    CoulombSolver<Scalar> solver({.tolerance = Scalar(1e-5)});
+    VectorX<Scalar> velocity = problem.free_velocity();
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(round, report.residual, report.iterations);
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("coulomb_solver: the compliant convex problem is SapSolver's own", "[solvers][oracle]") {
+  VectorSource<double> source(63u);
+  for (int round = 0; round < 6; ++round) {
+    const auto problem = round < 3 ? build(draw_problem(source, {{6, 6, 3}, 6, 1, 1}))
+                                   : build(draw_constrained(source, {6, 3, 6}, 4));
+    CoulombSolver<double> solver(
+        {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-12});
+    carom::SapSolver<double> sap({.tolerance = 1e-13});
+    VectorX<double> velocity = problem.free_velocity(), expected = velocity;
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(round, report.residual, report.iterations);
+    CHECK(report.converged());
+    check_answer(problem, solver, velocity, report);
+    CHECK(sap.solve(problem, expected).residual <= 1e-10);
+    CHECK((velocity - expected).norm() <= 1e-8 * (1 + expected.norm()));
+  }
+}
+
+TEST_CASE("coulomb_solver: constraints of every shape beside contacts", "[solvers][law]") {
+  VectorSource<double> source(64u);
+  for (int round = 0; round < 8; ++round) {
+    const auto problem = build(draw_constrained(source, {6, 3, 6, 2}, 1 + round));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CoulombSolver<double> solver(
+          {.law = law, .compliance = Compliance::given, .tolerance = 1e-10});
+      VectorX<double> velocity = problem.free_velocity();
+      const auto report = solver.solve(problem, velocity);
+      CAPTURE(round, to_string(law), report.residual, report.iterations);
+      CHECK(report.converged());
+      check_answer(problem, solver, velocity, report);
+    }
+  }
+}
+
+TEST_CASE("coulomb_solver: a motor keeps its gains where contact is rigid", "[solvers][example]") {
+  // A block on the ground, drawn towards x = 1 by a spring with a damper; friction 0.1.
+  const double dt = 0.01, weight = 9.81 * dt, spring = 40, damper = 2, mu = 0.1;
+  ContactProblem<double> problem(dt);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -weight));
+  problem.add_contact(0, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.friction = mu});
+  problem.add_constraint(0, Eigen::RowVector3d(1, 0, 0),
+                         carom::Motor<double>{.position_error = -1,
+                                              .position_gain = spring,
+                                              .velocity_gain = damper,
+                                              .effort_limit = 1000});
+  CoulombSolver<double> solver({.tolerance = 1e-13});
+  VectorX<double> velocity;
+  const auto report = solver.solve(problem, velocity);
+  CHECK(report.converged());
+  check_answer(problem, solver, velocity, report);
+  // v = δt (k (1 − δt v) − d v) − μ δt g
+  const double expected = (dt * spring - mu * weight) / (1 + dt * (dt * spring + damper));
+  CHECK(velocity(0) == Approx(expected).epsilon(1e-10));
+  CHECK(std::abs(velocity(2)) <= 1e-11);
+}
+
+TEST_CASE("coulomb_solver: a stack, rigid, where impulses are many", "[solvers][law]") {
+  const auto problem = build(carom::testing::make_stack({.count = 4, .copies = 2, .push = 0.3}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    CoulombSolver<double> solver({.law = law, .tolerance = 1e-12});
+    VectorX<double> velocity = problem.free_velocity();
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(to_string(law), report.residual, report.iterations);
+    CHECK(report.converged());
+    check_answer(problem, solver, velocity, report);
+  }
+}
+
+TEST_CASE("coulomb_solver: from the impulses of the step before it takes fewer iterations",
+          "[solvers][law]") {
+  VectorSource<double> source(65u);
+  int cold = 0, warm = 0;
+  for (int round = 0; round < 5; ++round) {
+    auto raw = carom::testing::make_stack({.count = 3, .push = 0.1 * round});
+    const auto problem = build(raw);
+    CoulombSolver<double> solver({.tolerance = 1e-11});
+    VectorX<double> velocity = problem.free_velocity(), again;
+    cold += solver.solve(problem, velocity).iterations;
+    const VectorX<double> impulse = solver.impulse();
+    auto report = solver.solve_from(problem, impulse, again);
+    CHECK(report.converged());
+    CHECK(report.iterations == 0);  // it is the answer
+    CHECK(again == velocity);
+    check_answer(problem, solver, again, report);
+    CHECK(solver.solve_from(problem, solver.impulse(), again).iterations == 0);
+    CHECK(solver.impulse() == impulse);
+    for (auto& body : raw.bodies) body.free_velocity += 1e-4 * draw_matrix(source, 6, 1);
+    const auto next = build(raw);
+    report = solver.solve_from(next, impulse, again);
+    CAPTURE(round, report.iterations);
+    CHECK(report.converged());
+    check_answer(next, solver, again, report);
+    warm += report.iterations;
+  }
+  CAPTURE(cold, warm);
+  CHECK(warm < cold);
+}
+
+TEST_CASE("coulomb_solver: nothing to do, and guesses of any kind", "[solvers][law]") {
+  CoulombSolver<double> solver;
+  const ContactProblem<double> empty(0.01);
+  VectorX<double> velocity;
+  CHECK(solver.solve(empty, velocity).converged());
+  CHECK(velocity.size() == 0);
+  CHECK(solver.impulse().size() == 0);
+
+  ContactProblem<double> none(0.01);
+  none.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 2, 3));
+  CHECK(solver.solve(none, velocity).converged());
+  CHECK(velocity == Eigen::Vector3d(1, 2, 3));
+
+  const auto problem = build(carom::testing::make_stack({.count = 2}));
+  const VectorX<double> free = problem.free_velocity();
+  VectorX<double> expected = free;
+  solver = CoulombSolver<double>({.tolerance = 1e-12});
+  CHECK(solver.solve(problem, expected).converged());
+  for (const Index size : {0, 3, 100}) {  // a guess of another size is none
+    velocity = VectorX<double>::Constant(size, 7);
+    CHECK(solver.solve(problem, velocity).converged());
+    CHECK(velocity == expected);
+  }
+  velocity = 100 * free;
+  CHECK(solver.solve(problem, velocity).converged());
+  CHECK((velocity - expected).norm() <= 1e-9);
+}
+
+TEST_CASE("coulomb_solver: a guess that is no number is told, or left out", "[solvers][input]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto problem = build(carom::testing::make_stack({.count = 2}));
+  CoulombSolver<double> solver;
+  for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
+    VectorX<double> velocity = problem.free_velocity();
+    velocity(3) = bad;
+    const auto report = solver.solve(problem, velocity);
+    CHECK(report.status == SolveStatus::not_finite);
+    CHECK(std::isinf(report.residual));
+    CHECK(solver.impulse().isZero(0));
+    CHECK(velocity.head(3) == problem.free_velocity().head(3));  // as it was
+    VectorX<double> impulse = VectorX<double>::Zero(problem.impulse_count());
+    impulse(5) = bad;
+    velocity.setZero();
+    CHECK(solver.solve_from(problem, impulse, velocity).status == SolveStatus::not_finite);
+    CHECK(velocity.isZero(0));
+  }
+  VectorX<double> velocity = problem.free_velocity();
+  CHECK(solver.solve(problem, velocity).converged());  // it recovers
+}
+
+}  // namespace coulomb_solver_test

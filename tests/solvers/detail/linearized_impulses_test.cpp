@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/sap_derivative.hpp"
+
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/problem_change.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace linearized_impulses_test {
+
+using carom::ContactProblem, carom::ProblemDifferential, carom::SapDerivative, carom::VectorX;
+using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
+using carom::testing::draw_constrained, carom::testing::draw_matrix, carom::testing::for_each_drawn;
+using carom::testing::move, carom::testing::rounding, carom::testing::solve;
+using carom::testing::VectorSource, carom::testing::WorstCase;
+
+namespace {
+
+template <typename Visit>
+void for_each_problem(int count, const Visit& visit) {
+  for_each_drawn(
+      {count, 4411u},
+      [](VectorSource<double>& source, const std::vector<int>& sizes) {
+        return draw_constrained(source, sizes, 5);
+      },
+      visit);
+}
+
+}  // namespace
+
+TEST_CASE("sap_derivative: with constraints, each datum moves the solution as differences say",
+          "[solvers][derivative]") {
+  int used = 0, crossed = 0;
+  for_each_problem(30, [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+    const auto problem = build(raw);
+    const Eigen::VectorXd velocity = solve(problem, 1e-15);
+    SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
+    const auto report = derivative.linearize(problem, velocity);
+    REQUIRE(report.usable());
+    if (report.boundary_count > 0) return;  // a step might cross it
+    const auto all = draw_change(source, problem);
+    for (int part = 0; part < 5; ++part) {
+      ProblemDifferential<double> change;
+      change.set_zero(problem);
+      if (part == 0) change.free_velocity = all.free_velocity;
+      if (part == 1) change.bias_velocity = all.bias_velocity;
+      if (part == 2) change.constraint_bias_velocity = all.constraint_bias_velocity;
+      if (part == 3) change.constraint_regularization = all.constraint_regularization;
+      if (part == 4) change.matrices = all.matrices;
+      Eigen::VectorXd moved;
+      CHECK(derivative.push_forward(problem, change, moved).converged());
+      const double h = 1e-5;
+      const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
+                            behind = solve(build(move(raw, change, -h)), 1e-15);
+      const double error = ((ahead - behind) / (2 * h) - moved).norm();
+      // The boundaries of cones other than the contacts' are not looked for: a step may cross one.
+      ++used;
+      if (error > 3e-7 * (1 + moved.norm() + velocity.norm())) ++crossed;
+    }
+  });
+  CAPTURE(used, crossed);
+  CHECK(used >= 50);
+  CHECK(crossed <= used / 50);
+}
+
+TEMPLATE_TEST_CASE("sap_derivative: with constraints, the two products are each other's transposes",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  for (const double limit : {1e12, 0.0}) {  // a factor, conjugate gradients
+    WorstCase identity("<u, J w> = <J'u, w>");
+    for_each_problem(30, [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+      const auto problem = build<Scalar>(raw);
+      const VectorX<Scalar> velocity = solve(problem, Scalar(1e-6));
+      SapDerivative<Scalar> derivative({.factor_work_limit = limit});
+      REQUIRE(derivative.linearize(problem, velocity).usable());
+      const auto w = draw_change(source, problem);
+      const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).template cast<Scalar>();
+      VectorX<Scalar> moved;
+      ProblemDifferential<Scalar> gradient;
+      gradient.set_zero(problem);
+      static_cast<void>(derivative.push_forward(problem, w, moved));
+      static_cast<void>(derivative.pull_back(problem, u, gradient));
+      const Scalar size =
+          u.norm() * moved.norm() +
+          gradient.constraint_regularization.cwiseProduct(w.constraint_regularization).norm() +
+          gradient.constraint_bias_velocity.norm() * w.constraint_bias_velocity.norm() +
+          gradient.matrices.cwiseProduct(w.matrices).norm();
+      identity.see(std::abs(u.dot(moved) - gradient.dot(w)),
+                   rounding(limit > 0 ? 3000 : 200000, size));
+    });
+    identity.check(30);
+  }
+}
+
+TEST_CASE("sap_derivative: a motor at its limit no longer answers to its target",
+          "[solvers][scene]") {
+  // One mass m, a motor row γ = (v̂ − v)/R within ±b, so v = v* + γ/m.
+  const double mass = 2, weight = 0.25, target = 3;
+  for (const double bound : {10.0, 0.5}) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::Matrix<double, 1, 1>(mass), Eigen::Matrix<double, 1, 1>(0.0));
+    carom::WeightedConstraint<double> law;
+    law.set = carom::bounded_impulse(-bound, bound);
+    law.regularization(0) = weight;
+    law.bias_velocity(0) = target;
+    problem.add_constraint(0, Eigen::Matrix<double, 1, 1>(1.0), law);
+    const Eigen::VectorXd velocity = solve(problem, 1e-15);
+    const bool limited = bound < target / (weight + 1 / mass);
+    SapDerivative<double> derivative;
+    REQUIRE(derivative.linearize(problem, velocity).usable());
+    ProblemDifferential<double> gradient;
+    gradient.set_zero(problem);
+    CHECK(derivative.pull_back(problem, Eigen::VectorXd::Ones(1), gradient).converged());
+    const double share = limited ? 0 : 1 / (1 + mass * weight);  // v = v̂/(1 + m R)
+    CHECK(gradient.constraint_bias_velocity(0) == Approx(share));
+    CHECK(gradient.constraint_regularization(0) == Approx(-mass * target * share * share));
+    CHECK(gradient.free_velocity(0) == Approx(1 - share));
+    CHECK(derivative.constraint(0).impulse(0) == Approx(limited ? bound : mass * velocity(0)));
+  }
+}
+
+}  // namespace linearized_impulses_test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/gauss_seidel.hpp"
+
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/dual_problems.hpp"
+#include "support/dual_solver_laws.hpp"
+
+namespace gauss_seidel_test {
+
+using carom::FrictionLaw, carom::GaussSeidel, carom::GaussSeidelOptions, carom::VisitOrder,
+    carom::VectorX;
+using carom::testing::assemble_dual, carom::testing::draw_dual, carom::testing::DualShape,
+    carom::testing::VectorSource;
+
+namespace {
+
+const auto make = [](FrictionLaw law, auto tolerance, int limit) {
+  using Scalar = decltype(tolerance);
+  return GaussSeidel<Scalar>({.law = law, .tolerance = tolerance, .iteration_limit = limit});
+};
+
+}  // namespace
+
+TEST_CASE("gauss_seidel: solves problems of all shapes", "[solvers][law]") {
+  carom::testing::check_random_problems<double>(make, 40, DualShape{8, 3, 0.3, true, 0.1}, 1e-10,
+                                                100000);
+  carom::testing::check_random_problems<double>(make, 20, DualShape{8, 3, 0.5, false, 0.01}, 1e-10,
+                                                200000);
+  carom::testing::check_random_problems<float>(make, 20, DualShape{8, 3, 0.3, true, 0.1}, 1e-4f,
+                                               20000);
+}
+
+TEST_CASE("gauss_seidel: what every solver in impulses promises", "[solvers][law]") {
+  carom::testing::check_boundaries(make);
+  carom::testing::check_best_iterate(make);
+  carom::testing::check_scales(make);
+  carom::testing::check_closed_forms(make);
+  carom::testing::check_singular(make, 1e-6, 200000);
+  carom::testing::check_order(make);
+  carom::testing::check_against_sap(make);
+}
+
+TEST_CASE("gauss_seidel: one contact is solved in one sweep, exactly", "[solvers][law]") {
+  VectorSource<double> source(5u);
+  for (int round = 0; round < 50; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {1, 1, 2.0, false, 0.05}));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> impulse = VectorX<double>::Zero(3);
+      const auto report = make(law, 1e-13, 3).solve(problem, impulse);
+      CHECK(report.converged());
+      CHECK(report.iterations <= 1);
+    }
+  }
+}
+
+TEST_CASE("gauss_seidel: order, relaxation and sleep change the way, not the answer",
+          "[solvers][law]") {
+  VectorSource<double> source(6u);
+  for (int round = 0; round < 2; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {16, 6, 0.2, true, 0.2}));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> expected = VectorX<double>::Zero(problem.row_count());
+      CHECK(make(law, 1e-11, 100000).solve(problem, expected).converged());
+      for (const VisitOrder order :
+           {VisitOrder::forward, VisitOrder::alternating, VisitOrder::outward}) {
+        for (const double relaxation : {0.7, 1.2}) {
+          for (const int visits : {1, 1000000}) {
+            GaussSeidel<double> solver({.law = law,
+                                        .tolerance = 1e-11,
+                                        .iteration_limit = 100000,
+                                        .relaxation = relaxation,
+                                        .order = order,
+                                        .visits_to_sleep = visits});
+            VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+            CAPTURE(round, to_string(law), int(order), relaxation, visits);
+            CHECK(solver.solve(problem, impulse).converged());
+            CHECK((impulse - expected).norm() <= 1e-8 * (1 + expected.norm()));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("gauss_seidel: sweeps alone are those of solve", "[solvers][law]") {
+  VectorSource<double> source(7u);
+  const auto problem = assemble_dual(draw_dual(source, {12, 4, 0.3, true, 0.1}));
+  GaussSeidel<double> solver({.tolerance = 1e-10, .iteration_limit = 1000});
+  solver.prepare(problem);
+  VectorX<double> parts = VectorX<double>::Zero(3 * problem.part_count()), rows;
+  double change = 1;
+  for (int k = 0; k < 40; ++k) change = solver.sweep(problem, parts.data(), 10);
+  problem.write_rows(parts, rows);
+  CHECK(change <= 1e-10);
+  CHECK(certify(problem, rows, FrictionLaw::coulomb).natural_map_error <= 1e-10);
+}
+
+TEST_CASE("gauss_seidel: elliptic friction with one coefficient of zero is planar",
+          "[solvers][law]") {
+  VectorSource<double> source(8u);
+  for (int round = 0; round < 20; ++round) {
+    auto data = draw_dual(source, {1, 1, 0.5, false, 0.05});
+    for (const int axis : {0, 1}) {
+      carom::Vector3<double> mu(0, 0, 0);
+      mu(axis) = 0.4;
+      data.sets[0] = carom::cone_impulses<double>(carom::ImpulseShape::elliptic, mu);
+      VectorX<double> impulse = VectorX<double>::Zero(3);
+      CHECK(make(FrictionLaw::coulomb, 1e-12, 10).solve(assemble_dual(data), impulse).converged());
+      CHECK(impulse(1 - axis) == 0);
+      auto planar = data;
+      planar.sets[0] = carom::cone_impulses<double>(carom::ImpulseShape::planar, {0.4, 0, 0});
+      const Eigen::Vector2i rows(axis, 2);
+      planar.w = data.w(rows, rows).eval();
+      planar.q = data.q(rows).eval();
+      planar.r = data.r(rows).eval();
+      VectorX<double> flat = VectorX<double>::Zero(2);
+      CHECK(make(FrictionLaw::coulomb, 1e-12, 10).solve(assemble_dual(planar), flat).converged());
+      CHECK((flat - impulse(rows)).norm() <= 1e-12 * (1 + flat.norm()));
+    }
+  }
+}
+
+TEST_CASE("gauss_seidel: impulses that pull at no price", "[solvers][law]") {
+  // A shifted cone: γ + s ∈ ℱ. The problem in γ + s has the load q − W s.
+  VectorSource<double> source(9u);
+  for (int round = 0; round < 20; ++round) {
+    auto data = draw_dual(source, {1, 1, 0.5, false, 0.0});
+    auto shifted = data;
+    const Eigen::Vector3d shift(0.1, -0.2, 0.4);
+    shifted.sets[0].shift.head<3>() = shift;
+    data.q -= data.w * shift;
+    VectorX<double> plain = VectorX<double>::Zero(3), moved = plain;
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CHECK(make(law, 1e-12, 50).solve(assemble_dual(data), plain).converged());
+      CHECK(make(law, 1e-12, 50).solve(assemble_dual(shifted), moved).converged());
+      CHECK((moved + shift - plain).norm() <= 1e-10 * (1 + plain.norm()));
+    }
+  }
+}
+
+}  // namespace gauss_seidel_test

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "support/catch.hpp"
+#include "support/dual_problems.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+
+/// @file
+/// What every solver of DelassusProblem promises. `make(law, tolerance, limit)` returns one.
+namespace carom::testing {
+
+/// The report says what the certificate finds, and the answer is no worse than asked.
+template <typename Scalar>
+void check_answer(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
+                  const SolveReport<Scalar>& report, FrictionLaw law) {
+  const auto certificate = certify(problem, impulse, law);
+  CAPTURE(to_string(law), to_string(report.status), report.iterations, report.residual,
+          certificate.natural_map_error, certificate.worst_contact);
+  CHECK(std::abs(report.residual - certificate.natural_map_error) <=
+        rounding(200, Scalar(1) + report.residual));
+  CHECK(report.converged() == (report.residual <= report.residual_target));
+}
+
+template <typename Scalar, typename Make>
+void check_random_problems(const Make& make, int rounds, const DualShape& shape, Scalar tolerance,
+                           int limit) {
+  VectorSource<double> source(31u);
+  for (int round = 0; round < rounds; ++round) {
+    DualShape drawn = shape;
+    drawn.contacts = 1 + int(source.unit() * shape.contacts);
+    const auto problem = assemble_dual<Scalar>(draw_dual(source, drawn));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      auto solver = make(law, tolerance, limit);
+      VectorX<Scalar> impulse = VectorX<Scalar>::Zero(problem.row_count());
+      const auto report = solver.solve(problem, impulse);
+      CAPTURE(round, drawn.contacts);
+      check_answer(problem, impulse, report, law);
+      CHECK(report.converged());
+      const VectorX<Scalar> again = impulse;
+      const auto warm = solver.solve(problem, impulse);
+      CHECK(warm.iterations == 0);
+      CHECK(warm.converged());
+      CHECK(impulse == again);
+    }
+  }
+}
+
+/// Many contacts or few, none, one; a guess that is no number; a limit that ends it early.
+template <typename Make>
+void check_boundaries(const Make& make) {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    auto solver = make(law, 1e-10, 20000);
+    VectorX<double> impulse;
+    DelassusProblem<double> none;
+    none.assemble();
+    CHECK(solver.solve(none, impulse).converged());
+    // All open.
+    const auto open = assemble_dual(make_block(2, 0.5, {0.1, 0.2, 1}));
+    impulse = VectorX<double>::Ones(3);
+    CHECK(solver.solve(open, impulse).converged());
+    CHECK(impulse.norm() <= 1e-9);
+    // A guess that is not a number stays.
+    impulse(1) = std::numeric_limits<double>::quiet_NaN();
+    const auto refused = solver.solve(open, impulse);
+    CHECK(refused.status == SolveStatus::not_finite);
+    CHECK(refused.residual == std::numeric_limits<double>::infinity());
+    CHECK(std::isnan(impulse(1)));
+    CHECK(impulse(0) <= 1e-9);
+    // No iterations: the guess comes back with its own error.
+    const auto slope = assemble_dual(make_block(2, 0.1, {1, 0, -1}));
+    impulse = Eigen::Vector3d(0.3, 0, 1);
+    auto idle = make(law, 1e-10, 0);
+    const auto report = idle.solve(slope, impulse);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations == 0);
+    CHECK(impulse == Eigen::Vector3d(0.3, 0, 1));
+    check_answer(slope, impulse, report, law);
+  }
+}
+
+/// The best iterate comes back, however early the end.
+template <typename Make>
+void check_best_iterate(const Make& make) {
+  VectorSource<double> source(32u);
+  DualShape shape{20, 3, 1.0, true, 0.0};
+  for (int round = 0; round < 2; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, shape));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      double before = std::numeric_limits<double>::infinity();
+      for (const int limit : {0, 1, 3, 10, 200}) {
+        VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+        auto solver = make(law, 1e-12, limit);
+        const auto report = solver.solve(problem, impulse);
+        CAPTURE(round, limit);
+        check_answer(problem, impulse, report, law);
+        CHECK(report.iterations <= limit);
+        CHECK(report.residual <=
+              certify(problem, VectorX<double>(VectorX<double>::Zero(problem.row_count())), law)
+                  .natural_map_error);
+        CHECK(report.residual <= 1.5 * before);
+        before = report.residual;
+      }
+    }
+  }
+}
+
+/// Friction of zero and of a thousand; blocks over twelve decades of scale.
+template <typename Make>
+void check_scales(const Make& make) {
+  for (const double friction : {0.0, 1e-3, 0.5, 1e3}) {
+    for (const double mass : {1e-6, 1.0, 1e6}) {
+      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+        const auto problem = assemble_dual(make_block(mass, friction, {1, -0.3, -2}));
+        VectorX<double> impulse = VectorX<double>::Zero(3);
+        auto solver = make(law, 1e-10, 100000);
+        const auto report = solver.solve(problem, impulse);
+        CAPTURE(friction, mass, to_string(law));
+        CHECK(report.converged());
+        check_answer(problem, impulse, report, law);
+      }
+    }
+  }
+}
+
+/// A block that slides stays on the plane under Coulomb's law, v = v₀ − μ g δt, and separates with
+/// μ ‖uₜ‖ under the convex one; on a slope it sticks up to tan a = μ, and beyond accelerates by
+/// g (sin a − μ cos a).
+template <typename Make>
+void check_closed_forms(const Make& make) {
+  const double fall = 0.0981, mass = 3;
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    auto solver = make(law, 1e-13, 100000);
+    const double mu = 0.5, speed = 2;
+    const auto block = assemble_dual(make_block(mass, mu, {speed, 0, -fall}));
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    CHECK(solver.solve(block, impulse).converged());
+    if (law == FrictionLaw::coulomb) {
+      CHECK(std::abs(impulse(2) - mass * fall) <= 1e-11);
+      CHECK(std::abs(impulse(0) + mu * mass * fall) <= 1e-11);
+    } else {
+      const Eigen::Vector3d u = impulse / mass + Eigen::Vector3d(speed, 0, -fall);
+      CHECK(std::abs(u(2) - mu * u(0)) <= 1e-11);
+    }
+    for (const double angle : {0.2, 0.4, 0.46, 0.47, 0.8}) {
+      const auto slope =
+          assemble_dual(make_block(mass, mu, {fall * std::sin(angle), 0, -fall * std::cos(angle)}));
+      impulse.setZero();
+      CHECK(solver.solve(slope, impulse).converged());
+      const double v = impulse(0) / mass + fall * std::sin(angle);
+      const double along = std::max(0.0, fall * (std::sin(angle) - mu * std::cos(angle)));
+      CAPTURE(angle, v, along);
+      if (law == FrictionLaw::coulomb) CHECK(std::abs(v - along) <= 1e-11);
+      if (std::tan(angle) < mu) CHECK(std::abs(v) <= 1e-11);
+    }
+  }
+}
+
+/// W of less rank than rows, and as indefinite as rounding makes it, rigid.
+template <typename Make>
+void check_singular(const Make& make, double tolerance, int limit) {
+  VectorSource<double> source(33u);
+  for (int round = 0; round < 4; ++round) {
+    DualData data = draw_dual(source, {8, 2, 0.5, false, 0.0});
+    for (Index i = 0; i < data.w.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) {
+        const double noise = 1e-15 * data.w.trace() * source.unit();
+        data.w(i, j) -= noise;
+        data.w(j, i) -= noise;
+      }
+      data.w(i, i) -= 1e-15 * data.w.trace();
+    }
+    const auto problem = assemble_dual(data);
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+      auto solver = make(law, tolerance, limit);
+      const auto report = solver.solve(problem, impulse);
+      CAPTURE(round);
+      check_answer(problem, impulse, report, law);
+      CHECK(report.converged());
+    }
+  }
+  // Own blocks of rank one and zero.
+  for (const double keep : {0.0, 1.0}) {
+    DualData data = make_block(1, 0.5, {0.1, 0, -1});
+    data.w.topLeftCorner<2, 2>().setZero();
+    data.w(2, 2) = keep;
+    data.q(0) = 0;
+    if (keep == 0) data.q(2) = 0.5;
+    const auto problem = assemble_dual(data);
+    VectorX<double> impulse = VectorX<double>::Zero(3);
+    auto solver = make(FrictionLaw::coulomb, 1e-8, limit);
+    CHECK(solver.solve(problem, impulse).converged());
+    CHECK(std::abs(impulse(2) - keep) <= 1e-7);
+  }
+}
+
+/// A unique solution does not depend on the order in which contacts come.
+template <typename Make>
+void check_order(const Make& make) {
+  VectorSource<double> source(34u);
+  for (int round = 0; round < 2; ++round) {
+    const DualData data = draw_dual(source, {7, 3, 0.2, true, 0.3});
+    std::vector<Index> order(data.sets.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::reverse(order.begin(), order.end());
+    const auto problem = assemble_dual(data), turned = assemble_dual(data, order);
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      auto solver = make(law, 1e-12, 100000);
+      VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
+      CHECK(solver.solve(problem, impulse).converged());
+      CHECK(solver.solve(turned, other).converged());
+      for (Index i = 0; i < problem.count(); ++i) {
+        const Index mirrored = problem.count() - 1 - i, rows = problem.set(i).rows;
+        CHECK((impulse.segment(problem.first_row(i), rows) -
+               other.segment(turned.first_row(mirrored), rows))
+                  .norm() <= 1e-9 * (1 + impulse.norm()));
+      }
+    }
+  }
+}
+
+/// Two solvers have one answer where there is one.
+template <typename Make, typename Other>
+void check_agreement(const Make& make, const Other& make_other) {
+  VectorSource<double> source(36u);
+  for (int round = 0; round < 2; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {14, 4, 0.2, true, 0.2}));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
+      auto solver = make(law, 1e-12, 100000);
+      auto second = make_other(law, 1e-12, 100000);
+      CHECK(solver.solve(problem, impulse).converged());
+      CHECK(second.solve(problem, other).converged());
+      CAPTURE(round, to_string(law));
+      CHECK((impulse - other).norm() <= 1e-9 * (1 + impulse.norm()));
+    }
+  }
+}
+
+/// The compliant convex problem has the answer that Newton's method on the bodies gives.
+template <typename Make>
+void check_against_sap(const Make& make) {
+  VectorSource<double> source(35u);
+  for (int round = 0; round < 2; ++round) {
+    const RawProblem raw = draw_problem(source, {{6, 6, 3}, 6, 1, 1});
+    const ContactProblem<double> bodies = build(raw);
+    SapSolver<double> sap({.tolerance = 1e-13});
+    VectorX<double> velocity = bodies.free_velocity();
+    CHECK(sap.solve(bodies, velocity).residual <= 1e-11);
+    DelassusProblem<double> problem;
+    DelassusForm<double>().write(bodies, Compliance::given, problem);
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    auto solver = make(FrictionLaw::convex, 1e-12, 200000);
+    const auto report = solver.solve(problem, impulse);
+    CAPTURE(round, report.residual);
+    CHECK(report.converged());
+    CHECK((impulse - sap.impulse()).norm() <= 1e-7 * (1e-6 + impulse.norm()));
+  }
+}
+
+}  // namespace carom::testing

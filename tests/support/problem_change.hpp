@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "carom/contact/problem_differential.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "support/constrained_problem.hpp"
+
+/// @file
+/// Changes of a problem's data, and problems moved along them: for derivatives of the solution.
+namespace carom::testing {
+
+/// A change of the constraints' data; rows that share a weight go together.
+template <typename Scalar, typename Draw>
+void draw_constraint_change(const ConstraintList<Scalar>& list, const Draw& draw,
+                            ProblemDifferential<Scalar>& change) {
+  for (Scalar& x : change.constraint_bias_velocity) x = draw();
+  for (Index c = 0; c < list.count(); ++c) {
+    auto weights = change.constraint_regularization.segment(list.first_row(c), list.rows(c));
+    for (int i = 0; i < list.rows(c); ++i) weights(i) = list.law(c).regularization(i) * draw();
+    const ImpulseShape shape = list.law(c).set.shape;
+    if (shape != ImpulseShape::intervals && shape != ImpulseShape::elliptic) {
+      weights(1) = weights(0);
+    }
+    if (shape == ImpulseShape::rolling) weights(4) = weights(3);
+    for (int side = 0; side < list.side_count(c); ++side) {
+      for (int row = 0; row < list.rows(c); ++row) {
+        auto column = change.constraint_jacobian(c, side, row / 3).col(row % 3);
+        for (Index k = 0; k < column.size(); ++k) column(k) = draw();
+      }
+    }
+  }
+}
+
+/// A change of all data, as large as the data are; friction stays where it is zero.
+template <typename Scalar>
+[[nodiscard]] ProblemDifferential<Scalar> draw_change(VectorSource<double>& source,
+                                                      const ContactProblem<Scalar>& problem) {
+  const auto draw = [&] { return Scalar(2 * source.unit() - 1); };
+  ProblemDifferential<Scalar> change;
+  change.set_zero(problem);
+  for (Scalar& x : change.free_velocity) x = draw();
+  for (Scalar& x : change.bias_velocity) x = draw();
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    change.friction(i) = problem.cone(i).friction * draw();
+    change.regularization(2 * i) = problem.regularization(i).tangent * draw();
+    change.regularization(2 * i + 1) = problem.regularization(i).normal * draw();
+    for (int side = 0; side < problem.side_count(i); ++side) {
+      auto block = change.jacobian(i, side);
+      for (Index k = 0; k < block.size(); ++k) block(k) = draw();
+    }
+  }
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    auto block = change.momentum(b);
+    const Scalar size = problem.momentum_matrix(b).norm() / Scalar(4 * block.rows());
+    for (Index k = 0; k < block.size(); ++k) block(k) = size * draw();
+  }
+  draw_constraint_change(problem.constraints(), draw, change);
+  return change;
+}
+
+/// θ + h dθ.
+[[nodiscard]] inline RawProblem move(RawProblem raw, const ProblemDifferential<double>& change,
+                                     double h) {
+  Index start = 0;
+  for (std::size_t b = 0; b < raw.bodies.size(); ++b) {
+    const MatrixX<double> block = change.momentum(Index(b));
+    raw.bodies[b].momentum += (h / 2) * (block + block.transpose());
+    raw.bodies[b].free_velocity += h * change.free_velocity.segment(start, block.rows());
+    start += block.rows();
+  }
+  for (std::size_t k = 0; k < raw.contacts.size(); ++k) {
+    const Index i = Index(k);
+    RawContact& contact = raw.contacts[k];
+    contact.first_jacobian += h * change.jacobian(i, 0).transpose();
+    if (contact.second >= 0) contact.second_jacobian += h * change.jacobian(i, 1).transpose();
+    contact.law.friction += h * change.friction(i);
+    contact.law.regularization.tangent += h * change.regularization(2 * i);
+    contact.law.regularization.normal += h * change.regularization(2 * i + 1);
+    contact.law.bias_velocity += h * change.bias_velocity.segment<3>(3 * i);
+  }
+  return raw;
+}
+
+[[nodiscard]] inline ConstrainedProblem move(ConstrainedProblem raw,
+                                             const ProblemDifferential<double>& change, double h) {
+  raw.contacts = move(raw.contacts, change, h);
+  Index first_row = 0;
+  for (std::size_t k = 0; k < raw.constraints.size(); ++k) {
+    RawConstraint& constraint = raw.constraints[k];
+    const int rows = constraint.law.set.rows;
+    constraint.law.bias_velocity.head(rows) +=
+        h * change.constraint_bias_velocity.segment(first_row, rows);
+    constraint.law.regularization.head(rows) +=
+        h * change.constraint_regularization.segment(first_row, rows);
+    for (int row = 0; row < rows; ++row) {
+      const auto column = [&](int side) {
+        return change.constraint_jacobian(Index(k), side, row / 3).col(row % 3).transpose();
+      };
+      constraint.first_jacobian.row(row) += h * column(0);
+      if (constraint.second >= 0) constraint.second_jacobian.row(row) += h * column(1);
+    }
+    first_row += rows;
+  }
+  return raw;
+}
+
+/// v from the free velocity, whatever the solver says of it.
+template <typename Scalar>
+[[nodiscard]] VectorX<Scalar> solve(const ContactProblem<Scalar>& problem,
+                                    const Scalar& tolerance) {
+  SapSolver<Scalar> solver({.tolerance = tolerance});
+  VectorX<Scalar> velocity = problem.free_velocity();
+  static_cast<void>(solver.solve(problem, velocity));
+  return velocity;
+}
+
+/// How many problems to draw, from which seed.
+struct Samples {
+  int count;
+  std::uint32_t seed;
+};
+
+/// Calls visit(source, problem) with problems that draw(source, sizes) makes; in some of them no
+/// two bodies are of one size, in others some are.
+template <typename Draw, typename Visit>
+void for_each_drawn(const Samples& samples, const Draw& draw, const Visit& visit) {
+  const std::vector<std::vector<int>> sizes = {{6, 1, 3}, {7, 6, 6}, {12, 2}, {6, 1, 3}};
+  VectorSource<double> source(samples.seed);
+  for (int sample = 0; sample < samples.count; ++sample) {
+    visit(source, draw(source, sizes[std::size_t(sample) % sizes.size()]));
+  }
+}
+
+}  // namespace carom::testing

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/variational/impact_step_report.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "support/catch.hpp"
+#include "support/solve_status.hpp"
+
+namespace impact_step_report_test {
+
+using carom::ImpactEvent, carom::ImpactStatus, carom::ImpactStepOptions, carom::ImpactStepReport;
+using carom::SolveStatus, carom::StepOptions;
+
+TEMPLATE_TEST_CASE("impact_step_report: no status but converged counts as such",
+                   "[variational][example]", float, double) {
+  ImpactStepReport<TestType> report;
+  carom::testing::check_only_converged_counts(report);
+  report.status = SolveStatus::converged;
+  // What the law said is told apart from whether the step was made.
+  for (const auto status : {ImpactStatus::reflection_limit, ImpactStatus::wedged,
+                            ImpactStatus::collapsed, ImpactStatus::not_finite}) {
+    report.impact_status = status;
+    CHECK(report.converged());
+  }
+}
+
+TEMPLATE_TEST_CASE("impact_step_report: a fresh report claims nothing", "[variational][example]",
+                   float, double) {
+  const ImpactStepReport<TestType> report;
+  CHECK(report.status == SolveStatus::not_finite);
+  CHECK(report.iterations == 0);
+  CHECK(report.solves == 0);
+  CHECK(report.substeps == 1);
+  CHECK(report.impacts == 0);
+  CHECK(report.reflections == 0);
+  CHECK_FALSE(report.projected);
+  CHECK_FALSE(report.plastic);
+  CHECK(report.penetration == 0);
+  CHECK(report.impact_status == ImpactStatus::resolved);
+}
+
+TEMPLATE_TEST_CASE("impact_step_report: the default tolerances fit together in either precision",
+                   "[variational][example]", float, double) {
+  using Scalar = TestType;
+  const ImpactStepOptions<Scalar> options;
+  const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+  // Roots are found more sharply than gaps count as closed, and no more so than rounding allows.
+  CHECK(options.root_tolerance > epsilon);
+  CHECK(options.gap_tolerance == std::sqrt(epsilon) / 16);
+  CHECK(options.gap_tolerance > epsilon);
+  CHECK(options.gap_tolerance < Scalar(1e-3));
+  CHECK(options.root_tolerance < Scalar(1e-3));
+  CHECK(options.rest_share > 0);
+  CHECK(options.rest_share < Scalar(1e-3));
+  CHECK_FALSE(options.project_out);
+  CHECK(options.event_limit == 100'000);
+  CHECK(options.recorded_events == 1024);
+  CHECK(options.step.tolerance == StepOptions<Scalar>().tolerance);
+  CHECK(options.step.iteration_limit == StepOptions<Scalar>().iteration_limit);
+}
+
+TEMPLATE_TEST_CASE("impact_step_report: a fresh event is the first contact at time zero",
+                   "[variational][example]", float, double) {
+  const ImpactEvent<TestType> event;
+  CHECK(event.time == 0);
+  CHECK(event.contact == 0);
+}
+
+}  // namespace impact_step_report_test
