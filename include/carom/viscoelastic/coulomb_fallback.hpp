@@ -23,22 +23,25 @@ namespace carom::inline CAROM_ABI {
 /// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces; ContactNewton
 /// finds them, and with them which contacts stick, slide and open. Stiff contacts make W of many
 /// magnitudes, so that little of w is left in it: Newton's method on the law in terms of G follows,
-/// and what it reaches is judged by slip_error.
+/// and what it reaches is judged by slip_error. Coulomb's law is not monotone: where one start leads
+/// nowhere, others follow, spread over the cones always in the same way.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int newton_limit = 40;  ///< steps on G
+  static constexpr int start_limit = 64;   ///< first guesses
+  static constexpr int newton_limit = 40;  ///< steps on G after each
   static constexpr int share_limit = 10;   ///< halvings of a step
 
   CoulombFallback()
-      : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon()}) {}
+      : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
+                 .iteration_limit = 300}) {}
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
-    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &scale_, &load_}) v->grow(n);
+    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &best_, &scale_, &load_}) v->grow(n);
     factor_.grow(n, n);
     inverse_.grow(n, n);
     if (contact_count <= largest_) return;
@@ -54,8 +57,8 @@ class CoulombFallback {
   /// @param friction  μ, n [-], ≥ 0.
   /// @param guess     λ, 3n [N].
   /// @param target    slip_error at which to stop [-].
-  /// @return  residual: slip_error [-]; iterations: linear systems solved. no_progress when the
-  ///          target is not reached, or G is singular.
+  /// @return  residual: slip_error [-]; iterations: linear systems solved. The target is raised to
+  ///          the rounding of G w. no_progress when no start reaches it.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
   SolveReport<Scalar> solve(const Matrix& gain, const Values1& average, const Values2& friction,
@@ -70,15 +73,29 @@ class CoulombFallback {
     report.status = SolveStatus::no_progress;
     if (!invert(gain, average)) return report;
     assemble(friction);
-    report.iterations = solver_.solve(problem_, force_).iterations;
-    velocity_ = force_ - average;
-    multiply_by_inverse(velocity_);
-    for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
-    polish(gain, average, friction, report);
+    best_.setZero();
+    for (int start = 0; start < start_limit && !report.converged(); ++start) {
+      if (start > 0) write_start(start, average, friction);
+      report.iterations += solver_.solve(problem_, force_).iterations;
+      velocity_ = force_ - average;
+      multiply_by_inverse(velocity_);
+      for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
+      const Scalar error = polish(gain, average, friction, report);
+      if (!(error < report.residual)) continue;
+      report.residual = error;
+      best_ = velocity_;
+      const Scalar size = std::max(Scalar(average.norm()), Scalar(force_.norm()));
+      const Scalar rounding = std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() *
+                              (velocity_.norm() / size);
+      report.residual_target = std::max(target, rounding);
+      if (error <= report.residual_target) report.status = SolveStatus::converged;
+    }
+    velocity_ = best_;
+    static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
     return report;
   }
 
-  /// λ [N] and w [m/s], their difference from λ = λ_avg + G w being rounding.
+  /// λ = λ_avg + G w [N] and w [m/s].
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
 
@@ -94,9 +111,9 @@ class CoulombFallback {
       scale_(r) = Scalar(1) / std::sqrt(gain(r, r));
     }
     for (Index c = 0; c < n; ++c) {
-      for (Index r = 0; r < n; ++r) factor_(r, c) = scale_(r) * gain(r, c) * scale_(c);
+      for (Index r = 0; r < n; ++r) inverse_(r, c) = scale_(r) * gain(r, c) * scale_(c);
     }
-    if (!factor_cholesky(factor_.data(), n, n)) return false;
+    if (!factor_shifted()) return false;
     inverse_.setZero();
     for (Index c = 0; c < n; ++c) {
       Scalar* const column = inverse_.data() + c * n;
@@ -108,6 +125,43 @@ class CoulombFallback {
     load_ = -average;
     multiply_by_inverse(load_);
     return inverse_.allFinite() && load_.allFinite();
+  }
+
+  /// Factors inverse_, which has ones on its diagonal, made definite where rounding left it short.
+  [[nodiscard]] bool factor_shifted() noexcept {
+    const Index n = inverse_.rows();
+    const Scalar rounding = Scalar(double(n)) * std::numeric_limits<Scalar>::epsilon();
+    for (Scalar shift(0); shift < Scalar(1); shift = 10 * std::max(shift, rounding)) {
+      factor_ = inverse_;
+      factor_.diagonal().array() += shift;
+      if (factor_cholesky(factor_.data(), n, n)) return true;
+    }
+    return false;
+  }
+
+  /// The first guess number `start` ≥ 1: no force; λ_avg in its cones; forces of all directions in
+  /// the cones, by multiples of the golden ratio.
+  template <typename Values1, typename Values2>
+  void write_start(int start, const Values1& average, const Values2& friction) noexcept {
+    force_.setZero();
+    if (start == 1) return;
+    constexpr Scalar golden = Scalar(0.618033988749894848), plastic = Scalar(0.754877666246692760);
+    const Scalar largest = average.template lpNorm<Eigen::Infinity>();
+    for (Index i = 0; i < friction.size(); ++i) {
+      auto f = force_.template segment<3>(3 * i);
+      if (start == 2) {
+        f = project(FrictionCone<Scalar>{friction(i)},
+                    Vector3<Scalar>(average.template segment<3>(3 * i)))
+                .point;
+        continue;
+      }
+      const Scalar number = Scalar(double(start - 2) * double(2 * i + 1));
+      const Scalar normal = number * golden - std::floor(number * golden);
+      const Scalar turn = number * plastic - std::floor(number * plastic);
+      const Scalar angle = turn * Scalar(6.283185307179586);
+      const Scalar tangent = friction(i) * normal * largest;
+      f << tangent * std::cos(angle), tangent * std::sin(angle), normal * largest;
+    }
   }
 
   /// x ← G⁻¹ x by G's factor.
@@ -143,9 +197,9 @@ class CoulombFallback {
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
-  /// Newton's method on the law in terms of G from velocity_ and the modes at hand.
+  /// Newton's method on the law in terms of G from velocity_ and the modes at hand; the error left.
   template <typename Matrix, typename Values1, typename Values2>
-  void polish(const Matrix& gain, const Values1& average, const Values2& friction,
+  Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
               SolveReport<Scalar>& report) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const ConeRegion region = newton_.region(i);
@@ -155,7 +209,6 @@ class CoulombFallback {
     }
     Scalar error = slip_error(gain, average, friction, velocity_, force_);
     kept_ = velocity_;
-    report.residual = error;
     for (int k = 0; k < newton_limit; ++k) {
       if (!newton_.compute(gain, force_, friction, velocity_)) break;
       Scalar share(1), best = std::numeric_limits<Scalar>::infinity();
@@ -174,8 +227,7 @@ class CoulombFallback {
       error = slip_error(gain, average, friction, velocity_, force_);
       take_modes(gain, friction);
     }
-    report.residual = slip_error(gain, average, friction, velocity_, force_);
-    if (report.residual <= report.residual_target) report.status = SolveStatus::converged;
+    return slip_error(gain, average, friction, velocity_, force_);
   }
 
   /// Modes by the natural map of velocity_ and force_.
@@ -195,7 +247,7 @@ class CoulombFallback {
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
   Growing<MatrixX<Scalar>> factor_, inverse_;
-  Vector force_, velocity_, kept_, trial_, scale_, load_;
+  Vector force_, velocity_, kept_, trial_, best_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI
