@@ -20,16 +20,17 @@ namespace carom::inline CAROM_ABI {
 /// Coulomb's law of viscoelastic contacts, λ = λ_avg + G w, for problems that sweeps over contacts
 /// do not solve.
 ///
-/// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces; ContactNewton
-/// finds them, and with them which contacts stick, slide and open. Stiff contacts make W of many
-/// magnitudes, so that little of w is left in it: Newton's method on the law in terms of G follows,
-/// and what it reaches is judged by slip_error. Coulomb's law is not monotone: where one start leads
-/// nowhere, others follow, spread over the cones always in the same way.
+/// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
+/// ContactNewton finds them, and with them which contacts stick, slide and open. Stiff contacts
+/// make W of many magnitudes, so that little of w is left in it: Newton's method on the law in
+/// terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not monotone:
+/// where one guess leads nowhere, G + t I is solved for falling t, each from the one before, since
+/// large t keeps contacts apart; then follow guesses spread over the cones, always the same.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 64;   ///< first guesses
+  static constexpr int start_limit = 64;   ///< first guesses, the way over G + t I among them
   static constexpr int newton_limit = 40;  ///< steps on G after each
   static constexpr int share_limit = 10;   ///< halvings of a step
 
@@ -42,8 +43,7 @@ class CoulombFallback {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
     for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &best_, &scale_, &load_}) v->grow(n);
-    factor_.grow(n, n);
-    inverse_.grow(n, n);
+    for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
     if (contact_count <= largest_) return;
     largest_ = contact_count;
     inverse_.setIdentity();
@@ -71,22 +71,17 @@ class CoulombFallback {
     velocity_.setZero();
     if (!guess.allFinite() || !average.allFinite() || !gain.allFinite()) return report;
     report.status = SolveStatus::no_progress;
-    if (!invert(gain, average)) return report;
-    assemble(friction);
     best_.setZero();
     for (int start = 0; start < start_limit && !report.converged(); ++start) {
-      if (start > 0) write_start(start, average, friction);
-      report.iterations += solver_.solve(problem_, force_).iterations;
-      velocity_ = force_ - average;
-      multiply_by_inverse(velocity_);
-      for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
-      const Scalar error = polish(gain, average, friction, report);
+      if (start == 1) follow(gain, average, friction, report);
+      if (start > 1) write_start(start, average, friction);
+      const Scalar error = attempt(gain, average, friction, report);
       if (!(error < report.residual)) continue;
       report.residual = error;
       best_ = velocity_;
       const Scalar size = std::max(Scalar(average.norm()), Scalar(force_.norm()));
-      const Scalar rounding = std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() *
-                              (velocity_.norm() / size);
+      const Scalar rounding =
+          std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() * (velocity_.norm() / size);
       report.residual_target = std::max(target, rounding);
       if (error <= report.residual_target) report.status = SolveStatus::converged;
     }
@@ -101,6 +96,32 @@ class CoulombFallback {
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
+
+  /// Solves for a gain from force_; leaves w and λ. The error reached.
+  template <typename Matrix, typename Values1, typename Values2>
+  Scalar attempt(const Matrix& gain, const Values1& average, const Values2& friction,
+                 SolveReport<Scalar>& report) noexcept {
+    if (!invert(gain, average)) return std::numeric_limits<Scalar>::infinity();
+    assemble(friction);
+    report.iterations += solver_.solve(problem_, force_).iterations;
+    velocity_ = force_ - average;
+    multiply_by_inverse(velocity_);
+    for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
+    return polish(gain, average, friction, report);
+  }
+
+  /// Leads forces from a gain so large that contacts hardly act on each other down to their own.
+  template <typename Matrix, typename Values1, typename Values2>
+  void follow(const Matrix& gain, const Values1& average, const Values2& friction,
+              SolveReport<Scalar>& report) noexcept {
+    const Scalar largest = gain.diagonal().maxCoeff();
+    force_.setZero();
+    for (Scalar share(1); share > std::numeric_limits<Scalar>::epsilon(); share /= 4) {
+      shifted_ = gain;
+      shifted_.diagonal().array() += share * largest;
+      static_cast<void>(attempt(shifted_, average, friction, report));
+    }
+  }
 
   /// W = S (S G S)⁻¹ S, S = diag(G)^−½, and −W λ_avg.
   template <typename Matrix, typename Values>
@@ -139,23 +160,23 @@ class CoulombFallback {
     return false;
   }
 
-  /// The first guess number `start` ≥ 1: no force; λ_avg in its cones; forces of all directions in
-  /// the cones, by multiples of the golden ratio.
+  /// The first guess number `start` ≥ 2: no force; λ_avg in its cones; forces of all directions in
+  /// the cones, by multiples of the golden ratio and the like.
   template <typename Values1, typename Values2>
   void write_start(int start, const Values1& average, const Values2& friction) noexcept {
     force_.setZero();
-    if (start == 1) return;
+    if (start == 2) return;
     constexpr Scalar golden = Scalar(0.618033988749894848), plastic = Scalar(0.754877666246692760);
     const Scalar largest = average.template lpNorm<Eigen::Infinity>();
     for (Index i = 0; i < friction.size(); ++i) {
       auto f = force_.template segment<3>(3 * i);
-      if (start == 2) {
+      if (start == 3) {
         f = project(FrictionCone<Scalar>{friction(i)},
                     Vector3<Scalar>(average.template segment<3>(3 * i)))
                 .point;
         continue;
       }
-      const Scalar number = Scalar(double(start - 2) * double(2 * i + 1));
+      const Scalar number = Scalar(double(start - 3) * double(2 * i + 1));
       const Scalar normal = number * golden - std::floor(number * golden);
       const Scalar turn = number * plastic - std::floor(number * plastic);
       const Scalar angle = turn * Scalar(6.283185307179586);
@@ -200,7 +221,7 @@ class CoulombFallback {
   /// Newton's method on the law in terms of G from velocity_ and the modes at hand; the error left.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
-              SolveReport<Scalar>& report) noexcept {
+                SolveReport<Scalar>& report) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const ConeRegion region = newton_.region(i);
       auto w = velocity_.template segment<3>(3 * i);
@@ -235,10 +256,9 @@ class CoulombFallback {
   void take_modes(const Matrix& gain, const Values& friction) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const Scalar size = gain.diagonal().template segment<3>(3 * i).sum() / 3;
-      newton_.region(i) =
-          slip_gap<Scalar>(force_.template segment<3>(3 * i), velocity_.template segment<3>(3 * i),
-                           friction(i), size)
-              .region;
+      newton_.region(i) = slip_gap<Scalar>(force_.template segment<3>(3 * i),
+                                           velocity_.template segment<3>(3 * i), friction(i), size)
+                              .region;
     }
   }
 
@@ -246,7 +266,7 @@ class CoulombFallback {
   ContactNewton<Scalar> solver_;
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
-  Growing<MatrixX<Scalar>> factor_, inverse_;
+  Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
   Vector force_, velocity_, kept_, trial_, best_, scale_, load_;
 };
 

@@ -55,9 +55,8 @@ template <typename Matrix, typename Values1, typename Values2, typename Values3,
   Scalar squared(0);
   for (Index i = 0; i < friction.size(); ++i) {
     const Scalar size = gain.diagonal().template segment<3>(3 * i).sum() / 3;
-    const SlipGap<Scalar> gap =
-        slip_gap<Scalar>(force.template segment<3>(3 * i), velocity.template segment<3>(3 * i),
-                         friction(i), size);
+    const SlipGap<Scalar> gap = slip_gap<Scalar>(
+        force.template segment<3>(3 * i), velocity.template segment<3>(3 * i), friction(i), size);
     squared += gap.gap.squaredNorm();
   }
   if (!(squared > Scalar(0))) {
