@@ -30,9 +30,10 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 64;   ///< first guesses, the way over G + t I among them
-  static constexpr int newton_limit = 40;  ///< steps on G after each
-  static constexpr int share_limit = 10;   ///< halvings of a step
+  static constexpr int start_limit = 64;    ///< first guesses, the way over G + t I among them
+  static constexpr int follow_limit = 100;  ///< shifts on the way over G + t I
+  static constexpr int newton_limit = 40;   ///< steps on G after each
+  static constexpr int share_limit = 10;    ///< halvings of a step
 
   CoulombFallback()
       : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
@@ -42,7 +43,8 @@ class CoulombFallback {
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
-    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &best_, &scale_, &load_}) v->grow(n);
+    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &best_, &held_, &scale_, &load_})
+      v->grow(n);
     for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
     if (contact_count <= largest_) return;
     largest_ = contact_count;
@@ -116,11 +118,24 @@ class CoulombFallback {
               SolveReport<Scalar>& report) noexcept {
     const Scalar largest = gain.diagonal().maxCoeff();
     force_.setZero();
-    for (Scalar share(1); share > std::numeric_limits<Scalar>::epsilon(); share /= 4) {
+    held_ = force_;
+    Scalar good(16), factor(4);
+    for (int k = 0; k < follow_limit && good > std::numeric_limits<Scalar>::epsilon(); ++k) {
+      const Scalar share = good / factor;
       shifted_ = gain;
       shifted_.diagonal().array() += share * largest;
-      static_cast<void>(attempt(shifted_, average, friction, report));
+      const Scalar error = attempt(shifted_, average, friction, report);
+      const bool solved = error <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
+      if (!solved && factor > Scalar(1.01)) {  // nearer to where it was good
+        force_ = held_;
+        factor = std::sqrt(factor);
+        continue;
+      }
+      if (solved) held_ = force_;
+      good = share;
+      factor = std::min(factor * factor, Scalar(4));
     }
+    force_ = held_;
   }
 
   /// W = S (S G S)⁻¹ S, S = diag(G)^−½, and −W λ_avg.
@@ -267,7 +282,7 @@ class CoulombFallback {
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
   Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
-  Vector force_, velocity_, kept_, trial_, best_, scale_, load_;
+  Vector force_, velocity_, kept_, trial_, best_, held_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI
