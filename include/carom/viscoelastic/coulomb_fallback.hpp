@@ -75,8 +75,8 @@ class CoulombFallback {
     report.status = SolveStatus::no_progress;
     best_.setZero();
     for (int start = 0; start < start_limit && !report.converged(); ++start) {
-      if (start == 1) follow(gain, average, friction, report);
-      if (start > 1) write_start(start, average, friction);
+      if (start == 1 || start == 2) follow(gain, average, friction, start == 2, report);
+      if (start > 2) write_start(start, average, friction);
       const Scalar error = attempt(gain, average, friction, report);
       if (!(error < report.residual)) continue;
       report.residual = error;
@@ -113,8 +113,9 @@ class CoulombFallback {
   }
 
   /// Leads forces from a gain so large that contacts hardly act on each other down to their own.
+  /// @param scaled  adds multiples of G's diagonal, else of I.
   template <typename Matrix, typename Values1, typename Values2>
-  void follow(const Matrix& gain, const Values1& average, const Values2& friction,
+  void follow(const Matrix& gain, const Values1& average, const Values2& friction, bool scaled,
               SolveReport<Scalar>& report) noexcept {
     const Scalar largest = gain.diagonal().maxCoeff();
     force_.setZero();
@@ -123,7 +124,11 @@ class CoulombFallback {
     for (int k = 0; k < follow_limit && good > std::numeric_limits<Scalar>::epsilon(); ++k) {
       const Scalar share = good / factor;
       shifted_ = gain;
-      shifted_.diagonal().array() += share * largest;
+      if (scaled) {
+        shifted_.diagonal() += share * gain.diagonal();
+      } else {
+        shifted_.diagonal().array() += share * largest;
+      }
       const Scalar error = attempt(shifted_, average, friction, report);
       const bool solved = error <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
       if (!solved && factor > Scalar(1.01)) {  // nearer to where it was good
@@ -175,23 +180,23 @@ class CoulombFallback {
     return false;
   }
 
-  /// The first guess number `start` ≥ 2: no force; λ_avg in its cones; forces of all directions in
+  /// The first guess number `start` ≥ 3: no force; λ_avg in its cones; forces of all directions in
   /// the cones, by multiples of the golden ratio and the like.
   template <typename Values1, typename Values2>
   void write_start(int start, const Values1& average, const Values2& friction) noexcept {
     force_.setZero();
-    if (start == 2) return;
+    if (start == 3) return;
     constexpr Scalar golden = Scalar(0.618033988749894848), plastic = Scalar(0.754877666246692760);
     const Scalar largest = average.template lpNorm<Eigen::Infinity>();
     for (Index i = 0; i < friction.size(); ++i) {
       auto f = force_.template segment<3>(3 * i);
-      if (start == 3) {
+      if (start == 4) {
         f = project(FrictionCone<Scalar>{friction(i)},
                     Vector3<Scalar>(average.template segment<3>(3 * i)))
                 .point;
         continue;
       }
-      const Scalar number = Scalar(double(start - 3) * double(2 * i + 1));
+      const Scalar number = Scalar(double(start - 4) * double(2 * i + 1));
       const Scalar normal = number * golden - std::floor(number * golden);
       const Scalar turn = number * plastic - std::floor(number * plastic);
       const Scalar angle = turn * Scalar(6.283185307179586);
