@@ -25,12 +25,13 @@ namespace carom::inline CAROM_ABI {
 /// make W of many magnitudes, so that little of w is left in it: Newton's method on the law in
 /// terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not monotone:
 /// where one guess leads nowhere, G + t I is solved for falling t, each from the one before, since
-/// large t keeps contacts apart; then follow guesses spread over the cones, always the same.
+/// large t keeps contacts apart; should that fail, loads a little off lead to where the true one is
+/// solved.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 64;    ///< first guesses, the way over G + t I among them
+  static constexpr int start_limit = 20;    ///< first guesses, the way over G + t I among them
   static constexpr int follow_limit = 100;  ///< shifts on the way over G + t I
   static constexpr int newton_limit = 40;   ///< steps on G after each
   static constexpr int share_limit = 10;    ///< halvings of a step
@@ -43,7 +44,8 @@ class CoulombFallback {
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
-    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &best_, &held_, &scale_, &load_})
+    for (Vector* v :
+         {&force_, &velocity_, &kept_, &trial_, &best_, &held_, &moved_, &scale_, &load_})
       v->grow(n);
     for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
     if (contact_count <= largest_) return;
@@ -75,8 +77,11 @@ class CoulombFallback {
     report.status = SolveStatus::no_progress;
     best_.setZero();
     for (int start = 0; start < start_limit && !report.converged(); ++start) {
-      if (start == 1 || start == 2) follow(gain, average, friction, start == 2, report);
-      if (start > 2) write_start(start, average, friction);
+      if (start > 0) write_start(start, average, friction);
+      if (start > 2) {
+        disturb(start - 3, average);
+        follow(gain, friction, start % 2 == 0, report);
+      }
       const Scalar error = attempt(gain, average, friction, report);
       if (!(error < report.residual)) continue;
       report.residual = error;
@@ -88,13 +93,14 @@ class CoulombFallback {
       if (error <= report.residual_target) report.status = SolveStatus::converged;
     }
     velocity_ = best_;
-    static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
+    place(gain, average, friction, report.converged());
     return report;
   }
 
-  /// λ = λ_avg + G w [N] and w [m/s].
+  /// λ [N], in the cones, and w [m/s]; λ_avg + G w − λ is no more than the residual.
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
+  [[nodiscard]] ConeRegion region(Index contact) const noexcept { return newton_.region(contact); }
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
@@ -114,11 +120,10 @@ class CoulombFallback {
 
   /// Leads forces from a gain so large that contacts hardly act on each other down to their own.
   /// @param scaled  adds multiples of G's diagonal, else of I.
-  template <typename Matrix, typename Values1, typename Values2>
-  void follow(const Matrix& gain, const Values1& average, const Values2& friction, bool scaled,
+  template <typename Matrix, typename Values>
+  void follow(const Matrix& gain, const Values& friction, bool scaled,
               SolveReport<Scalar>& report) noexcept {
     const Scalar largest = gain.diagonal().maxCoeff();
-    force_.setZero();
     held_ = force_;
     Scalar good(16), factor(4);
     for (int k = 0; k < follow_limit && good > std::numeric_limits<Scalar>::epsilon(); ++k) {
@@ -129,7 +134,7 @@ class CoulombFallback {
       } else {
         shifted_.diagonal().array() += share * largest;
       }
-      const Scalar error = attempt(shifted_, average, friction, report);
+      const Scalar error = attempt(shifted_, moved_, friction, report);
       const bool solved = error <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
       if (!solved && factor > Scalar(1.01)) {  // nearer to where it was good
         force_ = held_;
@@ -180,28 +185,27 @@ class CoulombFallback {
     return false;
   }
 
-  /// The first guess number `start` ≥ 3: no force; λ_avg in its cones; forces of all directions in
-  /// the cones, by multiples of the golden ratio and the like.
+  /// Guesses that cost nothing: no force, or λ_avg in its cones.
   template <typename Values1, typename Values2>
   void write_start(int start, const Values1& average, const Values2& friction) noexcept {
     force_.setZero();
-    if (start == 3) return;
-    constexpr Scalar golden = Scalar(0.618033988749894848), plastic = Scalar(0.754877666246692760);
-    const Scalar largest = average.template lpNorm<Eigen::Infinity>();
+    if (start != 2) return;
     for (Index i = 0; i < friction.size(); ++i) {
-      auto f = force_.template segment<3>(3 * i);
-      if (start == 4) {
-        f = project(FrictionCone<Scalar>{friction(i)},
-                    Vector3<Scalar>(average.template segment<3>(3 * i)))
-                .point;
-        continue;
-      }
-      const Scalar number = Scalar(double(start - 4) * double(2 * i + 1));
-      const Scalar normal = number * golden - std::floor(number * golden);
-      const Scalar turn = number * plastic - std::floor(number * plastic);
-      const Scalar angle = turn * Scalar(6.283185307179586);
-      const Scalar tangent = friction(i) * normal * largest;
-      f << tangent * std::cos(angle), tangent * std::sin(angle), normal * largest;
+      const Vector3<Scalar> own = average.template segment<3>(3 * i);
+      force_.template segment<3>(3 * i) = project(FrictionCone<Scalar>{friction(i)}, own).point;
+    }
+  }
+
+  /// λ_avg of the way over G + t I: true on the first two, then off by up to a percent, spread by
+  /// multiples of the golden ratio.
+  template <typename Values>
+  void disturb(int way, const Values& average) noexcept {
+    constexpr Scalar golden = Scalar(0.618033988749894848);
+    moved_ = average;
+    if (way < 2) return;
+    for (Index r = 0; r < moved_.size(); ++r) {
+      const Scalar number = Scalar(double(way - 1)) * Scalar(double(2 * r + 1)) * golden;
+      moved_(r) *= 1 + Scalar(0.02) * (number - std::floor(number) - Scalar(0.5));
     }
   }
 
@@ -271,6 +275,24 @@ class CoulombFallback {
     return slip_error(gain, average, friction, velocity_, force_);
   }
 
+  /// λ of velocity_ to its cones; what a solution's modes say vanishes does.
+  template <typename Matrix, typename Values1, typename Values2>
+  void place(const Matrix& gain, const Values1& average, const Values2& friction,
+             bool solved) noexcept {
+    static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
+    take_modes(gain, friction);
+    for (Index i = 0; i < friction.size(); ++i) {
+      const ConeRegion region = newton_.region(i);
+      auto f = force_.template segment<3>(3 * i);
+      f = project(FrictionCone<Scalar>{friction(i)}, Vector3<Scalar>(f)).point;
+      if (region == ConeRegion::separate) f.setZero();
+      if (!solved) continue;
+      auto w = velocity_.template segment<3>(3 * i);
+      if (region == ConeRegion::stick) w.setZero();
+      if (region == ConeRegion::slide) w(2) = Scalar(0);
+    }
+  }
+
   /// Modes by the natural map of velocity_ and force_.
   template <typename Matrix, typename Values>
   void take_modes(const Matrix& gain, const Values& friction) noexcept {
@@ -287,7 +309,7 @@ class CoulombFallback {
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
   Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
-  Vector force_, velocity_, kept_, trial_, best_, held_, scale_, load_;
+  Vector force_, velocity_, kept_, trial_, best_, held_, moved_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI

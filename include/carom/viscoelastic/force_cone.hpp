@@ -12,6 +12,7 @@
 #include "carom/linalg/cholesky.hpp"
 #include "carom/linalg/growing.hpp"
 #include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/convex_slip.hpp"
 #include "carom/viscoelastic/coulomb_slip.hpp"
 #include "carom/viscoelastic/document_program.hpp"
 
