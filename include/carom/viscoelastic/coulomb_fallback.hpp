@@ -38,7 +38,7 @@ class CoulombFallback {
 
   CoulombFallback()
       : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
-                 .iteration_limit = 300}) {}
+                 .iteration_limit = 1000}) {}
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
