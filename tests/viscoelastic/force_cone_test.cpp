@@ -101,4 +101,50 @@ TEST_CASE("force_cone: forces inside stay as they are, without a gain", "[viscoe
             .status == SolveStatus::not_finite);
 }
 
+TEST_CASE("force_cone: the printed column for damping of any kind", "[viscoelastic][law]") {
+  for (const double extra : {0.0, 40.0}) {  // B = β K, or not
+    Pair pair;
+    VectorX<double> k = VectorX<double>::Constant(6, 1e5), b = 0.003 * k, y(6);
+    b(0) += extra;
+    MatrixX<double> root = MatrixX<double>::Identity(6, 6);
+    root(0, 3) = root(1, 5) = 0.3;
+    y << 8e-5, 3e-5, -1e-4, 1e-5, 0, -1e-4;
+    const VectorX<double> zero = VectorX<double>::Zero(6);
+    const double t = 1e-3;
+    REQUIRE(pair.forces.set(root, k, b, t));
+    REQUIRE(pair.forces.evaluate(y, zero, zero, pair.average, pair.average2));
+    REQUIRE(pair.cone
+                .apply(SlipLaw::document_printed, pair.forces, pair.average, pair.average2,
+                       pair.friction)
+                .converged());
+    const VectorX<double> w = pair.cone.velocity();
+    CHECK(w.norm() > 0);
+    // [t/2 I; I]: the anchor starts t/2 w ahead of where it is, and moves with w.
+    VectorX<double> ahead(6), ahead2(6);
+    const VectorX<double> stretch = y - t / 2 * w, rate = -w;
+    REQUIRE(pair.forces.evaluate(stretch, rate, zero, ahead, ahead2));
+    CAPTURE(extra);
+    CHECK((ahead - pair.cone.force()).norm() <= rounding(2000, ahead.norm()));
+  }
+}
+
+TEST_CASE("force_cone: contacts without tangential spring and damper", "[viscoelastic][example]") {
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
+                            SlipLaw::document_program, SlipLaw::document_printed}) {
+    Pair pair;
+    VectorX<double> k = VectorX<double>::Constant(6, 1e5), y(6);
+    k(0) = k(1) = k(3) = k(4) = 0;
+    y << 8e-5, 3e-5, 2e-4, 1e-5, 0, -1e-4;  // the first pulls
+    const VectorX<double> zero = VectorX<double>::Zero(6), b = 0.003 * k;
+    REQUIRE(pair.forces.set(MatrixX<double>(MatrixX<double>::Identity(6, 6)), k, b, 1e-3));
+    REQUIRE(pair.forces.evaluate(y, zero, zero, pair.average, pair.average2));
+    CAPTURE(int(law));
+    REQUIRE(
+        pair.cone.apply(law, pair.forces, pair.average, pair.average2, pair.friction).converged());
+    CHECK(pair.cone.force().head(5).norm() <= rounding(10, pair.average.norm()));
+    CHECK(std::abs(pair.cone.force()(5) - pair.average(5)) <= rounding(10, pair.average(5)));
+    CHECK(pair.cone.velocity().allFinite());
+  }
+}
+
 }  // namespace force_cone_test

@@ -104,4 +104,27 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
 }
 
+TEST_CASE("general_forces: what a stretch adds, column by column", "[viscoelastic][law]") {
+  VectorSource<double> source(35u);
+  for (int round = 0; round < 12; ++round) {
+    const Index n = 1 + round % 3;
+    const SpringCase<double> c(source, n, 3 * n + 1, 0.002);
+    GeneralForces<double> forces;
+    forces.prepare(n);
+    VectorX<double> damping = c.damping;
+    damping(0) *= 3;  // not proportional
+    REQUIRE(forces.set(c.inverse_mass(), c.stiffness, damping, c.time_step));
+    const VectorX<double> zero = VectorX<double>::Zero(3 * n);
+    VectorX<double> average(3 * n), average2(3 * n), column(3 * n);
+    REQUIRE(forces.evaluate(c.y, zero, zero, average, average2));
+    VectorX<double> sum = zero;
+    for (Index j = 0; j < 3 * n; ++j) {
+      REQUIRE(forces.write_stiffness_column(j, column));
+      sum += c.y(j) * column;
+    }
+    CAPTURE(round);
+    CHECK((sum + average).norm() <= rounding(3000, c.stiffness.cwiseProduct(c.y).norm()));
+  }
+}
+
 }  // namespace general_forces_test
