@@ -203,4 +203,52 @@ TEST_CASE("contact_step: bad data is named", "[viscoelastic][example]") {
   CHECK(broken([](Data& d) { d.mass_matrix(2, 2) = 0; }).starts_with("mass matrix entry (2, 2)"));
 }
 
+TEST_CASE("contact_step: single precision follows double", "[viscoelastic][law]") {
+  carom::testing::VectorSource<double> source(56u);
+  for (int round = 0; round < 20; ++round) {
+    const Index n = 1 + round % 3;
+    auto data = touching(source, n, 3 * n + 3);
+    data.stiffness = VectorX<double>::Constant(3 * n, 1e4);
+    data.damping = VectorX<double>::Constant(3 * n, 100);
+    ContactStepData<float> single;
+    single.time_step = float(data.time_step);
+    single.mass_matrix = data.mass_matrix.cast<float>();
+    single.jacobian = data.jacobian.cast<float>();
+    single.velocity = data.velocity.cast<float>();
+    single.free_acceleration = data.free_acceleration.cast<float>();
+    single.drift = data.drift.cast<float>();
+    single.stiffness = data.stiffness.cast<float>();
+    single.damping = data.damping.cast<float>();
+    single.friction = data.friction.cast<float>();
+    single.points = data.points.cast<float>();
+    single.anchors = data.anchors.cast<float>();
+    CHECK(check(single).empty());
+    ContactStep<double> exact;
+    ContactStep<float> step;
+    exact.prepare(n, 3 * n + 3);
+    step.prepare(n, 3 * n + 3);
+    REQUIRE(exact.solve(data, SlipLaw::coulomb).converged());
+    REQUIRE(step.solve(single, SlipLaw::coulomb).converged());
+    const double size = data.velocity.norm() + data.time_step * data.free_acceleration.norm();
+    CAPTURE(round, n);
+    CHECK((step.velocity().cast<double>() - exact.velocity()).norm() <= 1e-3 * size);
+  }
+}
+
+TEST_CASE("contact_step: data of other sizes than prepared for", "[viscoelastic][example]") {
+  ContactStep<double> step;
+  auto data = mass_on_ground(2, 5);
+  step.prepare(1, 3);
+  CHECK(step.check(data).empty());
+  step.prepare(0, 3);
+  CHECK(step.check(data) == "contacts: expected as many as prepared for, 0, got 1");
+  step.prepare(2, 3);
+  CHECK(step.check(data) == "contacts: expected as many as prepared for, 2, got 1");
+  step.prepare(1, 6);
+  CHECK(step.check(data) == "velocities: expected as many as prepared for, 6, got 3");
+  data.damping(0) = -1;
+  step.prepare(1, 3);
+  CHECK(step.check(data) == "damping entry 0: expected a number >= 0, got -1");
+}
+
 }  // namespace contact_step_test

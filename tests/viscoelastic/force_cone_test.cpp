@@ -147,4 +147,32 @@ TEST_CASE("force_cone: contacts without tangential spring and damper", "[viscoel
   }
 }
 
+TEMPLATE_TEST_CASE("force_cone: a point that is pushed, by all laws", "[viscoelastic][law]", float,
+                   double) {
+  using Scalar = TestType;
+  const VectorX<Scalar> k = VectorX<Scalar>::Constant(3, Scalar(1e5)), b = Scalar(0.003) * k;
+  const VectorX<Scalar> zero = VectorX<Scalar>::Zero(3),
+                        friction = VectorX<Scalar>::Constant(1, 0.5);
+  VectorX<Scalar> y(3), average(3), average2(3);
+  y << Scalar(8e-5), Scalar(3e-5), Scalar(-1e-4);
+  AverageForces<Scalar> forces;
+  forces.prepare(1, 3);
+  REQUIRE(forces.set(MatrixX<Scalar>(MatrixX<Scalar>::Identity(3, 3)), k, b, Scalar(1e-3)));
+  REQUIRE(forces.evaluate(y, zero, zero, average, average2));
+  ForceCone<Scalar> cone;
+  cone.prepare(1);
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
+                            SlipLaw::document_program, SlipLaw::document_printed}) {
+    REQUIRE(cone.apply(law, forces, average, average2, friction).converged());
+    const VectorX<Scalar> f = cone.force();
+    CAPTURE(int(law));
+    CHECK(cone.region(0) == ConeRegion::slide);
+    CHECK(f.template head<2>().norm() <= Scalar(0.5) * f(2) + rounding(20, average.norm()));
+    if (law == SlipLaw::coulomb || law == SlipLaw::radial) {  // one point without coupling
+      CHECK(std::abs(f(2) - average(2)) <= rounding(20, average.norm()));
+      CHECK(std::abs(f(0) * average(1) - f(1) * average(0)) <= rounding(50, average.squaredNorm()));
+    }
+  }
+}
+
 }  // namespace force_cone_test

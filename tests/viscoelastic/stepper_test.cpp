@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include <Eigen/Dense>
 
@@ -210,6 +211,32 @@ TEST_CASE("stepper: bad input is refused by name", "[viscoelastic][example]") {
   FreeBodyState<double> state = rest_state();
   state.velocity(0) = std::nan("");
   CHECK(stepper.step(state, 0.001).status == carom::SolveStatus::not_finite);
+}
+
+TEST_CASE("stepper: single precision comes to rest as double does", "[viscoelastic][law]") {
+  std::vector<carom::Vector3<float>> corners;
+  for (const float x : {-0.2F, 0.2F}) {
+    for (const float y : {-0.15F, 0.15F}) corners.emplace_back(x, y, -0.1F);
+  }
+  const carom::Vector3<float> inertia(0.11F, 0.17F, 0.21F);
+  const carom::ContactMaterial<float> material{carom::Vector3<float>::Constant(1e4F),
+                                               carom::Vector3<float>::Constant(300), 0.5F};
+  ViscoelasticStepper<FreeBody<float>> stepper(FreeBody<float>(10, inertia.asDiagonal(), corners),
+                                               {material});
+  FreeBodyState<float> state;
+  state.position(2) = 0.15F;
+  state.velocity(0) = 0.5F;
+  bool finite = true;
+  for (int k = 0; k < 400; ++k) {
+    finite = finite && stepper.step(state, 0.005F).status != carom::SolveStatus::not_finite;
+  }
+  CHECK(finite);
+  CHECK(std::abs(state.position(2) - (0.1F - 98.1F / 4 / 1e4F)) <= 1e-5F);
+  CHECK(state.velocity.norm() <= 1e-4F);
+  CHECK(state.rate.norm() <= 1e-4F);
+  CHECK(std::abs(state.orientation.norm() - 1) <= 1e-5F);
+  CHECK(state.position(0) > 0);
+  CHECK(state.position(0) < 0.5F);
 }
 
 }  // namespace stepper_test
