@@ -168,8 +168,7 @@ class DelassusProblem {
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
     const bool planar = set(contact).shape == ImpulseShape::planar;
-    const int last = row > 0 ? 2 : 0;
-    return {first_part(contact) + row / 3, planar ? last : row % 3};
+    return {first_part(contact) + row / 3, planar ? std::min(2 * row, 2) : row % 3};
   }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
@@ -285,9 +284,8 @@ Fault DelassusProblem<Scalar>::check_block(Index i, Index j,
     return "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
   };
   for (const Index contact : {i, j}) {
-    if (contact < 0 || contact >= count()) {
-      return detail::fault(item(), "contacts that were added", contact);
-    }
+    if (contact >= 0 && contact < count()) continue;
+    return detail::fault(item(), "contacts that were added", contact);
   }
   if (block.rows() != set(i).rows) {
     return detail::fault(item() + ": rows", std::to_string(set(i).rows).c_str(), block.rows());
