@@ -239,4 +239,35 @@ TEST_CASE("stepper: single precision comes to rest as double does", "[viscoelast
   CHECK(state.position(0) < 0.5F);
 }
 
+TEST_CASE("stepper: a pushed box accelerates by Coulomb's law at any stiffness",
+          "[viscoelastic][law]") {
+  for (const double stiffness : {1e6, 1e8}) {
+    Stepper stepper(make_box(), {make_material(stiffness, std::sqrt(stiffness))});
+    FreeBodyState<double> state = rest_state(stiffness);
+    stepper.system().force(0) = 70;
+    int parts = 0;
+    for (int k = 0; k < 20; ++k) {
+      const auto report = stepper.step(state, 0.01);
+      CHECK(report.converged());
+      parts += report.parts;
+    }
+    CAPTURE(stiffness, parts);
+    CHECK(std::abs(state.velocity(0) - 0.2 * 2.095) <= 0.01 * 0.2 * 2.095);
+    CHECK(std::abs(state.velocity(1)) <= 1e-9);
+    CHECK(std::abs(state.position(2) - 0.1) <= 1e-4);
+  }
+}
+
+TEST_CASE("stepper: more events than allowed are told", "[viscoelastic][example]") {
+  carom::ViscoelasticOptions<double> options;
+  options.event_limit = 2;
+  Stepper stepper(make_box(), {make_material(1e8, 1e4)}, options);
+  FreeBodyState<double> state = rest_state(1e8);
+  stepper.system().force(0) = 70;
+  CHECK(stepper.step(state, 0.01).status == carom::SolveStatus::iteration_limit);
+  options.event_limit = -1;
+  CHECK_THROWS_WITH(Stepper(make_box(), {make_material()}, options),
+                    Catch::Contains("event limit"));
+}
+
 }  // namespace stepper_test
