@@ -74,6 +74,7 @@ TEST_CASE("stepper: a box pushed by 70 N accelerates at 2.095 m/s2 at every step
 TEST_CASE("stepper: the document's program makes a pushed box climb", "[viscoelastic][scene]") {
   ViscoelasticOptions<double> options;
   options.law = carom::SlipLaw::document_program;
+  options.events = false;  // as the source has it: the lifted contacts would chatter
   Stepper stepper(make_box(), {make_material()}, options);
   stepper.system().force(0) = 70;
   FreeBodyState<double> state = rest_state();
