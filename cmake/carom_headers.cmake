@@ -85,15 +85,20 @@ set(CAROM_HEADERS
   include/carom/linalg/conjugate_gradient.hpp
   include/carom/linalg/detail/front_pieces.hpp
   include/carom/linalg/detail/panel_kernels.hpp
+  include/carom/linalg/exponential_action.hpp
   include/carom/linalg/front_forest.hpp
   include/carom/linalg/growing.hpp
   include/carom/linalg/increasing_root.hpp
   include/carom/linalg/lu.hpp
+  include/carom/linalg/matrix_exponential.hpp
   include/carom/linalg/minimum_degree.hpp
   include/carom/linalg/minimum_norm_newton.hpp
   include/carom/linalg/nonnegative_least_squares.hpp
+  include/carom/linalg/phi_functions.hpp
+  include/carom/linalg/quadratic_program.hpp
   include/carom/linalg/second_order.hpp
   include/carom/linalg/sequence.hpp
+  include/carom/linalg/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
@@ -153,4 +158,20 @@ set(CAROM_HEADERS
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp
+  include/carom/viscoelastic/anchor.hpp
+  include/carom/viscoelastic/average_forces.hpp
+  include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_step.hpp
+  include/carom/viscoelastic/convex_slip.hpp
+  include/carom/viscoelastic/coulomb_fallback.hpp
+  include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/document_program.hpp
+  include/carom/viscoelastic/force_cone.hpp
+  include/carom/viscoelastic/free_body.hpp
+  include/carom/viscoelastic/general_forces.hpp
+  include/carom/viscoelastic/modal_forces.hpp
+  include/carom/viscoelastic/oscillator_functions.hpp
+  include/carom/viscoelastic/slip_error.hpp
+  include/carom/viscoelastic/stepper.hpp
 )

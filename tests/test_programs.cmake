@@ -32,6 +32,7 @@ set(files_per_unit_contact 6)
 set(files_per_unit_solvers 3)
 set(files_per_unit_impact 7)
 set(files_per_unit_variational 7)
+set(files_per_unit_viscoelastic 6)
 set(files_per_unit_scenes 6)
 set(files_per_unit_io 6)
 

@@ -45,6 +45,12 @@ struct SimulateOptions {
   bool json = false;  ///< The summary is JSON in any case.
 };
 
+struct ViscoelasticCommandOptions {
+  std::string file;
+  std::string method = "coulomb";  ///< or `convex`, `radial`, `document_qp`, `stick`.
+  bool json = false;
+};
+
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
@@ -57,6 +63,7 @@ int run_project(const ProjectOptions& options);
 int run_solve(const SolveOptions& options);
 int run_impact(const ImpactCommandOptions& options);
 int run_simulate(const SimulateOptions& options);
+int run_viscoelastic(const ViscoelasticCommandOptions& options);
 int run_demo(const DemoOptions& options);
 
 /// Writes text to standard output, all of it or BadInput.

@@ -49,6 +49,13 @@ std::string check_impact_law(const std::string& word) {
   return known ? "" : "expected elastic, plastic or restitution, got '" + word + "'";
 }
 
+std::string check_method(const std::string& word) {
+  for (const char* known : {"coulomb", "convex", "radial", "document_qp", "stick"}) {
+    if (word == known) return "";
+  }
+  return "expected coulomb, convex, radial, document_qp or stick, got '" + word + "'";
+}
+
 std::string check_repeat(const std::string& word) {
   const auto value = examples::parse_count(word);
   return value && *value >= 1 && *value <= std::numeric_limits<int>::max()
@@ -116,6 +123,32 @@ not find all; the best answer is printed.
 Example, Newton's cradle of three balls:
   {"mass_matrix":[[1,0,0],[0,1,0],[0,0,1]], "normals":[[-1,1,0],[0,-1,1]], "velocity":[1,0,0]})";
 
+constexpr const char* viscoelastic_footer = R"(Input (SI units), n contacts, v velocities:
+  time_step          t > 0
+  mass_matrix        symmetric, positive definite, v x v
+  jacobian           3n x v, rows (t1, t2, n) per contact: velocity of the points is J v
+  velocity           v numbers
+  free_acceleration  v numbers, without contact
+  drift              3n numbers, J' v: acceleration of the points at constant velocity
+  stiffness, damping 3n numbers >= 0, N/m and N s/m
+  friction           n numbers >= 0
+  points, anchors    3n numbers, m; the force is K (anchor - point) + B (their rates)
+
+Output with --json:
+  average_force, average_force2  over the step with anchors at rest, no cone: (1/t) int lambda,
+                   (2/t^2) int int lambda
+  gain             change of average_force with the velocity of the anchors, 3n x 3n
+  force            in the friction cones: average_force + gain anchor_velocity
+  anchor_velocity  by which anchors slide
+  modes            stick, slide or open
+  velocity         after the step
+  displacement     of the coordinates
+  anchors          after the step, for points that moved by J displacement + t^2/2 drift
+  status           converged, or why not
+
+Methods: coulomb, contacts coupled, anchors stay on the surface; convex, the associated law;
+radial, each force cut to its cone; document_qp, least anchor velocity, inner pyramid; stick, no cone.)";
+
 constexpr const char* simulate_footer =
     R"(Systems and their parameters (SI units); [=x] may be left out:
   bouncing_ball    height, gravity [=9.81], mass [=1]
@@ -159,6 +192,7 @@ struct CommandLine {
   SolveOptions solve;
   ImpactCommandOptions impact;
   SimulateOptions simulate;
+  ViscoelasticCommandOptions viscoelastic;
   DemoOptions demo;
   std::string tolerance = "1e-8", repeat = "1";
 
@@ -170,6 +204,7 @@ struct CommandLine {
     add_solve();
     add_impact();
     add_simulate();
+    add_viscoelastic();
     add_demo();
   }
 
@@ -261,6 +296,21 @@ struct CommandLine {
     command->callback([this] { exit_code_of = [this] { return run_simulate(simulate); }; });
   }
 
+  void add_viscoelastic() {
+    CLI::App* const command = app.add_subcommand(
+        "viscoelastic", "Take one step of stiff spring-damper contact by exponential integration");
+    command->add_option("FILE", viscoelastic.file, "JSON, one step; see below")->required();
+    command
+        ->add_option("--method", viscoelastic.method,
+                     "coulomb, convex, radial, document_qp or stick; see below")
+        ->type_name("METHOD")
+        ->check(CLI::Validator(check_method, ""))
+        ->capture_default_str();
+    command->add_flag("--json", viscoelastic.json, "Print JSON instead of a table");
+    command->footer(viscoelastic_footer);
+    command->callback([this] { exit_code_of = [this] { return run_viscoelastic(viscoelastic); }; });
+  }
+
   void add_demo() {
     demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
@@ -283,7 +333,8 @@ int run(int argc, char** argv) {
     return refuse_line(std::string(fault.what()) + " (carom --help lists what there is)");
   }
   if (!line.exit_code_of)
-    return refuse_line("expected project, solve, impact, simulate or demo, got no command");
+    return refuse_line(
+        "expected project, solve, impact, simulate, viscoelastic or demo, got no command");
   return line.exit_code_of();
 }
 

@@ -187,8 +187,7 @@ class DelassusProblem {
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
     const bool planar = set(contact).shape == ImpulseShape::planar;
-    const int last = row > 0 ? 2 : 0;
-    return {first_part(contact) + row / 3, planar ? last : row % 3};
+    return {first_part(contact) + row / 3, planar ? std::min(2 * row, 2) : row % 3};
   }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].

@@ -38,11 +38,21 @@ class ContactNewton {
   }
   [[nodiscard]] const ContactNewtonOptions<Scalar>& options() const noexcept { return options_; }
 
+  /// Grows memory for problems of this size and pattern. Cold: allocates.
+  void prepare(const DelassusProblem<Scalar>& problem) {
+    iterate_.reserve(problem);
+    islands_.find(problem);
+    guess_.resize(3 * problem.part_count());
+    search_.prepare(problem);
+  }
+
   /// Solves from a first guess, island by island.
   /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
   /// @return  residual: natural map error [-], that of certify(); iterations: systems solved.
-  /// @note  Allocates nothing once a problem of the size and pattern has been solved.
-  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& impulse);
+  /// @note  Allocates nothing once a problem of the size and pattern has been solved, or prepared
+  ///        for if all its contacts influence each other.
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            Eigen::Ref<VectorX<Scalar>> impulse);
 
  private:
   SolveStatus solve_island(const DelassusProblem<Scalar>& problem, Index island);
@@ -84,7 +94,7 @@ SolveStatus ContactNewton<Scalar>::solve_island(const DelassusProblem<Scalar>& p
 
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                                 VectorX<Scalar>& impulse) {
+                                                 Eigen::Ref<VectorX<Scalar>> impulse) {
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   iterations_ = 0;
   iterate_.reserve(problem);

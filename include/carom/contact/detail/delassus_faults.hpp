@@ -32,20 +32,21 @@ template <RealScalar Scalar, typename LoadType>
 template <typename Problem, typename MatrixType>
 [[nodiscard]] Fault delassus_block_fault(const Problem& problem, Index i, Index j,
                                          const Eigen::MatrixBase<MatrixType>& block) {
-  const std::string item = "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
+  const auto item = [&] {  // long names allocate
+    return "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
+  };
   for (const Index contact : {i, j}) {
-    if (contact < 0 || contact >= problem.count()) {
-      return fault(item, "contacts that were added", contact);
-    }
+    if (contact >= 0 && contact < problem.count()) continue;
+    return fault(item(), "contacts that were added", contact);
   }
   const int rows = problem.set(i).rows, columns = problem.set(j).rows;
   if (block.rows() != rows) {
-    return fault(item + ": rows", std::to_string(rows).c_str(), block.rows());
+    return fault(item() + ": rows", std::to_string(rows).c_str(), block.rows());
   }
   if (block.cols() != columns) {
-    return fault(item + ": columns", std::to_string(columns).c_str(), block.cols());
+    return fault(item() + ": columns", std::to_string(columns).c_str(), block.cols());
   }
-  return finite_fault(item, block);
+  return block.allFinite() ? Fault{} : finite_fault(item(), block);
 }
 
 }  // namespace carom::inline CAROM_ABI::detail

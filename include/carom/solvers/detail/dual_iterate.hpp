@@ -22,8 +22,8 @@ class DualIterate {
   }
 
   /// Takes a first guess in rows. False when it is not finite.
-  [[nodiscard]] bool start(const DelassusProblem<Scalar>& problem,
-                           const VectorX<Scalar>& rows) noexcept {
+  template <typename Rows>
+  [[nodiscard]] bool start(const DelassusProblem<Scalar>& problem, const Rows& rows) noexcept {
     std::fill(impulse_.begin(), impulse_.end(), Scalar(0));
     best_error_ = std::numeric_limits<Scalar>::infinity();
     if (!rows.allFinite()) return false;
@@ -70,9 +70,9 @@ class DualIterate {
   [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }
 
   /// Writes the best iterate and what is to be said of it.
+  template <typename Rows>
   SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
-                             int iterations, const Scalar& tolerance,
-                             VectorX<Scalar>& rows) const noexcept {
+                             int iterations, const Scalar& tolerance, Rows& rows) const noexcept {
     SolveReport<Scalar> report;
     report.status = best_error_ <= tolerance ? SolveStatus::converged : status;
     report.iterations = iterations;

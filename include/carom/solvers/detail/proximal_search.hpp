@@ -33,6 +33,13 @@ class ProximalSearch {
   explicit ProximalSearch(const ContactNewtonOptions<Scalar>& options)
       : options_(options), sweeps_({.law = options.law, .tolerance = options.tolerance}) {}
 
+  /// Room for a problem.
+  void prepare(const DelassusProblem<Scalar>& problem) {
+    sweeps_.prepare(problem);
+    iterate_.reserve(problem);
+    prepare_search(problem);
+  }
+
   /// @param guess  γ in parts.
   SolveStatus solve(const DelassusProblem<Scalar>& problem, const Scalar* guess,
                     const Scalar& tolerance, int iteration_limit);

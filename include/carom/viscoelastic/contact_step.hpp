@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "carom/core/invalid_input.hpp"
+#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/growing.hpp"
+#include "carom/viscoelastic/anchor.hpp"
+#include "carom/viscoelastic/force_cone.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// One step of a mechanism on n viscoelastic contacts: everything is frozen at its start. Triples
+/// are (t₁, t₂, n), the normal pointing away from the surface.
+/// @tparam Matrix, Vector  plain or Growing, for those whose sizes change at run time.
+template <RealScalar Scalar, typename Matrix = MatrixX<Scalar>, typename Vector = VectorX<Scalar>>
+struct ContactStepData {
+  Scalar time_step = 0;      ///< t [s], > 0.
+  Matrix mass_matrix;        ///< M, n_v×n_v, symmetric positive definite.
+  Matrix jacobian;           ///< J, 3n×n_v: ṗ = J v.
+  Vector velocity;           ///< v, n_v [m/s, rad/s].
+  Vector free_acceleration;  ///< v̇ without contact, n_v.
+  Vector drift;              ///< J̇ v, 3n [m/s²].
+  Vector stiffness;          ///< diagonal of K, 3n [N/m], ≥ 0.
+  Vector damping;            ///< diagonal of B, 3n [N·s/m], ≥ 0.
+  Vector friction;           ///< μ, n [-], ≥ 0.
+  Vector points;             ///< p, 3n [m].
+  Vector anchors;            ///< p₀, 3n [m].
+
+  [[nodiscard]] Index contact_count() const noexcept { return friction.size(); }
+  [[nodiscard]] Index velocity_count() const noexcept { return velocity.size(); }
+};
+
+namespace detail {
+
+template <RealScalar Scalar>
+[[nodiscard]] Fault step_vector_fault(const char* name, const VectorX<Scalar>& v, Index size,
+                                      bool nonnegative = false) {
+  if (v.size() != size) {
+    return fault(std::string(name) + " size", std::to_string(size).c_str(), v.size());
+  }
+  if (!v.allFinite()) return finite_fault(name, v);
+  for (Index i = 0; nonnegative && i < size; ++i) {
+    if (v(i) < Scalar(0)) return fault(entry(name, i), "a number >= 0", v(i));
+  }
+  return {};
+}
+
+}  // namespace detail
+
+/// What is wrong with a step's data, naming the entry; empty when nothing is. Cold.
+template <RealScalar Scalar>
+[[nodiscard]] Fault check(const ContactStepData<Scalar>& data) {
+  const Index n = data.contact_count(), velocities = data.velocity_count();
+  if (!detail::is_positive(data.time_step)) {
+    return detail::fault("time step", "a number > 0", data.time_step);
+  }
+  if (data.mass_matrix.rows() != velocities) {
+    return detail::fault("mass matrix rows", "as many as velocities", data.mass_matrix.rows());
+  }
+  Fault found = detail::symmetric_fault("", "mass matrix", data.mass_matrix);
+  if (!found.empty()) return found;
+  MatrixX<Scalar> factor = data.mass_matrix;
+  if (!factor_cholesky(factor.data(), velocities, velocities)) {
+    return "mass matrix: expected a positive definite one, got a singular or indefinite one";
+  }
+  if (data.jacobian.rows() != 3 * n) {
+    return detail::fault("jacobian rows", "three per contact", data.jacobian.rows());
+  }
+  if (data.jacobian.cols() != velocities) {
+    return detail::fault("jacobian columns", "as many as velocities", data.jacobian.cols());
+  }
+  if (!data.jacobian.allFinite()) return detail::finite_fault("jacobian", data.jacobian);
+  const auto look = [&found](const char* name, const VectorX<Scalar>& v, Index size,
+                             bool nonnegative) {
+    if (found.empty()) found = detail::step_vector_fault(name, v, size, nonnegative);
+  };
+  look("velocity", data.velocity, velocities, false);
+  look("free acceleration", data.free_acceleration, velocities, false);
+  look("drift", data.drift, 3 * n, false);
+  look("stiffness", data.stiffness, 3 * n, true);
+  look("damping", data.damping, 3 * n, true);
+  look("friction", data.friction, n, true);
+  look("points", data.points, 3 * n, false);
+  look("anchors", data.anchors, 3 * n, false);
+  return found;
+}
+
+/// One step of viscoelastic contact: average forces, their cones, the motion that follows,
+///
+///   v⁺ = v + t (v̇_free + M⁻¹Jᵀλ̄),   q⁺ ⊖ q = t (v + (t/2)(v̇_free + M⁻¹Jᵀλ̄₂)),
+///
+/// exact for the frozen system at any t, and anchors that slid.
+/// ```
+/// carom::ContactStep<double> step;
+/// step.prepare(contacts, velocities);                  // cold
+/// const auto report = step.solve(data, carom::SlipLaw::coulomb);  // hot
+/// ```
+/// @cite  hammoud2022exponential, eq. (21)–(24)
+template <RealScalar Scalar>
+class ContactStep {
+ public:
+  /// Takes sizes. Cold: allocates where none were as large.
+  void prepare(Index contact_count, Index velocity_count) {
+    const Index n = 3 * contact_count;
+    forces_.prepare(contact_count, velocity_count);
+    cone_.prepare(contact_count);
+    factor_.grow(velocity_count, velocity_count);
+    whitened_.grow(velocity_count, n);
+    for (Vector* v : {&stretch_, &rate_, &acceleration_, &average_, &average2_, &friction_,
+                      &anchors_, &stiffness_, &damping_}) {
+      v->grow(n);
+    }
+    friction_.grow(contact_count);
+    for (Vector* v : {&velocity_, &displacement_, &push_}) v->grow(velocity_count);
+  }
+
+  /// What is wrong with a step's data or with its sizes for this object; empty when nothing is.
+  /// Cold.
+  [[nodiscard]] Fault check(const ContactStepData<Scalar>& data) const {
+    const auto other = [](const char* item, Index expected, Index got) {
+      const std::string words = "as many as prepared for, " + std::to_string(expected);
+      return detail::fault(item, words.c_str(), got);
+    };
+    const Index contacts = rate_.size() / 3, velocities = velocity_.size();
+    if (data.contact_count() != contacts) return other("contacts", contacts, data.contact_count());
+    if (data.velocity_count() != velocities) {
+      return other("velocities", velocities, data.velocity_count());
+    }
+    return carom::check(data);
+  }
+
+  /// @pre  check(data) finds nothing.
+  /// @return  status of the slip law; not_finite when numbers leave the range.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  template <typename Data>
+  SolveReport<Scalar> solve(const Data& data, SlipLaw law) noexcept {
+    const Index n = rate_.size(), k = velocity_.size();
+    CAROM_EXPECTS(data.jacobian.rows() == n && data.jacobian.cols() == k);
+    SolveReport<Scalar> report;
+    factor_ = data.mass_matrix;
+    if (!factor_cholesky(factor_.data(), k, k)) return report;
+    whitened_ = data.jacobian.transpose();
+    for (Index c = 0; c < n; ++c) solve_lower(factor_.data(), k, k, whitened_.data() + c * k);
+    stretch_ = data.points - data.anchors;
+    rate_.noalias() = data.jacobian * data.velocity;
+    acceleration_ = data.drift;
+    acceleration_.noalias() += data.jacobian * data.free_acceleration;
+    friction_ = data.friction;
+    stiffness_ = data.stiffness;
+    damping_ = data.damping;
+    if (!forces_.set(whitened_, stiffness_, damping_, data.time_step) ||
+        !forces_.evaluate(stretch_, rate_, acceleration_, average_, average2_)) {
+      return report;
+    }
+    report = cone_.apply(law, forces_, average_, average2_, friction_);
+    advance(data);
+    if (!velocity_.allFinite() || !displacement_.allFinite()) {
+      report.status = SolveStatus::not_finite;
+    }
+    return report;
+  }
+
+  /// λ_avg, λ_avg2: without cones [N].
+  [[nodiscard]] const Growing<VectorX<Scalar>>& average_force() const noexcept { return average_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& average_force2() const noexcept {
+    return average2_;
+  }
+  /// λ̄, λ̄₂, w, modes.
+  [[nodiscard]] const ForceCone<Scalar>& cone() const noexcept { return cone_; }
+  /// For G, G₂ of the last step.
+  [[nodiscard]] AverageForces<Scalar>& forces() noexcept { return forces_; }
+  /// v⁺
+  [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
+  /// q⁺ ⊖ q
+  [[nodiscard]] const Growing<VectorX<Scalar>>& displacement() const noexcept {
+    return displacement_;
+  }
+  /// Anchors after the step for points where the frozen step puts them.
+  [[nodiscard]] const Growing<VectorX<Scalar>>& anchors() const noexcept { return anchors_; }
+
+  /// Anchor of row r after the step when its point has gone to `point`: kept in stick, along the
+  /// normal, and where open the point's own place.
+  template <typename Data>
+  [[nodiscard]] Scalar anchor_after(const Data& data, Index r, const Scalar& point) const noexcept {
+    const ConeRegion region = cone_.region(r / 3);
+    if (region == ConeRegion::stick || r % 3 == 2) return data.anchors(r);
+    if (region == ConeRegion::separate) return point;
+    return point - slip_stretch(Scalar(data.points(r) - data.anchors(r)), Scalar(cone_.force()(r)),
+                                Scalar(data.stiffness(r)), Scalar(data.damping(r)), data.time_step);
+  }
+
+ private:
+  using Vector = Growing<VectorX<Scalar>>;
+
+  /// out ← v̇_free + M⁻¹ Jᵀ λ.
+  template <typename Data>
+  void accelerate(const Data& data, const Vector& force, Vector& out) noexcept {
+    const Index k = velocity_.size();
+    out.noalias() = whitened_ * force;  // L⁻¹ Jᵀ λ
+    solve_lower_transposed(factor_.data(), k, k, out.data());
+    out += data.free_acceleration;
+  }
+
+  template <typename Data>
+  void advance(const Data& data) noexcept {
+    const Scalar t = data.time_step;
+    accelerate(data, cone_.force(), push_);
+    velocity_ = data.velocity + t * push_;
+    accelerate(data, cone_.force2(), push_);
+    displacement_ = t * (data.velocity + t / 2 * push_);
+    anchors_.noalias() = data.jacobian * displacement_;
+    for (Index r = 0; r < anchors_.size(); ++r) {
+      // To second order in t the points follow J̇ v as well.
+      const Scalar point = data.points(r) + anchors_(r) + t * t / 2 * data.drift(r);
+      anchors_(r) = anchor_after(data, r, point);
+    }
+  }
+
+  AverageForces<Scalar> forces_;
+  ForceCone<Scalar> cone_;
+  Growing<MatrixX<Scalar>> factor_, whitened_;
+  Vector stretch_, rate_, acceleration_, average_, average2_, friction_, anchors_, stiffness_,
+      damping_, velocity_, displacement_, push_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/linalg/growing.hpp"
+#include "carom/linalg/quadratic_program.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// How a moving anchor enters the average force in the document's program.
+enum class AnchorColumn : std::uint8_t {
+  corrected,  ///< G: the anchor moves with w through the step.
+  printed,    ///< G − (t/2) ∂λ_avg/∂y: the document's column [t/2 I; I], which is in error.
+};
+
+/// The quadratic program of the source in its own form: least ‖w‖² with forces in the inner
+/// pyramid,
+///
+///   min wᵀw  over  λ_avg + G w in { λₙ ≥ 0, |λ_t1|, |λ_t2| ≤ (μ/√2) λₙ }.
+///
+/// Kept for comparison: its anchors move along the normal, so that a pushed body climbs.
+/// @cite  hammoud2022exponential, eq. (55)–(72); (57), λₙ ≥ 0, follows from (62), (63) and is kept.
+template <RealScalar Scalar>
+class DocumentProgram {
+ public:
+  static constexpr Index rows_per_contact = 5;
+
+  /// Takes n contacts. Cold: allocates where there were never as many.
+  void prepare(Index contact_count) {
+    problem_.resize(3 * contact_count, 0, rows_per_contact * contact_count);
+    program_.prepare(3 * contact_count, 0, rows_per_contact * contact_count);
+    force_.grow(3 * contact_count);
+    velocity_.grow(3 * contact_count);
+  }
+
+  /// @param gain  the column's G, 3n×3n, symmetric or not [N·s/m].
+  /// @param average  λ_avg, 3n [N].
+  /// @param friction  μ, n [-], ≥ 0.
+  /// @note  Real-time safe once prepared: no allocation, no exception.
+  template <typename Matrix, typename Vector>
+  QuadraticStatus solve(const Matrix& gain, const Vector& average,
+                        const Vector& friction) noexcept {
+    using std::sqrt;
+    const Index n = friction.size(), rows = 3 * n;
+    CAROM_EXPECTS(force_.size() == rows && average.size() == rows);
+    problem_.hessian.setIdentity();
+    problem_.hessian *= Scalar(2);
+    problem_.gradient.setZero();
+    for (Index i = 0; i < n; ++i) {
+      const Scalar mu = friction(i) * sqrt(Scalar(0.5));
+      const auto set = [&](Index row, Scalar t1, Scalar t2, Scalar normal) {
+        const Index at = rows_per_contact * i + row;
+        problem_.inequality_normals.col(at) =
+            (t1 * gain.row(3 * i) + t2 * gain.row(3 * i + 1) + normal * gain.row(3 * i + 2))
+                .transpose();
+        problem_.inequality_offsets(at) =
+            t1 * average(3 * i) + t2 * average(3 * i + 1) + normal * average(3 * i + 2);
+      };
+      set(0, Scalar(0), Scalar(0), Scalar(1));
+      set(1, Scalar(1), Scalar(0), mu);
+      set(2, Scalar(-1), Scalar(0), mu);
+      set(3, Scalar(0), Scalar(1), mu);
+      set(4, Scalar(0), Scalar(-1), mu);
+    }
+    const QuadraticStatus status = program_.solve(problem_, velocity_);
+    force_ = average;
+    force_.noalias() += gain * velocity_;
+    return status;
+  }
+
+  [[nodiscard]] const QuadraticProblem<Scalar>& problem() const noexcept { return problem_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
+  /// w [m/s]
+  [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
+
+ private:
+  QuadraticProblem<Scalar> problem_;
+  QuadraticProgram<Scalar> program_;
+  Growing<VectorX<Scalar>> force_, velocity_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/core/invalid_input.hpp"
+#include "carom/core/scalar.hpp"
+#include "carom/linalg/cholesky.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Place and motion of a rigid body in space.
+template <RealScalar Scalar>
+struct FreeBodyState {
+  Vector3<Scalar> position = Vector3<Scalar>::Zero();  ///< of the centre of mass [m].
+  Vector<Scalar, 4> orientation{0, 0, 0, 1};  ///< Unit quaternion (x, y, z, w), body to world.
+  Vector3<Scalar> velocity = Vector3<Scalar>::Zero();  ///< [m/s], world.
+  Vector3<Scalar> rate = Vector3<Scalar>::Zero();      ///< ω [rad/s], world.
+};
+
+/// A free rigid body with contact points above the plane z = 0; velocities are (ṗ, ω), world axes.
+template <RealScalar Scalar>
+class FreeBody {
+ public:
+  using scalar_type = Scalar;
+  using State = FreeBodyState<Scalar>;
+  using Matrix3 = SquareMatrix<Scalar, 3>;
+
+  Vector3<Scalar> force = Vector3<Scalar>::Zero();   ///< at the centre of mass, world [N].
+  Vector3<Scalar> torque = Vector3<Scalar>::Zero();  ///< world [N·m].
+  Vector3<Scalar> gravity{0, 0, Scalar(-9.81)};      ///< [m/s²]
+
+  /// @param mass     [kg], > 0.
+  /// @param inertia  about the centre of mass, body axes [kg·m²], symmetric positive definite.
+  /// @param points   contact points, body axes [m].
+  /// @note  Cold: throws std::invalid_argument.
+  FreeBody(Scalar mass, const Matrix3& inertia, std::vector<Vector3<Scalar>> points)
+      : mass_(mass), inertia_(inertia), points_(std::move(points)) {
+    if (!detail::is_positive(mass)) detail::reject_if(detail::fault("mass", "a number > 0", mass));
+    detail::reject_if(detail::symmetric_fault("", "inertia", inertia));
+    Matrix3 factor = inertia;
+    if (!factor_cholesky(factor.data(), 3, 3)) {
+      detail::reject_if("inertia: expected a positive definite matrix, got another one");
+    }
+    inverse_inertia_.setIdentity();
+    for (Index c = 0; c < 3; ++c) {
+      solve_lower(factor.data(), 3, 3, inverse_inertia_.col(c).data());
+      solve_lower_transposed(factor.data(), 3, 3, inverse_inertia_.col(c).data());
+    }
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      detail::reject_if(detail::finite_fault("point " + std::to_string(i), points_[i]));
+    }
+  }
+
+  [[nodiscard]] static constexpr Index velocity_count() noexcept { return 6; }
+  [[nodiscard]] Index contact_count() const noexcept { return Index(points_.size()); }
+
+  /// Rotation matrix of a state.
+  [[nodiscard]] static Matrix3 rotation(const State& state) noexcept {
+    const Vector<Scalar, 4>& q = state.orientation;
+    const Scalar x = q(0), y = q(1), z = q(2), w = q(3);
+    Matrix3 r;
+    r << 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y);
+    return r;
+  }
+
+  template <typename Matrix, typename Values>
+  void write_dynamics(const State& state, Matrix& mass, Values& acceleration) const noexcept {
+    const Matrix3 r = rotation(state);
+    const Matrix3 inertia = r * inertia_ * r.transpose();
+    mass.setZero();
+    mass.template topLeftCorner<3, 3>().diagonal().setConstant(mass_);
+    mass.template bottomRightCorner<3, 3>() = inertia;
+    const Vector3<Scalar> spin = inertia * state.rate;
+    const Vector3<Scalar> moment = torque - cross(state.rate, spin);
+    acceleration.template head<3>() = gravity + force / mass_;
+    acceleration.template tail<3>() = r * (inverse_inertia_ * (r.transpose() * moment));
+  }
+
+  template <typename Matrix, typename Values>
+  void write_contacts(const State& state, Values& points, Matrix& jacobian,
+                      Values& drift) const noexcept {
+    const Matrix3 r = rotation(state);
+    jacobian.setZero();
+    for (Index i = 0; i < contact_count(); ++i) {
+      const Vector3<Scalar> arm = r * points_[std::size_t(i)];
+      points.template segment<3>(3 * i) = state.position + arm;
+      drift.template segment<3>(3 * i) = cross(state.rate, cross(state.rate, arm));
+      for (Index k = 0; k < 3; ++k) {  // ṗ + ω × arm
+        jacobian(3 * i + k, k) = Scalar(1);
+        jacobian(3 * i + k, 3 + (k + 1) % 3) = arm((k + 2) % 3);
+        jacobian(3 * i + k, 3 + (k + 2) % 3) = -arm((k + 1) % 3);
+      }
+    }
+  }
+
+  template <typename Values>
+  void write_velocity(const State& state, Values& velocity) const noexcept {
+    velocity.template head<3>() = state.velocity;
+    velocity.template tail<3>() = state.rate;
+  }
+
+  /// The rotation turns by the exponential of its displacement; the quaternion stays of length 1.
+  template <typename Values>
+  void advance(State& state, const Values& displacement, const Values& velocity) const noexcept {
+    using std::cos, std::sin, std::sqrt;
+    state.position += displacement.template head<3>();
+    const Vector3<Scalar> turn = displacement.template tail<3>();
+    const Scalar square = turn.squaredNorm();
+    const Scalar angle = sqrt(square);
+    const Scalar share = angle > Scalar(1e-4) ? sin(angle / 2) / angle : Scalar(0.5) - square / 48;
+    const Vector3<Scalar> a = share * turn;
+    const Scalar c = cos(angle / 2);
+    const Vector3<Scalar> b = state.orientation.template head<3>();
+    const Scalar w = state.orientation(3);
+    state.orientation.template head<3>() = c * b + w * a + cross(a, b);
+    state.orientation(3) = c * w - a.dot(b);
+    state.orientation /= state.orientation.norm();
+    state.velocity = velocity.template head<3>();
+    state.rate = velocity.template tail<3>();
+  }
+
+  /// Kinetic energy and that of gravity [J].
+  [[nodiscard]] Scalar energy(const State& state) const noexcept {
+    const Matrix3 r = rotation(state);
+    const Vector3<Scalar> body_rate = r.transpose() * state.rate;
+    return mass_ * state.velocity.squaredNorm() / 2 + body_rate.dot(inertia_ * body_rate) / 2 -
+           mass_ * gravity.dot(state.position);
+  }
+
+ private:
+  [[nodiscard]] static Vector3<Scalar> cross(const Vector3<Scalar>& a,
+                                             const Vector3<Scalar>& b) noexcept {
+    return {a(1) * b(2) - a(2) * b(1), a(2) * b(0) - a(0) * b(2), a(0) * b(1) - a(1) * b(0)};
+  }
+
+  Scalar mass_;
+  Matrix3 inertia_, inverse_inertia_;
+  std::vector<Vector3<Scalar>> points_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/linalg/growing.hpp"
+#include "carom/linalg/symmetric_eigen.hpp"
+#include "carom/viscoelastic/oscillator_functions.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Average forces of spring-dampers over one step of any length, mode by mode, when damping is
+/// proportional to stiffness, B = β K.
+///
+/// Contact points move by ÿ = b − Υ (K y + B ẏ), λ = −K y − B ẏ, y = p − p₀. In the modes of
+/// K^½ Υ K^½ = U diag(s) Uᵀ these are single oscillators, and with Q = K^½ U, q = Qᵀy,
+///
+///   λ_avg  = −Q ( f₀ q + g q̇ + (t/2) g₂ Qᵀb ),     g  = t f₁ + β f₀,  g₂ = 2 (t f₂ + β f₁),
+///   λ_avg2 = −Q ( 2f₁ q + g₂ q̇ + (t/3) g₃ Qᵀb ),   G  = Q diag(g) Qᵀ,  g₃ = 6 (t f₃ + β f₂),
+///
+/// where all weights but f₀ are ≥ 0. Fewer velocities than contact rows leave motions that meet no
+/// inertia: then the modes are those of Jᵀ K J in generalized coordinates, and the others, s = 0,
+/// are handled together as what Q Qᵀ leaves of K.
+/// @cite  hammoud2022exponential, eq. (11)–(20), for the averages; the closed forms are ours.
+template <RealScalar Scalar>
+class ModalForces {
+ public:
+  /// Grows memory for n contacts and n_v velocities. Cold: allocates where none was as large.
+  void prepare(Index contact_count, Index velocity_count) {
+    const Index rows = 3 * contact_count;
+    const Index modes = std::min(rows, velocity_count);
+    eigen_.prepare(modes);
+    modes_.grow(modes, rows);
+    stiffness_.grow(rows);
+    for (Weights* w : {&average_, &average2_}) {
+      for (Vector* v : {&w->position, &w->velocity, &w->acceleration}) v->grow(modes);
+    }
+    for (Vector* v : {&position_, &velocity_, &acceleration_, &mixed_, &mixed2_}) v->grow(modes);
+  }
+
+  [[nodiscard]] Index rows() const noexcept { return modes_.cols(); }
+  [[nodiscard]] Index mode_count() const noexcept { return modes_.rows(); }
+
+  /// Modes in contact space.
+  /// @param inverse_mass  Υ = J M⁻¹ Jᵀ, 3n×3n [1/kg]; the lower triangle is read.
+  /// @param stiffness  diagonal of K [N/m], ≥ 0, 3n.
+  /// @param damping_time  β [s], ≥ 0.
+  /// @param time_step  t [s], > 0.
+  /// @return  false when a number is not finite.
+  /// @pre   prepare() for n contacts and at least 3n velocities.
+  /// @note  Real-time safe: no allocation, no exception, about 9 (3n)³ multiply-adds.
+  template <typename Matrix, typename Diagonal>
+  [[nodiscard]] bool decompose_contacts(const Matrix& inverse_mass, const Diagonal& stiffness,
+                                        const Scalar& damping_time,
+                                        const Scalar& time_step) noexcept {
+    using std::sqrt;
+    const Index n = rows();
+    CAROM_EXPECTS(mode_count() == n && inverse_mass.rows() == n && stiffness.size() == n);
+    complete_ = true;
+    stiffness_ = stiffness;
+    mixed_ = stiffness_.cwiseSqrt();
+    auto& s = eigen_.matrix();
+    for (Index c = 0; c < n; ++c) {
+      for (Index r = c; r < n; ++r) {
+        s(r, c) = s(c, r) = mixed_(r) * inverse_mass(r, c) * mixed_(c);
+      }
+    }
+    if (!eigen_.solve()) return false;
+    modes_ = eigen_.vectors().transpose();
+    for (Index c = 0; c < n; ++c) modes_.col(c) *= mixed_(c);
+    write_weights(damping_time, time_step);
+    return true;
+  }
+
+  /// Modes in generalized coordinates.
+  /// @param whitened  L⁻¹Jᵀ, n_v×3n, with M = L Lᵀ.
+  /// @pre   prepare() for n contacts and n_v velocities, n_v < 3n.
+  /// @note  Real-time safe: no allocation, no exception, about 9 n_v³ + 6 n n_v² multiply-adds.
+  template <typename Matrix, typename Diagonal>
+  [[nodiscard]] bool decompose_coordinates(const Matrix& whitened, const Diagonal& stiffness,
+                                           const Scalar& damping_time,
+                                           const Scalar& time_step) noexcept {
+    using std::sqrt;
+    const Index n = rows(), k = mode_count();
+    CAROM_EXPECTS(whitened.rows() == k && whitened.cols() == n && stiffness.size() == n);
+    complete_ = false;
+    stiffness_ = stiffness;
+    auto& s = eigen_.matrix();
+    s.setZero();
+    for (Index c = 0; c < n; ++c) {
+      for (Index j = 0; j < k; ++j) {
+        const Scalar weight = stiffness_(c) * whitened(j, c);
+        for (Index i = j; i < k; ++i) s(i, j) += weight * whitened(i, c);
+      }
+    }
+    for (Index j = 0; j < k; ++j) {
+      for (Index i = 0; i < j; ++i) s(i, j) = s(j, i);
+    }
+    if (!eigen_.solve()) return false;
+    auto& values = eigen_.values();
+    const Scalar floor = Scalar(8 * k) * std::numeric_limits<Scalar>::epsilon() * values.maxCoeff();
+    for (Index i = 0; i < k; ++i) {  // a direction no contact resists has no mode
+      mixed_(i) = values(i) > floor ? Scalar(1) / sqrt(values(i)) : Scalar(0);
+    }
+    modes_.setZero();
+    const auto& vectors = eigen_.vectors();
+    for (Index c = 0; c < n; ++c) {
+      for (Index i = 0; i < k; ++i) {
+        Scalar sum(0);
+        for (Index j = 0; j < k; ++j) sum += vectors(j, i) * whitened(j, c);
+        modes_(i, c) = stiffness_(c) * sum * mixed_(i);
+      }
+    }
+    write_weights(damping_time, time_step);
+    return true;
+  }
+
+  /// Average forces of anchors at rest.
+  /// @param y, rate, acceleration  p − p₀ [m], ṗ [m/s], b [m/s²], 3n each.
+  /// @param average   out: λ_avg = (1/t) ∫λ [N].
+  /// @param average2  out: λ_avg2 = (2/t²) ∫∫λ [N].
+  /// @note  Real-time safe: no allocation, no exception, 15 n modes multiply-adds.
+  template <typename Vector1, typename Vector2>
+  void evaluate(const Vector1& y, const Vector1& rate, const Vector1& acceleration,
+                Vector2& average, Vector2& average2) noexcept {
+    const Index n = rows(), k = mode_count();
+    CAROM_EXPECTS(y.size() == n && rate.size() == n && acceleration.size() == n);
+    position_.setZero();
+    velocity_.setZero();
+    acceleration_.setZero();
+    for (Index c = 0; c < n; ++c) {
+      const Scalar p = y(c), v = rate(c), a = acceleration(c);
+      const Scalar* const column = modes_.data() + c * k;
+      for (Index i = 0; i < k; ++i) {
+        position_(i) += column[i] * p;
+        velocity_(i) += column[i] * v;
+        acceleration_(i) += column[i] * a;
+      }
+    }
+    mix(average_, mixed_);
+    mix(average2_, mixed2_);
+    const Rest rest = complete_ ? Rest{0, 0, 0} : rest_, rest2 = complete_ ? Rest{0, 0, 0} : rest2_;
+    for (Index c = 0; c < n; ++c) {
+      const Scalar* const column = modes_.data() + c * k;
+      Scalar sum(0), sum2(0);
+      for (Index i = 0; i < k; ++i) {
+        sum += column[i] * mixed_(i);
+        sum2 += column[i] * mixed2_(i);
+      }
+      const Scalar p = y(c), v = rate(c), a = acceleration(c), stiff = stiffness_(c);
+      average(c) = -sum - stiff * (rest.position * p + rest.velocity * v + rest.acceleration * a);
+      average2(c) =
+          -sum2 - stiff * (rest2.position * p + rest2.velocity * v + rest2.acceleration * a);
+    }
+  }
+
+  /// Modes Q, one row each, and what G = diag(own) + Qᵀ diag(gains) Q is made of [N·s/m].
+  [[nodiscard]] const Growing<MatrixX<Scalar>>& modes() const noexcept { return modes_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& gains() const noexcept { return average_.velocity; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& gains2() const noexcept {
+    return average2_.velocity;
+  }
+  [[nodiscard]] Scalar own_gain(Index row) const noexcept {
+    return complete_ ? Scalar(0) : rest_.velocity * stiffness_(row);
+  }
+  [[nodiscard]] Scalar own_gain2(Index row) const noexcept {
+    return complete_ ? Scalar(0) : rest2_.velocity * stiffness_(row);
+  }
+
+  /// λ per unit of (f₀ of positions): −∂λ_avg/∂y = diag + Qᵀ diag Q.
+  [[nodiscard]] const Growing<VectorX<Scalar>>& position_weights() const noexcept {
+    return average_.position;
+  }
+  [[nodiscard]] Scalar own_position_weight(Index row) const noexcept {
+    return complete_ ? Scalar(0) : stiffness_(row);
+  }
+
+ private:
+  using Vector = Growing<VectorX<Scalar>>;
+  struct Weights {
+    Vector position, velocity, acceleration;
+  };
+  struct Rest {
+    Scalar position = 0, velocity = 0, acceleration = 0;
+  };
+
+  /// Weights of every mode; incomplete modes hold the difference to s = 0.
+  void write_weights(const Scalar& beta, const Scalar& t) noexcept {
+    rest_ = {Scalar(1), t / 2 + beta, t * (t / 6 + beta / 2)};
+    rest2_ = {Scalar(1), t / 3 + beta, t * (t / 12 + beta / 3)};
+    const Rest from = complete_ ? Rest{0, 0, 0} : rest_, from2 = complete_ ? Rest{0, 0, 0} : rest2_;
+    for (Index i = 0; i < mode_count(); ++i) {
+      const Scalar s = std::max(Scalar(0), eigen_.values()(i));
+      const Scalar a = s * t * t;
+      const auto o = oscillator_functions(a, Scalar(beta * s * t));
+      // (1 − f₀′)/a where f₀ may be negative, the sum where a may vanish.
+      const Scalar gain = a >= Scalar(2) ? t * o.lag / a : t * o.f[1] + beta * o.f[0];
+      const Scalar gain2 = 2 * (t * o.f[2] + beta * o.f[1]);
+      const Scalar gain3 = 6 * (t * o.f[3] + beta * o.f[2]);
+      average_.position(i) = o.f[0] - from.position;
+      average_.velocity(i) = gain - from.velocity;
+      average_.acceleration(i) = t / 2 * gain2 - from.acceleration;
+      average2_.position(i) = 2 * o.f[1] - from2.position;
+      average2_.velocity(i) = gain2 - from2.velocity;
+      average2_.acceleration(i) = t / 3 * gain3 - from2.acceleration;
+    }
+  }
+
+  void mix(const Weights& weights, Vector& out) const noexcept {
+    out = weights.position.cwiseProduct(position_) + weights.velocity.cwiseProduct(velocity_) +
+          weights.acceleration.cwiseProduct(acceleration_);
+  }
+
+  SymmetricEigen<Scalar> eigen_;
+  Growing<MatrixX<Scalar>> modes_;  ///< Qᵀ, one column per contact row
+  Vector stiffness_;
+  Weights average_, average2_;
+  Rest rest_, rest2_;  ///< the weights of s = 0
+  bool complete_ = true;
+  Vector position_, velocity_, acceleration_, mixed_, mixed2_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/viscoelastic/anchor.hpp"
+
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/tolerance.hpp"
+
+namespace anchor_test {
+
+using carom::slip_stretch;
+using carom::testing::rounding;
+
+TEST_CASE("anchor: the stretch obeys its damper", "[viscoelastic][law]") {
+  for (const double stretch : {-1e-3, 0.0, 2e-4}) {
+    for (const double force : {-20.0, 0.0, 5.0}) {
+      const double k = 1e5, b = 300, t = 2e-3;
+      // K e + B e′ = −λ at the end, and two parts make a whole.
+      const double h = 1e-7;
+      const double end = slip_stretch(stretch, force, k, b, t);
+      const double slope =
+          (slip_stretch(stretch, force, k, b, t + h) - slip_stretch(stretch, force, k, b, t - h)) /
+          (2 * h);
+      CHECK(std::abs(k * end + b * slope + force) <= 1e-5);
+      const double half = slip_stretch(stretch, force, k, b, t / 2);
+      CHECK(std::abs(slip_stretch(half, force, k, b, t / 2) - end) <= rounding(8, 1e-3));
+    }
+  }
+}
+
+TEST_CASE("anchor: limits without spring, damper or both", "[viscoelastic][example]") {
+  CHECK(slip_stretch(1.0, 4.0, 2.0, 0.0, 0.1) == -2);
+  CHECK(slip_stretch(1.0, 4.0, 0.0, 2.0, 0.5) == 0);
+  CHECK(slip_stretch(1.0, 4.0, 0.0, 0.0, 0.1) == 1);
+  CHECK(slip_stretch(1.0, 4.0, 1e9, 1.0, 1.0) == -4e-9);
+  CHECK(std::abs(slip_stretch(1.0F, 4.0F, 1e-30F, 2.0F, 0.5F)) <= rounding(4, 1.0F));
+}
+
+}  // namespace anchor_test

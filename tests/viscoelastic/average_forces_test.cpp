@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/viscoelastic/average_forces.hpp"
+
+#include <cmath>
+
+#include <Eigen/Dense>
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/viscoelastic_cases.hpp"
+
+namespace average_forces_test {
+
+using carom::AverageForces, carom::ForceMethod, carom::Index, carom::MatrixX, carom::VectorX;
+using carom::testing::rounding, carom::testing::SpringCase, carom::testing::VectorSource;
+
+namespace {
+
+template <typename Scalar>
+AverageForces<Scalar> make(const SpringCase<Scalar>& c) {
+  AverageForces<Scalar> forces;
+  forces.prepare(c.y.size() / 3, c.whitened.rows());
+  REQUIRE(forces.set(c.whitened, c.stiffness, c.damping, c.time_step));
+  return forces;
+}
+
+}  // namespace
+
+TEST_CASE("average_forces: the method follows from the data", "[viscoelastic][example]") {
+  VectorSource<double> source(2u);
+  SpringCase<double> few(source, 3, 6, 0.01), many(source, 2, 9, 0.01);
+  CHECK(make(few).method() == ForceMethod::coordinate_modes);
+  CHECK(make(many).method() == ForceMethod::contact_modes);
+  few.damping *= 1 + 4 * 2.2e-16;
+  CHECK(make(few).method() == ForceMethod::coordinate_modes);
+  few.damping(1) *= 1.01;
+  CHECK(make(few).method() == ForceMethod::taylor);
+  few.damping *= 1e6;
+  CHECK(make(few).method() == ForceMethod::exponential);
+}
+
+TEST_CASE("average_forces: one step is 37 substeps", "[viscoelastic][law]") {
+  // A linear mechanism: p = Jᵀ-images of its coordinates, all accelerations constant.
+  VectorSource<double> source(3u);
+  for (int round = 0; round < 12; ++round) {
+    const Index n = 1 + round % 3, k = round % 2 == 0 ? 3 * n + 2 : 3 * n - 1;
+    SpringCase<double> c(source, n, k, round % 4 == 0 ? 0 : 0.003);
+    VectorX<double> v(k), free(k);
+    for (Index i = 0; i < k; ++i) v(i) = source.entry(1), free(i) = 10 * source.entry(1);
+    const auto run = [&](int steps, VectorX<double>& q, VectorX<double>& velocity) {
+      SpringCase<double> part = c;
+      part.time_step = c.time_step / steps;
+      AverageForces<double> forces = make(part);
+      VectorX<double> a(3 * n), a2(3 * n);
+      q = VectorX<double>::Zero(k);
+      velocity = v;
+      for (int s = 0; s < steps; ++s) {
+        const double t = part.time_step;
+        const VectorX<double> y = c.y + c.whitened.transpose() * q;
+        const VectorX<double> rate = c.whitened.transpose() * velocity;
+        const VectorX<double> acceleration = c.whitened.transpose() * free;
+        REQUIRE(forces.evaluate(y, rate, acceleration, a, a2));
+        q += t * (velocity + t / 2 * (free + c.whitened * a2));
+        velocity += t * (free + c.whitened * a);
+      }
+    };
+    VectorX<double> q1, v1, q37, v37;
+    run(1, q1, v1);
+    run(37, q37, v37);
+    CAPTURE(round, n, k);
+    const double speed = v.norm() + c.time_step * (free.norm() + c.force_size());
+    CHECK((v1 - v37).norm() <= 1e-14 * 10 * speed);
+    CHECK((q1 - q37).norm() <= 1e-14 * 10 * c.time_step * speed);
+  }
+}
+
+TEST_CASE(
+    "average_forces: G is the change of forces with the anchor's velocity, symmetric positive",
+    "[viscoelastic][derivative]") {
+  VectorSource<double> source(4u);
+  for (int round = 0; round < 18; ++round) {
+    const Index n = 1 + round % 3, k = round % 2 == 0 ? 3 * n + 2 : std::max<Index>(1, 3 * n - 4);
+    SpringCase<double> c(source, n, k, 0.004);
+    if (round % 3 == 2) c.damping(0) *= 2;
+    AverageForces<double> forces = make(c);
+    MatrixX<double> g(3 * n, 3 * n), g2(3 * n, 3 * n);
+    REQUIRE(forces.write_gain(g));
+    REQUIRE(forces.write_gain2(g2));
+    CAPTURE(round, int(forces.method()));
+    CHECK((g - g.transpose()).norm() == 0);
+    CHECK(Eigen::SelfAdjointEigenSolver<MatrixX<double>>(g).eigenvalues()(0) > 0);
+    // In the frame of an anchor that moves with w the points start with velocity −w.
+    VectorX<double> a(3 * n), a2(3 * n), b(3 * n), b2(3 * n), column(3 * n), column2(3 * n);
+    const VectorX<double> w = VectorX<double>::Random(3 * n);
+    REQUIRE(forces.evaluate(c.y, c.rate, c.acceleration, a, a2));
+    REQUIRE(forces.evaluate(c.y, VectorX<double>(c.rate - w), c.acceleration, b, b2));
+    const double size = c.force_size() + (g * w).norm();
+    CHECK((a + g * w - b).norm() <= rounding(2000, size));
+    CHECK((a2 + g2 * w - b2).norm() <= rounding(2000, size));
+    for (Index j = 0; j < 3 * n; ++j) {
+      REQUIRE(forces.write_gain_column(j, column, column2));
+      CHECK((column - g.col(j)).norm() <= rounding(1000, g.norm()));
+      CHECK((column2 - g2.col(j)).norm() <= rounding(1000, g2.norm()));
+    }
+    MatrixX<double> stiffness(3 * n, 3 * n);
+    if (!forces.write_stiffness(stiffness)) continue;
+    REQUIRE(forces.evaluate(VectorX<double>(c.y + 1e-3 * w), c.rate, c.acceleration, b, b2));
+    CHECK((a - 1e-3 * stiffness * w - b).norm() <=
+          rounding(2000, c.force_size() + stiffness.norm()));
+  }
+}
+
+TEST_CASE("average_forces: the printed column of the document changes the sign",
+          "[viscoelastic][example]") {
+  AverageForces<double> forces;
+  forces.prepare(1, 3);
+  const MatrixX<double> whitened = MatrixX<double>::Identity(3, 3);
+  const VectorX<double> stiffness = VectorX<double>::Constant(3, 1e5);
+  const VectorX<double> damping = VectorX<double>::Zero(3);
+  REQUIRE(forces.set(whitened, stiffness, damping, 0.015));
+  MatrixX<double> g(3, 3), k(3, 3);
+  REQUIRE(forces.write_gain(g));
+  REQUIRE(forces.write_stiffness(k));
+  CHECK(std::abs(g(0, 0) - 64.60) < 0.01);
+  CHECK(std::abs(g(0, 0) + 0.0075 * k(0, 0) + 93.44) < 0.01);
+}
+
+TEST_CASE("average_forces: single precision follows double", "[viscoelastic][law]") {
+  VectorSource<double> source(37u);
+  for (int round = 0; round < 30; ++round) {
+    const Index n = 1 + round % 3, velocities = round % 2 == 0 ? 3 * n + 1 : 2;
+    const SpringCase<double> c(source, n, velocities, 0.002);
+    auto exact = make(c);
+    AverageForces<float> single;
+    single.prepare(n, velocities);
+    const MatrixX<float> whitened = c.whitened.cast<float>();
+    const VectorX<float> k = c.stiffness.cast<float>(), b = float(c.beta) * k;
+    REQUIRE(single.set(whitened, k, b, float(c.time_step)));
+    CHECK(single.method() == exact.method());
+    const VectorX<float> y = c.y.cast<float>(), rate = c.rate.cast<float>(),
+                         push = c.acceleration.cast<float>();
+    VectorX<double> average(3 * n), average2(3 * n);
+    VectorX<float> near(3 * n), near2(3 * n);
+    REQUIRE(exact.evaluate(c.y, c.rate, c.acceleration, average, average2));
+    REQUIRE(single.evaluate(y, rate, push, near, near2));
+    MatrixX<double> gain(3 * n, 3 * n);
+    MatrixX<float> near_gain(3 * n, 3 * n);
+    REQUIRE(exact.write_gain(gain));
+    REQUIRE(single.write_gain(near_gain));
+    CAPTURE(round);
+    CHECK((near.cast<double>() - average).norm() <= rounding(4000, float(c.force_size())));
+    CHECK((near2.cast<double>() - average2).norm() <= rounding(4000, float(c.force_size())));
+    CHECK((near_gain.cast<double>() - gain).norm() <= rounding(4000, float(gain.norm())));
+  }
+}
+
+}  // namespace average_forces_test

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/viscoelastic/stepper.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "carom/viscoelastic/free_body.hpp"
+
+#include "support/box_body.hpp"
+#include "support/catch.hpp"
+#include "support/number_file.hpp"
+#include "support/tolerance.hpp"
+
+namespace stepper_test {
+
+using carom::ContactMaterial, carom::FreeBody, carom::FreeBodyState, carom::Index, carom::VectorX,
+    carom::ViscoelasticOptions, carom::ViscoelasticStepper;
+using carom::testing::make_box, carom::testing::make_material, carom::testing::make_point,
+    carom::testing::read_numbers, carom::testing::rest_state, carom::testing::rounding;
+using Stepper = ViscoelasticStepper<FreeBody<double>>;
+
+TEST_CASE("stepper: a pushed and a spun box", "[viscoelastic][golden]") {
+  for (const std::string scene : {"push", "spin"}) {
+    Stepper stepper(make_box(), {make_material()});
+    FreeBodyState<double> state = rest_state();
+    if (scene == "push") {
+      stepper.system().force << 70, 20, 0;
+      stepper.system().torque << 0, 0, 15;
+    } else {
+      state.rate(2) = 10;
+    }
+    int steps = 0, compared = 0;
+    for (const auto& line : read_numbers("box_steps.txt")) {
+      if (line.name != scene) continue;
+      for (; steps < int(line.numbers[0]); ++steps) {
+        const auto report = stepper.step(state, 0.005);
+        REQUIRE(report.converged());
+        CHECK(report.parts == 1);
+      }
+      const Eigen::Map<const VectorX<double>> expected(line.numbers.data() + 1, 33);
+      CAPTURE(scene, steps);
+      // Where the golden solver stopped: forces to 1e-10 of the weight.
+      CHECK((state.position - expected.head<3>()).norm() <= 1e-9);
+      CHECK((state.velocity - expected.segment<3>(3)).norm() <= 1e-9);
+      CHECK((state.rate - expected.segment<3>(6)).norm() <= 2e-8);
+      CHECK((stepper.forces() - expected.segment(9, 12)).norm() <= 1e-7);
+      CHECK((stepper.anchors() - expected.tail(12)).norm() <= 1e-9);
+      ++compared;
+    }
+    CHECK(compared == 4);
+  }
+}
+
+TEST_CASE("stepper: a box pushed by 70 N accelerates at 2.095 m/s2 at every step",
+          "[viscoelastic][scene]") {
+  for (const double dt : {0.00025, 0.001, 0.0025, 0.005, 0.01}) {
+    Stepper stepper(make_box(), {make_material()});
+    stepper.system().force(0) = 70;
+    FreeBodyState<double> state = rest_state();
+    const int steps = int(std::lround(0.2 / dt));
+    for (int k = 0; k < steps; ++k) REQUIRE(stepper.step(state, dt).converged());
+    const double before = state.velocity(0), height = state.position(2);
+    for (int k = 0; k < steps; ++k) REQUIRE(stepper.step(state, dt).converged());
+    CAPTURE(dt);
+    CHECK(std::abs((state.velocity(0) - before) / 0.2 - 2.095) <= 1e-8);
+    CHECK(std::abs(state.position(2) - height) <= 1e-8);  // it does not climb
+  }
+}
+
+TEST_CASE("stepper: the document's program makes a pushed box climb", "[viscoelastic][scene]") {
+  ViscoelasticOptions<double> options;
+  options.law = carom::SlipLaw::document_program;
+  options.events = false;  // as the source has it: the lifted contacts would chatter
+  Stepper stepper(make_box(), {make_material()}, options);
+  stepper.system().force(0) = 70;
+  FreeBodyState<double> state = rest_state();
+  double highest = 0;
+  for (int k = 0; k < 40; ++k) {
+    REQUIRE(stepper.step(state, 0.005).converged());
+    highest = std::max(highest, state.position(2) - rest_state().position(2));
+  }
+  CHECK(highest > 1e-4);
+}
+
+TEST_CASE("stepper: rest without drift at any step, stiffness and damping", "[viscoelastic][law]") {
+  for (const double stiffness : {1e3, 1e5, 1e8, 1e10}) {
+    for (const double ratio : {0.05, 0.7, 2.0}) {  // of the normal motion
+      for (const double dt : {1e-4, 1e-2}) {
+        const double damping = 2 * ratio * std::sqrt(stiffness * 10 / 4);
+        Stepper stepper(make_box(), {make_material(stiffness, damping)});
+        FreeBodyState<double> state = rest_state(stiffness);
+        stepper.system().force(0) = 30;  // below 49 N
+        for (int k = 0; k < 400; ++k) REQUIRE(stepper.step(state, dt).converged());
+        const double settled = state.position(0);
+        for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, dt).converged());
+        CAPTURE(stiffness, ratio, dt);
+        const double moved = std::abs(state.position(0) - settled);
+        CHECK(moved <= 30 / stiffness * 0.5 + 1e-12);
+        for (Index i = 0; i < 4; ++i) CHECK(stepper.active(i));
+      }
+    }
+  }
+}
+
+TEST_CASE("stepper: energy is not created in stick", "[viscoelastic][law]") {
+  for (const double damping : {0.0, 300.0}) {
+    Stepper stepper(make_box(), {make_material(1e5, damping, 100)});
+    FreeBodyState<double> state = rest_state();
+    state.position(2) -= 2e-4;
+    const auto energy = [&] {
+      double sum = stepper.system().energy(state);
+      carom::Growing<carom::MatrixX<double>> jacobian;
+      carom::Growing<VectorX<double>> points, drift;
+      jacobian.grow(12, 6);
+      points.grow(12);
+      drift.grow(12);
+      stepper.system().write_contacts(state, points, jacobian, drift);
+      return sum + 1e5 / 2 * (points - stepper.anchors()).squaredNorm();
+    };
+    REQUIRE(stepper.step(state, 1e-3).converged());
+    const double start = energy();
+    double before = start;
+    for (int k = 0; k < 200; ++k) {
+      REQUIRE(stepper.step(state, 1e-3).converged());
+      const double now = energy();
+      CHECK(now <= before + rounding(2000, start));
+      before = now;
+    }
+    if (damping == 0) CHECK(std::abs(before - start) <= rounding(20000, start));
+  }
+}
+
+TEST_CASE("stepper: stiction, slide and brake of a point", "[viscoelastic][scene]") {
+  FreeBodyState<double> rest;
+  rest.position(2) = -9.81 / 1e5;
+  {
+    Stepper stepper(make_point(), {make_material()});
+    stepper.system().force(0) = 2;
+    FreeBodyState<double> state = rest;
+    for (int k = 0; k < 40; ++k) REQUIRE(stepper.step(state, 0.005).converged());
+    CHECK(std::abs(state.position(0) - 2e-5) <= 1e-14);
+  }
+  double before = 1;
+  for (const double dt : {0.004, 0.001, 0.00025}) {
+    Stepper stepper(make_point(), {make_material(1e5, 300, 0.3)});
+    stepper.system().force(0) = 6;
+    FreeBodyState<double> state = rest;
+    for (int k = 0; k < int(std::lround(0.2 / dt)); ++k) {
+      REQUIRE(stepper.step(state, dt).converged());
+    }
+    const double error = std::abs(state.position(0) - 0.06162198665047719);
+    CAPTURE(dt, error);
+    CHECK(error < before / 3);
+    before = error;
+  }
+  CHECK(before < 2e-5);
+  Stepper stepper(make_point(), {make_material()});
+  FreeBodyState<double> state = rest;
+  state.velocity(0) = 1;
+  for (int k = 0; k < 500; ++k) REQUIRE(stepper.step(state, 0.001).converged());
+  CHECK(std::abs(state.position(0) - 0.1018877491845056) <= 1e-4);
+  CHECK(std::abs(state.velocity(0)) <= 1e-9);
+}
+
+TEST_CASE("stepper: with events a drop converges faster than without", "[viscoelastic][scene]") {
+  const auto drop = [](double dt, bool events) {
+    ViscoelasticOptions<double> options;
+    options.events = events;
+    Stepper stepper(make_point(), {make_material(1e5, 100)}, options);
+    FreeBodyState<double> state;
+    state.position(2) = 0.01;
+    int closed = 0;
+    for (int k = 0; k < int(std::lround(0.06 / dt)); ++k) {
+      const auto report = stepper.step(state, dt);
+      REQUIRE(report.converged());
+      closed += report.closed;
+    }
+    CHECK(closed == 1);
+    return state.position(2);
+  };
+  // One fall, one contact, one flight: all frozen parts are exact.
+  const double exact = drop(1e-4, true);
+  for (const double dt : {0.01, 0.005, 0.002}) {
+    CHECK(std::abs(drop(dt, true) - exact) <= 1e-7);
+    CHECK(std::abs(drop(dt, false) - exact) >= 1e-5);
+  }
+}
+
+TEST_CASE("stepper: bad input is refused by name", "[viscoelastic][example]") {
+  ContactMaterial<double> material = make_material();
+  CHECK_THROWS_AS(Stepper(make_box(), {}), std::invalid_argument);
+  CHECK_THROWS_AS(Stepper(make_box(), {material, material}), std::invalid_argument);
+  material.stiffness(1) = -1;
+  CHECK_THROWS_WITH(Stepper(make_box(), {make_material(), material, material, material}),
+                    Catch::Contains("material 1: stiffness entry 1"));
+  material = make_material();
+  material.damping(2) = std::nan("");
+  CHECK_THROWS_WITH(Stepper(make_box(), {material}),
+                    Catch::Contains("material 0: damping entry 2"));
+  material = make_material();
+  material.friction = -1;
+  CHECK_THROWS_WITH(Stepper(make_box(), {material}), Catch::Contains("friction"));
+  ViscoelasticOptions<double> options;
+  options.event_tolerance = 0;
+  CHECK_THROWS_WITH(Stepper(make_box(), {make_material()}, options),
+                    Catch::Contains("event tolerance"));
+  Stepper stepper(make_box(), {make_material()});
+  FreeBodyState<double> state = rest_state();
+  state.velocity(0) = std::nan("");
+  CHECK(stepper.step(state, 0.001).status == carom::SolveStatus::not_finite);
+}
+
+TEST_CASE("stepper: single precision comes to rest as double does", "[viscoelastic][law]") {
+  std::vector<carom::Vector3<float>> corners;
+  for (const float x : {-0.2F, 0.2F}) {
+    for (const float y : {-0.15F, 0.15F}) corners.emplace_back(x, y, -0.1F);
+  }
+  const carom::Vector3<float> inertia(0.11F, 0.17F, 0.21F);
+  const carom::ContactMaterial<float> material{carom::Vector3<float>::Constant(1e4F),
+                                               carom::Vector3<float>::Constant(300), 0.5F};
+  ViscoelasticStepper<FreeBody<float>> stepper(FreeBody<float>(10, inertia.asDiagonal(), corners),
+                                               {material});
+  FreeBodyState<float> state;
+  state.position(2) = 0.15F;
+  state.velocity(0) = 0.5F;
+  bool finite = true;
+  for (int k = 0; k < 400; ++k) {
+    finite = finite && stepper.step(state, 0.005F).status != carom::SolveStatus::not_finite;
+  }
+  CHECK(finite);
+  CHECK(std::abs(state.position(2) - (0.1F - 98.1F / 4 / 1e4F)) <= 1e-5F);
+  CHECK(state.velocity.norm() <= 1e-4F);
+  CHECK(state.rate.norm() <= 1e-4F);
+  CHECK(std::abs(state.orientation.norm() - 1) <= 1e-5F);
+  CHECK(state.position(0) > 0);
+  CHECK(state.position(0) < 0.5F);
+}
+
+TEST_CASE("stepper: a pushed box accelerates by Coulomb's law at any stiffness",
+          "[viscoelastic][law]") {
+  for (const double stiffness : {1e6, 1e8}) {
+    Stepper stepper(make_box(), {make_material(stiffness, std::sqrt(stiffness))});
+    FreeBodyState<double> state = rest_state(stiffness);
+    stepper.system().force(0) = 70;
+    int parts = 0;
+    for (int k = 0; k < 20; ++k) {
+      const auto report = stepper.step(state, 0.01);
+      CHECK(report.converged());
+      parts += report.parts;
+    }
+    CAPTURE(stiffness, parts);
+    CHECK(std::abs(state.velocity(0) - 0.2 * 2.095) <= 0.01 * 0.2 * 2.095);
+    CHECK(std::abs(state.velocity(1)) <= 1e-9);
+    CHECK(std::abs(state.position(2) - 0.1) <= 1e-4);
+  }
+}
+
+TEST_CASE("stepper: more events than allowed are told", "[viscoelastic][example]") {
+  carom::ViscoelasticOptions<double> options;
+  options.event_limit = 2;
+  Stepper stepper(make_box(), {make_material(1e8, 1e4)}, options);
+  FreeBodyState<double> state = rest_state(1e8);
+  stepper.system().force(0) = 70;
+  CHECK(stepper.step(state, 0.01).status == carom::SolveStatus::iteration_limit);
+  options.event_limit = -1;
+  CHECK_THROWS_WITH(Stepper(make_box(), {make_material()}, options),
+                    Catch::Contains("event limit"));
+}
+
+}  // namespace stepper_test
