@@ -73,8 +73,9 @@ class SquattingQuadruped {
       add_rod(point(state, leg, shape_.rod, half), shape_.lower_mass, m, force);
       m(upper(leg), upper(leg)) += shape_.upper_mass * square / 12;
       m(lower(leg), lower(leg)) += shape_.lower_mass * square / 12;
-      add_servo(state, {2, upper(leg)}, side(leg) * bend, m, force);
-      add_servo(state, {upper(leg), lower(leg)}, -2 * side(leg) * bend, m, force);
+      const auto [hip, knee] = servos(leg);
+      add_servo(state, {2, upper(leg)}, hip, m, force);
+      add_servo(state, {upper(leg), lower(leg)}, knee, m, force);
     }
     mass = m;
     acceleration = m.llt().solve(force);
@@ -111,10 +112,23 @@ class SquattingQuadruped {
     Eigen::Matrix<double, 2, size> jacobian;
   };
 
+  /// What a servo aims at: an angle [rad], and the torque that holds the trunk there [N·m].
+  struct Target {
+    double angle, torque;
+  };
+
   [[nodiscard]] static constexpr Index upper(Index leg) noexcept { return 3 + 2 * leg; }
   [[nodiscard]] static constexpr Index lower(Index leg) noexcept { return 4 + 2 * leg; }
   /// Legs 0 and 1 are in front; rear ones bend the other way.
   [[nodiscard]] static constexpr double side(Index leg) noexcept { return leg < 2 ? 1 : -1; }
+
+  /// Targets of hip and knee: each foot bears a quarter of the weight, rods their own.
+  [[nodiscard]] std::array<Target, 2> servos(Index leg) const noexcept {
+    const double lever = side(leg) * shape_.rod * std::sin(bend) * shape_.gravity;
+    return {{{side(leg) * bend, lever * (shape_.upper_mass + shape_.lower_mass) / 2},
+             {-2 * side(leg) * bend,
+              lever * (shape_.mass() / double(leg_count) - shape_.lower_mass / 2)}}};
+  }
 
   /// The point so far down the upper rod and so far down the lower one [m].
   [[nodiscard]] Point point(const State& state, Index leg, double along_upper,
@@ -148,13 +162,14 @@ class SquattingQuadruped {
 
   /// A servo between two angles at the end of servo_step: P and D enter M as well.
   template <typename Matrix>
-  void add_servo(const State& state, const std::array<Index, 2>& between, double target, Matrix& m,
-                 Coordinates& force) const noexcept {
+  void add_servo(const State& state, const std::array<Index, 2>& between, const Target& target,
+                 Matrix& m, Coordinates& force) const noexcept {
     const Index from = between[0], to = between[1];
     const double angle = state.q(to) - state.q(from);
     const double rate = state.velocity(to) - state.velocity(from);
     const double t = servo_step, grip = t * (shape_.damping + t * shape_.stiffness);
-    const double torque = shape_.stiffness * (target - angle - t * rate) - shape_.damping * rate;
+    const double torque = target.torque + shape_.stiffness * (target.angle - angle - t * rate) -
+                          shape_.damping * rate;
     force(to) += torque;
     force(from) -= torque;
     m(to, to) += grip;
