@@ -60,7 +60,7 @@ int run_demo(const DemoOptions& options) {
                                             run_break_experiment(),
                                             run_trex_experiment(brief),
                                             run_stiff_contact_experiment(brief),
-                                            run_climb_experiment(),
+                                            run_climb_experiment(brief),
                                             problems};
   const std::string path = write_page(options.output, make_page(experiments));
 
