@@ -102,7 +102,7 @@ double turn_box(SlipLaw law, double dt) {
 }
 
 Panel make_turn_panel(int finest) {
-  const std::string title = "A box pushed and turned: rate of turn after 0.1 s, by the step";
+  const std::string title = "Rate of turn of a pushed box after 0.1 s";
   const Range range{-3.7, -1.9};
   SvgPlot plot(title,
                {"step [ms]", range, {{-3.602, "0.25"}, {-3, "1"}, {-2.5, "3.2"}, {-2, "10"}}},
