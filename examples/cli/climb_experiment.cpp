@@ -119,7 +119,7 @@ Panel make_turn_panel(int finest) {
   for (int m = 0; m < 3; ++m) {
     std::vector<PlotPoint> points;
     for (const double dt : {2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2}) {
-      if (dt * finest < 5) continue;  // too fine for a short run
+      if (dt * finest < 2.5) continue;  // too fine for a short run
       points.push_back({std::log10(dt), turn_box(laws[m], dt)});
     }
     plot.curve(points, styles[m]);
@@ -147,7 +147,7 @@ Experiment run_climb_experiment(bool brief) {
   const Path coulomb(SlipLaw::coulomb), convex(SlipLaw::convex), program(SlipLaw::document_program),
       printed(SlipLaw::document_printed);
   experiment.panels = {make_path_panel(coulomb, convex, program, printed),
-                       make_turn_panel(brief ? 2'000 : 100'000)};
+                       make_turn_panel(brief ? 1'000 : 100'000)};
   const auto percent = [](double friction) {
     return label_text(std::round(1e3 * std::abs(friction / 2.943 - 1)) / 10) + " %";
   };
@@ -168,7 +168,7 @@ Experiment run_climb_experiment(bool brief) {
       {"Pulled mass, associated law: friction", "N",
        mass.friction * (mass.gravity + climb_acceleration(mass, mass.friction)), convex.friction,
        1e-9},
-      {"Pushed box: acceleration in steps of 0.25 ms", "m/s²", 2.095, push_box(2.5e-4), 1e-6},
+      {"Pushed box: acceleration in steps of 1 ms", "m/s²", 2.095, push_box(1e-3), 1e-6},
       {"Pushed box: acceleration in steps of 10 ms", "m/s²", 2.095, push_box(1e-2), 1e-6}};
   return experiment;
 }

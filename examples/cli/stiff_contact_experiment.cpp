@@ -200,9 +200,9 @@ Experiment run_stiff_contact_experiment(bool brief) {
       "over a step, whatever its length, and solves Coulomb's law for the averages of all corners "
       "at once.";
   const std::vector<double> steps =
-      brief ? std::vector<double>{1e-3, 2.5e-3, 5e-3, 1e-2}
+      brief ? std::vector<double>{2.5e-3, 4e-3, 5e-3, 1e-2}
             : std::vector<double>{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2};
-  const int finest = brief ? 2'000 : 200'000;  // per 0.1 s
+  const int finest = brief ? 1'000 : 200'000;  // per 0.1 s
   const Trial stick(BoxScene::stick, 0.1, finest), push(BoxScene::push, 0.1, finest),
       drop(BoxScene::drop, 0.2, 2 * finest);
   experiment.panels = {
@@ -210,25 +210,26 @@ Experiment run_stiff_contact_experiment(bool brief) {
       make_error_panel("Push: a box that slides and turns", push, {-7.2, -1.2}, steps),
       make_error_panel("Drop: a box falls askew and rocks", drop, {-7.2, -1.2}, steps),
       make_swing_panel()};
-  const double gain = push.error(rivals[2], 1e-3) / push.error(ours, 1e-3);
+  const double pushed = push.error(ours, 1e-3), radial = push.error(rivals[5], 1e-3);
+  const double gain = push.error(rivals[2], 1e-3) / pushed;
   experiment.caption =
       "Error of the corners' places after 0.1 s, or 0.2 s for the drop, beside " +
       std::to_string(finest / 1000) +
       " 000 midpoint steps per 0.1 s; curves end where a method blows up. In stick all slip laws "
-      "agree, in push at 1 ms carom's "
-      "error is " +
+      "agree, in push at 1 ms carom's error is " +
       label_text(std::round(gain)) +
       " times smaller than that of linearly implicit Euler. The quadratic program of the paper "
       "tends to another motion, see below; radial projection forgets that corners act on each "
       "other.";
   experiment.comparisons = compare_sliding();
-  experiment.comparisons.push_back(
+  const double allowed = brief ? 2e-4 : 2e-5;  // the reference of a brief run is coarse
+  const std::vector<Comparison> boxes{
       {"Pushed box: order of radial projection", "", 1,
-       std::log2(push.error(rivals[5], 1e-3) / push.error(rivals[5], 5e-4)), 0.1});
-  experiment.comparisons.push_back(
-      {"Pushed box: error of the corners in steps of 1 ms", "m", 0, push.error(ours, 1e-3), 2e-5});
-  experiment.comparisons.push_back({"Dropped box: error of the corners in steps of 1 ms", "m", 0,
-                                    drop.error(ours, 1e-3), brief ? 2e-4 : 2e-5});
+       std::log2(radial / push.error(rivals[5], 5e-4)), 0.1},
+      {"Pushed box: error of the corners in steps of 1 ms", "m", 0, pushed, allowed},
+      {"Dropped box: error of the corners in steps of 1 ms", "m", 0, drop.error(ours, 1e-3),
+       allowed}};
+  experiment.comparisons.insert(experiment.comparisons.end(), boxes.begin(), boxes.end());
   return experiment;
 }
 
