@@ -158,12 +158,15 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/concepts.hpp
   include/carom/viscoelastic/contact_step.hpp
   include/carom/viscoelastic/convex_slip.hpp
+  include/carom/viscoelastic/coulomb_fallback.hpp
   include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
   include/carom/viscoelastic/free_body.hpp
   include/carom/viscoelastic/general_forces.hpp
   include/carom/viscoelastic/modal_forces.hpp
   include/carom/viscoelastic/oscillator_functions.hpp
+  include/carom/viscoelastic/slip_error.hpp
   include/carom/viscoelastic/stepper.hpp
 )

@@ -2,9 +2,13 @@
 #include "carom/viscoelastic/contact_step.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include <Eigen/Core>
 #include <benchmark/benchmark.h>
+
+#include "support/random.hpp"
+#include "support/viscoelastic_cases.hpp"
 
 namespace {
 
@@ -78,6 +82,27 @@ void forces_and_slip(benchmark::State& state) {
   state.counters["converged"] = report.converged() ? 1 : 0;
 }
 
+/// Stiff cases of all kinds, each once a round; most end by sweeps and Newton's method.
+void stiff_slip(benchmark::State& state) {
+  carom::testing::VectorSource<double> source(77u);
+  std::vector<carom::testing::SlipCase<double>> cases;
+  for (Index k = 0; k < 200; ++k) cases.emplace_back(source, 1 + k % 10);
+  carom::CoulombSlip<double> slip;
+  int failed = 0, hard = 0;
+  for (auto _ : state) {
+    failed = hard = 0;
+    for (const auto& c : cases) {
+      slip.prepare(c.friction.size());
+      const auto report = slip.solve(c.gain, c.average, c.friction);
+      failed += report.converged() ? 0 : 1;
+      hard += report.iterations > carom::CoulombSlip<double>::sweep_limit ? 1 : 0;
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * Index(cases.size()));
+  state.counters["failed"] = failed;
+  state.counters["fallback"] = hard;
+}
+
 void all_stick(benchmark::State& state) {
   const Index n = state.range(0);
   const VectorX<double> friction = VectorX<double>::Constant(n, 0.5);
@@ -103,4 +128,5 @@ BENCHMARK(forces_and_slip)
     ->Args({4, 0})
     ->Args({4, 1})
     ->Args({32, 1});
+BENCHMARK(stiff_slip);
 BENCHMARK(all_stick)->ArgName("contacts")->Arg(4)->Arg(32);

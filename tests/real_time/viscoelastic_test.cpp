@@ -7,6 +7,8 @@
 #include "support/allocation_guard.hpp"
 #include "support/box_body.hpp"
 #include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/viscoelastic_cases.hpp"
 
 using carom::FreeBody, carom::FreeBodyState, carom::SlipLaw, carom::ViscoelasticStepper;
 using carom::testing::make_box, carom::testing::make_material, carom::testing::rest_state;
@@ -46,7 +48,7 @@ void step_guarded(SlipLaw law, double extra_damping) {
 
 TEST_CASE("real_time: viscoelastic steps do not allocate", "[viscoelastic][real_time]") {
   for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
-                            SlipLaw::document_program, SlipLaw::stick}) {
+                            SlipLaw::document_program, SlipLaw::document_printed, SlipLaw::stick}) {
     CAPTURE(int(law));
     step_guarded(law, 0);
   }
@@ -54,4 +56,32 @@ TEST_CASE("real_time: viscoelastic steps do not allocate", "[viscoelastic][real_
 
 TEST_CASE("real_time: neither do those of general damping", "[viscoelastic][real_time]") {
   step_guarded(SlipLaw::coulomb, 50);
+  step_guarded(SlipLaw::document_printed, 50);
+}
+
+TEST_CASE("real_time: coupled slip does not allocate, whatever it takes",
+          "[viscoelastic][real_time]") {
+  carom::testing::VectorSource<double> source(18u);
+  constexpr carom::Index most = 7;
+  carom::CoulombSlip<double> slip;
+  slip.prepare(most);
+  int hard = 0;
+  for (int round = 0; round < 150; ++round) {
+    const carom::Index n = 1 + round % most;
+    const carom::testing::SlipCase<double> c(source, n);
+    slip.prepare(n);
+    std::size_t allocations = 0;
+    carom::SolveReport<double> report;
+    {
+      const carom::testing::AllocationGuard guard;
+      allocations = carom::testing::allocation_count;
+      report = slip.solve(c.gain, c.average, c.friction);
+      allocations = carom::testing::allocation_count - allocations;
+    }
+    CAPTURE(round, n, report.iterations);
+    CHECK(report.converged());
+    CHECK(allocations == 0);
+    if (report.iterations > carom::CoulombSlip<double>::sweep_limit) ++hard;
+  }
+  CHECK(hard > 3);
 }

@@ -126,4 +126,33 @@ TEST_CASE("average_forces: the printed column of the document changes the sign",
   CHECK(std::abs(g(0, 0) + 0.0075 * k(0, 0) + 93.44) < 0.01);
 }
 
+TEST_CASE("average_forces: single precision follows double", "[viscoelastic][law]") {
+  VectorSource<double> source(37u);
+  for (int round = 0; round < 30; ++round) {
+    const Index n = 1 + round % 3, velocities = round % 2 == 0 ? 3 * n + 1 : 2;
+    const SpringCase<double> c(source, n, velocities, 0.002);
+    auto exact = make(c);
+    AverageForces<float> single;
+    single.prepare(n, velocities);
+    const MatrixX<float> whitened = c.whitened.cast<float>();
+    const VectorX<float> k = c.stiffness.cast<float>(), b = float(c.beta) * k;
+    REQUIRE(single.set(whitened, k, b, float(c.time_step)));
+    CHECK(single.method() == exact.method());
+    const VectorX<float> y = c.y.cast<float>(), rate = c.rate.cast<float>(),
+                         push = c.acceleration.cast<float>();
+    VectorX<double> average(3 * n), average2(3 * n);
+    VectorX<float> near(3 * n), near2(3 * n);
+    REQUIRE(exact.evaluate(c.y, c.rate, c.acceleration, average, average2));
+    REQUIRE(single.evaluate(y, rate, push, near, near2));
+    MatrixX<double> gain(3 * n, 3 * n);
+    MatrixX<float> near_gain(3 * n, 3 * n);
+    REQUIRE(exact.write_gain(gain));
+    REQUIRE(single.write_gain(near_gain));
+    CAPTURE(round);
+    CHECK((near.cast<double>() - average).norm() <= rounding(4000, float(c.force_size())));
+    CHECK((near2.cast<double>() - average2).norm() <= rounding(4000, float(c.force_size())));
+    CHECK((near_gain.cast<double>() - gain).norm() <= rounding(4000, float(gain.norm())));
+  }
+}
+
 }  // namespace average_forces_test

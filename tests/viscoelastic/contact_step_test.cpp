@@ -6,7 +6,11 @@
 
 #include <Eigen/Dense>
 
+#include "carom/contact/rigid_contact.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+
 #include "support/catch.hpp"
+#include "support/random.hpp"
 #include "support/tolerance.hpp"
 
 namespace contact_step_test {
@@ -32,6 +36,58 @@ ContactStepData<double> mass_on_ground(double mass, double push) {
   data.points = carom::Vector3<double>(push / 1e5, 0, -mass * 9.81 / 1e5);
   data.anchors = VectorX<double>::Zero(3);
   return data;
+}
+
+/// A mechanism of some velocities whose n contacts touch, at rest or not.
+ContactStepData<double> touching(carom::testing::VectorSource<double>& source, Index n,
+                                 Index velocities) {
+  ContactStepData<double> data;
+  const auto draw = [&source](auto& m) {
+    for (Index c = 0; c < m.cols(); ++c) {
+      for (Index r = 0; r < m.rows(); ++r) m(r, c) = 2 * source.unit() - 1;
+    }
+  };
+  MatrixX<double> root(velocities, velocities);
+  draw(root);
+  data.mass_matrix = root * root.transpose();
+  data.mass_matrix += MatrixX<double>::Identity(velocities, velocities);
+  data.time_step = 0.005;
+  data.jacobian.resize(3 * n, velocities);
+  data.velocity.resize(velocities);
+  data.free_acceleration.resize(velocities);
+  draw(data.jacobian);
+  draw(data.velocity);
+  draw(data.free_acceleration);
+  data.free_acceleration *= 100;
+  if (source.unit() < 0.5) {  // pressed down, nearly at rest
+    data.velocity *= 0.01;
+    data.free_acceleration *= 0.1;
+    for (Index i = 0; i < n; ++i) {
+      data.free_acceleration -=
+          40 * data.mass_matrix.inverse() * data.jacobian.row(3 * i + 2).transpose();
+    }
+  }
+  data.drift = data.points = data.anchors = VectorX<double>::Zero(3 * n);
+  data.friction.resize(n);
+  for (Index i = 0; i < n; ++i) data.friction(i) = 0.3 * source.unit();
+  return data;
+}
+
+/// v⁺ of rigid contact under Coulomb's law, by another room.
+VectorX<double> rigid_velocity(const ContactStepData<double>& data) {
+  carom::ContactProblem<double> problem(data.time_step);
+  const VectorX<double> free = data.velocity + data.time_step * data.free_acceleration;
+  problem.add_body(data.mass_matrix, free);
+  for (Index i = 0; i < data.contact_count(); ++i) {
+    problem.add_contact(0, data.jacobian.middleRows<3>(3 * i),
+                        carom::RigidContact<double>{.friction = data.friction(i)});
+  }
+  carom::CoulombSolver<double> solver({.tolerance = 1e-13});
+  VectorX<double> velocity;
+  const auto report = solver.solve(problem, velocity);
+  CAPTURE(report.residual);
+  REQUIRE(report.residual <= 1e-11);
+  return velocity;
 }
 
 }  // namespace
@@ -77,6 +133,33 @@ TEST_CASE("contact_step: a sliding mass accelerates by what friction leaves",
   CHECK(std::abs(step.velocity()(2) - (3 - 0.005 * 9.81)) <= rounding(8, 3.0));
 }
 
+TEST_CASE("contact_step: infinite stiffness is rigid contact under Coulomb's law",
+          "[viscoelastic][oracle]") {
+  carom::testing::VectorSource<double> source(55u);
+  int seen[3] = {};
+  for (int round = 0; round < 40; ++round) {
+    const Index n = 1 + round % 4;
+    auto data = touching(source, n, 3 * n + 3);
+    const VectorX<double> rigid = rigid_velocity(data);
+    const double size = data.velocity.norm() + data.time_step * data.free_acceleration.norm();
+    ContactStep<double> step;
+    step.prepare(n, data.velocity_count());
+    double before = 1;
+    for (const double stiffness : {1e8, 1e10, 1e12}) {
+      data.stiffness = VectorX<double>::Constant(3 * n, stiffness);
+      data.damping = VectorX<double>::Constant(3 * n, 20 * std::sqrt(stiffness));
+      REQUIRE(step.solve(data, SlipLaw::coulomb).converged());
+      const double error = (step.velocity() - rigid).norm() / size;
+      CAPTURE(round, n, stiffness, error, before);
+      CHECK(error <= std::max(before / 20, 1e-9));
+      before = error;
+    }
+    CHECK(before <= 1e-9);
+    for (Index i = 0; i < n; ++i) ++seen[int(step.cone().region(i))];
+  }
+  for (const int count : seen) CHECK(count > 5);
+}
+
 TEST_CASE("contact_step: no contact is free motion", "[viscoelastic][example]") {
   auto data = mass_on_ground(2, 5);
   data.jacobian.resize(0, 3);
@@ -118,6 +201,54 @@ TEST_CASE("contact_step: bad data is named", "[viscoelastic][example]") {
   CHECK(broken([](Data& d) { d.mass_matrix(1, 0) = 1; }).starts_with("mass matrix entry (1, 0)"));
   CHECK(broken([](Data& d) { d.mass_matrix.setOnes(); }).starts_with("mass matrix"));
   CHECK(broken([](Data& d) { d.mass_matrix(2, 2) = 0; }).starts_with("mass matrix entry (2, 2)"));
+}
+
+TEST_CASE("contact_step: single precision follows double", "[viscoelastic][law]") {
+  carom::testing::VectorSource<double> source(56u);
+  for (int round = 0; round < 20; ++round) {
+    const Index n = 1 + round % 3;
+    auto data = touching(source, n, 3 * n + 3);
+    data.stiffness = VectorX<double>::Constant(3 * n, 1e4);
+    data.damping = VectorX<double>::Constant(3 * n, 100);
+    ContactStepData<float> single;
+    single.time_step = float(data.time_step);
+    single.mass_matrix = data.mass_matrix.cast<float>();
+    single.jacobian = data.jacobian.cast<float>();
+    single.velocity = data.velocity.cast<float>();
+    single.free_acceleration = data.free_acceleration.cast<float>();
+    single.drift = data.drift.cast<float>();
+    single.stiffness = data.stiffness.cast<float>();
+    single.damping = data.damping.cast<float>();
+    single.friction = data.friction.cast<float>();
+    single.points = data.points.cast<float>();
+    single.anchors = data.anchors.cast<float>();
+    CHECK(check(single).empty());
+    ContactStep<double> exact;
+    ContactStep<float> step;
+    exact.prepare(n, 3 * n + 3);
+    step.prepare(n, 3 * n + 3);
+    REQUIRE(exact.solve(data, SlipLaw::coulomb).converged());
+    REQUIRE(step.solve(single, SlipLaw::coulomb).converged());
+    const double size = data.velocity.norm() + data.time_step * data.free_acceleration.norm();
+    CAPTURE(round, n);
+    CHECK((step.velocity().cast<double>() - exact.velocity()).norm() <= 1e-3 * size);
+  }
+}
+
+TEST_CASE("contact_step: data of other sizes than prepared for", "[viscoelastic][example]") {
+  ContactStep<double> step;
+  auto data = mass_on_ground(2, 5);
+  step.prepare(1, 3);
+  CHECK(step.check(data).empty());
+  step.prepare(0, 3);
+  CHECK(step.check(data) == "contacts: expected as many as prepared for, 0, got 1");
+  step.prepare(2, 3);
+  CHECK(step.check(data) == "contacts: expected as many as prepared for, 2, got 1");
+  step.prepare(1, 6);
+  CHECK(step.check(data) == "velocities: expected as many as prepared for, 6, got 3");
+  data.damping(0) = -1;
+  step.prepare(1, 3);
+  CHECK(step.check(data) == "damping entry 0: expected a number >= 0, got -1");
 }
 
 }  // namespace contact_step_test

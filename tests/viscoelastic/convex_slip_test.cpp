@@ -65,4 +65,18 @@ TEST_CASE("convex_slip: what is not a number is refused", "[viscoelastic][exampl
   CHECK(slip.solve(gain, average).status == carom::SolveStatus::not_finite);
 }
 
+TEST_CASE("convex_slip: single precision follows double", "[viscoelastic][law]") {
+  for (const auto& c : read_cone_cases()) {
+    ConvexSlip<float> slip;
+    slip.prepare(c.average.size() / 3);
+    const MatrixX<float> gain = c.gain.cast<float>();
+    const VectorX<float> average = c.average.cast<float>(), mu = c.frictions().cast<float>();
+    slip.set(gain, mu);
+    REQUIRE(slip.solve(gain, average).converged());
+    CAPTURE(c.average);
+    CHECK((slip.force().cast<double>() - c.convex.force).norm() <=
+          rounding(2000, float(c.average.norm())));
+  }
+}
+
 }  // namespace convex_slip_test

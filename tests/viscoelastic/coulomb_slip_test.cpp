@@ -154,4 +154,49 @@ TEST_CASE("coulomb_slip: nothing, zeros, no numbers", "[viscoelastic][example]")
   CHECK(slip.solve(gain, average, friction).status == carom::SolveStatus::not_finite);
 }
 
+TEST_CASE("coulomb_slip: stiffness of 1e3 to 1e10, damped and not", "[viscoelastic][law]") {
+  VectorSource<double> source(16u);
+  CoulombSlip<double> slip;
+  int hard = 0;
+  for (int round = 0; round < 800; ++round) {
+    const Index n = 1 + round % 10;
+    const carom::testing::SlipCase<double> c(source, n);
+    slip.prepare(n);
+    const auto report = slip.solve(c.gain, c.average, c.friction);
+    const VectorX<double> force = slip.force(), w = slip.velocity();
+    CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
+    CHECK(report.converged());
+    const double noise = rounding(1, c.gain.norm() * w.norm() / c.average.norm());
+    CHECK(carom::testing::slip_miss(c, force, w) <= 1e-8 + noise);
+    if (report.iterations > CoulombSlip<double>::sweep_limit) ++hard;
+  }
+  CHECK(hard > 10);  // what sweeps do not solve is among them
+}
+
+TEST_CASE("coulomb_slip: single precision", "[viscoelastic][law]") {
+  for (const auto& c : read_cone_cases()) {
+    CoulombSlip<float> slip;
+    slip.prepare(c.average.size() / 3);
+    const MatrixX<float> gain = c.gain.cast<float>();
+    const VectorX<float> average = c.average.cast<float>(), mu = c.frictions().cast<float>();
+    REQUIRE(slip.solve(gain, average, mu).converged());
+    CAPTURE(c.average);
+    CHECK((slip.force().cast<double>() - c.coulomb.force).norm() <=
+          rounding(1000, float(c.average.norm())));
+  }
+  VectorSource<double> source(17u);
+  CoulombSlip<float> slip;
+  for (int round = 0; round < 200; ++round) {
+    const Index n = 1 + round % 6;
+    const carom::testing::SlipCase<float> c(source, n, 1e5);
+    slip.prepare(n);
+    const auto report = slip.solve(c.gain, c.average, c.friction);
+    const VectorX<float> force = slip.force(), w = slip.velocity();
+    CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
+    CHECK(report.converged());
+    const float noise = rounding(1, c.gain.norm() * w.norm() / c.average.norm());
+    CHECK(carom::testing::slip_miss(c, force, w) <= 1e-3F + noise);
+  }
+}
+
 }  // namespace coulomb_slip_test

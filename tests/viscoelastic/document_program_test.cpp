@@ -54,4 +54,33 @@ TEST_CASE("document_program: its own form", "[viscoelastic][example]") {
   CHECK(std::abs(program.problem().inequality_normals(2, 1) - 2) <= rounding(4, 2.0));
 }
 
+TEST_CASE("document_program: single precision follows double", "[viscoelastic][law]") {
+  for (const auto& c : read_cone_cases()) {
+    DocumentProgram<float> program;
+    program.prepare(c.average.size() / 3);
+    const MatrixX<float> gain = c.gain.cast<float>();
+    const VectorX<float> average = c.average.cast<float>(), mu = c.frictions().cast<float>();
+    REQUIRE(program.solve(gain, average, mu) == QuadraticStatus::optimal);
+    CAPTURE(c.average);
+    CHECK((program.force().cast<double>() - c.program.force).norm() <=
+          rounding(2000, float(c.average.norm())));
+  }
+}
+
+TEST_CASE("document_program: a column that is not symmetric", "[viscoelastic][law]") {
+  DocumentProgram<double> program;
+  program.prepare(1);
+  MatrixX<double> column(3, 3);
+  column << 2, 0.5, 0, 0.1, 3, 0.4, 0.3, -0.2, 4;
+  VectorX<double> average(3);
+  average << 4, -1, 2;
+  const VectorX<double> friction = VectorX<double>::Constant(1, 0.5);
+  REQUIRE(program.solve(column, average, friction) == QuadraticStatus::optimal);
+  const VectorX<double> force = program.force();
+  CHECK((average + column * program.velocity() - force).norm() <= rounding(20, average.norm()));
+  const double reach = std::sqrt(0.5) * 0.5 * force(2);
+  CHECK(std::abs(force(0)) <= reach + rounding(50, average.norm()));
+  CHECK(std::abs(force(1)) <= reach + rounding(50, average.norm()));
+}
+
 }  // namespace document_program_test

@@ -101,4 +101,78 @@ TEST_CASE("force_cone: forces inside stay as they are, without a gain", "[viscoe
             .status == SolveStatus::not_finite);
 }
 
+TEST_CASE("force_cone: the printed column for damping of any kind", "[viscoelastic][law]") {
+  for (const double extra : {0.0, 40.0}) {  // B = β K, or not
+    Pair pair;
+    VectorX<double> k = VectorX<double>::Constant(6, 1e5), b = 0.003 * k, y(6);
+    b(0) += extra;
+    MatrixX<double> root = MatrixX<double>::Identity(6, 6);
+    root(0, 3) = root(1, 5) = 0.3;
+    y << 8e-5, 3e-5, -1e-4, 1e-5, 0, -1e-4;
+    const VectorX<double> zero = VectorX<double>::Zero(6);
+    const double t = 1e-3;
+    REQUIRE(pair.forces.set(root, k, b, t));
+    REQUIRE(pair.forces.evaluate(y, zero, zero, pair.average, pair.average2));
+    REQUIRE(pair.cone
+                .apply(SlipLaw::document_printed, pair.forces, pair.average, pair.average2,
+                       pair.friction)
+                .converged());
+    const VectorX<double> w = pair.cone.velocity();
+    CHECK(w.norm() > 0);
+    // [t/2 I; I]: the anchor starts t/2 w ahead of where it is, and moves with w.
+    VectorX<double> ahead(6), ahead2(6);
+    const VectorX<double> stretch = y - t / 2 * w, rate = -w;
+    REQUIRE(pair.forces.evaluate(stretch, rate, zero, ahead, ahead2));
+    CAPTURE(extra);
+    CHECK((ahead - pair.cone.force()).norm() <= rounding(2000, ahead.norm()));
+  }
+}
+
+TEST_CASE("force_cone: contacts without tangential spring and damper", "[viscoelastic][example]") {
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
+                            SlipLaw::document_program, SlipLaw::document_printed}) {
+    Pair pair;
+    VectorX<double> k = VectorX<double>::Constant(6, 1e5), y(6);
+    k(0) = k(1) = k(3) = k(4) = 0;
+    y << 8e-5, 3e-5, 2e-4, 1e-5, 0, -1e-4;  // the first pulls
+    const VectorX<double> zero = VectorX<double>::Zero(6), b = 0.003 * k;
+    REQUIRE(pair.forces.set(MatrixX<double>(MatrixX<double>::Identity(6, 6)), k, b, 1e-3));
+    REQUIRE(pair.forces.evaluate(y, zero, zero, pair.average, pair.average2));
+    CAPTURE(int(law));
+    REQUIRE(
+        pair.cone.apply(law, pair.forces, pair.average, pair.average2, pair.friction).converged());
+    CHECK(pair.cone.force().head(5).norm() <= rounding(10, pair.average.norm()));
+    CHECK(std::abs(pair.cone.force()(5) - pair.average(5)) <= rounding(10, pair.average(5)));
+    CHECK(pair.cone.velocity().allFinite());
+  }
+}
+
+TEMPLATE_TEST_CASE("force_cone: a point that is pushed, by all laws", "[viscoelastic][law]", float,
+                   double) {
+  using Scalar = TestType;
+  const VectorX<Scalar> k = VectorX<Scalar>::Constant(3, Scalar(1e5)), b = Scalar(0.003) * k;
+  const VectorX<Scalar> zero = VectorX<Scalar>::Zero(3),
+                        friction = VectorX<Scalar>::Constant(1, 0.5);
+  VectorX<Scalar> y(3), average(3), average2(3);
+  y << Scalar(8e-5), Scalar(3e-5), Scalar(-1e-4);
+  AverageForces<Scalar> forces;
+  forces.prepare(1, 3);
+  REQUIRE(forces.set(MatrixX<Scalar>(MatrixX<Scalar>::Identity(3, 3)), k, b, Scalar(1e-3)));
+  REQUIRE(forces.evaluate(y, zero, zero, average, average2));
+  ForceCone<Scalar> cone;
+  cone.prepare(1);
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
+                            SlipLaw::document_program, SlipLaw::document_printed}) {
+    REQUIRE(cone.apply(law, forces, average, average2, friction).converged());
+    const VectorX<Scalar> f = cone.force();
+    CAPTURE(int(law));
+    CHECK(cone.region(0) == ConeRegion::slide);
+    CHECK(f.template head<2>().norm() <= Scalar(0.5) * f(2) + rounding(20, average.norm()));
+    if (law == SlipLaw::coulomb || law == SlipLaw::radial) {  // one point without coupling
+      CHECK(std::abs(f(2) - average(2)) <= rounding(20, average.norm()));
+      CHECK(std::abs(f(0) * average(1) - f(1) * average(0)) <= rounding(50, average.squaredNorm()));
+    }
+  }
+}
+
 }  // namespace force_cone_test

@@ -104,4 +104,57 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
 }
 
+TEST_CASE("general_forces: what a stretch adds, column by column", "[viscoelastic][law]") {
+  VectorSource<double> source(35u);
+  for (int round = 0; round < 12; ++round) {
+    const Index n = 1 + round % 3;
+    const SpringCase<double> c(source, n, 3 * n + 1, 0.002);
+    GeneralForces<double> forces;
+    forces.prepare(n);
+    VectorX<double> damping = c.damping;
+    damping(0) *= 3;  // not proportional
+    REQUIRE(forces.set(c.inverse_mass(), c.stiffness, damping, c.time_step));
+    const VectorX<double> zero = VectorX<double>::Zero(3 * n);
+    VectorX<double> average(3 * n), average2(3 * n), column(3 * n);
+    REQUIRE(forces.evaluate(c.y, zero, zero, average, average2));
+    VectorX<double> sum = zero;
+    for (Index j = 0; j < 3 * n; ++j) {
+      REQUIRE(forces.write_stiffness_column(j, column));
+      sum += c.y(j) * column;
+    }
+    CAPTURE(round);
+    CHECK((sum + average).norm() <= rounding(3000, c.stiffness.cwiseProduct(c.y).norm()));
+  }
+}
+
+TEST_CASE("general_forces: single precision follows double", "[viscoelastic][law]") {
+  VectorSource<double> source(36u);
+  for (int round = 0; round < 20; ++round) {
+    const Index n = 1 + round % 3;
+    const SpringCase<double> c(source, n, 3 * n + 1, 0.002);
+    for (const auto way : {0, 1}) {
+      GeneralForces<double> exact;
+      GeneralForces<float> single;
+      exact.prepare(n);
+      single.prepare(n);
+      REQUIRE(exact.set(c.inverse_mass(), c.stiffness, c.damping, c.time_step));
+      const MatrixX<float> inverse_mass = c.inverse_mass().cast<float>();
+      const VectorX<float> k = c.stiffness.cast<float>(), b = c.damping.cast<float>();
+      REQUIRE(single.set(inverse_mass, k, b, float(c.time_step)));
+      exact.choose(way == 0 ? Way::taylor : Way::dense);
+      single.choose(way == 0 ? GeneralForces<float>::Way::taylor
+                             : GeneralForces<float>::Way::dense);
+      VectorX<double> average(3 * n), average2(3 * n);
+      VectorX<float> near(3 * n), near2(3 * n);
+      const VectorX<float> y = c.y.cast<float>(), rate = c.rate.cast<float>(),
+                           push = c.acceleration.cast<float>();
+      REQUIRE(exact.evaluate(c.y, c.rate, c.acceleration, average, average2));
+      REQUIRE(single.evaluate(y, rate, push, near, near2));
+      CAPTURE(round, way);
+      CHECK((near.cast<double>() - average).norm() <= rounding(20000, float(c.force_size())));
+      CHECK((near2.cast<double>() - average2).norm() <= rounding(20000, float(c.force_size())));
+    }
+  }
+}
+
 }  // namespace general_forces_test

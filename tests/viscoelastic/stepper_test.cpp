@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include <Eigen/Dense>
 
@@ -73,6 +74,7 @@ TEST_CASE("stepper: a box pushed by 70 N accelerates at 2.095 m/s2 at every step
 TEST_CASE("stepper: the document's program makes a pushed box climb", "[viscoelastic][scene]") {
   ViscoelasticOptions<double> options;
   options.law = carom::SlipLaw::document_program;
+  options.events = false;  // as the source has it: the lifted contacts would chatter
   Stepper stepper(make_box(), {make_material()}, options);
   stepper.system().force(0) = 70;
   FreeBodyState<double> state = rest_state();
@@ -210,6 +212,63 @@ TEST_CASE("stepper: bad input is refused by name", "[viscoelastic][example]") {
   FreeBodyState<double> state = rest_state();
   state.velocity(0) = std::nan("");
   CHECK(stepper.step(state, 0.001).status == carom::SolveStatus::not_finite);
+}
+
+TEST_CASE("stepper: single precision comes to rest as double does", "[viscoelastic][law]") {
+  std::vector<carom::Vector3<float>> corners;
+  for (const float x : {-0.2F, 0.2F}) {
+    for (const float y : {-0.15F, 0.15F}) corners.emplace_back(x, y, -0.1F);
+  }
+  const carom::Vector3<float> inertia(0.11F, 0.17F, 0.21F);
+  const carom::ContactMaterial<float> material{carom::Vector3<float>::Constant(1e4F),
+                                               carom::Vector3<float>::Constant(300), 0.5F};
+  ViscoelasticStepper<FreeBody<float>> stepper(FreeBody<float>(10, inertia.asDiagonal(), corners),
+                                               {material});
+  FreeBodyState<float> state;
+  state.position(2) = 0.15F;
+  state.velocity(0) = 0.5F;
+  bool finite = true;
+  for (int k = 0; k < 400; ++k) {
+    finite = finite && stepper.step(state, 0.005F).status != carom::SolveStatus::not_finite;
+  }
+  CHECK(finite);
+  CHECK(std::abs(state.position(2) - (0.1F - 98.1F / 4 / 1e4F)) <= 1e-5F);
+  CHECK(state.velocity.norm() <= 1e-4F);
+  CHECK(state.rate.norm() <= 1e-4F);
+  CHECK(std::abs(state.orientation.norm() - 1) <= 1e-5F);
+  CHECK(state.position(0) > 0);
+  CHECK(state.position(0) < 0.5F);
+}
+
+TEST_CASE("stepper: a pushed box accelerates by Coulomb's law at any stiffness",
+          "[viscoelastic][law]") {
+  for (const double stiffness : {1e6, 1e8}) {
+    Stepper stepper(make_box(), {make_material(stiffness, std::sqrt(stiffness))});
+    FreeBodyState<double> state = rest_state(stiffness);
+    stepper.system().force(0) = 70;
+    int parts = 0;
+    for (int k = 0; k < 20; ++k) {
+      const auto report = stepper.step(state, 0.01);
+      CHECK(report.converged());
+      parts += report.parts;
+    }
+    CAPTURE(stiffness, parts);
+    CHECK(std::abs(state.velocity(0) - 0.2 * 2.095) <= 0.01 * 0.2 * 2.095);
+    CHECK(std::abs(state.velocity(1)) <= 1e-9);
+    CHECK(std::abs(state.position(2) - 0.1) <= 1e-4);
+  }
+}
+
+TEST_CASE("stepper: more events than allowed are told", "[viscoelastic][example]") {
+  carom::ViscoelasticOptions<double> options;
+  options.event_limit = 2;
+  Stepper stepper(make_box(), {make_material(1e8, 1e4)}, options);
+  FreeBodyState<double> state = rest_state(1e8);
+  stepper.system().force(0) = 70;
+  CHECK(stepper.step(state, 0.01).status == carom::SolveStatus::iteration_limit);
+  options.event_limit = -1;
+  CHECK_THROWS_WITH(Stepper(make_box(), {make_material()}, options),
+                    Catch::Contains("event limit"));
 }
 
 }  // namespace stepper_test

@@ -168,8 +168,7 @@ class DelassusProblem {
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
     const bool planar = set(contact).shape == ImpulseShape::planar;
-    const int last = row > 0 ? 2 : 0;
-    return {first_part(contact) + row / 3, planar ? last : row % 3};
+    return {first_part(contact) + row / 3, planar ? std::min(2 * row, 2) : row % 3};
   }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
@@ -281,19 +280,20 @@ template <RealScalar Scalar>
 template <typename MatrixType>
 Fault DelassusProblem<Scalar>::check_block(Index i, Index j,
                                            const Eigen::MatrixBase<MatrixType>& block) const {
-  const std::string item = "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
+  const auto item = [&] {  // long names allocate
+    return "block (" + std::to_string(i) + ", " + std::to_string(j) + ")";
+  };
   for (const Index contact : {i, j}) {
-    if (contact < 0 || contact >= count()) {
-      return detail::fault(item, "contacts that were added", contact);
-    }
+    if (contact >= 0 && contact < count()) continue;
+    return detail::fault(item(), "contacts that were added", contact);
   }
   if (block.rows() != set(i).rows) {
-    return detail::fault(item + ": rows", std::to_string(set(i).rows).c_str(), block.rows());
+    return detail::fault(item() + ": rows", std::to_string(set(i).rows).c_str(), block.rows());
   }
   if (block.cols() != set(j).rows) {
-    return detail::fault(item + ": columns", std::to_string(set(j).rows).c_str(), block.cols());
+    return detail::fault(item() + ": columns", std::to_string(set(j).rows).c_str(), block.cols());
   }
-  return detail::finite_fault(item, block);
+  return block.allFinite() ? Fault{} : detail::finite_fault(item(), block);
 }
 
 template <RealScalar Scalar>

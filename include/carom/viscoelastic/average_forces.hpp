@@ -123,10 +123,16 @@ class AverageForces {
   }
 
   /// −∂λ_avg/∂y, 3n×3n [N/m]: what the document's printed column adds to G, in units of t/2.
-  /// @return  false when damping is not proportional: the column is then not offered.
+  /// Symmetric only where B = β K.
   template <typename Matrix>
   [[nodiscard]] bool write_stiffness(Matrix& stiffness) noexcept {
-    if (!modal()) return false;
+    if (!modal()) {
+      bool done = true;
+      for (Index j = 0; j < rows(); ++j) {
+        done = done && general_.write_stiffness_column(j, stiffness.col(j));
+      }
+      return done;
+    }
     assemble(modal_.position_weights(), stiffness,
              [this](Index r) { return modal_.own_position_weight(r); });
     return true;

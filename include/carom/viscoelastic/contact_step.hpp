@@ -119,7 +119,22 @@ class ContactStep {
     for (Vector* v : {&velocity_, &displacement_, &push_}) v->grow(velocity_count);
   }
 
-  /// @pre  check(data) finds nothing; prepared for its sizes.
+  /// What is wrong with a step's data or with its sizes for this object; empty when nothing is.
+  /// Cold.
+  [[nodiscard]] Fault check(const ContactStepData<Scalar>& data) const {
+    const auto other = [](const char* item, Index expected, Index got) {
+      const std::string words = "as many as prepared for, " + std::to_string(expected);
+      return detail::fault(item, words.c_str(), got);
+    };
+    const Index contacts = rate_.size() / 3, velocities = velocity_.size();
+    if (data.contact_count() != contacts) return other("contacts", contacts, data.contact_count());
+    if (data.velocity_count() != velocities) {
+      return other("velocities", velocities, data.velocity_count());
+    }
+    return carom::check(data);
+  }
+
+  /// @pre  check(data) finds nothing.
   /// @return  status of the slip law; not_finite when numbers leave the range.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Data>

@@ -20,27 +20,34 @@ namespace carom::inline CAROM_ABI {
 /// Coulomb's law of viscoelastic contacts, λ = λ_avg + G w, for problems that sweeps over contacts
 /// do not solve.
 ///
-/// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces; ContactNewton
-/// finds them, and with them which contacts stick, slide and open. Stiff contacts make W of many
-/// magnitudes, so that little of w is left in it: Newton's method on the law in terms of G follows,
-/// and what it reaches is judged by slip_error.
+/// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
+/// ContactNewton finds them, and with them which contacts stick, slide and open. Stiff contacts
+/// make W of many magnitudes, so that little of w is left in it: Newton's method on the law in
+/// terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not monotone:
+/// where one guess leads nowhere, G + t I is solved for falling t, each from the one before, since
+/// large t keeps contacts apart; should that fail, loads a little off lead to where the true one is
+/// solved.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int newton_limit = 40;  ///< steps on G
-  static constexpr int share_limit = 10;   ///< halvings of a step
+  static constexpr int start_limit = 20;    ///< first guesses, the way over G + t I among them
+  static constexpr int follow_limit = 100;  ///< shifts on the way over G + t I
+  static constexpr int newton_limit = 40;   ///< steps on G after each
+  static constexpr int share_limit = 10;    ///< halvings of a step
 
   CoulombFallback()
-      : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon()}) {}
+      : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
+                 .iteration_limit = 1000}) {}
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
-    for (Vector* v : {&force_, &velocity_, &kept_, &trial_, &scale_, &load_}) v->grow(n);
-    factor_.grow(n, n);
-    inverse_.grow(n, n);
+    for (Vector* v :
+         {&force_, &velocity_, &kept_, &trial_, &best_, &held_, &moved_, &scale_, &load_})
+      v->grow(n);
+    for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
     if (contact_count <= largest_) return;
     largest_ = contact_count;
     inverse_.setIdentity();
@@ -54,8 +61,8 @@ class CoulombFallback {
   /// @param friction  μ, n [-], ≥ 0.
   /// @param guess     λ, 3n [N].
   /// @param target    slip_error at which to stop [-].
-  /// @return  residual: slip_error [-]; iterations: linear systems solved. no_progress when the
-  ///          target is not reached, or G is singular.
+  /// @return  residual: slip_error [-]; iterations: linear systems solved. The target is raised to
+  ///          the rounding of G w. no_progress when no start reaches it.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
   SolveReport<Scalar> solve(const Matrix& gain, const Values1& average, const Values2& friction,
@@ -68,22 +75,78 @@ class CoulombFallback {
     velocity_.setZero();
     if (!guess.allFinite() || !average.allFinite() || !gain.allFinite()) return report;
     report.status = SolveStatus::no_progress;
-    if (!invert(gain, average)) return report;
-    assemble(friction);
-    report.iterations = solver_.solve(problem_, force_).iterations;
-    velocity_ = force_ - average;
-    multiply_by_inverse(velocity_);
-    for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
-    polish(gain, average, friction, report);
+    best_.setZero();
+    for (int start = 0; start < start_limit && !report.converged(); ++start) {
+      if (start > 0) write_start(start, average, friction);
+      if (start > 2) {
+        disturb(start - 3, average);
+        follow(gain, friction, start % 2 == 0, report);
+      }
+      const Scalar error = attempt(gain, average, friction, report);
+      if (!(error < report.residual)) continue;
+      report.residual = error;
+      best_ = velocity_;
+      const Scalar size = std::max(Scalar(average.norm()), Scalar(force_.norm()));
+      const Scalar rounding =
+          std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() * (velocity_.norm() / size);
+      report.residual_target = std::max(target, rounding);
+      if (error <= report.residual_target) report.status = SolveStatus::converged;
+    }
+    velocity_ = best_;
+    place(gain, average, friction, report.converged());
     return report;
   }
 
-  /// λ [N] and w [m/s], their difference from λ = λ_avg + G w being rounding.
+  /// λ [N], in the cones, and w [m/s]; λ_avg + G w − λ is no more than the residual.
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
+  [[nodiscard]] ConeRegion region(Index contact) const noexcept { return newton_.region(contact); }
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
+
+  /// Solves for a gain from force_; leaves w and λ. The error reached.
+  template <typename Matrix, typename Values1, typename Values2>
+  Scalar attempt(const Matrix& gain, const Values1& average, const Values2& friction,
+                 SolveReport<Scalar>& report) noexcept {
+    if (!invert(gain, average)) return std::numeric_limits<Scalar>::infinity();
+    assemble(friction);
+    report.iterations += solver_.solve(problem_, force_).iterations;
+    velocity_ = force_ - average;
+    multiply_by_inverse(velocity_);
+    for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
+    return polish(gain, average, friction, report);
+  }
+
+  /// Leads forces from a gain so large that contacts hardly act on each other down to their own.
+  /// @param scaled  adds multiples of G's diagonal, else of I.
+  template <typename Matrix, typename Values>
+  void follow(const Matrix& gain, const Values& friction, bool scaled,
+              SolveReport<Scalar>& report) noexcept {
+    const Scalar largest = gain.diagonal().maxCoeff();
+    held_ = force_;
+    Scalar good(16), factor(4);
+    for (int k = 0; k < follow_limit && good > std::numeric_limits<Scalar>::epsilon(); ++k) {
+      const Scalar share = good / factor;
+      shifted_ = gain;
+      if (scaled) {
+        shifted_.diagonal() += share * gain.diagonal();
+      } else {
+        shifted_.diagonal().array() += share * largest;
+      }
+      const Scalar error = attempt(shifted_, moved_, friction, report);
+      const bool solved = error <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
+      if (!solved && factor > Scalar(1.01)) {  // nearer to where it was good
+        force_ = held_;
+        factor = std::sqrt(factor);
+        continue;
+      }
+      if (solved) held_ = force_;
+      good = share;
+      factor = std::min(factor * factor, Scalar(4));
+    }
+    force_ = held_;
+  }
 
   /// W = S (S G S)⁻¹ S, S = diag(G)^−½, and −W λ_avg.
   template <typename Matrix, typename Values>
@@ -94,9 +157,9 @@ class CoulombFallback {
       scale_(r) = Scalar(1) / std::sqrt(gain(r, r));
     }
     for (Index c = 0; c < n; ++c) {
-      for (Index r = 0; r < n; ++r) factor_(r, c) = scale_(r) * gain(r, c) * scale_(c);
+      for (Index r = 0; r < n; ++r) inverse_(r, c) = scale_(r) * gain(r, c) * scale_(c);
     }
-    if (!factor_cholesky(factor_.data(), n, n)) return false;
+    if (!factor_shifted()) return false;
     inverse_.setZero();
     for (Index c = 0; c < n; ++c) {
       Scalar* const column = inverse_.data() + c * n;
@@ -108,6 +171,42 @@ class CoulombFallback {
     load_ = -average;
     multiply_by_inverse(load_);
     return inverse_.allFinite() && load_.allFinite();
+  }
+
+  /// Factors inverse_, which has ones on its diagonal, made definite where rounding left it short.
+  [[nodiscard]] bool factor_shifted() noexcept {
+    const Index n = inverse_.rows();
+    const Scalar rounding = Scalar(double(n)) * std::numeric_limits<Scalar>::epsilon();
+    for (Scalar shift(0); shift < Scalar(1); shift = 10 * std::max(shift, rounding)) {
+      factor_ = inverse_;
+      factor_.diagonal().array() += shift;
+      if (factor_cholesky(factor_.data(), n, n)) return true;
+    }
+    return false;
+  }
+
+  /// Guesses that cost nothing: no force, or λ_avg in its cones.
+  template <typename Values1, typename Values2>
+  void write_start(int start, const Values1& average, const Values2& friction) noexcept {
+    force_.setZero();
+    if (start != 2) return;
+    for (Index i = 0; i < friction.size(); ++i) {
+      const Vector3<Scalar> own = average.template segment<3>(3 * i);
+      force_.template segment<3>(3 * i) = project(FrictionCone<Scalar>{friction(i)}, own).point;
+    }
+  }
+
+  /// λ_avg of the way over G + t I: true on the first two, then off by up to a percent, spread by
+  /// multiples of the golden ratio.
+  template <typename Values>
+  void disturb(int way, const Values& average) noexcept {
+    constexpr Scalar golden = Scalar(0.618033988749894848);
+    moved_ = average;
+    if (way < 2) return;
+    for (Index r = 0; r < moved_.size(); ++r) {
+      const Scalar number = Scalar(double(way - 1)) * Scalar(double(2 * r + 1)) * golden;
+      moved_(r) *= 1 + Scalar(0.02) * (number - std::floor(number) - Scalar(0.5));
+    }
   }
 
   /// x ← G⁻¹ x by G's factor.
@@ -143,10 +242,10 @@ class CoulombFallback {
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
-  /// Newton's method on the law in terms of G from velocity_ and the modes at hand.
+  /// Newton's method on the law in terms of G from velocity_ and the modes at hand; the error left.
   template <typename Matrix, typename Values1, typename Values2>
-  void polish(const Matrix& gain, const Values1& average, const Values2& friction,
-              SolveReport<Scalar>& report) noexcept {
+  Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
+                SolveReport<Scalar>& report) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const ConeRegion region = newton_.region(i);
       auto w = velocity_.template segment<3>(3 * i);
@@ -155,7 +254,6 @@ class CoulombFallback {
     }
     Scalar error = slip_error(gain, average, friction, velocity_, force_);
     kept_ = velocity_;
-    report.residual = error;
     for (int k = 0; k < newton_limit; ++k) {
       if (!newton_.compute(gain, force_, friction, velocity_)) break;
       Scalar share(1), best = std::numeric_limits<Scalar>::infinity();
@@ -174,8 +272,25 @@ class CoulombFallback {
       error = slip_error(gain, average, friction, velocity_, force_);
       take_modes(gain, friction);
     }
-    report.residual = slip_error(gain, average, friction, velocity_, force_);
-    if (report.residual <= report.residual_target) report.status = SolveStatus::converged;
+    return slip_error(gain, average, friction, velocity_, force_);
+  }
+
+  /// λ of velocity_ to its cones; what a solution's modes say vanishes does.
+  template <typename Matrix, typename Values1, typename Values2>
+  void place(const Matrix& gain, const Values1& average, const Values2& friction,
+             bool solved) noexcept {
+    static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
+    take_modes(gain, friction);
+    for (Index i = 0; i < friction.size(); ++i) {
+      const ConeRegion region = newton_.region(i);
+      auto f = force_.template segment<3>(3 * i);
+      f = project(FrictionCone<Scalar>{friction(i)}, Vector3<Scalar>(f)).point;
+      if (region == ConeRegion::separate) f.setZero();
+      if (!solved) continue;
+      auto w = velocity_.template segment<3>(3 * i);
+      if (region == ConeRegion::stick) w.setZero();
+      if (region == ConeRegion::slide) w(2) = Scalar(0);
+    }
   }
 
   /// Modes by the natural map of velocity_ and force_.
@@ -183,10 +298,9 @@ class CoulombFallback {
   void take_modes(const Matrix& gain, const Values& friction) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const Scalar size = gain.diagonal().template segment<3>(3 * i).sum() / 3;
-      newton_.region(i) =
-          slip_gap<Scalar>(force_.template segment<3>(3 * i), velocity_.template segment<3>(3 * i),
-                           friction(i), size)
-              .region;
+      newton_.region(i) = slip_gap<Scalar>(force_.template segment<3>(3 * i),
+                                           velocity_.template segment<3>(3 * i), friction(i), size)
+                              .region;
     }
   }
 
@@ -194,8 +308,8 @@ class CoulombFallback {
   ContactNewton<Scalar> solver_;
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
-  Growing<MatrixX<Scalar>> factor_, inverse_;
-  Vector force_, velocity_, kept_, trial_, scale_, load_;
+  Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
+  Vector force_, velocity_, kept_, trial_, best_, held_, moved_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI

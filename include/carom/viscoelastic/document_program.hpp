@@ -38,7 +38,7 @@ class DocumentProgram {
     velocity_.grow(3 * contact_count);
   }
 
-  /// @param gain  the column's G, 3n×3n, symmetric [N·s/m].
+  /// @param gain  the column's G, 3n×3n, symmetric or not [N·s/m].
   /// @param average  λ_avg, 3n [N].
   /// @param friction  μ, n [-], ≥ 0.
   /// @note  Real-time safe once prepared: no allocation, no exception.
@@ -56,7 +56,8 @@ class DocumentProgram {
       const auto set = [&](Index row, Scalar t1, Scalar t2, Scalar normal) {
         const Index at = rows_per_contact * i + row;
         problem_.inequality_normals.col(at) =
-            t1 * gain.col(3 * i) + t2 * gain.col(3 * i + 1) + normal * gain.col(3 * i + 2);
+            (t1 * gain.row(3 * i) + t2 * gain.row(3 * i + 1) + normal * gain.row(3 * i + 2))
+                .transpose();
         problem_.inequality_offsets(at) =
             t1 * average(3 * i) + t2 * average(3 * i + 1) + normal * average(3 * i + 2);
       };

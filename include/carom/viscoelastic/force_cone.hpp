@@ -12,6 +12,7 @@
 #include "carom/linalg/cholesky.hpp"
 #include "carom/linalg/growing.hpp"
 #include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/convex_slip.hpp"
 #include "carom/viscoelastic/coulomb_slip.hpp"
 #include "carom/viscoelastic/document_program.hpp"
 
@@ -81,6 +82,9 @@ class ForceCone {
       report.status = SolveStatus::not_finite;
       return report;
     }
+    for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper answers to no motion
+      if (!(gain_(r, r) > Scalar(0))) gain_(r, r) = Scalar(1);
+    }
     report = slip(law, forces, average, friction);
     force2_.noalias() += gain2_ * velocity_;
     for (Index i = 0; i < n; ++i) place_second(i, friction(i));
@@ -116,8 +120,8 @@ class ForceCone {
     }
     if (law == SlipLaw::radial) return cut(average, friction);
     if (law == SlipLaw::document_printed) {
-      const bool known = forces.write_stiffness(spare_);
-      if (known) gain_ += forces.time_step() / 2 * spare_;
+      if (!forces.write_stiffness(spare_)) return {};  // not_finite
+      gain_ += forces.time_step() / 2 * spare_;
     }
     const QuadraticStatus status = document_.solve(gain_, average, friction);
     force_ = document_.force();

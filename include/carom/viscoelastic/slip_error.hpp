@@ -23,6 +23,7 @@ struct SlipGap {
 /// @param velocity  w of its anchor [m/s].
 /// @param friction  μ [-], ≥ 0.
 /// @param gain      ρ [N·s/m], > 0: the size of the contact's block of G.
+/// @return  gap infinite when a number is not finite.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  acary2018coulomb, section 3, the natural map of De Saxcé's form of the law.
 template <RealScalar Scalar>
@@ -31,8 +32,12 @@ template <RealScalar Scalar>
                                        const Scalar& gain) noexcept {
   Vector3<Scalar> lifted = velocity;
   lifted(2) += friction * velocity.template head<2>().norm();
-  const auto nearest =
-      project(FrictionCone<Scalar>{friction}, Vector3<Scalar>(force - gain * lifted));
+  const Vector3<Scalar> trial = force - gain * lifted;
+  if (!trial.allFinite()) {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    return {Vector3<Scalar>::Constant(infinity), ConeRegion::separate};
+  }
+  const auto nearest = project(FrictionCone<Scalar>{friction}, trial);
   return {force - nearest.point, nearest.region};
 }
 
@@ -55,9 +60,8 @@ template <typename Matrix, typename Values1, typename Values2, typename Values3,
   Scalar squared(0);
   for (Index i = 0; i < friction.size(); ++i) {
     const Scalar size = gain.diagonal().template segment<3>(3 * i).sum() / 3;
-    const SlipGap<Scalar> gap =
-        slip_gap<Scalar>(force.template segment<3>(3 * i), velocity.template segment<3>(3 * i),
-                         friction(i), size);
+    const SlipGap<Scalar> gap = slip_gap<Scalar>(
+        force.template segment<3>(3 * i), velocity.template segment<3>(3 * i), friction(i), size);
     squared += gap.gap.squaredNorm();
   }
   if (!(squared > Scalar(0))) {

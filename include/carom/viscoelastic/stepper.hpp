@@ -42,6 +42,8 @@ struct ViscoelasticOptions {
   SlipLaw law = SlipLaw::coulomb;  ///< see SlipLaw; the default is the physics.
   bool events = true;  ///< Search for the instants of make and break; without, they happen at the
                        ///< ends of steps, an error of first order in the step.
+  int event_limit = 400;  ///< Most instants of one step, ≥ 0: undamped stiff contacts that chatter
+                          ///< have many.
   Scalar event_tolerance = Scalar(1e-9);  ///< of an instant, relative to the step, > 0; smaller
                                           ///< costs a few more frozen steps per event.
 };
@@ -74,6 +76,9 @@ class ViscoelasticStepper {
     if (!detail::is_positive(options.event_tolerance)) {
       detail::reject_if(detail::fault("event tolerance", "a number > 0", options.event_tolerance));
     }
+    if (options.event_limit < 0) {
+      detail::reject_if(detail::fault("event limit", "a number >= 0", Index(options.event_limit)));
+    }
     for (Index i = 0; i < n; ++i) {
       materials_.push_back(materials[materials.size() == 1 ? 0 : std::size_t(i)]);
     }
@@ -90,8 +95,10 @@ class ViscoelasticStepper {
 
   /// Advances a state by dt > 0 [s].
   /// @return  status not_finite when numbers left the range; the state is then as before the part
-  ///          that failed.
-  /// @note  Real-time safe: no allocation, no exception; at most 2 n + 4 events are searched for.
+  ///          that failed. iteration_limit when more contacts are made and broken than event_limit:
+  ///          the rest of the step is taken in one, with the contacts of its beginning.
+  /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched
+  ///        for, each in no more than search_limit frozen steps.
   ViscoelasticReport step(State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(detail::is_positive(dt));
     ViscoelasticReport report;
@@ -99,15 +106,17 @@ class ViscoelasticStepper {
     touch_down(state, report);
     Scalar rest = dt;
     int events = 0;
-    const int event_limit = options_.events ? 2 * int(system_.contact_count()) + 4 : 0;
     while (rest > Scalar(0)) {
       Scalar part = rest;
       set(state);
       SolveReport<Scalar> solved = freeze(state, part);
-      if (events < event_limit && violation() > Scalar(0)) {
+      const bool changes = options_.events && violation() > Scalar(0);
+      if (changes && events < options_.event_limit) {
         part = first_event(state, rest, dt);
         solved = freeze(state, part);
         ++events;
+      } else if (changes) {
+        report.status = SolveStatus::iteration_limit;
       }
       if (solved.status == SolveStatus::not_finite) {
         report.status = solved.status;

@@ -75,8 +75,7 @@ class DualIterate {
   /// Writes the best iterate and what is to be said of it.
   template <typename Rows>
   SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
-                             int iterations, const Scalar& tolerance,
-                             Rows& rows) const noexcept {
+                             int iterations, const Scalar& tolerance, Rows& rows) const noexcept {
     SolveReport<Scalar> report;
     report.status = best_error_ <= tolerance ? SolveStatus::converged : status;
     report.iterations = iterations;

@@ -34,6 +34,9 @@ class SlipNewton {
   [[nodiscard]] ConeRegion& region(Index contact) noexcept {
     return regions_[std::size_t(contact)];
   }
+  [[nodiscard]] const ConeRegion& region(Index contact) const noexcept {
+    return regions_[std::size_t(contact)];
+  }
   /// Unknowns of the next step.
   [[nodiscard]] Index unknowns(Index contact_count) const noexcept {
     Index sum = 0;

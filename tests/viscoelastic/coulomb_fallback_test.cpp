@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/viscoelastic/coulomb_fallback.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include <Eigen/Dense>
+
+#include "carom/cones/coulomb_contact.hpp"
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+#include "support/viscoelastic_cases.hpp"
+
+namespace coulomb_fallback_test {
+
+using carom::ConeRegion, carom::CoulombFallback, carom::Index, carom::MatrixX, carom::SolveStatus,
+    carom::VectorX;
+using carom::testing::rounding, carom::testing::slip_miss, carom::testing::SlipCase,
+    carom::testing::VectorSource;
+
+namespace {
+
+template <typename Scalar>
+carom::SolveReport<Scalar> solve(CoulombFallback<Scalar>& fallback, const SlipCase<Scalar>& c,
+                                 const VectorX<Scalar>& guess, double target) {
+  return fallback.solve(c.gain, c.average, c.friction, guess, Scalar(target));
+}
+
+/// What rounding of G w leaves of forces.
+template <typename Scalar>
+Scalar noise(const SlipCase<Scalar>& c, const VectorX<Scalar>& velocity) {
+  return rounding(1, c.gain.norm() * velocity.norm() / c.average.norm());
+}
+
+}  // namespace
+
+TEST_CASE("coulomb_fallback: stiff contacts of all kinds, from any guess", "[viscoelastic][law]") {
+  VectorSource<double> source(91u);
+  CoulombFallback<double> fallback;
+  int seen[3] = {};
+  for (int round = 0; round < 240; ++round) {
+    const Index n = 1 + round % 8;
+    const SlipCase<double> c(source, n);
+    VectorX<double> guess = VectorX<double>::Zero(3 * n);
+    if (round % 2 == 0) guess = c.average.norm() * VectorX<double>::Random(3 * n);
+    fallback.prepare(n);
+    const auto report = solve(fallback, c, guess, 1e-10);
+    CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
+    CHECK(report.converged());
+    const VectorX<double> force = fallback.force(), w = fallback.velocity();
+    CHECK(slip_miss(c, force, w) <= 1e-9 + noise(c, w));
+    for (Index i = 0; i < n; ++i) ++seen[int(fallback.region(i))];
+  }
+  for (const int count : seen) CHECK(count > 30);
+}
+
+TEST_CASE("coulomb_fallback: cases that first guesses do not solve", "[viscoelastic][law]") {
+  VectorSource<double> source(77u);
+  CoulombFallback<double> fallback;
+  int hard = 0;
+  for (int round = 0; round <= 3874; ++round) {
+    const SlipCase<double> c(source, 1 + round % 10);
+    if (round != 3466 && round != 3874) continue;
+    fallback.prepare(1 + round % 10);
+    const auto report = solve(fallback, c, VectorX<double>(-c.average), 1e-10);
+    CAPTURE(round, report.iterations, report.residual);
+    CHECK(report.converged());
+    const VectorX<double> force = fallback.force(), w = fallback.velocity();
+    CHECK(slip_miss(c, force, w) <= 1e-9 + noise(c, w));
+    if (report.iterations > 1000) ++hard;
+  }
+  CHECK(hard > 0);
+}
+
+TEST_CASE("coulomb_fallback: single precision", "[viscoelastic][law]") {
+  VectorSource<double> source(92u);
+  CoulombFallback<float> fallback;
+  for (int round = 0; round < 120; ++round) {
+    const Index n = 1 + round % 5;
+    const SlipCase<float> c(source, n, 1e5);
+    fallback.prepare(n);
+    const auto report = solve(fallback, c, VectorX<float>(VectorX<float>::Zero(3 * n)), 1e-4);
+    CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
+    CHECK(report.converged());
+    const VectorX<float> force = fallback.force(), w = fallback.velocity();
+    CHECK(slip_miss(c, force, w) <= 1e-3F + noise(c, w));
+  }
+}
+
+TEST_CASE("coulomb_fallback: one contact is solved as CoulombGain solves it",
+          "[viscoelastic][oracle]") {
+  VectorSource<double> source(93u);
+  CoulombFallback<double> fallback;
+  fallback.prepare(1);
+  for (int round = 0; round < 60; ++round) {
+    const SlipCase<double> c(source, 1);
+    const carom::SquareMatrix<double, 3> gain = c.gain;
+    const carom::Vector3<double> held = c.average;
+    const auto known = carom::CoulombGain<double>(gain).solve(held, c.friction(0));
+    REQUIRE(solve(fallback, c, VectorX<double>(VectorX<double>::Zero(3)), 1e-12).converged());
+    const VectorX<double> w = fallback.velocity();
+    CAPTURE(round, c.gain, c.average, c.friction(0));
+    CHECK((fallback.force() - known.impulse).norm() <= (1e-11 + 100 * noise(c, w)) * held.norm());
+  }
+}
+
+TEST_CASE("coulomb_fallback: contacts that share a motion", "[viscoelastic][law]") {
+  SlipCase<double> c(*std::make_unique<VectorSource<double>>(94u), 2);
+  const MatrixX<double> same = MatrixX<double>::Identity(3, 3);
+  c.gain << same, same, same, same;  // singular
+  c.friction.setConstant(0.5);
+  c.average << 3, 0, 2, 3, 0, 2;
+  CoulombFallback<double> fallback;
+  fallback.prepare(2);
+  REQUIRE(solve(fallback, c, VectorX<double>(c.average), 1e-10).converged());
+  const VectorX<double> force = fallback.force(), w = fallback.velocity();
+  CHECK(slip_miss(c, force, w) <= 1e-9);
+  for (Index i = 0; i < 2; ++i) CHECK(std::abs(force(3 * i) - 1) <= 1e-9);
+}
+
+TEST_CASE("coulomb_fallback: no answer, no numbers, nothing", "[viscoelastic][example]") {
+  SlipCase<double> c(*std::make_unique<VectorSource<double>>(95u), 1);
+  CoulombFallback<double> fallback;
+  fallback.prepare(1);
+  const VectorX<double> guess = VectorX<double>::Zero(3);
+  c.gain.setZero();
+  c.average << 1, 0, 0;  // no anchor's motion changes this force
+  c.friction(0) = 0.5;
+  CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::no_progress);
+  CHECK(fallback.force().allFinite());
+  c.gain.setIdentity();
+  CHECK(solve(fallback, c, guess, 1e-10).converged());
+  c.average(2) = std::numeric_limits<double>::quiet_NaN();
+  CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::not_finite);
+  c.average(2) = 0;
+  c.gain(1, 1) = std::numeric_limits<double>::infinity();
+  CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::not_finite);
+  fallback.prepare(0);
+  const VectorX<double> none(0);
+  CHECK(fallback.solve(MatrixX<double>(0, 0), none, none, none, 1e-10).converged());
+}
+
+}  // namespace coulomb_fallback_test
