@@ -58,6 +58,16 @@ TEST_CASE("wandering_anchors: Coulomb's law keeps to the ground", "[scenes][scen
   }
 }
 
+TEST_CASE("wandering_anchors: a mass that brakes stops at the exact place", "[scenes][scene]") {
+  const SlidingMass mass;
+  const auto scene = make_sliding_point(mass, 1);
+  WanderingAnchors<FreeBody<double>> contact(scene.body, scene.material, SlipLaw::coulomb);
+  auto state = scene.state;
+  for (int k = 0; k < 300; ++k) REQUIRE(contact.step(state, 0.001));
+  const double exact = carom::examples::SlidingMotion(mass, 1).at(0.3).x;
+  CHECK(std::abs(state.position(0) - exact) <= 1e-6);
+}
+
 TEST_CASE("wandering_anchors: the document's program climbs 16 mm in 75 mm, with friction 24 % low",
           "[scenes][scene]") {
   const double slope = 0.3 / std::sqrt(2.0);  // of the inner pyramid
