@@ -138,6 +138,11 @@ TEST_CASE("coulomb_fallback: no answer, no numbers, nothing", "[viscoelastic][ex
   c.average(2) = 0;
   c.gain(1, 1) = std::numeric_limits<double>::infinity();
   CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::not_finite);
+  c.gain.setIdentity();
+  for (const double friction : {-0.5, std::numeric_limits<double>::quiet_NaN()}) {
+    c.friction(0) = friction;
+    CHECK(solve(fallback, c, guess, 1e-10).status == SolveStatus::not_finite);
+  }
   fallback.prepare(0);
   const VectorX<double> none(0);
   CHECK(fallback.solve(MatrixX<double>(0, 0), none, none, none, 1e-10).converged());

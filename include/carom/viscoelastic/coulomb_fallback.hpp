@@ -65,6 +65,7 @@ class CoulombFallback {
   ///          the rounding of G w. no_progress when no start reaches it.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
+  // NOLINTNEXTLINE(bugprone-exception-escape): problems throw on bad numbers, refused here
   SolveReport<Scalar> solve(const Matrix& gain, const Values1& average, const Values2& friction,
                             const Values3& guess, const Scalar& target) noexcept {
     CAROM_EXPECTS(guess.size() == force_.size() && friction.size() == force_.size() / 3);
@@ -74,6 +75,9 @@ class CoulombFallback {
     force_ = guess;
     velocity_.setZero();
     if (!guess.allFinite() || !average.allFinite() || !gain.allFinite()) return report;
+    for (Index i = 0; i < friction.size(); ++i) {
+      if (!detail::is_nonnegative(Scalar(friction(i)))) return report;
+    }
     report.status = SolveStatus::no_progress;
     best_.setZero();
     for (int start = 0; start < start_limit && !report.converged(); ++start) {
@@ -108,7 +112,7 @@ class CoulombFallback {
   /// Solves for a gain from force_; leaves w and λ. The error reached.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar attempt(const Matrix& gain, const Values1& average, const Values2& friction,
-                 SolveReport<Scalar>& report) noexcept {
+                 SolveReport<Scalar>& report) {
     if (!invert(gain, average)) return std::numeric_limits<Scalar>::infinity();
     assemble(friction);
     report.iterations += solver_.solve(problem_, force_).iterations;
@@ -122,7 +126,7 @@ class CoulombFallback {
   /// @param scaled  adds multiples of G's diagonal, else of I.
   template <typename Matrix, typename Values>
   void follow(const Matrix& gain, const Values& friction, bool scaled,
-              SolveReport<Scalar>& report) noexcept {
+              SolveReport<Scalar>& report) {
     const Scalar largest = gain.diagonal().maxCoeff();
     held_ = force_;
     Scalar good(16), factor(4);
@@ -177,10 +181,12 @@ class CoulombFallback {
   [[nodiscard]] bool factor_shifted() noexcept {
     const Index n = inverse_.rows();
     const Scalar rounding = Scalar(double(n)) * std::numeric_limits<Scalar>::epsilon();
-    for (Scalar shift(0); shift < Scalar(1); shift = 10 * std::max(shift, rounding)) {
+    Scalar shift(0);
+    for (int k = 0; k < std::numeric_limits<Scalar>::digits10; ++k) {
       factor_ = inverse_;
       factor_.diagonal().array() += shift;
       if (factor_cholesky(factor_.data(), n, n)) return true;
+      shift = 10 * std::max(shift, rounding);
     }
     return false;
   }

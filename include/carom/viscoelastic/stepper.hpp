@@ -99,6 +99,7 @@ class ViscoelasticStepper {
   ///          the rest of the step is taken in one, with the contacts of its beginning.
   /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched
   ///        for, each in no more than search_limit frozen steps.
+  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step(State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(detail::is_positive(dt));
     ViscoelasticReport report;
@@ -210,6 +211,7 @@ class ViscoelasticStepper {
   }
 
   /// Data of the active contacts at a state.
+  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   void set(const State& state) noexcept {
     const Index n = system_.contact_count();
     const auto count = Index(std::count(active_.begin(), active_.end(), std::uint8_t(1)));
