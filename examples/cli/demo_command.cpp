@@ -45,12 +45,23 @@ int run_demo(const DemoOptions& options) {
   write_page(options.output, "");
   const Experiment problems = run_problem_experiment(options.data);
   const bool brief = options.brief;
-  const std::vector<Experiment> experiments{
-      run_cone_experiment(),   run_incline_experiment(),    run_pizza_experiment(),
-      run_ground_experiment(), run_cradle_experiment(),     run_billiards_experiment(),
-      run_order_experiment(),  run_galperin_experiment(),   run_energy_experiment(brief),
-      run_motion_experiment(), run_drift_experiment(brief), run_chain_experiment(),
-      run_break_experiment(),  run_trex_experiment(brief),  problems};
+  const std::vector<Experiment> experiments{run_cone_experiment(),
+                                            run_incline_experiment(),
+                                            run_pizza_experiment(),
+                                            run_ground_experiment(),
+                                            run_cradle_experiment(),
+                                            run_billiards_experiment(),
+                                            run_order_experiment(),
+                                            run_galperin_experiment(),
+                                            run_energy_experiment(brief),
+                                            run_motion_experiment(),
+                                            run_drift_experiment(brief),
+                                            run_chain_experiment(),
+                                            run_break_experiment(),
+                                            run_trex_experiment(brief),
+                                            run_stiff_contact_experiment(brief),
+                                            run_climb_experiment(brief),
+                                            problems};
   const std::string path = write_page(options.output, make_page(experiments));
 
   std::vector<std::vector<std::string>> rows{

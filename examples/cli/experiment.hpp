@@ -58,6 +58,8 @@ Experiment run_drift_experiment(bool brief);
 Experiment run_chain_experiment();
 Experiment run_break_experiment();
 Experiment run_trex_experiment(bool brief);
+Experiment run_stiff_contact_experiment(bool brief);
+Experiment run_climb_experiment(bool brief);
 Experiment run_problem_experiment(const std::string& data_folder);
 
 /// The whole page, self-contained.

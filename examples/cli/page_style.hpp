@@ -9,14 +9,14 @@ inline constexpr const char* page_style = R"css(
   color-scheme: light dark;
   --paper: #f7f5f0; --card: #fffefb; --ink: #1f2430; --soft: #5c6474; --faint: #8d94a2;
   --rule: #e4e0d6; --grid: #ece8de; --frame: #a9adb6;
-  --s1: #1f5fa8; --s2: #c4501b; --s3: #2c7a53; --stick: #1f5fa81c; --away: #2c7a5318;
+  --s1: #1f5fa8; --s2: #c4501b; --s3: #2c7a53; --s4: #8a4a9e; --stick: #1f5fa81c; --away: #2c7a5318;
   --good: #2c7a53; --bad: #b3261e; --felt: #2c7a53; --shadow: 0 1px 2px #1f243012, 0 6px 24px #1f24300d;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171d; --card: #1b1f27; --ink: #e7e6e1; --soft: #a9afbb; --faint: #7d8491;
     --rule: #2c313b; --grid: #272c35; --frame: #606876;
-    --s1: #78b0f0; --s2: #f0935f; --s3: #6cc398; --stick: #78b0f024; --away: #6cc3981c;
+    --s1: #78b0f0; --s2: #f0935f; --s3: #6cc398; --s4: #c79be0; --stick: #78b0f024; --away: #6cc3981c;
     --good: #6cc398; --bad: #ff8a80; --felt: #1f5a3d; --shadow: none;
   }
 }
@@ -65,10 +65,10 @@ svg text { font-family: inherit; fill: var(--ink); }
 .grid { stroke: var(--grid); stroke-width: 1; } .frame { stroke: var(--frame); stroke-width: 1.2; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
 .thin { stroke-width: 1.2; }
-.dashed { stroke-dasharray: 5 5; } .faint { stroke: var(--frame); stroke-width: 1.2; }
-.s1 { stroke: var(--s1); } .s2 { stroke: var(--s2); } .s3 { stroke: var(--s3); }
+.dashed { stroke-dasharray: 5 5; } .dotted { stroke-dasharray: 0.1 5; } .faint { stroke: var(--frame); stroke-width: 1.2; }
+.s1 { stroke: var(--s1); } .s2 { stroke: var(--s2); } .s3 { stroke: var(--s3); } .s4 { stroke: var(--s4); }
 .dot { stroke: var(--card); stroke-width: 1; }
-.dot.s1, .bar.s1 { fill: var(--s1); } .dot.s2, .bar.s2 { fill: var(--s2); } .dot.s3, .bar.s3 { fill: var(--s3); }
+.dot.s1, .bar.s1 { fill: var(--s1); } .dot.s2, .bar.s2 { fill: var(--s2); } .dot.s3, .bar.s3 { fill: var(--s3); } .dot.s4 { fill: var(--s4); }
 .dot.ring { fill: none; stroke: var(--s3); stroke-width: 1.8; }
 .bar { stroke: none; opacity: 0.88; }
 .arrow { stroke-width: 1.5; } #tip path { fill: var(--s2); }
