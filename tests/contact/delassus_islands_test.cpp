@@ -184,6 +184,7 @@ TEST_CASE("delassus_islands: a chain is one island, wherever it begins", "[conta
 TEST_CASE("delassus_islands: no contacts, no islands; contacts apart, each its own",
           "[contact][law]") {
   DelassusIslands<double> islands;
+  CHECK(islands.count() == 0);
   DelassusProblem<double> problem;
   problem.assemble();
   islands.find(problem);

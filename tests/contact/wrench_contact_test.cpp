@@ -207,6 +207,8 @@ TEST_CASE("wrench: data are refused by name", "[contact][input]") {
         "constraint 0: Jacobian rows: expected 4, got 6");
   CHECK(refusal({.contact = ground, .shape = ImpulseShape::intervals}) ==
         "constraint 0: shape: expected a cone, got intervals");
+  CHECK(refusal({.contact = ground, .shape = ImpulseShape::planar}) ==
+        "constraint 0: shape: expected one in space, got planar");
 }
 
 }  // namespace wrench_contact_test

@@ -32,7 +32,7 @@ class DelassusIslands {
     }
   }
 
-  [[nodiscard]] Index count() const noexcept { return starts_.size() - 1; }
+  [[nodiscard]] Index count() const noexcept { return starts_.empty() ? 0 : starts_.size() - 1; }
   /// Contacts of an island, ascending.
   [[nodiscard]] std::span<const int> contacts(Index island) const noexcept {
     const std::size_t size = std::size_t(starts_[island + 1] - starts_[island]);

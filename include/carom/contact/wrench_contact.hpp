@@ -65,6 +65,7 @@ template <RealScalar Scalar>
 [[nodiscard]] Fault constraint_fault(const std::string& item, const WrenchContact<Scalar>& law) {
   if (Fault contact = detail::law_fault(item, law.contact); !contact.empty()) return contact;
   if (law.shape == ImpulseShape::intervals) return item + ": shape: expected a cone, got intervals";
+  if (law.shape == ImpulseShape::planar) return item + ": shape: expected one in space, got planar";
   const auto check = [&](const char* name, const Scalar& number) {
     return detail::is_nonnegative(number)
                ? Fault{}
