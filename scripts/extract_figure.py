@@ -13,6 +13,8 @@ ROW, COLUMN = 18, 218  #: of the legend
 
 
 def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
     page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
     title = html.escape(sys.argv[2])
     figure = next((f for f in re.findall(r"<figure>.*?</figure>", page, re.DOTALL)

@@ -148,8 +148,8 @@ Experiment run_climb_experiment(bool brief) {
       printed(SlipLaw::document_printed);
   experiment.panels = {make_path_panel(coulomb, convex, program, printed),
                        make_turn_panel(brief ? 1'000 : 100'000)};
-  const auto percent = [](double friction) {
-    return label_text(std::round(1e3 * std::abs(friction / 2.943 - 1)) / 10) + " %";
+  const auto percent = [&](double friction) {
+    return label_text(std::round(1e3 * std::abs(friction / mass.reach() - 1)) / 10) + " %";
   };
   experiment.caption = "Left: 1 kg, μ = 0.3, pulled by 6 N. The program climbs " +
                        label_text(std::round(program.points.back().y)) + " mm, its friction is " +

@@ -24,7 +24,6 @@ struct StepAnswer {
   SolveReport<double> report;
   ContactStep<double> step;
   MatrixX<double> gain;
-  Vector anchor_velocity;
 };
 
 Vector expect_vector(const Json& document, const char* field, Index size,

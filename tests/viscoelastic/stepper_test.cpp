@@ -99,7 +99,11 @@ TEST_CASE("stepper: rest without drift at any step, stiffness and damping", "[vi
         for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, dt).converged());
         CAPTURE(stiffness, ratio, dt);
         const double moved = std::abs(state.position(0) - settled);
-        CHECK(moved <= 30 / stiffness * 0.5 + 1e-12);
+        // What is left of the transient; motions that pitch are slower than those along the plane.
+        const double beyond = std::sqrt(std::max(0.0, ratio * ratio - 1));
+        const double rate = std::sqrt(4 * stiffness / 10) * (ratio - beyond);
+        const double transient = 30 / (4 * stiffness) * 6 * std::exp(-0.5 * rate * 400 * dt);
+        CHECK(moved <= transient + 1e-12);
         for (Index i = 0; i < 4; ++i) CHECK(stepper.active(i));
       }
     }

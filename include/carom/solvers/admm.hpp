@@ -27,8 +27,8 @@ struct AdmmOptions {
   AdmmPenalty rule = AdmmPenalty::spectral;
   /// ϱ at the start [-], > 0, relative to the contacts' own inverse masses.
   Scalar penalty = Scalar(0.1);
-  /// Balanced: ϱ changes when one residual is this many times the other, > 1. Each change costs a
-  /// factorisation.
+  /// Balanced, or where the spectral rule cannot tell: ϱ changes when one residual is this many
+  /// times the other, > 1. Each change costs a factorisation.
   Scalar imbalance = 8;
   Scalar relaxation = Scalar(1.6);  ///< [-], in (0, 2).
 };
@@ -141,10 +141,16 @@ void Admm<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
   lift_from(problem, iterate_.velocity());
   std::copy_n(iterate_.impulse(), projected_.size(), projected_.begin());
   detail::project_all(problem, projected_.data());
-  for (Sequence<Scalar>* numbers :
-       {&mark_.solved, &mark_.pushed, &mark_.projected, &mark_.multiplier}) {
+  for (Sequence<Scalar>* numbers : {&mark_.solved, &mark_.projected, &mark_.multiplier}) {
     std::fill(numbers->begin(), numbers->end(), Scalar(0));
   }
+  for (Index p = 0; p < problem.part_count(); ++p) {  // at γ = 0 W's side moves by q + lift
+    for (int k = 0; k < 3; ++k) mark_.pushed[3 * p + k] = problem.load(p)(k);
+  }
+  for (Index i = 0; i < problem.count(); ++i) {
+    mark_.pushed[detail::normal_place(problem, i)] += lift_[i];
+  }
+  numbers(mark_.pushed).array() /= numbers(weights_).array();
   penalty_ = options_.penalty;
   apart_ = moved_ = Scalar(0);
 }
@@ -224,15 +230,17 @@ bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexce
   const Scalar factor = std::clamp(wanted, Scalar(0.05), Scalar(20));
   const Scalar next = std::clamp(penalty_ * factor, Scalar(1e-7), Scalar(1e4));
   if (next == penalty_) return true;
-  const Scalar rescale = penalty_ / next;
+  const Scalar before = penalty_;
   penalty_ = next;
-  numbers(multiplier_) *= rescale;
-  return refactor(problem);
+  if (!refactor(problem)) return false;
+  numbers(multiplier_) *= before / penalty_;
+  return true;
 }
 
 template <RealScalar Scalar>
 SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
                                         VectorX<Scalar>& impulse) noexcept {
+  CAROM_EXPECTS(!problem.matrix_free());
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   prepare(problem);
   const auto finish = [&](SolveStatus status, int iterations) {

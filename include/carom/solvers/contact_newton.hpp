@@ -95,6 +95,7 @@ SolveStatus ContactNewton<Scalar>::solve_island(const DelassusProblem<Scalar>& p
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& problem,
                                                  Eigen::Ref<VectorX<Scalar>> impulse) {
+  CAROM_EXPECTS(!problem.matrix_free());
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   iterations_ = 0;
   iterate_.reserve(problem);

@@ -316,6 +316,7 @@ Scalar GaussSeidel<Scalar>::sweep_triples(const DelassusProblem<Scalar>& problem
 template <RealScalar Scalar>
 SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& problem,
                                                VectorX<Scalar>& impulse) noexcept {
+  CAROM_EXPECTS(!problem.matrix_free());
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   prepare(problem);
   const auto finish = [&](SolveStatus status, int sweeps) {

@@ -19,8 +19,9 @@ namespace carom::inline CAROM_ABI {
 
 template <RealScalar Scalar>
 struct SapOptions {
-  /// Coulomb's law itself is solved by Newton's method from an answer to the convex one. Friction
-  /// cones among the constraints keep the convex law.
+  /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
+  /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
+  /// former alone. Friction cones among the constraints keep the convex law.
   FrictionLaw law = FrictionLaw::convex;
   /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
@@ -82,7 +83,7 @@ class SapSolver {
   ///                  rest and free velocity starts the iteration otherwise, island by island.
   /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to the momentum_scale() [-]; error_bound:
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2
-  ///          [J]; iterations: those of the island that took most.
+  ///          [J]; infinite under Coulomb's law; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
   ///        exception, at most iteration_limit iterations on every island, each with one
   ///        factorisation, or up to five where round-off asks for more. Another pattern of contacts

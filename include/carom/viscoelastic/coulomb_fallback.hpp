@@ -45,7 +45,7 @@ class CoulombFallback {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
     for (Vector* v :
-         {&force_, &velocity_, &kept_, &trial_, &best_, &held_, &moved_, &scale_, &load_})
+         {&force_, &velocity_, &kept_, &least_, &trial_, &best_, &held_, &moved_, &scale_, &load_})
       v->grow(n);
     for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
     if (contact_count <= largest_) return;
@@ -248,18 +248,28 @@ class CoulombFallback {
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
-  /// Newton's method on the law in terms of G from velocity_ and the modes at hand; the error left.
+  /// Newton's method on the law in terms of G from velocity_ and the modes at hand. Leaves the best
+  /// velocities met, with their forces; returns their error.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
                 SolveReport<Scalar>& report) noexcept {
+    Scalar least = std::numeric_limits<Scalar>::infinity();
+    const auto measure = [&] {
+      const Scalar error = slip_error(gain, average, friction, velocity_, force_);
+      if (!(error < least)) return error;
+      least = error;
+      least_ = velocity_;
+      return error;
+    };
+    least_ = velocity_;
+    static_cast<void>(measure());
     for (Index i = 0; i < friction.size(); ++i) {
       const ConeRegion region = newton_.region(i);
       auto w = velocity_.template segment<3>(3 * i);
       if (region == ConeRegion::stick) w.setZero();
       if (region == ConeRegion::slide) w(2) = Scalar(0);
     }
-    Scalar error = slip_error(gain, average, friction, velocity_, force_);
-    kept_ = velocity_;
+    Scalar error = measure();
     for (int k = 0; k < newton_limit; ++k) {
       if (!newton_.compute(gain, force_, friction, velocity_)) break;
       Scalar share(1), best = std::numeric_limits<Scalar>::infinity();
@@ -275,9 +285,10 @@ class CoulombFallback {
       ++report.iterations;
       if (k > 0 && !(best < error)) break;
       velocity_ = kept_;
-      error = slip_error(gain, average, friction, velocity_, force_);
+      error = measure();
       take_modes(gain, friction);
     }
+    velocity_ = least_;
     return slip_error(gain, average, friction, velocity_, force_);
   }
 
@@ -315,7 +326,7 @@ class CoulombFallback {
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
   Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
-  Vector force_, velocity_, kept_, trial_, best_, held_, moved_, scale_, load_;
+  Vector force_, velocity_, kept_, least_, trial_, best_, held_, moved_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -47,6 +47,8 @@ class CoulombSlip {
   /// @param friction  μ, n [-], ≥ 0.
   /// @return  residual: slip_error [-]; iterations: sweeps, and linear systems of the fallback.
   /// @note  Real-time safe once prepared: no allocation, no exception; a sweep takes 9 n² products.
+  ///        The fallback's work is bounded, but by thousands of systems of 3n: rare cases of stiff
+  ///        undamped contacts take seconds.
   template <typename Matrix, typename Values>
   SolveReport<Scalar> solve(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {
@@ -56,7 +58,11 @@ class CoulombSlip {
     velocity_.setZero();
     response_ = average;
     newton_steps_ = 0;
-    if (!average.allFinite()) return report;
+    if (!average.allFinite() || !gain.allFinite()) {
+      report.residual = report.error_bound;
+      force_.setZero();
+      return report;
+    }
     for (Index i = 0; i < count_; ++i) {
       contacts_[std::size_t(i)] = {at(response_, i), at(velocity_, i), ConeRegion::stick,
                                    Scalar(0)};

@@ -111,7 +111,8 @@ class ViscoelasticStepper {
       Scalar part = rest;
       set(state);
       SolveReport<Scalar> solved = freeze(state, part);
-      const bool changes = options_.events && violation() > Scalar(0);
+      const bool lost = solved.status == SolveStatus::not_finite;
+      const bool changes = !lost && options_.events && violation() > Scalar(0);
       if (changes && events < options_.event_limit) {
         part = first_event(state, rest, dt);
         solved = freeze(state, part);
@@ -119,11 +120,8 @@ class ViscoelasticStepper {
       } else if (changes) {
         report.status = SolveStatus::iteration_limit;
       }
-      if (solved.status == SolveStatus::not_finite) {
-        report.status = solved.status;
-        return report;
-      }
       if (!solved.converged()) report.status = solved.status;
+      if (solved.status == SolveStatus::not_finite) return report;
       commit(state, report);
       ++report.parts;
       rest = part < rest ? rest - part : Scalar(0);
@@ -141,9 +139,10 @@ class ViscoelasticStepper {
   [[nodiscard]] const Growing<VectorX<Scalar>>& forces() const noexcept { return forces_; }
 
   /// Places a contact's anchor, which makes it active.
+  /// @param anchor  p₀ [m]; anchors are on the plane, its height is taken as 0.
   void set_anchor(Index contact, const Vector3<Scalar>& anchor) noexcept {
     active_[std::size_t(contact)] = 1;
-    anchors_.template segment<3>(3 * contact) = anchor;
+    anchors_.template segment<3>(3 * contact) << anchor.x(), anchor.y(), Scalar(0);
   }
 
  private:
@@ -268,8 +267,8 @@ class ViscoelasticStepper {
     Scalar low(0), high = rest;
     for (int k = 0; k < search_limit && high - low > options_.event_tolerance * dt; ++k) {
       const Scalar middle = low + (high - low) / 2;
-      static_cast<void>(freeze(state, middle));
-      (violation() > Scalar(0) ? high : low) = middle;
+      const bool finite = freeze(state, middle).status != SolveStatus::not_finite;
+      (!finite || violation() > Scalar(0) ? high : low) = middle;
     }
     return high;
   }

@@ -3,7 +3,10 @@
 
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/contact_certificate.hpp"
@@ -11,6 +14,7 @@
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
 #include "support/tolerance.hpp"
@@ -114,6 +118,76 @@ TEST_CASE("coulomb newton: a sliding body presses as one at rest does", "[solver
     const double slides = std::max(0.0, speed - 0.5 * normal / 2);
     if (speed >= 1) CHECK(velocity(0) == Approx(slides).epsilon(1e-12));
   }
+}
+
+TEST_CASE("coulomb newton: bounded rows beside contacts keep their law", "[solvers][law]") {
+  VectorSource<double> source(54u);
+  int saturated = 0;
+  for (int sample = 0; sample < 30; ++sample) {
+    auto raw = carom::testing::draw_constrained(source, {6, 6, 3, 6}, 3);
+    for (auto& contact : raw.contacts.contacts) {
+      contact.law.friction = std::min(contact.law.friction, 0.5);
+    }
+    for (auto& constraint : raw.constraints) {  // three rows, pulled beyond their bounds
+      constraint.law.set = carom::free_impulses<double>(3);
+      for (int r = 0; r < 3; ++r) {
+        constraint.law.set.lower(r) = -0.02 * (r + 1);
+        constraint.law.set.upper(r) = 0.03 * (r + 1);
+      }
+      constraint.law.regularization = carom::RowNumbers<double>::Constant(0.05);
+      constraint.first_jacobian = constraint.first_jacobian.topRows(1).replicate(3, 1).eval();
+      constraint.first_jacobian.row(1).reverseInPlace();
+      constraint.first_jacobian.row(2).array() += 0.5;
+      constraint.second = -1;
+    }
+    const auto problem = build<double>(raw);
+    for (const double work : {1e15, 0.0}) {
+      SapSolver<double> solver({.law = FrictionLaw::coulomb,
+                                .tolerance = 1e-9,
+                                .iteration_limit = 2000,
+                                .factor_work_limit = work});
+      VectorX<double> velocity = problem.free_velocity();
+      const auto report = solver.solve(problem, velocity);
+      CAPTURE(sample, work, report.residual, report.iterations);
+      CHECK(report.converged());
+      const VectorX<double> impulse = solver.impulse();
+      CHECK(judge(problem, impulse).natural_map_error <= 1e-7);
+      const auto rows = impulse.tail(9);
+      saturated += int((rows.array() == 0.03).count() + (rows.array() == -0.02).count());
+    }
+  }
+  CHECK(saturated > 30);
+}
+
+TEST_CASE("coulomb newton: islands on threads, and a solver moved, give the same bits",
+          "[solvers][law]") {
+  VectorSource<double> source(55u);
+  auto raw = draw_problem(source, {{6, 6}, 4, 1, 2});
+  for (int island = 1; island < 5; ++island) {
+    const auto more = draw_problem(source, {{6, 6, 3}, 3 + island, 1, 2});
+    const auto first = Eigen::Index(raw.bodies.size());
+    raw.bodies.insert(raw.bodies.end(), more.bodies.begin(), more.bodies.end());
+    for (auto contact : more.contacts) {
+      contact.first += first;
+      if (contact.second >= 0) contact.second += first;
+      raw.contacts.push_back(contact);
+    }
+  }
+  for (auto& contact : raw.contacts) contact.law.friction = std::min(contact.law.friction, 0.5);
+  const auto problem = build<double>(raw);
+  SapSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-10});
+  VectorX<double> velocity = problem.free_velocity(), threaded = velocity, moved = velocity;
+  CHECK(solver.solve(problem, velocity).converged());
+  const auto on_threads = [](carom::Index count, const auto& task) {
+    std::vector<std::thread> threads;
+    for (carom::Index i = 0; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
+    for (std::thread& thread : threads) thread.join();
+  };
+  CHECK(solver.solve(problem, threaded, on_threads).converged());
+  CHECK(threaded == velocity);
+  SapSolver<double> other = std::move(solver);
+  CHECK(other.solve(problem, moved).converged());
+  CHECK(moved == velocity);
 }
 
 TEST_CASE("coulomb newton: what stops it is said, the best is kept", "[solvers][example]") {

@@ -52,7 +52,7 @@ class CoulombNewton {
   /// Newton's method; the best iterate is left where nothing more is gained.
   [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge, int limit,
                              int& iterations) noexcept;
-  void take_step(State& state, const Scalar& before) noexcept;
+  void take_step(State& state) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
 
   CoulombDirections<Scalar> directions_;
@@ -64,8 +64,9 @@ class CoulombNewton {
 
 /// Steps along the direction: as far as ‖F‖ falls, or, where it does not, as far as it is least.
 template <RealScalar Scalar>
-void CoulombNewton<Scalar>::take_step(State& state, const Scalar& before) noexcept {
+void CoulombNewton<Scalar>::take_step(State& state) noexcept {
   constexpr int halvings = 5;
+  const Scalar before = state.residual;
   auto whitened = state.vector(Memory::whitened), start = state.vector(Memory::spare1);
   const auto direction = state.vector(Memory::direction);
   start = whitened;
@@ -91,7 +92,7 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
   Scalar least = state.residual;
   for (int stalls = 0; stalls < patience && iterations < limit && !judge.meets_target();) {
     if (!directions_.find_direction(state, memory)) break;
-    take_step(state, state.residual);
+    take_step(state);
     ++iterations;
     stalls = state.residual < Scalar(0.7) * least ? 0 : stalls + 1;
     if (!(state.residual < least)) continue;
@@ -109,17 +110,18 @@ template <RealScalar Scalar>
 void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
                                        const Scalar& share) noexcept {
   const Packed& packed = state.packed();
-  const PackedIsland& island = state.island();
   const auto slip = [&](Index k, int axis) {  // u of a tangent
     const Scalar& bias = packed.parameter(axis == 0 ? Packed::bias1 : Packed::bias2)[k];
     return memory.contact(Memory::velocity, axis)[k] - bias +
            packed.parameter(Packed::tangent)[k] * memory.contact(Memory::impulse, axis)[k];
   };
-  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
-    using std::sqrt;
-    const Scalar u1 = slip(k, 0), u2 = slip(k, 1);
-    const Scalar wanted = packed.parameter(Packed::friction)[k] * sqrt(u1 * u1 + u2 * u2);
-    lift_[k] += share * (wanted - lift_[k]);
+  for (Index e = state.island().first_edge; e < state.island().edge_end; ++e) {
+    for (Index k = packed.edge(e).first_contact; k < packed.edge(e).constraint_begin; ++k) {
+      using std::sqrt;
+      const Scalar u1 = slip(k, 0), u2 = slip(k, 1);
+      const Scalar wanted = packed.parameter(Packed::friction)[k] * sqrt(u1 * u1 + u2 * u2);
+      lift_[k] += share * (wanted - lift_[k]);
+    }
   }
 }
 

@@ -9,9 +9,8 @@ namespace carom::inline CAROM_ABI::detail {
 
 /// The curvature a convex function shows along one step, from how its slope changes, in a diagonal
 /// metric D: slopes are given as D⁻¹ of themselves.
-/// @cite  xu2017adaptive, sections 4.2 and 4.3: the steepest descent step where it is much longer
-/// than
-///        the minimum gradient one, no answer where slope and step hardly correlate.
+/// @cite  xu2017adaptive, sections 4.2 and 4.3: of two estimates the lower one unless they differ
+///        much, and no answer where slope and step hardly correlate.
 template <RealScalar Scalar>
 class SpectralStep {
  public:

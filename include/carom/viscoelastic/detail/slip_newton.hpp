@@ -27,6 +27,7 @@ class SlipNewton {
     rows_.resize(std::max(rows_.size(), std::size_t(n)));
     if (matrix_.rows() < n) matrix_.resize(n, n);
     step_.grow(n);
+    fitted_.grow(n);
     lu_.prepare(n);
   }
 
@@ -51,24 +52,25 @@ class SlipNewton {
   /// @param gain      G, 3n×3n [N·s/m].
   /// @param response  λ_avg + G w for the w at hand, 3n [N].
   /// @param friction  μ, n [-].
-  /// @param velocity  w, 3n [m/s], zero in the rows that are to vanish.
+  /// @param velocity  w, 3n [m/s].
   /// @return  false when the equations are singular or a sliding contact is at rest.
   /// @note  Real-time safe: no allocation, no exception.
   template <typename Matrix, typename Values1, typename Values2, typename Values3>
   [[nodiscard]] bool compute(const Matrix& gain, const Values1& response, const Values2& friction,
                              const Values3& velocity) noexcept {
     const Index m = collect(friction.size());
+    fit(gain, response, velocity);
     for (Index c = 0; c < m; ++c) {
       for (Index r = 0; r < m; ++r) matrix_(r, c) = gain(row(r), row(c));
     }
     for (Index r = 0; r < m; ++r) {
-      step_(r) = -response(row(r));
+      step_(r) = -fitted_(row(r));
       const Index i = row(r) / 3;
       if (region(i) != ConeRegion::slide || !(friction(i) > Scalar(0))) continue;
       const Vector3<Scalar> w = velocity.template segment<3>(3 * i);
       const Scalar speed = w.template head<2>().norm();
       if (!(speed > Scalar(0))) return false;
-      const Scalar normal = response(3 * i + 2);
+      const Scalar normal = fitted_(3 * i + 2);
       const Index k = row(r) % 3, first = r - k;
       const Scalar share = friction(i) * w(k) / speed;
       step_(r) -= share * normal;
@@ -89,6 +91,15 @@ class SlipNewton {
   }
 
  private:
+  /// λ once the rows that are to vanish have.
+  template <typename Matrix, typename Values1, typename Values2>
+  void fit(const Matrix& gain, const Values1& response, const Values2& velocity) noexcept {
+    fitted_ = response;
+    for (Index row = 0; row < fitted_.size(); ++row) {
+      const bool vanishes = row % 3 >= unknowns_of(region(row / 3));
+      if (vanishes && velocity(row) != Scalar(0)) fitted_ -= velocity(row) * gain.col(row);
+    }
+  }
   [[nodiscard]] static Index unknowns_of(ConeRegion region) noexcept {
     return region == ConeRegion::slide ? 2 : region == ConeRegion::separate ? 3 : 0;
   }
@@ -106,7 +117,7 @@ class SlipNewton {
   std::vector<Index> rows_;
   MatrixX<Scalar> matrix_;
   LuFactor<Scalar> lu_;
-  Vector step_;
+  Vector step_, fitted_;
 };
 
 }  // namespace carom::inline CAROM_ABI::detail
