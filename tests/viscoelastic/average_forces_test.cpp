@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
@@ -92,7 +93,7 @@ TEST_CASE(
     CHECK(Eigen::SelfAdjointEigenSolver<MatrixX<double>>(g).eigenvalues()(0) > 0);
     // In the frame of an anchor that moves with w the points start with velocity −w.
     VectorX<double> a(3 * n), a2(3 * n), b(3 * n), b2(3 * n), column(3 * n), column2(3 * n);
-    const VectorX<double> w = VectorX<double>::Random(3 * n);
+    const VectorX<double> w = carom::testing::draw_matrix(source, 3 * n, 1);
     REQUIRE(forces.evaluate(c.y, c.rate, c.acceleration, a, a2));
     REQUIRE(forces.evaluate(c.y, VectorX<double>(c.rate - w), c.acceleration, b, b2));
     const double size = c.force_size() + (g * w).norm();

@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/cone_cases.hpp"
 #include "support/random.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 
 namespace convex_slip_test {
@@ -32,9 +33,9 @@ TEST_CASE("convex_slip: cones, dual cones, complementarity", "[viscoelastic][law
   VectorSource<double> source(14u);
   for (int round = 0; round < 100; ++round) {
     const Index n = 1 + round % 4;
-    const MatrixX<double> root = MatrixX<double>::Random(3 * n, 3 * n + 3);
+    const MatrixX<double> root = carom::testing::draw_matrix(source, 3 * n, 3 * n + 3);
     const MatrixX<double> gain = 100 * (root * root.transpose());
-    VectorX<double> average = 10 * VectorX<double>::Random(3 * n), friction(n);
+    VectorX<double> average = 10 * carom::testing::draw_matrix(source, 3 * n, 1), friction(n);
     for (Index i = 0; i < n; ++i)
       friction(i) = source.unit() < 0.1 ? 0 : 1.5 * source.unit() + 0.05;
     ConvexSlip<double> slip;

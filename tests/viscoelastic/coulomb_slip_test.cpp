@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/cone_cases.hpp"
 #include "support/random.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
@@ -75,7 +76,7 @@ TEST_CASE("coulomb_slip: random contacts of all kinds", "[viscoelastic][law]") {
     c.damping = c.beta * c.stiffness;
     c.time_step = 1e-3;
     for (Index i = 0; i < n; ++i) {
-      c.y.segment<3>(3 * i) = 1e-4 * carom::Vector3<double>::Random();
+      c.y.segment<3>(3 * i) = 1e-4 * carom::testing::draw_matrix(source, 3, 1);
       c.y(3 * i + 2) -= 5e-5;
     }
     c.rate *= 0.03;

@@ -151,7 +151,7 @@ template <RealScalar Scalar>
 template <typename Starts>
 void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
                                   Scalar* scratch) const noexcept {
-  const auto size = [](const Front& front) { return Index(front.own_size + front.row_size); };
+  const auto size = [](const Front& front) { return Index(front.own_size) + front.row_size; };
   const auto down = [&](int f, Scalar* y) {
     const Front& front = forest_->fronts()[f];
     detail::solve_leading_columns(columns(front), Index(front.own_size), size(front), y);
@@ -160,7 +160,7 @@ void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Star
     const Front& front = forest_->fronts()[f];
     detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size(front), y);
   };
-  detail::solve_fronts(*forest_, range, x, starts, scratch, down, up);
+  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -283,7 +283,7 @@ void BlockLu<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& st
                             Scalar* scratch) const noexcept {
   const auto down = [&](int f, Scalar* y) { solve_front_lower(f, y); };
   const auto up = [&](int f, Scalar* y) { solve_front_upper(forest_->fronts()[f], y); };
-  detail::solve_fronts(*forest_, range, x, starts, scratch, down, up);
+  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
 }
 
 }  // namespace carom::inline CAROM_ABI

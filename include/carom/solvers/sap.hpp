@@ -248,13 +248,12 @@ SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar&
 /// Solves an island under Coulomb's law from the iterate last evaluated.
 template <RealScalar Scalar>
 SolveStatus SapSolver<Scalar>::solve_coulomb(Index i, State& state, int& iterations) noexcept {
-  const Newton judge(state, memory_, {options_.tolerance, 0, Scalar(0)});
-  return coulomb_.solve(packed_, state, memory_, judge, options_.iteration_limit, iterations,
-                        [&](const Scalar& tolerance) {
-                          State convex(packed_, memory_, state.island());
-                          convex.evaluate();
-                          return solve_convex(i, convex, tolerance, iterations);
-                        });
+  const Newton judge(state, memory_, {options_.tolerance, options_.iteration_limit, Scalar(0)});
+  return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
+    State convex(packed_, memory_, state.island());
+    convex.evaluate();
+    return solve_convex(i, convex, tolerance, iterations);
+  });
 }
 
 template <RealScalar Scalar>

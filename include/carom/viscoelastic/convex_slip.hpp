@@ -91,7 +91,7 @@ class ConvexGain {
 template <RealScalar Scalar>
 class ConvexSlip {
  public:
-  static constexpr int sweep_limit = 2000;
+  static constexpr int sweep_limit = 20000;
 
   /// Grows memory for n contacts. Cold: allocates.
   void prepare(Index contact_count) {

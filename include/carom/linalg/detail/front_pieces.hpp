@@ -53,21 +53,31 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
   }
 }
 
-/// Solves with a factor of a component front by front: down(f, y) takes the front's own unknowns
-/// first to last, with zeros for its rows, and leaves what the rows are to gain; up(f, y) goes the
-/// other way, the rows known.
+/// What a factor does to a front's unknowns y, its own and then its rows': down(f, y), fronts first
+/// to last, finds zeros in the rows and leaves what they are to gain; up(f, y), last to first,
+/// finds the rows known.
+template <typename Down, typename Up>
+struct FrontPasses {
+  Down down;
+  Up up;
+};
+template <typename Down, typename Up>
+FrontPasses(Down, Up) -> FrontPasses<Down, Up>;
+
+/// Solves with a factor of a component front by front.
 /// @param starts   per slot, where its unknowns start in x.
 /// @param scratch  y: room for the component's largest front, in whole lanes.
 template <typename Scalar, typename Starts, typename Down, typename Up>
 void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
-                  const Starts& starts, Scalar* scratch, const Down& down, const Up& up) noexcept {
+                  const Starts& starts, Scalar* scratch,
+                  const FrontPasses<Down, Up>& passes) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
     const Front& front = forest.fronts()[f];
     std::fill(scratch, scratch + lanes_above(front.own_size + front.row_size), Scalar(0));
     for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) std::copy(x + there, x + there + count, scratch + here);
     });
-    down(f, scratch);
+    passes.down(f, scratch);
     for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) {
         std::copy(scratch + here, scratch + here + count, x + there);
@@ -83,7 +93,7 @@ void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
     for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
       std::copy(x + there, x + there + count, scratch + here);
     });
-    up(f, scratch);
+    passes.up(f, scratch);
     for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) std::copy(scratch + here, scratch + here + count, x + there);
     });

@@ -45,12 +45,11 @@ class CoulombNewton {
   ///                      convex law.
   template <typename SolveConvex>
   [[nodiscard]] SolveStatus solve(Packed& packed, State& state, Memory& memory, const Judge& judge,
-                                  int limit, int& iterations,
-                                  const SolveConvex& solve_convex) noexcept;
+                                  int& iterations, const SolveConvex& solve_convex) noexcept;
 
  private:
   /// Newton's method; the best iterate is left where nothing more is gained.
-  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge, int limit,
+  [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge,
                              int& iterations) noexcept;
   void take_step(State& state) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
@@ -84,8 +83,9 @@ void CoulombNewton<Scalar>::take_step(State& state) noexcept {
 }
 
 template <RealScalar Scalar>
-bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge, int limit,
+bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge,
                                     int& iterations) noexcept {
+  const int limit = judge.limits().iteration_limit;
   constexpr int patience = 3;  // steps that gain little
   auto whitened = state.vector(Memory::whitened), best = state.vector(Memory::best);
   best = whitened;
@@ -128,8 +128,9 @@ void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
 template <RealScalar Scalar>
 template <typename SolveConvex>
 SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& memory,
-                                         const Judge& judge, int limit, int& iterations,
+                                         const Judge& judge, int& iterations,
                                          const SolveConvex& solve_convex) noexcept {
+  const int limit = judge.limits().iteration_limit;
   constexpr int lift_limit = 200, often = 10;
   const PackedIsland& island = state.island();
   const Index first = island.first_contact, count = island.contact_count;
@@ -150,13 +151,13 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   for (int k = 0; k < lift_limit && iterations < limit; ++k) {
     const bool close = state.residual <= near * judge.scale();
     if (island.direct && (close || k % often == often - 1)) {
-      if (iterate(state, memory, judge, limit, iterations)) return SolveStatus::converged;
+      if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
       near = state.residual / judge.scale() / 2;
       keep_best();
     }
     tolerance = std::min(tolerance, state.residual / judge.scale() / 3);
     for (Index c = 0; c < count; ++c) bias[c] = bias_[first + c] - lift_[first + c];
-    const SolveStatus status = solve_convex(std::max(tolerance, judge.tolerance() / 3));
+    const SolveStatus status = solve_convex(std::max(tolerance, judge.limits().tolerance / 3));
     renew_lift(state, memory, share);
     std::copy_n(bias_.data() + first, count, bias);
     state.evaluate();

@@ -37,7 +37,7 @@ class IslandNewton {
     return sqrt((state_.free_squared + state_.pushed_squared) / 2 +
                 std::numeric_limits<Scalar>::epsilon() * state_.gross_squared);
   }
-  [[nodiscard]] Scalar tolerance() const noexcept { return limits_.tolerance; }
+  [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
     const Scalar compared = scale();
     return state_.residual <= std::numeric_limits<Scalar>::max() &&

@@ -38,7 +38,7 @@ class IterativeDirections {
     // A small fraction of the gradient, smaller as the end is near, but not beyond it.
     const Scalar relative = state.residual / newton.scale();
     const Scalar wanted = std::min(Scalar(0.1), Scalar(sqrt(relative)));
-    const Scalar enough = newton.tolerance() / (4 * relative);
+    const Scalar enough = newton.limits().tolerance / (4 * relative);
     const Scalar target = std::max(wanted, std::min(enough, Scalar(0.1))) * state.residual;
     const auto report =
         hessian_.solve(state.packed(), island,
