@@ -65,14 +65,7 @@ class WanderingAnchors {
   void set(const State& state, const std::vector<Index>& active, double dt) {
     const Index n = Index(active.size()), k = system_.velocity_count();
     data_.time_step = dt;
-    data_.mass_matrix.grow(k, k);
-    data_.jacobian.grow(3 * n, k);
-    for (auto* v : {&data_.velocity, &data_.free_acceleration}) v->grow(k);
-    for (auto* v :
-         {&data_.drift, &data_.stiffness, &data_.damping, &data_.points, &data_.anchors}) {
-      v->grow(3 * n);
-    }
-    data_.friction.grow(n);
+    data_.grow(n, k);
     system_.write_dynamics(state, data_.mass_matrix, data_.free_acceleration);
     system_.write_velocity(state, data_.velocity);
     for (Index c = 0; c < n; ++c) {

@@ -2,6 +2,7 @@
 #include "scenes/squatting_quadruped.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -86,6 +87,15 @@ struct Squat {
   }
 };
 
+/// What is written a time h before a state, at it, and h after it, velocities unchanged.
+std::array<Written, 3> written_around(const SquattingQuadruped& robot,
+                                      const SquattingQuadruped::State& state, double h) {
+  auto ahead = state, behind = state;
+  ahead.q += h * state.velocity;
+  behind.q -= h * state.velocity;
+  return {Written(robot, behind), Written(robot, state), Written(robot, ahead)};
+}
+
 }  // namespace
 
 TEST_CASE("squatting_quadruped: Jacobian and drift are derivatives of the feet",
@@ -95,10 +105,7 @@ TEST_CASE("squatting_quadruped: Jacobian and drift are derivatives of the feet",
   const double h = 1e-6;
   for (int round = 0; round < 5; ++round) {
     const auto state = state_of(source);
-    auto ahead = state, behind = state;
-    ahead.q += h * state.velocity;
-    behind.q -= h * state.velocity;
-    const Written now(robot, state), next(robot, ahead), last(robot, behind);
+    const auto [last, now, next] = written_around(robot, state, h);
     CHECK(((next.points - last.points) / (2 * h) - now.jacobian * state.velocity).norm() <= 1e-8);
     CHECK(((next.jacobian - last.jacobian) / (2 * h) * state.velocity - now.drift).norm() <= 1e-8);
   }
@@ -114,10 +121,7 @@ TEST_CASE("squatting_quadruped: in free flight energy and the centre of mass obe
   const double h = 1e-6;
   for (int round = 0; round < 5; ++round) {
     const auto state = state_of(source);
-    auto ahead = state, behind = state;
-    ahead.q += h * state.velocity;
-    behind.q -= h * state.velocity;
-    const Written now(robot, state), next(robot, ahead), last(robot, behind);
+    const auto [last, now, next] = written_around(robot, state, h);
     // Momentum is M v along x and z: its rate is the weight.
     const VectorX<double> rate =
         (next.mass - last.mass) / (2 * h) * state.velocity + now.mass * now.acceleration;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "support/box_body.hpp"
 #include "support/catch.hpp"
 #include "support/number_file.hpp"
 #include "support/tolerance.hpp"
@@ -17,7 +18,7 @@ using carom::FreeBody, carom::FreeBodyState, carom::Index, carom::SlipLaw, carom
 using carom::examples::box_distance, carom::examples::BoxScene;
 using carom::examples::make_resting_box, carom::examples::make_viscoelastic_box;
 using carom::examples::SpringContact, carom::examples::SpringIntegrator;
-using carom::testing::read_numbers, carom::testing::rounding;
+using carom::testing::energy_of, carom::testing::read_numbers, carom::testing::rounding;
 
 namespace {
 
@@ -32,24 +33,6 @@ FreeBodyState<double> after(BoxScene kind, double duration, int steps) {
     if (!report.converged()) state.position(0) = std::nan("");
   }
   return state;
-}
-
-/// Energy of the body and of the springs of its contacts [J].
-template <typename Stepper>
-double energy_of(const Stepper& stepper, const FreeBodyState<double>& state, double stiffness) {
-  carom::Growing<carom::MatrixX<double>> jacobian;
-  carom::Growing<VectorX<double>> points, drift;
-  jacobian.grow(12, 6);
-  points.grow(12);
-  drift.grow(12);
-  stepper.system().write_contacts(state, points, jacobian, drift);
-  double sum = stepper.system().energy(state) - stepper.system().force.dot(state.position);
-  for (Index i = 0; i < 4; ++i) {
-    if (!stepper.active(i)) continue;
-    const auto stretch = points.segment<3>(3 * i) - stepper.anchors().template segment<3>(3 * i);
-    sum += stiffness / 2 * stretch.squaredNorm();
-  }
-  return sum;
 }
 
 }  // namespace

@@ -34,6 +34,25 @@ inline FreeBodyState<double> rest_state(double stiffness = box_stiffness) {
   return state;
 }
 
+/// Energy of the box and of the springs of its contacts [J], less what its force has done.
+template <typename Stepper>
+double energy_of(const Stepper& stepper, const FreeBodyState<double>& state,
+                 double stiffness = box_stiffness) {
+  Growing<MatrixX<double>> jacobian;
+  Growing<VectorX<double>> points, drift;
+  jacobian.grow(12, 6);
+  points.grow(12);
+  drift.grow(12);
+  stepper.system().write_contacts(state, points, jacobian, drift);
+  double sum = stepper.system().energy(state) - stepper.system().force.dot(state.position);
+  for (Index i = 0; i < 4; ++i) {
+    if (!stepper.active(i)) continue;
+    const auto stretch = points.segment<3>(3 * i) - stepper.anchors().template segment<3>(3 * i);
+    sum += stiffness / 2 * stretch.squaredNorm();
+  }
+  return sum;
+}
+
 /// A point of 1 kg.
 inline FreeBody<double> make_point() {
   return {1.0, SquareMatrix<double, 3>::Identity(), {Vector3<double>::Zero()}};

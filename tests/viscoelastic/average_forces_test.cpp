@@ -88,7 +88,10 @@ TEST_CASE(
     MatrixX<double> g(3 * n, 3 * n), g2(3 * n, 3 * n);
     REQUIRE(forces.write_gain(g));
     REQUIRE(forces.write_gain2(g2));
+    MatrixX<double> both(g.rows(), g.cols()), both2(g.rows(), g.cols());
+    REQUIRE(forces.write_gains(both, both2));
     CAPTURE(round, int(forces.method()));
+    CHECK((both == g && both2 == g2));
     CHECK((g - g.transpose()).norm() == 0);
     CHECK(Eigen::SelfAdjointEigenSolver<MatrixX<double>>(g).eigenvalues()(0) > 0);
     // In the frame of an anchor that moves with w the points start with velocity −w.

@@ -52,8 +52,9 @@ class DelassusForm {
       dual.add_block(contact, contact, product_);
     });
     problem_ = &problem;
-    first_parts_.resize(dual.count());
-    for (Index i = 0; i < dual.count(); ++i) first_parts_[i] = int(dual.first_part(i));
+    places_.resize(dual.row_count());
+    dual.for_each_row(
+        [&](Index row, const auto& place) { places_[row] = 3 * place.part + place.row; });
     part_count_ = dual.part_count();
     momentum_.resize(problem.velocity_count());
     dual.set_operator({this, [](void* form, const Scalar* impulse, Scalar* product) noexcept {
@@ -149,10 +150,10 @@ class DelassusForm {
     const ConstraintList<Scalar>& list = problem_->constraints();
     for_each_side(*problem_, [&](Index body, Index contact, int side) {
       const Index start = problem_->body(body).start, constraint = contact - contacts;
-      const bool planar = constraint >= 0 && list.law(constraint).set.shape == ImpulseShape::planar;
       const int rows = constraint < 0 ? 3 : list.rows(constraint);
+      const Index first = constraint < 0 ? 3 * contact : 3 * contacts + list.first_row(constraint);
       for (int r = 0; r < rows; ++r) {
-        const Index place = 3 * first_parts_[contact] + (planar && r > 0 ? 2 : r);
+        const Index place = places_[first + r];
         if (constraint < 0) {
           visit(start, problem_->whitened_jacobian(contact, side).col(r), place);
         } else {
@@ -177,7 +178,7 @@ class DelassusForm {
 
   const ContactProblem<Scalar>* problem_ = nullptr;
   Index part_count_ = 0;
-  Sequence<int> first_parts_;  ///< per contact
+  Sequence<Index> places_;     ///< per row, in parts
   Sequence<Scalar> momentum_;  ///< L⁻¹ Jᵀ γ
   Sequence<int> starts_, next_;
   Sequence<detail::BodyTouch> touches_;

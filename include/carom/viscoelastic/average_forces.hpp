@@ -104,6 +104,13 @@ class AverageForces {
     return true;
   }
 
+  /// G and G₂, in one pass where the general way computes both at once.
+  template <typename Matrix1, typename Matrix2>
+  [[nodiscard]] bool write_gains(Matrix1& gain, Matrix2& gain2) noexcept {
+    if (!modal()) return write_general(gain, gain2);
+    return write_gain(gain) && write_gain2(gain2);
+  }
+
   /// Columns j of G and G₂ alone.
   template <typename Vector>
   [[nodiscard]] bool write_gain_column(Index j, Vector& gain, Vector& gain2) noexcept {

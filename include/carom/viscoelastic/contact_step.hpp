@@ -31,6 +31,14 @@ struct ContactStepData {
   Vector points;             ///< p, 3n [m].
   Vector anchors;            ///< p₀, 3n [m].
 
+  /// Takes sizes, where the members are Growing. Cold: allocates where none were as large.
+  void grow(Index contacts, Index velocities) {
+    mass_matrix.grow(velocities, velocities);
+    jacobian.grow(3 * contacts, velocities);
+    for (Vector* v : {&velocity, &free_acceleration}) v->grow(velocities);
+    for (Vector* v : {&drift, &stiffness, &damping, &points, &anchors}) v->grow(3 * contacts);
+    friction.grow(contacts);
+  }
   [[nodiscard]] Index contact_count() const noexcept { return friction.size(); }
   [[nodiscard]] Index velocity_count() const noexcept { return velocity.size(); }
 };

@@ -263,12 +263,7 @@ class CoulombFallback {
     };
     least_ = velocity_;
     static_cast<void>(measure());
-    for (Index i = 0; i < friction.size(); ++i) {
-      const ConeRegion region = newton_.region(i);
-      auto w = velocity_.template segment<3>(3 * i);
-      if (region == ConeRegion::stick) w.setZero();
-      if (region == ConeRegion::slide) w(2) = Scalar(0);
-    }
+    for (Index i = 0; i < friction.size(); ++i) rest(i);
     Scalar error = measure();
     for (int k = 0; k < newton_limit; ++k) {
       if (!newton_.compute(gain, force_, friction, velocity_)) break;
@@ -299,15 +294,17 @@ class CoulombFallback {
     static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
     take_modes(gain, friction);
     for (Index i = 0; i < friction.size(); ++i) {
-      const ConeRegion region = newton_.region(i);
       auto f = force_.template segment<3>(3 * i);
       f = project(FrictionCone<Scalar>{friction(i)}, Vector3<Scalar>(f)).point;
-      if (region == ConeRegion::separate) f.setZero();
-      if (!solved) continue;
-      auto w = velocity_.template segment<3>(3 * i);
-      if (region == ConeRegion::stick) w.setZero();
-      if (region == ConeRegion::slide) w(2) = Scalar(0);
+      if (newton_.region(i) == ConeRegion::separate) f.setZero();
+      if (solved) rest(i);
     }
+  }
+  /// Zero in the rows of w that vanish by a contact's mode.
+  void rest(Index i) noexcept {
+    auto w = velocity_.template segment<3>(3 * i);
+    if (newton_.region(i) == ConeRegion::stick) w.setZero();
+    if (newton_.region(i) == ConeRegion::slide) w(2) = Scalar(0);
   }
 
   /// Modes by the natural map of velocity_ and force_.

@@ -78,7 +78,7 @@ class ForceCone {
     report.status = average.allFinite() && average2.allFinite() ? SolveStatus::converged
                                                                 : SolveStatus::not_finite;
     if (!report.converged() || law == SlipLaw::stick || all_stick(average, friction)) return report;
-    if (!forces.write_gain(gain_) || !forces.write_gain2(gain2_) || !gain_.allFinite()) {
+    if (!forces.write_gains(gain_, gain2_) || !gain_.allFinite()) {
       report.status = SolveStatus::not_finite;
       return report;
     }

@@ -173,14 +173,7 @@ class ViscoelasticStepper {
     all_drift_.grow(3 * n);
     all_jacobian_.grow(3 * n, k);
     next_points_.grow(3 * n);
-    data_.mass_matrix.grow(k, k);
-    data_.jacobian.grow(3 * count, k);
-    for (Vector* v : {&data_.velocity, &data_.free_acceleration}) v->grow(k);
-    for (Vector* v :
-         {&data_.drift, &data_.stiffness, &data_.damping, &data_.points, &data_.anchors}) {
-      v->grow(3 * count);
-    }
-    data_.friction.grow(count);
+    data_.grow(count, k);
     contact_step_.prepare(count, k);
   }
 
