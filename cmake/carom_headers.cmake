@@ -3,6 +3,7 @@
 # files on disk; `tests/structure/check_structure.py --write-header-list` brings it up to date.
 set(CAROM_HEADERS
   include/carom/carom.hpp
+  include/carom/compiled.hpp
   include/carom/cones/box.hpp
   include/carom/cones/concepts.hpp
   include/carom/cones/convex_contact.hpp

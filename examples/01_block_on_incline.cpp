@@ -11,8 +11,7 @@
 #include <exception>
 #include <numbers>
 
-#include "carom/contact/contact_problem.hpp"
-#include "carom/solvers/sap.hpp"
+#include "carom/carom.hpp"
 
 namespace {
 

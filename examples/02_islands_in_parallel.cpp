@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "carom/contact/contact_problem.hpp"
-#include "carom/solvers/sap.hpp"
+#include "carom/carom.hpp"
 
 #include "scenes/pile.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/carom.hpp"
 
 #include "scenes/friction_limits.hpp"
 

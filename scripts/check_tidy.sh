@@ -42,12 +42,16 @@ headers=$results/all_headers.cpp
 find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$headers"
 units+=("$headers")
 mapfile -t programs < <(find examples -name '*.cpp' ! -path 'examples/cli/*' | sort)
+mapfile -t compiled < <(find src -name '*.cpp' | sort)
+add_unit compiled "${compiled[@]}"
 units+=(examples/cli/main.cpp "${programs[@]}")
 
-shared=$(find include examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
+shared=$(find include src examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
 flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
-  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"')
+  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"' -DCAROM_COMPILED_SCALAR=double)
+# Solvers are read where they are compiled, once.
+flags+=(-include carom/compiled.hpp)
 if [ -f /usr/include/hdf5/serial/hdf5.h ]; then
   flags+=(-DCAROM_WITH_HDF5 -isystem /usr/include/hdf5/serial)
 fi

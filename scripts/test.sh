@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a bare Debian or Ubuntu to the test results: installs what is missing, builds everything with
-# address and undefined-behaviour sanitizers, runs all tests; the checks of structure, format and
+# From a bare Debian or Ubuntu to the test results: installs what is missing, builds everything by
+# clang++ with address and undefined-behaviour sanitizers, runs all tests; the checks of structure, format and
 # clang-tidy are tests too. A run on an unchanged tree repeats the last summary.
 #   scripts/test.sh [--force]
 set -euo pipefail
@@ -24,7 +24,7 @@ say "2/4 configure (preset debug)"
 cmake --preset debug
 
 say "3/4 build"
-cmake --build --preset debug
+cmake --build --preset debug --parallel "$(nproc)"
 
 say "4/4 test"
 summary=build/test.summary

@@ -13,28 +13,18 @@ target_include_directories(carom_test_support INTERFACE
 target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(carom_test_support INTERFACE
   carom::carom carom_warnings Catch2::Catch2WithMain Threads::Threads)
+# Tests run in seconds either way, and compile faster.
+target_compile_options(carom_test_support INTERFACE $<$<CONFIG:Release>:-O2>)
 
-# <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header.
+# <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header;
+# the solvers come from the compiled library.
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
-target_link_libraries(carom_test_precompiled PRIVATE carom_test_support)
+target_link_libraries(carom_test_precompiled PRIVATE carom_test_support carom::compiled)
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
-# What the precompiled header declares to be instantiated elsewhere.
-add_library(carom_test_instantiations STATIC
-  support/instantiations_double.cpp support/instantiations_float.cpp)
-target_link_libraries(carom_test_instantiations PRIVATE carom_test_support)
-
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
-# instantiate; each file is in a namespace named after it.
-set(files_per_unit_linalg 6)
-set(files_per_unit_cones 4)
-set(files_per_unit_contact 6)
-set(files_per_unit_solvers 3)
-set(files_per_unit_impact 7)
-set(files_per_unit_variational 7)
-set(files_per_unit_viscoelastic 6)
-set(files_per_unit_scenes 6)
-set(files_per_unit_io 6)
+# instantiate, which saves half of the time; each file is in a namespace named after it.
+set(files_per_unit 12)
 
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
@@ -43,13 +33,10 @@ foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)
     add_executable(carom_${room}_tests ${sources})
-    target_link_libraries(carom_${room}_tests PRIVATE
-      carom_test_support carom_test_instantiations)
+    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support carom::compiled)
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
-    if(DEFINED files_per_unit_${room})
-      set_target_properties(carom_${room}_tests PROPERTIES
-        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit_${room}})
-    endif()
+    set_target_properties(carom_${room}_tests PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit})
     add_test(NAME ${room} COMMAND carom_${room}_tests)
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(cones|scenes|variational)$")
@@ -77,6 +64,7 @@ add_executable(carom_real_time_tests ${sources})
 target_link_libraries(carom_real_time_tests PRIVATE carom_test_support)
 target_compile_definitions(carom_real_time_tests PRIVATE EIGEN_RUNTIME_NO_MALLOC)
 target_compile_options(carom_real_time_tests PRIVATE -UNDEBUG)
+set_target_properties(carom_real_time_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 add_test(NAME real_time COMMAND carom_real_time_tests)
 
 # Golden numbers repeat to the last digit only without fused multiply-add, a flag that the shared

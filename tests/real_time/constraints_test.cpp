@@ -10,6 +10,8 @@
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
 
+namespace constraints_test {
+
 using carom::Bilateral, carom::ContactProblem, carom::DryFriction, carom::JointLimit, carom::Motor;
 using carom::SapSolver, carom::testing::AllocationGuard, carom::testing::ConstrainedProblem;
 
@@ -84,3 +86,5 @@ TEST_CASE("real time: after the largest step, constraints allocate nothing", "[r
     }
   }
 }
+
+}  // namespace constraints_test

@@ -8,6 +8,8 @@
 #include "support/dual_problems.hpp"
 #include "support/friction_files.hpp"
 
+namespace contact_newton_test {
+
 using carom::ContactNewton, carom::DelassusProblem, carom::FrictionLaw, carom::Index;
 using carom::testing::AllocationGuard, carom::testing::assemble_dual, carom::testing::draw_dual;
 
@@ -72,3 +74,5 @@ TEST_CASE("real time: islands of contact allocate nothing after the largest prob
   check_second_solves({assemble_dual(data)}, FrictionLaw::coulomb, 0);
   check_second_solves({assemble_dual(data)}, FrictionLaw::convex, 5);
 }
+
+}  // namespace contact_newton_test

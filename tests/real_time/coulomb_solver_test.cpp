@@ -6,6 +6,8 @@
 #include "support/constrained_problem.hpp"
 #include "support/stacks.hpp"
 
+namespace coulomb_solver_test {
+
 using carom::Compliance, carom::ContactProblem, carom::CoulombSolver, carom::FrictionLaw,
     carom::VectorX;
 using carom::testing::AllocationGuard;
@@ -56,3 +58,5 @@ TEST_CASE("real time: a problem seen before is solved by Coulomb's law without a
     }
   }
 }
+
+}  // namespace coulomb_solver_test

@@ -12,6 +12,8 @@
 #include "support/dual_problems.hpp"
 #include "support/stacks.hpp"
 
+namespace dual_solvers_test {
+
 using carom::Admm, carom::DelassusProblem, carom::FrictionLaw, carom::GaussSeidel,
     carom::ProjectedGradient, carom::ProximalSap, carom::VisitOrder, carom::VectorX;
 using carom::testing::AllocationGuard;
@@ -109,3 +111,5 @@ TEST_CASE("real time: after the largest problem, the proximal loop allocates not
     CHECK(converged);
   }
 }
+
+}  // namespace dual_solvers_test

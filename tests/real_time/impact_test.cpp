@@ -12,6 +12,8 @@
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 
+namespace impact_test {
+
 using carom::ImpactProblem, carom::ImpactStatus, carom::Index, carom::MassMatrix, carom::VectorX;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("real time: impacts with friction allocate nothing", "[real_time]") {
   }
   CHECK(p(1) > 0);
 }
+
+}  // namespace impact_test

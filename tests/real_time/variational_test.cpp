@@ -19,6 +19,8 @@
 
 #include "scenes/quadruped.hpp"
 
+namespace variational_test {
+
 using namespace carom::testing;
 using carom::ImpactStepper, carom::MechanicalState, carom::StepDerivative;
 using carom::VariationalStepper;
@@ -214,3 +216,5 @@ TEST_CASE("real_time: spatial trees do not allocate, standing on their feet eith
   }
   CHECK(converged);
 }
+
+}  // namespace variational_test

@@ -11,5 +11,6 @@
 
 #include <Eigen/Dense>
 
+#include "carom/compiled.hpp"
+
 #include "support/catch.hpp"
-#include "support/instantiations.hpp"

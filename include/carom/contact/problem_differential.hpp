@@ -128,7 +128,7 @@ struct ProblemDifferential {
     for (Index c = 0; c < list.count(); ++c) {
       for (int side = 0; side < list.side_count(c); ++side) {
         visit(constraint_place(c, side), size_of(list.side_body(c, side)),
-              Index(3 * list.parts(c)));
+              3 * Index(list.parts(c)));
       }
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "support/instantiations.hpp"
+#include "carom/compiled.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-CAROM_TEST_INSTANTIATE(template, float);
+CAROM_COMPILE_VISCOELASTIC(template, CAROM_COMPILED_SCALAR);
 
 }  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/impact/friction_impact.hpp"
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/resolve.hpp"
+#include "carom/impact/restitution.hpp"
+#include "carom/linalg/block_lu.hpp"
+#include "carom/linalg/exponential_action.hpp"
+#include "carom/linalg/matrix_exponential.hpp"
+#include "carom/linalg/nonnegative_least_squares.hpp"
+#include "carom/linalg/quadratic_program.hpp"
+#include "carom/solvers/admm.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/projected_gradient.hpp"
+#include "carom/solvers/sap_derivative.hpp"
+#include "carom/solvers/solve_contact.hpp"
+#include "carom/viscoelastic/free_body.hpp"
+#include "carom/viscoelastic/stepper.hpp"
+
+/// @file
+/// What the library target `carom::compiled` holds, declared: a unit that includes this header, or
+/// carom.hpp with CAROM_COMPILED defined as that target does, takes these classes and functions for
+/// float and double from the library instead of compiling them again.
+namespace carom::inline CAROM_ABI {
+
+// The lists are declared here and defined in src/.
+// NOLINTBEGIN(bugprone-macro-parentheses): what a macro gets is a type
+#define CAROM_COMPILE_CONTACT(prefix, Scalar) \
+  prefix class ConstraintList<Scalar>;        \
+  prefix class ContactProblem<Scalar>;        \
+  prefix class DelassusForm<Scalar>;          \
+  prefix class DelassusIslands<Scalar>;       \
+  prefix class DelassusProblem<Scalar>;       \
+  prefix class FrictionImpact<Scalar>;        \
+  prefix class ImpactProblem<Scalar>;         \
+  prefix class ImpactResolver<Scalar>;        \
+  prefix class PlasticImpact<Scalar>;         \
+  prefix class RestitutionImpact<Scalar>
+
+#define CAROM_COMPILE_CONVEX(prefix, Scalar)                                                     \
+  prefix class BlockCholesky<Scalar>;                                                            \
+  prefix class BlockIncompleteCholesky<Scalar>;                                                  \
+  prefix class BlockSymmetric<Scalar>;                                                           \
+  prefix class SapDerivative<Scalar>;                                                            \
+  prefix class SapSolver<Scalar>;                                                                \
+  prefix RowNumbers<Scalar> nearest_impulse<Scalar>(                                             \
+      const ImpulseSet<Scalar>&, const RowNumbers<Scalar>&, const RowNumbers<Scalar>&) noexcept; \
+  prefix SquareMatrix<Scalar, 6> impulse_curvature<Scalar>(                                      \
+      const ImpulseSet<Scalar>&, const RowNumbers<Scalar>&, const RowNumbers<Scalar>&) noexcept; \
+  prefix Certificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&,                      \
+                                             const VectorX<Scalar>&, const VectorX<Scalar>&);    \
+  prefix Certificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&, const VectorX<Scalar>&)
+
+#define CAROM_COMPILE_COULOMB(prefix, Scalar) \
+  prefix class Admm<Scalar>;                  \
+  prefix class BlockLu<Scalar>;               \
+  prefix class ContactNewton<Scalar>;         \
+  prefix class CoulombSolver<Scalar>;         \
+  prefix class GaussSeidel<Scalar>;           \
+  prefix class ProjectedGradient<Scalar>;     \
+  prefix class ProximalSap<Scalar>
+
+#define CAROM_COMPILE_VISCOELASTIC(prefix, Scalar) \
+  prefix class AverageForces<Scalar>;              \
+  prefix class ContactStep<Scalar>;                \
+  prefix class ConvexSlip<Scalar>;                 \
+  prefix class CoulombFallback<Scalar>;            \
+  prefix class CoulombSlip<Scalar>;                \
+  prefix class DocumentProgram<Scalar>;            \
+  prefix class ExponentialAction<Scalar>;          \
+  prefix class ForceCone<Scalar>;                  \
+  prefix class FreeBody<Scalar>;                   \
+  prefix class GeneralForces<Scalar>;              \
+  prefix class MatrixExponential<Scalar>;          \
+  prefix class ModalForces<Scalar>;                \
+  prefix class NonnegativeLeastSquares<Scalar>;    \
+  prefix class QuadraticProgram<Scalar>;           \
+  prefix class ViscoelasticStepper<FreeBody<Scalar>>
+// NOLINTEND(bugprone-macro-parentheses)
+
+CAROM_COMPILE_CONTACT(extern template, float);
+CAROM_COMPILE_CONTACT(extern template, double);
+CAROM_COMPILE_CONVEX(extern template, float);
+CAROM_COMPILE_CONVEX(extern template, double);
+CAROM_COMPILE_COULOMB(extern template, float);
+CAROM_COMPILE_COULOMB(extern template, double);
+CAROM_COMPILE_VISCOELASTIC(extern template, float);
+CAROM_COMPILE_VISCOELASTIC(extern template, double);
+
+}  // namespace carom::inline CAROM_ABI
