@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/viscoelastic_cases.hpp"
 
@@ -42,7 +43,7 @@ TEST_CASE("coulomb_fallback: stiff contacts of all kinds, from any guess", "[vis
   VectorSource<double> source(91u);
   CoulombFallback<double> fallback;
   int seen[3] = {};
-  for (int round = 0; round < 240; ++round) {
+  for (int round = 0; round < carom::testing::sweep(80, 240); ++round) {
     const Index n = 1 + round % 8;
     const SlipCase<double> c(source, n);
     VectorX<double> guess = VectorX<double>::Zero(3 * n);
