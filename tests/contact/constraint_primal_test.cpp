@@ -93,7 +93,7 @@ TEST_CASE("constraints: the solver finds what projected gradient on the dual fin
       converged("converged"), rows("impulses and row velocities are those of v"),
       delassus("Delassus matrix");
   int most = 0;
-  const int problems = sweep(12, 60);
+  const int problems = sweep(8, 60);
   for_each_problem(problems, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     const auto problem = build(raw);
     const DenseDual dense(raw);

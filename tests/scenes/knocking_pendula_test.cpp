@@ -86,7 +86,7 @@ double error_finishing(int impacts, double h) {
 
 TEST_CASE("knocking: finishing the step keeps the energy that restarting it loses",
           "[scene][variational]") {
-  const int impacts = sweep(400, 2000);
+  const int impacts = sweep(1200, 2000);
   const double finishing = error_finishing(impacts, 0.05);
   const double restarting = drift_restarting(impacts, 0.05);
   CAPTURE(finishing, restarting);
