@@ -32,6 +32,7 @@ class Checks:
         self.folder = tempfile.TemporaryDirectory(prefix="carom-test-")
         self.count = 0
         self.faults = []
+        self.slow = None
 
     def expect(self, condition, *what):
         self.count += 1
@@ -61,6 +62,14 @@ class Checks:
         except ValueError as fault:
             self.expect(False, arguments, fault, result.stdout[:200])
             return None
+
+    def runs_slowly(self):
+        """Whether this is a build with sanitizers, known by its pace: sweeps are shorter there, as
+        each start of the program takes long. They keep one of each kind."""
+        if self.slow is None:
+            path = DATA / "pile_n10_s60.txt"
+            self.slow = self.json_of("solve", path, "--repeat", 9)["seconds"] >= 1e-3
+        return self.slow
 
     def refused(self, name, result, *words):
         """Exit code 2, one line on standard error that holds the words, nothing printed."""

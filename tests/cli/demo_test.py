@@ -203,12 +203,6 @@ def copy_data(checks, name, replaced):
     return data, small
 
 
-def runs_slowly(checks):
-    """Whether this is a build with sanitizers, known by its pace: it goes without the run in
-    which everything is right, with the large problems and the long times."""
-    return checks.json_of("solve", DATA / "pile_n10_s60.txt", "--repeat", 9)["seconds"] >= 1e-3
-
-
 def check_missing(checks):
     data, _ = copy_data(checks, "missing", LARGE)
     (data / "wall_n10.txt").unlink()
@@ -235,13 +229,12 @@ def check_run(checks, data, brief, wrong):
 
 if __name__ == "__main__":
     every = Checks()
-    slow = runs_slowly(every)
     problems, small = copy_data(every, "wrong", LARGE)
     wrong = small.replace("-0.09809093078399499", "-1e300")
     every.expect(wrong != small, "the free velocity of pile_n1_s30")
     (problems / "robot_30x16.txt").write_text(wrong, encoding="utf-8")
     check_run(every, problems, brief=True, wrong=True)
-    if not slow:
+    if not every.runs_slowly():  # the large problems and the long times
         check_run(every, DATA, brief=False, wrong=False)
     check_missing(every)
     blocked = every.file("not a folder")

@@ -139,6 +139,8 @@ def check_laws(checks):
         orders = [[], ["--order", "most_infeasible"], ["--order", "all"]]
         orders += [["--order", text] for text in ("0,1", "1,0", "1,1,0")] if count == 2 else []
         for turn, (law, restitution, *given) in enumerate(every_law, shift):
+            if checks.runs_slowly() and (turn - 2 * shift) % 3 != 0:  # a third, others each scene
+                continue
             full = {**scene, "restitution": given[0]} if given else scene
             some = [orders[turn % len(orders)]] if law else orders
             answers = [ask(checks, full, *law, *order) for order in some]

@@ -14,6 +14,7 @@
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
 #include "support/random.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -22,7 +23,7 @@ namespace constraint_primal_test {
 using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
 using carom::testing::draw_constrained, carom::testing::draw_velocity;
-using carom::testing::VectorSource, carom::testing::WorstCase;
+using carom::testing::sweep, carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
 
@@ -92,7 +93,8 @@ TEST_CASE("constraints: the solver finds what projected gradient on the dual fin
       converged("converged"), rows("impulses and row velocities are those of v"),
       delassus("Delassus matrix");
   int most = 0;
-  for_each_problem(60, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
+  const int problems = sweep(8, 60);
+  for_each_problem(problems, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     const auto problem = build(raw);
     const DenseDual dense(raw);
     const Eigen::VectorXd gamma = dense.solve(4000);
@@ -124,8 +126,9 @@ TEST_CASE("constraints: the solver finds what projected gradient on the dual fin
     delassus.see((w - plain).norm(), 1e-12 * plain.norm());
   });
   CHECK(most <= 20);
-  delassus.check(60);
-  for (const WorstCase* law : {&near, &gap, &certified, &converged, &rows}) law->check(120);
+  delassus.check(problems);
+  for (const WorstCase* law : {&near, &gap, &certified, &converged, &rows})
+    law->check(2 * problems);
 }
 
 TEST_CASE("constraints: a certificate bounds the error of any answer and names the worst",

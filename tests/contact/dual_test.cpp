@@ -8,6 +8,7 @@
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -120,7 +121,8 @@ TEST_CASE("dual: at the solution all forms of the problem agree", "[contact][law
   WorstCase equal("primal = -dual"), conic("conic cost with slack = impulse is the primal's"),
       feasible("u lies in the dual cone"), perpendicular("impulse . u = 0"),
       momentum("A(v - v*) = J' gamma"), certified("the oracle is exact");
-  for (int sample = 0; sample < 25; ++sample) {
+  const int samples = carom::testing::sweep(4, 25);
+  for (int sample = 0; sample < samples; ++sample) {
     const RawProblem raw =
         draw_problem(source, {.sizes = {6, 3, 1}, .contact_count = 5, .stiffness_decades = 1});
     const auto dense = assemble<Long>(raw);
@@ -152,7 +154,7 @@ TEST_CASE("dual: at the solution all forms of the problem agree", "[contact][law
     momentum.see(dense.momentum_norm(imbalance), rounding(1000, double(size)));
   }
   for (const WorstCase* law : {&certified, &equal, &conic, &feasible, &perpendicular, &momentum}) {
-    law->check(25);
+    law->check(samples);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -75,13 +76,14 @@ std::string text_of(const PlanarImpact<double>& i) {
 TEST_CASE("planar_friction: Routh's impulse is that of a fine integration", "[impact][oracle]") {
   VectorSource<double> source(141u);
   WorstCase same("the impulse");
-  for (int round = 0; round < 60; ++round) {
+  const int rounds = carom::testing::sweep(15, 60);
+  for (int round = 0; round < rounds; ++round) {
     const auto impact = draw_impact(source);
     const Vector2 impulse = routh_impulse(impact);
     const FineCourse fine = integrate(impact, impulse(1) / 1e5);
     same.see((impulse - fine.impulse).norm(), 3e-4 * impulse.norm(), text_of(impact).c_str());
   }
-  same.check(60);
+  same.check(rounds);
 }
 
 TEST_CASE("planar_friction: Routh never gains energy, stays in the cone, never stays closing",

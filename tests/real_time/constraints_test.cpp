@@ -9,6 +9,7 @@
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/sweep.hpp"
 
 namespace constraints_test {
 
@@ -57,8 +58,8 @@ TEST_CASE("real time: after the largest step, constraints allocate nothing", "[r
   carom::testing::VectorSource<double> source(1702u);
   std::vector<ConstrainedProblem> steps;
   for (int step = 0; step < 12; ++step) {
-    steps.push_back(
-        carom::testing::draw_constrained(source, {6, 30, 7, 1, 6}, step == 0 ? 60 : 2 + step));
+    steps.push_back(carom::testing::draw_constrained(
+        source, {6, 30, 7, 1, 6}, step == 0 ? carom::testing::sweep(30, 60) : 2 + step));
   }
   for (const double limit : {1e9, 0.0}) {
     ContactProblem<double> problem(0.01);

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 #include "support/dual_problems.hpp"
 #include "support/stacks.hpp"
+#include "support/sweep.hpp"
 
 namespace dual_solvers_test {
 
@@ -51,8 +52,8 @@ TEST_CASE("real time: after the largest problem, solvers in impulses allocate no
   carom::testing::VectorSource<double> source(51u);
   std::vector<DelassusProblem<double>> problems;
   for (int step = 0; step < 8; ++step) {
-    problems.push_back(
-        assemble_dual(draw_dual(source, {step == 0 ? 60 : 2 + 3 * step, 6, 0.3, true, 0.2})));
+    problems.push_back(assemble_dual(draw_dual(
+        source, {step == 0 ? carom::testing::sweep(30, 60) : 2 + 3 * step, 6, 0.3, true, 0.2})));
   }
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
     check_solver(GaussSeidel<double>({.law = law, .order = VisitOrder::outward}), problems);

@@ -8,6 +8,7 @@
 #include "support/box_body.hpp"
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/sweep.hpp"
 #include "support/viscoelastic_cases.hpp"
 
 namespace viscoelastic_test {
@@ -69,7 +70,7 @@ TEST_CASE("real_time: coupled slip does not allocate, whatever it takes",
   carom::CoulombSlip<double> slip;
   slip.prepare(most);
   int hard = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < carom::testing::sweep(70, 150); ++round) {
     const carom::Index n = 1 + round % most;
     const carom::testing::SlipCase<double> c(source, n);
     slip.prepare(n);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/catch.hpp"
+#include "support/sweep.hpp"
 
 #include "scenes/ground.hpp"
 
@@ -38,7 +39,7 @@ TEST_CASE("point_mass: at rest the spring carries the weight", "[scenes][scene]"
           // A dashpot k (tau + dt) and what the implicit step adds set the slowest decay.
           const double decay = relaxation + 2 * m / (stiffness * relaxation);
           const int steps = int(30 * decay / dt);
-          if (steps > 5000) continue;
+          if (steps > carom::testing::sweep(1500, 5000)) continue;
           settle(mass, steps);
           ++settled;
           CAPTURE(stiffness, dissipation_time, m, dt, mass.position.transpose());

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/sweep.hpp"
 
 #include "io/file_text.hpp"
 
 namespace problem_fuzz_test {
 
 using carom::testing::check_problem_text, carom::testing::FuzzOutcome;
-using carom::testing::mutate_problem_text;
+using carom::testing::mutate_problem_text, carom::testing::sweep;
 
 namespace {
 
@@ -42,14 +43,15 @@ Counts check_mutants(const std::string& name, int count) {
 
 TEST_CASE("fuzz: spoiled problems are refused with a reason, or solved, or the status says why not",
           "[scenes][law]") {
-  const Counts one = check_mutants("pile_n1_s30", 1500), ten = check_mutants("pile_n10_s60", 60);
+  const Counts one = check_mutants("pile_n1_s30", sweep(500, 1500)),
+               ten = check_mutants("pile_n10_s60", sweep(30, 60));
   CHECK(one[std::size_t(FuzzOutcome::refused)] > 100);
   CHECK(one[std::size_t(FuzzOutcome::converged)] > 100);
   CHECK(one[std::size_t(FuzzOutcome::stopped)] > 0);
   CHECK(ten[std::size_t(FuzzOutcome::converged)] > 10);
-  const Counts constrained = check_mutants("constraints/arm_and_boxes", 300);
-  CHECK(constrained[std::size_t(FuzzOutcome::refused)] > 30);
-  CHECK(constrained[std::size_t(FuzzOutcome::converged)] > 30);
+  const Counts constrained = check_mutants("constraints/arm_and_boxes", sweep(100, 300));
+  CHECK(constrained[std::size_t(FuzzOutcome::refused)] > sweep(10, 30));
+  CHECK(constrained[std::size_t(FuzzOutcome::converged)] > sweep(10, 30));
 }
 
 TEST_CASE("fuzz: many more spoiled problems", "[.][slow][scenes][law]") {

@@ -14,6 +14,7 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 #include "support/residual_noise.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -196,7 +197,8 @@ TEMPLATE_TEST_CASE("certificate: every field is what its definition says, for an
 TEST_CASE("certificate: all of it vanishes at the solution", "[solvers][law]") {
   VectorSource<double> source(4005u);
   WorstCase zero("zero at the solution"), gap("gap is zero squared");
-  for (int sample = 0; sample < 20; ++sample) {
+  const int count = carom::testing::sweep(5, 20);
+  for (int sample = 0; sample < count; ++sample) {
     const RawProblem raw =
         draw_problem(source, {.sizes = {6, 3, 1}, .contact_count = 5, .stiffness_decades = 1});
     const auto dense = assemble<Long>(raw);
@@ -213,15 +215,16 @@ TEST_CASE("certificate: all of it vanishes at the solution", "[solvers][law]") {
     zero.see(c.natural_map_error, 1e-12);
     gap.see(std::abs(c.duality_gap), 1e-13 * speed * speed);
   }
-  zero.check(100);
-  gap.check(20);
+  zero.check(5 * count);
+  gap.check(count);
 }
 
 TEST_CASE("certificate: the bound holds at any velocity", "[solvers][law]") {
   VectorSource<double> source(4006u);
   WorstCase bound("|v - v_opt|_A <= |grad l(v)|_{A^-1}"),
       gap("gap = bound^2/2 at the velocity's own impulses");
-  for (int sample = 0; sample < 15; ++sample) {
+  const int count = carom::testing::sweep(5, 15);
+  for (int sample = 0; sample < count; ++sample) {
     const RawProblem raw =
         draw_problem(source, {.sizes = {6, 3, 1}, .contact_count = 5, .stiffness_decades = 1});
     const auto problem = build(raw);
@@ -243,8 +246,8 @@ TEST_CASE("certificate: the bound holds at any velocity", "[solvers][law]") {
               rounding(1000, 1 + std::abs(c.duality_gap)), v);
     }
   }
-  bound.check(600);
-  gap.check(600);
+  bound.check(40 * count);
+  gap.check(40 * count);
 }
 
 TEST_CASE("certificate: the gap is not negative for impulses in their cones", "[solvers][law]") {

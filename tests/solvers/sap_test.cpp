@@ -18,6 +18,7 @@
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -473,7 +474,8 @@ struct Threads {
 
 TEST_CASE("sap: conjugate gradients and factorisation find the same", "[solvers][oracle]") {
   WorstCase same("velocity"), bounded("error bounds"), converged("converged");
-  for_each_island_problem(40, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+  const int count = carom::testing::sweep(10, 40);
+  for_each_island_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
     const Solved direct = solve(raw, guess, {.tolerance = 1e-13, .factor_work_limit = 1e300});
     const Solved iterative = solve(raw, guess, {.tolerance = 1e-13, .factor_work_limit = 0});
     const auto dense = assemble<Long>(raw);
@@ -483,16 +485,17 @@ TEST_CASE("sap: conjugate gradients and factorisation find the same", "[solvers]
     bounded.see(apart, direct.report.error_bound + iterative.report.error_bound + 1e-14L * size);
     converged.see_holds(direct.report.residual <= 1e-12 && iterative.report.residual <= 1e-12);
   });
-  same.check(40);
-  bounded.check(40);
-  converged.check(40);
+  same.check(count);
+  bounded.check(count);
+  converged.check(count);
 }
 
 TEST_CASE("sap: the result is the same to the last bit for any order of the contacts",
           "[solvers][law]") {
   WorstCase same("bit by bit");
   std::mt19937 engine(17);
-  for_each_island_problem(40, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+  const int count = carom::testing::sweep(10, 40);
+  for_each_island_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
     for (const double limit : {1e300, 0.0}) {
       const Solved plain = solve(raw, guess, {.factor_work_limit = limit});
       RawProblem shuffled = raw;
@@ -517,13 +520,14 @@ TEST_CASE("sap: the result is the same to the last bit for any order of the cont
       same.see_holds(equal, limit);
     }
   });
-  same.check(80);
+  same.check(2 * count);
 }
 
 TEST_CASE("sap: the result is the same to the last bit whoever runs the islands",
           "[solvers][law]") {
   WorstCase same("bit by bit");
-  for_each_island_problem(20, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
+  const int count = carom::testing::sweep(8, 20);
+  for_each_island_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess) {
     for (const double limit : {1e300, 0.0}) {
       const auto problem = build(raw);
       const Solved plain = solve(raw, guess, {.factor_work_limit = limit});
@@ -536,7 +540,7 @@ TEST_CASE("sap: the result is the same to the last bit whoever runs the islands"
       same.see_holds(run(Backwards{}) && run(Threads{}), limit);
     }
   });
-  same.check(40);
+  same.check(2 * count);
 }
 
 TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
@@ -586,8 +590,9 @@ TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and say so"
   for (const double tangent : {1e-9, 1e-6, 1e3}) shapes.push_back({.tangent = tangent});
   shapes.push_back({.top_mass = 1e6, .normal = 1e-12, .tangent = 1e-9});
   shapes.push_back({.friction = 10, .normal = 1e-9, .tangent = 1e-6, .copies = 5});
-  shapes.push_back({.count = 100});
-  shapes.push_back({.count = 100, .top_mass = 1e3});
+  const int high = carom::testing::sweep(30, 100);
+  shapes.push_back({.count = high});
+  shapes.push_back({.count = high, .top_mass = 1e3});
   shapes.push_back({.count = 1, .copies = 25});  // a table on a hundred legs
   shapes.push_back({.copies = 3});
   for (const StackShape& shape : shapes) {

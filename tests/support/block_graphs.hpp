@@ -11,6 +11,8 @@
 
 #include "carom/linalg/minimum_degree.hpp"
 
+#include "support/sweep.hpp"
+
 /// @file
 /// Graphs of blocks for the sparse factorisations: chains, stars, grids, cliques, random ones.
 namespace carom::testing {
@@ -98,20 +100,21 @@ void for_each_block_graph(const Visit& visit) {
   };
   const auto sixes = [](int count) { return std::vector<int>(std::size_t(count), 6); };
   for (int size : {1, 2, 3, 5, 6, 7, 8, 9, 16, 17, 30, 61}) visit(BlockGraph({size}, {}));
-  for (int count : {2, 3, 9, 40}) {
+  for (int count : {2, 3, 9, sweep(20, 40)}) {
     visit(BlockGraph(sixes(count), chain_edges(count)));
     visit(BlockGraph(mixed(count), chain_edges(count)));
     visit(BlockGraph(sixes(count), star_edges(count)));
     visit(BlockGraph(mixed(count), star_edges(count)));
   }
   for (int count : {3, 6, 13}) visit(BlockGraph(mixed(count), full_edges(count)));
-  visit(BlockGraph(sixes(42), grid_edges(6, 7)));
-  visit(BlockGraph(mixed(42), grid_edges(6, 7)));
+  const int rows = sweep(4, 6), columns = sweep(5, 7);
+  visit(BlockGraph(sixes(rows * columns), grid_edges(rows, columns)));
+  visit(BlockGraph(mixed(rows * columns), grid_edges(rows, columns)));
   // Here a bound on the degrees that counts overlapping sets twice would pass the size.
   visit(BlockGraph(sixes(32), scattered_edges(32, 11, 4)));
   visit(BlockGraph(sixes(18), scattered_edges(18, 19, 10)));
-  for (int sample = 0; sample < 25; ++sample) {
-    const int count = 2 + int(engine() % 35);
+  for (int sample = 0; sample < sweep(8, 25); ++sample) {
+    const int count = 2 + int(engine() % sweep(15u, 35u));
     visit(BlockGraph(sample % 2 == 0 ? sixes(count) : mixed(count),
                      random_edges(count, sample * 2, engine)));
   }

@@ -14,6 +14,7 @@
 #include "support/catch.hpp"
 #include "support/dual_problems.hpp"
 #include "support/raw_problem.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 /// @file
@@ -93,7 +94,7 @@ void check_boundaries(const Make& make) {
 template <typename Make>
 void check_best_iterate(const Make& make) {
   VectorSource<double> source(32u);
-  DualShape shape{20, 3, 1.0, true, 0.0};
+  DualShape shape{sweep(8, 20), 3, 1.0, true, 0.0};
   for (int round = 0; round < 2; ++round) {
     const auto problem = assemble_dual(draw_dual(source, shape));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
@@ -235,7 +236,7 @@ template <typename Make, typename Other>
 void check_agreement(const Make& make, const Other& make_other) {
   VectorSource<double> source(36u);
   for (int round = 0; round < 2; ++round) {
-    const auto problem = assemble_dual(draw_dual(source, {14, 4, 0.2, true, 0.2}));
+    const auto problem = assemble_dual(draw_dual(source, {sweep(8, 14), 4, 0.2, true, 0.2}));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
       auto solver = make(law, 1e-12, 100000);

@@ -12,6 +12,7 @@
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 #include "scenes/knocking_pendula.hpp"
@@ -294,7 +295,7 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
   const double start = stepper.energy(state);
   int impacts = 0, steps = 0;
   double worst = 0;
-  while (impacts < 400) {
+  while (impacts < carom::testing::sweep(100, 400)) {
     const auto report = stepper.step(state, 0.05);
     REQUIRE(report.converged());
     impacts += report.impacts;

@@ -20,6 +20,7 @@
 
 #include "support/catch.hpp"
 #include "support/random_trees.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 namespace spatial_tree_test {
@@ -221,7 +222,7 @@ TEST_CASE("spatial_tree: all derivatives are those of the energies written with 
           "[variational][oracle]") {
   std::mt19937 generator(20240611);
   for (Index n = 1; n <= 9; ++n) {
-    for (int run = 0; run < 6; ++run) {
+    for (int run = 0; run < carom::testing::sweep(2, 6); ++run) {
       const auto bodies = random_tree(generator, n);
       const Point gravity(0.7, -1.9, -9.81);
       const SpatialTree<double> tree(bodies, {gravity});

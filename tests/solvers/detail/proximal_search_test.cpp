@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/dual_problems.hpp"
 #include "support/planted_duals.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 namespace proximal_search_test {
@@ -16,7 +17,8 @@ namespace proximal_search_test {
 using carom::ContactNewtonOptions, carom::DelassusProblem, carom::FrictionLaw, carom::Index;
 using carom::SolveStatus, carom::VectorX, carom::detail::ProximalSearch;
 using carom::testing::assemble_dual, carom::testing::draw_dual, carom::testing::DualShape;
-using carom::testing::plant_dual, carom::testing::rounding, carom::testing::VectorSource;
+using carom::testing::plant_dual, carom::testing::rounding, carom::testing::sweep,
+    carom::testing::VectorSource;
 
 namespace {
 
@@ -114,7 +116,8 @@ TEST_CASE("proximal_search: rigid, hyperstatic, from guesses near and far", "[so
 TEST_CASE("proximal_search: what it says of its end", "[solvers][law]") {
   VectorSource<double> source(84u);
   for (int round = 0; round < 4; ++round) {
-    const auto problem = assemble_dual(draw_dual(source, {10, 2, 0.8, round % 2 == 0, 0.0}));
+    const auto problem =
+        assemble_dual(draw_dual(source, {sweep(6, 10), 2, 0.8, round % 2 == 0, 0.0}));
     VectorX<double> guess(problem.row_count());
     for (Index k = 0; k < guess.size(); ++k) guess(k) = source.unit() - 0.5;
     const VectorX<double> parts = parts_of(problem, guess);
@@ -149,7 +152,8 @@ TEST_CASE("proximal_search: no limit is passed, whatever the direction in use", 
   VectorSource<double> source(86u);
   int reached = 0;
   for (int round = 0; round < 4; ++round) {
-    const auto problem = assemble_dual(draw_dual(source, {12, 2, 0.9, round % 2 == 0, 0.0}));
+    const auto problem =
+        assemble_dual(draw_dual(source, {sweep(7, 12), 2, 0.9, round % 2 == 0, 0.0}));
     const VectorX<double> zero = VectorX<double>::Zero(3 * problem.part_count());
     ProximalSearch<double> search(options(FrictionLaw::coulomb, 0));
     for (int limit = 0; limit < 30; ++limit) {
