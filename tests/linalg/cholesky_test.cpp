@@ -60,6 +60,8 @@ struct Strided {
   }
 };
 
+constexpr int matrix_count = 3 * carom::testing::sweep(31, 71);  ///< of for_each_size.
+
 template <typename Scalar, typename Visit>
 void for_each_size(const Visit& visit) {
   VectorSource<Scalar> source(611953u);
