@@ -599,7 +599,8 @@ TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and say so"
     for (const double limit : {1e300, 0.0}) {
       const RawProblem raw = carom::testing::make_stack(shape);
       const auto problem = build<Scalar>(raw);
-      SapSolver<Scalar> solver({.factor_work_limit = limit});
+      SapSolver<Scalar> solver(
+          {.iteration_limit = carom::testing::sweep(80, 200), .factor_work_limit = limit});
       VectorX<Scalar> velocity = problem.free_velocity();
       const auto report = solver.solve(problem, velocity);
       const VectorX<Scalar> impulse = solver.impulse();

@@ -94,7 +94,7 @@ void check_boundaries(const Make& make) {
 template <typename Make>
 void check_best_iterate(const Make& make) {
   VectorSource<double> source(32u);
-  DualShape shape{sweep(8, 20), 3, 1.0, true, 0.0};
+  DualShape shape{20, 3, 1.0, true, 0.0};
   for (int round = 0; round < 2; ++round) {
     const auto problem = assemble_dual(draw_dual(source, shape));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {

@@ -71,7 +71,7 @@ TEST_CASE("coulomb_fallback: cases that first guesses do not solve", "[viscoelas
     CHECK(slip_miss(c, force, w) <= 1e-9 + noise(c, w));
     if (report.iterations > 1000) ++hard;
   };
-  for (const unsigned seed : {335u, 1869u, 5760u}) {
+  for (const unsigned seed : {335u, 5760u}) {
     VectorSource<double> source(seed);
     check(SlipCase<double>(source, 3 + Index(seed % 6)));
   }

@@ -115,7 +115,7 @@ TEST_CASE("proximal_search: rigid, hyperstatic, from guesses near and far", "[so
 
 TEST_CASE("proximal_search: what it says of its end", "[solvers][law]") {
   VectorSource<double> source(84u);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < sweep(2, 4); ++round) {
     const auto problem =
         assemble_dual(draw_dual(source, {sweep(6, 10), 2, 0.8, round % 2 == 0, 0.0}));
     VectorX<double> guess(problem.row_count());
