@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs clang-tidy over all headers and over the programs. Most of its time goes into Eigen and the
-# standard library, so sources share units: one includes every header, one every experiment of the
-# carom program, one its other sources. What has a main() is a unit of its own; CLI11 beside other
-# sources would make performance-unnecessary-value-param, which searches the whole unit for every
+# standard library, so sources share units: one includes every header, others are the compiled
+# library, the sources of the carom program, the numbered examples. main.cpp is a unit of its own:
+# CLI11 beside other sources would make performance-unnecessary-value-param, which searches the whole unit for every
 # function of CLI11, half of the time. Units whose text, headers and settings passed before are not
 # read again. Other versions of clang-tidy know other checks, so without version 14 the check is
 # skipped (status 77).
@@ -22,29 +22,33 @@ mkdir -p "$results"
 
 units=()
 # add_unit <name> <source...>: a unit of their texts one after the other. Were they included, the
-# analyzer would not follow their paths; <name>.starts says on which line each begins.
+# analyzer would not follow their paths; <name>.starts says on which line each begins. What has a
+# main() is put into a namespace, which opens on the empty line after its last #include.
 add_unit() {
-  local unit=$results/$1.cpp source
+  local unit=$results/$1.cpp source last
   : >"$unit"
   : >"$results/$1.starts"
   shift
   for source in "$@"; do
     echo "$(($(wc -l <"$unit") + 1)) $source" >>"${unit%.cpp}.starts"
-    cat "$source" >>"$unit"
+    if grep -q '^int main(' "$source"; then
+      last=$(grep -n '^#include' "$source" | tail -n 1 | cut -d : -f 1)
+      sed "$((last + 1))s/^$/namespace program_$(basename "$source" .cpp) {/; \$a }" "$source" >>"$unit"
+    else
+      cat "$source" >>"$unit"
+    fi
   done
   units+=("$unit")
 }
-mapfile -t experiments < <(find examples/cli -name '*_experiment.cpp' | sort)
-mapfile -t others < <(find examples/cli -name '*.cpp' ! -name '*_experiment.cpp' ! -name main.cpp | sort)
-add_unit experiments "${experiments[@]}"
-add_unit others "${others[@]}"
+mapfile -t program < <(find examples/cli examples/io -name '*.cpp' ! -name main.cpp | sort)
+mapfile -t compiled < <(find src -name '*.cpp' | sort)
+mapfile -t numbered < <(find examples -maxdepth 1 -name '*.cpp' | sort)
 headers=$results/all_headers.cpp
 find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$headers"
-units+=("$headers")
-mapfile -t programs < <(find examples -name '*.cpp' ! -path 'examples/cli/*' | sort)
-mapfile -t compiled < <(find src -name '*.cpp' | sort)
+add_unit program "${program[@]}"
 add_unit compiled "${compiled[@]}"
-units+=(examples/cli/main.cpp "${programs[@]}")
+add_unit examples "${numbered[@]}"
+units+=("$headers" examples/cli/main.cpp)
 
 shared=$(find include src examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
