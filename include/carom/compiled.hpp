@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/impact/friction_impact.hpp"
-#include "carom/impact/plastic.hpp"
-#include "carom/impact/resolve.hpp"
-#include "carom/impact/restitution.hpp"
 #include "carom/linalg/block_lu.hpp"
 #include "carom/linalg/exponential_action.hpp"
 #include "carom/linalg/matrix_exponential.hpp"
@@ -31,12 +27,7 @@ namespace carom::inline CAROM_ABI {
   prefix class ContactProblem<Scalar>;        \
   prefix class DelassusForm<Scalar>;          \
   prefix class DelassusIslands<Scalar>;       \
-  prefix class DelassusProblem<Scalar>;       \
-  prefix class FrictionImpact<Scalar>;        \
-  prefix class ImpactProblem<Scalar>;         \
-  prefix class ImpactResolver<Scalar>;        \
-  prefix class PlasticImpact<Scalar>;         \
-  prefix class RestitutionImpact<Scalar>
+  prefix class DelassusProblem<Scalar>
 
 #define CAROM_COMPILE_CONVEX(prefix, Scalar)                                                     \
   prefix class BlockCholesky<Scalar>;                                                            \
