@@ -138,42 +138,42 @@ TEST_CASE(
     "[solvers][derivative]") {
   WorstCase near("finite differences");
   int used = 0;
-  for_each_problem(
-      carom::testing::sweep(16, 40), [&](VectorSource<double>& source, const RawProblem& raw) {
-        const auto problem = build(raw);
-        const Eigen::VectorXd velocity = solve(problem, 1e-15);
-        SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
-        const auto report = derivative.linearize(problem, velocity);
-        REQUIRE(report.usable());
-        if (report.boundary_count > 0) return;  // a step might cross it
-        ++used;
-        const auto all = draw_change(source, problem);
-        for (int part = 0; part < 6; ++part) {
-          ProblemDifferential<double> change;
-          change.set_zero(problem);
-          if (part == 0) change.free_velocity = all.free_velocity;
-          if (part == 1) change.friction = all.friction;
-          if (part == 2) change.regularization = all.regularization;
-          if (part == 3) change.bias_velocity = all.bias_velocity;
-          const Index split =
-              problem.velocity_count() > 0 ? all.jacobian(0, 0).data() - all.matrices.data() : 0;
-          if (part == 4) change.matrices.head(split) = all.matrices.head(split);
-          if (part == 5) {
-            change.matrices.tail(all.matrices.size() - split) =
-                all.matrices.tail(all.matrices.size() - split);
-          }
-          Eigen::VectorXd moved;
-          CHECK(derivative.push_forward(problem, change, moved).converged());
-          for (const double h : {3e-5, 1e-5, 3e-6}) {
-            const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
-                                  behind = solve(build(move(raw, change, -h)), 1e-15);
-            const Eigen::VectorXd difference = (ahead - behind) / (2 * h);
-            const double size = 1 + moved.norm() + velocity.norm();
-            near.see((difference - moved).norm(), (300 * h * h + 3e-13 / h) * size, part, h,
-                     moved.norm());
-          }
-        }
-      });
+  const int rounds = carom::testing::sweep(16, 40);
+  for_each_problem(rounds, [&](VectorSource<double>& source, const RawProblem& raw) {
+    const auto problem = build(raw);
+    const Eigen::VectorXd velocity = solve(problem, 1e-15);
+    SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
+    const auto report = derivative.linearize(problem, velocity);
+    REQUIRE(report.usable());
+    if (report.boundary_count > 0) return;  // a step might cross it
+    ++used;
+    const auto all = draw_change(source, problem);
+    for (int part = 0; part < 6; ++part) {
+      ProblemDifferential<double> change;
+      change.set_zero(problem);
+      if (part == 0) change.free_velocity = all.free_velocity;
+      if (part == 1) change.friction = all.friction;
+      if (part == 2) change.regularization = all.regularization;
+      if (part == 3) change.bias_velocity = all.bias_velocity;
+      const Index split =
+          problem.velocity_count() > 0 ? all.jacobian(0, 0).data() - all.matrices.data() : 0;
+      if (part == 4) change.matrices.head(split) = all.matrices.head(split);
+      if (part == 5) {
+        change.matrices.tail(all.matrices.size() - split) =
+            all.matrices.tail(all.matrices.size() - split);
+      }
+      Eigen::VectorXd moved;
+      CHECK(derivative.push_forward(problem, change, moved).converged());
+      for (const double h : {3e-5, 1e-5, 3e-6}) {
+        const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
+                              behind = solve(build(move(raw, change, -h)), 1e-15);
+        const Eigen::VectorXd difference = (ahead - behind) / (2 * h);
+        const double size = 1 + moved.norm() + velocity.norm();
+        near.see((difference - moved).norm(), (300 * h * h + 3e-13 / h) * size, part, h,
+                 moved.norm());
+      }
+    }
+  });
   CHECK(used >= 8);
   near.check(8 * 6 * 3);
 }

@@ -34,37 +34,35 @@ void for_each_problem(int count, const Visit& visit) {
 TEST_CASE("sap_derivative: with constraints, each datum moves the solution as differences say",
           "[solvers][derivative]") {
   int used = 0, crossed = 0;
-  for_each_problem(carom::testing::sweep(15, 30),
-                   [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
-                     const auto problem = build(raw);
-                     const Eigen::VectorXd velocity = solve(problem, 1e-15);
-                     SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
-                     const auto report = derivative.linearize(problem, velocity);
-                     REQUIRE(report.usable());
-                     if (report.boundary_count > 0) return;  // a step might cross it
-                     const auto all = draw_change(source, problem);
-                     for (int part = 0; part < 5; ++part) {
-                       ProblemDifferential<double> change;
-                       change.set_zero(problem);
-                       if (part == 0) change.free_velocity = all.free_velocity;
-                       if (part == 1) change.bias_velocity = all.bias_velocity;
-                       if (part == 2)
-                         change.constraint_bias_velocity = all.constraint_bias_velocity;
-                       if (part == 3)
-                         change.constraint_regularization = all.constraint_regularization;
-                       if (part == 4) change.matrices = all.matrices;
-                       Eigen::VectorXd moved;
-                       CHECK(derivative.push_forward(problem, change, moved).converged());
-                       const double h = 1e-5;
-                       const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
-                                             behind = solve(build(move(raw, change, -h)), 1e-15);
-                       const double error = ((ahead - behind) / (2 * h) - moved).norm();
-                       // The boundaries of cones other than the contacts' are not looked for: a
-                       // step may cross one.
-                       ++used;
-                       if (error > 3e-7 * (1 + moved.norm() + velocity.norm())) ++crossed;
-                     }
-                   });
+  const int rounds = carom::testing::sweep(15, 30);
+  for_each_problem(rounds, [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+    const auto problem = build(raw);
+    const Eigen::VectorXd velocity = solve(problem, 1e-15);
+    SapDerivative<double> derivative({.boundary_tolerance = 3e-4});
+    const auto report = derivative.linearize(problem, velocity);
+    REQUIRE(report.usable());
+    if (report.boundary_count > 0) return;  // a step might cross it
+    const auto all = draw_change(source, problem);
+    for (int part = 0; part < 5; ++part) {
+      ProblemDifferential<double> change;
+      change.set_zero(problem);
+      if (part == 0) change.free_velocity = all.free_velocity;
+      if (part == 1) change.bias_velocity = all.bias_velocity;
+      if (part == 2) change.constraint_bias_velocity = all.constraint_bias_velocity;
+      if (part == 3) change.constraint_regularization = all.constraint_regularization;
+      if (part == 4) change.matrices = all.matrices;
+      Eigen::VectorXd moved;
+      CHECK(derivative.push_forward(problem, change, moved).converged());
+      const double h = 1e-5;
+      const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
+                            behind = solve(build(move(raw, change, -h)), 1e-15);
+      const double error = ((ahead - behind) / (2 * h) - moved).norm();
+      // The boundaries of cones other than the contacts' are not looked for: a
+      // step may cross one.
+      ++used;
+      if (error > 3e-7 * (1 + moved.norm() + velocity.norm())) ++crossed;
+    }
+  });
   CAPTURE(used, crossed);
   CHECK(used >= 50);
   CHECK(crossed <= used / 50);
