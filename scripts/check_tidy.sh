@@ -3,10 +3,10 @@
 # Runs clang-tidy over all headers and over the programs. Most of its time goes into Eigen and the
 # standard library, so sources share units: one includes every header, others are the compiled
 # library, the sources of the carom program, the numbered examples. main.cpp is a unit of its own:
-# CLI11 beside other sources would make performance-unnecessary-value-param, which searches the whole unit for every
-# function of CLI11, half of the time. Units whose text, headers and settings passed before are not
-# read again. Other versions of clang-tidy know other checks, so without version 14 the check is
-# skipped (status 77).
+# CLI11 beside other sources would make performance-unnecessary-value-param, which searches the whole
+# unit for every function of CLI11, half of the time. Units whose text, headers and settings passed
+# before are not read again. Other versions of clang-tidy know other checks, so without version 14
+# the check is skipped (status 77).
 #   scripts/check_tidy.sh [<folder for results> [<folder of Eigen>]]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with its benchmarks, the build without exceptions. Each runs to its end whatever became of the one before;
-# the table at the end and the exit status tell.
+# build with its benchmarks, the build without exceptions. Each runs to its end whatever became of
+# the one before; the table at the end and the exit status tell.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
