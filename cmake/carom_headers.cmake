@@ -176,3 +176,6 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/slip_error.hpp
   include/carom/viscoelastic/stepper.hpp
 )
+# One header per foreign library, for those who have it; carom.hpp leaves them out.
+set(CAROM_ADAPTER_HEADERS
+)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs clang-tidy over all headers and over the programs. Most of its time goes into Eigen and the
 # standard library, so sources share units: one includes every header, others are the compiled
-# library, the sources of the carom program, the numbered examples. main.cpp is a unit of its own:
+# library, the sources of the carom program, the numbered examples; adapters are read one by one. main.cpp is a unit of its own:
 # CLI11 beside other sources would make performance-unnecessary-value-param, which searches the whole
 # unit for every function of CLI11, half of the time. Units whose text, headers and settings passed
 # before are not read again. Other versions of clang-tidy know other checks, so without version 14
@@ -44,16 +44,25 @@ mapfile -t program < <(find examples/cli examples/io -name '*.cpp' ! -name main.
 mapfile -t compiled < <(find src -name '*.cpp' | sort)
 mapfile -t numbered < <(find examples -maxdepth 1 -name '*.cpp' | sort)
 headers=$results/all_headers.cpp
-find include -name '*.hpp' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$headers"
+find include -name '*.hpp' ! -path '*/adapters/*' | sort | sed 's|^include/\(.*\)$|#include "\1"|' >"$headers"
 add_unit program "${program[@]}"
 add_unit compiled "${compiled[@]}"
 add_unit examples "${numbered[@]}"
 units+=("$headers" examples/cli/main.cpp)
+# Adapters are read where their engines are installed.
+for engine in bullet/btBulletDynamicsCommon.h mujoco/mujoco.h dart/dart.hpp; do
+  adapter=include/carom/adapters/${engine%%/*}.hpp
+  if [ -f "$adapter" ] && [ -f "/usr/include/$engine" ]; then
+    echo "#include \"${adapter#include/}\"" >"$results/adapter_${engine%%/*}.cpp"
+    units+=("$results/adapter_${engine%%/*}.cpp")
+  fi
+done
 
 shared=$(find include src examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
 flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
   '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"' -DCAROM_COMPILED_SCALAR=double)
+[ ! -d /usr/include/bullet ] || flags+=(-isystem /usr/include/bullet)
 # Solvers are read where they are compiled, once.
 flags+=(-include carom/compiled.hpp)
 if [ -f /usr/include/hdf5/serial/hdf5.h ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with its benchmarks, the build without exceptions. Each runs to its end whatever became of
-# the one before; the table at the end and the exit status tell.
+# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy. Each runs
+# to its end whatever became of the one before; the table at the end and the exit status tell.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 mkdir -p build 2>/dev/null || fail "cannot write to $PWD"
 say "packages"
-install_packages demo test matrix
+install_packages demo test matrix engines
 need_cmake
 
 # Not as a workflow: units are large, so no more of them at once than there are processors.
@@ -34,6 +34,16 @@ for preset in release no_exceptions; do
   tests=$(grep -E 'tests passed' "$log" || echo 'no test ran')
   table+=("$(printf '%-14s %-7s %5d s  %s' "$preset" "$outcome" $((SECONDS - begin)) "$tests")")
 done
+
+say "clang-tidy"
+begin=$SECONDS
+if scripts/check_tidy.sh; then outcome=passed; else
+  case $? in
+    77) outcome=skipped ;;
+    *) outcome=FAILED faults=$((faults + 1)) ;;
+  esac
+fi
+table+=("$(printf '%-14s %-7s %5d s' clang-tidy "$outcome" $((SECONDS - begin)))")
 
 say "summary"
 printf '%s\n' "${table[@]}"

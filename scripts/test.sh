@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From a bare Debian or Ubuntu to the test results: installs what is missing, builds everything by
-# clang++ with address and undefined-behaviour sanitizers, runs all tests; the checks of structure,
-# format and clang-tidy are tests too. A run on an unchanged tree repeats the last summary.
+# clang++ with address and undefined-behaviour sanitizers, runs all tests; the checks of structure
+# and format are tests too. A run on an unchanged tree repeats the last summary.
 #   scripts/test.sh [--force]
 set -euo pipefail
 cd "$(dirname "$0")/.."
