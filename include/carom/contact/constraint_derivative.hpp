@@ -43,7 +43,7 @@ template <RealScalar Scalar>
   for (int i = 0; i < law.set.rows; ++i) {
     for (const Scalar& bound : {law.set.lower(i), law.set.upper(i)}) {
       result.margin =
-          std::min(result.margin, Scalar(abs(trial(i) - bound) * law.regularization(i)));
+          (std::min)(result.margin, Scalar(abs(trial(i) - bound) * law.regularization(i)));
     }
   }
   return result;

@@ -104,10 +104,10 @@ inline void ContactGraph::reserve(Index bodies, Index contacts, Index unknowns) 
       unknowns <= reserved_unknowns_) {
     return;
   }
-  reserved_bodies_ = bodies = std::max(bodies, reserved_bodies_);
-  reserved_unknowns_ = unknowns = std::max(unknowns, reserved_unknowns_);
-  reserved_contacts_ = contacts = std::max(contacts, reserved_contacts_);
-  const Index neighbours = std::min(2 * contacts, bodies * (bodies - 1));
+  reserved_bodies_ = bodies = (std::max)(bodies, reserved_bodies_);
+  reserved_unknowns_ = unknowns = (std::max)(unknowns, reserved_unknowns_);
+  reserved_contacts_ = contacts = (std::max)(contacts, reserved_contacts_);
+  const Index neighbours = (std::min)(2 * contacts, bodies * (bodies - 1));
   order_.reserve(bodies, neighbours, unknowns);
   forest_.reserve(bodies, neighbours);
   for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &root_,
@@ -146,7 +146,7 @@ ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem
     const int first = int(list.side_body(i, 0));
     if (list.side_count(i) == 1) return {first, -1};
     const int second = int(list.side_body(i, 1));
-    return {std::min(first, second), std::max(first, second)};
+    return {(std::min)(first, second), (std::max)(first, second)};
   };
   if (item < problem.contact_count()) return sorted(problem, item);
   const ConstraintList<Scalar>& constraints = problem.constraints();
@@ -195,7 +195,7 @@ inline void ContactGraph::find_islands() {
     if (pair.high < 0) continue;
     slot_of_[pair.high] = 0;
     const int a = find_root(pair.low), b = find_root(pair.high);
-    root_[std::max(a, b)] = std::min(a, b);
+    root_[(std::max)(a, b)] = (std::min)(a, b);
   }
   islands_.clear();
   bodies_.clear();
@@ -284,11 +284,11 @@ inline void ContactGraph::eliminate(double work_limit) {
 inline void ContactGraph::order_edges() {
   const auto low = [&](int p) {
     const Pair pair = pairs_[p];
-    return pair.high < 0 ? slot_of_[pair.low] : std::min(slot_of_[pair.low], slot_of_[pair.high]);
+    return pair.high < 0 ? slot_of_[pair.low] : (std::min)(slot_of_[pair.low], slot_of_[pair.high]);
   };
   const auto high = [&](int p) {
     const Pair pair = pairs_[p];
-    return pair.high < 0 ? -1 : std::max(slot_of_[pair.low], slot_of_[pair.high]);
+    return pair.high < 0 ? -1 : (std::max)(slot_of_[pair.low], slot_of_[pair.high]);
   };
   pair_at_.resize(pairs_.size());
   for (int p = 0; p < int(pairs_.size()); ++p) pair_at_[p] = p;

@@ -101,8 +101,8 @@ class DelassusProblem {
     for (int p = 0; p < parts(i); ++p) {
       for (int o = 0; o < parts(j); ++o) {
         Block padded = Block::Zero();
-        for (int c = 3 * o; c < std::min(3 * o + 3, int(block.cols())); ++c) {
-          for (int r = 3 * p; r < std::min(3 * p + 3, int(block.rows())); ++r) {
+        for (int c = 3 * o; c < (std::min)(3 * o + 3, int(block.cols())); ++c) {
+          for (int r = 3 * p; r < (std::min)(3 * p + 3, int(block.rows())); ++r) {
             padded(place_of(i, r).row, place_of(j, c).row) = block(r, c);
           }
         }
@@ -187,7 +187,7 @@ class DelassusProblem {
   };
   [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
     const bool planar = set(contact).shape == ImpulseShape::planar;
-    return {first_part(contact) + row / 3, planar ? std::min(2 * row, 2) : row % 3};
+    return {first_part(contact) + row / 3, planar ? (std::min)(2 * row, 2) : row % 3};
   }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
@@ -316,8 +316,8 @@ void DelassusProblem<Scalar>::add_matrix(const SparseType& matrix) {
   Scalar largest = 0, skew = 0;
   for_each_entry([&](const Place& at, const Place& from, const auto& it) {
     const Scalar kept = find(at.part, from.part)->matrix(at.row, from.row);
-    largest = std::max(largest, Scalar(abs(it.value())));
-    skew = std::max(skew, Scalar(2 * abs(it.value() - kept)));
+    largest = (std::max)(largest, Scalar(abs(it.value())));
+    skew = (std::max)(skew, Scalar(2 * abs(it.value() - kept)));
   });
   asymmetry_ = largest > Scalar(0) ? skew / largest : Scalar(0);
 }

@@ -48,19 +48,20 @@ template <RealScalar Scalar>
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar& d = contact.dissipation;
   const Scalar closes = -contact.gap / time_step;  // x = 0 beyond
-  Scalar velocity = std::min(contact.normal_velocity, closes);
+  Scalar velocity = (std::min)(contact.normal_velocity, closes);
   if (d * velocity > Scalar(1)) velocity = Scalar(1) / d;
   const Scalar depth = -contact.gap - time_step * velocity;
   const Scalar spring = time_step * time_step * contact.stiffness;
   const Scalar slope =
       spring * (Scalar(1) - d * velocity) + time_step * contact.stiffness * d * depth;
-  const WeightedContact<Scalar> bounded = make_weighted(
-      CompliantContact<Scalar>{.gap = contact.gap,
-                               .stiffness = std::max(slope, spring / 100) / (time_step * time_step),
-                               .friction = contact.friction,
-                               .near_rigid = contact.near_rigid,
-                               .relative_slip = contact.relative_slip},
-      time_step, inverse_mass);
+  const WeightedContact<Scalar> bounded =
+      make_weighted(CompliantContact<Scalar>{.gap = contact.gap,
+                                             .stiffness = (std::max)(slope, spring / 100) /
+                                                          (time_step * time_step),
+                                             .friction = contact.friction,
+                                             .near_rigid = contact.near_rigid,
+                                             .relative_slip = contact.relative_slip},
+                    time_step, inverse_mass);
   const Scalar impulse = hunt_crossley_impulse(contact, time_step, velocity);
   WeightedContact<Scalar> line = bounded;
   line.bias_velocity.z() = velocity + bounded.regularization.normal * impulse;

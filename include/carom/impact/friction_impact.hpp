@@ -92,7 +92,7 @@ class FrictionImpact {
     if (!momentum.allFinite()) return report;
     const Scalar fastest = fastest_closing(momentum);
     const Scalar resting = options.tolerance * closing_scale(momentum);
-    const Scalar least = std::max(resting, Scalar(threshold_ * fastest));
+    const Scalar least = (std::max)(resting, Scalar(threshold_ * fastest));
     report.status = ImpactStatus::resolved;
     for (std::size_t last = contacts_.size() - 1; !contacts_.empty();) {
       std::size_t next = contacts_.size();
@@ -171,7 +171,7 @@ class FrictionImpact {
   [[nodiscard]] Scalar fastest_closing(const VectorX<Scalar>& momentum) const noexcept {
     Scalar fastest = 0;
     for (const Contact& c : contacts_) {
-      fastest = std::max(fastest, Scalar(-c.normal_response().dot(momentum)));
+      fastest = (std::max)(fastest, Scalar(-c.normal_response().dot(momentum)));
     }
     return fastest;
   }
@@ -183,7 +183,7 @@ class FrictionImpact {
     for (const Contact& c : contacts_) {
       Scalar sum = 0;
       for (Index i = 0; i < momentum.size(); ++i) sum += abs(c.normal_response()(i) * momentum(i));
-      scale = std::max(scale, sum);
+      scale = (std::max)(scale, sum);
     }
     return scale;
   }

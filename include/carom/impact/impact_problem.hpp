@@ -105,7 +105,7 @@ class ImpactProblem {
     for (Index i = 0; i < contact_count(); ++i) {
       Scalar sum = 0;
       for (const Entry& e : response(i)) sum += abs(momentum(e.index) * e.value);
-      scale = std::max(scale, sum);
+      scale = (std::max)(scale, sum);
     }
     return scale;
   }

@@ -67,11 +67,11 @@ class NewtonImpact {
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       rates_[i] = problem.rate(Index(i), momentum);
       if (!detail::is_finite(rates_[i])) return report;
-      fastest = std::max(fastest, Scalar(abs(rates_[i])));
+      fastest = (std::max)(fastest, Scalar(abs(rates_[i])));
     }
     report.status = ImpactStatus::resolved;
     const Scalar resting = -options_.tolerance * problem.rate_scale(momentum);
-    const Scalar limit = std::min(resting, Scalar(-threshold_ * fastest));
+    const Scalar limit = (std::min)(resting, Scalar(-threshold_ * fastest));
     const std::span<const Scalar> rates(rates_);
     order_.start(rates);
     Index next = wedged_ ? -1 : order_.pick(rates, limit);

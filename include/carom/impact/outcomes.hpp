@@ -128,7 +128,7 @@ template <RealScalar Scalar, InverseMassLike Mass>
   const auto norm = [&](const VectorX<Scalar>& p) {
     VectorX<Scalar> velocity = p;
     mass.apply_inverse(velocity);
-    return Scalar(sqrt(std::max(Scalar(0), p.dot(velocity))));
+    return Scalar(sqrt((std::max)(Scalar(0), p.dot(velocity))));
   };
   const Scalar size = norm(momentum);
   const Scalar limit = -options.feasibility * size;
@@ -167,7 +167,7 @@ template <RealScalar Scalar, InverseMassLike Mass>
     for (const auto& other : result.outcomes) {
       if (!(size > Scalar(0))) break;
       result.indeterminacy =
-          std::max(result.indeterminacy, Scalar(norm(outcome.momentum - other.momentum) / size));
+          (std::max)(result.indeterminacy, Scalar(norm(outcome.momentum - other.momentum) / size));
     }
     result.outcomes.push_back(std::move(outcome));
   }

@@ -91,7 +91,7 @@ template <RealScalar Scalar>
     const Scalar until_rest = slope > Scalar(0) ? Scalar(-course.velocity(1) / slope)
                                                 : std::numeric_limits<Scalar>::infinity();
     const Scalar until_stop = course.until_slip_stops();
-    const Scalar step = std::min(until_rest, until_stop);
+    const Scalar step = (std::min)(until_rest, until_stop);
     if (!(step < std::numeric_limits<Scalar>::infinity())) break;
     work += step * (course.velocity(1) + step * slope / 2);
     course.advance(step, until_stop <= until_rest);
@@ -103,10 +103,10 @@ template <RealScalar Scalar>
     const Scalar slope = course.slope(1);
     const Scalar speed = course.velocity(1);
     // speed·P + slope·P²/2 = owed; written so that small speeds and slopes lose no digits.
-    const Scalar root = sqrt(std::max(Scalar(0), speed * speed + 2 * slope * owed));
+    const Scalar root = sqrt((std::max)(Scalar(0), speed * speed + 2 * slope * owed));
     const Scalar until_paid = 2 * owed / (speed + root);
     const Scalar until_stop = course.until_slip_stops();
-    const Scalar step = std::min(until_paid, until_stop);
+    const Scalar step = (std::min)(until_paid, until_stop);
     owed = until_paid <= until_stop ? Scalar(0) : Scalar(owed - step * (speed + step * slope / 2));
     course.advance(step, until_stop < until_paid);
   }

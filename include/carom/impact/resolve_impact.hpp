@@ -87,7 +87,7 @@ template <RealScalar Scalar, InverseMassLike Mass,
   Scalar least_rate = 0;
   for (Index i = 0; i < problem.contact_count(); ++i) {
     problem.add_impulse(i, solution.impulses(i), rest);
-    least_rate = std::min(least_rate, problem.rate(i, solution.momentum));
+    least_rate = (std::min)(least_rate, problem.rate(i, solution.momentum));
   }
   const Scalar before = momentum.dot(velocity_of(momentum));
   if (!(before > Scalar(0))) return solution;

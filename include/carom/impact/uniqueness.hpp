@@ -64,7 +64,7 @@ template <RealScalar Scalar>
   const Scalar exact = -std::cos(std::numbers::pi_v<Scalar> / m);
   // Large m crowd together: the allowance must stay below half their distance.
   const Scalar next = -std::cos(std::numbers::pi_v<Scalar> / (m + 1));
-  const Scalar allowance = std::min(tolerance, (exact - next) / 4);
+  const Scalar allowance = (std::min)(tolerance, (exact - next) / 4);
   return std::abs(product - exact) <= allowance ? int(m) : 0;
 }
 
@@ -74,16 +74,16 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] Index pair_reflection_bound(const Scalar& product, bool both_infeasible) noexcept {
   const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
-  if (!(full > Scalar(0))) return std::numeric_limits<Index>::max();
+  if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
   // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
   // count is known well enough to tell integers; beyond, the bound stays on the safe side.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-  const Scalar slope = full * std::max(std::sin(full), std::sqrt(rounding));
+  const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
   const Scalar slack = rounding * count * (16 + 2 / slope);
   const Scalar least = slack < Scalar(1e-3) ? count - slack : count + slack;
-  const Index bound = std::max(Index(1), Index(std::ceil(least)));
-  return both_infeasible ? bound : std::max(Index(1), bound - 1);
+  const Index bound = (std::max)(Index(1), Index(std::ceil(least)));
+  return both_infeasible ? bound : (std::max)(Index(1), bound - 1);
 }
 
 namespace detail {

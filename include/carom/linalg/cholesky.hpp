@@ -67,7 +67,7 @@ template <RealScalar Scalar>
   for (Index c = first; c < first + width; ++c) {
     Scalar* const column = a + c * stride;
     const Scalar pivot = column[c];
-    if (!(pivot > Scalar(0)) || !(pivot <= std::numeric_limits<Scalar>::max())) return false;
+    if (!(pivot > Scalar(0)) || !(pivot <= (std::numeric_limits<Scalar>::max)())) return false;
     const Scalar inverse = Scalar(1) / sqrt(column[c]);
     for (Index r = c; r < size; ++r) column[r] *= inverse;
     for (Index next = c + 1; next < first + width; ++next) {

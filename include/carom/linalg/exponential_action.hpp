@@ -36,7 +36,7 @@ class ExponentialAction {
   /// Substeps for a matrix of a given norm.
   [[nodiscard]] static Scalar substeps(const Scalar& norm) noexcept {
     using std::ceil;
-    return std::max(Scalar(1), Scalar(ceil(norm / Scalar(substep_norm))));
+    return (std::max)(Scalar(1), Scalar(ceil(norm / Scalar(substep_norm))));
   }
 
   /// x ← exp(A) x.

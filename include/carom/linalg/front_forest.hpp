@@ -161,9 +161,9 @@ inline void FrontForest::write_postorder(const WeightedGraph& graph, const Minim
     }
   }
   const Index base = size_.size();
-  for (Sequence<int>* slots :
+  for (Sequence<int>* per_slot :
        {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
-    slots->resize(base + count);
+    per_slot->resize(base + count);
   }
   Index slot = base + count;  // filled from the back: parents before children
   for (Index k = count - 1; k >= 0; --k) {
@@ -288,7 +288,7 @@ inline void FrontForest::place_values(const FrontRange& range) {
     front.columns = value_count_;
     value_count_ += front.stride * front.own_size;
     front.update_stride = rows;
-    largest_front_ = std::max(largest_front_, front.stride);
+    largest_front_ = (std::max)(largest_front_, front.stride);
     front.update = update_count_;
     update_count_ += front.update_stride * front.row_size;
   }
@@ -316,9 +316,9 @@ inline FrontRange FrontForest::append_breadth_first(const WeightedGraph& graph, 
   range.begin = range.end = int(fronts_.size());
   range.first_slot = int(size_.size());
   range.slot_end = range.first_slot + int(graph.node_count);
-  for (Sequence<int>* slots :
+  for (Sequence<int>* per_slot :
        {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
-    slots->resize(range.slot_end);
+    per_slot->resize(range.slot_end);
   }
   visit_breadth_first(graph, 0);
   visit_breadth_first(graph, pending_.back());

@@ -48,7 +48,7 @@ class Growing : public Eigen::Map<Plain> {
   /// Takes a size, smaller or larger; the entries are not told. Allocates only beyond the largest
   /// size so far.
   void grow(Index rows, Index cols = 1) {
-    memory_.resize(std::max(memory_.size(), std::size_t(rows * cols)));
+    memory_.resize((std::max)(memory_.size(), std::size_t(rows * cols)));
     new (static_cast<Map*>(this)) Map(make(memory_.data(), rows, cols));
   }
 

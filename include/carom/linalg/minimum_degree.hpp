@@ -19,7 +19,7 @@ struct WeightedGraph {
 
 /// Blocks below the diagonal that a factor has at most, or as many as are worth making room for.
 [[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
-  return std::min(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
+  return (std::min)(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
 }
 
 /// Orders the nodes of a graph so that Cholesky's factor of a matrix with its pattern stays sparse,
@@ -124,7 +124,7 @@ inline void MinimumDegree::link(int node) noexcept {
   previous_[node] = -1;
   if (first >= 0) previous_[first] = node;
   first = node;
-  least_ = std::min(least_, degree_[node]);
+  least_ = (std::min)(least_, degree_[node]);
 }
 
 inline void MinimumDegree::unlink(int node) noexcept {
@@ -215,7 +215,7 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
   element_count_[node] = kept_elements + 1;
   variable_count_[node] = last - kept_elements;
   // Sets may overlap outside the pivot's: no node touches more than what is left.
-  degree_[node] = std::min(degree, remaining_ - weights[node]);
+  degree_[node] = (std::min)(degree, remaining_ - weights[node]);
   link(node);
 }
 

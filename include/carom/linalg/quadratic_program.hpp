@@ -241,8 +241,8 @@ class QuadraticProgram {
       if (free) {
         const Scalar curvature = d_.tail(n - active_count_).squaredNorm();
         const Scalar primal_step =
-            std::max(Scalar(0), Scalar(-sign * value(i, x) / (lengths_(i) * curvature)));
-        step = std::min(step, primal_step);
+            (std::max)(Scalar(0), Scalar(-sign * value(i, x) / (lengths_(i) * curvature)));
+        step = (std::min)(step, primal_step);
         if (!(dual_step <= primal_step)) drop = -1;
         x += step * z_;
         reach_ = reach_.cwiseMax(x.cwiseAbs());
@@ -276,7 +276,7 @@ class QuadraticProgram {
     Scalar longest = std::numeric_limits<Scalar>::infinity();
     for (Index k = 0; k < active_count_; ++k) {
       if (active_[std::size_t(k)] < equality_count() || !(direction_(k) > Scalar(0))) continue;
-      const Scalar reach = std::max(active_multipliers_(k), Scalar(0)) / direction_(k);
+      const Scalar reach = (std::max)(active_multipliers_(k), Scalar(0)) / direction_(k);
       if (reach < longest) {
         longest = reach;
         drop = k;

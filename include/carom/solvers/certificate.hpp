@@ -190,7 +190,7 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   }
   certificate.worst_contact = worst.owner();
   const Scalar scale =
-      std::max({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
+      (std::max)({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
   if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
 }
 

@@ -121,7 +121,7 @@ template <RealScalar Scalar>
   }
   const Scalar load = problem.load_norm();
   const Scalar scale =
-      std::max({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
+      (std::max)({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
   const Scalar map = sqrt(map_squared);
   return {scale > Scalar(0) ? map / scale : map, load > Scalar(0) ? map / load : map, worst};
 }
@@ -154,8 +154,9 @@ template <RealScalar Scalar>
   }
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
   constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
-  const Scalar at_rest = std::max(map.relative, rounding) *
-                         std::max({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
+  const Scalar at_rest =
+      (std::max)(map.relative, rounding) *
+      (std::max)({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
@@ -180,7 +181,7 @@ template <RealScalar Scalar>
     if (n < 0) continue;
     const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
-    detail::see_largest(Scalar(abs(std::min((g(n) + set.shift(n)) * w, normal))), i,
+    detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
                         result.signorini, result.signorini_contact);
     detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
                         result.complementarity_contact);

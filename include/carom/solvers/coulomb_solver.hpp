@@ -120,7 +120,7 @@ class CoulombSolver {
     start.law = options.law;
     start.compliance = options.compliance;
     const bool rigid = options.compliance == Compliance::rigid;
-    start.tolerance = std::max(options.tolerance, Scalar(rigid ? 1e-6 : 1e-4));
+    start.tolerance = (std::max)(options.tolerance, Scalar(rigid ? 1e-6 : 1e-4));
     start.iteration_limit = rigid ? 30 : 15;
     return start;
   }

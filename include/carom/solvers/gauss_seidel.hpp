@@ -275,7 +275,7 @@ Scalar GaussSeidel<Scalar>::visit_triple(const DelassusProblem<Scalar>& problem,
   }
   const bool open = !(change > Scalar(0)) && gamma[2] == Scalar(0);
   visit.quiet = open ? visit.quiet + 1 : 0;
-  const int doublings = std::min(visit.quiet - options_.visits_to_sleep + 1, 4);
+  const int doublings = (std::min)(visit.quiet - options_.visits_to_sleep + 1, 4);
   visit.wake = doublings > 0 ? sweeps_ + (1 << doublings) : 0;
   return change;
 }
@@ -338,8 +338,9 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
     const Scalar size =
         Eigen::Map<const VectorX<Scalar>>(iterate_.impulse(), 3 * problem.part_count()).norm();
     const Scalar relative =
-        change / std::max(size, problem.load_norm() / std::max(problem.mean_diagonal(),
-                                                               std::numeric_limits<Scalar>::min()));
+        change /
+        (std::max)(size, problem.load_norm() / (std::max)(problem.mean_diagonal(),
+                                                          (std::numeric_limits<Scalar>::min)()));
     const bool still = !(relative > 2 * rounding);
     const bool due = problem.count() == 1 || sweep_number - measured >= 10 + measured / 8;
     if (!still && !due && relative * expected > options_.tolerance &&

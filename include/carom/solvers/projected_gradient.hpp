@@ -120,7 +120,7 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
       bent += step * (next_velocity_[k] - ahead_velocity_[k]);
     }
     if (!(bent > curvature_ * length)) break;
-    curvature_ = std::max(2 * curvature_, std::min(bent / length, 16 * curvature_));
+    curvature_ = (std::max)(2 * curvature_, (std::min)(bent / length, 16 * curvature_));
   }
   return length;
 }

@@ -82,7 +82,7 @@ class ProximalSap {
       const ProximalSapOptions<Scalar>& options) noexcept {
     SapOptions<Scalar> inner;
     inner.tolerance =
-        std::max(Scalar(1e-3) * options.tolerance, 64 * std::numeric_limits<Scalar>::epsilon());
+        (std::max)(Scalar(1e-3) * options.tolerance, 64 * std::numeric_limits<Scalar>::epsilon());
     return inner;
   }
   [[nodiscard]] ContactWeights<Scalar> own_weights(const ContactProblem<Scalar>& problem,
@@ -180,7 +180,7 @@ Scalar ProximalSap<Scalar>::measure(const ContactProblem<Scalar>& problem) noexc
     write_constraint_rows(problem, c, rate, velocity_);
     sum += detail::natural_map_squared(options_.law, law.set, gamma, rate, w);
   }
-  const Scalar scale = std::max({load_norm_, Scalar(w * impulse_.norm()), velocity_.norm()});
+  const Scalar scale = (std::max)({load_norm_, Scalar(w * impulse_.norm()), velocity_.norm()});
   const Scalar error = scale > Scalar(0) ? sqrt(sum) / scale : sqrt(sum);
   if (error < best_error_) {
     best_error_ = error;
@@ -237,12 +237,12 @@ SolveReport<Scalar> ProximalSap<Scalar>::solve(const ContactProblem<Scalar>& pro
     held_ = impulse_;
     stalled = error < Scalar(0.99) * before ? 0 : stalled + 1;
     // A lift that overshoots is approached in smaller steps.
-    if (error > before) share = std::max(share * Scalar(0.7), Scalar(0.05));
+    if (error > before) share = (std::max)(share * Scalar(0.7), Scalar(0.05));
     renew_lift(problem, share);
     if (!inner.converged() || inner.iterations > 30) {
-      proximal_ = std::min(proximal_ * 3, Scalar(1));
+      proximal_ = (std::min)(proximal_ * 3, Scalar(1));
     } else if (inner.iterations <= 12 && error > before * Scalar(0.1)) {
-      proximal_ = std::max(proximal_ / 4, 1024 * std::numeric_limits<Scalar>::epsilon());
+      proximal_ = (std::max)(proximal_ / 4, 1024 * std::numeric_limits<Scalar>::epsilon());
     }
     before = error;
     if (stalled > 60) {

@@ -220,7 +220,7 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
                            ? solve_coulomb(i, state, outcome.iterations)
                            : solve_convex(i, state, options_.tolerance, outcome.iterations);
       // A start that leaves the range of numbers stays what it was.
-      outcome.moved = state.residual <= std::numeric_limits<Scalar>::max();
+      outcome.moved = state.residual <= (std::numeric_limits<Scalar>::max)();
     }
   }
   outcome.residual = state.residual;
@@ -237,7 +237,7 @@ SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar&
                 {tolerance, options_.iteration_limit, options_.line_search_tolerance});
   newton.start_from_best();
   if (newton.meets_target()) return SolveStatus::converged;
-  if (!(state.residual <= std::numeric_limits<Scalar>::max())) return SolveStatus::not_finite;
+  if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
   newton.forget_regions();
   return newton.iterate(iterations, [&](const Newton& now) {
     return state.island().direct ? direct_.find_direction(now, state)
@@ -345,8 +345,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   report.residual_target = options_.tolerance;
   Totals totals = total();
   const auto in_range = [&] {
-    return totals.residual <= std::numeric_limits<Scalar>::max() &&
-           totals.scale <= std::numeric_limits<Scalar>::max();
+    return totals.residual <= (std::numeric_limits<Scalar>::max)() &&
+           totals.scale <= (std::numeric_limits<Scalar>::max)();
   };
   const auto met = [&] {
     return in_range() && totals.residual <= options_.tolerance * totals.scale;
@@ -357,7 +357,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     give_velocity(problem, velocity);
     totals = total();
     for (const Outcome& outcome : outcomes_) {
-      report.iterations = std::max(report.iterations, outcome.iterations);
+      report.iterations = (std::max)(report.iterations, outcome.iterations);
       if (outcome.status != SolveStatus::converged) report.status = outcome.status;
     }
     if (met()) report.status = SolveStatus::converged;

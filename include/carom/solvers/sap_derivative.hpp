@@ -232,8 +232,8 @@ SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Sc
   for (Index i = 0; i < packed_.islands().size(); ++i) {
     const auto solved =
         islands_.solve(packed_, i, whitened_.data(), options_.tolerance, options_.product_limit);
-    report.iterations = std::max(report.iterations, solved.products);
-    report.residual = std::max(report.residual, solved.residual);
+    report.iterations = (std::max)(report.iterations, solved.products);
+    report.residual = (std::max)(report.residual, solved.residual);
     if (!solved.usable) report.status = SolveStatus::not_finite;
     if (packed_.islands()[i].direct) continue;
     report.residual_target = options_.tolerance;

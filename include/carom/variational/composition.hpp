@@ -49,8 +49,8 @@ StepReport<typename System::scalar_type> composed_step(
     sum.status = part.status;
     sum.iterations += part.iterations;
     sum.substeps += part.substeps;
-    sum.residual = std::max(sum.residual, part.residual);
-    sum.residual_target = std::max(sum.residual_target, part.residual_target);
+    sum.residual = (std::max)(sum.residual, part.residual);
+    sum.residual_target = (std::max)(sum.residual_target, part.residual_target);
     if (!part.converged()) {
       state = saved;
       return sum;

@@ -100,7 +100,7 @@ class ContactImpact {
     Scalar scale = fastest_;
     for (Index j = 0; j < v.size(); ++j) {
       using std::abs;
-      scale = std::max(scale, Scalar(abs(gradients(contact, j) * v(j))));
+      scale = (std::max)(scale, Scalar(abs(gradients(contact, j) * v(j))));
     }
     const Scalar rest = options_.gap_tolerance * Scalar(1e-6) / h;
     return rate(gradients, v, contact) <
@@ -178,7 +178,7 @@ bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const 
   changed_ = true;
   fastest_ = 0;
   for (const Index i : closed_) {
-    fastest_ = std::max(fastest_, Scalar(-rate(gradients, now.velocity, i)));
+    fastest_ = (std::max)(fastest_, Scalar(-rate(gradients, now.velocity, i)));
   }
   bool any = false;
   for (const Index i : closed_) {

@@ -111,12 +111,12 @@ class GapRoot {
   /// Of the contacts closed where the solver is, the one whose chord crosses zero first.
   [[nodiscard]] Index earliest_closed(Index known) noexcept {
     Index first = -1;
-    Scalar earliest = std::numeric_limits<Scalar>::max();
+    Scalar earliest = (std::numeric_limits<Scalar>::max)();
     for (Index i = 0; i < gaps_start_.size(); ++i) {
       if (i == known || solver_.holds(i)) continue;
       const Scalar gap = solver_.gaps().values(i);
       // What closes together with the known contact needs no root of its own.
-      const Scalar limit = starts_closed(i) ? std::min(gaps_start_(i), Scalar(0)) - gap_tolerance_
+      const Scalar limit = starts_closed(i) ? (std::min)(gaps_start_(i), Scalar(0)) - gap_tolerance_
                                             : (known < 0 ? Scalar(0) : -gap_tolerance_);
       if (!(gap < limit)) continue;
       const Scalar share = starts_closed(i) ? Scalar(0) : gaps_start_(i) / (gaps_start_(i) - gap);
@@ -133,10 +133,10 @@ class GapRoot {
                 bool roughly = false) noexcept {
     using std::abs;
     const Scalar ahead = s - at_;
-    const bool near = read_ && abs(ahead) < span_ / 16;
+    const bool nearby = read_ && abs(ahead) < span_ / 16;
     for (Index j = 0; j < guess_.size(); ++j) {
-      guess_(j) = near ? solver_.q_next()(j) + ahead * path_rate_(j)
-                       : state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
+      guess_(j) = nearby ? solver_.q_next()(j) + ahead * path_rate_(j)
+                         : state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
     }
     if (pushes_) {
       pushed_ = state;
@@ -195,7 +195,7 @@ class GapRoot {
     // The parabola through the start, its rate and the gap at the span's end.
     const Scalar b = rates_start_(i) * span_, a = gaps_end_(i) - start - b;
     Scalar x =
-        closed ? -b / a : 2 * start / (-b + sqrt(std::max(b * b - 4 * a * start, Scalar(0))));
+        closed ? -b / a : 2 * start / (-b + sqrt((std::max)(b * b - 4 * a * start, Scalar(0))));
     x *= span_;
     if (!(x > low && x < high)) x = low + (high - low) / 2;
     const Scalar bend = closed ? Scalar(0) : a / (span_ * span_);

@@ -66,7 +66,7 @@ class HeldFriction {
     count_ = Index(solver.held().size());
     problem_.impulse.setZero();
     force_.setZero();
-    moved_ = std::numeric_limits<Scalar>::max();
+    moved_ = (std::numeric_limits<Scalar>::max)();
   }
 
   /// After a solve of the flight: friction that its normal impulses and its slip ask for.
@@ -128,8 +128,8 @@ class HeldFriction {
     write_push(change_);
     Scalar moved = 0, largest = 0;
     for (Index j = 0; j < work_.size(); ++j) {
-      moved = std::max(moved, Scalar(abs(change_(j) - work_(j))));
-      largest = std::max(largest, Scalar(abs(change_(j))));
+      moved = (std::max)(moved, Scalar(abs(change_(j) - work_(j))));
+      largest = (std::max)(largest, Scalar(abs(change_(j))));
     }
     const bool closer = moved < moved_ || moved > sqrt(rounding) * largest;
     moved_ = moved;

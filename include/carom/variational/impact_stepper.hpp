@@ -263,7 +263,7 @@ auto ImpactStepper<System, Law>::advance(State& state, const Scalar& h, Scalar& 
   gaps_now_ = gaps.values;
   gradients_now_ = gaps.gradients;
   for (Index i = 0; i < gaps_now_.size(); ++i) {
-    if (first) report.penetration = std::max(report.penetration, Scalar(-gaps_now_(i)));
+    if (first) report.penetration = (std::max)(report.penetration, Scalar(-gaps_now_(i)));
     const bool closing = gaps_now_(i) <= options_.gap_tolerance &&
                          impact_.approaches(gradients_now_, velocity_, i, h);
     if (!closing || root_.solver().holds(i)) continue;
@@ -363,7 +363,7 @@ bool ImpactStepper<System, Law>::hold_resting(const State& state, const Scalar& 
     if (gaps_now_(i) > options_.gap_tolerance || solver.holds(i)) continue;
     if (released_[std::size_t(i)]) continue;
     const Scalar end = solver.gaps().values(i) - gaps_now_(i);
-    const Scalar start = std::max(impact_.rate(gradients_now_, velocity_, i), Scalar(0));
+    const Scalar start = (std::max)(impact_.rate(gradients_now_, velocity_, i), Scalar(0));
     Scalar scale = 0;
     for (Index j = 0; j < state.q.size(); ++j) {
       using std::abs;

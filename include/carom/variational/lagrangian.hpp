@@ -148,7 +148,7 @@ class LagrangianEvaluator {
         const Number result = system.lagrangian(numbers_.q, numbers_.v, Number(t));
         for (Index k = top; k < bottom; ++k) numbers_(k).outer.setZero();
         for (Index row = top; row < bottom; ++row) {
-          for (Index k = std::max(first, row); k < last; ++k) {
+          for (Index k = (std::max)(first, row); k < last; ++k) {
             put(row, k, result.mixed(k - first, row - top), out);
           }
         }

@@ -88,7 +88,7 @@ class LegendreMap {
     using std::abs;
     const Index n = system.size();
     const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
-    Scalar before = std::numeric_limits<Scalar>::max();
+    Scalar before = (std::numeric_limits<Scalar>::max)();
     change_.tail(change_.size() - n).setZero();
     const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
     factored_ = false;
@@ -104,8 +104,8 @@ class LegendreMap {
       Scalar size = 0, largest = 0;
       for (Index i = 0; i < n; ++i) {
         v(i) += change_(i);
-        size = std::max(size, Scalar(abs(change_(i))));
-        largest = std::max(largest, Scalar(abs(v(i))));
+        size = (std::max)(size, Scalar(abs(change_(i))));
+        largest = (std::max)(largest, Scalar(abs(v(i))));
         if (!(change_(i) - change_(i) == Scalar(0))) return false;
       }
       // A correction shrunk by size/before shrinks as much again, or more.

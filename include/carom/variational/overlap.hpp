@@ -48,7 +48,7 @@ class OverlapProjection {
   /// Deepest overlap, max(0, −min ϕ_i) [unit of the gaps].
   [[nodiscard]] Scalar depth(const System& system, const VectorX<Scalar>& q) noexcept {
     gaps_.write_values(system, q);
-    return gaps_.values.size() > 0 ? std::max(Scalar(0), Scalar(-gaps_.values.minCoeff()))
+    return gaps_.values.size() > 0 ? (std::max)(Scalar(0), Scalar(-gaps_.values.minCoeff()))
                                    : Scalar(0);
   }
 
@@ -86,7 +86,7 @@ class OverlapProjection {
     for (Index i = 0; i < count; ++i) {  // of twins the first one acts
       const Index twin = problem_.merged_into(i);
       if (twin < 0) continue;
-      levels_(twin) = std::min(levels_(twin), levels_(i));
+      levels_(twin) = (std::min)(levels_(twin), levels_(i));
       levels_(i) = 1;
     }
     static_cast<void>(squares_.solve(gram_, levels_, pushes_));

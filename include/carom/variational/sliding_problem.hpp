@@ -54,8 +54,9 @@ class SlidingProblem {
       Scalar largest = 0;
       report.residual = 0;
       for (Index i = 0; i < count; ++i) {
-        report.residual = std::max(report.residual, relax(i, count));
-        largest = std::max({largest, Scalar(abs(impulse(2 * i))), Scalar(abs(impulse(2 * i + 1)))});
+        report.residual = (std::max)(report.residual, relax(i, count));
+        largest =
+            (std::max)({largest, Scalar(abs(impulse(2 * i))), Scalar(abs(impulse(2 * i + 1)))});
       }
       ++report.iterations;
       report.residual_target = 2 * std::numeric_limits<Scalar>::epsilon() * largest;
@@ -88,7 +89,7 @@ class SlidingProblem {
     const FrictionCone<Scalar> cone{friction(i)};
     const Vector3<Scalar> point = project(cone, held, wanted).point;
     const Scalar moved =
-        std::max(Scalar(abs(point(0) - impulse(t))), Scalar(abs(point(1) - impulse(t + 1))));
+        (std::max)(Scalar(abs(point(0) - impulse(t))), Scalar(abs(point(1) - impulse(t + 1))));
     impulse(t) = point(0);
     impulse(t + 1) = point(1);
     return moved;

@@ -112,7 +112,7 @@ template <RealScalar Scalar>
       }
     }
   }
-  return std::min(std::min(a(0, 0), a(1, 1)), a(2, 2));
+  return (std::min)((std::min)(a(0, 0), a(1, 1)), a(2, 2));
 }
 
 /// What is wrong with an inertia, or nothing.
@@ -121,7 +121,7 @@ template <RealScalar Scalar>
   using std::abs, std::sqrt;
   if (Fault f = finite_fault(item, inertia); !f.empty()) return f;
   Scalar scale = 0;
-  for (Index i = 0; i < 9; ++i) scale = std::max(scale, Scalar(abs(inertia(i % 3, i / 3))));
+  for (Index i = 0; i < 9; ++i) scale = (std::max)(scale, Scalar(abs(inertia(i % 3, i / 3))));
   const Scalar allowance = sqrt(Eigen::NumTraits<Scalar>::epsilon()) * scale;
   for (Index c = 0; c < 3; ++c) {
     for (Index r = c + 1; r < 3; ++r) {

@@ -250,7 +250,7 @@ class StepSolver {
     Scalar size = 0;
     for (Index i = 0; i < n; ++i) {
       q_next_(i) += change_(i);
-      size = std::max(size, Scalar(abs(change_(i))));
+      size = (std::max)(size, Scalar(abs(change_(i))));
     }
     for (Index k = 0; k < rows; ++k) multipliers_(k) += change_(n + k);
     return size;
@@ -280,7 +280,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
   Scalar largest = 0, size = 0;
   for (Index i = 0; i < now.q.size(); ++i) {
     using std::abs;
-    largest = std::max({largest, Scalar(abs(now.q(i))), Scalar(abs(guess(i)))});
+    largest = (std::max)({largest, Scalar(abs(now.q(i))), Scalar(abs(guess(i)))});
   }
   report.residual_target = options_.tolerance * largest;
   bool fresh = true, done = false, stalled = false;
@@ -304,7 +304,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
     lu_.solve(change_.data());
     const Scalar before = size;
     report.residual = size = move(count);
-    largest = std::max(largest, q_next_.cwiseAbs().maxCoeff());
+    largest = (std::max)(largest, q_next_.cwiseAbs().maxCoeff());
     report.residual_target = options_.tolerance * largest;
     ++report.iterations;
     const bool first = report.iterations == 1;
@@ -315,13 +315,13 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
            (!first && shrink < Scalar(0.5) && ahead <= report.residual_target);
     stalled = !first && shrink >= Scalar(0.5) && size <= 256 * report.residual_target;
     done = done || stalled;
-    if (done && !stalled) report.residual = std::min(size, ahead);
+    if (done && !stalled) report.residual = (std::min)(size, ahead);
     fresh = shrink > Scalar(0.1);
     // Far from the solution a factor is taken anew each time; the first one serves twice.
     if (first) fresh = false;
   }
   if (stalled || !done) {
-    report.residual_target = std::max(report.residual_target, report.residual);
+    report.residual_target = (std::max)(report.residual_target, report.residual);
   }
   report.status = SolveStatus::converged;
   // change_ holds the last residual p₀ + left + Cᵀλ, negated.

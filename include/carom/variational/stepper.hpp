@@ -121,8 +121,8 @@ class VariationalStepper {
         const StepReport<Scalar> part = advance(state, h / Scalar(parts));
         sum.status = part.status;
         sum.iterations += part.iterations;
-        sum.residual = std::max(sum.residual, part.residual);
-        sum.residual_target = std::max(sum.residual_target, part.residual_target);
+        sum.residual = (std::max)(sum.residual, part.residual);
+        sum.residual_target = (std::max)(sum.residual_target, part.residual_target);
         if (!part.converged()) break;
       }
       sum.substeps = parts;
@@ -177,7 +177,7 @@ class VariationalStepper {
       state.momentum(i) = solver_.momentum_next()(i);
     }
     guess_ = state.q;
-    history_ = std::min(history_ + 1, 2);
+    history_ = (std::min)(history_ + 1, 2);
     step_before_ = h;
     state.time += h;
     const Index rows = solver_.rows(system_);

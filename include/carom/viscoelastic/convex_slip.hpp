@@ -143,12 +143,12 @@ class ConvexSlip {
         at(velocity_) = contact.velocity;
         at(force_) = contact.impulse;
         regions_[std::size_t(i)] = contact.region;
-        report.residual = std::max(
+        report.residual = (std::max)(
             report.residual, Scalar((block.gain() * change).template lpNorm<Eigen::Infinity>()));
       }
       ++report.iterations;
-      const Scalar size = std::max(average.template lpNorm<Eigen::Infinity>(),
-                                   force_.template lpNorm<Eigen::Infinity>());
+      const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
+                                     force_.template lpNorm<Eigen::Infinity>());
       report.residual_target = 64 * std::numeric_limits<Scalar>::epsilon() * size;
       if (!(report.residual <= report.residual_target)) continue;
       report.status = SolveStatus::converged;

@@ -90,10 +90,10 @@ class CoulombFallback {
       if (!(error < report.residual)) continue;
       report.residual = error;
       best_ = velocity_;
-      const Scalar size = std::max(Scalar(average.norm()), Scalar(force_.norm()));
+      const Scalar size = (std::max)(Scalar(average.norm()), Scalar(force_.norm()));
       const Scalar rounding =
           std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() * (velocity_.norm() / size);
-      report.residual_target = std::max(target, rounding);
+      report.residual_target = (std::max)(target, rounding);
       if (error <= report.residual_target) report.status = SolveStatus::converged;
     }
     velocity_ = best_;
@@ -147,7 +147,7 @@ class CoulombFallback {
       }
       if (solved) held_ = force_;
       good = share;
-      factor = std::min(factor * factor, Scalar(4));
+      factor = (std::min)(factor * factor, Scalar(4));
     }
     force_ = held_;
   }
@@ -186,7 +186,7 @@ class CoulombFallback {
       factor_ = inverse_;
       factor_.diagonal().array() += shift;
       if (factor_cholesky(factor_.data(), n, n)) return true;
-      shift = 10 * std::max(shift, rounding);
+      shift = 10 * (std::max)(shift, rounding);
     }
     return false;
   }

@@ -123,7 +123,7 @@ class CoulombSlip {
                   columns[2 * rows + r] * change(2);
       }
       largest =
-          std::max(largest, Scalar((block.gain() * change).template lpNorm<Eigen::Infinity>()));
+          (std::max)(largest, Scalar((block.gain() * change).template lpNorm<Eigen::Infinity>()));
     }
     return largest;
   }
@@ -139,8 +139,8 @@ class CoulombSlip {
       bool same = true;
       report.residual = sweep(gain, friction, same);
       ++report.iterations;
-      const Scalar size = std::max(average.template lpNorm<Eigen::Infinity>(),
-                                   force_.template lpNorm<Eigen::Infinity>());
+      const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
+                                     force_.template lpNorm<Eigen::Infinity>());
       report.residual_target = 64 * std::numeric_limits<Scalar>::epsilon() * size;
       if (report.residual <= report.residual_target) {
         report.status = SolveStatus::converged;
@@ -179,7 +179,7 @@ class CoulombSlip {
     const Scalar ratio = report.residual / before;
     if (!(ratio < Scalar(0.999))) return true;
     const Scalar sweeps =
-        log(report.residual_target / report.residual) / log(std::max(ratio, Scalar(1e-6)));
+        log(report.residual_target / report.residual) / log((std::max)(ratio, Scalar(1e-6)));
     return sweeps * sweep_cost > 2 * newton_cost;
   }
 

@@ -181,7 +181,7 @@ class ForceCone {
     const ConeRegion region = regions_[std::size_t(i)];
     if (region == ConeRegion::separate) second.setZero();
     if (region != ConeRegion::slide) return;
-    second(2) = std::max(second(2), Scalar(0));
+    second(2) = (std::max)(second(2), Scalar(0));
     const Scalar tangent = first.template head<2>().norm();
     const Scalar reach = tangent > Scalar(0) ? friction * second(2) / tangent : Scalar(0);
     second.template head<2>() = reach * first.template head<2>();

@@ -61,11 +61,11 @@ class GeneralForces {
         spring_row += w * stiffness_(c);
         damper_row += w * damping_(c);
       }
-      spring = max(spring, spring_row);
-      damper = max(damper, damper_row);
+      spring = (max)(spring, spring_row);
+      damper = (max)(damper, damper_row);
     }
-    rate_ = max(sqrt(spring), Scalar(1) / time_step);
-    norm_ = time_step * max(rate_, Scalar(spring / rate_ + damper));
+    rate_ = (max)(sqrt(spring), Scalar(1) / time_step);
+    norm_ = time_step * (max)(rate_, Scalar(spring / rate_ + damper));
     if (!(norm_ - norm_ == Scalar(0)) || !inverse_mass_.allFinite() || !stiffness_.allFinite() ||
         !damping_.allFinite()) {
       return false;
@@ -73,7 +73,7 @@ class GeneralForces {
     const Scalar taylor = ExponentialAction<Scalar>::substeps(norm_) *
                           Scalar(ExponentialAction<Scalar>::typical_products * n * n);
     const auto size = Scalar(double(2 * n + 3));
-    const Scalar dense = size * size * size * (8 + log2(max(Scalar(1), norm_)));
+    const Scalar dense = size * size * size * (8 + log2((max)(Scalar(1), norm_)));
     way_ = taylor <= dense ? Way::taylor : Way::dense;
     return true;
   }

@@ -32,7 +32,7 @@ class ModalForces {
   /// Grows memory for n contacts and n_v velocities. Cold: allocates where none was as large.
   void prepare(Index contact_count, Index velocity_count) {
     const Index rows = 3 * contact_count;
-    const Index modes = std::min(rows, velocity_count);
+    const Index modes = (std::min)(rows, velocity_count);
     eigen_.prepare(modes);
     modes_.grow(modes, rows);
     stiffness_.grow(rows);
@@ -194,7 +194,7 @@ class ModalForces {
     rest2_ = {Scalar(1), t / 3 + beta, t * (t / 12 + beta / 3)};
     const Rest from = complete_ ? Rest{0, 0, 0} : rest_, from2 = complete_ ? Rest{0, 0, 0} : rest2_;
     for (Index i = 0; i < mode_count(); ++i) {
-      const Scalar s = std::max(Scalar(0), eigen_.values()(i));
+      const Scalar s = (std::max)(Scalar(0), eigen_.values()(i));
       const Scalar a = s * t * t;
       const auto o = oscillator_functions(a, Scalar(beta * s * t));
       // (1 − f₀′)/a where f₀ may be negative, the sum where a may vanish.

@@ -67,7 +67,7 @@ template <typename Matrix, typename Values1, typename Values2, typename Values3,
   if (!(squared > Scalar(0))) {
     return squared == Scalar(0) ? Scalar(0) : std::numeric_limits<Scalar>::infinity();
   }
-  const Scalar relative = sqrt(squared) / std::max(Scalar(average.norm()), Scalar(force.norm()));
+  const Scalar relative = sqrt(squared) / (std::max)(Scalar(average.norm()), Scalar(force.norm()));
   return relative - relative == Scalar(0) ? relative : std::numeric_limits<Scalar>::infinity();
 }
 

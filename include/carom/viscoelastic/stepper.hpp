@@ -245,12 +245,12 @@ class ViscoelasticStepper {
     const Scalar force = pull(i, height, rate);
     if (active(i)) return force;
     const Scalar stiff =
-        std::max(material.stiffness(2), Scalar(material.damping(2) / data_.time_step));
-    return std::min(Scalar(-stiff * height), Scalar(-force));
+        (std::max)(material.stiffness(2), Scalar(material.damping(2) / data_.time_step));
+    return (std::min)(Scalar(-stiff * height), Scalar(-force));
   }
   [[nodiscard]] Scalar violation() const noexcept {
     Scalar worst = -std::numeric_limits<Scalar>::infinity();
-    for (Index i = 0; i < system_.contact_count(); ++i) worst = std::max(worst, violation(i));
+    for (Index i = 0; i < system_.contact_count(); ++i) worst = (std::max)(worst, violation(i));
     return worst;
   }
 

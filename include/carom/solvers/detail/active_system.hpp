@@ -157,7 +157,7 @@ void ActiveSystem<Scalar>::add(int row_slot, int column_slot, int row, int colum
       }
     }
   };
-  const int low = std::min(row_slot, column_slot), high = std::max(row_slot, column_slot);
+  const int low = (std::min)(row_slot, column_slot), high = (std::max)(row_slot, column_slot);
   const Index place = lu_.place(low, high);
   if (row_slot >= column_slot) write(lu_.lower(place, low), row, column, false);
   if (row_slot <= column_slot) write(lu_.upper(place, low), column, row, true);

@@ -77,7 +77,7 @@ class CoulombDirections {
     direction = -state.vector(Memory::gradient);
     lu_.solve(island.range, direction.data() - island.vector_start, packed.starts(),
               scratch_.data() + island.vector_start);
-    return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
+    return direction.abs().sum() <= (std::numeric_limits<Scalar>::max)();
   }
 
  private:

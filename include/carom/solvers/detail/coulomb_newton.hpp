@@ -141,7 +141,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   std::fill_n(lift_.data() + first, count, Scalar(0));
   std::copy_n(whitened.data(), whitened.size(), best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
-  auto near = Scalar(0.1), tolerance = Scalar(0.05);
+  auto reach = Scalar(0.1), tolerance = Scalar(0.05);
   auto share = Scalar(1.3);  // mostly a lift undershoots
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
@@ -149,27 +149,27 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
     std::copy_n(whitened.data(), whitened.size(), best);
   };
   for (int k = 0; k < lift_limit && iterations < limit; ++k) {
-    const bool close = state.residual <= near * judge.scale();
+    const bool close = state.residual <= reach * judge.scale();
     if (island.direct && (close || k % often == often - 1)) {
       if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
-      near = state.residual / judge.scale() / 2;
+      reach = state.residual / judge.scale() / 2;
       keep_best();
     }
-    tolerance = std::min(tolerance, state.residual / judge.scale() / 3);
+    tolerance = (std::min)(tolerance, state.residual / judge.scale() / 3);
     for (Index c = 0; c < count; ++c) bias[c] = bias_[first + c] - lift_[first + c];
-    const SolveStatus status = solve_convex(std::max(tolerance, judge.limits().tolerance / 3));
+    const SolveStatus status = solve_convex((std::max)(tolerance, judge.limits().tolerance / 3));
     renew_lift(state, memory, share);
     std::copy_n(bias_.data() + first, count, bias);
     state.evaluate();
     if (status == SolveStatus::not_finite) break;
     keep_best();
     if (judge.meets_target()) return SolveStatus::converged;
-    if (state.residual > last) share = std::max(share * Scalar(0.6), Scalar(0.05));
+    if (state.residual > last) share = (std::max)(share * Scalar(0.6), Scalar(0.05));
     last = state.residual;
   }
   std::copy_n(best, whitened.size(), whitened.data());
   state.evaluate();
-  if (!(state.residual <= std::numeric_limits<Scalar>::max())) return SolveStatus::not_finite;
+  if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
   return iterations < limit ? SolveStatus::no_progress : SolveStatus::iteration_limit;
 }
 

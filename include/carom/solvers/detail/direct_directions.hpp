@@ -37,7 +37,7 @@ class DirectDirections {
     auto direction = state.vector(Memory::direction);
     direction = -state.vector(Memory::gradient);
     hessian_.solve(state.packed(), island, direction.data() - island.vector_start);
-    return direction.abs().sum() <= std::numeric_limits<Scalar>::max();
+    return direction.abs().sum() <= (std::numeric_limits<Scalar>::max)();
   }
 
  private:
@@ -59,7 +59,7 @@ class DirectDirections {
     };
     for (int attempt = 0; attempt < 4; ++attempt) {
       const Scalar largest = hessian_.fill(state.packed(), island, add, raise);
-      if (!(largest <= std::numeric_limits<Scalar>::max())) return false;
+      if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
       if (hessian_.factor(island)) return true;
       raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
       hessian_.clear(island);

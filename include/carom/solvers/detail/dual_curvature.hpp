@@ -102,7 +102,7 @@ template <typename Scalar>
   }
   const Scalar squared = next.x * next.x + next.y * next.y;
   if (squared <= Scalar(1)) return next;
-  if (!(squared <= std::numeric_limits<Scalar>::max())) return {Scalar(0), Scalar(0)};
+  if (!(squared <= (std::numeric_limits<Scalar>::max)())) return {Scalar(0), Scalar(0)};
   // A rounding inside the disc.
   const Scalar shrink = (Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared);
   return {next.x * shrink, next.y * shrink};

@@ -55,7 +55,7 @@ class DualLaw {
       quick_[i] = law == FrictionLaw::coulomb && set.shape == ImpulseShape::friction &&
                   set.shift.isZero(Scalar(0));
       if (law != FrictionLaw::coulomb || set.shape != ImpulseShape::elliptic) continue;
-      const Scalar largest = std::max(set.friction(0), set.friction(1));
+      const Scalar largest = (std::max)(set.friction(0), set.friction(1));
       for (int r = 0; r < 2; ++r) {  // in proportion to μ²
         const Scalar share = largest > Scalar(0) ? set.friction(r) / largest : Scalar(1);
         mobility_[3 * problem.first_part(i) + r] *= share * share;

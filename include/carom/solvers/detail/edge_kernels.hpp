@@ -129,7 +129,7 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
   const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
   for (Index i = 0; i < row_size; i += row_lanes) {
     const CurvedRows<Scalar> curved(rows + i, row_stride, g);
-    const Index count = std::min(row_lanes, row_size - i);
+    const Index count = (std::min)(row_lanes, row_size - i);
     for (Index c = 0; c < column_size; ++c) {
       const RowLanes<Scalar> sum = curved.times(columns + c, column_stride);
       Scalar* const column = target.data + c * target.stride + i;

@@ -40,8 +40,8 @@ class IslandNewton {
   [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
   [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
     const Scalar compared = scale();
-    return state_.residual <= std::numeric_limits<Scalar>::max() &&
-           compared <= std::numeric_limits<Scalar>::max() &&
+    return state_.residual <= (std::numeric_limits<Scalar>::max)() &&
+           compared <= (std::numeric_limits<Scalar>::max)() &&
            state_.residual <= limits_.tolerance * compared;
   }
 
@@ -216,7 +216,7 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
     whitened += step * state_.vector(Memory::direction);
     ++iterations;
     state_.evaluate();
-    if (!(state_.residual <= std::numeric_limits<Scalar>::max())) {
+    if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) {
       return give_best(SolveStatus::not_finite);
     }
     // A full step that does not shrink a small residual has met the round-off floor.

@@ -44,7 +44,7 @@ class SolverMemory {
     contact_size_ = packed.contact_size();
     // Padding must stay finite, and is zero where it takes part in sums.
     vectors_.assign(vector_count * vector_size_, Scalar(0));
-    const Index split = std::min({packed.slot_count(), contact_size_ / 4, Index(64)});
+    const Index split = (std::min)({packed.slot_count(), contact_size_ / 4, Index(64)});
     contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::contact_lanes * split));
     contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
     regions_.reserve(contact_size_ + Packed::contact_lanes * split);
@@ -104,7 +104,7 @@ class IslandState {
   void evaluate() noexcept;
   /// ℓ at the iterate last evaluated; infinite where that left the range of numbers.
   [[nodiscard]] Scalar cost() const noexcept {
-    if (!(residual <= std::numeric_limits<Scalar>::max())) {
+    if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
     return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
@@ -175,7 +175,7 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
                                             typename Memory::TripleName impulse) const noexcept {
   const Scalar size =
       (contacts(trial, 0).abs() + contacts(trial, 1).abs() + contacts(trial, 2).abs()).sum();
-  if (!(size <= std::numeric_limits<Scalar>::max())) return false;
+  if (!(size <= (std::numeric_limits<Scalar>::max)())) return false;
   if (law_ == FrictionLaw::coulomb) {
     write_coulomb_impulses(trial, impulse);
   } else {
@@ -195,12 +195,12 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
 template <RealScalar Scalar>
 void IslandState<Scalar>::write_coulomb_impulses(
     typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
-  constexpr Scalar tiny = std::numeric_limits<Scalar>::min();
+  constexpr Scalar tiny = (std::numeric_limits<Scalar>::min)();
   auto normal = contacts(impulse, 2);
-  normal = contacts(trial, 2).max(Scalar(0));
+  normal = (contacts(trial, 2).max)(Scalar(0));
   auto share = contacts(impulse, 1);  // min(1, μ γₙ/‖yₜ‖), for a while
   share = (contacts(trial, 0).square() + contacts(trial, 1).square()).sqrt();
-  share = (parameter(Packed::friction) * normal).min(share) / share.max(tiny);
+  share = ((parameter(Packed::friction) * normal).min)(share) / (share.max)(tiny);
   contacts(impulse, 0) = share * contacts(trial, 0);
   contacts(impulse, 1) = share * contacts(trial, 1);
 }
@@ -216,7 +216,7 @@ bool IslandState<Scalar>::write_constraint_projections(
                                  memory_.contact(impulse, 2)});
     size += projected.cwiseAbs().sum();
   }
-  return size <= std::numeric_limits<Scalar>::max();
+  return size <= (std::numeric_limits<Scalar>::max)();
 }
 
 template <RealScalar Scalar>

@@ -37,9 +37,9 @@ class IterativeDirections {
     state.vector(Memory::spare1) = -state.vector(Memory::gradient);
     // A small fraction of the gradient, smaller as the end is near, but not beyond it.
     const Scalar relative = state.residual / newton.scale();
-    const Scalar wanted = std::min(Scalar(0.1), Scalar(sqrt(relative)));
+    const Scalar wanted = (std::min)(Scalar(0.1), Scalar(sqrt(relative)));
     const Scalar enough = newton.limits().tolerance / (4 * relative);
-    const Scalar target = std::max(wanted, std::min(enough, Scalar(0.1))) * state.residual;
+    const Scalar target = (std::max)(wanted, (std::min)(enough, Scalar(0.1))) * state.residual;
     const auto report =
         hessian_.solve(state.packed(), island,
                        {state.vector(Memory::direction).data(), state.vector(Memory::spare1).data(),

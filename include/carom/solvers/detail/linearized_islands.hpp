@@ -44,7 +44,7 @@ class LinearizedIslands {
     if (!island.direct) return iterative_.factor(packed, i, add);
     direct_.clear(island);
     const Scalar largest = direct_.fill(packed, island, add);
-    return largest <= std::numeric_limits<Scalar>::max() && direct_.factor(island);
+    return largest <= (std::numeric_limits<Scalar>::max)() && direct_.factor(island);
   }
 
   /// x ← H⁻¹ x on an island, in a packed vector; the rest of it is left alone.

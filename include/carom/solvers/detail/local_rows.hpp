@@ -28,8 +28,8 @@ class LocalRows {
     law_ = law;
     set_ = set;
     const Scalar mean = w.trace() / Scalar(set.rows);
-    const Scalar small = sqrt(std::numeric_limits<Scalar>::epsilon());
-    proximal_ = small * (mean > small * scale ? mean : scale);
+    const Scalar root = sqrt(std::numeric_limits<Scalar>::epsilon());
+    proximal_ = root * (mean > root * scale ? mean : scale);
     w_ = w;
     w_.diagonal().array() += proximal_;
     // A step that is safe for all rows of a block together; blocks wait for none of the others.

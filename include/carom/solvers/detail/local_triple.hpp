@@ -16,9 +16,9 @@ template <RealScalar Scalar>
                                      const Scalar& scale) noexcept {
   using std::sqrt;
   const Scalar size = (w(0, 0) + w(1, 1) + w(2, 2)) / 3;
-  const Scalar small = sqrt(std::numeric_limits<Scalar>::epsilon());
-  if (!(size > small * small * scale)) return small * scale;
-  const Scalar floor = small * size;
+  const Scalar root = sqrt(std::numeric_limits<Scalar>::epsilon());
+  if (!(size > root * root * scale)) return root * scale;
+  const Scalar floor = root * size;
   const Scalar xx = w(0, 0) - w(2, 0) * w(2, 0) / w(2, 2);
   const Scalar yy = w(1, 1) - w(2, 1) * w(2, 1) / w(2, 2);
   const Scalar xy = w(1, 0) - w(2, 0) * w(2, 1) / w(2, 2);

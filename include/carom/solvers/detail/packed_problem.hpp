@@ -178,12 +178,12 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   }
   // Few contacts: room for two sides of the largest size, as another pattern may have them.
   int largest = 1;
-  for (const int size : sizes_) largest = std::max(largest, size);
+  for (const int size : sizes_) largest = (std::max)(largest, size);
   if (contact_size_ <= 128) jacobians_.reserve(contact_size_ * 6 * lanes_above(largest));
   jacobians_.assign(jacobian_size, Scalar(0));
   constraints_.reserve(parts);
   // A similar problem may fall into more islands, each with its padding.
-  const Index split = std::min({graph.slot_count(), contact_size_ / 4, Index(64)});
+  const Index split = (std::min)({graph.slot_count(), contact_size_ / 4, Index(64)});
   parameters_.reserve(parameter_count * (contact_size_ + contact_lanes * split));
   parameters_.resize(parameter_count * contact_size_);
 }

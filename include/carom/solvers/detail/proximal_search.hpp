@@ -136,7 +136,7 @@ void ProximalSearch<Scalar>::sweep(const DelassusProblem<Scalar>& problem) {
   constexpr int together = 10;
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int done = 0; done < 10 * options_.sweeps; done += together) {
-    const int count = std::min(together, 10 * options_.sweeps - done);
+    const int count = (std::min)(together, 10 * options_.sweeps - done);
     const Scalar change = sweeps_.sweep(problem, iterate_.impulse(), count);
     const Scalar size = Map(iterate_.impulse(), 3 * problem.part_count()).norm();
     if (!(change > Scalar(1e-3) * tolerance_ * size)) return;
@@ -159,8 +159,8 @@ SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem
   if (error <= tolerance) return SolveStatus::converged;
   const Index size = 3 * problem.part_count();
   const auto is_zero = [](const Scalar& x) { return x == Scalar(0); };
-  const bool near = problem.count() > 1 && !std::all_of(guess, guess + size, is_zero);
-  if (near) {  // it may be
+  const bool guessed = problem.count() > 1 && !std::all_of(guess, guess + size, is_zero);
+  if (guessed) {  // it may be
     prepare_search(problem);
     std::copy_n(guess, size, impulse_.begin());
     if (polish(problem, error) == Outcome::solved) return SolveStatus::converged;
@@ -168,7 +168,7 @@ SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem
   }
   sweep(problem);
   if (iterate_.measure(problem, options_.law) <= tolerance) return SolveStatus::converged;
-  if (!near) prepare_search(problem);
+  if (!guessed) prepare_search(problem);
   std::copy_n(iterate_.best(), size, start_.begin());
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
   load_impulse_ = problem.load_norm() / w;
@@ -190,9 +190,9 @@ typename ProximalSearch<Scalar>::Outcome ProximalSearch<Scalar>::search(
     const DelassusProblem<Scalar>& problem, const Manner& manner) {
   using std::pow, std::sqrt;
   const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.7));
-  constexpr Scalar near = Scalar(1e-3);
+  constexpr Scalar close = Scalar(1e-3);
   Scalar error = measure(problem, impulse_), floor = least;
-  if (error < near && polish(problem, error) == Outcome::solved) return Outcome::solved;
+  if (error < close && polish(problem, error) == Outcome::solved) return Outcome::solved;
   std::copy(impulse_.begin(), impulse_.end(), centre_.begin());
   rho_ = manner.softness;
   int failures = 0, successes = 0;
@@ -208,22 +208,22 @@ typename ProximalSearch<Scalar>::Outcome ProximalSearch<Scalar>::search(
     }
     if (reached <= tolerance_) return Outcome::solved;
     if (done) {
-      if (reached < near && polish(problem, reached) == Outcome::solved) return Outcome::solved;
+      if (reached < close && polish(problem, reached) == Outcome::solved) return Outcome::solved;
       failures = 0;
       if (++successes >= 3) {
-        floor = std::max(least, floor / 4);
+        floor = (std::max)(least, floor / 4);
         successes = 0;
       }
       std::copy(impulse_.begin(), impulse_.end(), centre_.begin());
       const bool slow = reached > Scalar(0.02) * error;
-      if (slow && taken <= 5) rho_ = std::max(rho_ * manner.factor, floor);
-      if (slow && taken > 5 && taken <= 10) rho_ = std::max(rho_ * sqrt(manner.factor), floor);
+      if (slow && taken <= 5) rho_ = (std::max)(rho_ * manner.factor, floor);
+      if (slow && taken > 5 && taken <= 10) rho_ = (std::max)(rho_ * sqrt(manner.factor), floor);
       error = reached;
       continue;
     }
     successes = 0;
     if (++failures == 1) floor = 2 * rho_;
-    rho_ = std::min(4 * rho_, Scalar(1));
+    rho_ = (std::min)(4 * rho_, Scalar(1));
     if (failures > 8) return Outcome::stalled;
     if (failures > 2) std::copy_n(iterate_.best(), centre_.size(), centre_.begin());
     std::copy(centre_.begin(), centre_.end(), impulse_.begin());
@@ -239,7 +239,8 @@ bool ProximalSearch<Scalar>::take_proximal_step(const DelassusProblem<Scalar>& p
                                                 int& iterations) {
   using std::sqrt;
   const Index size = impulse_.size();
-  const Scalar unit = sqrt(std::max(problem.mean_diagonal(), std::numeric_limits<Scalar>::min()));
+  const Scalar unit =
+      sqrt((std::max)(problem.mean_diagonal(), (std::numeric_limits<Scalar>::min)()));
   const Scalar noise = 5 * std::numeric_limits<Scalar>::epsilon() * load_impulse_ * unit / rho_;
   Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
   for (iterations = 0; iterations < manner.patience * patience; ++iterations) {
@@ -252,7 +253,7 @@ bool ProximalSearch<Scalar>::take_proximal_step(const DelassusProblem<Scalar>& p
         promised < Scalar(1e-3) * gap ||
         (promised < Scalar(1e-2) * gap && gap > Scalar(0.1) * last && last < Scalar(1e-3) * first);
     const Scalar moved = (Map(answer_.data(), size) - Map(centre_.data(), size)).norm();
-    if ((iterations > 0 && rounded) || gap <= std::max(noise, rho_ * unit * moved / 10)) {
+    if ((iterations > 0 && rounded) || gap <= (std::max)(noise, rho_ * unit * moved / 10)) {
       return true;
     }
     last = gap;

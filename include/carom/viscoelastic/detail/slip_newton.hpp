@@ -23,8 +23,8 @@ class SlipNewton {
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
-    regions_.resize(std::max(regions_.size(), std::size_t(contact_count)));
-    rows_.resize(std::max(rows_.size(), std::size_t(n)));
+    regions_.resize((std::max)(regions_.size(), std::size_t(contact_count)));
+    rows_.resize((std::max)(rows_.size(), std::size_t(n)));
     if (matrix_.rows() < n) matrix_.resize(n, n);
     step_.grow(n);
     fitted_.grow(n);
@@ -75,7 +75,7 @@ class SlipNewton {
       const Scalar share = friction(i) * w(k) / speed;
       step_(r) -= share * normal;
       for (Index c = 0; c < m; ++c) matrix_(r, c) += share * gain(3 * i + 2, row(c));
-      const Scalar turn = friction(i) * std::max(normal, Scalar(0)) / speed;
+      const Scalar turn = friction(i) * (std::max)(normal, Scalar(0)) / speed;
       for (Index l = 0; l < 2; ++l) {
         matrix_(r, first + l) += turn * (Scalar(k == l ? 1 : 0) - w(k) / speed * w(l) / speed);
       }
