@@ -59,6 +59,7 @@ set(CAROM_HEADERS
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
   include/carom/core/solve_report.hpp
+  include/carom/core/version.hpp
   include/carom/impact/design.hpp
   include/carom/impact/design_sensitivity.hpp
   include/carom/impact/friction_impact.hpp

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# carom_all.hpp, all headers in one file for those who want to copy one: made by the target
+# carom_single_header where Python is installed, and by every build with CAROM_SINGLE_HEADER.
+set(CAROM_SINGLE_HEADER_FILE ${PROJECT_BINARY_DIR}/single_header/carom_all.hpp)
+if(CAROM_SINGLE_HEADER)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(in_all ALL)
+else()
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  set(in_all)
+endif()
+if(Python3_Interpreter_FOUND)
+  list(TRANSFORM CAROM_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE headers)
+  add_custom_command(OUTPUT ${CAROM_SINGLE_HEADER_FILE}
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/single_header.py ${CAROM_SINGLE_HEADER_FILE}
+    DEPENDS ${headers} ${PROJECT_SOURCE_DIR}/scripts/single_header.py ${PROJECT_SOURCE_DIR}/LICENSE
+    VERBATIM)
+  add_custom_target(carom_single_header ${in_all} DEPENDS ${CAROM_SINGLE_HEADER_FILE})
+endif()
