@@ -171,7 +171,7 @@ template <RealScalar Scalar>
       for (int k = 0; k < block.size; ++k) {
         const Scalar& mu = block.mu(k);
         if (!(mu > Scalar(0))) continue;  // nothing rubs this way
-        largest = std::max(largest, mu);
+        largest = (std::max)(largest, mu);
         slip(k) = mu * u(block.row(k));
         rub(k) = -(g(block.row(k)) + set.shift(block.row(k))) / mu;
       }
