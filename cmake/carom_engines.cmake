@@ -21,3 +21,16 @@ endfunction()
 
 carom_find_engine(bullet btBulletDynamicsCommon.h bullet BulletDynamics BulletCollision LinearMath)
 carom_find_engine(mujoco mujoco/mujoco.h "" mujoco)
+
+# DART's headers include those of two of its externals, packages of their own on Debian. Where it was
+# built without NDEBUG, as there, its classes have virtual functions that units with NDEBUG lack.
+find_path(ikfast_dir dart/external/ikfast/ikfast.h NO_CACHE)
+find_path(odelcpsolver_dir dart/external/odelcpsolver/lcp.h NO_CACHE)
+if(ikfast_dir AND odelcpsolver_dir)
+  carom_find_engine(dart dart/dart.hpp "" dart dart-external-odelcpsolver)
+else()
+  message(STATUS "dart is not installed: its adapter is not tested")
+endif()
+if(TARGET carom_engine_dart)
+  target_compile_options(carom_engine_dart INTERFACE -UNDEBUG)
+endif()

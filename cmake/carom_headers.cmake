@@ -179,4 +179,5 @@ set(CAROM_HEADERS
 )
 # One header per foreign library, for those who have it; carom.hpp leaves them out.
 set(CAROM_ADAPTER_HEADERS
+  include/carom/adapters/dart.hpp
 )

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <dart/constraint/BoxedLcpSolver.hpp>
+#include <limits>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "carom/solvers/contact_newton.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+struct DartLcpSolverOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// Whether one or two rows of friction of a normal that pushes make a cone: a planar one, the
+  /// circular one, an elliptic one where their coefficients differ. Without it each row keeps its
+  /// own interval, as DART's solvers have it.
+  bool cones = true;
+  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  double tolerance = 1e-10;
+  /// Natural map error that still counts as solved where rounding leaves no more [-], ≥ tolerance:
+  /// beyond it DART asks its secondary solver, whose answers are seldom better than 1e-4.
+  double accepted = 1e-6;
+  int iteration_limit = 1000;  ///< Most linear systems for the cones, ≥ 0.
+  int interval_limit = 200;    ///< Most rounds for intervals that follow a normal, ≥ 1.
+};
+
+/// Solves the boxed problems of DART, A x = b + w, by the exact law of Coulomb: contacts, joint
+/// limits, servo motors, joint friction and closed loops of a group of skeletons in one solve.
+///
+/// A row whose findex names a normal, 0 ≤ xₙ, is a row of friction of it with the coefficient in
+/// its upper bound, at most 1000; see DartLcpSolverOptions::cones. Three such rows and more, and
+/// rows that follow anything but a normal that pushes, keep their intervals ±μ |x_findex|, found in
+/// rounds. All other rows lie between their bounds. x is an impulse [N·s, N·m·s], w the velocity
+/// after it [m/s, rad/s]; A may be singular, and what DART adds to its diagonal (constraint force
+/// mixing, slip compliance) is a compliance here too.
+///
+/// ```
+/// const auto solver = std::make_shared<carom::DartLcpSolver>();
+/// world->setConstraintSolver(
+///     std::make_unique<dart::constraint::BoxedLcpConstraintSolver>(solver));
+/// ```
+/// Where it returns false, BoxedLcpConstraintSolver takes its secondary solver, if it has one.
+/// @note  Keeps its memory: no allocation once a problem of the size and pattern has been solved.
+///        DART 6.10 to 6.13. Units are to be compiled with or without NDEBUG as DART itself was;
+///        that of Debian was without.
+class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
+ public:
+  explicit DartLcpSolver(const DartLcpSolverOptions& options = {})
+      : options_(options),
+        newton_({.law = options.law,
+                 .tolerance = options.tolerance,
+                 .iteration_limit = options.iteration_limit}) {
+    CAROM_EXPECTS(options.accepted >= options.tolerance && options.interval_limit >= 1);
+  }
+  [[nodiscard]] const DartLcpSolverOptions& options() const noexcept { return options_; }
+
+  [[nodiscard]] static const std::string& getStaticType() {
+    static const std::string name = "caromBoxedLcpSolver";
+    return name;
+  }
+  [[nodiscard]] const std::string& getType() const override { return getStaticType(); }
+
+  /// @param matrix   A, symmetric; rows row_stride(n) numbers apart.
+  /// @param x        out; nothing of it is read. Zero where the problem is not one of finite
+  ///        numbers, lower bounds ≤ upper ones and findex < n.
+  /// @param b        its negative is the velocity without impulses.
+  /// @param unbounded  of the first rows bounds are not read.
+  /// @param early_termination  x is the best answer met, in either case.
+  /// @return  whether x solves the problem: report() says how well.
+  bool solve(int n, double* matrix, double* x, double* b, int unbounded, double* lower,
+             double* upper, int* findex, bool early_termination = false) override;
+
+// DART has this one without NDEBUG alone, as the last of its virtual functions. Right behind
+// solve() it takes the same place in their table in units with NDEBUG.
+#ifdef NDEBUG
+  virtual bool canSolve(int n, const double* matrix) {
+    return is_finite_matrix(n, matrix);
+  }
+#else
+  bool canSolve(int n, const double* matrix) override {
+    return is_finite_matrix(n, matrix);
+  }
+#endif
+
+  /// Of the last solve: natural map error [-] of x under the law, linear systems solved.
+  [[nodiscard]] const SolveReport<double>& report() const noexcept {
+    return report_;
+  }
+  /// Problems asked for, and how many of them solve() has returned false for.
+  [[nodiscard]] Index solve_count() const noexcept {
+    return solve_count_;
+  }
+  [[nodiscard]] Index failure_count() const noexcept {
+    return failure_count_;
+  }
+  /// The problem solved last, for certify(), and its impulses.
+  [[nodiscard]] const DelassusProblem<double>& problem() const noexcept {
+    return problem_;
+  }
+  [[nodiscard]] Eigen::Map<const VectorX<double>> impulse() const noexcept {
+    return {impulse_.data(), impulse_.size()};
+  }
+
+  /// Numbers from one row of A to the next: a multiple of four, or n of a single row.
+  [[nodiscard]] static constexpr int row_stride(int n) noexcept {
+    return n > 1 ? (n + 3) / 4 * 4 : n;
+  }
+
+ private:
+  /// What solve() was given.
+  struct Input {
+    int n, unbounded;
+    const double* matrix;
+    const double* b;
+    const double* lower;
+    const double* upper;
+    const int* findex;
+
+    /// The row a row's bounds follow; −1 if none.
+    [[nodiscard]] int followed(int row) const noexcept {
+      return row < unbounded || findex[row] == row ? -1 : findex[row];
+    }
+    /// A normal that pushes and never pulls.
+    [[nodiscard]] bool pushes(int row) const noexcept {
+      return row >= unbounded && followed(row) < 0 && lower[row] == 0 &&
+             upper[row] == std::numeric_limits<double>::infinity();
+    }
+    /// Coefficient of friction of a row that follows another [-]: more than 1000 is not told from
+    /// it. The natural map sees a normal's velocity divided by it.
+    [[nodiscard]] double friction(int row) const noexcept { return std::min(upper[row], 1e3); }
+    [[nodiscard]] double entry(int row, int column) const noexcept {
+      const Index stride = row_stride(n);
+      return (matrix[stride * row + column] + matrix[stride * column + row]) / 2;
+    }
+  };
+  /// Rows of friction of a normal.
+  struct Friction {
+    int count = 0;
+    int rows[2] = {-1, -1};
+  };
+  /// Rows of the problem that go together.
+  struct Item {
+    ImpulseSet<double> set;
+    int rows[3];
+  };
+
+  [[nodiscard]] static bool is_finite_matrix(int n, const double* matrix) noexcept {
+    const Index stride = row_stride(n);
+    for (int row = 0; row < n; ++row) {
+      for (int column = 0; column < n; ++column) {
+        if (!std::isfinite(matrix[stride * row + column])) return false;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] static bool is_sound(const Input& input) noexcept {
+    for (int row = 0; row < input.n; ++row) {
+      if (!std::isfinite(input.b[row])) return false;
+      if (row < input.unbounded) continue;
+      if (input.findex[row] < -1 || input.findex[row] >= input.n) return false;
+      const bool follows = input.followed(row) >= 0;
+      if (!(input.upper[row] >= (follows ? 0 : input.lower[row]))) return false;
+      if (follows) continue;
+      if (!(input.lower[row] < std::numeric_limits<double>::infinity())) return false;
+      if (!(input.upper[row] > -std::numeric_limits<double>::infinity())) return false;
+    }
+    return is_finite_matrix(input.n, input.matrix);
+  }
+
+  /// Sorts the rows into cones and intervals.
+  void group(const Input& input);
+  void add_cone(const Input& input, int normal, const Friction& friction);
+  void add_interval(const Input& input, int row);
+  /// Bounds of rows that follow others from the impulses at hand [N·s].
+  struct Bounds {
+    double change = 0, largest = 0;
+  };
+  Bounds follow(const Input& input);
+  void write(const Input& input);
+  /// Solves with the bounds as they are.
+  [[nodiscard]] bool solve_once();
+
+  DartLcpSolverOptions options_;
+  ContactNewton<double> newton_;
+  DelassusProblem<double> problem_;
+  Sequence<double> impulse_;
+  Sequence<Friction> friction_;  ///< per row: of that normal
+  Sequence<Item> items_;
+  Sequence<int> place_;   ///< per row: where in impulse_
+  Index open_item_ = -1;  ///< intervals with room for another row
+  bool follows_ = false;  ///< whether any row's bounds follow another row
+  SolveReport<double> report_;
+  Index solve_count_ = 0, failure_count_ = 0;
+};
+
+// --- implementation ---
+
+inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, int unbounded,
+                                 double* lower, double* upper, int* findex,
+                                 bool /*early_termination*/) {
+  ++solve_count_;
+  report_ = {};
+  report_.residual_target = options_.tolerance;
+  const Input input{n, unbounded, matrix, b, lower, upper, findex};
+  if (!is_sound(input)) {
+    std::fill(x, x + n, 0.0);
+    report_.residual = report_.error_bound = std::numeric_limits<double>::infinity();
+    ++failure_count_;
+    return false;
+  }
+  group(input);
+  impulse_.assign(n, 0.0);
+  bool solved = false, settled = !follows_;
+  int iterations = 0;
+  for (int round = 0; round < (follows_ ? options_.interval_limit : 1); ++round) {
+    const Bounds bounds = follow(input);
+    settled = settled || (round > 0 && bounds.change <= options_.tolerance * bounds.largest);
+    if (round > 0 && settled) break;
+    write(input);
+    solved = solve_once();
+    iterations += report_.iterations;
+    if (!solved) break;
+  }
+  report_.iterations = iterations;
+  if (!settled && report_.converged()) report_.status = SolveStatus::iteration_limit;
+  for (int row = 0; row < n; ++row) x[row] = impulse_[place_[row]];
+  if (solved && settled) return true;
+  ++failure_count_;
+  return false;
+}
+
+inline void DartLcpSolver::group(const Input& input) {
+  friction_.assign(input.n, {});
+  items_.clear();
+  place_.resize(input.n);
+  open_item_ = -1;
+  follows_ = false;
+  for (int row = 0; row < input.n; ++row) {
+    const int normal = input.followed(row);
+    if (normal < 0) continue;
+    Friction& friction = friction_[normal];
+    if (friction.count < 2) friction.rows[friction.count] = row;
+    ++friction.count;
+  }
+  const auto makes_cone = [&](int row) {
+    const Friction& friction = friction_[row];
+    return options_.cones && (friction.count == 1 || friction.count == 2) && input.pushes(row);
+  };
+  for (int row = 0; row < input.n; ++row) {
+    const int normal = input.followed(row);
+    if (normal >= 0 && makes_cone(normal)) continue;  // added with its normal
+    if (makes_cone(row)) {
+      add_cone(input, row, friction_[row]);
+    } else {
+      add_interval(input, row);
+    }
+  }
+  int place = 0;
+  for (const Item& item : items_) {
+    for (int r = 0; r < item.set.rows; ++r) place_[item.rows[r]] = place++;
+  }
+}
+
+inline void DartLcpSolver::add_cone(const Input& input, int normal, const Friction& friction) {
+  const double first = input.friction(friction.rows[0]);
+  if (friction.count == 1) {
+    const auto set = cone_impulses<double>(ImpulseShape::planar, {first, 0, 0});
+    items_.push_back({set, {friction.rows[0], normal, -1}});
+    return;
+  }
+  const double second = input.friction(friction.rows[1]);
+  const auto set = first == second
+                       ? friction_impulses(first)
+                       : cone_impulses<double>(ImpulseShape::elliptic, {first, second, 0});
+  items_.push_back({set, {friction.rows[0], friction.rows[1], normal}});
+}
+
+inline void DartLcpSolver::add_interval(const Input& input, int row) {
+  if (open_item_ < 0) {
+    open_item_ = items_.size();
+    items_.push_back({});
+    items_.back().set.rows = 0;
+  }
+  Item& item = items_[open_item_];
+  const int r = item.set.rows++;
+  item.rows[r] = row;
+  if (input.followed(row) >= 0) {
+    follows_ = true;
+  } else {
+    const double infinity = std::numeric_limits<double>::infinity();
+    item.set.lower(r) = row < input.unbounded ? -infinity : input.lower[row];
+    item.set.upper(r) = row < input.unbounded ? infinity : input.upper[row];
+  }
+  if (item.set.rows == 3) open_item_ = -1;
+}
+
+inline DartLcpSolver::Bounds DartLcpSolver::follow(const Input& input) {
+  Bounds bounds;
+  if (!follows_) return bounds;
+  for (Item& item : items_) {
+    if (item.set.shape != ImpulseShape::intervals) continue;
+    for (int r = 0; r < item.set.rows; ++r) {
+      const int normal = input.followed(item.rows[r]);
+      if (normal < 0) continue;
+      const double bound = input.friction(item.rows[r]) * std::abs(impulse_[place_[normal]]);
+      bounds.change = std::max(bounds.change, std::abs(bound - item.set.upper(r)));
+      bounds.largest = std::max(bounds.largest, bound);
+      item.set.lower(r) = -bound;
+      item.set.upper(r) = bound;
+    }
+  }
+  return bounds;
+}
+
+inline void DartLcpSolver::write(const Input& input) {
+  problem_.reset();
+  for (const Item& item : items_) {
+    RowNumbers<double> load = RowNumbers<double>::Zero();
+    for (int r = 0; r < item.set.rows; ++r) load(r) = -input.b[item.rows[r]];
+    problem_.add_contact(item.set, load.head(item.set.rows));
+  }
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 3> block;
+  for (Index i = 0; i < items_.size(); ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      block.resize(items_[i].set.rows, items_[j].set.rows);
+      for (int c = 0; c < items_[j].set.rows; ++c) {
+        for (int r = 0; r < items_[i].set.rows; ++r) {
+          block(r, c) = input.entry(items_[i].rows[r], items_[j].rows[c]);
+        }
+      }
+      if (i == j || !block.isZero(0)) problem_.add_block(i, j, block);
+    }
+  }
+  problem_.assemble();
+}
+
+inline bool DartLcpSolver::solve_once() {
+  Eigen::Map<VectorX<double>> impulse(impulse_.data(), impulse_.size());
+  report_ = newton_.solve(problem_, impulse);
+  // Where no impulses obey the law they grow until little is left of the error relative to them.
+  const double grown = problem_.mean_diagonal() * impulse.norm();
+  if (report_.residual * grown > problem_.load_norm() / 2) {
+    if (report_.converged()) report_.status = SolveStatus::no_progress;
+    return false;
+  }
+  return report_.residual <= options_.accepted;
+}
+
+}  // namespace carom::inline CAROM_ABI
