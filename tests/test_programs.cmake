@@ -28,7 +28,7 @@ set(files_per_unit 12)
 
 # One program and one ctest entry per room: starting a sanitized process for every test case would
 # cost more than the tests.
-set(rooms core linalg cones contact solvers impact viscoelastic variational scenes io)
+set(rooms core linalg cones contact solvers impact viscoelastic variational scenes io ensemble)
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)
   if(sources)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace carom::ensemble {
+
+/// Processes that send each other short texts. Rank 0 leads. There are two, one is linked: alone
+/// (serial_communicator.cpp), and on MPI (mpi_communicator.cpp).
+class Communicator {
+ public:
+  struct Message {
+    int from;
+    std::string text;
+  };
+
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  virtual ~Communicator() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  /// How many processes there are, ≥ 1.
+  [[nodiscard]] virtual int size() const = 0;
+  /// Returns once the text may be forgotten here; the receiver must come to poll() or wait().
+  virtual void send(int to, const std::string& text) = 0;
+  /// A message that has come, from whomever; nothing if none has.
+  [[nodiscard]] virtual std::optional<Message> poll() = 0;
+  /// The next message, waited for.
+  [[nodiscard]] virtual Message wait() = 0;
+  /// Ends all processes at once, for faults that only one of them has.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+/// @param argc, argv  of main(); a launcher's own arguments are taken out.
+[[nodiscard]] std::unique_ptr<Communicator> make_communicator(int& argc, char**& argv);
+
+}  // namespace carom::ensemble

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/contact/primal.hpp"
+
+#include "ensemble/random_step.hpp"
+
+namespace carom::ensemble {
+
+/// How far an answer (v, γ) is from each part of the law, computed from the bodies and nothing that
+/// a solver left behind. All are ≥ 0 and relative, 0 at an exact answer.
+///
+/// With u = J v − v̂ + R γ, R = 0 for rigid contact; U the largest of ‖u‖, ‖J v* − v̂‖, and Γ the
+/// largest ‖γ‖ over the contacts.
+struct LawViolation {
+  double balance = 0;  ///< ‖A(v − v*) − Jᵀγ‖_{A⁻¹} by the momentum_scale()
+  double cone = 0;     ///< (‖γₜ‖ − μγₙ)₊ and (−γₙ)₊ by Γ
+  double normal = 0;  ///< (−ũₙ)₊ by U, |γₙ ũₙ| by Γ U; ũₙ = uₙ, in the convex law uₙ − μ‖uₜ‖
+  double friction = 0;  ///< |μγₙ‖uₜ‖ + γₜ·uₜ| by Γ U: friction takes all the power it can
+
+  [[nodiscard]] double worst() const noexcept {
+    return std::max({balance, cone, normal, friction});
+  }
+};
+
+namespace detail {
+
+[[nodiscard]] inline double momentum_imbalance(const ContactProblem<double>& problem,
+                                               const VectorX<double>& velocity,
+                                               const VectorX<double>& impulse) {
+  VectorX<double> pushed = VectorX<double>::Zero(problem.velocity_count()), change = velocity;
+  double gross = 0;
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    const Vector3<double> gamma = impulse.segment<3>(3 * i);
+    add_contact_momentum(problem, i, gamma, pushed);
+    gross += gross_momentum_squared(problem, i, gamma);
+  }
+  problem.whiten(change.data());
+  problem.whiten_momentum(pushed.data());
+  const auto free = problem.whitened_free_velocity();
+  const double scale = momentum_scale(free.squaredNorm(), pushed.squaredNorm(), gross);
+  const double left = (change - free - pushed).norm();
+  return scale > 0 ? left / scale : left;
+}
+
+}  // namespace detail
+
+/// @param impulse  γ, triples (t₁, t₂, n).
+[[nodiscard]] inline LawViolation check_law(const RandomStep& step, const VectorX<double>& velocity,
+                                            const VectorX<double>& impulse) {
+  const ContactProblem<double>& problem = step.problem;
+  LawViolation found;
+  found.balance = detail::momentum_imbalance(problem, velocity, impulse);
+  const auto relative_velocity = [&](Index i) {
+    Vector3<double> u = contact_velocity(problem, i, velocity) - problem.bias_velocity(i);
+    if (step.law != StepLaw::rigid) {
+      const auto [tangent, normal] = problem.regularization(i);
+      u += Vector3<double>(tangent, tangent, normal).cwiseProduct(impulse.segment<3>(3 * i));
+    }
+    return u;
+  };
+  double fast = 0, strong = 0;  // U, Γ
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    const Vector3<double> load =
+        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
+    fast = std::max({fast, relative_velocity(i).norm(), load.norm()});
+    strong = std::max(strong, impulse.segment<3>(3 * i).norm());
+  }
+  if (!(fast > 0)) fast = 1;
+  if (!(strong > 0)) strong = 1;
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    const double mu = problem.cone(i).friction;
+    const Vector3<double> u = relative_velocity(i) / fast,
+                          gamma = impulse.segment<3>(3 * i) / strong;
+    const double slip = u.head<2>().norm();
+    const double lift = step.law == StepLaw::convex ? u.z() - mu * slip : u.z();
+    found.cone = std::max({found.cone, gamma.head<2>().norm() - mu * gamma.z(), -gamma.z()});
+    found.normal = std::max({found.normal, -lift, std::abs(gamma.z() * lift)});
+    found.friction = std::max(found.friction,
+                              std::abs(mu * gamma.z() * slip + gamma.head<2>().dot(u.head<2>())));
+  }
+  return found;
+}
+
+}  // namespace carom::ensemble
