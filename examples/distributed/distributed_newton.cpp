@@ -13,6 +13,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "distributed/petsc_solve.hpp"
@@ -29,14 +30,16 @@ using namespace carom::examples;
 using carom::Index, carom::VectorX;
 
 constexpr const char* usage =
-    "usage: distributed_newton [FILE | --bodies N] [--repeat R]\n"
+    "usage: distributed_newton [FILE | --bodies N] [--preconditioner P] [--repeat R]\n"
     "  FILE       a contact problem as `carom solve` reads it\n"
     "  --bodies   of a heap of spheres and boxes [1000]\n"
+    "  --preconditioner  ranks, the default, or bodies\n"
     "  --repeat   runs of which the fastest counts [1]\n";
 
 struct Arguments {
   std::string file;
   Index bodies = 1000;
+  Preconditioner preconditioner = Preconditioner::ranks;
   int repeat = 1;
 };
 
@@ -56,6 +59,12 @@ Arguments read_arguments(int argc, const char* const* argv) {
     const std::string word = argv[i];
     if (word == "--bodies") {
       arguments.bodies = read_count(word, argv[++i]);
+    } else if (word == "--preconditioner") {
+      const std::string name = ++i < argc ? argv[i] : "";
+      if (name != "ranks" && name != "bodies") {
+        throw std::invalid_argument(word + ": expected 'ranks' or 'bodies', got '" + name + "'");
+      }
+      arguments.preconditioner = name == "ranks" ? Preconditioner::ranks : Preconditioner::bodies;
     } else if (word == "--repeat") {
       arguments.repeat = read_count(word, argv[++i]);
     } else if (word.starts_with("-") || !arguments.file.empty()) {
@@ -63,7 +72,6 @@ Arguments read_arguments(int argc, const char* const* argv) {
     } else {
       arguments.file = word;
     }
-    if (i >= argc) break;
   }
   return arguments;
 }
@@ -188,7 +196,7 @@ bool run(const Arguments& arguments) {
   print_shares(contacts, rank_count);
 
   PetscSolve solver(contacts, parts);
-  require(solver.prepare(1e-14));
+  require(solver.prepare(arguments.preconditioner, 1e-14));
   Times times{};
   VectorX<double> x(problem.velocity_count()), expected, all, part;
   for (Index i = 0; i < x.size(); ++i) x(i) = std::sin(double(i + 1));

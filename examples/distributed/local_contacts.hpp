@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -19,11 +18,21 @@ namespace carom::examples {
 /// velocities, of the bodies on the far sides, is all a product needs.
 class LocalContacts {
  public:
-  LocalContacts(const NewtonSystem& system, const BodyPartition& parts, int rank) {
+  LocalContacts(const NewtonSystem& system, const BodyPartition& parts, int rank)
+      : own_problem_(system.problem->time_step()) {
     const ContactProblem<double>& problem = *system.problem;
     const Index first = parts.rank_starts[std::size_t(rank)];
     own_count_ = parts.rank_starts[std::size_t(rank) + 1] - first;
     gather_ghosts(problem, parts, rank);
+    std::map<Index, Index> own_body;  // by start, which is the order of the vectors
+    for (Index b = 0; b < problem.body_count(); ++b) {
+      if (parts.owner[std::size_t(b)] == rank) own_body.emplace(parts.start[std::size_t(b)], b);
+    }
+    for (auto& [start, body] : own_body) {
+      const Index size = problem.body(body).size;
+      body =
+          own_problem_.add_body(MatrixX<double>::Identity(size, size), VectorX<double>::Zero(size));
+    }
     for (Index i = 0; i < problem.contact_count(); ++i) {
       Contact contact{};
       int own = 0;
@@ -45,6 +54,7 @@ class LocalContacts {
         jacobians_.insert(jacobians_.end(), block.data(), block.data() + block.size());
       }
       (own == contact.side_count ? inner_ : cut_).push_back(contact);
+      add_own(contact, own_body, first);
     }
   }
 
@@ -64,6 +74,8 @@ class LocalContacts {
   void add_cut(const double* x, const double* ghost, double* y) const noexcept {
     for (const Contact& contact : cut_) add(contact, x, ghost, y);
   }
+  /// The system of own bodies when those of other processes do not move: H's diagonal block.
+  [[nodiscard]] NewtonSystem own_system() const { return {own_problem_, own_curvature_}; }
   /// Calls visit(start, size, block) for every own body's diagonal block of I + Ĵᵀ G Ĵ.
   template <typename Visit>
   void for_each_block(const Visit& visit) const {
@@ -113,6 +125,21 @@ class LocalContacts {
       }
     }
   }
+  /// Adds the own sides of a contact to the problem of own bodies.
+  void add_own(const Contact& contact, const std::map<Index, Index>& own_body, Index first) {
+    const WeightedContact<double> any{0, {1, 1}, Vector3<double>::Zero()};  // G is given
+    const auto body_of = [&](const Side& side) { return own_body.at(first + side.start); };
+    const auto& [a, b] = contact.sides;
+    const bool two_sided = contact.side_count == 2 && a.own && b.own;
+    if (two_sided) {
+      own_problem_.add_contact(body_of(a), jacobian(a).transpose(), body_of(b),
+                               jacobian(b).transpose(), any);
+    } else {
+      const Side& side = a.own ? a : b;
+      own_problem_.add_contact(body_of(side), jacobian(side).transpose(), any);
+    }
+    own_curvature_.push_back(contact.curvature);
+  }
   void add(const Contact& contact, const double* x, const double* ghost, double* y) const noexcept {
     using Numbers = VectorX<double>;
     Vector3<double> rate = Vector3<double>::Zero();
@@ -133,6 +160,8 @@ class LocalContacts {
   std::vector<Contact> inner_, cut_;
   std::vector<double> jacobians_;
   std::vector<Index> ghosts_;
+  ContactProblem<double> own_problem_;  ///< whitened: masses of one, Ĵ for J
+  std::vector<SquareMatrix<double, 3>> own_curvature_;
   std::map<Index, Index> ghost_start_;  ///< per foreign body, its place among the ghosts
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -34,6 +34,10 @@ struct NewtonSystem {
     given.whiten_momentum(load.data());
     load = -load;
   }
+
+  /// A system of given curvatures, without a load: for its factor.
+  NewtonSystem(const ContactProblem<double>& given, std::vector<SquareMatrix<double, 3>> curvatures)
+      : problem(&given), curvature(std::move(curvatures)) {}
 
   /// y = H x.
   void multiply(const VectorX<double>& x, VectorX<double>& y) const {

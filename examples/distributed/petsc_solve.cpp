@@ -18,7 +18,11 @@ PetscSolve::~PetscSolve() {
   for (Vec* vector : {&x_, &y_, &ghost_}) VecDestroy(vector);
 }
 
-void PetscSolve::factor_blocks() {
+void PetscSolve::factor(Preconditioner kind) {
+  if (kind == Preconditioner::ranks) {
+    factor_.emplace(contacts_.own_system());
+    return;
+  }
   contacts_.for_each_block([&](Index start, Index size, const MatrixX<double>& block) {
     blocks_.push_back(
         {start, size, std::vector<double>(block.data(), block.data() + block.size())});
@@ -28,9 +32,9 @@ void PetscSolve::factor_blocks() {
   });
 }
 
-PetscErrorCode PetscSolve::prepare(double relative_tolerance) {
+PetscErrorCode PetscSolve::prepare(Preconditioner kind, double relative_tolerance) {
   PetscFunctionBeginUser;
-  factor_blocks();
+  factor(kind);
   const auto own = PetscInt(contacts_.own_count());
   const std::vector<PetscInt> places(contacts_.ghosts().begin(), contacts_.ghosts().end());
   const auto ghosts = PetscInt(places.size());
@@ -100,6 +104,12 @@ PetscErrorCode PetscSolve::precondition(Vec x, Vec y) const {
   PetscCall(VecCopy(x, y));
   double* numbers = nullptr;
   PetscCall(VecGetArray(y, &numbers));
+  if (factor_) {
+    Eigen::Map<VectorX<double>> own(numbers, contacts_.own_count());
+    scratch_ = own;
+    factor_->solve(scratch_);
+    own = scratch_;
+  }
   for (const auto& [start, size, factor] : blocks_) {
     solve_lower(factor.data(), size, size, numbers + start);
     solve_lower_transposed(factor.data(), size, size, numbers + start);

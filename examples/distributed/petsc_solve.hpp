@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <petscksp.h>
 #include <vector>
 
@@ -10,8 +11,14 @@
 
 namespace carom::examples {
 
-/// H d = b on all processes of PETSC_COMM_WORLD: H a matrix-free MATSHELL, conjugate gradients,
-/// preconditioned by the bodies' diagonal blocks. Every process calls every function.
+/// What conjugate gradients are preconditioned with. Neither needs a message.
+enum class Preconditioner {
+  bodies,  ///< Each body's diagonal block: the same iteration for any number of processes.
+  ranks,   ///< Each process's diagonal block, by a sparse factor: exact on one process.
+};
+
+/// H d = b on all processes of PETSC_COMM_WORLD: H a matrix-free MATSHELL, conjugate gradients.
+/// Every process calls every function.
 class PetscSolve {
  public:
   PetscSolve(const LocalContacts& contacts, const BodyPartition& parts)
@@ -21,7 +28,7 @@ class PetscSolve {
   ~PetscSolve();
 
   /// @param relative_tolerance  of CG's residual in the preconditioner's norm [-].
-  [[nodiscard]] PetscErrorCode prepare(double relative_tolerance);
+  [[nodiscard]] PetscErrorCode prepare(Preconditioner kind, double relative_tolerance);
   /// y = H x, own entries of both.
   [[nodiscard]] PetscErrorCode multiply(const VectorX<double>& x, VectorX<double>& y);
   /// x = H⁻¹ b, own entries of both.
@@ -44,11 +51,13 @@ class PetscSolve {
   [[nodiscard]] PetscErrorCode precondition(Vec x, Vec y) const;
   [[nodiscard]] PetscErrorCode copy_in(const VectorX<double>& own, Vec vector) const;
   [[nodiscard]] PetscErrorCode copy_out(Vec vector, VectorX<double>& own) const;
-  void factor_blocks();
+  void factor(Preconditioner kind);
 
   const LocalContacts& contacts_;
   Index total_;
   std::vector<Block> blocks_;
+  std::optional<NewtonFactor> factor_;
+  mutable VectorX<double> scratch_;
   Vec x_ = nullptr, y_ = nullptr, ghost_ = nullptr;
   VecScatter exchange_ = nullptr;
   Mat matrix_ = nullptr;

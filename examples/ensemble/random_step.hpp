@@ -51,7 +51,7 @@ class StepMaker {
     spread_ = random_.across_decades(1, 100);
     step_.problem.reset(time_step_);
     const int bodies = 1 + random_.below(max_bodies);
-    step_.guess.resize(6 * bodies);
+    step_.guess.resize(Index(6) * bodies);
     for (int b = 0; b < bodies; ++b) add_body(b);
     for (int b = 0; b < bodies; ++b) {
       const bool grounded = b == 0 || random_.chance(0.3);
@@ -100,7 +100,7 @@ class StepMaker {
     Vector<double, 6> velocity;
     velocity.head<3>() = speed_ / half_[body] * cube();
     velocity.tail<3>() = speed_ * cube();
-    step_.guess.segment<6>(6 * body) = velocity;
+    step_.guess.segment<6>(Index(6) * body) = velocity;
     velocity(5) -= 9.81 * time_step_;
     step_.problem.add_body(momentum, velocity);
   }
@@ -126,8 +126,8 @@ class StepMaker {
   }
 
   void add_contact(int body, const Jacobian& own, int other, const Jacobian& others) {
-    double rate = own.row(2).dot(step_.guess.segment<6>(6 * body));
-    if (other >= 0) rate += others.row(2).dot(step_.guess.segment<6>(6 * other));
+    double rate = own.row(2).dot(step_.guess.segment<6>(Index(6) * body));
+    if (other >= 0) rate += others.row(2).dot(step_.guess.segment<6>(Index(6) * other));
     const int place = random_.below(10);  // closed, about to close, in penetration
     const double reach = 1e-3 * random_.unit();
     const double gap = place < 6 ? 0.0 : place < 9 ? reach : -reach / 10;

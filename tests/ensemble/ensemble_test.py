@@ -95,13 +95,11 @@ class Test:
         except FileNotFoundError:
             return 0
 
-    def kill_run(self, kind, checkpoint, ranks):
+    def kill_run(self, arguments, checkpoint, ranks):
         """Starts a run, kills a process of it once some chunks are done; whether it was in time."""
-        with open(os.devnull, "w") as nowhere:
-            process = subprocess.Popen(
-                self.command(kind, "--count", self.options.problems, "--chunk", 8, "--checkpoint",
-                             checkpoint, "--checkpoint-every", 0, ranks=ranks),
-                stdout=nowhere, stderr=nowhere)
+        process = subprocess.Popen(
+            self.command(*arguments, "--checkpoint-every", 0, ranks=ranks),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         already, deadline = self.chunks_in(checkpoint), time.monotonic() + 100
         while process.poll() is None and time.monotonic() < deadline:
             if self.chunks_in(checkpoint) >= already + 2:
@@ -113,17 +111,25 @@ class Test:
         process.wait(timeout=100)
         return process.returncode != 0
 
-    def check_restart(self, kind, expected):
+    def kill_twice(self, kind, ranks):
+        """A checkpoint of a run killed twice, and its arguments; longer runs where one was over
+        before it could be killed."""
+        problems = self.options.problems
+        for attempt in range(8):
+            checkpoint = self.folder / f"killed-{kind}-{ranks}-{attempt}"
+            arguments = [kind, "--count", problems, "--chunk", 8, "--checkpoint", checkpoint]
+            if all(self.kill_run(arguments, checkpoint, ranks) for _ in range(2)):
+                break
+            problems *= 2
+        return checkpoint, problems, arguments
+
+    def check_restart(self, kind):
         """Killed twice, by SIGKILL, and finished by another number of processes."""
-        total = (self.options.problems - 1) // 8 + 1
         for ranks in [0, *self.rank_counts()[1:2]]:
-            checkpoint = self.folder / f"killed-{kind}-{ranks}"
-            killed = sum(self.kill_run(kind, checkpoint, ranks) for _ in range(2))
-            done = self.chunks_in(checkpoint)
-            self.expect(killed > 0 and 0 < done < total, kind, ranks, "ranks: killed", killed,
-                        "times, chunks", done, "of", total)
-            arguments = [kind, "--count", self.options.problems, "--chunk", 8, "--checkpoint",
-                         checkpoint]
+            checkpoint, problems, arguments = self.kill_twice(kind, ranks)
+            expected = self.summary(kind, "--count", problems)
+            done, total = self.chunks_in(checkpoint), (problems - 1) // 8 + 1
+            self.expect(0 < done < total, kind, ranks, "ranks, killed:", done, "chunks of", total)
             result = self.run(*arguments, ranks=0 if ranks else max([0, *self.rank_counts()]))
             self.expect(f"{done} of {total} chunks are there already" in result.stderr,
                         "restart:", result.stderr)
@@ -202,7 +208,7 @@ def main():
     for kind in KINDS:
         expected = test.check_spread(kind)
         parts = test.check_array(kind, expected)
-        test.check_restart(kind, expected)
+        test.check_restart(kind)
     test.check_refusals(parts)
     test.check_dump()
     for fault in test.faults:
