@@ -56,8 +56,8 @@ struct SharedNormal {
   ConeRegion region = ConeRegion::stick;
   std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
 
-  SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
-               const SetVector<Cone>& given_y) noexcept
+  CAROM_DEVICE SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
+                            const SetVector<Cone>& given_y) noexcept
       : weights(shifted(Vector<Scalar, Cone::dimension>(given_weights.template cast<Scalar>()),
                         -largest_exponent(given_weights))),
         resistance(weights(Cone::normal_index)),
@@ -77,7 +77,8 @@ struct SharedNormal {
   }
 
   /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
-  [[nodiscard]] std::array<std::size_t, block_count> sort_blocks(const Cone& cone) noexcept {
+  [[nodiscard]] CAROM_DEVICE std::array<std::size_t, block_count> sort_blocks(
+      const Cone& cone) noexcept {
     const auto mu = bounds(cone);
     std::array<std::size_t, block_count> order{};
     std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
@@ -97,8 +98,8 @@ struct SharedNormal {
 };
 
 template <SharedNormalCone Cone>
-void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
-                  const SetVector<Cone>& y) noexcept {
+CAROM_DEVICE void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
+                               const SetVector<Cone>& y) noexcept {
   CAROM_EXPECTS((weights.array() > typename Cone::scalar_type(0)).all());
   CAROM_EXPECTS(y.allFinite());
   for ([[maybe_unused]] const auto& mu : bounds(cone)) {
@@ -110,8 +111,8 @@ void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
 }
 
 template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> nearest_point(
-    const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension>
+nearest_point(const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
   using Scalar = typename Cone::scalar_type;
   if (k.region == ConeRegion::stick) return {y, k.region};
   if (k.region == ConeRegion::separate) return {SetVector<Cone>::Zero(), k.region};
@@ -127,7 +128,7 @@ template <SharedNormalCone Cone, typename Work>
 }
 
 template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
+[[nodiscard]] CAROM_DEVICE SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
   using Scalar = typename Cone::scalar_type;
   if (k.region == ConeRegion::separate) return SetMatrix<Cone>::Zero();
   SetMatrix<Cone> slope = SetMatrix<Cone>::Identity();
@@ -198,7 +199,7 @@ template <SharedNormalCone Cone>
 /// @note  Real-time safe: no allocation, no exception, constant work.
 /// @cite  docs/derivations/cones.md
 template <SharedNormalCone Cone>
-[[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
+[[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
     const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
   using Scalar = typename Cone::scalar_type;
   detail::expect_valid(cone, weights, y);
@@ -211,9 +212,8 @@ template <SharedNormalCone Cone>
 
 /// Derivative of that projection.
 template <SharedNormalCone Cone>
-[[nodiscard]] SetMatrix<Cone> projection_derivative(const Cone& cone,
-                                                    const SetVector<Cone>& weights,
-                                                    const SetVector<Cone>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE SetMatrix<Cone> projection_derivative(
+    const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
   using Scalar = typename Cone::scalar_type;
   detail::expect_valid(cone, weights, y);
   if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {
