@@ -265,8 +265,10 @@ template <RealScalar Scalar>
     if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));
   }
   Index infeasible = 0;
+  std::size_t deeper = roots.size();  // where the roots one deeper than the k-th start
   for (std::size_t k = 0; k < roots.size(); ++k) {
     if (Index(roots.size()) > root_limit) return -1;
+    if (k == deeper) deeper = roots.size();
     const VectorX<Scalar> root = roots[k];
     if (root.dot(rates) < -zero) ++infeasible;
     const VectorX<Scalar> products = gram * root;
@@ -274,10 +276,12 @@ template <RealScalar Scalar>
       if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-1e-6))) continue;
       VectorX<Scalar> raised = root;
       raised(i) -= 2 * products(i);
-      // Roots come in order of depth, so an equal one stands among the last.
-      const bool known = std::any_of(roots.rbegin(), roots.rend(), [&](const auto& other) {
-        return (other - raised).cwiseAbs().maxCoeff() < Scalar(1e-6) * raised.cwiseAbs().maxCoeff();
-      });
+      // A raised root is one deeper, so an equal one stands among those.
+      const bool known =
+          std::any_of(roots.begin() + std::ptrdiff_t(deeper), roots.end(), [&](const auto& other) {
+            return (other - raised).cwiseAbs().maxCoeff() <
+                   Scalar(1e-6) * raised.cwiseAbs().maxCoeff();
+          });
       if (!known) roots.push_back(raised);
     }
   }

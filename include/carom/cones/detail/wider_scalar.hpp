@@ -39,7 +39,8 @@ template <typename Weights>
   using Scalar = typename Weights::Scalar;
   if constexpr (std::floating_point<Scalar>) {
     constexpr Scalar low = moderate_low<Scalar>;
-    for (const Scalar& mu : frictions) {
+    for (decltype(frictions.size()) i = 0; i < frictions.size(); ++i) {
+      const Scalar& mu = frictions[i];
       if (mu != 0 && !(mu >= low && mu <= 1 / low)) return false;
     }
     return weights.maxCoeff() <= weights.minCoeff() / low;
