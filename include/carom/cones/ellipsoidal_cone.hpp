@@ -165,7 +165,9 @@ struct EllipsoidProjection {
   ConeRegion region = ConeRegion::slide;
   bool only_drops = false;  ///< slide that only loses the entries of directions without friction
 
-  CAROM_DEVICE static constexpr int entry(int tangent) noexcept { return tangent < 2 ? tangent : tangent + 1; }
+  CAROM_DEVICE static constexpr int entry(int tangent) noexcept {
+    return tangent < 2 ? tangent : tangent + 1;
+  }
 
   template <typename Given>
   CAROM_DEVICE EllipsoidProjection(const EllipsoidalCone<Given, Dimension>& cone,
