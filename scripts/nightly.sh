@@ -116,7 +116,7 @@ row_consumers() {
 }
 
 row_optimisation() {
-  local compiler faults=0
+  local compiler flags faults=0
   for compiler in g++ clang++-19; do
     command -v "$compiler" || continue
     for flags in -O0 -O2 "-O3 -march=native"; do

@@ -17,8 +17,9 @@ struct Box {
 };
 
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] bool contains(const Box<Scalar, Dimension>& box,
-                            const Vector<Scalar, Dimension>& impulse, Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool contains(const Box<Scalar, Dimension>& box,
+                                         const Vector<Scalar, Dimension>& impulse,
+                                         Scalar slack = 0) noexcept {
   return (impulse.array() >= box.lower.array() - slack).all() &&
          (impulse.array() <= box.upper.array() + slack).all();
 }

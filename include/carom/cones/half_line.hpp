@@ -13,15 +13,15 @@ struct HalfLine {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] bool contains(const HalfLine<Scalar>&, const Vector<Scalar, 1>& impulse,
-                            Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool contains(const HalfLine<Scalar>&, const Vector<Scalar, 1>& impulse,
+                                         Scalar slack = 0) noexcept {
   return impulse(0) >= -slack;
 }
 
 /// The half line is its own dual.
 template <RealScalar Scalar>
-[[nodiscard]] bool in_dual(const HalfLine<Scalar>& cone, const Vector<Scalar, 1>& u,
-                           Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool in_dual(const HalfLine<Scalar>& cone, const Vector<Scalar, 1>& u,
+                                        Scalar slack = 0) noexcept {
   return contains(cone, u, slack);
 }
 
