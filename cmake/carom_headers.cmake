@@ -55,6 +55,7 @@ set(CAROM_HEADERS
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_constraint.hpp
   include/carom/contact/wrench_contact.hpp
+  include/carom/core/device.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp

@@ -216,6 +216,13 @@ class FclibReader {
                                          : "text",
            "another type");
     }
+    // HDF5 takes memory for numbers as long as the file says they are, 4 GB each if it comes to
+    // that.
+    constexpr std::size_t longest_number = 16;
+    const std::size_t length = H5Tget_size(type.id());
+    if (expected_class != H5T_STRING && length > longest_number) {
+      fail(path, "numbers of at most 16 bytes", std::to_string(length));
+    }
     const Hdf5Handle space(H5Dget_space(set.id()), H5Sclose);
     const hssize_t points = space.valid() ? H5Sget_simple_extent_npoints(space.id()) : -1;
     // No compression of HDF5's makes more of a byte than this; zeros may not be stored at all.

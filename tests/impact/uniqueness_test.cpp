@@ -372,6 +372,15 @@ TEST_CASE("uniqueness: no contact, one contact, repeated contacts", "[impact][ex
   CHECK(predicted_reflections(twice.problem, vector_of({0, 0, 0})) == 0);
 }
 
+TEST_CASE("uniqueness: a narrow pair is counted in time proportional to its roots",
+          "[impact][regression]") {
+  constexpr int m = 30'000;
+  const ImpactScene narrow = pair_scene(-std::cos(pi / m));
+  // Both contacts close, so every positive root is against the momentum.
+  const VectorX<double> both = momentum_with(narrow, vector_of({-1, -1}));
+  CHECK(predicted_reflections(narrow.problem, both) == m);
+}
+
 TEST_CASE("uniqueness: beyond the limit on roots no count is given", "[impact][example]") {
   const ImpactScene scene = ball_line(std::vector<double>(6, 1.0));  // 15 positive roots
   const VectorX<double> p = vector_of({6, 5, 4, 3, 2, 1});

@@ -263,6 +263,24 @@ TEST_CASE("fclib_file: faults name the data set, the index and what was expected
   CHECK(fault_of(local) == "mu entry 1: expected a finite number >= 0, got -1");
 }
 
+TEST_CASE("fclib_file: numbers of a length that no machine has are refused", "[io][regression]") {
+  if (!has_fclib()) return;
+  const std::string whole = fclib_bytes(recognizable());
+  // The file's own account of its types: class, bits of sign and byte order, size.
+  const std::string real("\x11\x20\x3f\0\x08\0\0\0", 8), whole_number("\x10\x08\0\0\x04\0\0\0", 8);
+  const auto longer = [&](const std::string& type) {
+    std::string text = whole;
+    std::size_t at = text.find(type);
+    REQUIRE(at != std::string::npos);
+    for (; at != std::string::npos; at = text.find(type, at + 1)) text[at + 7] = '\x40';
+    return fault_of(text);
+  };
+  CHECK(longer(real) ==
+        "fclib_local/vectors/mu: expected numbers of at most 16 bytes, got 1073741832");
+  CHECK(longer(whole_number) ==
+        "fclib_local/spacedim: expected numbers of at most 16 bytes, got 1073741828");
+}
+
 TEST_CASE("fclib_file: any numbers are refused or a problem without fault", "[io][law]") {
   if (!has_fclib()) return;
   const std::string whole = fclib_bytes(recognizable());

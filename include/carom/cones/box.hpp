@@ -17,8 +17,9 @@ struct Box {
 };
 
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] bool contains(const Box<Scalar, Dimension>& box,
-                            const Vector<Scalar, Dimension>& impulse, Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool contains(const Box<Scalar, Dimension>& box,
+                                         const Vector<Scalar, Dimension>& impulse,
+                                         Scalar slack = 0) noexcept {
   return (impulse.array() >= box.lower.array() - slack).all() &&
          (impulse.array() <= box.upper.array() + slack).all();
 }
@@ -27,7 +28,7 @@ template <RealScalar Scalar, int Dimension>
 /// @pre   lower ≤ upper in every entry.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] ConeProjection<Scalar, Dimension> project(
+[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> project(
     const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
     const Vector<Scalar, Dimension>& y) noexcept {
   CAROM_EXPECTS((box.lower.array() <= box.upper.array()).all());
@@ -37,7 +38,7 @@ template <RealScalar Scalar, int Dimension>
 
 /// Diagonal of ones where y is inside its interval, zeros where it is clamped.
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] SquareMatrix<Scalar, Dimension> projection_derivative(
+[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, Dimension> projection_derivative(
     const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
     const Vector<Scalar, Dimension>& y) noexcept {
   SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Zero();

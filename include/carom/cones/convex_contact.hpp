@@ -27,7 +27,7 @@ struct ConvexSlidingEquation {
   Scalar value = 0, slope = 0;  ///< (e₀ + α)(sgn(S) ‖M‖ − μ N), about linear in α, and its slope.
   Scalar noise = 0;             ///< size of what value is the sum of.
 
-  void evaluate(const Scalar& alpha) noexcept {
+  CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
     using std::abs, std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);
     const Scalar a0 = w[0] * i0, a1 = w[1] * i1, b0 = rho[0] * i0, b1 = rho[1] * i1;
@@ -51,7 +51,7 @@ struct ConvexSlidingEquation {
   }
 
   /// Root where a tangent plane without preference would have it.
-  [[nodiscard]] Scalar first_guess() const noexcept {
+  [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
     const Scalar length = sqrt(r0 + r1), inverse = Scalar(1) / length;
@@ -64,7 +64,7 @@ struct ConvexSlidingEquation {
 
   /// Solves for α by Newton's method inside a bracket; leaves the direction of γₜ in x.
   /// @pre  μ > 0, and the contact neither sticks nor is open.
-  void solve(const Scalar& guess) noexcept {
+  CAROM_DEVICE void solve(const Scalar& guess) noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     constexpr int limit = 200;
@@ -94,7 +94,7 @@ struct ConvexSlidingEquation {
   }
 
   /// The direction again, by ‖γₜ‖ = μ γₙ in the place of the normal row: S and N may both vanish.
-  void find_direction(const Scalar& alpha) noexcept {
+  CAROM_DEVICE void find_direction(const Scalar& alpha) noexcept {
     using std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);
     const Scalar a0 = w[0] * i0, a1 = w[1] * i1, b0 = rho[0] * i0, b1 = rho[1] * i1;
@@ -124,7 +124,7 @@ class ConvexInverseMass {
  public:
   ConvexInverseMass() = default;
   /// @param inverse_mass  W [1/kg], symmetric positive definite; the lower triangle is read.
-  explicit ConvexInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
+  CAROM_DEVICE explicit ConvexInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
       : w_(inverse_mass), axes_(w_(0, 0), w_(1, 0), w_(1, 1)) {
     const Scalar inverse = Scalar(1) / w_(2, 2);
     const Scalar x = w_(2, 0), y = w_(2, 1);
@@ -136,9 +136,9 @@ class ConvexInverseMass {
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
   /// @return  a sliding contact has uₙ = μ ‖uₜ‖.
-  [[nodiscard]] CoulombContact<Scalar> solve(const Vector3<Scalar>& free_velocity,
-                                             const Scalar& friction,
-                                             const Scalar& guess = Scalar(0)) const noexcept {
+  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> solve(
+      const Vector3<Scalar>& free_velocity, const Scalar& friction,
+      const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
     const Vector3<Scalar>& r = free_velocity;
     const Scalar slip = sqrt(r(0) * r(0) + r(1) * r(1));
@@ -164,8 +164,9 @@ class ConvexInverseMass {
   }
 
  private:
-  [[nodiscard]] CoulombContact<Scalar> slide(const Vector3<Scalar>& r, const Scalar& friction,
-                                             const Scalar& guess) const noexcept {
+  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> slide(const Vector3<Scalar>& r,
+                                                          const Scalar& friction,
+                                                          const Scalar& guess) const noexcept {
     using std::abs, std::sqrt;
     detail::ConvexSlidingEquation<Scalar> equation{
         {}, {axes_.high, axes_.low}, {coupling_[0], coupling_[1]}, w_(2, 2), r(2), friction};
@@ -204,8 +205,9 @@ class ConvexInverseMass {
     Scalar curvature;  ///< d across/dθ
     Scalar rounding;   ///< in across
   };
-  [[nodiscard]] Surface on_surface(const Vector3<Scalar>& r, const Scalar& friction,
-                                   const Scalar& cosine, const Scalar& sine) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Surface on_surface(const Vector3<Scalar>& r, const Scalar& friction,
+                                                const Scalar& cosine,
+                                                const Scalar& sine) const noexcept {
     using std::abs;
     const Scalar d0 = friction * cosine, d1 = friction * sine;
     const Scalar xx = w_(0, 0), xy = w_(1, 0), yy = w_(1, 1), nx = w_(2, 0), ny = w_(2, 1);

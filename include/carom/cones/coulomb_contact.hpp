@@ -29,7 +29,7 @@ struct TangentAxes {
   Scalar cosine, sine;
 
   TangentAxes() = default;
-  TangentAxes(const Scalar& xx, const Scalar& xy, const Scalar& yy) noexcept {
+  CAROM_DEVICE TangentAxes(const Scalar& xx, const Scalar& xy, const Scalar& yy) noexcept {
     using std::abs, std::sqrt;
     const Scalar mean = (xx + yy) / 2, half = (xx - yy) / 2;
     const Scalar spread = sqrt(half * half + xy * xy);
@@ -46,7 +46,7 @@ struct TangentAxes {
     cosine = length > Scalar(0) ? x / length : Scalar(1);
     sine = length > Scalar(0) ? y / length : Scalar(0);
   }
-  void turn_in(const Scalar& x, const Scalar& y, Scalar (&out)[2]) const noexcept {
+  CAROM_DEVICE void turn_in(const Scalar& x, const Scalar& y, Scalar (&out)[2]) const noexcept {
     out[0] = cosine * x + sine * y;
     out[1] = cosine * y - sine * x;
   }
@@ -66,7 +66,7 @@ struct SlidingEquation {
       slope;  ///< μ (c + b·x)/‖x‖ − 1, increasing where it is nearly linear, and its slope.
   Scalar noise;  ///< roundings in value.
 
-  void evaluate(const Scalar& alpha) noexcept {
+  CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
     using std::abs, std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha * k[0]), i1 = Scalar(1) / (e[1] + alpha * k[1]);
     x[0] = rho[0] * i0;
@@ -83,7 +83,7 @@ struct SlidingEquation {
   }
 
   /// Takes a rounding's distance to the cone's surface out of the entry that is the larger one.
-  void put_on_cone(Vector3<Scalar>& impulse) const noexcept {
+  CAROM_DEVICE void put_on_cone(Vector3<Scalar>& impulse) const noexcept {
     using std::sqrt;
     const Scalar tangent = sqrt(impulse(0) * impulse(0) + impulse(1) * impulse(1));
     if (friction > Scalar(1)) {
@@ -96,7 +96,7 @@ struct SlidingEquation {
   }
 
   /// Root where a tangent plane without preference would have it.
-  [[nodiscard]] Scalar first_guess() const noexcept {
+  [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
     const Scalar inverse = Scalar(1) / (r0 + r1);
@@ -109,7 +109,7 @@ struct SlidingEquation {
 
   /// Solves for α by Newton's method inside a bracket; leaves x and the normal impulse there.
   /// @pre  c > 0, μ > 0, ρ ≠ 0, and value < 0 at α = 0.
-  Scalar solve(const Scalar& guess) noexcept {
+  CAROM_DEVICE Scalar solve(const Scalar& guess) noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     constexpr int limit = 200;
@@ -154,7 +154,7 @@ class CoulombInverseMass {
  public:
   CoulombInverseMass() = default;
   /// @param inverse_mass  W [1/kg], symmetric positive definite; the lower triangle is read.
-  explicit CoulombInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
+  CAROM_DEVICE explicit CoulombInverseMass(const SquareMatrix<Scalar, 3>& inverse_mass) noexcept
       : w_(inverse_mass) {
     const Scalar inverse = Scalar(1) / w_(2, 2);
     const Scalar x = w_(2, 0), y = w_(2, 1);
@@ -165,9 +165,9 @@ class CoulombInverseMass {
   /// @param free_velocity  r = u without impulse [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
-  [[nodiscard]] CoulombContact<Scalar> solve(const Vector3<Scalar>& free_velocity,
-                                             const Scalar& friction,
-                                             const Scalar& guess = Scalar(0)) const noexcept {
+  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> solve(
+      const Vector3<Scalar>& free_velocity, const Scalar& friction,
+      const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
     const Vector3<Scalar>& r = free_velocity;
     const Scalar c = -r(2) / w_(2, 2);
@@ -192,8 +192,8 @@ class CoulombInverseMass {
   }
 
  private:
-  [[nodiscard]] Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
-                                         const Scalar& normal) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
+                                                      const Scalar& normal) const noexcept {
     return {axes_.cosine * x0 - axes_.sine * x1, axes_.sine * x0 + axes_.cosine * x1, normal};
   }
 
@@ -212,7 +212,7 @@ class CoulombGain {
  public:
   CoulombGain() = default;
   /// @param gain  G [N·s/m], symmetric positive definite; the lower triangle is read.
-  explicit CoulombGain(const SquareMatrix<Scalar, 3>& gain) noexcept : g_(gain) {
+  CAROM_DEVICE explicit CoulombGain(const SquareMatrix<Scalar, 3>& gain) noexcept : g_(gain) {
     axes_ = {g_(0, 0), g_(1, 0), g_(1, 1)};
     axes_.turn_in(g_(2, 0), g_(2, 1), coupling_);
     b_[0] = coupling_[0] / axes_.high;
@@ -223,8 +223,9 @@ class CoulombGain {
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
   /// @return  λ as impulse, w as velocity.
-  [[nodiscard]] CoulombContact<Scalar> solve(const Vector3<Scalar>& held, const Scalar& friction,
-                                             const Scalar& guess = Scalar(0)) const noexcept {
+  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> solve(
+      const Vector3<Scalar>& held, const Scalar& friction,
+      const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
     const Scalar tangent = sqrt(held(0) * held(0) + held(1) * held(1));
     if (tangent <= friction * held(2)) {
@@ -251,16 +252,16 @@ class CoulombGain {
     return {force, w, ConeRegion::slide, alpha};
   }
 
-  [[nodiscard]] const SquareMatrix<Scalar, 3>& gain() const noexcept { return g_; }
+  [[nodiscard]] CAROM_DEVICE const SquareMatrix<Scalar, 3>& gain() const noexcept { return g_; }
 
  private:
-  [[nodiscard]] Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
-                                         const Scalar& normal) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Vector3<Scalar> turn_out(const Scalar& x0, const Scalar& x1,
+                                                      const Scalar& normal) const noexcept {
     return {axes_.cosine * x0 - axes_.sine * x1, axes_.sine * x0 + axes_.cosine * x1, normal};
   }
 
   /// λ = 0: w = −G⁻¹ l.
-  [[nodiscard]] CoulombContact<Scalar> open(
+  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> open(
       const detail::SlidingEquation<Scalar>& slide) const noexcept {
     const Scalar normal = -slide.c / (g_(2, 2) - (b_[0] * coupling_[0] + b_[1] * coupling_[1]));
     const Scalar w0 = -(slide.rho[0] + coupling_[0] * normal) / axes_.high;

@@ -59,8 +59,9 @@ struct EllipsoidSection {
   int steps = 0;
 
   /// Entries n_i/(d_i + A_i z), 0 where nothing resists: a direction without friction, z = 0.
-  [[nodiscard]] static Tangent quotients(const Tangent& numerator, const Tangent& fixed,
-                                         const Tangent& growing, const Scalar& z) noexcept {
+  [[nodiscard]] CAROM_DEVICE static Tangent quotients(const Tangent& numerator,
+                                                      const Tangent& fixed, const Tangent& growing,
+                                                      const Scalar& z) noexcept {
     Tangent x;
     for (Index i = 0; i < Size; ++i) {
       const Scalar resistance = fixed(i) + growing(i) * z;
@@ -70,7 +71,7 @@ struct EllipsoidSection {
   }
 
   /// γ_i/μ_i at the multiplier found.
-  [[nodiscard]] Tangent scaled_tangent() const noexcept {
+  [[nodiscard]] CAROM_DEVICE Tangent scaled_tangent() const noexcept {
     return quotients(load, axis, Tangent::Ones(), multiplier);
   }
 
@@ -81,7 +82,7 @@ struct EllipsoidSection {
     Scalar stiffness;    ///< 1 + (aₙ − λ) Σ b_i² q_i = Σ b_i² (a_i + aₙ) q_i > 0
   };
 
-  [[nodiscard]] Response response() const noexcept {
+  [[nodiscard]] CAROM_DEVICE Response response() const noexcept {
     Response r;
     const Tangent ones = Tangent::Ones();
     r.compliance = quotients(ones, axis, ones, multiplier);
@@ -97,7 +98,7 @@ struct EllipsoidSection {
   /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
   /// d_i = a_i/aₙ, A_i = 1 + d_i; for cₙ < 0 by z = 1/(λ − aₙ), d_i = 1, A_i = a_i + aₙ.
   /// @return whether λ is finite; it is not where the load is but a rounding off the polar cone.
-  [[nodiscard]] bool find_multiplier() noexcept {
+  [[nodiscard]] CAROM_DEVICE bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);
     constexpr Scalar negligible =
@@ -124,8 +125,8 @@ struct EllipsoidSection {
 
   /// Newton on the inverse of the norm, which is concave and nearly linear in z. The root of its
   /// asymptote lies left of the root sought, and from the left every step goes right.
-  [[nodiscard]] Scalar find_root(const Tangent& fixed, const Tangent& growing,
-                                 const Scalar& target) noexcept {
+  [[nodiscard]] CAROM_DEVICE Scalar find_root(const Tangent& fixed, const Tangent& growing,
+                                              const Scalar& target) noexcept {
     using std::abs;
     const Tangent limit = load.cwiseQuotient(growing);
     const Scalar limit_norm = limit.norm();
@@ -164,12 +165,14 @@ struct EllipsoidProjection {
   ConeRegion region = ConeRegion::slide;
   bool only_drops = false;  ///< slide that only loses the entries of directions without friction
 
-  static constexpr int entry(int tangent) noexcept { return tangent < 2 ? tangent : tangent + 1; }
+  CAROM_DEVICE static constexpr int entry(int tangent) noexcept {
+    return tangent < 2 ? tangent : tangent + 1;
+  }
 
   template <typename Given>
-  EllipsoidProjection(const EllipsoidalCone<Given, Dimension>& cone,
-                      const Vector<Given, Dimension>& given_weights,
-                      const Vector<Given, Dimension>& given_y) noexcept
+  CAROM_DEVICE EllipsoidProjection(const EllipsoidalCone<Given, Dimension>& cone,
+                                   const Vector<Given, Dimension>& given_weights,
+                                   const Vector<Given, Dimension>& given_y) noexcept
       : friction(cone.friction.template cast<Scalar>()) {
     CAROM_EXPECTS((cone.friction.array() >= Given(0)).all());
     CAROM_EXPECTS((given_weights.array() > Given(0)).all());
@@ -233,7 +236,7 @@ template <RealScalar Scalar, int Dimension>
 namespace detail {
 
 template <typename Scalar, typename Work, int Dimension>
-[[nodiscard]] ConeProjection<Scalar, Dimension> nearest_point(
+[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> nearest_point(
     const EllipsoidProjection<Work, Dimension>& k, const Vector<Scalar, Dimension>& y) noexcept {
   if (k.region == ConeRegion::stick) return {y, k.region};
   if (k.region == ConeRegion::separate) return {Vector<Scalar, Dimension>::Zero(), k.region};
@@ -254,7 +257,7 @@ template <typename Scalar, typename Work, int Dimension>
 }
 
 template <typename Scalar, typename Work, int Dimension>
-[[nodiscard]] SquareMatrix<Scalar, Dimension> slope_of(
+[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, Dimension> slope_of(
     const EllipsoidProjection<Work, Dimension>& k) noexcept {
   if (k.region == ConeRegion::separate) return SquareMatrix<Scalar, Dimension>::Zero();
   SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Identity();
@@ -295,7 +298,7 @@ template <typename Scalar, typename Work, int Dimension>
 ///        none when all μ_i² R_i agree).
 /// @cite  docs/derivations/cones.md
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] ConeProjection<Scalar, Dimension> project(
+[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, Dimension> project(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
   if constexpr (std::is_same_v<Scalar, double>) {
@@ -314,7 +317,7 @@ template <RealScalar Scalar, int Dimension>
 /// (D + m b bᵀ) dx = μ R dy_t + b Rₙ dyₙ, dγ_i = μ_i dx_i, dγₙ = b·dx (Sherman–Morrison for dx,
 /// whose denominator 1 + m bᵀD⁻¹b is Σ b_i² (a_i + aₙ)/(a_i + λ), a sum without cancellation).
 template <RealScalar Scalar, int Dimension>
-[[nodiscard]] SquareMatrix<Scalar, Dimension> projection_derivative(
+[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, Dimension> projection_derivative(
     const EllipsoidalCone<Scalar, Dimension>& cone, const Vector<Scalar, Dimension>& weights,
     const Vector<Scalar, Dimension>& y) noexcept {
   if constexpr (std::is_same_v<Scalar, double>) {

@@ -29,15 +29,15 @@ template <RealScalar Scalar>
 /// P(y) = y.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
-[[nodiscard]] ConeProjection<Scalar, 1> project(const FreeLine<Scalar>&, const Vector<Scalar, 1>&,
-                                                const Vector<Scalar, 1>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, 1> project(const FreeLine<Scalar>&,
+                                                             const Vector<Scalar, 1>&,
+                                                             const Vector<Scalar, 1>& y) noexcept {
   return {y, ConeRegion::stick};
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] SquareMatrix<Scalar, 1> projection_derivative(const FreeLine<Scalar>&,
-                                                            const Vector<Scalar, 1>&,
-                                                            const Vector<Scalar, 1>&) noexcept {
+[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, 1> projection_derivative(
+    const FreeLine<Scalar>&, const Vector<Scalar, 1>&, const Vector<Scalar, 1>&) noexcept {
   return SquareMatrix<Scalar, 1>::Identity();
 }
 

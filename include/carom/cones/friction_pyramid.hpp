@@ -21,19 +21,22 @@ struct FrictionPyramid {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] constexpr std::array<Scalar, 2> bounds(const FrictionPyramid<Scalar>& cone) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr std::array<Scalar, 2> bounds(
+    const FrictionPyramid<Scalar>& cone) noexcept {
   return {cone.half_width, cone.half_width};
 }
 
 /// The pyramid inside the friction cone, touching it along its edges: m = μ/√2.
 template <RealScalar Scalar>
-[[nodiscard]] constexpr FrictionPyramid<Scalar> make_inner_pyramid(Scalar friction) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr FrictionPyramid<Scalar> make_inner_pyramid(
+    Scalar friction) noexcept {
   return {friction * std::numbers::sqrt2_v<Scalar> / 2};
 }
 
 /// The pyramid around the friction cone, touching it along its faces: m = μ.
 template <RealScalar Scalar>
-[[nodiscard]] constexpr FrictionPyramid<Scalar> make_outer_pyramid(Scalar friction) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr FrictionPyramid<Scalar> make_outer_pyramid(
+    Scalar friction) noexcept {
   return {friction};
 }
 

@@ -13,31 +13,31 @@ struct HalfLine {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] bool contains(const HalfLine<Scalar>&, const Vector<Scalar, 1>& impulse,
-                            Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool contains(const HalfLine<Scalar>&, const Vector<Scalar, 1>& impulse,
+                                         Scalar slack = 0) noexcept {
   return impulse(0) >= -slack;
 }
 
 /// The half line is its own dual.
 template <RealScalar Scalar>
-[[nodiscard]] bool in_dual(const HalfLine<Scalar>& cone, const Vector<Scalar, 1>& u,
-                           Scalar slack = 0) noexcept {
+[[nodiscard]] CAROM_DEVICE bool in_dual(const HalfLine<Scalar>& cone, const Vector<Scalar, 1>& u,
+                                        Scalar slack = 0) noexcept {
   return contains(cone, u, slack);
 }
 
 /// P(y) = max(y, 0), in every metric.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
-[[nodiscard]] ConeProjection<Scalar, 1> project(const HalfLine<Scalar>&, const Vector<Scalar, 1>&,
-                                                const Vector<Scalar, 1>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE ConeProjection<Scalar, 1> project(const HalfLine<Scalar>&,
+                                                             const Vector<Scalar, 1>&,
+                                                             const Vector<Scalar, 1>& y) noexcept {
   if (y(0) < Scalar(0)) return {Vector<Scalar, 1>::Zero(), ConeRegion::separate};
   return {y, ConeRegion::stick};
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] SquareMatrix<Scalar, 1> projection_derivative(const HalfLine<Scalar>&,
-                                                            const Vector<Scalar, 1>&,
-                                                            const Vector<Scalar, 1>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE SquareMatrix<Scalar, 1> projection_derivative(
+    const HalfLine<Scalar>&, const Vector<Scalar, 1>&, const Vector<Scalar, 1>& y) noexcept {
   if (y(0) < Scalar(0)) return SquareMatrix<Scalar, 1>::Zero();
   return SquareMatrix<Scalar, 1>::Identity();
 }

@@ -19,7 +19,8 @@ struct PlanarCone {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] constexpr std::array<Scalar, 1> bounds(const PlanarCone<Scalar>& cone) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr std::array<Scalar, 1> bounds(
+    const PlanarCone<Scalar>& cone) noexcept {
   return {cone.friction};
 }
 

@@ -67,10 +67,10 @@ template <ConvexConeLike... Cones>
 /// Projection factor by factor. Region: stick or separate when all factors agree on it, else slide.
 /// @note  Real-time safe when the factors are.
 template <typename... Sets>
-[[nodiscard]] ConeProjection<typename ProductSet<Sets...>::scalar_type,
-                             ProductSet<Sets...>::dimension>
-project(const ProductSet<Sets...>& product, const SetVector<ProductSet<Sets...>>& weights,
-        const SetVector<ProductSet<Sets...>>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE
+    ConeProjection<typename ProductSet<Sets...>::scalar_type, ProductSet<Sets...>::dimension>
+    project(const ProductSet<Sets...>& product, const SetVector<ProductSet<Sets...>>& weights,
+            const SetVector<ProductSet<Sets...>>& y) noexcept {
   ConeProjection<typename ProductSet<Sets...>::scalar_type, ProductSet<Sets...>::dimension> result{
       y, ConeRegion::slide};
   int stick_count = 0;

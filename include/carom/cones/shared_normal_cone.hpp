@@ -56,17 +56,18 @@ struct SharedNormal {
   ConeRegion region = ConeRegion::stick;
   std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
 
-  SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
-               const SetVector<Cone>& given_y) noexcept
+  CAROM_DEVICE SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
+                            const SetVector<Cone>& given_y) noexcept
       : weights(shifted(Vector<Scalar, Cone::dimension>(given_weights.template cast<Scalar>()),
                         -largest_exponent(given_weights))),
         resistance(weights(Cone::normal_index)),
         exponent(largest_exponent(given_y)) {
+    constexpr auto blocks = Cone::blocks;  // on a device there are no static members
     y = shifted(Vector<Scalar, Cone::dimension>(given_y.template cast<Scalar>()), -exponent);
     drive = resistance * y(Cone::normal_index);
     for (const std::size_t b : sort_blocks(cone)) {
       if (norm[b] * resistance <= friction[b] * drive) break;  // ‖y_b‖ ≤ μ_b γₙ
-      const Scalar pull = friction[b] * weights(Cone::blocks[b].start);
+      const Scalar pull = friction[b] * weights(blocks[b].start);
       slides[b] = true;
       region = ConeRegion::slide;
       resistance += friction[b] * pull;
@@ -77,13 +78,15 @@ struct SharedNormal {
   }
 
   /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
-  [[nodiscard]] std::array<std::size_t, block_count> sort_blocks(const Cone& cone) noexcept {
+  [[nodiscard]] CAROM_DEVICE std::array<std::size_t, block_count> sort_blocks(
+      const Cone& cone) noexcept {
+    constexpr auto blocks = Cone::blocks;
     const auto mu = bounds(cone);
     std::array<std::size_t, block_count> order{};
     std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
     for (std::size_t b = 0; b < block_count; ++b) {
       friction[b] = Scalar(mu[b]);
-      norm[b] = y.segment(Cone::blocks[b].start, Cone::blocks[b].size).norm();
+      norm[b] = y.segment(blocks[b].start, blocks[b].size).norm();
       width[b] = norm[b] == Scalar(0) ? Scalar(1) : friction[b];
       std::size_t place = b;
       for (; place > 0 && norm[b] * width[order[place - 1]] > norm[order[place - 1]] * width[b];
@@ -97,37 +100,40 @@ struct SharedNormal {
 };
 
 template <SharedNormalCone Cone>
-void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
-                  const SetVector<Cone>& y) noexcept {
+CAROM_DEVICE void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
+                               const SetVector<Cone>& y) noexcept {
+  constexpr auto blocks = Cone::blocks;
   CAROM_EXPECTS((weights.array() > typename Cone::scalar_type(0)).all());
   CAROM_EXPECTS(y.allFinite());
   for ([[maybe_unused]] const auto& mu : bounds(cone)) {
     CAROM_EXPECTS(mu >= typename Cone::scalar_type(0));
   }
-  for ([[maybe_unused]] const ConeBlock& block : Cone::blocks) {
+  for ([[maybe_unused]] const ConeBlock& block : blocks) {
     CAROM_EXPECTS((weights.segment(block.start, block.size).array() == weights(block.start)).all());
   }
 }
 
 template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> nearest_point(
-    const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension>
+nearest_point(const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexcept {
+  constexpr auto blocks = Cone::blocks;
   using Scalar = typename Cone::scalar_type;
   if (k.region == ConeRegion::stick) return {y, k.region};
   if (k.region == ConeRegion::separate) return {SetVector<Cone>::Zero(), k.region};
   const Work normal = k.drive / k.resistance;
   ConeProjection<Scalar, Cone::dimension> result{y, k.region};
   result.point(Cone::normal_index) = static_cast<Scalar>(shifted(normal, k.exponent));
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (!k.slides[b]) continue;
-    result.point.segment(Cone::blocks[b].start, Cone::blocks[b].size) *=
+    result.point.segment(blocks[b].start, blocks[b].size) *=
         static_cast<Scalar>(k.friction[b] * normal / k.norm[b]);
   }
   return result;
 }
 
 template <SharedNormalCone Cone, typename Work>
-[[nodiscard]] SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
+[[nodiscard]] CAROM_DEVICE SetMatrix<Cone> slope_of(const SharedNormal<Cone, Work>& k) noexcept {
+  constexpr auto blocks = Cone::blocks;
   using Scalar = typename Cone::scalar_type;
   if (k.region == ConeRegion::separate) return SetMatrix<Cone>::Zero();
   SetMatrix<Cone> slope = SetMatrix<Cone>::Identity();
@@ -136,8 +142,8 @@ template <SharedNormalCone Cone, typename Work>
   const Work normal = k.drive / k.resistance;
   Vector<Work, Cone::dimension> normal_row = Vector<Work, Cone::dimension>::Zero();  // dγₙ/dy
   normal_row(Cone::normal_index) = k.weights(Cone::normal_index) / k.resistance;
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
-    const auto [start, size] = Cone::blocks[b];
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto [start, size] = blocks[b];
     if (!k.slides[b]) continue;
     normal_row.segment(start, size) =
         k.friction[b] * (k.weights(start) / k.resistance) * (k.y.segment(start, size) / k.norm[b]);
@@ -146,8 +152,8 @@ template <SharedNormalCone Cone, typename Work>
     for (int j = 0; j < Cone::dimension; ++j) slope(i, j) = static_cast<Scalar>(row(j));
   };
   write_row(Cone::normal_index, normal_row);
-  for (std::size_t b = 0; b < Cone::blocks.size(); ++b) {
-    const auto [start, size] = Cone::blocks[b];
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto [start, size] = blocks[b];
     if (!k.slides[b]) continue;
     const Work across = k.friction[b] * normal / k.norm[b];
     const Vector<Work, Cone::dimension> t = k.y / k.norm[b];
@@ -198,7 +204,7 @@ template <SharedNormalCone Cone>
 /// @note  Real-time safe: no allocation, no exception, constant work.
 /// @cite  docs/derivations/cones.md
 template <SharedNormalCone Cone>
-[[nodiscard]] ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
+[[nodiscard]] CAROM_DEVICE ConeProjection<typename Cone::scalar_type, Cone::dimension> project(
     const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
   using Scalar = typename Cone::scalar_type;
   detail::expect_valid(cone, weights, y);
@@ -211,9 +217,8 @@ template <SharedNormalCone Cone>
 
 /// Derivative of that projection.
 template <SharedNormalCone Cone>
-[[nodiscard]] SetMatrix<Cone> projection_derivative(const Cone& cone,
-                                                    const SetVector<Cone>& weights,
-                                                    const SetVector<Cone>& y) noexcept {
+[[nodiscard]] CAROM_DEVICE SetMatrix<Cone> projection_derivative(
+    const Cone& cone, const SetVector<Cone>& weights, const SetVector<Cone>& y) noexcept {
   using Scalar = typename Cone::scalar_type;
   detail::expect_valid(cone, weights, y);
   if (!detail::has_moderate_range(bounds(cone), weights)) [[unlikely]] {

@@ -21,7 +21,8 @@ struct TorsionalCone {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] constexpr std::array<Scalar, 2> bounds(const TorsionalCone<Scalar>& cone) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr std::array<Scalar, 2> bounds(
+    const TorsionalCone<Scalar>& cone) noexcept {
   return {cone.friction, cone.torsional_friction};
 }
 
@@ -40,7 +41,8 @@ struct RollingCone {
 };
 
 template <RealScalar Scalar>
-[[nodiscard]] constexpr std::array<Scalar, 3> bounds(const RollingCone<Scalar>& cone) noexcept {
+[[nodiscard]] CAROM_DEVICE constexpr std::array<Scalar, 3> bounds(
+    const RollingCone<Scalar>& cone) noexcept {
   return {cone.friction, cone.rolling_friction, cone.torsional_friction};
 }
 

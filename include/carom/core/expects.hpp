@@ -6,6 +6,8 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/device.hpp"
+
 /// @file
 /// Precondition check for caller mistakes (wrong size, negative friction, NaN).
 /// Armed unless NDEBUG is defined; CAROM_CHECKS=1 or =0 overrides that. The condition is always
@@ -43,6 +45,9 @@ namespace detail {
 }  // namespace detail
 }  // namespace carom::inline CAROM_ABI
 
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define CAROM_EXPECTS(condition) static_cast<void>(sizeof(!(condition)))
+#else
 #define CAROM_EXPECTS(condition)                                              \
   do {                                                                        \
     if constexpr (CAROM_CHECKS != 0) {                                        \
@@ -53,3 +58,4 @@ namespace detail {
       static_cast<void>(sizeof(!(condition)));                                \
     }                                                                         \
   } while (false)
+#endif

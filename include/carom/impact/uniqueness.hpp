@@ -242,6 +242,33 @@ template <RealScalar Scalar>
   return result;
 }
 
+namespace detail {
+
+/// Products with labels as they are without rounding; others stay. Narrow pairs have roots of many
+/// steps, in which an error of the products grows.
+template <RealScalar Scalar>
+[[nodiscard]] MatrixX<Scalar> exact_products(MatrixX<Scalar> gram) {
+  const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
+  for (Index i = 0; i < gram.rows(); ++i) {
+    for (Index j = 0; j < gram.cols(); ++j) {
+      const int label = i == j ? 0 : coxeter_label(gram(i, j), tolerance);
+      if (label > 1) {
+        gram(i, j) = label == 2 ? Scalar(0) : -std::cos(std::numbers::pi_v<Scalar> / Scalar(label));
+      }
+    }
+  }
+  return gram;
+}
+
+/// How far entries of the same root may be apart. Entries of unlike ones in a pair of label m
+/// differ by π/(2m), while they grow to m/π.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {
+  return Scalar(1e-6) + 32 * std::numeric_limits<Scalar>::epsilon() * root.cwiseAbs().maxCoeff();
+}
+
+}  // namespace detail
+
 /// Reflections every admissible order takes when the outcome is certified unique: the number of
 /// positive roots a with ⟨p, a⟩ < 0.
 ///
@@ -256,7 +283,7 @@ template <RealScalar Scalar>
                                           const VectorX<Scalar>& momentum,
                                           Index root_limit = 100'000) {
   const Index count = problem.contact_count();
-  const MatrixX<Scalar> gram = problem.gram();
+  const MatrixX<Scalar> gram = detail::exact_products<Scalar>(problem.gram());
   VectorX<Scalar> rates(count);
   for (Index i = 0; i < count; ++i) rates(i) = problem.rate(i, momentum);
   const Scalar zero = 64 * std::numeric_limits<Scalar>::epsilon() * problem.rate_scale(momentum);
@@ -265,8 +292,10 @@ template <RealScalar Scalar>
     if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));
   }
   Index infeasible = 0;
+  std::size_t deeper = roots.size();  // where the roots one deeper than the k-th start
   for (std::size_t k = 0; k < roots.size(); ++k) {
     if (Index(roots.size()) > root_limit) return -1;
+    if (k == deeper) deeper = roots.size();
     const VectorX<Scalar> root = roots[k];
     if (root.dot(rates) < -zero) ++infeasible;
     const VectorX<Scalar> products = gram * root;
@@ -274,10 +303,11 @@ template <RealScalar Scalar>
       if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-1e-6))) continue;
       VectorX<Scalar> raised = root;
       raised(i) -= 2 * products(i);
-      // Roots come in order of depth, so an equal one stands among the last.
-      const bool known = std::any_of(roots.rbegin(), roots.rend(), [&](const auto& other) {
-        return (other - raised).cwiseAbs().maxCoeff() < Scalar(1e-6) * raised.cwiseAbs().maxCoeff();
-      });
+      // A raised root is one deeper, so an equal one stands among those.
+      const bool known =
+          std::any_of(roots.begin() + std::ptrdiff_t(deeper), roots.end(), [&](const auto& other) {
+            return (other - raised).cwiseAbs().maxCoeff() < detail::same_root(raised);
+          });
       if (!known) roots.push_back(raised);
     }
   }

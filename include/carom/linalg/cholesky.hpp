@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include <Eigen/Core>
@@ -21,7 +22,7 @@ template <RealScalar Scalar, int Lanes, int Width>
 void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
   using Rows = Eigen::Array<Scalar, Lanes, 1>;
   using RowsMap = Eigen::Map<Rows>;
-  Rows sum[Width];
+  Rows sum[std::size_t(Width)];
   for (int c = 0; c < Width; ++c) sum[c] = RowsMap(a + (first + c) * stride + row);
   for (Index k = 0; k < first; ++k) {
     const Scalar* const column = a + k * stride;
@@ -35,7 +36,7 @@ void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept
 template <RealScalar Scalar, int Width>
 void update_panel_corner(Scalar* a, Index stride, Index first) noexcept {
   using Rows = Eigen::Array<Scalar, Width, 1>;
-  Rows sum[Width];
+  Rows sum[std::size_t(Width)];
   for (int c = 0; c < Width; ++c) sum[c].setZero();
   for (Index k = 0; k < first; ++k) {
     const Scalar* const column = a + k * stride + first;

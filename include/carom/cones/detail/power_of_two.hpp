@@ -12,7 +12,7 @@ namespace detail {
 /// Binary exponent of the largest magnitude in x; 0 when x is zero, not finite or not a built-in
 /// number. Shifting a homogeneous problem by it is exact and keeps its products in range.
 template <typename Derived>
-[[nodiscard]] int largest_exponent(const Eigen::MatrixBase<Derived>& x) noexcept {
+[[nodiscard]] CAROM_DEVICE int largest_exponent(const Eigen::MatrixBase<Derived>& x) noexcept {
   using Scalar = typename Derived::Scalar;
   if constexpr (std::floating_point<Scalar>) {
     const Scalar largest = x.cwiseAbs().maxCoeff();
@@ -23,7 +23,7 @@ template <typename Derived>
 
 /// x · 2^exponent, exactly unless the result is subnormal.
 template <typename Scalar>
-[[nodiscard]] Scalar shifted(const Scalar& x, int exponent) noexcept {
+[[nodiscard]] CAROM_DEVICE Scalar shifted(const Scalar& x, int exponent) noexcept {
   if constexpr (std::floating_point<Scalar>) {
     return std::ldexp(x, exponent);
   } else {
@@ -33,7 +33,8 @@ template <typename Scalar>
 
 /// Every entry of x · 2^exponent.
 template <RealScalar Scalar, int Size>
-[[nodiscard]] Vector<Scalar, Size> shifted(const Vector<Scalar, Size>& x, int exponent) noexcept {
+[[nodiscard]] CAROM_DEVICE Vector<Scalar, Size> shifted(const Vector<Scalar, Size>& x,
+                                                        int exponent) noexcept {
   Vector<Scalar, Size> result;
   for (Index i = 0; i < Size; ++i) result(i) = shifted(x(i), exponent);
   return result;

@@ -34,11 +34,13 @@ inline constexpr Scalar moderate_low = [] {
 /// Whether the numbers are zero or moderate, and the metric's entries within that factor of each
 /// other, so that μ² R can be formed in the type itself.
 template <typename Weights>
-[[nodiscard]] bool has_moderate_range(const auto& frictions, const Weights& weights) noexcept {
+[[nodiscard]] CAROM_DEVICE bool has_moderate_range(const auto& frictions,
+                                                   const Weights& weights) noexcept {
   using Scalar = typename Weights::Scalar;
   if constexpr (std::floating_point<Scalar>) {
     constexpr Scalar low = moderate_low<Scalar>;
-    for (const Scalar& mu : frictions) {
+    for (decltype(frictions.size()) i = 0; i < frictions.size(); ++i) {
+      const Scalar& mu = frictions[i];
       if (mu != 0 && !(mu >= low && mu <= 1 / low)) return false;
     }
     return weights.maxCoeff() <= weights.minCoeff() / low;

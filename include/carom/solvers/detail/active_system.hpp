@@ -47,7 +47,7 @@ class ActiveSystem {
 
   /// x and its (W + R) x, refined until the equations hold to a few digits more than one solve
   /// gives. False when the result is not finite.
-  /// @param inverse_mass  w of every row: Q of contacts that are not active.
+  /// @param law  whose inverse mass w of every row is Q for contacts that are not active.
   [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const DualLaw<Scalar>& law,
                            const Scalar* h, Scalar* x, Scalar* moved) noexcept;
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "io/bad_input.hpp"
+#include "io/friction_dual.hpp"
+#include "io/friction_problem.hpp"
+
+namespace carom::fuzz {
+
+/// What a reader may do with bytes: refuse them as BadInput, or return a problem that is whole and
+/// that the library takes or refuses in turn.
+template <typename Read>
+void check_reader(const Read& read) {
+  try {
+    const examples::FrictionProblem problem = read();
+    if (!examples::friction_problem_fault(problem).empty()) {
+      std::fputs("fuzz: a reader returned a broken problem\n", stderr);
+      std::abort();
+    }
+    if (problem.row_count() > 600 || problem.velocity_count().value_or(0) > 600) return;
+    static_cast<void>(examples::friction_dual(problem).check());
+  } catch (const examples::BadInput&) {
+  }
+}
+
+}  // namespace carom::fuzz

@@ -1,0 +1,247 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The hostile builds that take hours: many compilers, standards, warnings and flags; sanitizers and
+# valgrind; fuzzing; coverage. Each row runs to its end whatever became of the one before; logs are in
+# build/nightly/, and the table at the end and the exit status tell.
+#   scripts/nightly.sh [--list] [ROW...]      all rows, or those named
+#   FUZZ_MINUTES=60 scripts/nightly.sh fuzz   how long each fuzz target runs; 3 unless told
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+rows=(standards no_exceptions consumers optimisation threads valgrind fuzz coverage)
+describe() {
+  case $1 in
+    standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
+    no_exceptions) echo "the same compilers with -fno-exceptions -fno-rtti" ;;
+    consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
+    optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
+    threads) echo "islands on threads under the thread sanitizer" ;;
+    valgrind) echo "memcheck on each command of the program" ;;
+    fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
+    coverage) echo "lines and branches of include/carom that the tests reach" ;;
+    *) return 1 ;;
+  esac
+}
+
+out=build/nightly
+jobs=$(nproc)
+fuzz_minutes=${FUZZ_MINUTES:-3}
+eigen=${EIGEN_INCLUDE:-/usr/include/eigen3}
+remark=""
+
+# What each compiler knows beyond -Wall -Wextra.
+common=(-Wall -Wextra -Wpedantic -Werror -Wconversion -Wsign-conversion -Wfloat-conversion
+  -Wdouble-promotion -Wshadow -Wold-style-cast -Wcast-qual -Wcast-align -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wformat=2 -Wnull-dereference -Wundef -Wextra-semi -Wredundant-decls
+  -Wmissing-declarations -Wunused -Wzero-as-null-pointer-constant)
+only_gcc=(-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wsuggest-override -Wvla
+  -Wcomma-subscript -Wdeprecated-copy-dtor -Wcast-align=strict -Wtrampolines)
+# All that clang has, but what forbids C++ from before 20, and:
+#   padded, unsafe-buffer-usage*     layout and pointers are as meant
+#   float-equal                      comparisons with zero and of copied numbers are exact
+#   switch-default                   an enum's cases are complete, and covered-switch-default is on
+#   documentation*                   it does not know `@param a, b`
+#   used-but-marked-unused           of Eigen's functions
+#   unknown-warning-option           names that one of the versions does not have
+only_clang=(-Weverything -Wno-unknown-warning-option -Wno-c++98-compat -Wno-c++98-compat-pedantic
+  -Wno-c++98-c++11-compat -Wno-c++98-c++11-c++14-compat -Wno-c++98-compat-local-type-template-args
+  -Wno-pre-c++14-compat -Wno-pre-c++17-compat -Wno-pre-c++20-compat
+  -Wno-pre-c++20-compat-pedantic -Wno-c++20-compat -Wno-padded -Wno-unsafe-buffer-usage
+  -Wno-unsafe-buffer-usage-in-container -Wno-float-equal -Wno-switch-default -Wno-documentation
+  -Wno-documentation-unknown-command -Wno-used-but-marked-unused)
+
+# Compilers that are here; at least one has to be.
+compilers() {
+  local name
+  for name in g++ clang++-14 clang++-19; do command -v "$name" || true; done
+}
+
+# front_end <compiler> <standard> <flag...>: reads tests/nightly/every_face.cpp without making code.
+front_end() {
+  local compiler=$1 standard=$2
+  shift 2
+  printf '%-12s -std=%s %s\n' "$(basename "$compiler")" "$standard" "${*//-W*/}"
+  "$compiler" "-std=$standard" -fsyntax-only -Iinclude -Iexamples -isystem "$eigen" "$@" \
+    tests/nightly/every_face.cpp
+}
+
+row_standards() {
+  local compiler standard faults=0 count=0
+  for compiler in $(compilers); do
+    local warnings=("${only_clang[@]}")
+    [[ $compiler == *clang* ]] || warnings=("${only_gcc[@]}")
+    for standard in c++20 c++2b; do
+      count=$((count + 1))
+      front_end "$compiler" "$standard" "${common[@]}" "${warnings[@]}" || faults=$((faults + 1))
+    done
+  done
+  remark="$count of compiler and standard, $faults refused"
+  [ "$count" -gt 0 ] && [ "$faults" = 0 ]
+}
+
+row_no_exceptions() {
+  local compiler faults=0 count=0
+  for compiler in $(compilers); do
+    count=$((count + 1))
+    front_end "$compiler" c++20 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ||
+      faults=$((faults + 1))
+  done
+  remark="$count compilers, $faults refused"
+  [ "$count" -gt 0 ] && [ "$faults" = 0 ]
+}
+
+# configure <folder> <option...>: tests and program, without what the row does not need.
+configure() {
+  local folder=$out/$1
+  shift
+  cmake -S . -B "$folder" -G Ninja -DCMAKE_CXX_EXTENSIONS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON "$@"
+}
+
+# tests_of <folder> <ctest argument...>: runs tests and leaves their count as the remark.
+tests_of() {
+  local folder=$out/$1 log=$out/ctest.log
+  shift
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error "$@" 2>&1 | tee "$log"
+  local status=${PIPESTATUS[0]}
+  remark="$remark$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$log" || true) "
+  return "$status"
+}
+
+row_consumers() {
+  configure consumers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 &&
+    cmake --build "$out/consumers" --target carom_consumers --parallel "$jobs" &&
+    tests_of consumers -R '^consumers\.'
+}
+
+row_optimisation() {
+  local compiler flags faults=0
+  for compiler in g++ clang++-19; do
+    command -v "$compiler" || continue
+    for flags in -O0 -O2 "-O3 -march=native"; do
+      local name="${compiler%%+*}_${flags//[^A-Za-z0-9]/_}"
+      configure "$name" "-DCMAKE_CXX_COMPILER=$compiler" -DCMAKE_BUILD_TYPE=None \
+        "-DCMAKE_CXX_FLAGS=$flags" &&
+        cmake --build "$out/$name" --parallel "$jobs" \
+          --target carom_cones_tests carom_linalg_tests carom_impact_tests &&
+        tests_of "$name" -R '^(cones|linalg|impact)$' || faults=$((faults + 1))
+    done
+  done
+  [ "$faults" = 0 ]
+}
+
+row_threads() {
+  configure threads -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None -DCAROM_BUILD_EXAMPLES=ON \
+    "-DCMAKE_CXX_FLAGS=-O1 -g1 -fsanitize=thread" &&
+    cmake --build "$out/threads" --parallel "$jobs" \
+      --target example_02_islands_in_parallel carom_solvers_tests &&
+    TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_solvers_tests \
+      "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*" &&
+    TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
+}
+
+# memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.
+memcheck() {
+  local status=0
+  echo "carom $*"
+  valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+    "$out/valgrind/bin/carom" "$@" >/dev/null || status=$?
+  [ "$status" -lt 99 ]
+}
+
+row_valgrind() {
+  configure valgrind -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1 -g1" -DCAROM_BUILD_TESTS=OFF \
+    -DCAROM_BUILD_EXAMPLES=ON && cmake --build "$out/valgrind" --parallel "$jobs" --target carom_cli || return
+  local file solver method count=0 faults=0 data=examples/data
+  local -a calls=()
+  for file in fuzz/corpus/{impact,project,simulate,viscoelastic}/*.json; do
+    calls+=("$(basename "$(dirname "$file")") $file --json")
+  done
+  for method in convex radial document_qp stick; do
+    calls+=("viscoelastic fuzz/corpus/viscoelastic/slide.json --method $method")
+  done
+  calls+=("impact fuzz/corpus/impact/wide.json --order all")
+  for file in pile_n1_s30 pile_n10_s60 constraints/arm_and_boxes; do
+    calls+=("solve $data/$file.txt --json" "solve $data/$file.txt --law coulomb")
+  done
+  for solver in newton gauss_seidel admm apgd; do
+    calls+=("solve $data/fclib/FC3D_Example1.cpf --solver $solver")
+  done
+  calls+=("solve fuzz/corpus/fclib_reader/one_contact.hdf5" "solve $data/README.md")
+  local call words
+  for call in "${calls[@]}"; do
+    read -ra words <<<"$call"
+    count=$((count + 1))
+    memcheck "${words[@]}" || faults=$((faults + 1))
+  done
+  remark="$count commands, $faults at fault"
+  [ "$faults" = 0 ]
+}
+
+row_fuzz() {
+  local folder=$out/fuzz program name most faults=0 done=0
+  configure fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None -DCAROM_BUILD_TESTS=OFF \
+    -DCAROM_FUZZ=ON && cmake --build "$folder" --parallel "$jobs" || return
+  while read -r program name most; do
+    echo "== $name, $fuzz_minutes min"
+    mkdir -p "$out/found/$name"
+    "$folder/fuzz/$program" -max_total_time=$((60 * fuzz_minutes)) -max_len="$most" -timeout=120 \
+      -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix="$out/$name-" "$out/found/$name" \
+      "$folder/fuzz/corpus/$name" >"$out/fuzz-$name.log" 2>&1 || faults=$((faults + 1))
+    tail -n 12 "$out/fuzz-$name.log"
+    # The corpus stays small: inputs that reach nothing new of their own are dropped.
+    mkdir -p "$out/kept/$name"
+    "$folder/fuzz/$program" -merge=1 -max_len="$most" "$out/kept/$name" "$out/found/$name" \
+      >>"$out/fuzz-$name.log" 2>&1 || true
+    rm -r "$out/found/$name" && mv "$out/kept/$name" "$out/found/$name"
+    done=$((done + 1))
+  done <"$folder/fuzz/targets.txt"
+  remark="$done targets for $fuzz_minutes min each, $faults found something"
+  [ "$faults" = 0 ]
+}
+
+row_coverage() {
+  configure coverage -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=None \
+    "-DCMAKE_CXX_FLAGS=-O0 -g0 --coverage -fprofile-abs-path" &&
+    cmake --build "$out/coverage" --parallel "$jobs" || return
+  # The figures matter here, the tests are judged elsewhere.
+  tests_of coverage -R '^(core|linalg|cones|contact|solvers|impact|viscoelastic|variational|scenes)$' || true
+  gcovr --root . --object-directory "$out/coverage" --filter include/carom/ \
+    --exclude-throw-branches --exclude-unreachable-branches \
+    --txt "$out/coverage.txt" --html-details "$out/coverage.html" --print-summary || return
+  remark=$(sed -n 's/^TOTAL *//p' "$out/coverage.txt")
+}
+
+case "${1:-}" in
+  --list)
+    for row in "${rows[@]}"; do printf '%-14s %s\n' "$row" "$(describe "$row")"; done
+    exit 0
+    ;;
+  -*) fail "unknown option '$1'; usage: scripts/nightly.sh [--list] [ROW...]" ;;
+esac
+for row in "$@"; do describe "$row" >/dev/null || fail "unknown row '$row'; --list names them"; done
+[ $# = 0 ] || rows=("$@")
+mkdir -p "$out" 2>/dev/null || fail "cannot write to $PWD"
+
+say "packages"
+install_packages demo test nightly
+need_cmake
+
+table=()
+faults=0
+for row in "${rows[@]}"; do
+  say "$row: $(describe "$row")"
+  begin=$SECONDS
+  remark=""
+  # The row writes its log itself, so that it runs in this shell and its remark stays.
+  if "row_$row" > >(tee "$out/$row.log") 2>&1; then outcome=passed; else
+    outcome=FAILED
+    faults=$((faults + 1))
+  fi
+  table+=("$(printf '%-14s %-7s %5d s  %s' "$row" "$outcome" $((SECONDS - begin)) "$remark")")
+done
+
+say "summary (logs: $out)"
+printf '%s\n' "${table[@]}"
+exit "$((faults > 0))"
