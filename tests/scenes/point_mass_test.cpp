@@ -122,6 +122,29 @@ TEST_CASE("point_mass: at one metre per second the glide is thirteen millimetres
   CHECK(mass.position.z() == Approx(0.013).margin(1e-4));
 }
 
+TEST_CASE("point_mass: under Coulomb's law it slides as deep as it rests", "[scenes][scene]") {
+  const double m = 1, dt = 0.01, mu = 0.5;
+  Ground ground;
+  ground.stiffness = 5000;
+  carom::SapSolver<double> solver({.law = carom::FrictionLaw::coulomb, .tolerance = 1e-14});
+  carom::ContactProblem<double> problem(dt);
+  carom::VectorX<double> velocity = Eigen::Vector3d(3, 0, 0);
+  double height = 0;
+  for (int i = 0; i < 2000; ++i) {  // pulled against friction at a steady pace
+    problem.reset(dt);
+    const Eigen::Vector3d free = velocity + dt * Eigen::Vector3d(mu * gravity, 0, -gravity);
+    problem.add_body(m * Eigen::Matrix3d::Identity(), free);
+    problem.add_contact(0, Eigen::Matrix3d::Identity(), ground.contact(height));
+    REQUIRE(solver.solve(problem, velocity).converged());
+    height += dt * velocity.z();
+  }
+  const double expected = -(dt + 0.02) * problem.regularization(0).normal * m * gravity * dt;
+  CAPTURE(height, expected);
+  CHECK(velocity.x() > 1);
+  CHECK(expected == Approx(-m * gravity / 5000).epsilon(1e-12));
+  CHECK(height == Approx(expected).epsilon(1e-7));
+}
+
 TEST_CASE("point_mass: the impulse obeys the spring-damper law in stick and without friction",
           "[scenes][law]") {
   const double m = 1, dt = 0.005, k = 2000, tau = 0.03;

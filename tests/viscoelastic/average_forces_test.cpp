@@ -5,6 +5,8 @@
 
 #include <Eigen/Dense>
 
+#include "carom/linalg/matrix_exponential.hpp"
+
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
@@ -112,6 +114,33 @@ TEST_CASE(
     REQUIRE(forces.evaluate(VectorX<double>(c.y + 1e-3 * w), c.rate, c.acceleration, b, b2));
     CHECK((a - 1e-3 * stiffness * w - b).norm() <=
           rounding(2000, c.force_size() + stiffness.norm()));
+  }
+}
+
+TEST_CASE("average_forces: G is what a moving anchor leaves of the exponential",
+          "[viscoelastic][oracle]") {
+  // x' = A x, A = [[0, I], [-Upsilon K, -Upsilon B]]: Upsilon G t = I - (exp t A)_22.
+  VectorSource<double> source(5u);
+  for (int round = 0; round < 12; ++round) {
+    const Index n = 1 + round % 3, rows = 3 * n;
+    SpringCase<double> c(source, n, rows + 2, 0.003);
+    if (round % 2 == 1) c.damping(0) *= 2;
+    AverageForces<double> forces = make(c);
+    MatrixX<double> g(rows, rows);
+    REQUIRE(forces.write_gain(g));
+    const MatrixX<double> inverse_mass = c.inverse_mass();
+    MatrixX<double> a = MatrixX<double>::Zero(2 * rows, 2 * rows);
+    a.topRightCorner(rows, rows).setIdentity();
+    a.bottomLeftCorner(rows, rows) = -inverse_mass * c.stiffness.asDiagonal();
+    a.bottomRightCorner(rows, rows) = -inverse_mass * c.damping.asDiagonal();
+    carom::MatrixExponential<double> exponential;
+    exponential.prepare(2 * rows);
+    REQUIRE(exponential.evaluate(c.time_step * a));
+    const MatrixX<double> left =
+        MatrixX<double>::Identity(rows, rows) - exponential.result().bottomRightCorner(rows, rows);
+    CAPTURE(round, n);
+    CHECK((inverse_mass * g * c.time_step - left).norm() <=
+          rounding(20'000, inverse_mass.norm() * g.norm() * c.time_step));
   }
 }
 

@@ -11,6 +11,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// When find_nearest_root() stops.
 template <RealScalar Scalar>
 struct MinimumNormOptions {
   Scalar tolerance =

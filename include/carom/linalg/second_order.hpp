@@ -220,6 +220,7 @@ inline constexpr bool enable_real_scalar<SecondOrder<Scalar, Outer, Inner>> = tr
 
 }  // namespace carom::inline CAROM_ABI
 
+/// @cond
 /// What Eigen wants to know to keep these numbers in vectors.
 template <typename Scalar, int Outer, int Inner>
 struct Eigen::NumTraits<carom::SecondOrder<Scalar, Outer, Inner>>
@@ -255,3 +256,4 @@ template <typename Scalar, int Outer, int Inner, typename Operation>
 struct Eigen::ScalarBinaryOpTraits<Scalar, carom::SecondOrder<Scalar, Outer, Inner>, Operation> {
   using ReturnType = carom::SecondOrder<Scalar, Outer, Inner>;
 };
+/// @endcond

@@ -18,6 +18,7 @@ enum class AdmmPenalty {
   spectral,  ///< From the curvatures that W and the cones show along the last steps.
 };
 
+/// What Admm is asked for, and how it sets its penalty.
 template <RealScalar Scalar>
 struct AdmmOptions {
   FrictionLaw law = FrictionLaw::coulomb;

@@ -11,6 +11,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// Which law CoulombSolver solves, and how accurately.
 template <RealScalar Scalar>
 struct CoulombSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;

@@ -20,6 +20,7 @@ enum class VisitOrder {
   outward,      ///< by distance from the contact with the largest load
 };
 
+/// What GaussSeidel is asked for, and how it sweeps.
 template <RealScalar Scalar>
 struct GaussSeidelOptions {
   FrictionLaw law = FrictionLaw::coulomb;

@@ -10,6 +10,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// What ProjectedGradient is asked for.
 template <RealScalar Scalar>
 struct ProjectedGradientOptions {
   FrictionLaw law = FrictionLaw::coulomb;

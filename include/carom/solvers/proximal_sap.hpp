@@ -13,6 +13,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// What ProximalSap is asked for, and how far its steps go.
 template <RealScalar Scalar>
 struct ProximalSapOptions {
   FrictionLaw law = FrictionLaw::coulomb;

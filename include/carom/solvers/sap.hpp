@@ -17,6 +17,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// Which law SapSolver solves, how accurately, and by which directions.
 template <RealScalar Scalar>
 struct SapOptions {
   /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the

@@ -13,6 +13,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// How SapDerivative solves its systems, and what it counts as a boundary.
 template <RealScalar Scalar>
 struct SapDerivativeOptions {
   /// A contact is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds

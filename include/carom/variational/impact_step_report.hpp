@@ -9,6 +9,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// What ImpactStepper counts as closed, as rest and as too much.
 template <RealScalar Scalar>
 struct ImpactStepOptions {
   StepOptions<Scalar> step;
@@ -34,6 +35,7 @@ struct ImpactEvent {
   Index contact = 0;
 };
 
+/// How a step of ImpactStepper went.
 template <RealScalar Scalar>
 struct [[nodiscard]] ImpactStepReport {
   /// Anything but `converged` leaves the state as it was: no_progress when the equations

@@ -22,6 +22,7 @@ struct PlanarBody {
   Scalar inertia = 0;             ///< about the centre of mass [kg·m²], ≥ 0.
 };
 
+/// Gravity and coordinates of a PlanarTree.
 template <RealScalar Scalar>
 struct PlanarTreeOptions {
   Vector<Scalar, 2> gravity = Vector<Scalar, 2>(Scalar(0), Scalar(-9.81));  ///< [m/s²]

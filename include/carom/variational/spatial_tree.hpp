@@ -11,6 +11,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// Gravity of a SpatialTree.
 template <RealScalar Scalar>
 struct SpatialTreeOptions {
   Vector3<Scalar> gravity = Vector3<Scalar>(Scalar(0), Scalar(0), Scalar(-9.81));  ///< [m/s²]

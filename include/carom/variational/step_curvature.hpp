@@ -49,8 +49,8 @@ class StepCurvature {
 
   /// Solves the step from `now` of length h and writes its first and second derivatives.
   /// @param guess  q₁ to start from; the state's own q serves.
-  /// @param second  2n matrices 2n×2n; the k-th is ∂F/∂x_k with x = (q₀, p₀) and F the first
-  ///                derivatives, 2n×2n, as StepDerivative writes them.
+  /// @param second  2n matrices 2n×2n; the k-th is the change with x_k, x = (q₀, p₀), of the 2n×2n
+  ///                matrix that StepDerivative writes.
   /// @pre   No contact is held: the multipliers are those of the constraints.
   /// @note  Real-time safe once prepared: no allocation, no exception.
   SolveReport<Scalar> evaluate(const System& system, const Lifted& lifted,

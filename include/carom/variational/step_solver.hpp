@@ -22,6 +22,7 @@ struct MechanicalState {
   VectorX<Scalar> momentum;  ///< p = ∂L/∂v, n
 };
 
+/// How Newton solves a step.
 template <RealScalar Scalar>
 struct StepOptions {
   Quadrature<Scalar> quadrature;
