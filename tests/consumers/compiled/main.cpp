@@ -11,9 +11,9 @@ bool block_rests() {
   carom::ContactProblem<Scalar> problem(Scalar(0.01));
   carom::VectorX<Scalar> velocity = carom::Vector3<Scalar>(0, 0, Scalar(-0.0981));
   const auto block = problem.add_body(2 * carom::SquareMatrix<Scalar, 3>::Identity(), velocity);
-  problem.add_contact(block, carom::SquareMatrix<Scalar, 3>::Identity(),
-                      carom::CompliantContact<Scalar>{
-                          .gap = 0, .stiffness = Scalar(1e6), .friction = Scalar(0.5)});
+  problem.add_contact(
+      block, carom::SquareMatrix<Scalar, 3>::Identity(),
+      carom::CompliantContact<Scalar>{.gap = 0, .stiffness = Scalar(1e6), .friction = Scalar(0.5)});
   carom::SapSolver<Scalar> solver;
   return solver.solve(problem, velocity).converged() && velocity.norm() < Scalar(0.01);
 }
