@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy. Each runs
-# to its end whatever became of the one before; the table at the end and the exit status tell.
+# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the bits of
+# the reproducible mode by two compilers, and what carom costs a user's compiler. Each runs to its end
+# whatever became of the one before; the table at the end and the exit status tell.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,6 +45,19 @@ if scripts/check_tidy.sh; then outcome=passed; else
   esac
 fi
 table+=("$(printf '%-14s %-7s %5d s' clang-tidy "$outcome" $((SECONDS - begin)))")
+
+# check <name> <command...>: one more line of the table.
+check() {
+  local name=$1 outcome=passed begin=$SECONDS
+  shift
+  say "$name"
+  "$@" || { outcome=FAILED && faults=$((faults + 1)); }
+  table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
+}
+check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
+  -P tests/consumers/reproducible.cmake
+# Budgets are of an idle machine, so the table is for reading.
+check budgets scripts/compile_budget.py
 
 say "summary"
 printf '%s\n' "${table[@]}"
