@@ -178,4 +178,9 @@ set(CAROM_HEADERS
 )
 # One header per foreign library, for those who have it; carom.hpp leaves them out.
 set(CAROM_ADAPTER_HEADERS
+  include/carom/adapters/detail/mujoco_blocks.hpp
+  include/carom/adapters/detail/mujoco_laws.hpp
+  include/carom/adapters/detail/mujoco_memory.hpp
+  include/carom/adapters/detail/mujoco_problem.hpp
+  include/carom/adapters/mujoco.hpp
 )

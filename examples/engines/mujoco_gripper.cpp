@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A capsule of 45 g between two pads that press with 12 N, μ = 0.7: friction could hold 38 times its
-// weight. How fast does it creep down? MuJoCo by cone, solver and impratio, then the same model
+// A capsule of 45 g between two pads that press with 12 N, μ = 0.7: friction could hold 38 times
+// its weight. How fast does it creep down? MuJoCo by cone, solver and impratio, then the same model
 // stepped by carom. Exit status: non-zero unless carom's creep is below 1e-6 um/s.
 #include <cmath>
 #include <cstdio>
 #include <exception>
 
 #include "carom/adapters/mujoco.hpp"
+#include "carom/compiled.hpp"
+
 #include "engines/mujoco_models.hpp"
 
 namespace {

@@ -5,10 +5,9 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <mujoco/mujoco.h>
 #include <stdexcept>
 #include <string>
-
-#include <mujoco/mujoco.h>
 
 /// @file
 /// Models for MuJoCo that its demonstrations and tests share, as text of MuJoCo's own format.
@@ -55,10 +54,9 @@ inline std::string mujoco_head(const MujocoScene& scene, const std::string& fric
          scene.cone + "\" impratio=\"" + std::to_string(scene.impratio) + "\" jacobian=\"" +
          scene.jacobian + "\" solver=\"" + scene.solver +
          "\" tolerance=\"1e-15\" iterations=\"100\"/>"
-         "<size nconmax=\"400\" njmax=\"3000\" nstack=\"6000000\"/>"
+         "<size nconmax=\"150\" njmax=\"700\" nstack=\"2000000\"/>"
          "<default><geom condim=\"" +
-         std::to_string(scene.condim) + "\" friction=\"" + friction +
-         "\"/></default><worldbody>";
+         std::to_string(scene.condim) + "\" friction=\"" + friction + "\"/></default><worldbody>";
 }
 
 /// Two pads of 100 g on damped slides press a level capsule of 45 g, r = 4 mm, with 12 N each: the
@@ -67,9 +65,10 @@ inline std::string gripper_text(const MujocoScene& scene) {
   std::string text = mujoco_head(scene, "0.7 0.005 0.0001");
   for (const int side : {-1, 1}) {
     const std::string name = side < 0 ? "left" : "right";
-    text += "<body pos=\"" + std::to_string(0.014 * side) + " 0 0.1\"><joint name=\"" + name +
-            "\" type=\"slide\" axis=\"" + std::to_string(-side) +
-            " 0 0\" damping=\"20\"/><geom type=\"box\" size=\"0.01 0.03 0.02\" mass=\"0.1\"/></body>";
+    text +=
+        "<body pos=\"" + std::to_string(0.014 * side) + " 0 0.1\"><joint name=\"" + name +
+        "\" type=\"slide\" axis=\"" + std::to_string(-side) +
+        " 0 0\" damping=\"20\"/><geom type=\"box\" size=\"0.01 0.03 0.02\" mass=\"0.1\"/></body>";
   }
   return text +
          "<body pos=\"0 0 0.1\"><freejoint/><geom type=\"capsule\" size=\"0.004 0.02\" "
@@ -105,7 +104,7 @@ inline std::string pile_text(const MujocoScene& scene, int count) {
   for (int i = 0; i < count; ++i) {
     const double x = 0.3 * (i % 2) - 0.15, y = 0.3 * (i / 2 % 2) - 0.15;
     text += "<body pos=\"" + std::to_string(x) + ' ' + std::to_string(y) + ' ' +
-            std::to_string(0.15 + 0.25 * (i / 4)) + "\" euler=\"" + std::to_string(20 * i) +
+            std::to_string(0.12 + 0.25 * (i / 4)) + "\" euler=\"" + std::to_string(20 * i) +
             " 30 10\"><freejoint/><geom type=\"" + shapes[std::size_t(i % 5)] +
             "\" density=\"1000\"/></body>";
   }
@@ -145,13 +144,14 @@ inline std::string humanoid_text(const MujocoScene& scene) {
   text.insert(text.find("</default>"),
               "<joint type=\"hinge\" limited=\"true\" damping=\"1\" stiffness=\"8\" "
               "armature=\"0.01\" frictionloss=\"0.2\"/>");
-  text += "<geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 1.12\" euler=\"0 8 5\"><freejoint/>"
-          "<geom type=\"capsule\" fromto=\"0 -0.1 0.12 0 0.1 0.12\" size=\"0.09\"/>"
-          "<geom type=\"sphere\" pos=\"0 0 0.38\" size=\"0.1\"/>"
-          "<body pos=\"0 0 -0.05\"><joint name=\"waist_y\" axis=\"0 1 0\" range=\"-60 30\"/>"
-          "<joint name=\"waist_z\" axis=\"0 0 1\" range=\"-45 45\"/>"
-          "<joint name=\"waist_x\" axis=\"1 0 0\" range=\"-30 30\"/>"
-          "<geom type=\"capsule\" fromto=\"0 -0.08 -0.1 0 0.08 -0.1\" size=\"0.09\"/>";
+  text +=
+      "<geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 1.12\" euler=\"0 8 5\"><freejoint/>"
+      "<geom type=\"capsule\" fromto=\"0 -0.1 0.12 0 0.1 0.12\" size=\"0.09\"/>"
+      "<geom type=\"sphere\" pos=\"0 0 0.38\" size=\"0.1\"/>"
+      "<body pos=\"0 0 -0.05\"><joint name=\"waist_y\" axis=\"0 1 0\" range=\"-60 30\"/>"
+      "<joint name=\"waist_z\" axis=\"0 0 1\" range=\"-45 45\"/>"
+      "<joint name=\"waist_x\" axis=\"1 0 0\" range=\"-30 30\"/>"
+      "<geom type=\"capsule\" fromto=\"0 -0.08 -0.1 0 0.08 -0.1\" size=\"0.09\"/>";
   for (const int side : {-1, 1}) text += humanoid_limb(true, side);
   text += "</body>";
   for (const int side : {-1, 1}) text += humanoid_limb(false, side);
@@ -173,29 +173,31 @@ inline std::string mechanism_text(const MujocoScene& scene) {
     text += "<body name=\"arm" + n + "\" pos=\"" + x + " 0 1\"><joint name=\"a" + n +
             "\" type=\"hinge\" axis=\"0 1 0\" frictionloss=\"0.3\" limited=\"true\" "
             "range=\"-40 20\" damping=\"0.1\"/><geom type=\"capsule\" size=\"0.03\" "
-            "fromto=\"0 0 0 0.1 0 -0.3\"/><body name=\"fore" + n +
-            "\" pos=\"0.1 0 -0.3\"><joint name=\"b" + n +
+            "fromto=\"0 0 0 0.1 0 -0.3\"/><body name=\"fore" +
+            n + "\" pos=\"0.1 0 -0.3\"><joint name=\"b" + n +
             "\" type=\"hinge\" axis=\"1 0 0\" armature=\"0.01\"/>"
             "<geom type=\"capsule\" size=\"0.03\" fromto=\"0 0 0 0 0.2 -0.2\"/></body></body>";
   }
-  text += "<body name=\"swing\" pos=\"0 0.8 1\"><joint name=\"ball\" type=\"ball\" limited=\"true\" "
-          "range=\"0 20\"/><geom type=\"capsule\" size=\"0.04\" fromto=\"0 0 0 0.3 0 -0.1\"/></body>";
-  text += "<body name=\"slab\" pos=\"0.9 0.6 0.4\" euler=\"10 20 30\"><freejoint/>"
-          "<geom type=\"box\" size=\"0.1 0.1 0.05\"/></body>"
-          "<body name=\"brick\" pos=\"0.9 0.9 0.4\"><freejoint/>"
-          "<geom type=\"box\" size=\"0.1 0.05 0.05\"/></body>"
-          "<body name=\"rail\" pos=\"-0.5 0 0.3\"><joint name=\"rail\" type=\"slide\" axis=\"0 0 1\"/>"
-          "<geom type=\"sphere\" size=\"0.05\"/></body></worldbody><equality>"
-          "<connect body1=\"slab\" body2=\"brick\" anchor=\"0 0.15 0\"/>"
-          "<weld body1=\"brick\" body2=\"fore2\"/><connect body1=\"rail\" anchor=\"0 0 0.1\"/>"
-          "<joint joint1=\"a0\" joint2=\"b1\" polycoef=\"0.1 0.5 0 0 0\"/>"
-          "<joint joint1=\"b0\" polycoef=\"0.2 0 0 0 0\"/>"
-          "</equality><tendon>"
-          "<fixed name=\"three\" limited=\"true\" range=\"-0.3 0.3\" frictionloss=\"0.5\">"
-          "<joint joint=\"a0\" coef=\"1\"/><joint joint=\"a1\" coef=\"-0.7\"/>"
-          "<joint joint=\"a2\" coef=\"0.4\"/></fixed>"
-          "<fixed name=\"two\" limited=\"true\" range=\"-0.1 0.5\"><joint joint=\"b1\" coef=\"1\"/>"
-          "<joint joint=\"b2\" coef=\"1\"/></fixed></tendon></mujoco>";
+  text +=
+      "<body name=\"swing\" pos=\"0 0.8 1\"><joint name=\"ball\" type=\"ball\" limited=\"true\" "
+      "range=\"0 20\"/><geom type=\"capsule\" size=\"0.04\" fromto=\"0 0 0 0.3 0 -0.1\"/></body>";
+  text +=
+      "<body name=\"slab\" pos=\"0.9 0.6 0.4\" euler=\"10 20 30\"><freejoint/>"
+      "<geom type=\"box\" size=\"0.1 0.1 0.05\"/></body>"
+      "<body name=\"brick\" pos=\"0.9 0.9 0.4\"><freejoint/>"
+      "<geom type=\"box\" size=\"0.1 0.05 0.05\"/></body>"
+      "<body name=\"rail\" pos=\"-0.5 0 0.3\"><joint name=\"rail\" type=\"slide\" axis=\"0 0 1\"/>"
+      "<geom type=\"sphere\" size=\"0.05\"/></body></worldbody><equality>"
+      "<connect body1=\"slab\" body2=\"brick\" anchor=\"0 0.15 0\"/>"
+      "<weld body1=\"brick\" body2=\"fore2\"/><connect body1=\"rail\" anchor=\"0 0 0.1\"/>"
+      "<joint joint1=\"a0\" joint2=\"b1\" polycoef=\"0.1 0.5 0 0 0\"/>"
+      "<joint joint1=\"b0\" polycoef=\"0.2 0 0 0 0\"/>"
+      "</equality><tendon>"
+      "<fixed name=\"three\" limited=\"true\" range=\"-0.3 0.3\" frictionloss=\"0.5\">"
+      "<joint joint=\"a0\" coef=\"1\"/><joint joint=\"a1\" coef=\"-0.7\"/>"
+      "<joint joint=\"a2\" coef=\"0.4\"/></fixed>"
+      "<fixed name=\"two\" limited=\"true\" range=\"-0.1 0.5\"><joint joint=\"b1\" coef=\"1\"/>"
+      "<joint joint=\"b2\" coef=\"1\"/></fixed></tendon></mujoco>";
   return text;
 }
 

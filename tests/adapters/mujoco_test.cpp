@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "engines/mujoco_models.hpp"
+#include "carom/compiled.hpp"
+
 #include "support/catch.hpp"
+
+#include "engines/mujoco_models.hpp"
 
 // Calls of malloc, which Eigen and operator new come down to, where no sanitizer is in the way.
 static long allocation_count = 0;
@@ -36,8 +39,11 @@ namespace mujoco_test {
 
 using carom::Index, carom::MujocoLaw, carom::MujocoOutcome, carom::MujocoStepper;
 using carom::MujocoVerdict;
+using carom::examples::gripper_text, carom::examples::humanoid_text;
 using carom::examples::load_mujoco, carom::examples::make_mujoco, carom::examples::MujocoData;
-using carom::examples::MujocoModel, carom::examples::MujocoScene;
+using carom::examples::mechanism_text, carom::examples::MujocoModel;
+using carom::examples::MujocoScene, carom::examples::pile_text, carom::examples::slope_text;
+using carom::examples::tilt;
 using Eigen::VectorXd;
 
 namespace {
@@ -50,12 +56,12 @@ VectorXd numbers(const mjtNum* from, int count) {
 
 /// The largest difference of carom's answer from MuJoCo's over a run, and what was met on it.
 struct Comparison {
-  double acceleration = 0;      ///< ‖qacc − MuJoCo's‖/‖MuJoCo's‖
-  double force = 0;             ///< the same for qfrc_constraint
-  double row_force = 0;         ///< efc_force by MuJoCo's law of our qacc, relative
-  int unanswered = 0, rows = 0; ///< steps without a solved problem; most rows
+  double acceleration = 0;       ///< ‖qacc − MuJoCo's‖/‖MuJoCo's‖
+  double force = 0;              ///< the same for qfrc_constraint
+  double row_force = 0;          ///< efc_force by MuJoCo's law of our qacc, relative
+  int unanswered = 0, rows = 0;  ///< steps without a solved problem; most rows
   std::vector<bool> types = std::vector<bool>(8, false);
-  bool three_bodies = false;    ///< fewer bodies than trees, as a tendon has merged some
+  bool three_bodies = false;  ///< fewer bodies than trees, as a tendon has merged some
 };
 
 /// Efforts that keep a mechanism busy.
@@ -85,8 +91,8 @@ Comparison compare(const std::string& text, int steps, bool excited) {
     };
     worst.acceleration =
         std::max(worst.acceleration, difference(ours->qacc, theirs->qacc, model->nv));
-    worst.force = std::max(
-        worst.force, difference(ours->qfrc_constraint, theirs->qfrc_constraint, model->nv));
+    worst.force = std::max(worst.force,
+                           difference(ours->qfrc_constraint, theirs->qfrc_constraint, model->nv));
     worst.rows = std::max(worst.rows, ours->nefc);
     for (int row = 0; row < ours->nefc; ++row) worst.types[std::size_t(ours->efc_type[row])] = true;
     if (ours->nefc > 0) {
@@ -143,11 +149,12 @@ TEST_CASE("mujoco: a pile's qacc is MuJoCo's, by cone, dimension, impratio and s
       MujocoScene scene;
       scene.cone = cone;
       scene.condim = condim;
+      scene.time_step = 0.004;
       scene.impratio = condim == 1 || condim == 4 ? 1 : 10;
       for (const char* jacobian : {"dense", "sparse"}) {
         scene.jacobian = jacobian;
         CAPTURE(cone, condim, jacobian);
-        const Comparison worst = compare(pile_text(scene, 6), 150, false);
+        const Comparison worst = compare(pile_text(scene, 6), 80, false);
         CHECK(worst.rows > (condim == 1 ? 4 : 20));
         check_same(worst);
         scene.impratio = 11 - scene.impratio;
@@ -163,7 +170,7 @@ TEST_CASE("mujoco: qacc under limits, equalities, dry friction and tendons is Mu
       MujocoScene scene;
       scene.cone = cone;
       scene.jacobian = jacobian;
-      const Comparison worst = compare(mechanism_text(scene), 300, true);
+      const Comparison worst = compare(mechanism_text(scene), 200, true);
       CAPTURE(cone, jacobian);
       check_same(worst);
       for (const int type : {mjCNSTR_EQUALITY, mjCNSTR_FRICTION_DOF, mjCNSTR_FRICTION_TENDON,
@@ -179,7 +186,7 @@ TEST_CASE("mujoco: a humanoid's qacc is MuJoCo's along its fall", "[adapters][or
   MujocoScene scene;
   for (const std::string cone : {"elliptic", "pyramidal"}) {
     scene.cone = cone;
-    const Comparison worst = compare(humanoid_text(scene), 400, false);
+    const Comparison worst = compare(humanoid_text(scene), 300, false);
     CAPTURE(cone);
     check_same(worst);
     CHECK(worst.types[mjCNSTR_LIMIT_JOINT]);
@@ -219,7 +226,8 @@ TEST_CASE("mujoco: rows of friction that move nothing leave the cone, whatever i
   for (const std::string cone : {"elliptic", "pyramidal"}) {
     scene.cone = cone;
     scene.condim = 6;
-    std::string text = mujoco_head(scene, "0.6 0.02 0.01") + "<geom type=\"plane\" size=\"9 9 1\"/>";
+    std::string text =
+        mujoco_head(scene, "0.6 0.02 0.01") + "<geom type=\"plane\" size=\"9 9 1\"/>";
     double x = 0;
     for (const std::string& joint : joints) {
       text += "<body pos=\"" + std::to_string(x += 1) + " 0 0.098\">" + joint +
@@ -263,8 +271,8 @@ TEST_CASE("mujoco: a block on a slope slides as Coulomb says, whatever its headi
         CHECK(solved);
         const double sine = std::sin(slope * degree), cosine = std::cos(slope * degree);
         const double exact = std::max(0.0, time * 9.81 * (sine - mu * cosine));
-        const double along = data->qvel[0] * std::cos(heading * degree) +
-                             data->qvel[1] * std::sin(heading * degree);
+        const double along =
+            data->qvel[0] * std::cos(heading * degree) + data->qvel[1] * std::sin(heading * degree);
         CHECK(std::abs(along - exact) < 1e-9);
         CHECK(numbers(data->qvel + 2, 4).norm() < 1e-9);  // neither lifts, nor tips, nor yaws
         if (exact == 0) CHECK(std::hypot(data->qpos[0], data->qpos[1]) < 1e-12);
@@ -395,7 +403,8 @@ TEST_CASE("mujoco: bad states are reported, and the data kept", "[adapters][inpu
   const MujocoData data = make_mujoco(model);
   MujocoStepper stepper;
   for (int i = 0; i < 100; ++i) CHECK(stepper.step(model.get(), data.get()).answered());
-  const VectorXd position = numbers(data->qpos, model->nq), velocity = numbers(data->qvel, model->nv);
+  const VectorXd position = numbers(data->qpos, model->nq),
+                 velocity = numbers(data->qvel, model->nv);
   const double time = data->time;
   const auto check_kept = [&](MujocoVerdict verdict, mjtNum* number, double bad) {
     const mjtNum good = *number;
@@ -426,7 +435,8 @@ TEST_CASE("mujoco: friction on a normal that moves nothing is refused in words",
           "[adapters][input]") {
   const std::string text =
       "<mujoco><worldbody><geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 0.099\">"
-      "<joint type=\"slide\" axis=\"1 0 0\"/><geom type=\"sphere\" size=\"0.1\"/></body></worldbody>"
+      "<joint type=\"slide\" axis=\"1 0 0\"/><geom type=\"sphere\" "
+      "size=\"0.1\"/></body></worldbody>"
       "</mujoco>";
   const MujocoModel model = load_mujoco(text);
   const MujocoData data = make_mujoco(model);
@@ -442,8 +452,7 @@ TEST_CASE("mujoco: friction on a normal that moves nothing is refused in words",
 
 TEST_CASE("mujoco: options out of range are refused, naming them", "[adapters][input]") {
   CHECK(MujocoStepper::check({}).empty());
-  CHECK(MujocoStepper::check({.tolerance = 0}) ==
-        "tolerance: expected a finite number > 0, got 0");
+  CHECK(MujocoStepper::check({.tolerance = 0}) == "tolerance: expected a finite number > 0, got 0");
   CHECK(MujocoStepper::check({.correction = 1.5}) ==
         "correction: expected a number in [0, 1], got 1.5");
   CHECK_THROWS_AS(MujocoStepper({.tolerance = -1}), std::invalid_argument);

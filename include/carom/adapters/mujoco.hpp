@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <mujoco/mujoco.h>
 
 #include "carom/adapters/detail/mujoco_memory.hpp"
@@ -12,10 +11,6 @@
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
 #include "carom/solvers/sap.hpp"
-
-#ifdef CAROM_COMPILED
-#include "carom/compiled.hpp"
-#endif
 
 namespace carom::inline CAROM_ABI {
 
@@ -202,13 +197,13 @@ inline void give_margin(mjModel& model, double margin) {
 inline MujocoVerdict MujocoStepper::inspect(const mjModel& model, const mjData& data) noexcept {
   const int rows = data.nefc;
   const bool sparse = mj_isSparse(&model) != 0;
-  const Index entries = !sparse ? Index(rows) * model.nv
+  const Index entries = !sparse    ? Index(rows) * model.nv
                         : rows > 0 ? data.efc_J_rowadr[rows - 1] + data.efc_J_rownnz[rows - 1]
                                    : 0;
-  const bool sound = is_sound(data.qvel, model.nv) && is_sound(data.qacc_smooth, model.nv) &&
-                     is_sound(data.efc_J, entries) && is_sound(data.qM, model.nM) &&
-                     std::all_of(data.efc_aref, data.efc_aref + rows,
-                                 [](mjtNum x) { return std::isfinite(x); });
+  const bool sound =
+      is_sound(data.qvel, model.nv) && is_sound(data.qacc_smooth, model.nv) &&
+      is_sound(data.efc_J, entries) && is_sound(data.qM, model.nM) &&
+      std::all_of(data.efc_aref, data.efc_aref + rows, [](mjtNum x) { return std::isfinite(x); });
   if (!sound) return MujocoVerdict::not_finite;
   const bool definite = std::all_of(data.qLDiagInv, data.qLDiagInv + model.nv,
                                     [](mjtNum x) { return x > 0 && x < 1 / mjMINVAL; });
@@ -244,8 +239,8 @@ inline void MujocoStepper::solve_problem(const mjModel& model, const mjData& dat
   report = {SolveStatus::converged, 0, 0, options_.tolerance, 0};
   if (problem.impulse_count() == 0) return;
   if (options_.law == MujocoLaw::soft) {
-    const bool warm = (model.opt.disableflags & mjDSBL_WARMSTART) == 0 &&
-                      is_sound(data.qacc_warmstart, model.nv);
+    const bool warm =
+        (model.opt.disableflags & mjDSBL_WARMSTART) == 0 && is_sound(data.qacc_warmstart, model.nv);
     if (warm) posed_.gather(model, data.qacc_warmstart, model.opt.timestep, velocity_);
     report = sap_.solve(problem, velocity_);
     impulse_ = sap_.impulse();

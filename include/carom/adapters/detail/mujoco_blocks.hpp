@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-
 #include <mujoco/mujoco.h>
 
 #include "carom/core/scalar.hpp"

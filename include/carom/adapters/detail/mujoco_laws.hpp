@@ -21,9 +21,9 @@ inline constexpr int mujoco_row_limit = 10;
 struct MujocoLaw {
   WeightedConstraint<double> law;
   Eigen::Matrix<double, 6, mujoco_row_limit> combination;  ///< C; zero beyond the law's rows
-  Index block;   ///< among the step's
-  Index number;  ///< of the contact or constraint of the problem
-  bool contact;  ///< A friction cone that is one of the problem's contacts, else a constraint.
+  Index block;                                             ///< among the step's
+  Index number;   ///< of the contact or constraint of the problem
+  bool contact;   ///< A friction cone that is one of the problem's contacts, else a constraint.
   bool solvable;  ///< False where a normal that moves nothing bounds friction.
 
   [[nodiscard]] int rows() const noexcept { return law.set.rows; }
@@ -33,8 +33,8 @@ struct MujocoLaw {
 
 /// Writes the laws of blocks.
 ///
-/// MuJoCo's own law is the convex one: with v̂ = J v + δt a_ref and R = efc_R, rows of equalities are
-/// free, friction loss is a box, limits and facets of pyramids are half lines, and an elliptic
+/// MuJoCo's own law is the convex one: with v̂ = J v + δt a_ref and R = efc_R, rows of equalities
+/// are free, friction loss is a box, limits and facets of pyramids are half lines, and an elliptic
 /// contact is a cone whose μ_i² R_i agree, which makes it round in scaled rows.
 class MujocoLawWriter {
  public:
@@ -68,8 +68,7 @@ class MujocoLawWriter {
     clear(result);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool held = block.type == mjCNSTR_EQUALITY;
-    const bool rubs =
-        block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON;
+    const bool rubs = block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON;
     ImpulseSet<double>& set = result.law.set;
     for (int k = offset; k < std::min(block.rows, offset + 6); ++k) {
       const int row = block.first_row + k;
@@ -189,8 +188,7 @@ class MujocoLawWriter {
   void add_row(const MujocoBlock& block, int i, double share, int row,
                MujocoLaw& result) const noexcept {
     if (!is_pyramid(block)) {
-      result.combination(row, 1 + i) =
-          i < 0 ? share : share * data_->contact[block.id].friction[i];
+      result.combination(row, 1 + i) = i < 0 ? share : share * data_->contact[block.id].friction[i];
       return;
     }
     const int facet = 2 * std::max(i, 0);

@@ -158,9 +158,8 @@ class MujocoProblem {
       law_.number = alone ? problem_.add_contact(first, sides_[0], contact)
                           : problem_.add_contact(first, sides_[0], second, sides_[1], contact);
     } else {
-      law_.number = alone
-                        ? problem_.add_constraint(first, sides_[0], law_.law)
-                        : problem_.add_constraint(first, sides_[0], second, sides_[1], law_.law);
+      law_.number = alone ? problem_.add_constraint(first, sides_[0], law_.law)
+                          : problem_.add_constraint(first, sides_[0], second, sides_[1], law_.law);
     }
     laws_.push_back(law_);
   }
