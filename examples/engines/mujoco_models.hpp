@@ -104,7 +104,7 @@ inline std::string pile_text(const MujocoScene& scene, int count) {
   for (int i = 0; i < count; ++i) {
     const double x = 0.3 * (i % 2) - 0.15, y = 0.3 * (i / 2 % 2) - 0.15;
     text += "<body pos=\"" + std::to_string(x) + ' ' + std::to_string(y) + ' ' +
-            std::to_string(0.12 + 0.25 * (i / 4)) + "\" euler=\"" + std::to_string(20 * i) +
+            std::to_string(0.17 + 0.36 * (i / 4)) + "\" euler=\"" + std::to_string(20 * i) +
             " 30 10\"><freejoint/><geom type=\"" + shapes[std::size_t(i % 5)] +
             "\" density=\"1000\"/></body>";
   }

@@ -89,19 +89,17 @@ struct [[nodiscard]] MujocoOutcome {
 /// them negative where the force is in the cone and not in the pyramid.
 ///
 /// Contacts exist in MuJoCo only within the geometries' margin, and a rigid one keeps its gap at
-/// zero, where rounding decides: give geometries a margin of a millimetre, see give_margin().
-/// Restitution is none.
+/// zero, where rounding decides: give geometries a margin, a millimetre and no less than bodies
+/// approach in a step, see give_margin(). Restitution is none.
 /// @note  Allocates nothing once it has seen a step with as many contacts of the same pattern.
 class MujocoStepper {
  public:
   explicit MujocoStepper(const MujocoOptions& options = {})
-      : options_(options),
+      : options_(accepted(options)),
         sap_({.law = FrictionLaw::convex, .tolerance = options.tolerance}),
         coulomb_({.law = FrictionLaw::coulomb,
                   .compliance = Compliance::rigid,
-                  .tolerance = options.tolerance}) {
-    detail::reject_if(check(options));
-  }
+                  .tolerance = options.tolerance}) {}
   [[nodiscard]] const MujocoOptions& options() const noexcept { return options_; }
 
   /// What the constructor would object to, or nothing.
@@ -153,6 +151,10 @@ class MujocoStepper {
   }
 
  private:
+  [[nodiscard]] static const MujocoOptions& accepted(const MujocoOptions& options) {
+    detail::reject_if(check(options));
+    return options;
+  }
   [[nodiscard]] static MujocoOutcome refuse(MujocoVerdict verdict) noexcept {
     return {verdict, {}};
   }
