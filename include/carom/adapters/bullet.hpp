@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <btBulletDynamicsCommon.h>
 #include <limits>
 #include <string>
 
-#include <btBulletDynamicsCommon.h>
 #include <Eigen/Geometry>
 
 #include "carom/adapters/detail/bullet_bodies.hpp"
@@ -45,9 +45,8 @@ class BulletSolver : public btConstraintSolver {
   /// @throws std::invalid_argument  naming the option.
   explicit BulletSolver(const BulletOptions& options = {})
       : options_(options),
-        solver_({.law = options.law,
-                 .compliance = options.compliance,
-                 .tolerance = options.tolerance}),
+        solver_(
+            {.law = options.law, .compliance = options.compliance, .tolerance = options.tolerance}),
         mover_({.tolerance = 1e-8}) {
     detail::reject_if(check(options));
   }
@@ -118,8 +117,8 @@ class BulletSolver : public btConstraintSolver {
       const MatrixX<double> inertia = body.inertia.asDiagonal();
       body.index = problem_.add_body(inertia, body.velocity + body.thrust);
     }
-    const bool remembers = contacts_.add_to(problem_, bodies_, options_,
-                                            double(info.m_restitutionVelocityThreshold));
+    const bool remembers =
+        contacts_.add_to(problem_, bodies_, options_, double(info.m_restitutionVelocityThreshold));
     joints_.add_to(problem_, bodies_, info, options_.joint_softness);
     contacts_.find_constraints(problem_);
     for (const detail::BulletPoint& p : contacts_.points()) {

@@ -35,9 +35,9 @@ struct JointBlock {
   std::array<int, 2> slots;
   int first_row, rows;
   std::array<CoordinateRows, 2> sides;
-  Vector<double, 6> held;   ///< J of the parts no impulse changes
-  Vector<double, 6> weight; ///< W_ii [1/kg, 1/(kg·m²)]
-  Index constraint = -1;    ///< in the problem; −1: both sides are immobile
+  Vector<double, 6> held;    ///< J of the parts no impulse changes
+  Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
+  Index constraint = -1;     ///< in the problem; −1: both sides are immobile
 
   [[nodiscard]] bool moves() const noexcept { return sides[0].cols() + sides[1].cols() > 0; }
 };
@@ -134,7 +134,8 @@ class BulletJoints {
       rows_.resize(std::size_t(first));
       return;
     }
-    for (int i = 0; i < count; i += 6) append_block(joint, slots, first + i, std::min(6, count - i), bodies);
+    for (int i = 0; i < count; i += 6)
+      append_block(joint, slots, first + i, std::min(6, count - i), bodies);
   }
   void refuse(const btTypedConstraint& joint, int row) {
     ++refused_;

@@ -26,8 +26,8 @@ struct BulletOptions {
   /// Whether contacts give way: rigid holds positions to what penetration is allowed, given takes
   /// the stiffness below. Convex and given together are the fastest, a few Newton steps on bodies.
   Compliance compliance = Compliance::rigid;
-  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with a
-  /// stiffness and damping of their own keep those, under either compliance.
+  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
+  /// a stiffness and damping of their own keep those, under either compliance.
   double stiffness = std::numeric_limits<double>::infinity();
   /// τ_d [s], ≥ 0: dissipation of contacts that give way.
   double dissipation_time = 0;
@@ -82,8 +82,8 @@ struct BulletReport {
   bool impacts_cut = false;  ///< Whether impact_limit was met.
   int projections = 0;       ///< Groups moved out of penetration.
   double penetration = 0;    ///< The deepest one found [m].
-  int refused = 0;    ///< Bodies, points and joints left out for numbers that make no sense.
-  std::string fault;  ///< The first of them: which, expected and got.
+  int refused = 0;           ///< Bodies, points and joints left out for numbers that make no sense.
+  std::string fault;         ///< The first of them: which, expected and got.
 
   [[nodiscard]] bool converged() const noexcept {
     return status == SolveStatus::converged && refused == 0;
