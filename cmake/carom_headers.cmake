@@ -178,4 +178,10 @@ set(CAROM_HEADERS
 )
 # One header per foreign library, for those who have it; carom.hpp leaves them out.
 set(CAROM_ADAPTER_HEADERS
+  include/carom/adapters/bullet.hpp
+  include/carom/adapters/detail/bullet_bodies.hpp
+  include/carom/adapters/detail/bullet_contacts.hpp
+  include/carom/adapters/detail/bullet_impacts.hpp
+  include/carom/adapters/detail/bullet_joints.hpp
+  include/carom/adapters/detail/bullet_options.hpp
 )
