@@ -216,7 +216,8 @@ inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
         scene.add_sphere(0.5, mass, at.getOrigin(), material).setRollingFriction(btScalar(0.05));
         break;
       case 2:
-        scene.add(std::make_unique<btCylinderShapeZ>(triple(0.4, 0.4, 0.5)), mass, at, material);
+        scene.add(std::make_unique<btCylinderShapeZ>(triple(0.4, 0.4, 0.5)), mass, at, material)
+            .setRollingFriction(btScalar(0.05));
         break;
       default:
         scene.add_box(triple(0.5, 0.5, 0.45), mass, at, material);
@@ -224,13 +225,18 @@ inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
   }
 }
 
-/// Towers of boxes on the ground, five high: about 8 contact points per box.
-inline void add_towers(BulletScene& scene, int boxes) {
+/// A wall of cubes in bond, each above a joint of the row below: about 8 contact points per cube.
+inline void add_wall(BulletScene& scene, int boxes) {
   scene.add_ground();
+  const int width = std::max(2, int(std::sqrt(0.8 * boxes)));
+  int row = 0, place = 0;
   for (int i = 0; i < boxes; ++i) {
-    const int tower = i / 5, height = i % 5;
-    scene.add_box(triple(0.5, 0.5, 0.5), 1,
-                  at_point(1.5 * (tower % 10), 1.5 * (tower / 10), 0.5 + height));
+    const double shift = row % 2 == 0 ? 0 : 0.5;
+    scene.add_box(triple(0.5, 0.5, 0.5), 1, at_point(1.02 * (place + shift), 0, 0.5 + row));
+    if (++place == width - row % 2) {
+      place = 0;
+      ++row;
+    }
   }
 }
 

@@ -174,9 +174,11 @@ TEST_CASE("bullet: impulses at rest are the weights over the step", "[adapters][
           std::min(manifold.getBody0()->getUserIndex(), manifold.getBody1()->getUserIndex());
       carried[std::size_t(lower)] += double(point.m_appliedImpulse);
     });
-    CHECK(carried[0] == Approx((2 + 4 + 8) * gravity * dt).epsilon(1e-5));
-    CHECK(carried[1] == Approx((4 + 8) * gravity * dt).epsilon(1e-5));
-    CHECK(carried[2] == Approx(8 * gravity * dt).epsilon(1e-5));
+    // Springs still swing a little after 2 s.
+    const double error = compliance == carom::Compliance::rigid ? 1e-5 : 2e-4;
+    CHECK(carried[0] == Approx((2 + 4 + 8) * gravity * dt).epsilon(error));
+    CHECK(carried[1] == Approx((4 + 8) * gravity * dt).epsilon(error));
+    CHECK(carried[2] == Approx(8 * gravity * dt).epsilon(error));
     CHECK(carried[3] == 0);
   }
 }
@@ -268,7 +270,8 @@ TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints"
   World world({}, 0);
   const carom::examples::BulletMaterial ivory{.friction = 0, .restitution = 1};
   for (int i = 0; i < 4; ++i) {
-    btRigidBody& ball = world.add_sphere(0.1, 1, triple(0.2 * i, 0, 0), ivory);
+    // A little closer than they touch: Bullet has no points for spheres that rounding keeps apart.
+    btRigidBody& ball = world.add_sphere(0.1, 1, triple(0.19999 * i, 0, 0), ivory);
     world.add_joint(std::make_unique<btPoint2PointConstraint>(ball, triple(0, 0, 1)));
   }
   world.body(0).setLinearVelocity(triple(1, 0, 0));
@@ -287,7 +290,7 @@ TEST_CASE("bullet: a box that lands flat leaves flat, with its restitution", "[a
   for (const auto impact : {carom::BulletImpact::propagative, carom::BulletImpact::newton}) {
     World world({.impact = impact});
     world.add_ground();
-    btRigidBody& box = world.add_box(triple(0.5, 0.3, 0.2), 2, at_point(0, 0, 0.205),
+    btRigidBody& box = world.add_box(triple(0.5, 0.3, 0.2), 2, at_point(0, 0, 0.1995),
                                      {.friction = 0.5, .restitution = 0.5});
     box.setLinearVelocity(triple(0, 0, -2));
     world.step(dt);
@@ -526,6 +529,57 @@ TEST_CASE("bullet: a joint breaks at its threshold", "[adapters][joints]") {
   }
 }
 
+TEST_CASE("bullet: gyroscopic terms, damping and softness of joints mean what they mean to Bullet",
+          "[adapters][oracle]") {
+  struct Outcome {
+    Vector speed, spin;
+  };
+  // A step has one unknown at a time here, so Bullet's sweeps are exact.
+  const auto outcome = [](bool ours, const std::function<void(BulletScene&)>& build) {
+    std::unique_ptr<btConstraintSolver> solver;
+    if (ours) {
+      solver = std::make_unique<BulletSolver>();
+    } else {
+      solver = std::make_unique<btSequentialImpulseConstraintSolver>();
+    }
+    BulletScene scene(std::move(solver));
+    build(scene);
+    scene.run(dt, 3);
+    return Outcome{velocity(scene.body(0)), spin(scene.body(0))};
+  };
+  const auto spinning = [](int flags) {
+    return [flags](BulletScene& scene) {
+      btRigidBody& top = scene.add_box(triple(0.5, 0.2, 0.1), 2, at_point(0, 0, 0));
+      top.setFlags(flags);
+      top.setAngularVelocity(triple(6, 5, 4));
+    };
+  };
+  const auto hanging = [](double softness, double damping) {
+    return [softness, damping](BulletScene& scene) {
+      btRigidBody& ball = scene.add_sphere(0.1, 2, triple(0, 0, 0));
+      auto& joint =
+          scene.add_joint(std::make_unique<btPoint2PointConstraint>(ball, triple(0, 0, 0)));
+      if (softness > 0) joint.setParam(BT_CONSTRAINT_CFM, btScalar(softness));
+      joint.m_setting.m_damping = btScalar(damping);
+      scene.info().m_numIterations = 300;  // a soft row converges by its softness per iteration
+    };
+  };
+  const std::vector<std::function<void(BulletScene&)>> scenes = {
+      spinning(0),
+      spinning(BT_ENABLE_GYROSCOPIC_FORCE_EXPLICIT),
+      spinning(BT_ENABLE_GYROSCOPIC_FORCE_IMPLICIT_WORLD),
+      spinning(BT_ENABLE_GYROSCOPIC_FORCE_IMPLICIT_BODY),
+      hanging(0, 1),
+      hanging(0.7, 1),
+      hanging(0, 0.5)};
+  for (std::size_t i = 0; i < scenes.size(); ++i) {
+    CAPTURE(i);
+    const Outcome ours = outcome(true, scenes[i]), own = outcome(false, scenes[i]);
+    CHECK((ours.speed - own.speed).norm() <= 64 * kept * (1 + own.speed.norm()));
+    CHECK((ours.spin - own.spin).norm() <= 64 * kept * (1 + own.spin.norm()));
+  }
+}
+
 TEST_CASE("bullet: a pinched cube is held by just enough friction", "[adapters][scene]") {
   for (const double margin : {1.02, 0.9}) {
     World world;
@@ -554,16 +608,23 @@ TEST_CASE("bullet: a stack with its heaviest cube on top neither sinks nor shake
   CHECK(world.kinetic_energy() < 1e-6);
 }
 
-TEST_CASE("bullet: the convex law on compliant contact rests and slides too", "[adapters][scene]") {
-  World world({.law = carom::FrictionLaw::convex,
-               .compliance = carom::Compliance::given,
-               .stiffness = 1e6,
-               .dissipation_time = 0.01});
-  add_block_on_slope(world, pi / 6, 0.4, 0.5);
-  world.run(1.0 / 240, 480);
-  const double expected = 2 * gravity * (std::sin(pi / 6) - 0.5 * std::cos(pi / 6));
-  CHECK(velocity(world.body(1)).norm() == Approx(expected).epsilon(1e-2));
-  CHECK(world.report().converged());
+TEST_CASE("bullet: under the convex law what slides separates, and what is held stays",
+          "[adapters][scene]") {
+  World rigid({.law = carom::FrictionLaw::convex});
+  rigid.add_ground();
+  btRigidBody& cube =
+      rigid.add_box(triple(0.5, 0.5, 0.1), 1, at_point(0, 0, 0.1), {.friction = 0.4});
+  cube.setLinearVelocity(triple(3, 0, 0));
+  rigid.step(dt);
+  CHECK(velocity(cube).z() == Approx(0.4 * velocity(cube).x()).epsilon(1e-4));
+  World springs({.law = carom::FrictionLaw::convex,
+                 .compliance = carom::Compliance::given,
+                 .stiffness = 1e6,
+                 .dissipation_time = 0.01});
+  add_block_on_slope(springs, pi / 6, 0.4, 0.7);
+  springs.run(dt, 120);
+  CHECK(springs.report().converged());
+  CHECK(velocity(springs.body(1)).norm() < 1e-3);
 }
 
 TEST_CASE("bullet: a body whose numbers make no sense is left out and named",

@@ -36,6 +36,7 @@ struct BulletPoint {
   Vector3<double> struck = Vector3<double>::Zero();  ///< impulse of impacts
   Index first_impulse = -1;                          ///< place among the problem's impulses
 
+  [[nodiscard]] bool was_struck() const noexcept { return struck.z() > 0; }
   [[nodiscard]] bool is_constraint() const noexcept {
     return soft || set.shape != ImpulseShape::friction;
   }
@@ -281,13 +282,15 @@ class BulletContacts {
       }
       law = make_weighted(contact, dt, p.inverse_mass);
     } else {
-      law = make_weighted(CompliantContact<double>{.gap = p.gap,
-                                                   .stiffness = options.stiffness,
-                                                   .dissipation_time = options.dissipation_time,
-                                                   .friction = p.set.friction(0),
-                                                   .near_rigid = options.near_rigid,
-                                                   .relative_slip = options.relative_slip},
-                          dt, p.inverse_mass);
+      // What an impact found overlapping is moved apart, not pushed.
+      law = make_weighted(
+          CompliantContact<double>{.gap = p.was_struck() ? std::max(p.gap, 0.0) : p.gap,
+                                   .stiffness = options.stiffness,
+                                   .dissipation_time = options.dissipation_time,
+                                   .friction = p.set.friction(0),
+                                   .near_rigid = options.near_rigid,
+                                   .relative_slip = options.relative_slip},
+          dt, p.inverse_mass);
     }
     law.bias_velocity -= p.held.head<3>();
     law.bias_velocity.x() += p.motion[0];
