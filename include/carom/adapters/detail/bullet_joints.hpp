@@ -134,9 +134,10 @@ class BulletJoints {
       rows_.resize(std::size_t(first));
       return;
     }
-    for (int i = 0; i < count; i += 6)
+    for (int i = 0; i < count; i += 6) {
       append_block(joint, slots, first + i, std::min(6, count - i), bodies);
-    blocks_.back().damping = damping;
+      blocks_.back().damping = damping;
+    }
   }
   void refuse(const btTypedConstraint& joint, int row) {
     ++refused_;
