@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <btBulletDynamicsCommon.h>
 #include <limits>
 #include <string>
 
-#include <btBulletDynamicsCommon.h>
 #include <Eigen/Geometry>
 
 #include "carom/adapters/detail/bullet_bodies.hpp"
@@ -15,10 +15,6 @@
 #include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/contact/position_projection.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
-
-#ifdef CAROM_COMPILED
-#include "carom/compiled.hpp"
-#endif
 
 namespace carom::inline CAROM_ABI {
 
@@ -35,6 +31,9 @@ namespace carom::inline CAROM_ABI {
 /// motion, stiffness and damping of points, all joints by their getInfo2 rows with motors, limits,
 /// softness, breaking thresholds and feedback. Impulses are left on the manifold points and joints.
 ///
+/// With the library target carom::compiled include carom/compiled.hpp too: the solvers then come
+/// from there.
+///
 /// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
 /// are corrected by positions), m_erp2 but for points that have a softness, m_frictionERP, friction
 /// anchors, multi-bodies and soft bodies, which count as immobile.
@@ -44,13 +43,10 @@ class BulletSolver : public btConstraintSolver {
  public:
   /// @throws std::invalid_argument  naming the option.
   explicit BulletSolver(const BulletOptions& options = {})
-      : options_(options),
-        solver_({.law = options.law,
-                 .compliance = options.compliance,
-                 .tolerance = options.tolerance}),
-        mover_({.tolerance = 1e-8}) {
-    detail::reject_if(check(options));
-  }
+      : options_(checked(options)),
+        solver_(
+            {.law = options.law, .compliance = options.compliance, .tolerance = options.tolerance}),
+        mover_({.tolerance = 1e-8}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
   /// The last step of the world; a group solved outside of one adds to it.
@@ -93,6 +89,10 @@ class BulletSolver : public btConstraintSolver {
   }
 
  private:
+  [[nodiscard]] static const BulletOptions& checked(const BulletOptions& options) {
+    detail::reject_if(check(options));
+    return options;
+  }
   void refuse(int count, const std::string& fault) {
     report_.refused += count;
     if (report_.fault.empty()) report_.fault = fault;
@@ -118,9 +118,9 @@ class BulletSolver : public btConstraintSolver {
       const MatrixX<double> inertia = body.inertia.asDiagonal();
       body.index = problem_.add_body(inertia, body.velocity + body.thrust);
     }
-    const bool remembers = contacts_.add_to(problem_, bodies_, options_,
-                                            double(info.m_restitutionVelocityThreshold));
-    joints_.add_to(problem_, bodies_, info, options_.joint_softness);
+    const bool remembers =
+        contacts_.add_to(problem_, bodies_, options_, double(info.m_restitutionVelocityThreshold));
+    joints_.add_to(problem_, bodies_, options_.joint_softness);
     contacts_.find_constraints(problem_);
     for (const detail::BulletPoint& p : contacts_.points()) {
       report_.penetration = std::max(report_.penetration, -p.gap);
@@ -177,18 +177,23 @@ class BulletSolver : public btConstraintSolver {
     joints_.write_back(problem_, impulse_, double(info.m_timeStep));
   }
 
-  /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow.
+  /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow; of
+  /// contacts that give way those that an impact found overlapping.
   void separate() {
+    if (problem_.contact_count() == 0) return;
+    const bool rigid = options_.compliance == Compliance::rigid;
     const double allowed = options_.allowed_penetration;
-    if (options_.compliance != Compliance::rigid || problem_.contact_count() == 0) return;
     gaps_.resize(problem_.contact_count());
     double deepest = 0;
     for (const detail::BulletPoint& p : contacts_.points()) {
       if (p.is_constraint()) continue;
-      gaps_(p.first_impulse / 3) = p.gap + allowed / 2;
-      deepest = std::max(deepest, -p.gap);
+      const bool moved = rigid || p.was_struck();
+      gaps_(p.first_impulse / 3) = rigid   ? p.gap + allowed / 2
+                                   : moved ? p.gap
+                                           : std::max(p.gap, 0.0);
+      if (moved) deepest = std::max(deepest, -p.gap);
     }
-    if (deepest <= allowed) return;
+    if (deepest <= (rigid ? allowed : 0)) return;
     ++report_.projections;
     write_position_problem(problem_, gaps_, 1e-6, moves_);
     hold_joints();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <btBulletDynamicsCommon.h>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <btBulletDynamicsCommon.h>
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
@@ -38,11 +38,11 @@ using Coordinates = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
 struct BulletBody {
   btRigidBody* body = nullptr;
   bool refused = false;
-  Index index = -1;                                       ///< in the problem; −1: no coordinates
+  Index index = -1;  ///< in the problem; −1: no coordinates
   Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6> basis;  ///< orthonormal columns
-  Coordinates inertia;                                    ///< [kg, kg·m²], > 0
-  Coordinates velocity;                                   ///< y before the step
-  Coordinates thrust;                                     ///< change of y by outer forces
+  Coordinates inertia;                                      ///< [kg, kg·m²], > 0
+  Coordinates velocity;                                     ///< y before the step
+  Coordinates thrust;                                       ///< change of y by outer forces
   BodyVelocity held = BodyVelocity::Zero();
 
   [[nodiscard]] BodyVelocity moves(const Coordinates& y) const { return held + basis * y; }
@@ -125,9 +125,9 @@ class BulletBodies {
     bool all = std::isfinite(body.getInvMass());
     for (int i = 0; i < 3; ++i) all = all && from_bullet(at.getBasis()[i]).allFinite();
     for (const btVector3& x :
-         {at.getOrigin(), body.getLinearVelocity(), body.getAngularVelocity(),
-          body.getTotalForce(), body.getTotalTorque(), body.getInvInertiaDiagLocal(),
-          body.getLinearFactor(), body.getAngularFactor()}) {
+         {at.getOrigin(), body.getLinearVelocity(), body.getAngularVelocity(), body.getTotalForce(),
+          body.getTotalTorque(), body.getInvInertiaDiagLocal(), body.getLinearFactor(),
+          body.getAngularFactor()}) {
       all = all && from_bullet(x).allFinite();
     }
     return all;

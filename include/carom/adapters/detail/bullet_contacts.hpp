@@ -9,8 +9,8 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/adapters/detail/bullet_bodies.hpp"
+#include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
@@ -30,12 +30,13 @@ struct BulletPoint {
   double inverse_mass;                  ///< ‖W‖_F/3 of the first three rows [1/kg]
   double gap, approach, restitution;
   ImpulseSet<double> set;
-  bool soft;                           ///< whether the point has a stiffness of its own
-  double regularization, bias;         ///< normal R and v̂ of a soft point
-  std::array<double, 2> motion;        ///< wanted speed of A over B along t₁ and t₂ [m/s]
+  bool soft;                     ///< whether the point has a stiffness of its own
+  double regularization, bias;   ///< normal R and v̂ of a soft point
+  std::array<double, 2> motion;  ///< wanted speed of A over B along t₁ and t₂ [m/s]
   Vector3<double> struck = Vector3<double>::Zero();  ///< impulse of impacts
-  Index first_impulse = -1;            ///< place among the problem's impulses
+  Index first_impulse = -1;                          ///< place among the problem's impulses
 
+  [[nodiscard]] bool was_struck() const noexcept { return struck.z() > 0; }
   [[nodiscard]] bool is_constraint() const noexcept {
     return soft || set.shape != ImpulseShape::friction;
   }
@@ -178,8 +179,9 @@ class BulletContacts {
     Vector3<double> t1 = n.unitOrthogonal();
     made.motion = {0, 0};
     Vector3<double> t2 = n.cross(t1);
-    const bool given = (m.m_contactPointFlags & BT_CONTACT_FLAG_LATERAL_FRICTION_INITIALIZED) != 0 &&
-                       (info.m_solverMode & SOLVER_ENABLE_FRICTION_DIRECTION_CACHING) != 0;
+    const bool given =
+        (m.m_contactPointFlags & BT_CONTACT_FLAG_LATERAL_FRICTION_INITIALIZED) != 0 &&
+        (info.m_solverMode & SOLVER_ENABLE_FRICTION_DIRECTION_CACHING) != 0;
     if (given) {
       const Vector3<double> wanted = from_bullet(m.m_lateralFrictionDir1);
       const Vector3<double> other = from_bullet(m.m_lateralFrictionDir2);
@@ -212,8 +214,8 @@ class BulletContacts {
         own.eigenvectors().transpose() * made.frame.topRows<2>();
     made.frame.topRows<2>() = tangents;
     const Vector<double, 2> coefficients = mu * own.eigenvalues().cwiseMax(0.0);
-    made.set = cone_impulses(ImpulseShape::elliptic,
-                             Vector3<double>(coefficients(0), coefficients(1), 0));
+    made.set =
+        cone_impulses(ImpulseShape::elliptic, Vector3<double>(coefficients(0), coefficients(1), 0));
   }
   /// R and v̂ of a point with a stiffness and a damping, or a softness and an error reduction.
   static void write_softness(const btContactSolverInfo& info, BulletPoint& made) {
@@ -280,12 +282,15 @@ class BulletContacts {
       }
       law = make_weighted(contact, dt, p.inverse_mass);
     } else {
-      law = make_weighted(CompliantContact<double>{.gap = p.gap,
-                                                   .stiffness = options.stiffness,
-                                                   .dissipation_time = options.dissipation_time,
-                                                   .friction = p.set.friction(0),
-                                                   .relative_slip = options.relative_slip},
-                          dt, p.inverse_mass);
+      // What an impact found overlapping is moved apart, not pushed.
+      law = make_weighted(
+          CompliantContact<double>{.gap = p.was_struck() ? std::max(p.gap, 0.0) : p.gap,
+                                   .stiffness = options.stiffness,
+                                   .dissipation_time = options.dissipation_time,
+                                   .friction = p.set.friction(0),
+                                   .near_rigid = options.near_rigid,
+                                   .relative_slip = options.relative_slip},
+          dt, p.inverse_mass);
     }
     law.bias_velocity -= p.held.head<3>();
     law.bias_velocity.x() += p.motion[0];
@@ -331,8 +336,7 @@ class BulletContacts {
     } else if (index[1] < 0) {
       p.first_impulse = problem.add_constraint(index[0], p.sides[0], law);
     } else {
-      p.first_impulse =
-          problem.add_constraint(index[0], p.sides[0], index[1], p.sides[1], law);
+      p.first_impulse = problem.add_constraint(index[0], p.sides[0], index[1], p.sides[1], law);
     }
   }
 

@@ -39,8 +39,8 @@ struct ImpactPair {
 /// billionth of the first. The points of a pair act at once: uₙ⁺ ≥ −e uₙ⁻ under Coulomb's law.
 /// Where that would gain energy, as it can with friction, they take 1 + e times the plastic impulse
 /// of the convex law instead, which cannot.
-/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction waits for the
-/// step.
+/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction waits for
+/// the step.
 /// @cite  seghete2014propagative; moreau1988unilateral, for the impulse that cannot gain energy.
 class BulletImpacts {
  public:
@@ -124,8 +124,7 @@ class BulletImpacts {
     } else {
       const Eigen::ColPivHouseholderQR<MatrixX<double>> factor(rows);
       const MatrixX<double> directions = factor.householderQ();
-      cluster.basis =
-          root.cwiseInverse().asDiagonal() * directions.rightCols(size - factor.rank());
+      cluster.basis = root.cwiseInverse().asDiagonal() * directions.rightCols(size - factor.rank());
     }
     cluster.velocity = cluster.basis.transpose() * (root.cwiseAbs2().asDiagonal() * y);
     cluster.held = y - cluster.basis * cluster.velocity;
@@ -161,7 +160,8 @@ class BulletImpacts {
     pairs_.clear();
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (pairs_.empty() || points[i].manifold != points[i - 1].manifold) {
-        pairs_.push_back({i, i,
+        pairs_.push_back({i,
+                          i,
                           {cluster_of_[std::size_t(points[i].slots[0])],
                            cluster_of_[std::size_t(points[i].slots[1])]}});
       }
@@ -224,9 +224,8 @@ class BulletImpacts {
     }
     for (;;) {
       const auto next =
-          std::max_element(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) {
-            return a.speed < b.speed;
-          });
+          std::max_element(pairs_.begin(), pairs_.end(),
+                           [](const auto& a, const auto& b) { return a.speed < b.speed; });
       if (next == pairs_.end() || next->speed <= 1e-9 * fastest) return;
       cut_ = count_ == limit;
       if (cut_) return;

@@ -34,10 +34,11 @@ struct JointBlock {
   btTypedConstraint* joint;
   std::array<int, 2> slots;
   int first_row, rows;
+  double damping;  ///< share of the free velocity that goes [-]: the joint's own, or Bullet's
   std::array<CoordinateRows, 2> sides;
-  Vector<double, 6> held;   ///< J of the parts no impulse changes
-  Vector<double, 6> weight; ///< W_ii [1/kg, 1/(kg·m²)]
-  Index constraint = -1;    ///< in the problem; −1: both sides are immobile
+  Vector<double, 6> held;    ///< J of the parts no impulse changes
+  Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
+  Index constraint = -1;     ///< in the problem; −1: both sides are immobile
 
   [[nodiscard]] bool moves() const noexcept { return sides[0].cols() + sides[1].cols() > 0; }
 };
@@ -65,8 +66,7 @@ class BulletJoints {
 
   /// Adds the joints to the problem: v̂ = error and R = cfm W_ii, as Bullet's own solver reads them.
   /// @param softness  least R relative to W_ii [-], > 0.
-  void add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
-              const btContactSolverInfo& info, double softness) {
+  void add_to(ContactProblem<double>& problem, const BulletBodies& bodies, double softness) {
     for (JointBlock& block : blocks_) {
       if (!block.moves()) continue;
       WeightedConstraint<double> law;
@@ -81,7 +81,7 @@ class BulletJoints {
         law.set.upper(i) = bound(row.upper);
         const double weight = block.weight(i) > 0 ? block.weight(i) : 1;
         law.regularization(i) = weight * std::max(double(row.cfm), softness);
-        const double kept = 1 - double(info.m_damping);
+        const double kept = 1 - block.damping;
         const double before = kept == 0 ? 0 : kept * free_velocity(block, i, bodies);
         law.bias_velocity(i) = double(row.error) + before - block.held(i);
       }
@@ -127,14 +127,17 @@ class BulletJoints {
     joint.getInfo1(&size);
     if (size.m_numConstraintRows <= 0) return;
     const int first = int(rows_.size()), count = size.m_numConstraintRows;
-    read_rows(joint, info, count);
+    const double damping = read_rows(joint, info, count);
     for (int i = 0; i < count; ++i) {
       if (rows_[std::size_t(first + i)].finite()) continue;
       refuse(joint, i);
       rows_.resize(std::size_t(first));
       return;
     }
-    for (int i = 0; i < count; i += 6) append_block(joint, slots, first + i, std::min(6, count - i), bodies);
+    for (int i = 0; i < count; i += 6) {
+      append_block(joint, slots, first + i, std::min(6, count - i), bodies);
+      blocks_.back().damping = damping;
+    }
   }
   void refuse(const btTypedConstraint& joint, int row) {
     ++refused_;
@@ -144,7 +147,9 @@ class BulletJoints {
     }
   }
   /// Lets the joint write its rows behind those that are there.
-  void read_rows(btTypedConstraint& joint, const btContactSolverInfo& info, int count) {
+  /// @return  its damping.
+  [[nodiscard]] double read_rows(btTypedConstraint& joint, const btContactSolverInfo& info,
+                                 int count) {
     const std::size_t first = rows_.size();
     BulletRow blank;
     for (btVector3& axis : blank.axes) axis.setValue(0, 0, 0);
@@ -174,6 +179,7 @@ class BulletJoints {
       rows_[i].upper = std::min(rows_[i].upper, breaking);
       rows_[i].lower = std::max(rows_[i].lower, -breaking);
     }
+    return double(info2.m_damping);
   }
   void append_block(btTypedConstraint& joint, const std::array<int, 2>& slots, int first, int count,
                     const BulletBodies& bodies) {
@@ -182,6 +188,7 @@ class BulletJoints {
     block.slots = slots;
     block.first_row = first;
     block.rows = count;
+    block.damping = 1;
     block.held.setZero();
     block.weight.setZero();
     for (std::size_t s = 0; s < 2; ++s) {

@@ -26,9 +26,12 @@ struct BulletOptions {
   /// Whether contacts give way: rigid holds positions to what penetration is allowed, given takes
   /// the stiffness below. Convex and given together are the fastest, a few Newton steps on bodies.
   Compliance compliance = Compliance::rigid;
-  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with a
-  /// stiffness and damping of their own keep those, under either compliance.
+  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
+  /// a stiffness and damping of their own keep those, under either compliance.
   double stiffness = std::numeric_limits<double>::infinity();
+  /// β [-], ≥ 0: contacts that give way are no stiffer than a period of β steps of their own
+  /// bodies. 0 keeps the stiffness, which then must be finite: heavy loads on light bodies need it.
+  double near_rigid = 1;
   /// τ_d [s], ≥ 0: dissipation of contacts that give way.
   double dissipation_time = 0;
   /// σ [-], > 0: creep of stick of contacts that give way, as in CompliantContact.
@@ -54,8 +57,13 @@ struct BulletOptions {
     return x > 0 ? Fault{} : detail::fault(name, "a number > 0", x);
   };
   if (Fault f = positive("stiffness", options.stiffness); !f.empty()) return f;
-  if (!detail::is_nonnegative(options.dissipation_time)) {
-    return detail::fault("dissipation time", "a finite number >= 0", options.dissipation_time);
+  for (const auto& [name, x] : {std::pair("near-rigid factor", options.near_rigid),
+                                std::pair("dissipation time", options.dissipation_time)}) {
+    if (!detail::is_nonnegative(x)) return detail::fault(name, "a finite number >= 0", x);
+  }
+  if (options.near_rigid == 0 && !detail::is_finite(options.stiffness)) {
+    return detail::fault("stiffness", "a finite number when the near-rigid factor is 0",
+                         options.stiffness);
   }
   for (const auto& [name, x] : {std::pair("relative slip", options.relative_slip),
                                 std::pair("tolerance", options.tolerance),
@@ -82,8 +90,8 @@ struct BulletReport {
   bool impacts_cut = false;  ///< Whether impact_limit was met.
   int projections = 0;       ///< Groups moved out of penetration.
   double penetration = 0;    ///< The deepest one found [m].
-  int refused = 0;    ///< Bodies, points and joints left out for numbers that make no sense.
-  std::string fault;  ///< The first of them: which, expected and got.
+  int refused = 0;           ///< Bodies, points and joints left out for numbers that make no sense.
+  std::string fault;         ///< The first of them: which, expected and got.
 
   [[nodiscard]] bool converged() const noexcept {
     return status == SolveStatus::converged && refused == 0;
