@@ -11,6 +11,10 @@
 
 #include "carom/solvers/contact_newton.hpp"
 
+#ifdef CAROM_COMPILED
+#include "carom/compiled.hpp"
+#endif
+
 namespace carom::inline CAROM_ABI {
 
 struct DartLcpSolverOptions {
