@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Question: what changes in a Bullet world when carom solves it?
+//
+// The same scenes under Bullet's own solver at 10 and 50 iterations, under carom with rigid contact
+// and Coulomb's law, and with compliant contact and the convex law. Exit status 1 where the rigid
+// one misses what paper and pencil say.
+//   bullet_side_by_side [bodies in the pile, default 120] [boxes in the towers, default 100]
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "carom/adapters/bullet.hpp"
+
+#include "engines/bullet_scenes.hpp"
+
+namespace {
+
+using carom::examples::BulletScene;
+using Clock = std::chrono::steady_clock;
+
+constexpr double gravity = 9.81, pi = 3.14159265358979323846;
+
+/// A solver that knows how long it worked.
+template <typename Solver>
+class Timed : public Solver {
+ public:
+  using Solver::Solver;
+  // NOLINTNEXTLINE(readability-function-size): the parameters are Bullet's
+  btScalar solveGroup(btCollisionObject** bodies, int body_count, btPersistentManifold** manifolds,
+                      int manifold_count, btTypedConstraint** joints, int joint_count,
+                      const btContactSolverInfo& info, btIDebugDraw* drawer,
+                      btDispatcher* dispatcher) override {
+    const auto start = Clock::now();
+    const btScalar left = Solver::solveGroup(bodies, body_count, manifolds, manifold_count, joints,
+                                             joint_count, info, drawer, dispatcher);
+    *seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    return left;
+  }
+  double* seconds = nullptr;
+};
+
+constexpr std::array<const char*, 4> contenders = {"Bullet, 10", "Bullet, 50", "carom, exact",
+                                                   "carom, convex"};
+constexpr std::size_t exact = 2;
+
+/// A scene under one of the contenders.
+struct Run {
+  explicit Run(std::size_t contender, double weight = gravity) {
+    if (contender < exact) {
+      auto own = std::make_unique<Timed<btSequentialImpulseConstraintSolver>>();
+      own->seconds = &seconds;
+      scene = std::make_unique<BulletScene>(std::move(own), weight);
+      scene->info().m_numIterations = contender == 0 ? 10 : 50;
+      return;
+    }
+    carom::BulletOptions options;
+    if (contender > exact) {
+      options.law = carom::FrictionLaw::convex;
+      options.compliance = carom::Compliance::given;
+      options.tolerance = 1e-6;
+    }
+    auto ours = std::make_unique<Timed<carom::BulletSolver>>(options);
+    ours->seconds = &seconds;
+    scene = std::make_unique<BulletScene>(std::move(ours), weight);
+  }
+  double seconds = 0;
+  std::unique_ptr<BulletScene> scene;
+};
+
+/// A line of the table: one number per contender; ours has to stay within a bound.
+struct Line {
+  std::string what;
+  std::array<double, contenders.size()> numbers{};
+  double bound = -1;  ///< of |number| of the exact one; negative: nothing is claimed
+};
+
+class Table {
+ public:
+  Table() {
+    std::printf("%-46s", "");
+    for (const char* name : contenders) std::printf("%15s", name);
+    std::printf("\n");
+  }
+  void add(const Line& line) {
+    std::printf("%-46s", line.what.c_str());
+    for (const double x : line.numbers) std::printf("%15.6g", x);
+    const bool held = line.bound < 0 || std::abs(line.numbers[exact]) <= line.bound;
+    std::printf("%s\n", held ? "" : "   <- wrong");
+    std::fflush(stdout);
+    right_ = right_ && held;
+  }
+  [[nodiscard]] bool right() const noexcept { return right_; }
+
+ private:
+  bool right_ = true;
+};
+
+/// Speed after 2 s on a slope of 30 degrees, μ = 0.5, relative to 2 g (sin a − μ cos a), less 1.
+void slope(Table& table) {
+  const double angle = pi / 6, expected = 2 * gravity * (std::sin(angle) - 0.5 * std::cos(angle));
+  for (const int heading : {0, 15, 30, 45, 60, 75, 90}) {
+    Line line{"block on a slope, heading " + std::to_string(heading) + ": speed error", {}, 1e-4};
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      Run run(c);
+      add_block_on_slope(*run.scene, angle, heading * pi / 180, 0.5);
+      run.scene->run(1.0 / 240, 480);
+      const double speed = double(run.scene->body(1).getLinearVelocity().length());
+      line.numbers[c] = speed / expected - 1;
+    }
+    table.add(line);
+  }
+}
+
+/// A cube launched over the ground at 4 m/s, askew: its speed after 0.5 s, and how far it rose.
+void launched_cube(Table& table) {
+  Line speed{"launched cube: speed error [m/s]", {}, 1e-4};
+  Line rise{"launched cube: highest rise [m]", {}, 1e-5};
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    Run run(c);
+    run.scene->add_ground();
+    btRigidBody& cube = run.scene->add_box(carom::examples::triple(0.5, 0.5, 0.1), 1,
+                                           carom::examples::at_point(0, 0, 0.1), {.friction = 0.4});
+    cube.setLinearVelocity(carom::examples::triple(3.2, 2.4, 0));
+    for (int i = 0; i < 120; ++i) {
+      run.scene->step(1.0 / 240);
+      const double height = double(cube.getWorldTransform().getOrigin().z()) - 0.1;
+      rise.numbers[c] = std::max(rise.numbers[c], height);
+    }
+    speed.numbers[c] = double(cube.getLinearVelocity().length()) - (4 - 0.4 * gravity * 0.5);
+  }
+  table.add(speed);
+  table.add(rise);
+}
+
+/// Balls in a row: the last one leaves alone, with all the energy.
+void cradle(Table& table) {
+  for (const int count : {3, 5}) {
+    const std::string name = "cradle of " + std::to_string(count);
+    Line energy{name + ": energy gained [-]", {}, 1e-6};
+    Line error{name + ": velocities, distance from (0 .. 1)", {}, 1e-6};
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      Run run(c, 0);
+      add_cradle(*run.scene, count);
+      const double before = run.scene->kinetic_energy();
+      run.scene->run(1.0 / 60, 30);
+      energy.numbers[c] = run.scene->kinetic_energy() / before - 1;
+      for (int i = 0; i < count; ++i) {
+        const double wanted = i == count - 1 ? 1 : 0;
+        const double vx = double(run.scene->body(i).getLinearVelocity().x());
+        error.numbers[c] = std::max(error.numbers[c], std::abs(vx - wanted));
+      }
+    }
+    table.add(energy);
+    table.add(error);
+  }
+}
+
+/// Ten cubes, the uppermost a thousand times as heavy as the lowest.
+void stack(Table& table) {
+  Line sunk{"stack, 1 : 1000: top sank [m]", {}, 1.1e-3};
+  Line deep{"stack, 1 : 1000: penetration [m]", {}, 1.1e-3};
+  Line energy{"stack, 1 : 1000: kinetic energy [J]", {}, 1e-6};
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    Run run(c);
+    add_stack(*run.scene, 10, 1, 1000);
+    run.scene->run(1.0 / 60, 180);
+    const btVector3 top = run.scene->body(10).getWorldTransform().getOrigin();
+    sunk.numbers[c] = 9.5 - double(top.z());
+    deep.numbers[c] = run.scene->penetration();
+    energy.numbers[c] = run.scene->kinetic_energy();
+  }
+  table.add(sunk);
+  table.add(deep);
+  table.add(energy);
+}
+
+/// A cube between two plates that need just less, then just more friction than there is.
+void pinch(Table& table) {
+  const double weight = 0.5 * gravity, mu = 0.5;
+  for (const double margin : {1.02, 0.9}) {
+    const double force = margin * weight / (2 * mu);
+    const double fall = margin >= 1 ? 0 : (1 - margin) * gravity * 1;
+    Line line{margin >= 1 ? "pinch, 2 % to spare: speed error [m/s]"
+                          : "pinch, 10 % too little: speed error [m/s]",
+              {},
+              1e-4};
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      Run run(c);
+      carom::examples::add_pinch(*run.scene, mu);
+      for (int i = 0; i < 30; ++i) {
+        carom::examples::press(*run.scene, force);
+        run.scene->step(1.0 / 300);
+      }
+      const double before = -double(run.scene->body(2).getLinearVelocity().z());
+      for (int i = 0; i < 30; ++i) {
+        carom::examples::press(*run.scene, force);
+        run.scene->step(1.0 / 300);
+      }
+      const double gained = -double(run.scene->body(2).getLinearVelocity().z()) - before;
+      line.numbers[c] = gained - fall * 0.1;
+    }
+    table.add(line);
+  }
+}
+
+/// Mixed bodies that fell into a bin, two seconds after: how still they are.
+void pile(Table& table, int count) {
+  const std::string name = std::to_string(count) + " mixed bodies";
+  Line deep{name + ": penetration [m]", {}, 5e-3};
+  Line drift{name + ": fastest, over 0.5 s [m/s]"};
+  Line energy{name + ": kinetic energy [J]"};
+  Line time{name + ": time in the solver [ms/step]"};
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    Run run(c);
+    add_mixed_bodies(*run.scene, count, count > 300 ? 10 : 5);
+    run.scene->run(1.0 / 60, 120);
+    std::vector<btVector3> before;
+    for (int i = 5; i < run.scene->body_count(); ++i) {
+      before.push_back(run.scene->body(i).getWorldTransform().getOrigin());
+    }
+    run.seconds = 0;
+    run.scene->run(1.0 / 60, 30);
+    time.numbers[c] = run.seconds / 30 * 1e3;
+    for (int i = 5; i < run.scene->body_count(); ++i) {
+      const btVector3 now = run.scene->body(i).getWorldTransform().getOrigin();
+      const double moved = double((now - before[std::size_t(i) - 5]).length());
+      drift.numbers[c] = std::max(drift.numbers[c], moved / 0.5);
+    }
+    deep.numbers[c] = run.scene->penetration();
+    energy.numbers[c] = run.scene->kinetic_energy();
+  }
+  for (const Line& line : {deep, drift, energy, time}) table.add(line);
+}
+
+/// Towers of boxes at rest: what a step costs.
+void towers(Table& table, int boxes) {
+  const std::string name = std::to_string(boxes) + " boxes in towers";
+  Line contacts{name + ": contact points"};
+  Line energy{name + ": kinetic energy [J]", {}, 1e-6};
+  Line time{name + ": time in the solver [ms/step]"};
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    Run run(c);
+    add_towers(*run.scene, boxes);
+    run.scene->run(1.0 / 60, 10);
+    run.seconds = 0;
+    run.scene->run(1.0 / 60, 20);
+    time.numbers[c] = run.seconds / 20 * 1e3;
+    contacts.numbers[c] = run.scene->contact_count();
+    energy.numbers[c] = run.scene->kinetic_energy();
+  }
+  for (const Line& line : {contacts, energy, time}) table.add(line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int bodies = argc > 1 ? std::atoi(argv[1]) : 120;
+  const int boxes = argc > 2 ? std::atoi(argv[2]) : 100;
+  if (bodies < 1 || boxes < 1) {
+    std::fprintf(stderr, "usage: %s [bodies in the pile] [boxes in the towers], both > 0\n",
+                 argv[0]);
+    return 2;
+  }
+  Table table;
+  slope(table);
+  launched_cube(table);
+  cradle(table);
+  stack(table);
+  pinch(table);
+  towers(table, boxes);
+  pile(table, bodies);
+  return table.right() ? 0 : 1;
+}

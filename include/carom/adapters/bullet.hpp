@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <btBulletDynamicsCommon.h>
+#include <limits>
+#include <string>
+
+#include <Eigen/Geometry>
+
+#include "carom/adapters/detail/bullet_bodies.hpp"
+#include "carom/adapters/detail/bullet_contacts.hpp"
+#include "carom/adapters/detail/bullet_impacts.hpp"
+#include "carom/adapters/detail/bullet_joints.hpp"
+#include "carom/adapters/detail/bullet_options.hpp"
+#include "carom/contact/position_projection.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+
+#ifdef CAROM_COMPILED
+#include "carom/compiled.hpp"
+#endif
+
+namespace carom::inline CAROM_ABI {
+
+/// Solves contacts and joints of a Bullet world: a btConstraintSolver for btDiscreteDynamicsWorld.
+///
+/// ```
+/// carom::BulletSolver solver;
+/// btDiscreteDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
+/// ```
+/// Bullet finds collisions, keeps manifolds, merges friction and restitution, integrates positions
+/// and lets bodies sleep. What its own solver does between these is done here: outer forces and
+/// gyroscopic terms as the bodies' flags ask for them, static and kinematic bodies, linear and
+/// angular factors, contacts with sliding, rolling, spinning and anisotropic friction, conveyor
+/// motion, stiffness and damping of points, all joints by their getInfo2 rows with motors, limits,
+/// softness, breaking thresholds and feedback. Impulses are left on the manifold points and joints.
+///
+/// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
+/// are corrected by positions), m_erp2 but for points that have a softness, m_frictionERP, friction
+/// anchors, multi-bodies and soft bodies, which count as immobile.
+/// @note  Cold: allocates until grown. Without exceptions in Bullet's calls: what makes no sense is
+///        left out of the step, keeps its velocity, and is named in report().
+class BulletSolver : public btConstraintSolver {
+ public:
+  /// @throws std::invalid_argument  naming the option.
+  explicit BulletSolver(const BulletOptions& options = {})
+      : options_(options),
+        solver_(
+            {.law = options.law, .compliance = options.compliance, .tolerance = options.tolerance}),
+        mover_({.tolerance = 1e-8}) {
+    detail::reject_if(check(options));
+  }
+
+  [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
+  /// The last step of the world; a group solved outside of one adds to it.
+  [[nodiscard]] const BulletReport& report() const noexcept { return report_; }
+  /// The last group's problem, to be kept with write_problem() or judged with certify().
+  [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
+
+  void prepareSolve(int /*bodies*/, int /*manifolds*/) override { report_ = {}; }
+  void reset() override { report_ = {}; }
+  [[nodiscard]] btConstraintSolverType getSolverType() const override {
+    return BT_SEQUENTIAL_IMPULSE_SOLVER;
+  }
+
+  /// Solves one group of bodies, their manifolds and joints.
+  /// @return  the natural map error of the impulses [-].
+  // NOLINTNEXTLINE(readability-function-size): the parameters are Bullet's
+  btScalar solveGroup(btCollisionObject** bodies, int body_count, btPersistentManifold** manifolds,
+                      int manifold_count, btTypedConstraint** joints, int joint_count,
+                      const btContactSolverInfo& info, btIDebugDraw* /*drawer*/,
+                      btDispatcher* /*dispatcher*/) override {
+    ++report_.groups;
+    if (!(info.m_timeStep > btScalar(0)) || !detail::is_finite(double(info.m_timeStep))) {
+      refuse(1, detail::fault("time step", "a finite number > 0", double(info.m_timeStep)));
+      return 0;
+    }
+    bodies_.gather(bodies, body_count, info);
+    joints_.read(joints, joint_count, info, bodies_);
+    contacts_.read(manifolds, manifold_count, info, bodies_);
+    refuse(bodies_.refused(), bodies_.fault());
+    refuse(joints_.refused(), joints_.fault());
+    refuse(contacts_.refused(), contacts_.fault());
+    if (options_.impact == BulletImpact::propagative) strike(info);
+    const bool remembers = write_problem(info);
+    const SolveReport<double> solved = solve(remembers && warm(info));
+    bodies_.release();
+    if (solved.status == SolveStatus::not_finite) return 0;
+    write_back(info);
+    separate();
+    return btScalar(solved.residual);
+  }
+
+ private:
+  void refuse(int count, const std::string& fault) {
+    report_.refused += count;
+    if (report_.fault.empty()) report_.fault = fault;
+  }
+  [[nodiscard]] static bool warm(const btContactSolverInfo& info) noexcept {
+    return (info.m_solverMode & SOLVER_USE_WARMSTARTING) != 0;
+  }
+
+  void strike(const btContactSolverInfo& info) {
+    impacts_.resolve(bodies_, contacts_.points(), joints_, double(info.m_timeStep),
+                     double(info.m_restitutionVelocityThreshold), options_.impact_limit);
+    report_.impacts += impacts_.count();
+    report_.impact_energy += impacts_.energy();
+    report_.impacts_cut = report_.impacts_cut || impacts_.cut();
+  }
+
+  /// @return  whether the points remember impulses.
+  bool write_problem(const btContactSolverInfo& info) {
+    problem_.reset(double(info.m_timeStep));
+    for (int slot = 0; slot < bodies_.count(); ++slot) {
+      detail::BulletBody& body = bodies_[slot];
+      if (body.inertia.size() == 0) continue;
+      const MatrixX<double> inertia = body.inertia.asDiagonal();
+      body.index = problem_.add_body(inertia, body.velocity + body.thrust);
+    }
+    const bool remembers =
+        contacts_.add_to(problem_, bodies_, options_, double(info.m_restitutionVelocityThreshold));
+    joints_.add_to(problem_, bodies_, info, options_.joint_softness);
+    contacts_.find_constraints(problem_);
+    for (const detail::BulletPoint& p : contacts_.points()) {
+      report_.penetration = std::max(report_.penetration, -p.gap);
+    }
+    report_.contacts += int(contacts_.points().size());
+    report_.joint_rows += joints_.row_count();
+    return remembers;
+  }
+
+  /// Leaves velocity_ and impulse_; where nothing finite came out both are those of no impulses.
+  SolveReport<double> solve(bool warm) {
+    velocity_ = problem_.free_velocity();
+    impulse_.setZero(problem_.impulse_count());
+    SolveReport<double> solved;
+    solved.status = SolveStatus::converged;
+    if (problem_.impulse_count() == 0) return solved;
+    for (int slot = 0; slot < bodies_.count(); ++slot) {
+      const detail::BulletBody& body = bodies_[slot];
+      if (body.index < 0) continue;
+      velocity_.segment(problem_.body(body.index).start, body.velocity.size()) = body.velocity;
+    }
+    if (warm && options_.compliance == Compliance::rigid) {
+      guess_.setZero(problem_.impulse_count());
+      contacts_.write_guess(guess_);
+      solved = solver_.solve_from(problem_, guess_, velocity_);
+      report_.iterations += solved.iterations;
+    }
+    if (!warm || options_.compliance != Compliance::rigid || !solved.converged()) {
+      if (!velocity_.allFinite()) velocity_ = problem_.free_velocity();
+      solved = solver_.solve(problem_, velocity_);
+      report_.iterations += solved.iterations;
+    }
+    if (!velocity_.allFinite() || !solver_.impulse().allFinite()) {
+      solved.status = SolveStatus::not_finite;
+    } else {
+      impulse_ = solver_.impulse();
+    }
+    report_.residual = std::max(report_.residual, solved.residual);
+    report_.status = std::max(report_.status, solved.status);
+    return solved;
+  }
+
+  void write_back(const btContactSolverInfo& info) {
+    for (int slot = 0; slot < bodies_.count(); ++slot) {
+      const detail::BulletBody& body = bodies_[slot];
+      if (body.index < 0) continue;
+      const detail::Coordinates y =
+          velocity_.segment(problem_.body(body.index).start, body.velocity.size());
+      const detail::BodyVelocity moves = body.moves(y);
+      body.body->setLinearVelocity(detail::to_bullet(moves.head<3>()));
+      body.body->setAngularVelocity(detail::to_bullet(moves.tail<3>()));
+    }
+    contacts_.write_back(impulse_);
+    joints_.write_back(problem_, impulse_, double(info.m_timeStep));
+  }
+
+  /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow.
+  void separate() {
+    const double allowed = options_.allowed_penetration;
+    if (options_.compliance != Compliance::rigid || problem_.contact_count() == 0) return;
+    gaps_.resize(problem_.contact_count());
+    double deepest = 0;
+    for (const detail::BulletPoint& p : contacts_.points()) {
+      if (p.is_constraint()) continue;
+      gaps_(p.first_impulse / 3) = p.gap + allowed / 2;
+      deepest = std::max(deepest, -p.gap);
+    }
+    if (deepest <= allowed) return;
+    ++report_.projections;
+    write_position_problem(problem_, gaps_, 1e-6, moves_);
+    hold_joints();
+    shift_.setZero(moves_.velocity_count());
+    static_cast<void>(mover_.solve(moves_, shift_));
+    if (!shift_.allFinite()) return;
+    for (int slot = 0; slot < bodies_.count(); ++slot) {
+      const detail::BulletBody& body = bodies_[slot];
+      if (body.index < 0) continue;
+      const BodyRange range = moves_.body(body.index);
+      move(*body.body, body.basis * shift_.segment(range.start, range.size));
+    }
+  }
+  void hold_joints() {
+    for (const detail::JointBlock& block : joints_.blocks()) {
+      if (block.constraint < 0) continue;
+      WeightedConstraint<double> law = problem_.constraints().law(block.constraint);
+      law.bias_velocity.setZero();
+      for (int i = 0; i < block.rows; ++i) {
+        if (joints_.row(block, i).bilateral()) continue;
+        law.set.lower(i) = law.set.upper(i) = 0;
+      }
+      detail::BulletJoints::add_constraint(moves_, bodies_, block, law);
+    }
+  }
+  static void move(btRigidBody& body, const detail::BodyVelocity& by) {
+    btTransform at = body.getWorldTransform();
+    const Vector3<double> turn = by.tail<3>();
+    const double angle = turn.norm();
+    at.setOrigin(at.getOrigin() + detail::to_bullet(by.head<3>()));
+    if (angle > 0) {
+      const btQuaternion turned(detail::to_bullet(turn / angle), btScalar(angle));
+      at.setRotation((turned * at.getRotation()).normalized());
+    }
+    body.setWorldTransform(at);
+  }
+
+  BulletOptions options_;
+  BulletReport report_;
+  detail::BulletBodies bodies_;
+  detail::BulletJoints joints_;
+  detail::BulletContacts contacts_;
+  detail::BulletImpacts impacts_;
+  ContactProblem<double> problem_{1.0}, moves_{1.0};
+  CoulombSolver<double> solver_, mover_;
+  VectorX<double> velocity_, impulse_, guess_, gaps_, shift_;
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+
+#include "carom/adapters/detail/bullet_bodies.hpp"
+#include "carom/adapters/detail/bullet_options.hpp"
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/rigid_contact.hpp"
+#include "carom/contact/wrench_contact.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// One point of a manifold.
+struct BulletPoint {
+  btManifoldPoint* point;
+  int manifold;
+  std::array<int, 2> slots;
+  SquareMatrix<double, 3> frame;        ///< rows t₁, t₂, n; n points from body B to body A
+  std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and spins about them for a wrench
+  Vector<double, 6> held;               ///< J of the parts no impulse changes
+  Vector<double, 6> weight;             ///< W_ii
+  double inverse_mass;                  ///< ‖W‖_F/3 of the first three rows [1/kg]
+  double gap, approach, restitution;
+  ImpulseSet<double> set;
+  bool soft;                     ///< whether the point has a stiffness of its own
+  double regularization, bias;   ///< normal R and v̂ of a soft point
+  std::array<double, 2> motion;  ///< wanted speed of A over B along t₁ and t₂ [m/s]
+  Vector3<double> struck = Vector3<double>::Zero();  ///< impulse of impacts
+  Index first_impulse = -1;                          ///< place among the problem's impulses
+
+  [[nodiscard]] bool is_constraint() const noexcept {
+    return soft || set.shape != ImpulseShape::friction;
+  }
+};
+
+/// The contact points of one group: from manifolds to a problem, and impulses back.
+class BulletContacts {
+ public:
+  /// Reads all manifolds' points within their processing threshold.
+  /// @note  Cold: allocates beyond the largest group so far.
+  void read(btPersistentManifold** manifolds, int count, const btContactSolverInfo& info,
+            BulletBodies& bodies) {
+    points_.clear();
+    refused_ = 0;
+    fault_.clear();
+    for (int i = 0; i < count; ++i) read_manifold(*manifolds[i], i, info, bodies);
+  }
+  [[nodiscard]] std::vector<BulletPoint>& points() noexcept { return points_; }
+  [[nodiscard]] const std::vector<BulletPoint>& points() const noexcept { return points_; }
+  [[nodiscard]] int refused() const noexcept { return refused_; }
+  [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+
+  /// Adds the points to the problem, plain ones first as contacts, others as constraints.
+  /// @return  whether a point remembers impulses of the step before.
+  bool add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
+              const BulletOptions& options, double bounce_threshold) {
+    bool remembers = false;
+    for (BulletPoint& p : points_) {
+      p.first_impulse = -1;
+      if (!p.is_constraint()) add_contact(problem, bodies, p, options, bounce_threshold);
+      remembers = remembers || p.point->m_appliedImpulse > btScalar(0);
+    }
+    for (BulletPoint& p : points_) {
+      if (p.is_constraint()) add_constraint(problem, bodies, p, options, bounce_threshold);
+    }
+    return remembers;
+  }
+  /// Places of the constraints' impulses, known once all are there.
+  void find_constraints(const ContactProblem<double>& problem) {
+    for (BulletPoint& p : points_) {
+      if (!p.is_constraint()) continue;
+      p.first_impulse =
+          3 * problem.contact_count() + problem.constraints().first_row(p.first_impulse);
+    }
+  }
+  /// The impulses the points remember, in their frames.
+  void write_guess(VectorX<double>& impulse) const {
+    for (const BulletPoint& p : points_) {
+      const btManifoldPoint& m = *p.point;
+      const Vector3<double> lateral =
+          double(m.m_appliedImpulseLateral1) * from_bullet(m.m_lateralFrictionDir1) +
+          double(m.m_appliedImpulseLateral2) * from_bullet(m.m_lateralFrictionDir2);
+      const Vector3<double> along = p.frame * lateral;
+      if (!along.allFinite()) continue;
+      impulse.segment<2>(p.first_impulse) = along.head<2>();
+      impulse(p.first_impulse + 2) = double(m.m_appliedImpulse);
+    }
+  }
+  /// Leaves impulses, those of impacts included, and friction directions with the points.
+  void write_back(const VectorX<double>& impulse) const {
+    for (const BulletPoint& p : points_) {
+      btManifoldPoint& m = *p.point;
+      const Vector3<double> all = p.struck + impulse.segment<3>(p.first_impulse);
+      m.m_lateralFrictionDir1 = to_bullet(p.frame.row(0).transpose());
+      m.m_lateralFrictionDir2 = to_bullet(p.frame.row(1).transpose());
+      m.m_appliedImpulseLateral1 = btScalar(all(0));
+      m.m_appliedImpulseLateral2 = btScalar(all(1));
+      m.m_appliedImpulse = btScalar(all(2));
+    }
+  }
+
+ private:
+  void read_manifold(btPersistentManifold& manifold, int number, const btContactSolverInfo& info,
+                     BulletBodies& bodies) {
+    // Bullet hands out objects it lets solvers change as const ones.
+    auto& a = const_cast<btCollisionObject&>(*manifold.getBody0());  // NOLINT
+    auto& b = const_cast<btCollisionObject&>(*manifold.getBody1());  // NOLINT
+    const std::array<int, 2> slots = {bodies.slot_of(a, info), bodies.slot_of(b, info)};
+    if (bodies[slots[0]].refused || bodies[slots[1]].refused) return;
+    if (bodies[slots[0]].basis.cols() + bodies[slots[1]].basis.cols() == 0) return;
+    for (int k = 0; k < manifold.getNumContacts(); ++k) {
+      btManifoldPoint& point = manifold.getContactPoint(k);
+      if (point.getDistance() > manifold.getContactProcessingThreshold()) continue;
+      if (!finite(point)) {
+        refuse(number, k);
+        continue;
+      }
+      BulletPoint made{};
+      made.point = &point;
+      made.manifold = number;
+      made.slots = slots;
+      write_law(a, b, info, made);
+      const std::array<btVector3, 2> arms = {
+          point.getPositionWorldOnA() - a.getWorldTransform().getOrigin(),
+          point.getPositionWorldOnB() - b.getWorldTransform().getOrigin()};
+      write_sides(arms, bodies, made);
+      points_.push_back(made);
+    }
+  }
+  [[nodiscard]] static bool finite(const btManifoldPoint& m) {
+    const auto nonnegative = [](btScalar x) { return std::isfinite(x) && x >= btScalar(0); };
+    const double length = from_bullet(m.m_normalWorldOnB).norm();
+    return from_bullet(m.getPositionWorldOnA()).allFinite() &&
+           from_bullet(m.getPositionWorldOnB()).allFinite() && std::abs(length - 1) < 1e-2 &&
+           std::isfinite(m.m_distance1) && nonnegative(m.m_combinedFriction) &&
+           nonnegative(m.m_combinedRollingFriction) && nonnegative(m.m_combinedSpinningFriction) &&
+           nonnegative(m.m_combinedRestitution) && std::isfinite(m.m_contactMotion1) &&
+           std::isfinite(m.m_contactMotion2) && nonnegative(m.m_contactCFM) &&
+           nonnegative(m.m_contactERP);
+  }
+  void refuse(int manifold, int point) {
+    ++refused_;
+    if (fault_.empty()) {
+      fault_ = "manifold " + std::to_string(manifold) + ", point " + std::to_string(point) +
+               ": expected finite numbers, a unit normal and coefficients >= 0, got others";
+    }
+  }
+
+  static void write_law(const btCollisionObject& a, const btCollisionObject& b,
+                        const btContactSolverInfo& info, BulletPoint& made) {
+    const btManifoldPoint& m = *made.point;
+    made.gap = double(m.getDistance()) + double(info.m_linearSlop);
+    made.restitution = std::min(double(m.m_combinedRestitution), 1.0);
+    write_frame(info, made);
+    const double mu = double(m.m_combinedFriction);
+    made.set = friction_impulses(mu);
+    const double roll = double(m.m_combinedRollingFriction);
+    const double spin = double(m.m_combinedSpinningFriction);
+    if (roll > 0 || spin > 0) {
+      made.set = cone_impulses(ImpulseShape::rolling, Vector3<double>(mu, roll, spin));
+    } else if (a.hasAnisotropicFriction() || b.hasAnisotropicFriction()) {
+      write_anisotropy(a, b, mu, made);
+    }
+    write_softness(info, made);
+  }
+  /// t₁ as the point gives it, where the user gave it and Bullet is told to keep it.
+  static void write_frame(const btContactSolverInfo& info, BulletPoint& made) {
+    const btManifoldPoint& m = *made.point;
+    const Vector3<double> n = from_bullet(m.m_normalWorldOnB).normalized();
+    Vector3<double> t1 = n.unitOrthogonal();
+    made.motion = {0, 0};
+    Vector3<double> t2 = n.cross(t1);
+    const bool given =
+        (m.m_contactPointFlags & BT_CONTACT_FLAG_LATERAL_FRICTION_INITIALIZED) != 0 &&
+        (info.m_solverMode & SOLVER_ENABLE_FRICTION_DIRECTION_CACHING) != 0;
+    if (given) {
+      const Vector3<double> wanted = from_bullet(m.m_lateralFrictionDir1);
+      const Vector3<double> other = from_bullet(m.m_lateralFrictionDir2);
+      const Vector3<double> along = wanted - n * n.dot(wanted);
+      if (along.allFinite() && along.norm() > 1e-3) {
+        t1 = along.normalized();
+        t2 = n.cross(t1);
+        if (other.allFinite() && t2.dot(other) < 0) t2 = -t2;
+        made.motion = {double(m.m_contactMotion1), double(m.m_contactMotion2)};
+      }
+    }
+    made.frame << t1.transpose(), t2.transpose(), n.transpose();
+  }
+  /// Each body scales friction along its own axes; the tangents turn to the principal directions
+  /// of what both make of the contact plane.
+  static void write_anisotropy(const btCollisionObject& a, const btCollisionObject& b, double mu,
+                               BulletPoint& made) {
+    using Plane = SquareMatrix<double, 2>;
+    const auto in_plane = [&](const btCollisionObject& object) -> Plane {
+      if (!object.hasAnisotropicFriction()) return Plane::Identity();
+      const SquareMatrix<double, 3> axes = rotation_of(object.getWorldTransform());
+      const Vector3<double> scale = from_bullet(object.getAnisotropicFriction()).cwiseAbs();
+      const Eigen::Matrix<double, 2, 3> local = made.frame.topRows<2>() * axes;
+      return local * scale.asDiagonal() * local.transpose();
+    };
+    const Plane product = in_plane(a) * in_plane(b);
+    const Plane both = (product + product.transpose()) / 2;
+    const Eigen::SelfAdjointEigenSolver<Plane> own(both);
+    const Eigen::Matrix<double, 2, 3> tangents =
+        own.eigenvectors().transpose() * made.frame.topRows<2>();
+    made.frame.topRows<2>() = tangents;
+    const Vector<double, 2> coefficients = mu * own.eigenvalues().cwiseMax(0.0);
+    made.set =
+        cone_impulses(ImpulseShape::elliptic, Vector3<double>(coefficients(0), coefficients(1), 0));
+  }
+  /// R and v̂ of a point with a stiffness and a damping, or a softness and an error reduction.
+  static void write_softness(const btContactSolverInfo& info, BulletPoint& made) {
+    const btManifoldPoint& m = *made.point;
+    const double dt = double(info.m_timeStep);
+    double cfm = double(info.m_globalCfm), erp = double(info.m_erp2);
+    const int flags = m.m_contactPointFlags;
+    const bool mixed =
+        (flags & (BT_CONTACT_FLAG_HAS_CONTACT_CFM | BT_CONTACT_FLAG_HAS_CONTACT_ERP)) != 0;
+    if ((flags & BT_CONTACT_FLAG_HAS_CONTACT_CFM) != 0) cfm = double(m.m_contactCFM);
+    if ((flags & BT_CONTACT_FLAG_HAS_CONTACT_ERP) != 0) erp = double(m.m_contactERP);
+    if (!mixed && (flags & BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING) != 0) {
+      const double stiffness = double(m.m_combinedContactStiffness1);
+      const double both = dt * stiffness + double(m.m_combinedContactDamping1);
+      cfm = 1 / std::max(both, 1e-12);
+      erp = dt * stiffness * cfm;
+    }
+    made.soft = cfm > 0;
+    made.regularization = cfm / dt;
+    made.bias = -made.gap / dt * (made.gap > 0 ? 1 : erp);
+  }
+
+  static void write_sides(const std::array<btVector3, 2>& arms, const BulletBodies& bodies,
+                          BulletPoint& made) {
+    const int count = made.set.rows;
+    made.held.setZero();
+    made.weight.setZero();
+    double before = 0;
+    SquareMatrix<double, 3> delassus = SquareMatrix<double, 3>::Zero();
+    for (std::size_t s = 0; s < 2; ++s) {
+      const BulletBody& body = bodies[made.slots[s]];
+      made.sides[s].resize(count, 0);
+      if (made.slots[s] == BulletBodies::world) continue;
+      const double sign = s == 0 ? 1 : -1;
+      const Vector3<double> arm = from_bullet(arms[s]);
+      BodyRows rows = BodyRows::Zero(count, 6);
+      for (int i = 0; i < 3; ++i) {
+        const Vector3<double> axis = sign * made.frame.row(i).transpose();
+        rows.row(i) << axis.transpose(), arm.cross(axis).transpose();
+        if (count == 6) rows.row(3 + i).tail<3>() = axis.transpose();
+      }
+      made.sides[s] = bodies.coordinate_rows(made.slots[s], rows);
+      made.held.head(count) += rows * body.held;
+      before += rows.row(2).dot(body.moves(body.velocity));
+      for (Index k = 0; k < body.inertia.size(); ++k) {
+        made.weight.head(count) += made.sides[s].col(k).cwiseAbs2() / body.inertia(k);
+        const Vector3<double> column = made.sides[s].col(k).head<3>();
+        delassus += column * column.transpose() / body.inertia(k);
+      }
+    }
+    made.approach = -before;
+    made.inverse_mass = delassus.norm() / 3;
+  }
+
+  [[nodiscard]] static WeightedContact<double> weighted(const BulletPoint& p,
+                                                        const BulletOptions& options, double dt,
+                                                        double bounce_threshold) {
+    WeightedContact<double> law{};
+    if (options.compliance == Compliance::rigid) {
+      RigidContact<double> contact{.gap = p.gap, .friction = p.set.friction(0)};
+      if (options.impact == BulletImpact::newton && p.approach > bounce_threshold) {
+        contact.restitution = p.restitution;
+        contact.approach = p.approach;
+      }
+      law = make_weighted(contact, dt, p.inverse_mass);
+    } else {
+      law = make_weighted(CompliantContact<double>{.gap = p.gap,
+                                                   .stiffness = options.stiffness,
+                                                   .dissipation_time = options.dissipation_time,
+                                                   .friction = p.set.friction(0),
+                                                   .relative_slip = options.relative_slip},
+                          dt, p.inverse_mass);
+    }
+    law.bias_velocity -= p.held.head<3>();
+    law.bias_velocity.x() += p.motion[0];
+    law.bias_velocity.y() += p.motion[1];
+    return law;
+  }
+  static void add_contact(ContactProblem<double>& problem, const BulletBodies& bodies,
+                          BulletPoint& p, const BulletOptions& options, double bounce_threshold) {
+    const auto law = weighted(p, options, problem.time_step(), bounce_threshold);
+    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    Index contact = 0;
+    if (index[0] < 0) {
+      contact = problem.add_contact(index[1], p.sides[1], law);
+    } else if (index[1] < 0) {
+      contact = problem.add_contact(index[0], p.sides[0], law);
+    } else {
+      contact = problem.add_contact(index[0], p.sides[0], index[1], p.sides[1], law);
+    }
+    p.first_impulse = 3 * contact;
+  }
+  static void add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
+                             BulletPoint& p, const BulletOptions& options,
+                             double bounce_threshold) {
+    const auto contact = weighted(p, options, problem.time_step(), bounce_threshold);
+    WeightedConstraint<double> law;
+    law.set = p.set;
+    const auto [tangent, normal] = contact.regularization;
+    law.regularization.head<3>() << tangent, tangent, normal;
+    law.bias_velocity.head<3>() = contact.bias_velocity;
+    if (p.soft) {
+      law.regularization(2) = p.regularization;
+      law.bias_velocity(2) = p.bias - p.held(2);
+    }
+    if (p.set.rows == 6) {
+      const double share = tangent / p.inverse_mass;
+      const double roll = share * std::max((p.weight(3) + p.weight(4)) / 2, 1e-12);
+      law.regularization.tail<3>() << roll, roll, share * std::max(p.weight(5), 1e-12);
+      law.bias_velocity.tail<3>() = -p.held.tail<3>();
+    }
+    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    if (index[0] < 0) {
+      p.first_impulse = problem.add_constraint(index[1], p.sides[1], law);
+    } else if (index[1] < 0) {
+      p.first_impulse = problem.add_constraint(index[0], p.sides[0], law);
+    } else {
+      p.first_impulse = problem.add_constraint(index[0], p.sides[0], index[1], p.sides[1], law);
+    }
+  }
+
+  std::vector<BulletPoint> points_;
+  int refused_ = 0;
+  std::string fault_;
+};
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <Eigen/QR>
+
+#include "carom/adapters/detail/bullet_contacts.hpp"
+#include "carom/adapters/detail/bullet_joints.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Bodies that joints tie together, in coordinates z in which their kinetic energy is ½ ‖z‖² and
+/// no joint moves: y = held + basis z, y the bodies' coordinates one after another.
+struct ImpactCluster {
+  std::vector<int> slots;
+  MatrixX<double> basis;
+  VectorX<double> held, velocity;
+};
+
+/// The points of one manifold: they act together.
+struct ImpactPair {
+  std::size_t first, last;      ///< points
+  std::array<int, 2> clusters;  ///< −1: immobile
+  bool stirred = false;         ///< whether an impact changed the velocity of a body of it
+  double speed = 0;             ///< the fastest closing one [m/s]
+};
+
+/// Impacts of one group, from pair of bodies to pair of bodies, the fastest closing one first.
+///
+/// A pair starts where a point of it closes within the step faster than the threshold and has a
+/// restitution; its impulse reaches others, which act in turn until nothing closes faster than a
+/// billionth of the first. The points of a pair act at once: uₙ⁺ ≥ −e uₙ⁻ under Coulomb's law.
+/// Where that would gain energy, as it can with friction, they take 1 + e times the plastic impulse
+/// of the convex law instead, which cannot.
+/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction waits for
+/// the step.
+/// @cite  seghete2014propagative; moreau1988unilateral, for the impulse that cannot gain energy.
+class BulletImpacts {
+ public:
+  /// Changes the bodies' velocities and the points' struck impulses.
+  /// @note  Cold: allocates.
+  void resolve(BulletBodies& bodies, std::vector<BulletPoint>& points, const BulletJoints& joints,
+               double time_step, double threshold, int limit) {
+    count_ = 0;
+    energy_ = 0;
+    cut_ = false;
+    time_step_ = time_step;
+    const bool starts = std::any_of(points.begin(), points.end(), [&](const BulletPoint& p) {
+      return p.restitution > 0 && p.approach > threshold && p.gap <= time_step * p.approach;
+    });
+    if (!starts) return;
+    make_clusters(bodies, joints);
+    make_pairs(points);
+    propagate(points, threshold, limit);
+    for (const ImpactCluster& cluster : clusters_) {
+      const VectorX<double> y = cluster.held + cluster.basis * cluster.velocity;
+      Index start = 0;
+      for (const int slot : cluster.slots) {
+        bodies[slot].velocity = y.segment(start, bodies[slot].velocity.size());
+        start += bodies[slot].velocity.size();
+      }
+    }
+  }
+  [[nodiscard]] int count() const noexcept { return count_; }
+  /// Kinetic energy gained [J].
+  [[nodiscard]] double energy() const noexcept { return energy_; }
+  [[nodiscard]] bool cut() const noexcept { return cut_; }
+
+ private:
+  void make_clusters(const BulletBodies& bodies, const BulletJoints& joints) {
+    std::vector<int> root(std::size_t(bodies.count()));
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](int slot) {
+      while (root[std::size_t(slot)] != slot) slot = root[std::size_t(slot)];
+      return slot;
+    };
+    for (const JointBlock& block : joints.blocks()) {
+      const bool both = block.sides[0].cols() > 0 && block.sides[1].cols() > 0;
+      if (both) root[std::size_t(find(block.slots[1]))] = find(block.slots[0]);
+    }
+    clusters_.clear();
+    cluster_of_.assign(std::size_t(bodies.count()), -1);
+    start_of_.assign(std::size_t(bodies.count()), 0);
+    std::vector<int> of_root(std::size_t(bodies.count()), -1);
+    std::vector<Index> sizes;
+    for (int slot = 0; slot < bodies.count(); ++slot) {
+      if (bodies[slot].velocity.size() == 0) continue;
+      int& cluster = of_root[std::size_t(find(slot))];
+      if (cluster < 0) {
+        cluster = int(clusters_.size());
+        clusters_.emplace_back();
+        sizes.push_back(0);
+      }
+      cluster_of_[std::size_t(slot)] = cluster;
+      start_of_[std::size_t(slot)] = sizes[std::size_t(cluster)];
+      sizes[std::size_t(cluster)] += bodies[slot].velocity.size();
+      clusters_[std::size_t(cluster)].slots.push_back(slot);
+    }
+    for (ImpactCluster& cluster : clusters_) write_basis(bodies, joints, cluster);
+  }
+  /// What bilateral rows of joints leave free.
+  void write_basis(const BulletBodies& bodies, const BulletJoints& joints,
+                   ImpactCluster& cluster) const {
+    std::vector<double> numbers, speeds;
+    for (const int slot : cluster.slots) {
+      const BulletBody& body = bodies[slot];
+      numbers.insert(numbers.end(), body.inertia.begin(), body.inertia.end());
+      speeds.insert(speeds.end(), body.velocity.begin(), body.velocity.end());
+    }
+    const Index size = Index(numbers.size());
+    const VectorX<double> root =
+        Eigen::Map<const VectorX<double>>(numbers.data(), size).cwiseSqrt();
+    const Eigen::Map<const VectorX<double>> y(speeds.data(), size);
+    const MatrixX<double> rows = joint_columns(bodies, joints, cluster, root);
+    if (rows.cols() == 0) {
+      cluster.basis = root.cwiseInverse().asDiagonal();
+    } else {
+      const Eigen::ColPivHouseholderQR<MatrixX<double>> factor(rows);
+      const MatrixX<double> directions = factor.householderQ();
+      cluster.basis = root.cwiseInverse().asDiagonal() * directions.rightCols(size - factor.rank());
+    }
+    cluster.velocity = cluster.basis.transpose() * (root.cwiseAbs2().asDiagonal() * y);
+    cluster.held = y - cluster.basis * cluster.velocity;
+  }
+  /// L⁻¹ Gᵀ of the cluster's bilateral rows.
+  [[nodiscard]] MatrixX<double> joint_columns(const BulletBodies& bodies,
+                                              const BulletJoints& joints,
+                                              const ImpactCluster& cluster,
+                                              const VectorX<double>& root) const {
+    std::vector<VectorX<double>> columns;
+    for (const JointBlock& block : joints.blocks()) {
+      for (int i = 0; i < block.rows; ++i) {
+        if (!joints.row(block, i).bilateral()) continue;
+        VectorX<double> column = VectorX<double>::Zero(root.size());
+        bool here = false;
+        for (std::size_t s = 0; s < 2; ++s) {
+          const std::size_t slot = std::size_t(block.slots[s]);
+          if (block.sides[s].cols() == 0 || cluster_of_[slot] < 0) continue;
+          if (&clusters_[std::size_t(cluster_of_[slot])] != &cluster) continue;
+          column.segment(start_of_[slot], bodies[block.slots[s]].velocity.size()) +=
+              block.sides[s].row(i).transpose();
+          here = true;
+        }
+        if (here) columns.push_back(column.cwiseQuotient(root));
+      }
+    }
+    MatrixX<double> all(root.size(), Index(columns.size()));
+    for (std::size_t k = 0; k < columns.size(); ++k) all.col(Index(k)) = columns[k];
+    return all;
+  }
+
+  void make_pairs(const std::vector<BulletPoint>& points) {
+    pairs_.clear();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (pairs_.empty() || points[i].manifold != points[i - 1].manifold) {
+        pairs_.push_back({i,
+                          i,
+                          {cluster_of_[std::size_t(points[i].slots[0])],
+                           cluster_of_[std::size_t(points[i].slots[1])]}});
+      }
+      pairs_.back().last = i + 1;
+    }
+  }
+  /// J of a point on the clusters of its pair; a second side in the same cluster joins the first.
+  [[nodiscard]] std::array<MatrixX<double>, 2> sides(const BulletPoint& p,
+                                                     const std::array<int, 2>& clusters) const {
+    std::array<MatrixX<double>, 2> rows;
+    for (std::size_t s = 0; s < 2; ++s) {
+      if (clusters[s] < 0) continue;
+      const ImpactCluster& cluster = clusters_[std::size_t(clusters[s])];
+      const MatrixX<double> own =
+          p.sides[s].topRows(3) *
+          cluster.basis.middleRows(start_of_[std::size_t(p.slots[s])], p.sides[s].cols());
+      if (s == 1 && clusters[0] == clusters[1]) {
+        rows[0] += own;
+      } else {
+        rows[s] = own;
+      }
+    }
+    return rows;
+  }
+  /// Velocity (t₁, t₂, n) of a point, that of kinematic bodies included.
+  [[nodiscard]] Vector3<double> velocity_of(const BulletPoint& p) const {
+    Vector3<double> u = p.held.head<3>();
+    for (std::size_t s = 0; s < 2; ++s) {
+      const std::size_t slot = std::size_t(p.slots[s]);
+      if (cluster_of_[slot] < 0) continue;
+      const ImpactCluster& cluster = clusters_[std::size_t(cluster_of_[slot])];
+      const Index start = start_of_[slot], size = p.sides[s].cols();
+      const Coordinates y = cluster.held.segment(start, size) +
+                            cluster.basis.middleRows(start, size) * cluster.velocity;
+      u += p.sides[s].topRows(3) * y;
+    }
+    return u;
+  }
+  void measure(const std::vector<BulletPoint>& points, double threshold, ImpactPair& pair) const {
+    pair.speed = 0;
+    const bool moves = std::any_of(pair.clusters.begin(), pair.clusters.end(), [&](int c) {
+      return c >= 0 && clusters_[std::size_t(c)].velocity.size() > 0;
+    });
+    if (!moves) return;
+    bool bounces = pair.stirred;
+    for (std::size_t i = pair.first; i < pair.last; ++i) {
+      const double closing = -velocity_of(points[i]).z();
+      if (closing <= 0 || points[i].gap > time_step_ * closing) continue;
+      bounces = bounces || (points[i].restitution > 0 && closing > threshold);
+      pair.speed = std::max(pair.speed, closing);
+    }
+    if (!bounces) pair.speed = 0;
+  }
+
+  void propagate(std::vector<BulletPoint>& points, double threshold, int limit) {
+    double fastest = 0;
+    for (ImpactPair& pair : pairs_) {
+      measure(points, threshold, pair);
+      fastest = std::max(fastest, pair.speed);
+    }
+    for (;;) {
+      const auto next =
+          std::max_element(pairs_.begin(), pairs_.end(),
+                           [](const auto& a, const auto& b) { return a.speed < b.speed; });
+      if (next == pairs_.end() || next->speed <= 1e-9 * fastest) return;
+      cut_ = count_ == limit;
+      if (cut_) return;
+      act(*next, points);
+      for (ImpactPair& other : pairs_) {
+        const bool near = std::any_of(other.clusters.begin(), other.clusters.end(), [&](int c) {
+          return c >= 0 && (c == next->clusters[0] || c == next->clusters[1]);
+        });
+        if (!near) continue;
+        other.stirred = true;
+        measure(points, threshold, other);
+      }
+      ++count_;
+    }
+  }
+
+  /// The impact of one pair.
+  void act(const ImpactPair& pair, std::vector<BulletPoint>& points) {
+    local_.reset(1.0);
+    std::array<Index, 2> body = {-1, -1};
+    for (std::size_t s = 0; s < 2; ++s) {
+      const int c = pair.clusters[s];
+      if (c < 0 || (s == 1 && c == pair.clusters[0])) continue;
+      const VectorX<double>& z = clusters_[std::size_t(c)].velocity;
+      if (z.size() > 0) body[s] = local_.add_body(MatrixX<double>::Identity(z.size(), z.size()), z);
+    }
+    acting_.clear();
+    loads_.clear();
+    double restitution = 0;
+    for (std::size_t i = pair.first; i < pair.last; ++i) {
+      const Vector3<double> u = velocity_of(points[i]);
+      if (points[i].gap > time_step_ * pair.speed) continue;
+      add_local(points[i], pair, body, u);
+      acting_.push_back(i);
+      loads_.push_back(u);
+      restitution = std::max(restitution, points[i].restitution);
+    }
+    VectorX<double> velocity = local_.free_velocity();
+    static_cast<void>(exact_.solve(local_, velocity));
+    VectorX<double> impulse = exact_.impulse();
+    double gain = energy_gain(impulse);
+    const double scale = 1e-12 * local_.free_velocity().squaredNorm();
+    if (!(gain <= scale)) {
+      plastic(points);
+      velocity = local_.free_velocity();
+      static_cast<void>(convex_.solve(local_, velocity));
+      impulse = (1 + restitution) * convex_.impulse();
+      gain = energy_gain(impulse);
+    }
+    energy_ += gain;
+    for (std::size_t k = 0; k < acting_.size(); ++k) {
+      const Vector3<double> own = impulse.segment<3>(3 * Index(k));
+      points[acting_[k]].struck += own;
+      for (int s = 0; s < local_.side_count(Index(k)); ++s) {
+        const bool second = local_.side_body(Index(k), s) != body[0];
+        clusters_[std::size_t(pair.clusters[second ? 1 : 0])].velocity +=
+            local_.jacobian(Index(k), s) * own;
+      }
+    }
+  }
+  void add_local(const BulletPoint& p, const ImpactPair& pair, const std::array<Index, 2>& body,
+                 const Vector3<double>& u) {
+    const std::array<MatrixX<double>, 2> rows = sides(p, pair.clusters);
+    Vector3<double> moving = u;  // what the clusters' z do not hold of u
+    double weight = 0;
+    for (std::size_t s = 0; s < 2; ++s) {
+      if (body[s] < 0) continue;
+      moving -= rows[s] * clusters_[std::size_t(pair.clusters[s])].velocity;
+      weight += (rows[s] * rows[s].transpose()).norm() / 3;
+    }
+    const double soft = 1e-6 * std::max(weight, 1e-12);
+    WeightedContact<double> law{p.set.friction(0), {soft, soft}, -moving};
+    if (p.set.shape == ImpulseShape::elliptic) law.friction = p.set.friction.head<2>().minCoeff();
+    law.bias_velocity.z() -= p.restitution * u.z();
+    if (body[0] < 0) {
+      local_.add_contact(body[1], rows[1], law);
+    } else if (body[1] < 0) {
+      local_.add_contact(body[0], rows[0], law);
+    } else {
+      local_.add_contact(body[0], rows[0], body[1], rows[1], law);
+    }
+  }
+  /// Takes the bounce out of the local contacts.
+  void plastic(const std::vector<BulletPoint>& points) {
+    for (std::size_t k = 0; k < acting_.size(); ++k) {
+      const Index i = Index(k);
+      WeightedContact<double> law{local_.cone(i).friction, local_.regularization(i),
+                                  local_.bias_velocity(i)};
+      law.bias_velocity.z() += points[acting_[k]].restitution * loads_[k].z();
+      local_.set_law(i, law);
+    }
+  }
+  /// Σ γ · (u⁻ + u⁺)/2 over the points of the pair.
+  [[nodiscard]] double energy_gain(const VectorX<double>& impulse) const {
+    if (!impulse.allFinite()) return std::numeric_limits<double>::infinity();
+    VectorX<double> change = VectorX<double>::Zero(local_.velocity_count());
+    double gain = 0;
+    for (std::size_t k = 0; k < acting_.size(); ++k) {
+      const Vector3<double> own = impulse.segment<3>(3 * Index(k));
+      gain += own.dot(loads_[k]);
+      for (int s = 0; s < local_.side_count(Index(k)); ++s) {
+        const BodyRange range = local_.body(local_.side_body(Index(k), s));
+        change.segment(range.start, range.size) += local_.jacobian(Index(k), s) * own;
+      }
+    }
+    return gain + change.squaredNorm() / 2;
+  }
+
+  double time_step_ = 0;
+  std::vector<ImpactCluster> clusters_;
+  std::vector<int> cluster_of_;
+  std::vector<Index> start_of_;
+  std::vector<ImpactPair> pairs_;
+  std::vector<std::size_t> acting_;
+  std::vector<Vector3<double>> loads_;
+  ContactProblem<double> local_{1.0};
+  CoulombSolver<double> exact_{{.tolerance = 1e-13}};
+  CoulombSolver<double> convex_{{.law = FrictionLaw::convex, .tolerance = 1e-13}};
+  int count_ = 0;
+  double energy_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "carom/adapters/detail/bullet_bodies.hpp"
+#include "carom/contact/contact_problem.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// One row as a btTypedConstraint writes it: J v = error − cfm γ, lower ≤ γ ≤ upper.
+struct alignas(16) BulletRow {
+  std::array<btVector3, 4> axes;  ///< linear and angular of body A, then of body B
+  btScalar error, cfm, lower, upper;
+
+  [[nodiscard]] bool bilateral() const noexcept {
+    return lower <= -btScalar(SIMD_INFINITY) && upper >= btScalar(SIMD_INFINITY);
+  }
+  [[nodiscard]] bool finite() const noexcept {
+    bool all = std::isfinite(error) && std::isfinite(cfm) && cfm >= btScalar(0) && lower <= upper;
+    for (const btVector3& axis : axes) all = all && from_bullet(axis).allFinite();
+    return all;
+  }
+};
+
+/// Rows of a joint, up to six of them: one constraint of the problem.
+struct JointBlock {
+  btTypedConstraint* joint;
+  std::array<int, 2> slots;
+  int first_row, rows;
+  std::array<CoordinateRows, 2> sides;
+  Vector<double, 6> held;    ///< J of the parts no impulse changes
+  Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
+  Index constraint = -1;     ///< in the problem; −1: both sides are immobile
+
+  [[nodiscard]] bool moves() const noexcept { return sides[0].cols() + sides[1].cols() > 0; }
+};
+
+/// The joints of one group: rows from getInfo2, impulses and feedback back.
+class BulletJoints {
+ public:
+  /// Reads all enabled joints' rows.
+  /// @note  Cold: allocates beyond the largest group so far.
+  void read(btTypedConstraint** joints, int count, const btContactSolverInfo& info,
+            BulletBodies& bodies) {
+    rows_.clear();
+    blocks_.clear();
+    refused_ = 0;
+    fault_.clear();
+    for (int i = 0; i < count; ++i) read_joint(*joints[i], info, bodies);
+  }
+  [[nodiscard]] const std::vector<JointBlock>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const BulletRow& row(const JointBlock& block, int i) const noexcept {
+    return rows_[std::size_t(block.first_row + i)];
+  }
+  [[nodiscard]] int row_count() const noexcept { return int(rows_.size()); }
+  [[nodiscard]] int refused() const noexcept { return refused_; }
+  [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+
+  /// Adds the joints to the problem: v̂ = error and R = cfm W_ii, as Bullet's own solver reads them.
+  /// @param softness  least R relative to W_ii [-], > 0.
+  void add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
+              const btContactSolverInfo& info, double softness) {
+    for (JointBlock& block : blocks_) {
+      if (!block.moves()) continue;
+      WeightedConstraint<double> law;
+      law.set.rows = block.rows;
+      for (int i = 0; i < block.rows; ++i) {
+        const BulletRow& row = this->row(block, i);
+        const auto bound = [](btScalar x) {
+          const double wide = std::numeric_limits<double>::infinity();
+          return std::abs(x) < btScalar(SIMD_INFINITY) ? double(x) : x > 0 ? wide : -wide;
+        };
+        law.set.lower(i) = bound(row.lower);
+        law.set.upper(i) = bound(row.upper);
+        const double weight = block.weight(i) > 0 ? block.weight(i) : 1;
+        law.regularization(i) = weight * std::max(double(row.cfm), softness);
+        const double kept = 1 - double(info.m_damping);
+        const double before = kept == 0 ? 0 : kept * free_velocity(block, i, bodies);
+        law.bias_velocity(i) = double(row.error) + before - block.held(i);
+      }
+      block.constraint = add_constraint(problem, bodies, block, law);
+    }
+  }
+  /// Adds a block's rows under any law; bodies without coordinates are left out.
+  static Index add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
+                              const JointBlock& block, const WeightedConstraint<double>& law) {
+    const std::array<Index, 2> index = {bodies[block.slots[0]].index, bodies[block.slots[1]].index};
+    if (index[0] < 0) return problem.add_constraint(index[1], block.sides[1], law);
+    if (index[1] < 0) return problem.add_constraint(index[0], block.sides[0], law);
+    return problem.add_constraint(index[0], block.sides[0], index[1], block.sides[1], law);
+  }
+
+  /// Leaves impulses with the joints: the largest row's as applied impulse, wrenches as feedback;
+  /// a joint with a row at its breaking threshold is switched off.
+  void write_back(const ContactProblem<double>& problem, const VectorX<double>& impulse,
+                  double time_step) const {
+    for (const JointBlock& block : blocks_) {
+      if (block.constraint < 0) continue;
+      const Index first =
+          3 * problem.contact_count() + problem.constraints().first_row(block.constraint);
+      for (int i = 0; i < block.rows; ++i) apply(block, i, impulse(first + i), time_step);
+    }
+  }
+
+ private:
+  void read_joint(btTypedConstraint& joint, const btContactSolverInfo& info, BulletBodies& bodies) {
+    joint.buildJacobian();
+    joint.internalSetAppliedImpulse(0);
+    if (btJointFeedback* const feedback = joint.getJointFeedback(); feedback != nullptr) {
+      for (btVector3* x : {&feedback->m_appliedForceBodyA, &feedback->m_appliedTorqueBodyA,
+                           &feedback->m_appliedForceBodyB, &feedback->m_appliedTorqueBodyB}) {
+        x->setZero();
+      }
+    }
+    if (!joint.isEnabled()) return;
+    const std::array<int, 2> slots = {bodies.slot_of(joint.getRigidBodyA(), info),
+                                      bodies.slot_of(joint.getRigidBodyB(), info)};
+    if (bodies[slots[0]].refused || bodies[slots[1]].refused || slots[0] == slots[1]) return;
+    btTypedConstraint::btConstraintInfo1 size = {0, 0};
+    joint.getInfo1(&size);
+    if (size.m_numConstraintRows <= 0) return;
+    const int first = int(rows_.size()), count = size.m_numConstraintRows;
+    read_rows(joint, info, count);
+    for (int i = 0; i < count; ++i) {
+      if (rows_[std::size_t(first + i)].finite()) continue;
+      refuse(joint, i);
+      rows_.resize(std::size_t(first));
+      return;
+    }
+    for (int i = 0; i < count; i += 6)
+      append_block(joint, slots, first + i, std::min(6, count - i), bodies);
+  }
+  void refuse(const btTypedConstraint& joint, int row) {
+    ++refused_;
+    if (fault_.empty()) {
+      fault_ = "joint of type " + std::to_string(int(joint.getConstraintType())) + ": row " +
+               std::to_string(row) + ": expected finite numbers and lower <= upper, got others";
+    }
+  }
+  /// Lets the joint write its rows behind those that are there.
+  void read_rows(btTypedConstraint& joint, const btContactSolverInfo& info, int count) {
+    const std::size_t first = rows_.size();
+    BulletRow blank;
+    for (btVector3& axis : blank.axes) axis.setValue(0, 0, 0);
+    blank.error = 0;
+    blank.cfm = info.m_globalCfm;
+    blank.lower = -btScalar(SIMD_INFINITY);
+    blank.upper = btScalar(SIMD_INFINITY);
+    rows_.resize(first + std::size_t(count), blank);
+    BulletRow& row = rows_[first];
+    btTypedConstraint::btConstraintInfo2 info2;
+    info2.fps = 1 / info.m_timeStep;
+    info2.erp = info.m_erp;
+    info2.m_J1linearAxis = row.axes[0];
+    info2.m_J1angularAxis = row.axes[1];
+    info2.m_J2linearAxis = row.axes[2];
+    info2.m_J2angularAxis = row.axes[3];
+    info2.rowskip = int(sizeof(BulletRow) / sizeof(btScalar));
+    info2.m_constraintError = &row.error;
+    info2.cfm = &row.cfm;
+    info2.m_lowerLimit = &row.lower;
+    info2.m_upperLimit = &row.upper;
+    info2.m_numIterations = info.m_numIterations;
+    info2.m_damping = info.m_damping;
+    joint.getInfo2(&info2);
+    const btScalar breaking = joint.getBreakingImpulseThreshold();
+    for (std::size_t i = first; i < rows_.size(); ++i) {
+      rows_[i].upper = std::min(rows_[i].upper, breaking);
+      rows_[i].lower = std::max(rows_[i].lower, -breaking);
+    }
+  }
+  void append_block(btTypedConstraint& joint, const std::array<int, 2>& slots, int first, int count,
+                    const BulletBodies& bodies) {
+    JointBlock block;
+    block.joint = &joint;
+    block.slots = slots;
+    block.first_row = first;
+    block.rows = count;
+    block.held.setZero();
+    block.weight.setZero();
+    for (std::size_t s = 0; s < 2; ++s) {
+      BodyRows rows(count, 6);
+      for (int i = 0; i < count; ++i) {
+        const BulletRow& row = rows_[std::size_t(first + i)];
+        rows.row(i) << from_bullet(row.axes[2 * s]).transpose(),
+            from_bullet(row.axes[2 * s + 1]).transpose();
+      }
+      const BulletBody& body = bodies[slots[s]];
+      block.sides[s].resize(count, 0);
+      if (slots[s] == BulletBodies::world) continue;
+      block.sides[s] = bodies.coordinate_rows(slots[s], rows);
+      block.held.head(count) += rows * body.held;
+      for (Index k = 0; k < body.inertia.size(); ++k) {
+        block.weight.head(count) += block.sides[s].col(k).cwiseAbs2() / body.inertia(k);
+      }
+    }
+    blocks_.push_back(block);
+  }
+  [[nodiscard]] static double free_velocity(const JointBlock& block, int row,
+                                            const BulletBodies& bodies) {
+    double sum = block.held(row);
+    for (std::size_t s = 0; s < 2; ++s) {
+      const BulletBody& body = bodies[block.slots[s]];
+      if (block.sides[s].cols() == 0) continue;
+      sum += block.sides[s].row(row).dot(body.velocity + body.thrust);
+    }
+    return sum;
+  }
+  void apply(const JointBlock& block, int i, double impulse, double time_step) const {
+    btTypedConstraint& joint = *block.joint;
+    const BulletRow& row = this->row(block, i);
+    if (btJointFeedback* const feedback = joint.getJointFeedback(); feedback != nullptr) {
+      const btScalar force = btScalar(impulse / time_step);
+      feedback->m_appliedForceBodyA += row.axes[0] * force;
+      feedback->m_appliedTorqueBodyA += row.axes[1] * force;
+      feedback->m_appliedForceBodyB += row.axes[2] * force;
+      feedback->m_appliedTorqueBodyB += row.axes[3] * force;
+    }
+    if (std::abs(impulse) > std::abs(double(joint.internalGetAppliedImpulse()))) {
+      joint.internalSetAppliedImpulse(btScalar(impulse));
+    }
+    const double breaking = double(joint.getBreakingImpulseThreshold());
+    if (std::abs(impulse) >= breaking * (1 - 1e-9)) joint.setEnabled(false);
+  }
+
+  std::vector<BulletRow> rows_;
+  std::vector<JointBlock> blocks_;
+  int refused_ = 0;
+  std::string fault_;
+};
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/delassus_form.hpp"
+#include "carom/core/solve_report.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// What becomes of contacts that close fast and have a restitution.
+enum class BulletImpact {
+  propagative,  ///< Pair by pair of bodies, before the step: a cradle's last ball leaves alone.
+  newton,       ///< All at once, within a rigid step: uₙ ≥ e s. Compliant steps know none.
+  none,         ///< Nothing bounces.
+};
+
+/// How BulletSolver solves.
+struct BulletOptions {
+  /// Coulomb's law to the letter, or the convex one, under which what slides separates with μ ‖uₜ‖.
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// Whether contacts give way: rigid holds positions to what penetration is allowed, given takes
+  /// the stiffness below. Convex and given together are the fastest, a few Newton steps on bodies.
+  Compliance compliance = Compliance::rigid;
+  /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
+  /// a stiffness and damping of their own keep those, under either compliance.
+  double stiffness = std::numeric_limits<double>::infinity();
+  /// τ_d [s], ≥ 0: dissipation of contacts that give way.
+  double dissipation_time = 0;
+  /// σ [-], > 0: creep of stick of contacts that give way, as in CompliantContact.
+  double relative_slip = 1e-3;
+  /// Natural map error at which to stop [-], > 0. A smaller one costs a Newton step or two, while
+  /// Bullet keeps the answer in single precision unless it is built for double.
+  double tolerance = 1e-9;
+  BulletImpact impact = BulletImpact::propagative;
+  /// Most impacts between pairs of bodies in one step, ≥ 0; what then still closes does so without
+  /// bouncing.
+  int impact_limit = 10'000;
+  /// Penetration from which rigid contacts are moved apart [m], > 0, to half of it: by positions
+  /// alone, so that no velocity comes of it. +∞ leaves all penetration as it is.
+  double allowed_penetration = 1e-3;
+  /// Least R of joints relative to their inverse mass [-], > 0. Redundant joints share their load
+  /// in proportion to it.
+  double joint_softness = 1e-9;
+};
+
+/// What is wrong with the options, or nothing.
+[[nodiscard]] inline Fault check(const BulletOptions& options) {
+  const auto positive = [](const char* name, double x) {
+    return x > 0 ? Fault{} : detail::fault(name, "a number > 0", x);
+  };
+  if (Fault f = positive("stiffness", options.stiffness); !f.empty()) return f;
+  if (!detail::is_nonnegative(options.dissipation_time)) {
+    return detail::fault("dissipation time", "a finite number >= 0", options.dissipation_time);
+  }
+  for (const auto& [name, x] : {std::pair("relative slip", options.relative_slip),
+                                std::pair("tolerance", options.tolerance),
+                                std::pair("joint softness", options.joint_softness)}) {
+    if (!detail::is_positive(x)) return detail::fault(name, "a finite number > 0", x);
+  }
+  if (options.impact_limit < 0) {
+    return detail::fault("impact limit", "a count >= 0", Index(options.impact_limit));
+  }
+  return positive("allowed penetration", options.allowed_penetration);
+}
+
+/// What happened in the last step of the world, over all its groups of bodies.
+struct BulletReport {
+  SolveStatus status = SolveStatus::converged;  ///< The worst of all groups.
+  int groups = 0;
+  int contacts = 0;    ///< Contact points that took part.
+  int joint_rows = 0;  ///< Rows of joints that took part.
+  int iterations = 0;
+  double residual = 0;       ///< The worst natural map error [-].
+  int impacts = 0;           ///< Impacts between pairs of bodies.
+  double impact_energy = 0;  ///< What they added to the kinetic energy [J]: at most round-off,
+                             ///< seen from kinematic bodies.
+  bool impacts_cut = false;  ///< Whether impact_limit was met.
+  int projections = 0;       ///< Groups moved out of penetration.
+  double penetration = 0;    ///< The deepest one found [m].
+  int refused = 0;           ///< Bodies, points and joints left out for numbers that make no sense.
+  std::string fault;         ///< The first of them: which, expected and got.
+
+  [[nodiscard]] bool converged() const noexcept {
+    return status == SolveStatus::converged && refused == 0;
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/adapters/bullet.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "support/catch.hpp"
+
+#include "engines/bullet_scenes.hpp"
+
+namespace {
+
+using carom::BulletOptions;
+using carom::BulletSolver;
+using carom::detail::from_bullet;
+using carom::examples::at_point;
+using carom::examples::BulletScene;
+using carom::examples::triple;
+using Vector = carom::Vector3<double>;
+
+constexpr double gravity = 9.81, dt = 1.0 / 120, pi = 3.14159265358979323846;
+/// Bullet keeps velocities in its own precision.
+constexpr double kept = double(std::numeric_limits<btScalar>::epsilon());
+
+/// A world under our solver.
+struct World : BulletScene {
+  explicit World(const BulletOptions& options = {}, double weight = gravity)
+      : World(std::make_unique<BulletSolver>(options), weight) {}
+  World(std::unique_ptr<BulletSolver> made, double weight)
+      : BulletScene(std::unique_ptr<btConstraintSolver>(made.get()), weight),
+        solver(made.release()) {}
+  [[nodiscard]] const carom::BulletReport& report() const { return solver->report(); }
+  BulletSolver* solver;
+};
+
+[[nodiscard]] Vector velocity(const btRigidBody& body) {
+  return from_bullet(body.getLinearVelocity());
+}
+[[nodiscard]] Vector spin(const btRigidBody& body) {
+  return from_bullet(body.getAngularVelocity());
+}
+[[nodiscard]] Vector position(const btRigidBody& body) {
+  return from_bullet(body.getWorldTransform().getOrigin());
+}
+/// Impulse on body A of a point as it is written on it.
+[[nodiscard]] Vector impulse_of(const btManifoldPoint& m) {
+  return double(m.m_appliedImpulse) * from_bullet(m.m_normalWorldOnB) +
+         double(m.m_appliedImpulseLateral1) * from_bullet(m.m_lateralFrictionDir1) +
+         double(m.m_appliedImpulseLateral2) * from_bullet(m.m_lateralFrictionDir2);
+}
+/// Of a body that moves, in axes of the world.
+[[nodiscard]] carom::SquareMatrix<double, 3> inertia_of(const btRigidBody& body) {
+  carom::SquareMatrix<double, 3> inverse;
+  for (int i = 0; i < 3; ++i)
+    inverse.row(i) = from_bullet(body.getInvInertiaTensorWorld()[i]).transpose();
+  return inverse.inverse();
+}
+
+/// Momentum of every body before and after a step differs by what forces and written impulses did.
+void check_step(World& world, double weight) {
+  struct Before {
+    Vector linear, spin, centre;
+    carom::SquareMatrix<double, 3> inertia;
+  };
+  std::vector<Before> before;
+  for (int i = 0; i < world.body_count(); ++i) {
+    const btRigidBody& body = world.body(i);
+    before.push_back({velocity(body), spin(body), position(body), {}});
+    if (body.getInvMass() > btScalar(0)) before.back().inertia = inertia_of(body);
+    world.body(i).setUserIndex(i);
+  }
+  world.step(dt);
+  REQUIRE(world.report().converged());
+  std::vector<Vector> linear(before.size(), Vector::Zero()), angular = linear;
+  double largest = 0;
+  world.for_each_point([&](const btPersistentManifold& manifold, const btManifoldPoint& point) {
+    const Vector impulse = impulse_of(point);
+    const Vector n = from_bullet(point.m_normalWorldOnB);
+    const double normal = impulse.dot(n), slip = (impulse - normal * n).norm();
+    largest = std::max(largest, normal);
+    CHECK(normal >= 0);
+    CHECK(slip <= double(point.m_combinedFriction) * normal + 8 * kept * (normal + 1e-3));
+    const auto a = std::size_t(manifold.getBody0()->getUserIndex());
+    const auto b = std::size_t(manifold.getBody1()->getUserIndex());
+    linear[a] += impulse;
+    linear[b] -= impulse;
+    angular[a] += (from_bullet(point.getPositionWorldOnA()) - before[a].centre).cross(impulse);
+    angular[b] -= (from_bullet(point.getPositionWorldOnB()) - before[b].centre).cross(impulse);
+  });
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const btRigidBody& body = world.body(int(i));
+    if (body.getInvMass() == btScalar(0)) continue;
+    CAPTURE(i);
+    const double mass = 1 / double(body.getInvMass());
+    const Vector change = mass * (velocity(body) - before[i].linear);
+    const Vector outer(0, 0, -mass * weight * dt);
+    const double scale = mass * (velocity(body).norm() + before[i].linear.norm() + 1) + largest;
+    CHECK((change - outer - linear[i]).norm() <= 64 * kept * scale);
+    const Vector turned = before[i].inertia * (spin(body) - before[i].spin);
+    const double spinning = before[i].inertia.norm() * (spin(body).norm() + before[i].spin.norm());
+    CHECK((turned - angular[i]).norm() <= 64 * kept * (scale + spinning));
+  }
+}
+
+/// Cubes, balls and cylinders that fall on each other.
+void add_heap(World& world, int count) {
+  world.add_ground();
+  for (int i = 0; i < count; ++i) {
+    const btTransform at = at_point(0.3 * (i % 3) + 0.1 * (i / 3), 0.2 * (i % 2), 0.6 + 0.9 * i);
+    if (i % 3 == 0) world.add_box(triple(0.4, 0.3, 0.35), 1 + i, at, {.friction = 0.6});
+    if (i % 3 == 1) world.add_sphere(0.4, 2, at.getOrigin(), {.friction = 0.3});
+    if (i % 3 == 2) {
+      world.add(std::make_unique<btCylinderShapeZ>(triple(0.4, 0.4, 0.3)), 3, at,
+                {.friction = 0.5});
+    }
+    world.body(i + 1).setFlags(0);  // no gyroscopic term, which is not an impulse
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bullet: without contacts bodies fall, turn and keep still as Newton says",
+          "[adapters][law]") {
+  World world;
+  btRigidBody& ball = world.add_sphere(0.5, 2, triple(0, 0, 10));
+  btRigidBody& still = world.add_sphere(0.5, 2, triple(5, 0, 10));
+  btRigidBody& locked = world.add_box(triple(1, 0.5, 0.2), 3, at_point(10, 0, 10));
+  still.setGravity(triple(0, 0, 0));
+  locked.setLinearFactor(triple(1, 1, 0));
+  locked.setAngularFactor(triple(0, 0, 1));
+  for (int i = 0; i < 60; ++i) {
+    ball.applyTorque(triple(0, 0.4, 0));
+    locked.applyTorque(triple(0, 0, 0.5));
+    locked.applyCentralForce(triple(6, 0, 0));
+    world.step(dt);
+  }
+  CHECK(world.report().contacts == 0);
+  CHECK(world.report().converged());
+  CHECK(velocity(ball).z() == Approx(-gravity * 0.5).epsilon(60 * kept));
+  CHECK(spin(ball).y() == Approx(0.4 * 0.5 / (0.4 * 2 * 0.25)).epsilon(60 * kept));
+  CHECK(velocity(still).norm() == 0);
+  CHECK((velocity(locked) - Vector(6.0 / 3 * 0.5, 0, 0)).norm() <= 60 * kept);
+  const double inertia = 3.0 / 12 * (4 + 1);
+  CHECK((spin(locked) - Vector(0, 0, 0.5 * 0.5 / inertia)).norm() <= 60 * kept);
+}
+
+TEST_CASE("bullet: momentum is balanced by the impulses left on the points, inside the cone",
+          "[adapters][law]") {
+  World world;
+  add_heap(world, 9);
+  for (int i = 0; i < 180; ++i) check_step(world, gravity);
+  CHECK(world.report().contacts > 10);
+  CHECK(world.report().penetration < 2e-3);
+}
+
+TEST_CASE("bullet: impulses at rest are the weights over the step", "[adapters][law]") {
+  for (const auto compliance : {carom::Compliance::rigid, carom::Compliance::given}) {
+    World world({.compliance = compliance});
+    carom::examples::add_stack(world, 3, 2, 8);
+    world.run(dt, 240);
+    std::vector<double> carried(4, 0.0);
+    for (int i = 0; i < 4; ++i) world.body(i).setUserIndex(i);
+    world.for_each_point([&](const btPersistentManifold& manifold, const btManifoldPoint& point) {
+      const int lower =
+          std::min(manifold.getBody0()->getUserIndex(), manifold.getBody1()->getUserIndex());
+      carried[std::size_t(lower)] += double(point.m_appliedImpulse);
+    });
+    CHECK(carried[0] == Approx((2 + 4 + 8) * gravity * dt).epsilon(1e-5));
+    CHECK(carried[1] == Approx((4 + 8) * gravity * dt).epsilon(1e-5));
+    CHECK(carried[2] == Approx(8 * gravity * dt).epsilon(1e-5));
+    CHECK(carried[3] == 0);
+  }
+}
+
+TEST_CASE("bullet: kinetic energy never grows without forces", "[adapters][law]") {
+  for (const double restitution : {0.0, 0.6, 1.0}) {
+    for (const double friction : {0.0, 0.7}) {
+      CAPTURE(restitution, friction);
+      World world({}, 0);
+      const carom::examples::BulletMaterial material{friction, restitution};
+      for (int i = 0; i < 12; ++i) {
+        const btVector3 at = triple(1.01 * (i % 3), 1.02 * ((i / 3) % 2), 1.01 * (i / 6));
+        btRigidBody& body =
+            i % 2 == 0 ? world.add_sphere(0.5, 1 + i, at, material)
+                       : world.add_box(triple(0.45, 0.45, 0.45), 1 + i,
+                                       btTransform(btQuaternion::getIdentity(), at), material);
+        body.setLinearVelocity(triple(1 - i % 3, 1.5 - (i / 3) % 2 * 3, 1 - 2 * (i / 6)));
+      }
+      double energy = world.kinetic_energy();
+      int impacts = 0;
+      for (int i = 0; i < 120; ++i) {
+        world.step(dt);
+        REQUIRE(world.report().converged());
+        impacts += world.report().impacts;
+        CHECK(world.report().impact_energy <= 1e-9 * energy);
+        CHECK(world.kinetic_energy() <= energy * (1 + 64 * kept));
+        energy = world.kinetic_energy();
+      }
+      CHECK((impacts > 0) == (restitution > 0));
+    }
+  }
+}
+
+TEST_CASE("bullet: a block slides down a slope by Coulomb's law whatever its heading",
+          "[adapters][scene]") {
+  const double angle = pi / 6, expected = 2 * gravity * (std::sin(angle) - 0.5 * std::cos(angle));
+  for (const int heading : {0, 20, 45, 70, 90}) {
+    CAPTURE(heading);
+    World world;
+    add_block_on_slope(world, angle, heading * pi / 180, 0.5);
+    world.run(1.0 / 240, 480);
+    const Vector down =
+        from_bullet(carom::examples::slope_frame(angle, heading * pi / 180) * triple(1, 0, 0));
+    CHECK(velocity(world.body(1)).dot(down) == Approx(expected).epsilon(1e-4));
+    CHECK((velocity(world.body(1)) - velocity(world.body(1)).dot(down) * down).norm() < 1e-4);
+  }
+}
+
+TEST_CASE("bullet: a block held by friction stays where it is", "[adapters][scene]") {
+  World world;
+  add_block_on_slope(world, pi / 6, 0.3, 0.6);
+  world.run(dt, 10);
+  const Vector before = position(world.body(1));
+  world.run(dt, 360);
+  CHECK((position(world.body(1)) - before).norm() < 1e-5);
+}
+
+TEST_CASE("bullet: what is launched over the ground slows down and does not lift off",
+          "[adapters][scene]") {
+  World world;
+  world.add_ground();
+  btRigidBody& cube =
+      world.add_box(triple(0.5, 0.5, 0.1), 1, at_point(0, 0, 0.1), {.friction = 0.4});
+  cube.setLinearVelocity(triple(3.2, 2.4, 0));
+  double highest = 0;
+  for (int i = 0; i < 60; ++i) {
+    world.step(dt);
+    highest = std::max(highest, position(cube).z() - 0.1);
+  }
+  CHECK(velocity(cube).norm() == Approx(4 - 0.4 * gravity * 0.5).epsilon(1e-4));
+  CHECK(highest < 1e-5);
+}
+
+TEST_CASE("bullet: the last ball of a cradle leaves alone", "[adapters][scene]") {
+  for (const int count : {2, 3, 5}) {
+    CAPTURE(count);
+    World world({}, 0);
+    carom::examples::add_cradle(world, count);
+    world.run(1.0 / 60, 30);
+    for (int i = 0; i < count; ++i) {
+      const Vector wanted(i == count - 1 ? 1 : 0, 0, 0);
+      CHECK((velocity(world.body(i)) - wanted).norm() <= 1e-6);
+    }
+  }
+}
+
+TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints",
+          "[adapters][scene]") {
+  World world({}, 0);
+  const carom::examples::BulletMaterial ivory{.friction = 0, .restitution = 1};
+  for (int i = 0; i < 4; ++i) {
+    btRigidBody& ball = world.add_sphere(0.1, 1, triple(0.2 * i, 0, 0), ivory);
+    world.add_joint(std::make_unique<btPoint2PointConstraint>(ball, triple(0, 0, 1)));
+  }
+  world.body(0).setLinearVelocity(triple(1, 0, 0));
+  world.body(0).setAngularVelocity(triple(0, -1, 0));  // about its hook
+  const double before = world.kinetic_energy();
+  world.step(dt);
+  CHECK(world.report().impacts >= 3);
+  CHECK(world.kinetic_energy() == Approx(before).epsilon(1e-5));
+  for (int i = 0; i < 4; ++i) {
+    CHECK(std::abs(velocity(world.body(i)).x() - (i == 3 ? 1 : 0)) < 1e-5);
+    CHECK(std::abs(spin(world.body(i)).y() + (i == 3 ? 1 : 0)) < 1e-5);
+  }
+}
+
+TEST_CASE("bullet: a box that lands flat leaves flat, with its restitution", "[adapters][scene]") {
+  for (const auto impact : {carom::BulletImpact::propagative, carom::BulletImpact::newton}) {
+    World world({.impact = impact});
+    world.add_ground();
+    btRigidBody& box = world.add_box(triple(0.5, 0.3, 0.2), 2, at_point(0, 0, 0.205),
+                                     {.friction = 0.5, .restitution = 0.5});
+    box.setLinearVelocity(triple(0, 0, -2));
+    world.step(dt);
+    const double gained = impact == carom::BulletImpact::propagative ? gravity * dt : 0;
+    CHECK(velocity(box).z() == Approx(1 - gained).epsilon(1e-5));
+    CHECK(spin(box).norm() < 1e-5);
+  }
+  World dull({.impact = carom::BulletImpact::none});
+  dull.add_ground();
+  btRigidBody& box = dull.add_box(triple(0.5, 0.3, 0.2), 2, at_point(0, 0, 0.205),
+                                  {.friction = 0.5, .restitution = 0.5});
+  box.setLinearVelocity(triple(0, 0, -2));
+  dull.run(dt, 2);
+  CHECK(std::abs(velocity(box).z()) < 1e-5);
+}
+
+TEST_CASE("bullet: a ball thrown obliquely bounces by its restitution and rubs by Coulomb's law",
+          "[adapters][scene]") {
+  World world({}, 0);
+  world.add_ground();
+  btRigidBody& ball =
+      world.add_sphere(0.1, 2, triple(0, 0, 0.1), {.friction = 0.2, .restitution = 0.5});
+  ball.setLinearVelocity(triple(5, 0, -3));
+  world.step(dt);
+  CHECK(velocity(ball).z() == Approx(1.5).epsilon(1e-6));
+  CHECK(velocity(ball).x() == Approx(5 - 0.2 * 1.5 * 3).epsilon(1e-6));
+  CHECK(spin(ball).y() == Approx(2.5 * 0.2 * 1.5 * 3 / 0.1).epsilon(1e-6));  // I = 2/5 m r²
+}
+
+TEST_CASE("bullet: kinematic ground carries and lifts what stands on it", "[adapters][scene]") {
+  World world;
+  btRigidBody& ground = world.add_box(triple(5, 5, 0.5), 0, at_point(0, 0, -0.5), {.friction = 1});
+  ground.setCollisionFlags(btCollisionObject::CF_KINEMATIC_OBJECT);
+  btRigidBody& box = world.add_box(triple(0.2, 0.2, 0.2), 1, at_point(0, 0, 0.2));
+  const Vector speed(0.6, 0.2, 0.3);
+  for (int i = 1; i <= 120; ++i) {
+    const Vector at = speed * dt * i + Vector(0, 0, -0.5);
+    ground.setWorldTransform(at_point(at.x(), at.y(), at.z()));
+    world.step(dt);
+  }
+  CHECK((velocity(box) - speed).norm() < 1e-3);  // the ground's speed is a difference in float
+  CHECK(std::abs(position(box).z() - position(ground).z() - 0.7) < 2e-3);
+}
+
+TEST_CASE("bullet: a belt's contact motion drives what lies on it", "[adapters][scene]") {
+  World world;
+  world.info().m_solverMode |= SOLVER_ENABLE_FRICTION_DIRECTION_CACHING;
+  world.add_ground();
+  btRigidBody& box = world.add_box(triple(0.2, 0.2, 0.2), 1, at_point(0, 0, 0.2));
+  static bool swapped = false;
+  gContactAddedCallback = [](btManifoldPoint& point, const btCollisionObjectWrapper* first, int,
+                             int, const btCollisionObjectWrapper*, int, int) {
+    // Wanted is the speed of the manifold's first body over its second.
+    swapped = first->getCollisionObject()->isStaticObject();
+    point.m_contactPointFlags |= BT_CONTACT_FLAG_LATERAL_FRICTION_INITIALIZED;
+    point.m_lateralFrictionDir1 = triple(1, 0, 0);
+    point.m_lateralFrictionDir2 = triple(0, 1, 0);
+    point.m_contactMotion1 = btScalar(swapped ? -0.4 : 0.4);
+    return true;
+  };
+  box.setCollisionFlags(box.getCollisionFlags() | btCollisionObject::CF_CUSTOM_MATERIAL_CALLBACK);
+  world.run(dt, 60);
+  gContactAddedCallback = nullptr;
+  CHECK((velocity(box) - Vector(0.4, 0, 0)).norm() < 1e-5);
+}
+
+TEST_CASE("bullet: a point's own stiffness and damping are a spring and a damper",
+          "[adapters][scene]") {
+  World world;
+  btRigidBody& ground = world.add_ground();
+  ground.setContactStiffnessAndDamping(btScalar(2e4), btScalar(1e3));
+  btRigidBody& ball = world.add_sphere(0.2, 10, triple(0, 0, 0.2));
+  ball.setContactStiffnessAndDamping(btScalar(2e4), btScalar(1e3));
+  world.run(dt, 480);
+  double stiffness = 0, distance = 0;
+  world.for_each_point([&](const auto&, const btManifoldPoint& point) {
+    stiffness = double(point.m_combinedContactStiffness1);
+    distance = double(point.getDistance());
+  });
+  REQUIRE(stiffness > 0);
+  CHECK(-distance == Approx(10 * gravity / stiffness).epsilon(1e-3));
+}
+
+TEST_CASE("bullet: rolling friction stops a ball by its moment", "[adapters][scene]") {
+  World world;
+  btRigidBody& ground = world.add_ground();
+  ground.setRollingFriction(0);
+  btRigidBody& ball = world.add_sphere(0.2, 3, triple(0, 0, 0.2), {.friction = 1});
+  ball.setRollingFriction(btScalar(0.01));
+  ball.setLinearVelocity(triple(1, 0, 0));
+  ball.setAngularVelocity(triple(0, 5, 0));
+  double arm = 0;
+  world.step(dt);
+  world.for_each_point([&](const auto&, const btManifoldPoint& point) {
+    arm = double(point.m_combinedRollingFriction);
+  });
+  REQUIRE(arm > 0);
+  const double begun = velocity(ball).x();
+  world.run(dt, 60);
+  // m r² 7/5 ω′ = −μᵣ m g
+  const double slowing = arm * gravity / (0.2 * 7.0 / 5);
+  CHECK(begun - velocity(ball).x() == Approx(slowing * 60 * dt).epsilon(1e-2));
+  world.run(dt, 600);
+  CHECK(velocity(ball).norm() < 1e-5);
+}
+
+TEST_CASE("bullet: anisotropic friction slows along its axes by each coefficient",
+          "[adapters][scene]") {
+  for (const int axis : {0, 1}) {
+    World world;
+    world.add_ground();
+    btRigidBody& box =
+        world.add_box(triple(0.5, 0.5, 0.1), 1, at_point(0, 0, 0.1), {.friction = 0.4});
+    box.setAnisotropicFriction(triple(1, 0.25, 1));
+    box.setLinearVelocity(axis == 0 ? triple(3, 0, 0) : triple(0, 3, 0));
+    world.run(dt, 60);
+    const double mu = axis == 0 ? 0.4 : 0.1;
+    CHECK(velocity(box).norm() == Approx(3 - mu * gravity * 0.5).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("bullet: overlap is taken out by positions and leaves no velocity", "[adapters][law]") {
+  World world({}, 0);
+  world.add_box(triple(0.5, 0.5, 0.5), 1, at_point(0, 0, 0));
+  world.add_box(triple(0.5, 0.5, 0.5), 3, at_point(0.97, 0, 0));
+  world.run(dt, 3);
+  CHECK(world.kinetic_energy() < 1e-12);
+  const Vector a = position(world.body(0)), b = position(world.body(1));
+  CHECK(b.x() - a.x() == Approx(1 - 0.5e-3).epsilon(1e-4));
+  CHECK(a.x() + 3 * (b.x() - 0.97) == Approx(0).margin(1e-5));  // the centre of mass stays
+}
+
+TEST_CASE("bullet: a pendulum keeps its length and its joint carries the weight",
+          "[adapters][joints]") {
+  World world;
+  btRigidBody& ball = world.add_sphere(0.1, 2, triple(0, 0, 0));
+  auto& joint = world.add_joint(std::make_unique<btPoint2PointConstraint>(ball, triple(0, 0, 1)));
+  btJointFeedback feedback;
+  joint.setJointFeedback(&feedback);
+  joint.enableFeedback(true);
+  world.run(dt, 3);
+  CHECK((from_bullet(feedback.m_appliedForceBodyA) - Vector(0, 0, 2 * gravity)).norm() < 1e-3);
+  CHECK(std::abs(double(joint.getAppliedImpulse()) - 2 * gravity * dt) < 1e-5);
+  ball.setLinearVelocity(triple(1, 0, 0));
+  ball.setAngularVelocity(triple(0, -1, 0));
+  double stretched = 0;
+  for (int i = 0; i < 240; ++i) {
+    world.step(dt);
+    const btVector3 hook = ball.getWorldTransform() * triple(0, 0, 1);
+    stretched = std::max(stretched, (from_bullet(hook) - Vector(0, 0, 1)).norm());
+  }
+  CHECK(stretched < 1e-3);
+}
+
+TEST_CASE("bullet: a hinge turns about its axis alone, by its motor, up to its limit",
+          "[adapters][joints]") {
+  World world;
+  btRigidBody& door = world.add_box(triple(0.5, 0.1, 1), 4, at_point(0.5, 0, 0));
+  auto& hinge = world.add_joint(
+      std::make_unique<btHingeConstraint>(door, triple(-0.5, 0, 0), triple(0, 0, 1), true));
+  hinge.enableAngularMotor(true, btScalar(1.5), btScalar(100));
+  world.run(dt, 30);
+  CHECK((spin(door) - Vector(0, 0, spin(door).z())).norm() < 1e-4);
+  CHECK(std::abs(spin(door).z()) == Approx(1.5).epsilon(1e-4));
+  const btVector3 hook = door.getWorldTransform() * triple(-0.5, 0, 0);
+  CHECK(from_bullet(hook).norm() < 1e-3);
+  // A weaker motor spends its largest impulse each step.
+  hinge.enableAngularMotor(true, btScalar(-50), btScalar(0.01));
+  const double before = spin(door).z();
+  world.step(dt);
+  const double inertia = 4.0 / 12 * (1 + 0.04) + 4 * 0.25;
+  CHECK(std::abs(spin(door).z() - before) == Approx(0.01 / inertia).epsilon(1e-3));
+  // A limit stops it.
+  hinge.enableAngularMotor(true, btScalar(3), btScalar(100));
+  hinge.setLimit(btScalar(-0.8), btScalar(0.8));
+  world.run(dt, 240);
+  CHECK(std::abs(double(hinge.getHingeAngle())) == Approx(0.8).margin(5e-3));
+  CHECK(spin(door).norm() < 1e-3);
+}
+
+TEST_CASE("bullet: a slider slides along its axis between its limits", "[adapters][joints]") {
+  World world;
+  btRigidBody& car = world.add_box(triple(0.2, 0.2, 0.2), 1, at_point(0, 0, 0));
+  const btTransform turned(btQuaternion(triple(0, 1, 0), btScalar(pi / 2)));  // x to −z
+  auto& slider = world.add_joint(std::make_unique<btSliderConstraint>(car, turned, true));
+  slider.setLowerLinLimit(btScalar(-0.5));
+  slider.setUpperLinLimit(btScalar(0.5));
+  slider.setLowerAngLimit(0);
+  slider.setUpperAngLimit(0);
+  world.run(dt, 12);
+  CHECK(velocity(car).z() == Approx(-gravity * 0.1).epsilon(1e-3));
+  world.run(dt, 240);
+  CHECK(std::abs(position(car).z()) == Approx(0.5).margin(5e-3));
+  CHECK((position(car) - Vector(0, 0, position(car).z())).norm() < 1e-3);
+  CHECK(spin(car).norm() < 1e-4);
+  CHECK(velocity(car).norm() < 1e-3);
+}
+
+TEST_CASE("bullet: six degrees of freedom are free, limited or locked, each as it is set",
+          "[adapters][joints]") {
+  World world;
+  btRigidBody& anchor = world.add_box(triple(0.1, 0.1, 0.1), 0, at_point(0, 0, 2));
+  btRigidBody& body = world.add_box(triple(0.2, 0.2, 0.2), 2, at_point(0, 0, 2));
+  const btTransform here = btTransform::getIdentity();
+  const auto check = [&](auto& joint) {
+    joint.setLinearLowerLimit(triple(-0.3, 0, -0.4));
+    joint.setLinearUpperLimit(triple(0.3, 0, 0.4));
+    joint.setAngularLowerLimit(triple(0, 0, 0));
+    joint.setAngularUpperLimit(triple(0, 0, 0));
+    body.setLinearVelocity(triple(2, 0, 0));
+    world.run(dt, 240);
+    CHECK(position(body).z() == Approx(2 - 0.4).margin(5e-3));
+    CHECK(std::abs(position(body).y()) < 1e-3);
+    CHECK(position(body).x() < 0.305);
+    CHECK(spin(body).norm() < 1e-4);
+  };
+  SECTION("btGeneric6DofConstraint") {
+    check(
+        world.add_joint(std::make_unique<btGeneric6DofConstraint>(anchor, body, here, here, true)));
+  }
+  SECTION("btGeneric6DofSpring2Constraint") {
+    check(world.add_joint(
+        std::make_unique<btGeneric6DofSpring2Constraint>(anchor, body, here, here)));
+  }
+}
+
+TEST_CASE("bullet: a joint breaks at its threshold", "[adapters][joints]") {
+  for (const double share : {0.9, 1.1}) {
+    World world;
+    btRigidBody& ball = world.add_sphere(0.1, 2, triple(0, 0, 0));
+    auto& joint = world.add_joint(std::make_unique<btPoint2PointConstraint>(ball, triple(0, 0, 1)));
+    joint.setBreakingImpulseThreshold(btScalar(share * 2 * gravity * dt));
+    world.run(dt, 10);
+    CHECK(joint.isEnabled() == (share > 1));
+    CHECK((velocity(ball).norm() < 1e-4) == (share > 1));
+  }
+}
+
+TEST_CASE("bullet: a pinched cube is held by just enough friction", "[adapters][scene]") {
+  for (const double margin : {1.02, 0.9}) {
+    World world;
+    carom::examples::add_pinch(world, 0.5);
+    for (int i = 0; i < 60; ++i) {
+      carom::examples::press(world, margin * 0.5 * gravity / (2 * 0.5));
+      world.step(1.0 / 300);
+    }
+    const double first = velocity(world.body(2)).z();
+    for (int i = 0; i < 30; ++i) {
+      carom::examples::press(world, margin * 0.5 * gravity / (2 * 0.5));
+      world.step(1.0 / 300);
+    }
+    const double gained = velocity(world.body(2)).z() - first;
+    CHECK(gained == Approx(margin > 1 ? 0 : -(1 - margin) * gravity * 0.1).margin(1e-4));
+  }
+}
+
+TEST_CASE("bullet: a stack with its heaviest cube on top neither sinks nor shakes",
+          "[adapters][scene]") {
+  World world;
+  carom::examples::add_stack(world, 10, 1, 1000);
+  world.run(1.0 / 60, 60);
+  CHECK(world.report().converged());
+  CHECK(std::abs(position(world.body(10)).z() - 9.5) < 1e-3);
+  CHECK(world.kinetic_energy() < 1e-6);
+}
+
+TEST_CASE("bullet: the convex law on compliant contact rests and slides too", "[adapters][scene]") {
+  World world({.law = carom::FrictionLaw::convex,
+               .compliance = carom::Compliance::given,
+               .stiffness = 1e6,
+               .dissipation_time = 0.01});
+  add_block_on_slope(world, pi / 6, 0.4, 0.5);
+  world.run(1.0 / 240, 480);
+  const double expected = 2 * gravity * (std::sin(pi / 6) - 0.5 * std::cos(pi / 6));
+  CHECK(velocity(world.body(1)).norm() == Approx(expected).epsilon(1e-2));
+  CHECK(world.report().converged());
+}
+
+TEST_CASE("bullet: a body whose numbers make no sense is left out and named",
+          "[adapters][errors]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::function<void(btRigidBody&)>> faults = {
+      [&](btRigidBody& body) { body.setLinearVelocity(triple(0, nan, 0)); },
+      [&](btRigidBody& body) { body.setAngularVelocity(triple(nan, 0, 0)); },
+      [&](btRigidBody& body) { body.applyCentralForce(triple(0, 0, nan)); },
+      [&](btRigidBody& body) { body.setWorldTransform(at_point(nan, 0, 0)); }};
+  for (const auto& fault : faults) {
+    BulletSolver solver;
+    btSphereShape shape(btScalar(0.5));
+    btRigidBody bad(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &shape, triple(1, 1, 1)));
+    btRigidBody good(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &shape, triple(1, 1, 1)));
+    bad.setLinearVelocity(triple(1, 2, 3));
+    fault(bad);
+    good.applyCentralForce(triple(0, 0, 6));
+    const btVector3 before = bad.getLinearVelocity();
+    btPersistentManifold manifold(&bad, &good, 0, btScalar(0.02), btScalar(0.02));
+    manifold.addManifoldPoint(
+        btManifoldPoint(triple(0, 0, 0), triple(0, 0, 0), triple(0, 0, 1), 0));
+    btPoint2PointConstraint joint(bad, good, triple(0, 0, 0), triple(0, 0, 0));
+    btCollisionObject* bodies[] = {&bad, &good};
+    btPersistentManifold* manifolds[] = {&manifold};
+    btTypedConstraint* joints[] = {&joint};
+    btContactSolverInfo info;
+    info.m_timeStep = btScalar(0.5);
+    solver.prepareSolve(2, 1);
+    solver.solveGroup(bodies, 2, manifolds, 1, joints, 1, info, nullptr, nullptr);
+    CHECK(solver.report().refused == 1);
+    CHECK_FALSE(solver.report().converged());
+    CHECK_THAT(solver.report().fault, Catch::Contains("expected finite numbers"));
+    CHECK(velocity(good).z() == Approx(3));
+    for (int i = 0; i < 3; ++i) {
+      const bool same = before[i] == bad.getLinearVelocity()[i] ||
+                        (std::isnan(before[i]) && std::isnan(bad.getLinearVelocity()[i]));
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("bullet: a point whose numbers make no sense is left out and named",
+          "[adapters][errors]") {
+  BulletSolver solver;
+  btSphereShape shape(btScalar(0.5));
+  btRigidBody one(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &shape, triple(1, 1, 1)));
+  btRigidBody two(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &shape, triple(1, 1, 1)));
+  one.setLinearVelocity(triple(0, 0, -1));
+  btPersistentManifold manifold(&one, &two, 0, btScalar(0.02), btScalar(0.02));
+  btManifoldPoint point(triple(0, 0, 0), triple(0, 0, 0), triple(0, 0, 1), 0);
+  point.m_combinedFriction = btScalar(-1);
+  manifold.addManifoldPoint(point);
+  btCollisionObject* bodies[] = {&one, &two};
+  btPersistentManifold* manifolds[] = {&manifold};
+  btContactSolverInfo info;
+  solver.solveGroup(bodies, 2, manifolds, 1, nullptr, 0, info, nullptr, nullptr);
+  CHECK(solver.report().refused == 1);
+  CHECK_THAT(solver.report().fault, Catch::Contains("manifold 0, point 0"));
+  CHECK(velocity(one).z() == -1);
+  info.m_timeStep = 0;
+  solver.reset();
+  solver.solveGroup(bodies, 2, manifolds, 1, nullptr, 0, info, nullptr, nullptr);
+  CHECK_THAT(solver.report().fault, Catch::Contains("time step"));
+  CHECK(velocity(one).z() == -1);
+}
+
+TEST_CASE("bullet: options that make no sense are refused", "[adapters][errors]") {
+  const auto refused = [](const BulletOptions& options, const char* name) {
+    CHECK_THROWS_WITH(BulletSolver(options), Catch::Contains(name));
+  };
+  refused({.stiffness = 0}, "stiffness");
+  refused({.dissipation_time = -1}, "dissipation time");
+  refused({.relative_slip = 0}, "relative slip");
+  refused({.tolerance = -1}, "tolerance");
+  refused({.impact_limit = -1}, "impact limit");
+  refused({.allowed_penetration = 0}, "allowed penetration");
+  refused({.joint_softness = 0}, "joint softness");
+}
