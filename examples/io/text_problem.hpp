@@ -178,14 +178,21 @@ class TextProblemParser {
 
   ImpulseShape read_shape() {
     constexpr std::pair<const char*, ImpulseShape> names[]{
-        {"intervals", ImpulseShape::intervals}, {"friction", ImpulseShape::friction},
-        {"planar", ImpulseShape::planar},       {"elliptic", ImpulseShape::elliptic},
-        {"torsional", ImpulseShape::torsional}, {"rolling", ImpulseShape::rolling}};
+        {"intervals", ImpulseShape::intervals},
+        {"friction", ImpulseShape::friction},
+        {"planar", ImpulseShape::planar},
+        {"elliptic", ImpulseShape::elliptic},
+        {"torsional", ImpulseShape::torsional},
+        {"rolling", ImpulseShape::rolling},
+        {"ellipsoidal_torsional", ImpulseShape::ellipsoidal_torsional},
+        {"ellipsoidal_rolling", ImpulseShape::ellipsoidal_rolling}};
     const std::string_view word = reader_.next();
     for (const auto& [name, shape] : names) {
       if (word == name) return shape;
     }
-    reader_.fail(item_, "'intervals', 'friction', 'planar', 'elliptic', 'torsional' or 'rolling'",
+    reader_.fail(item_,
+                 "'intervals', 'friction', 'planar', 'elliptic', 'torsional', 'rolling', "
+                 "'ellipsoidal_torsional' or 'ellipsoidal_rolling'",
                  word);
   }
 

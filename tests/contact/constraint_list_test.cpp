@@ -74,7 +74,9 @@ TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", 
   for (const auto& [shape, rows, coefficients] :
        {std::tuple(ImpulseShape::intervals, 3, 0), std::tuple(ImpulseShape::friction, 3, 1),
         std::tuple(ImpulseShape::planar, 2, 1), std::tuple(ImpulseShape::elliptic, 3, 2),
-        std::tuple(ImpulseShape::torsional, 4, 2), std::tuple(ImpulseShape::rolling, 6, 3)}) {
+        std::tuple(ImpulseShape::torsional, 4, 2), std::tuple(ImpulseShape::rolling, 6, 3),
+        std::tuple(ImpulseShape::ellipsoidal_torsional, 4, 2),
+        std::tuple(ImpulseShape::ellipsoidal_rolling, 6, 3)}) {
     CHECK(carom::friction_count(shape) == coefficients);
     WeightedConstraint<double> law;
     law.set.shape = shape;

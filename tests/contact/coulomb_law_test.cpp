@@ -35,7 +35,7 @@ static_assert(noexcept(de_saxce_velocity(std::declval<const ImpulseSet<double>&>
 
 namespace {
 
-constexpr int kinds = 10;
+constexpr int kinds = 12;
 
 /// A set of a drawn shape, moved now and then.
 ImpulseSet<double> draw_set(VectorSource<double>& source, int kind) {
@@ -46,7 +46,7 @@ ImpulseSet<double> draw_set(VectorSource<double>& source, int kind) {
   return set;
 }
 
-/// Numbers a > 0 that the map allows: any per normal and per block, of an elliptic one ∝ μ².
+/// Numbers a > 0 that the map allows: any per normal and per block, ∝ μ² within it.
 Rows draw_steps(VectorSource<double>& source, const ImpulseSet<double>& set) {
   Rows a = Rows::Ones();
   for (int i = 0; i < set.rows; ++i) a(i) = source.positive(2);
@@ -54,8 +54,7 @@ Rows draw_steps(VectorSource<double>& source, const ImpulseSet<double>& set) {
     const double common = source.positive(2);
     for (std::size_t k = 0; k < block.rows.size(); ++k) {
       const double mu = double(block.friction[k]);
-      const bool elliptic = set.shape == ImpulseShape::elliptic && mu > 0;
-      a(block.rows[k]) = elliptic ? common * mu * mu : common;
+      a(block.rows[k]) = mu > 0 ? common * mu * mu : common;
     }
   }
   return a;

@@ -42,7 +42,7 @@ TEST_CASE("impulse set: the nearest point is in the set, and no other is nearer"
   VectorSource<double> source(21u);
   WorstCase again("idempotent"), nearer("variational inequality"), outside("zero beyond the rows");
   for (int sample = 0; sample < 3000; ++sample) {
-    const auto law = draw_law(source, sample % 10);
+    const auto law = draw_law(source, sample % 12);
     const Rows& r = law.regularization;
     const Rows y = draw_rows(source, law.set.rows, 3);
     const Rows p = nearest_impulse(law.set, r, y);
@@ -62,7 +62,7 @@ TEST_CASE("impulse set: curvature is the slope of the nearest point over the wei
   WorstCase symmetric("symmetric"), bounded("0 <= G <= 1/R");
   long off = 0;
   for (int sample = 0; sample < 3000; ++sample) {
-    const auto law = draw_law(source, sample % 10);
+    const auto law = draw_law(source, sample % 12);
     const Rows& r = law.regularization;
     const int rows = law.set.rows;
     const Rows y = draw_rows(source, rows, 3), d = draw_rows(source, rows, 1);

@@ -61,7 +61,7 @@ template <typename Scalar = double>
   return problem;
 }
 
-/// A law of a drawn shape; `kind` in [0, 10).
+/// A law of a drawn shape; `kind` in [0, 12).
 [[nodiscard]] inline WeightedConstraint<double> draw_law(VectorSource<double>& source, int kind) {
   WeightedConstraint<double> law;
   const Eigen::Vector3d mu(source.pick({0, 0.1, 0.5, 1}), source.pick({0, 0.05, 0.5, 2}),
@@ -80,6 +80,10 @@ template <typename Scalar = double>
   if (kind == 6) law.set = cone_impulses<double>(ImpulseShape::torsional, {mu(0), mu(1), 0});
   if (kind == 7 || kind == 8) law.set = cone_impulses<double>(ImpulseShape::rolling, mu);
   if (kind == 9) law.set = cone_impulses<double>(ImpulseShape::planar, {mu(0), 0, 0});
+  if (kind == 10) {
+    law.set = cone_impulses<double>(ImpulseShape::ellipsoidal_torsional, {mu(0), mu(1), 0});
+  }
+  if (kind == 11) law.set = cone_impulses<double>(ImpulseShape::ellipsoidal_rolling, mu);
   if (kind == 8 || (kind == 4 && source.unit() < 0.5)) law.set.shift(2) = source.positive(1);
   for (int i = 0; i < law.set.rows; ++i) law.bias_velocity(i) = 2 * source.unit() - 1;
   for (int i = 0; i < law.set.rows; ++i) law.regularization(i) = source.positive(1);

@@ -44,6 +44,10 @@ template <typename Scalar>
       return {2, {{{0, 1}, {a, a}}, {{3}, {b}}}};
     case ImpulseShape::rolling:
       return {2, {{{0, 1}, {a, a}}, {{3, 4}, {b, b}}, {{5}, {c}}}};
+    case ImpulseShape::ellipsoidal_torsional:
+      return {2, {{{0, 1, 3}, {a, a, b}}}};
+    case ImpulseShape::ellipsoidal_rolling:
+      return {2, {{{0, 1, 3, 4, 5}, {a, a, b, b, c}}}};
   }
   return {};
 }
@@ -142,9 +146,13 @@ struct LawPair {
   u(shape.normal) = g(shape.normal) > 0 ? 0 : source.pick({0, 1}) * source.unit();
   for (const OracleBlock& block : shape.blocks) {
     const std::size_t size = block.rows.size();
-    double x[2] = {sign(), size > 1 ? sign() : 0};  // friction's direction, in units of μ
-    for (std::size_t k = 0; k < size; ++k) x[k] *= block.friction[k] > 0 ? 1 : 0;
-    const double length = std::max(std::hypot(x[0], x[1]), 1e-300);
+    double x[5] = {};  // friction's direction, in units of μ
+    double squared = 0;
+    for (std::size_t k = 0; k < size; ++k) {
+      x[k] = sign() * (block.friction[k] > 0 ? 1 : 0);
+      squared += x[k] * x[k];
+    }
+    const double length = std::max(std::sqrt(squared), 1e-300);
     const bool slides = source.unit() < 0.5;
     const double reach = slides ? 1 : source.pick({0, 0.5, 1});
     for (std::size_t k = 0; k < size; ++k) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "carom/contact/impulse_set.hpp"
@@ -26,35 +27,48 @@ namespace detail {
   return shape == ImpulseShape::planar ? 1 : 2;
 }
 
-/// Calls visit(start, size, μ of each row) for every block of rows that one normal bounds, and
-/// returns the normal's row; −1 for intervals.
+/// Rows that one normal bounds together, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
+template <RealScalar Scalar>
+struct FrictionBlock {
+  int size = 0;
+  std::array<int, 5> rows{};
+  std::array<Scalar, 5> friction{};
+
+  void add(int row, const Scalar& mu) noexcept {
+    rows[std::size_t(size)] = row;
+    friction[std::size_t(size)] = mu;
+    ++size;
+  }
+  [[nodiscard]] int row(int k) const noexcept { return rows[std::size_t(k)]; }
+  [[nodiscard]] const Scalar& mu(int k) const noexcept { return friction[std::size_t(k)]; }
+};
+
+/// Calls visit(block) for every block of rows that one normal bounds, and returns the normal's row;
+/// −1 for intervals.
 template <RealScalar Scalar, typename Visit>
 int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
+  const int normal = normal_row(set.shape);
+  if (normal < 0) return normal;
+  const bool ellipsoidal = set.shape == ImpulseShape::ellipsoidal_torsional ||
+                           set.shape == ImpulseShape::ellipsoidal_rolling;
   const Vector3<Scalar>& mu = set.friction;
-  using Pair = Vector<Scalar, 2>;
-  switch (set.shape) {
-    case ImpulseShape::intervals:
-      return -1;
-    case ImpulseShape::planar:
-      visit(0, 1, Pair(mu.x(), mu.x()));
-      return 1;
-    case ImpulseShape::friction:
-      visit(0, 2, Pair(mu.x(), mu.x()));
-      return 2;
-    case ImpulseShape::elliptic:
-      visit(0, 2, Pair(mu.x(), mu.y()));
-      return 2;
-    case ImpulseShape::torsional:
-      visit(0, 2, Pair(mu.x(), mu.x()));
-      visit(3, 1, Pair(mu.y(), mu.y()));
-      return 2;
-    case ImpulseShape::rolling:
-      visit(0, 2, Pair(mu.x(), mu.x()));
-      visit(3, 2, Pair(mu.y(), mu.y()));
-      visit(5, 1, Pair(mu.z(), mu.z()));
-      return 2;
+  FrictionBlock<Scalar> block;
+  for (int r = 0; r < set.rows; ++r) {
+    if (r == normal) continue;
+    const bool spin = r == set.rows - 1;
+    const bool own = !ellipsoidal && (r == 3 || r == 5);  // a block begins
+    if (own) {
+      visit(block);
+      block = {};
+    }
+    if (r < 2) {
+      block.add(r, set.shape == ImpulseShape::elliptic ? mu(r) : mu.x());
+    } else {
+      block.add(r, spin && set.rows == 6 ? mu.z() : mu.y());
+    }
   }
-  return -1;
+  visit(block);
+  return normal;
 }
 
 }  // namespace detail
@@ -68,10 +82,10 @@ template <RealScalar Scalar>
                                                    const RowNumbers<Scalar>& velocity) noexcept {
   using std::sqrt;
   Scalar lift(0);
-  const int normal = detail::visit_friction_blocks(set, [&](int start, int size, const auto& mu) {
+  const int normal = detail::visit_friction_blocks(set, [&](const auto& block) {
     Scalar squared(0);
-    for (int k = 0; k < size; ++k) {
-      const Scalar x = mu(k) * velocity(start + k);
+    for (int k = 0; k < block.size; ++k) {
+      const Scalar x = block.mu(k) * velocity(block.row(k));
       squared += x * x;
     }
     lift += sqrt(squared);
@@ -82,7 +96,7 @@ template <RealScalar Scalar>
 }
 
 /// Coulomb's law as a map: γ = 𝒞(γ − a ∘ u) exactly when γ and u obey the law, for any a > 0 equal
-/// in the rows of a block; in an elliptic one, in proportion to μ².
+/// in the rows of a block; where their μ differ, in proportion to μ².
 ///
 /// The normal is kept if it pushes; the other rows go to the nearest point of a disc of the radius
 /// that this normal allows. Rows between bounds are clipped.
@@ -99,16 +113,17 @@ template <RealScalar Scalar>
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
     impulse(n) = shifted(n);
-    detail::visit_friction_blocks(set, [&](int start, int size, const auto& mu) {
+    detail::visit_friction_blocks(set, [&](const auto& block) {
       Scalar squared(0);
-      for (int k = 0; k < size; ++k) {
-        const Scalar x = mu(k) > Scalar(0) ? shifted(start + k) / mu(k) : Scalar(0);
+      for (int k = 0; k < block.size; ++k) {
+        const Scalar& mu = block.mu(k);
+        const Scalar x = mu > Scalar(0) ? shifted(block.row(k)) / mu : Scalar(0);
         squared += x * x;
       }
       const Scalar norm = sqrt(squared);
       const Scalar share = norm > impulse(n) ? impulse(n) / norm : Scalar(1);
-      for (int k = 0; k < size; ++k) {
-        if (mu(k) > Scalar(0)) impulse(start + k) = share * shifted(start + k);
+      for (int k = 0; k < block.size; ++k) {
+        if (block.mu(k) > Scalar(0)) impulse(block.row(k)) = share * shifted(block.row(k));
       }
     });
   }
@@ -133,24 +148,29 @@ template <RealScalar Scalar>
   const RowNumbers<Scalar> shifted = y + set.shift;
   if (!(shifted(n) > Scalar(0))) return slope;
   slope(n, n) = Scalar(1);
-  detail::visit_friction_blocks(set, [&](int start, int size, const auto& mu) {
-    Vector<Scalar, 2> along = Vector<Scalar, 2>::Zero();  // in units of μ
-    for (int k = 0; k < size; ++k) {
-      if (mu(k) > Scalar(0)) along(k) = shifted(start + k) / mu(k);
+  detail::visit_friction_blocks(set, [&](const auto& block) {
+    std::array<Scalar, 5> along{};  // in units of μ
+    Scalar squared(0);
+    for (int k = 0; k < block.size; ++k) {
+      if (!(block.mu(k) > Scalar(0))) continue;
+      Scalar& x = along[std::size_t(k)];
+      x = shifted(block.row(k)) / block.mu(k);
+      squared += x * x;
     }
-    const Scalar norm = sqrt(along(0) * along(0) + along(1) * along(1));
+    const Scalar norm = sqrt(squared);
     const bool slides = norm > shifted(n);
     const Scalar share = slides ? shifted(n) / norm : Scalar(1);
-    if (slides) along /= norm;
-    for (int k = 0; k < size; ++k) {
-      if (!(mu(k) > Scalar(0))) continue;
-      slope(start + k, start + k) += share;
+    for (int k = 0; k < block.size; ++k) {
+      if (!(block.mu(k) > Scalar(0))) continue;
+      const int row = block.row(k);
+      slope(row, row) += share;
       if (!slides) continue;
-      slope(start + k, n) = mu(k) * along(k);
-      for (int l = 0; l < size; ++l) {
-        if (mu(l) > Scalar(0)) {
-          slope(start + k, start + l) -= share * mu(k) * along(k) * along(l) / mu(l);
-        }
+      const Scalar direction = along[std::size_t(k)] / norm;
+      slope(row, n) = block.mu(k) * direction;
+      for (int l = 0; l < block.size; ++l) {
+        if (!(block.mu(l) > Scalar(0))) continue;
+        slope(row, block.row(l)) -=
+            share * block.mu(k) * direction * (along[std::size_t(l)] / norm) / block.mu(l);
       }
     }
   });

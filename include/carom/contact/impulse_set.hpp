@@ -24,6 +24,8 @@ enum class ImpulseShape {
   elliptic,   ///< EllipticCone, 3 rows.
   torsional,  ///< TorsionalCone, 4 rows.
   rolling,    ///< RollingCone, 6 rows.
+  ellipsoidal_torsional,  ///< EllipsoidalTorsionalCone, 4 rows.
+  ellipsoidal_rolling,    ///< EllipsoidalRollingCone, 6 rows.
 };
 
 /// Coefficients of friction of a shape.
@@ -36,8 +38,10 @@ enum class ImpulseShape {
       return 1;
     case ImpulseShape::elliptic:
     case ImpulseShape::torsional:
+    case ImpulseShape::ellipsoidal_torsional:
       return 2;
     case ImpulseShape::rolling:
+    case ImpulseShape::ellipsoidal_rolling:
       return 3;
   }
   return 0;
@@ -54,7 +58,7 @@ struct ImpulseSet {
   int rows = 1;
   Rows lower = Rows::Zero();  ///< of intervals [N·s, N·m·s], ≤ upper; −∞ allowed.
   Rows upper = Rows::Zero();  ///< of intervals, ≥ lower; +∞ allowed.
-  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m].
+  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for ellipsoids.
   Vector3<Scalar> friction = Vector3<Scalar>::Zero();
   Rows shift = Rows::Zero();  ///< of cones [N·s]: an impulse that pulls at no price.
 };
@@ -94,10 +98,10 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(shape != ImpulseShape::intervals);
   ImpulseSet<Scalar> set;
   set.shape = shape;
-  set.rows = shape == ImpulseShape::rolling     ? 6
-             : shape == ImpulseShape::torsional ? 4
-             : shape == ImpulseShape::planar    ? 2
-                                                : 3;
+  const bool torsional =
+      shape == ImpulseShape::torsional || shape == ImpulseShape::ellipsoidal_torsional;
+  const bool rolling = shape == ImpulseShape::rolling || shape == ImpulseShape::ellipsoidal_rolling;
+  set.rows = rolling ? 6 : torsional ? 4 : shape == ImpulseShape::planar ? 2 : 3;
   set.friction = friction;
   return set;
 }
@@ -127,6 +131,13 @@ void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
       return visit(TorsionalCone<Scalar>{mu.x(), mu.y()});
     case ImpulseShape::rolling:
       return visit(RollingCone<Scalar>{mu.x(), mu.y(), mu.z()});
+    case ImpulseShape::ellipsoidal_torsional:
+      return visit(EllipsoidalTorsionalCone<Scalar>{Vector3<Scalar>(mu.x(), mu.x(), mu.y())});
+    case ImpulseShape::ellipsoidal_rolling: {
+      Vector<Scalar, 5> each;
+      each << mu.x(), mu.x(), mu.y(), mu.y(), mu.z();
+      return visit(EllipsoidalRollingCone<Scalar>{each});
+    }
   }
 }
 

@@ -14,7 +14,8 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂ as ever.
-  /// Rows: friction (3), elliptic (3), torsional (4) or rolling (6).
+  /// Rows: friction (3), elliptic (3), torsional (4) or rolling (6), the last two each by itself or
+  /// with the force on one ellipsoid.
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
@@ -41,8 +42,12 @@ template <RealScalar Scalar>
   const Scalar& mu = law.contact.friction;
   Vector3<Scalar> friction(mu, Scalar(0), Scalar(0));
   if (law.shape == ImpulseShape::elliptic) friction.y() = law.second_friction;
-  if (law.shape == ImpulseShape::torsional) friction.y() = law.torsional_friction;
-  if (law.shape == ImpulseShape::rolling) {
+  const bool torsional =
+      law.shape == ImpulseShape::torsional || law.shape == ImpulseShape::ellipsoidal_torsional;
+  const bool rolling =
+      law.shape == ImpulseShape::rolling || law.shape == ImpulseShape::ellipsoidal_rolling;
+  if (torsional) friction.y() = law.torsional_friction;
+  if (rolling) {
     friction << mu, law.rolling_friction, law.torsional_friction;
   }
   WeightedConstraint<Scalar> rows;
@@ -52,8 +57,8 @@ template <RealScalar Scalar>
   rows.regularization.template head<3>() << tangent, tangent, normal;
   rows.bias_velocity(2) = contact.bias_velocity.z();
   const Scalar& slip = law.contact.relative_slip;
-  if (law.shape == ImpulseShape::torsional) rows.regularization(3) = slip * inverse_mass(3);
-  if (law.shape == ImpulseShape::rolling) {
+  if (torsional) rows.regularization(3) = slip * inverse_mass(3);
+  if (rolling) {
     const Scalar roll = slip * (inverse_mass(3) + inverse_mass(4)) / 2;
     rows.regularization.template tail<3>() << roll, roll, slip * inverse_mass(5);
   }

@@ -134,7 +134,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
                                                  const VectorX<Scalar>& impulse, FrictionLaw law) {
-  using std::abs, std::atan2;
+  using std::abs, std::atan2, std::sqrt;
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   ContactCertificate<Scalar> result;
   if (problem.count() == 0) return result;
@@ -164,17 +164,26 @@ template <RealScalar Scalar>
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
     detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
                         result.cone_violation, result.cone_violation_contact);
-    const auto see_block = [&](int start, int size, const auto& mu) {
-      Vector<Scalar, 2> slip = Vector<Scalar, 2>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
-      for (int k = 0; k < size; ++k) {
-        if (!(mu(k) > Scalar(0))) continue;  // nothing rubs this way
-        slip(k) = mu(k) * u(start + k);
-        rub(k) = -(g(start + k) + set.shift(start + k)) / mu(k);
+    const auto see_block = [&](const auto& block) {
+      Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
+      Scalar largest(0);
+      for (int k = 0; k < block.size; ++k) {
+        const Scalar& mu = block.mu(k);
+        if (!(mu > Scalar(0))) continue;  // nothing rubs this way
+        largest = std::max(largest, mu);
+        slip(k) = mu * u(block.row(k));
+        rub(k) = -(g(block.row(k)) + set.shift(block.row(k))) / mu;
       }
-      if (!(slip.norm() > at_rest * mu.maxCoeff()) || rub.isZero(Scalar(0))) return;
-      const Scalar across = slip(0) * rub(1) - slip(1) * rub(0);
-      detail::see_largest(Scalar(atan2(Scalar(abs(across)), slip.dot(rub))), i,
-                          result.dissipation_angle, result.dissipation_contact);
+      if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return;
+      Scalar squared(0);
+      for (int k = 0; k < 5; ++k) {
+        for (int l = 0; l < k; ++l) {
+          const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
+          squared += across * across;
+        }
+      }
+      detail::see_largest(Scalar(atan2(sqrt(squared), slip.dot(rub))), i, result.dissipation_angle,
+                          result.dissipation_contact);
     };
     const int n = detail::visit_friction_blocks(set, see_block);
     if (n < 0) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "carom/contact/coulomb_law.hpp"
@@ -54,12 +55,14 @@ class DualLaw {
       const ImpulseSet<Scalar>& set = problem.set(i);
       quick_[i] = law == FrictionLaw::coulomb && set.shape == ImpulseShape::friction &&
                   set.shift.isZero(Scalar(0));
-      if (law != FrictionLaw::coulomb || set.shape != ImpulseShape::elliptic) continue;
-      const Scalar largest = std::max(set.friction(0), set.friction(1));
-      for (int r = 0; r < 2; ++r) {  // in proportion to μ²
-        const Scalar share = largest > Scalar(0) ? set.friction(r) / largest : Scalar(1);
-        mobility_[3 * problem.first_part(i) + r] *= share * share;
-      }
+      if (law != FrictionLaw::coulomb) continue;
+      visit_friction_blocks(set, [&](const auto& block) {
+        const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
+        for (int k = 0; k < block.size; ++k) {  // in proportion to μ²
+          const Scalar share = largest > Scalar(0) ? block.mu(k) / largest : Scalar(1);
+          mobility_[3 * problem.first_part(i) + place(problem, i, block.row(k))] *= share * share;
+        }
+      });
     }
   }
 

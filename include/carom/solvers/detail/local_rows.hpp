@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -34,9 +35,14 @@ class LocalRows {
     w_.diagonal().array() += proximal_;
     // A step that is safe for all rows of a block together; blocks wait for none of the others.
     steps_ = w_.diagonal().cwiseInverse();
-    visit_friction_blocks(set, [&](int start, int size, const auto&) {
-      const Scalar block = w_.diagonal().segment(start, size).sum();
-      steps_.segment(start, size).setConstant(Scalar(1) / block);
+    visit_friction_blocks(set, [&](const auto& block) {
+      const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
+      Scalar sum(0);
+      for (int k = 0; k < block.size; ++k) sum += w_(block.row(k), block.row(k));
+      for (int k = 0; k < block.size; ++k) {  // in proportion to μ²
+        const Scalar share = largest > Scalar(0) ? block.mu(k) / largest : Scalar(1);
+        steps_(block.row(k)) = (share > Scalar(0) ? share * share : Scalar(1)) / sum;
+      }
     });
   }
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mujoco/mujoco.h>
+
+#include "carom/core/scalar.hpp"
+#include "carom/linalg/sequence.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// Calls visit(column, entry) for the entries of a row of MuJoCo's J that are not zero, kept dense
+/// or sparse.
+template <typename Visit>
+void visit_mujoco_row(const mjModel& model, const mjData& data, int row, const Visit& visit) {
+  if (mj_isSparse(&model) == 0) {
+    const mjtNum* const entries = data.efc_J + Index(row) * model.nv;
+    for (int c = 0; c < model.nv; ++c) {
+      if (entries[c] != 0) visit(c, entries[c]);
+    }
+    return;
+  }
+  const int start = data.efc_J_rowadr[row];
+  for (int k = start; k < start + data.efc_J_rownnz[row]; ++k) {
+    if (data.efc_J[k] != 0) visit(data.efc_J_colind[k], data.efc_J[k]);
+  }
+}
+
+/// Rows of MuJoCo's that belong together: a contact, an equality, one row of anything else.
+struct MujocoBlock {
+  static constexpr int none = -1;
+
+  int type;             ///< mjtConstraint
+  int id;               ///< of the contact, the equality, the joint ...
+  int first_row, rows;  ///< in MuJoCo's arrays
+  int bodies[2];        ///< groups of trees, ascending; none where there are fewer
+};
+
+/// The blocks of a step, and the trees of joints they join.
+///
+/// A tree of joints is what MuJoCo's M couples; it is one body of the problem. Trees that a single
+/// block joins more than two of, by a tendon, are one body together.
+class MujocoBlocks {
+ public:
+  static constexpr int none = MujocoBlock::none;
+
+  /// Reads who is joined with whom.
+  /// @note  Allocates beyond the largest step so far.
+  void read(const mjModel& model, const mjData& data) {
+    find_trees(model);
+    find_blocks(data);
+    for (const MujocoBlock& block : blocks_) merge_trees(model, data, block);
+    number_bodies(model);
+    for (MujocoBlock& block : blocks_) find_bodies(model, data, block);
+    drop_idle_bodies(model);
+  }
+
+  [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] Index body_count() const noexcept { return starts_.size() - 1; }
+  /// Body a degree of freedom is of; none where nothing acts on it.
+  [[nodiscard]] int body_of(int dof) const noexcept { return body_of_[dof]; }
+  /// Where a degree of freedom is among its body's.
+  [[nodiscard]] int place_of(int dof) const noexcept { return place_of_[dof]; }
+  /// Degrees of freedom of a body, ascending.
+  [[nodiscard]] int size_of(Index body) const noexcept { return starts_[body + 1] - starts_[body]; }
+  [[nodiscard]] int dof(Index body, int place) const noexcept {
+    return dofs_[starts_[body] + place];
+  }
+
+ private:
+  void find_trees(const mjModel& model) {
+    tree_of_.resize(model.nv);
+    int trees = 0;
+    for (int i = 0; i < model.nv; ++i) {
+      const int root = model.body_rootid[model.dof_bodyid[i]];
+      if (i > 0 && root != model.body_rootid[model.dof_bodyid[i - 1]]) ++trees;
+      tree_of_[i] = trees;
+    }
+    leader_.resize(model.nv > 0 ? trees + 1 : 0);
+    for (Index t = 0; t < leader_.size(); ++t) leader_[t] = int(t);
+  }
+
+  void find_blocks(const mjData& data) {
+    blocks_.clear();
+    for (int row = 0; row < data.nefc;) {
+      const int type = data.efc_type[row], id = data.efc_id[row];
+      const bool grows = type == mjCNSTR_EQUALITY || type == mjCNSTR_CONTACT_ELLIPTIC ||
+                         type == mjCNSTR_CONTACT_PYRAMIDAL;
+      int end = row + 1;
+      while (grows && end < data.nefc && data.efc_type[end] == type && data.efc_id[end] == id) {
+        ++end;
+      }
+      blocks_.push_back({type, id, row, end - row, {none, none}});
+      row = end;
+    }
+  }
+
+  [[nodiscard]] int leader(int tree) noexcept {
+    while (leader_[tree] != tree) tree = leader_[tree] = leader_[leader_[tree]];
+    return tree;
+  }
+  /// Joins all trees of a block of more than two.
+  void merge_trees(const mjModel& model, const mjData& data, const MujocoBlock& block) {
+    std::array<int, 2> seen{none, none};
+    bool many = false;
+    const auto visit_all = [&](const auto& visit) {
+      for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+        visit_mujoco_row(model, data, r,
+                         [&](int column, mjtNum) { visit(leader(tree_of_[column])); });
+      }
+    };
+    visit_all([&](int tree) {
+      if (tree == seen[0] || tree == seen[1]) return;
+      many = many || seen[1] != none;
+      (seen[0] == none ? seen[0] : seen[1]) = tree;
+    });
+    if (!many) return;
+    visit_all([&](int tree) {
+      const int first = leader(seen[0]);
+      leader_[std::max(tree, first)] = std::min(tree, first);
+    });
+  }
+
+  /// Numbers bodies in the order of their first degree of freedom.
+  void number_bodies(const mjModel& model) {
+    body_of_.resize(model.nv);
+    number_.assign(leader_.size(), none);
+    body_count_ = 0;
+    for (int i = 0; i < model.nv; ++i) {
+      int& number = number_[leader(tree_of_[i])];
+      if (number == none) number = body_count_++;
+      body_of_[i] = number;
+    }
+  }
+  void find_bodies(const mjModel& model, const mjData& data, MujocoBlock& block) const {
+    for (int r = block.first_row; r < block.first_row + block.rows; ++r) {
+      visit_mujoco_row(model, data, r, [&](int column, mjtNum) {
+        const int body = body_of_[column];
+        if (body == block.bodies[0] || body == block.bodies[1]) return;
+        (block.bodies[0] == none ? block.bodies[0] : block.bodies[1]) = body;
+      });
+    }
+    if (block.bodies[1] != none && block.bodies[1] < block.bodies[0]) {
+      std::swap(block.bodies[0], block.bodies[1]);
+    }
+  }
+  /// Leaves out bodies that no block touches, and lists the others' degrees of freedom.
+  void drop_idle_bodies(const mjModel& model) {
+    number_.assign(body_count_, none);
+    for (const MujocoBlock& block : blocks_) {
+      for (const int body : block.bodies) {
+        if (body != none) number_[body] = 0;
+      }
+    }
+    int kept = 0;
+    for (int& number : number_) {
+      if (number != none) number = kept++;
+    }
+    for (MujocoBlock& block : blocks_) {
+      for (int& body : block.bodies) {
+        if (body != none) body = number_[body];
+      }
+    }
+    starts_.assign(kept + 1, 0);
+    for (int& body : body_of_) {
+      body = number_[body];
+      if (body != none) ++starts_[body + 1];
+    }
+    for (Index b = 0; b < kept; ++b) starts_[b + 1] += starts_[b];
+    dofs_.resize(starts_[kept]);
+    place_of_.assign(model.nv, none);
+    number_.assign(kept, 0);
+    for (int i = 0; i < model.nv; ++i) {
+      const int body = body_of_[i];
+      if (body == none) continue;
+      place_of_[i] = number_[body]++;
+      dofs_[starts_[body] + place_of_[i]] = i;
+    }
+  }
+
+  Sequence<MujocoBlock> blocks_;
+  Sequence<int> tree_of_, leader_, number_;
+  Sequence<int> body_of_, place_of_, starts_, dofs_;
+  int body_count_ = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

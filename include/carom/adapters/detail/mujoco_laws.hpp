@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "carom/adapters/detail/mujoco_blocks.hpp"
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/weighted_constraint.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// How many of MuJoCo's rows one block has at most: a pyramid of five dimensions of friction.
+inline constexpr int mujoco_row_limit = 10;
+
+/// A law of no to six rows, each a combination of the rows of a block: J = C J_b, so that the
+/// block's forces are f_b = Cᵀ γ/δt. Cones are round, of μ = 1, in rows scaled by MuJoCo's μ_i:
+/// ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
+struct MujocoLaw {
+  WeightedConstraint<double> law;
+  Eigen::Matrix<double, 6, mujoco_row_limit> combination;  ///< C; zero beyond the law's rows
+  Index block;                                             ///< among the step's
+  Index number;   ///< of the contact or constraint of the problem
+  bool contact;   ///< A friction cone that is one of the problem's contacts, else a constraint.
+  bool solvable;  ///< False where a normal that moves nothing bounds friction.
+
+  [[nodiscard]] int rows() const noexcept { return law.set.rows; }
+  /// The normal's row; that of a law without friction is 0.
+  [[nodiscard]] int normal() const noexcept { return std::max(normal_row(law.set.shape), 0); }
+};
+
+/// Writes the laws of blocks.
+///
+/// MuJoCo's own law is the convex one: with v̂ = J v + δt a_ref and R = efc_R, rows of equalities
+/// are free, friction loss is a box, limits and facets of pyramids are half lines, and an elliptic
+/// contact is a cone whose μ_i² R_i agree, which makes it round in scaled rows.
+class MujocoLawWriter {
+ public:
+  using Rows = RowNumbers<double>;
+
+  /// @param from_now  whether the problem's velocities are counted from v now: v̂ is, too.
+  MujocoLawWriter(const mjModel& model, const mjData& data, bool from_now) noexcept
+      : model_(&model), data_(&data), step_(model.opt.timestep), from_now_(from_now) {}
+
+  /// Whether a block is a contact.
+  [[nodiscard]] static bool is_contact(const MujocoBlock& block) noexcept {
+    return block.type == mjCNSTR_CONTACT_FRICTIONLESS || block.type == mjCNSTR_CONTACT_PYRAMIDAL ||
+           block.type == mjCNSTR_CONTACT_ELLIPTIC;
+  }
+
+  /// MuJoCo's law of an elliptic contact.
+  void write_elliptic(const MujocoBlock& block, MujocoLaw& result) const {
+    clear(result);
+    write_cone(block, result);
+    const double mu = data_->contact[block.id].friction[0];
+    result.law.regularization.setConstant(mu * mu * data_->efc_R[block.first_row + 1]);
+    result.law.regularization(result.normal()) = data_->efc_R[block.first_row];
+    result.law.bias_velocity = bias_of(block, result);
+    result.contact = result.law.set.shape == ImpulseShape::friction;
+    result.solvable = result.solvable || result.contact;
+  }
+
+  /// MuJoCo's law of up to six rows of any other block, those from `offset` on; rows of zeros are
+  /// left out.
+  void write_rows(const MujocoBlock& block, int offset, MujocoLaw& result) const {
+    clear(result);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const bool held = block.type == mjCNSTR_EQUALITY;
+    const bool rubs = block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON;
+    ImpulseSet<double>& set = result.law.set;
+    for (int k = offset; k < std::min(block.rows, offset + 6); ++k) {
+      const int row = block.first_row + k;
+      if (largest_entry(row) == 0) continue;
+      const double loss = step_ * data_->efc_frictionloss[row];
+      result.combination(set.rows, k) = 1;
+      result.law.regularization(set.rows) = data_->efc_R[row];
+      set.lower(set.rows) = held ? -infinity : rubs ? -loss : 0;
+      set.upper(set.rows) = rubs ? loss : infinity;
+      ++set.rows;
+    }
+    result.law.bias_velocity = bias_of(block, result);
+  }
+
+  /// Coulomb's cone of a contact, whichever rows MuJoCo has made of it.
+  /// @param soft        whether the normal has MuJoCo's R and a_ref; else the gap at the step's end
+  ///                    is not negative.
+  /// @param correction  share of a penetration that one step takes out where the normal is rigid.
+  void write_coulomb(const MujocoBlock& block, bool soft, double correction,
+                     MujocoLaw& result) const {
+    clear(result);
+    write_cone(block, result);
+    const mjContact& contact = data_->contact[block.id];
+    const int n = result.normal();
+    const double mu = block.rows == 1 ? 1 : contact.friction[0];
+    const double weight = rigid_weight * data_->efc_diagApprox[block.first_row];
+    result.law.regularization.setConstant(mu * mu * weight);
+    result.law.regularization(n) = soft ? soft_normal(block, contact) : weight;
+    const double wanted = bias_of(block, result)(n);
+    const double share = contact.dist > 0 ? 1 : correction;
+    result.law.bias_velocity(n) = soft ? wanted : -share * contact.dist / step_;
+    result.contact = !soft && result.law.set.shape == ImpulseShape::friction;
+  }
+
+ private:
+  /// R of rows that are to give way by nothing that shows, relative to their inverse mass [-].
+  static constexpr double rigid_weight = 1e-12;
+  /// Rows of J whose entries are below this share of the block's largest are zeros but for
+  /// rounding [-].
+  static constexpr double rounding_share = 1e-13;
+
+  static void clear(MujocoLaw& result) noexcept {
+    result.law = {};
+    result.law.set.rows = 0;
+    result.combination.setZero();
+    result.contact = false;
+    result.solvable = true;
+  }
+  [[nodiscard]] static bool is_pyramid(const MujocoBlock& block) noexcept {
+    return block.type == mjCNSTR_CONTACT_PYRAMIDAL;
+  }
+
+  [[nodiscard]] double largest_entry(int row) const noexcept {
+    double largest = 0;
+    visit_mujoco_row(*model_, *data_, row,
+                     [&](int, mjtNum x) { largest = std::max(largest, std::abs(x)); });
+    return largest;
+  }
+  /// Largest entry of half the sum of two facets' rows, or of half the difference: they have the
+  /// same columns.
+  [[nodiscard]] double largest_of_pair(int row, double sign) const noexcept {
+    const bool sparse = mj_isSparse(model_) != 0;
+    const Index width = sparse ? data_->efc_J_rownnz[row] : model_->nv;
+    const Index first = sparse ? data_->efc_J_rowadr[row] : row * Index(model_->nv);
+    const Index second = sparse ? data_->efc_J_rowadr[row + 1] : first + width;
+    double largest = 0;
+    for (Index k = 0; k < width; ++k) {
+      const double x = (data_->efc_J[first + k] + sign * data_->efc_J[second + k]) / 2;
+      largest = std::max(largest, std::abs(x));
+    }
+    return largest;
+  }
+  /// Largest entry of μ_i J_i, the row of friction i of a contact; of the normal's, i = −1.
+  [[nodiscard]] double largest_of(const MujocoBlock& block, int i) const noexcept {
+    if (is_pyramid(block)) {
+      return i < 0 ? largest_of_pair(block.first_row, 1)
+                   : largest_of_pair(block.first_row + 2 * i, -1);
+    }
+    const double mu = i < 0 ? 1 : data_->contact[block.id].friction[i];
+    return mu * largest_entry(block.first_row + 1 + i);
+  }
+
+  /// C, and the set: the normal, and around it the rows of friction that move something.
+  void write_cone(const MujocoBlock& block, MujocoLaw& result) const {
+    const int frictions = block.rows == 1 ? 0 : data_->contact[block.id].dim - 1;
+    const double normal = largest_of(block, -1);
+    double largest = normal;
+    for (int i = 0; i < frictions; ++i) largest = std::max(largest, largest_of(block, i));
+    std::array<int, 5> rubbing{};
+    int count = 0;
+    for (int i = 0; i < frictions; ++i) {
+      if (largest_of(block, i) > rounding_share * largest) rubbing[std::size_t(count++)] = i;
+    }
+    if (largest == 0 || (count == 0 && normal == 0)) return;
+    result.law.set = set_of(count);
+    result.solvable = normal > rounding_share * largest;
+    add_row(block, -1, 1, result.normal(), result);
+    static constexpr std::array<int, 5> planar{0}, space{0, 1, 3, 4, 5};
+    for (int k = 0; k < count; ++k) {
+      const int row = count == 1 ? planar[0] : space[std::size_t(k)];
+      // Four rows of friction fill the five of a cone with one of them twice, each with half.
+      const bool twice = count == 4 && k == 3;
+      const double share = twice ? std::sqrt(0.5) : 1;
+      add_row(block, rubbing[std::size_t(k)], share, row, result);
+      if (twice) add_row(block, rubbing[std::size_t(k)], share, row + 1, result);
+    }
+  }
+  [[nodiscard]] static ImpulseSet<double> set_of(int frictions) noexcept {
+    if (frictions == 0) return pushing_impulse<double>();
+    const ImpulseShape shape = frictions == 1   ? ImpulseShape::planar
+                               : frictions == 2 ? ImpulseShape::friction
+                               : frictions == 3 ? ImpulseShape::ellipsoidal_torsional
+                                                : ImpulseShape::ellipsoidal_rolling;
+    return cone_impulses<double>(shape, Eigen::Vector3d::Ones());
+  }
+  /// A row of C that gives μ_i J_i, or Jₙ for i = −1: facets are Jₙ ± μ_i J_i.
+  void add_row(const MujocoBlock& block, int i, double share, int row,
+               MujocoLaw& result) const noexcept {
+    if (!is_pyramid(block)) {
+      result.combination(row, 1 + i) = i < 0 ? share : share * data_->contact[block.id].friction[i];
+      return;
+    }
+    const int facet = 2 * std::max(i, 0);
+    result.combination(row, facet) = share / 2;
+    result.combination(row, facet + 1) = i < 0 ? share / 2 : -share / 2;
+  }
+
+  /// v̂ of the law's rows by MuJoCo's a_ref.
+  [[nodiscard]] Rows bias_of(const MujocoBlock& block, const MujocoLaw& result) const noexcept {
+    Rows bias = Rows::Zero();
+    for (int k = 0; k < block.rows; ++k) {
+      const int row = block.first_row + k;
+      const double wanted = step_ * data_->efc_aref[row] + (from_now_ ? 0 : data_->efc_vel[row]);
+      for (int r = 0; r < result.rows(); ++r) bias(r) += result.combination(r, k) * wanted;
+    }
+    return bias;
+  }
+  /// Rₙ of MuJoCo's elliptic cone, also where the rows are facets: their common R is 2 μ² Rₙ with
+  /// the regularized cone's μ and the Rₙ of a facet, 1 + μ₁² times that of the normal.
+  [[nodiscard]] double soft_normal(const MujocoBlock& block,
+                                   const mjContact& contact) const noexcept {
+    const double given = data_->efc_R[block.first_row];
+    if (!is_pyramid(block)) return given;
+    const double mu = contact.friction[0];
+    return given / (2 * contact.mu * contact.mu * (1 + mu * mu));
+  }
+
+  const mjModel* model_;
+  const mjData* data_;
+  double step_;
+  bool from_now_;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/adapters/detail/mujoco_laws.hpp"
+#include "carom/contact/contact_problem.hpp"
+#include "carom/linalg/growing.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// What a step of MuJoCo's is solved by.
+struct MujocoTerms {
+  bool coulomb;       ///< else MuJoCo's own law
+  bool soft_normal;   ///< of Coulomb's law: normals with MuJoCo's R and a_ref
+  double correction;  ///< of Coulomb's law with rigid normals [-]
+};
+
+/// A ContactProblem for the instant that mjData holds, and the way back.
+///
+/// Under MuJoCo's law velocities are counted from v now, so that they are δt a and nothing cancels:
+/// A = M, v* = δt a_smooth, v̂ = δt a_ref. Under Coulomb's they are those that MuJoCo's Euler step
+/// ends with: A = M + δt D with the joints' damping D, A (v* − v) = δt f_smooth.
+class MujocoProblem {
+ public:
+  /// Writes the problem.
+  /// @pre   Positions, velocities, constraints and smooth forces are in place, all finite, and M is
+  ///        positive definite.
+  /// @return  false where a law cannot be posed: friction bounded by a normal that moves nothing.
+  /// @note  Allocates beyond the largest step so far.
+  bool write(const mjModel& model, const mjData& data, const MujocoTerms& terms) {
+    blocks_.read(model, data);
+    problem_.reset(model.opt.timestep);
+    for (Index b = 0; b < blocks_.body_count(); ++b) add_body(model, data, terms, b);
+    laws_.clear();
+    const MujocoLawWriter writer(model, data, !terms.coulomb);
+    for (Index b = 0; b < blocks_.blocks().size(); ++b) {
+      if (!add_block(model, data, terms, writer, b)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
+  [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_.blocks(); }
+  [[nodiscard]] const Sequence<MujocoLaw>& laws() const noexcept { return laws_; }
+  /// Where the impulses of a law begin among the problem's.
+  [[nodiscard]] Index first_impulse(const MujocoLaw& law) const noexcept {
+    if (law.contact) return 3 * law.number;
+    return 3 * problem_.contact_count() + problem_.constraints().first_row(law.number);
+  }
+
+  /// The problem's velocities out of numbers per degree of freedom, times a factor.
+  void gather(const mjModel& model, const mjtNum* given, double factor,
+              VectorX<double>& velocity) const noexcept {
+    for_each_dof(model, [&](int dof, Index at) { velocity(at) = factor * given[dof]; });
+  }
+  /// Numbers per degree of freedom out of the problem's velocities, times a factor, where the
+  /// problem has them.
+  void scatter(const mjModel& model, const VectorX<double>& velocity, double factor,
+               mjtNum* result) const noexcept {
+    for_each_dof(model, [&](int dof, Index at) { result[dof] = factor * velocity(at); });
+  }
+  /// MuJoCo's forces by rows, f = Cᵀ γ/δt; zero where no law was posed.
+  void write_forces(const mjData& data, const VectorX<double>& impulse,
+                    mjtNum* force) const noexcept {
+    std::fill_n(force, data.nefc, 0.0);
+    for (const MujocoLaw& law : laws_) {
+      const MujocoBlock& block = blocks_.blocks()[law.block];
+      const Index first = first_impulse(law);
+      for (int r = 0; r < law.rows(); ++r) {
+        const double share = impulse(first + r) / problem_.time_step();
+        for (int k = 0; k < block.rows; ++k) {
+          force[block.first_row + k] += law.combination(r, k) * share;
+        }
+      }
+    }
+  }
+
+ private:
+  template <typename Visit>
+  void for_each_dof(const mjModel& model, const Visit& visit) const noexcept {
+    for (int dof = 0; dof < model.nv; ++dof) {
+      const int body = blocks_.body_of(dof);
+      if (body == MujocoBlocks::none) continue;
+      visit(dof, problem_.body(body).start + blocks_.place_of(dof));
+    }
+  }
+
+  void add_body(const mjModel& model, const mjData& data, const MujocoTerms& terms, Index body) {
+    const int size = blocks_.size_of(body);
+    mass_.grow(size, size);
+    free_.grow(size);
+    mass_.setZero();
+    bool damped = false;
+    for (int place = 0; place < size; ++place) {
+      const int dof = blocks_.dof(body, place);
+      const mjtNum* entry = data.qM + model.dof_Madr[dof];
+      for (int other = dof; other >= 0; other = model.dof_parentid[other]) {
+        const int column = blocks_.place_of(other);
+        mass_(place, column) = mass_(column, place) = *entry++;
+      }
+      damped = damped || model.dof_damping[dof] > 0;
+    }
+    const double step = model.opt.timestep;
+    const bool implicit = terms.coulomb && damped;
+    for (int place = 0; place < size; ++place) {
+      const int dof = blocks_.dof(body, place);
+      if (implicit) mass_(place, place) += step * model.dof_damping[dof];
+      free_(place) = step * (implicit ? data.qfrc_smooth[dof] : data.qacc_smooth[dof]);
+    }
+    if (implicit) {
+      factor_.grow(size, size);
+      factor_ = mass_;
+      static_cast<void>(factor_cholesky(factor_.data(), Index(size), Index(size)));
+      solve_lower(factor_.data(), Index(size), Index(size), free_.data());
+      solve_lower_transposed(factor_.data(), Index(size), Index(size), free_.data());
+    }
+    if (terms.coulomb) {
+      for (int place = 0; place < size; ++place) {
+        free_(place) += data.qvel[blocks_.dof(body, place)];
+      }
+    }
+    problem_.add_body(mass_, free_);
+  }
+
+  bool add_block(const mjModel& model, const mjData& data, const MujocoTerms& terms,
+                 const MujocoLawWriter& writer, Index number) {
+    const MujocoBlock& block = blocks_.blocks()[number];
+    const bool contact = MujocoLawWriter::is_contact(block);
+    if (!(terms.coulomb && contact) && block.type != mjCNSTR_CONTACT_ELLIPTIC) {
+      for (int offset = 0; offset < block.rows; offset += 6) {
+        writer.write_rows(block, offset, law_);
+        pose(model, data, number);
+      }
+      return true;
+    }
+    if (terms.coulomb) {
+      writer.write_coulomb(block, terms.soft_normal, terms.correction, law_);
+    } else {
+      writer.write_elliptic(block, law_);
+    }
+    if (law_.solvable) pose(model, data, number);
+    return law_.solvable;
+  }
+
+  /// Adds law_ with its Jacobian.
+  void pose(const mjModel& model, const mjData& data, Index number) {
+    if (law_.rows() == 0) return;
+    const MujocoBlock& block = blocks_.blocks()[number];
+    write_jacobian(model, data, block);
+    law_.block = number;
+    const int first = block.bodies[0], second = block.bodies[1];
+    const bool alone = second == MujocoBlocks::none;
+    if (law_.contact) {
+      const auto& [set, weights, bias] = law_.law;
+      const WeightedContact<double> contact{
+          set.friction(0), {weights(0), weights(2)}, bias.template head<3>()};
+      law_.number = alone ? problem_.add_contact(first, sides_[0], contact)
+                          : problem_.add_contact(first, sides_[0], second, sides_[1], contact);
+    } else {
+      law_.number = alone ? problem_.add_constraint(first, sides_[0], law_.law)
+                          : problem_.add_constraint(first, sides_[0], second, sides_[1], law_.law);
+    }
+    laws_.push_back(law_);
+  }
+
+  /// C J_b, a matrix per body.
+  void write_jacobian(const mjModel& model, const mjData& data, const MujocoBlock& block) {
+    for (int side = 0; side < 2; ++side) {
+      if (block.bodies[side] == MujocoBlocks::none) continue;
+      sides_[side].grow(law_.rows(), blocks_.size_of(block.bodies[side]));
+      sides_[side].setZero();
+    }
+    for (int k = 0; k < block.rows; ++k) {
+      const auto shares = law_.combination.col(k);
+      if (shares.isZero(0)) continue;
+      visit_mujoco_row(model, data, block.first_row + k, [&](int dof, mjtNum entry) {
+        const int side = blocks_.body_of(dof) == block.bodies[0] ? 0 : 1;
+        for (int r = 0; r < law_.rows(); ++r) {
+          sides_[side](r, blocks_.place_of(dof)) += shares(r) * entry;
+        }
+      });
+    }
+  }
+
+  MujocoBlocks blocks_;
+  ContactProblem<double> problem_{1.0};
+  Sequence<MujocoLaw> laws_;
+  MujocoLaw law_{};
+  Growing<MatrixX<double>> mass_, factor_, sides_[2];
+  Growing<VectorX<double>> free_;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

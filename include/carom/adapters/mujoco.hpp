@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <mujoco/mujoco.h>
+
+#include "carom/adapters/detail/mujoco_memory.hpp"
+#include "carom/adapters/detail/mujoco_problem.hpp"
+#include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/sap.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// What a MuJoCo step's contacts obey. Joint limits, equalities and friction loss keep MuJoCo's law
+/// whichever it is.
+enum class MujocoLaw {
+  coulomb,       ///< Coulomb's law exactly, gaps that do not close beyond zero; no creep.
+  soft_coulomb,  ///< Coulomb's law exactly, normals as soft as MuJoCo makes them; no creep.
+  soft,          ///< MuJoCo's own law, to the tolerance: its qacc.
+};
+
+struct MujocoOptions {
+  MujocoLaw law = MujocoLaw::coulomb;
+  /// Relative residual at which to stop [-], > 0: that of SapSolver under MuJoCo's law, of
+  /// CoulombSolver under Coulomb's. What a stuck contact still moves is about this times the
+  /// velocity that one step of the forces makes, which is why the default is near rounding.
+  double tolerance = 1e-12;
+  /// Share of a penetration that one step takes out [-], in [0, 1], of MujocoLaw::coulomb. It stays
+  /// in the motion as velocity; with none, what overlaps keeps overlapping.
+  double correction = 0;
+};
+
+/// How a step ended.
+enum class MujocoVerdict {
+  solved,                  ///< By a solver that converged, or nothing was in touch.
+  best_effort,             ///< With the best iterate of a solver that did not converge.
+  not_finite,              ///< NaN, infinity or beyond mjMAXVAL in the state or the forces.
+  singular_mass,           ///< M is not positive definite.
+  unsupported_integrator,  ///< Neither Euler; what carom solved would not be what is integrated.
+  unsupported_contact,     ///< Friction bounded by a normal that moves nothing.
+};
+
+/// The verdict in words.
+[[nodiscard]] constexpr const char* to_string(MujocoVerdict verdict) noexcept {
+  switch (verdict) {
+    case MujocoVerdict::solved:
+      return "solved";
+    case MujocoVerdict::best_effort:
+      return "best effort";
+    case MujocoVerdict::not_finite:
+      return "not finite";
+    case MujocoVerdict::singular_mass:
+      return "singular mass matrix";
+    case MujocoVerdict::unsupported_integrator:
+      return "unsupported integrator";
+    case MujocoVerdict::unsupported_contact:
+      return "unsupported contact";
+  }
+  return "unknown";
+}
+
+/// Outcome of a step or solve.
+struct [[nodiscard]] MujocoOutcome {
+  MujocoVerdict verdict = MujocoVerdict::not_finite;
+  SolveReport<double> report;  ///< The solver's; of a problem without rows: zero iterations.
+
+  /// Whether mjData holds an answer, and, after step(), has advanced.
+  [[nodiscard]] constexpr bool answered() const noexcept {
+    return verdict == MujocoVerdict::solved || verdict == MujocoVerdict::best_effort;
+  }
+};
+
+/// MuJoCo with carom for its constraint solver: step() in the place of mj_step().
+///
+/// ```
+/// carom::give_margin(*model, 1e-3);
+/// carom::MujocoStepper stepper;
+/// while (data->time < 10) {
+///   if (!stepper.step(model, data).answered()) break;
+/// }
+/// ```
+/// It reads M, J, R and a_ref that MuJoCo has computed, dense or sparse, poses them as a
+/// ContactProblem whose bodies are MuJoCo's kinematic trees, and writes back qacc, qfrc_constraint,
+/// efc_force, efc_state and the warm start; sensors and mj_contactForce() see them as they would
+/// MuJoCo's. Facets of pyramids carry Coulomb's force as mju_encodePyramid() would have it, some of
+/// them negative where the force is in the cone and not in the pyramid.
+///
+/// Contacts exist in MuJoCo only within the geometries' margin, and a rigid one keeps its gap at
+/// zero, where rounding decides: give geometries a margin of a millimetre, see give_margin().
+/// Restitution is none.
+/// @note  Allocates nothing once it has seen a step with as many contacts of the same pattern.
+class MujocoStepper {
+ public:
+  explicit MujocoStepper(const MujocoOptions& options = {})
+      : options_(options),
+        sap_({.law = FrictionLaw::convex, .tolerance = options.tolerance}),
+        coulomb_({.law = FrictionLaw::coulomb,
+                  .compliance = Compliance::rigid,
+                  .tolerance = options.tolerance}) {
+    detail::reject_if(check(options));
+  }
+  [[nodiscard]] const MujocoOptions& options() const noexcept { return options_; }
+
+  /// What the constructor would object to, or nothing.
+  [[nodiscard]] static Fault check(const MujocoOptions& options) {
+    if (!detail::is_positive(options.tolerance)) {
+      return detail::fault("tolerance", "a finite number > 0", options.tolerance);
+    }
+    if (options.correction >= 0 && options.correction <= 1) return {};
+    return detail::fault("correction", "a number in [0, 1]", options.correction);
+  }
+
+  /// Advances by one step: mj_step() with the constraints solved here.
+  /// @return  where it is not answered, positions, velocities, activations and time are what they
+  ///          were.
+  MujocoOutcome step(const mjModel* model, mjData* data) {
+    if (model->opt.integrator != mjINT_EULER) return refuse(MujocoVerdict::unsupported_integrator);
+    if (!is_state_sound(*model, *data)) return refuse(MujocoVerdict::not_finite);
+    mj_step1(model, data);
+    mj_fwdActuation(model, data);
+    mj_fwdAcceleration(model, data);
+    const MujocoOutcome outcome = solve(model, data);
+    if (!outcome.answered()) return outcome;
+    mj_sensorAcc(model, data);
+    mj_Euler(model, data);
+    return outcome;
+  }
+
+  /// Solves the constraints of the instant, in the place of mj_fwdConstraint(): for callers with an
+  /// integrator of their own.
+  /// @pre   mj_fwdPosition(), mj_fwdVelocity(), mj_fwdActuation() and mj_fwdAcceleration() were
+  ///        called.
+  /// @return  where it is not answered, qacc, qfrc_constraint and efc_force are what they were.
+  MujocoOutcome solve(const mjModel* model, mjData* data);
+
+  /// The problem of the last solve, its velocities and impulses: contacts, then constraints. Under
+  /// MuJoCo's law the velocities are counted from those before the step.
+  [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return posed_.problem(); }
+  [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
+  [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
+
+  /// Judges the last solve from its problem alone.
+  /// @note  Cold: allocates.
+  [[nodiscard]] ContactCertificate<double> certificate() const {
+    DelassusForm<double> form;
+    DelassusProblem<double> dual;
+    const bool soft = options_.law == MujocoLaw::soft;
+    form.write(problem(), soft ? Compliance::given : Compliance::rigid, dual);
+    return certify(dual, impulse_, soft ? FrictionLaw::convex : FrictionLaw::coulomb);
+  }
+
+ private:
+  [[nodiscard]] static MujocoOutcome refuse(MujocoVerdict verdict) noexcept {
+    return {verdict, {}};
+  }
+  /// Whether MuJoCo's own checks would pass, which reset the data otherwise.
+  [[nodiscard]] static bool is_sound(const mjtNum* numbers, Index count) noexcept {
+    return std::all_of(numbers, numbers + count, [](mjtNum x) { return std::abs(x) <= mjMAXVAL; });
+  }
+  [[nodiscard]] static bool is_state_sound(const mjModel& model, const mjData& data) noexcept {
+    return is_sound(data.qpos, model.nq) && is_sound(data.qvel, model.nv) &&
+           is_sound(data.act, model.na) && std::isfinite(data.time);
+  }
+  [[nodiscard]] static MujocoVerdict inspect(const mjModel& model, const mjData& data) noexcept;
+  void solve_problem(const mjModel& model, const mjData& data, SolveReport<double>& report);
+  void write_answer(const mjModel& model, mjData& data);
+  void write_states(mjData& data) const noexcept;
+
+  MujocoOptions options_;
+  detail::MujocoProblem posed_;
+  detail::MujocoMemory memory_;
+  SapSolver<double> sap_;
+  CoulombSolver<double> coulomb_;
+  VectorX<double> velocity_, impulse_, guess_;
+};
+
+/// Widens every geometry's and pair's margin, so that contacts are known before they touch: what a
+/// rigid contact needs to keep its gap at zero. MuJoCo's own law would push at that distance.
+/// @param margin  [m], ≥ 0.
+inline void give_margin(mjModel& model, double margin) {
+  detail::reject_if(detail::is_nonnegative(margin)
+                        ? Fault{}
+                        : detail::fault("margin", "a finite number >= 0", margin));
+  for (int i = 0; i < model.ngeom; ++i) {
+    model.geom_margin[i] = std::max(model.geom_margin[i], margin);
+  }
+  for (int i = 0; i < model.npair; ++i) {
+    model.pair_margin[i] = std::max(model.pair_margin[i], margin);
+  }
+}
+
+// --- implementation ---
+
+inline MujocoVerdict MujocoStepper::inspect(const mjModel& model, const mjData& data) noexcept {
+  const int rows = data.nefc;
+  const bool sparse = mj_isSparse(&model) != 0;
+  const Index entries = !sparse    ? Index(rows) * model.nv
+                        : rows > 0 ? data.efc_J_rowadr[rows - 1] + data.efc_J_rownnz[rows - 1]
+                                   : 0;
+  const bool sound =
+      is_sound(data.qvel, model.nv) && is_sound(data.qacc_smooth, model.nv) &&
+      is_sound(data.efc_J, entries) && is_sound(data.qM, model.nM) &&
+      std::all_of(data.efc_aref, data.efc_aref + rows, [](mjtNum x) { return std::isfinite(x); });
+  if (!sound) return MujocoVerdict::not_finite;
+  const bool definite = std::all_of(data.qLDiagInv, data.qLDiagInv + model.nv,
+                                    [](mjtNum x) { return x > 0 && x < 1 / mjMINVAL; });
+  return definite ? MujocoVerdict::solved : MujocoVerdict::singular_mass;
+}
+
+inline MujocoOutcome MujocoStepper::solve(const mjModel* model, mjData* data) {
+  MujocoOutcome outcome;
+  outcome.verdict = inspect(*model, *data);
+  if (!outcome.answered()) return outcome;
+  const bool coulomb = options_.law != MujocoLaw::soft;
+  const bool soft_normal = options_.law == MujocoLaw::soft_coulomb;
+  if (!posed_.write(*model, *data, {coulomb, soft_normal, options_.correction})) {
+    return refuse(MujocoVerdict::unsupported_contact);
+  }
+  solve_problem(*model, *data, outcome.report);
+  if (!outcome.report.converged()) outcome.verdict = MujocoVerdict::best_effort;
+  if (!velocity_.allFinite() || !impulse_.allFinite() ||
+      outcome.report.status == SolveStatus::not_finite) {
+    return refuse(MujocoVerdict::not_finite);
+  }
+  data->solver_iter = outcome.report.iterations;
+  write_answer(*model, *data);
+  return outcome;
+}
+
+inline void MujocoStepper::solve_problem(const mjModel& model, const mjData& data,
+                                         SolveReport<double>& report) {
+  const ContactProblem<double>& problem = posed_.problem();
+  velocity_.resize(problem.velocity_count());
+  impulse_.resize(problem.impulse_count());
+  velocity_ = problem.free_velocity();
+  report = {SolveStatus::converged, 0, 0, options_.tolerance, 0};
+  if (problem.impulse_count() == 0) return;
+  if (options_.law == MujocoLaw::soft) {
+    const bool warm =
+        (model.opt.disableflags & mjDSBL_WARMSTART) == 0 && is_sound(data.qacc_warmstart, model.nv);
+    if (warm) posed_.gather(model, data.qacc_warmstart, model.opt.timestep, velocity_);
+    report = sap_.solve(problem, velocity_);
+    impulse_ = sap_.impulse();
+    return;
+  }
+  const bool known = memory_.recall(data, posed_, impulse_);
+  if (known) report = coulomb_.solve_from(problem, impulse_, velocity_);
+  if (known && report.converged()) {
+    impulse_ = coulomb_.impulse();
+  } else {
+    guess_ = coulomb_.impulse();
+    const SolveReport<double> from_memory = report;
+    velocity_ = problem.free_velocity();
+    report = coulomb_.solve(problem, velocity_);
+    impulse_ = coulomb_.impulse();
+    if (known && from_memory.residual < report.residual) {
+      report = from_memory;
+      impulse_ = guess_;
+      write_velocity(problem, impulse_, velocity_);
+    }
+  }
+  memory_.keep(data, posed_, impulse_);
+}
+
+inline void MujocoStepper::write_answer(const mjModel& model, mjData& data) {
+  posed_.write_forces(data, impulse_, data.efc_force);
+  std::fill_n(data.qfrc_constraint, model.nv, 0.0);
+  if (data.nefc > 0) mj_mulJacTVec(&model, &data, data.qfrc_constraint, data.efc_force);
+  std::copy_n(data.qacc_smooth, model.nv, data.qacc);
+  if (options_.law == MujocoLaw::soft) {
+    posed_.scatter(model, velocity_, 1 / model.opt.timestep, data.qacc);
+  } else if (data.nefc > 0) {
+    guess_.resize(model.nv);
+    guess_ = VectorX<double>::Map(data.qfrc_smooth, model.nv) +
+             VectorX<double>::Map(data.qfrc_constraint, model.nv);
+    mj_solveM(&model, &data, data.qacc, guess_.data(), 1);
+  }
+  std::copy_n(data.qacc, model.nv, data.qacc_warmstart);
+  write_states(data);
+}
+
+inline void MujocoStepper::write_states(mjData& data) const noexcept {
+  for (const detail::MujocoBlock& block : posed_.blocks()) {
+    const mjtNum* const force = data.efc_force + block.first_row;
+    for (int k = 0; k < block.rows; ++k) {
+      const int row = block.first_row + k;
+      int state = force[k] > 0 ? mjCNSTRSTATE_QUADRATIC : mjCNSTRSTATE_SATISFIED;
+      if (block.type == mjCNSTR_EQUALITY) state = mjCNSTRSTATE_QUADRATIC;
+      if (block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON) {
+        const double loss = data.efc_frictionloss[row];
+        state = force[k] >= loss    ? mjCNSTRSTATE_LINEARNEG
+                : force[k] <= -loss ? mjCNSTRSTATE_LINEARPOS
+                                    : mjCNSTRSTATE_QUADRATIC;
+      }
+      if (block.type == mjCNSTR_CONTACT_ELLIPTIC) {
+        double reach = 0;
+        const mjContact& contact = data.contact[block.id];
+        for (int i = 1; i < block.rows; ++i) {
+          const double x = force[i] / contact.friction[i - 1];
+          reach += x * x;
+        }
+        const bool slides = std::sqrt(reach) >= force[0] * (1 - 1e-9);
+        state = !(force[0] > 0) ? mjCNSTRSTATE_SATISFIED
+                : slides        ? mjCNSTRSTATE_CONE
+                                : mjCNSTRSTATE_QUADRATIC;
+      }
+      data.efc_state[row] = state;
+    }
+  }
+}
+
+}  // namespace carom::inline CAROM_ABI
