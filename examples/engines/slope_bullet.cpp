@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <btBulletDynamicsCommon.h>
-
 #include <cmath>
 #include <memory>
 
 #include "carom/adapters/bullet.hpp"
+#include "carom/compiled.hpp"
 
 #include "engines/slope_engines.hpp"
 
@@ -26,9 +26,8 @@ double slide_in_bullet(const Slope& slope, Solver solver) {
   btDiscreteDynamicsWorld world(&dispatcher, &broadphase, constraint_solver.get(), &configuration);
   world.setGravity(pull * downhill - press * btVector3(0, 0, 1));
 
-  btBoxShape ground_shape(btVector3(20, 20, btScalar(0.5)));
+  btStaticPlaneShape ground_shape(btVector3(0, 0, 1), 0);
   btRigidBody::btRigidBodyConstructionInfo fixed(0, nullptr, &ground_shape);
-  fixed.m_startWorldTransform.setOrigin(btVector3(0, 0, btScalar(-0.5)));
   fixed.m_friction = btScalar(friction);
   btRigidBody ground(fixed);
 

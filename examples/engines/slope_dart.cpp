@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <memory>
-#include <string>
-
 #include <dart/constraint/BoxedLcpConstraintSolver.hpp>
 #include <dart/dynamics/BodyNode.hpp>
 #include <dart/dynamics/BoxShape.hpp>
@@ -10,6 +7,8 @@
 #include <dart/dynamics/Skeleton.hpp>
 #include <dart/dynamics/WeldJoint.hpp>
 #include <dart/simulation/World.hpp>
+#include <memory>
+#include <string>
 
 #include "carom/adapters/dart.hpp"
 
@@ -49,8 +48,8 @@ double slide_in_dart(const Slope& slope, Solver solver) {
         std::make_shared<DartLcpSolver>(), nullptr));
   }
   add_box<dart::dynamics::WeldJoint>(*world, "plane", {40, 40, 1}, -0.5);
-  const auto* const block = add_box<dart::dynamics::FreeJoint>(
-      *world, "block", {length, length, height}, height / 2);
+  const auto* const block =
+      add_box<dart::dynamics::FreeJoint>(*world, "block", {length, length, height}, height / 2);
   for (int step = 0; step < step_count; ++step) world->step();
   return block->getCOMLinearVelocity().dot(downhill);
 }

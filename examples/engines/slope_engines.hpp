@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// One scene in several engines: a block at rest on a plane, gravity tilted by an angle. Each engine
-/// is a unit of its own, compiled where the engine is installed.
+/// One scene in several engines: a block at rest on a plane, gravity tilted by an angle. Each
+/// engine is a unit of its own, compiled where the engine is installed.
 namespace carom::engines {
 
 struct Slope {
@@ -25,6 +25,8 @@ constexpr int step_count = 1000;
 double slide_in_bullet(const Slope& slope, Solver solver);
 double slide_in_dart(const Slope& slope, Solver solver);
 double slide_in_mujoco(const Slope& slope, Solver solver);
+/// With MuJoCo's elliptic cones in the place of its pyramids.
+double slide_in_mujoco_elliptic(const Slope& slope, Solver solver);
 /// By its own solver alone.
 double slide_in_ode(const Slope& slope, Solver solver);
 

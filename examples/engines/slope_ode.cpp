@@ -17,8 +17,8 @@ struct Scene {
 void add_contacts(void* data, dGeomID first, dGeomID second) {
   const auto& scene = *static_cast<const Scene*>(data);
   std::array<dContact, 8> contacts{};
-  const int count = dCollide(first, second, int(contacts.size()), &contacts[0].geom,
-                             int(sizeof contacts[0]));
+  const int count =
+      dCollide(first, second, int(contacts.size()), &contacts[0].geom, int(sizeof contacts[0]));
   for (std::size_t k = 0; k < std::size_t(count); ++k) {
     contacts[k].surface.mode = dContactApprox1;  // mu is a coefficient, not a force
     contacts[k].surface.mu = dReal(friction);

@@ -13,6 +13,8 @@
 
 #include <Eigen/Core>
 
+#include "carom/compiled.hpp"
+
 #include "support/catch.hpp"
 
 #include "engines/bullet_scenes.hpp"
@@ -33,11 +35,9 @@ constexpr double kept = double(std::numeric_limits<btScalar>::epsilon());
 
 /// A world under our solver.
 struct World : BulletScene {
-  explicit World(const BulletOptions& options = {}, double weight = gravity)
-      : World(std::make_unique<BulletSolver>(options), weight) {}
-  World(std::unique_ptr<BulletSolver> made, double weight)
-      : BulletScene(std::unique_ptr<btConstraintSolver>(made.get()), weight),
-        solver(made.release()) {}
+  explicit World(const BulletOptions& options = BulletOptions(), double weight = gravity)
+      : BulletScene(std::make_unique<BulletSolver>(options), weight),
+        solver(static_cast<BulletSolver*>(world().getConstraintSolver())) {}
   [[nodiscard]] const carom::BulletReport& report() const { return solver->report(); }
   BulletSolver* solver;
 };

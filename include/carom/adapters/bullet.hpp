@@ -16,10 +16,6 @@
 #include "carom/contact/position_projection.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
 
-#ifdef CAROM_COMPILED
-#include "carom/compiled.hpp"
-#endif
-
 namespace carom::inline CAROM_ABI {
 
 /// Solves contacts and joints of a Bullet world: a btConstraintSolver for btDiscreteDynamicsWorld.
@@ -34,6 +30,9 @@ namespace carom::inline CAROM_ABI {
 /// angular factors, contacts with sliding, rolling, spinning and anisotropic friction, conveyor
 /// motion, stiffness and damping of points, all joints by their getInfo2 rows with motors, limits,
 /// softness, breaking thresholds and feedback. Impulses are left on the manifold points and joints.
+///
+/// With the library target carom::compiled include carom/compiled.hpp too: the solvers then come from
+/// there.
 ///
 /// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
 /// are corrected by positions), m_erp2 but for points that have a softness, m_frictionERP, friction

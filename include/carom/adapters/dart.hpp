@@ -11,10 +11,6 @@
 
 #include "carom/solvers/contact_newton.hpp"
 
-#ifdef CAROM_COMPILED
-#include "carom/compiled.hpp"
-#endif
-
 namespace carom::inline CAROM_ABI {
 
 struct DartLcpSolverOptions {

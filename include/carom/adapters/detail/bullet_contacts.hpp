@@ -285,6 +285,7 @@ class BulletContacts {
                                                    .stiffness = options.stiffness,
                                                    .dissipation_time = options.dissipation_time,
                                                    .friction = p.set.friction(0),
+                                                   .near_rigid = options.near_rigid,
                                                    .relative_slip = options.relative_slip},
                           dt, p.inverse_mass);
     }

@@ -29,6 +29,9 @@ struct BulletOptions {
   /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
   /// a stiffness and damping of their own keep those, under either compliance.
   double stiffness = std::numeric_limits<double>::infinity();
+  /// β [-], ≥ 0: contacts that give way are no stiffer than a period of β steps of their own
+  /// bodies. 0 keeps the stiffness, which then must be finite: heavy loads on light bodies need it.
+  double near_rigid = 1;
   /// τ_d [s], ≥ 0: dissipation of contacts that give way.
   double dissipation_time = 0;
   /// σ [-], > 0: creep of stick of contacts that give way, as in CompliantContact.
@@ -54,8 +57,13 @@ struct BulletOptions {
     return x > 0 ? Fault{} : detail::fault(name, "a number > 0", x);
   };
   if (Fault f = positive("stiffness", options.stiffness); !f.empty()) return f;
-  if (!detail::is_nonnegative(options.dissipation_time)) {
-    return detail::fault("dissipation time", "a finite number >= 0", options.dissipation_time);
+  for (const auto& [name, x] : {std::pair("near-rigid factor", options.near_rigid),
+                                std::pair("dissipation time", options.dissipation_time)}) {
+    if (!detail::is_nonnegative(x)) return detail::fault(name, "a finite number >= 0", x);
+  }
+  if (options.near_rigid == 0 && !detail::is_finite(options.stiffness)) {
+    return detail::fault("stiffness", "a finite number when the near-rigid factor is 0",
+                         options.stiffness);
   }
   for (const auto& [name, x] : {std::pair("relative slip", options.relative_slip),
                                 std::pair("tolerance", options.tolerance),
