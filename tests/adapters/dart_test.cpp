@@ -335,7 +335,7 @@ TEST_CASE("dart: pyramids and friction of what pulls too keep their intervals", 
     draw_bodies(source, {5, 2, 3}, 6, problem);
     problem.w.diagonal().array() += 0.1;
     problem.contact(0, {0.2, 0.2, 0.2, 0.2});
-    problem.bound(5, -0.1, 0.3);  // a motor
+    problem.bound(5, -0.1, round % 2 == 0 ? 0.3 : infinity);  // a motor, a spring
     problem.follow(6, 5, 0.5);
     problem.contact(7, {0.3, 0.3});
     const Answer answer = solve(solver, problem);

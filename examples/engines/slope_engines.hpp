@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// @file
+/// One scene in several engines: a block at rest on a plane, gravity tilted by an angle. Each
+/// engine is a unit of its own, compiled where the engine is installed.
+namespace carom::engines {
+
+struct Slope {
+  double angle;    ///< [rad]
+  double heading;  ///< of downhill, from the plane's x towards its y [rad]
+};
+
+enum class Solver {
+  own,    ///< the engine's, as it comes
+  carom,  ///< ours in its place
+};
+
+constexpr double mass = 2, friction = 0.5, gravity = 9.81;  // kg, -, m/s²
+constexpr double length = 0.4, height = 0.2;                // of the block [m]
+constexpr double time_step = 0.002;                         // s
+constexpr int step_count = 1000;
+
+/// Downhill speed at the end [m/s].
+double slide_in_bullet(const Slope& slope, Solver solver);
+double slide_in_dart(const Slope& slope, Solver solver);
+double slide_in_mujoco(const Slope& slope, Solver solver);
+/// With MuJoCo's elliptic cones in the place of its pyramids.
+double slide_in_mujoco_elliptic(const Slope& slope, Solver solver);
+/// By its own solver alone.
+double slide_in_ode(const Slope& slope, Solver solver);
+
+}  // namespace carom::engines
