@@ -135,8 +135,9 @@ class DiscHeap {
 };
 
 /// A column of discs of four sizes beside the left one of two walls, about to fall over.
-/// @param rows  of seven and six discs in turn, > 0.
-[[nodiscard]] inline DiscHeap make_disc_column(int rows) {
+/// @param rows        of seven and six discs in turn, > 0.
+/// @param half_width  between the walls [m]; the column takes 0.6 m of it.
+[[nodiscard]] inline DiscHeap make_disc_column(int rows, double half_width = 0.66) {
   constexpr double density = 400;                          // [kg/m²]
   constexpr double beside = 0.084, above = 0.08;           // distances [m]
   constexpr double radii[] = {0.04, 0.028, 0.034, 0.022};  // [m]
@@ -144,7 +145,7 @@ class DiscHeap {
   ground.friction = 0.4;
   ground.relative_slip = 1e-4;
   DiscHeap heap({}, ground, 0.005);
-  heap.half_width = 0.66;
+  heap.half_width = half_width;
   for (int row = 0; row < rows; ++row) {
     for (int k = 0; k < 7 - row % 2; ++k) {
       const double radius = radii[(7 * row + 3 * k + row * k) % 4];

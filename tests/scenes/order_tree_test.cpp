@@ -8,12 +8,14 @@
 
 #include "support/catch.hpp"
 
-namespace {
+namespace order_tree_test {
 
 using carom::Index;
 using carom::VectorX;
 using carom::examples::ImpactScene;
 using carom::examples::OrderTree;
+
+namespace {
 
 struct Line {
   ImpactScene scene;
@@ -126,3 +128,5 @@ TEST_CASE("order_tree: where nothing closes the root is the end", "[scenes][exam
   CHECK(tree.order_count == 1);
   CHECK(tree.complete);
 }
+
+}  // namespace order_tree_test
