@@ -79,11 +79,11 @@ class BreakPicture {
     draw(this.drawing, "rect", {class: "cloth", x: 0, y: 0, width: 560, height: 400, rx: 10});
     this.origin = {x: 205, y: 200};
     const ball = style => draw(this.drawing, "circle", {class: "ball " + style, r: unit});
-    this.ghosts = [0, 1].map(k => [0, 1, 2].map(() => ball(`ghost ghost-${k}`)));
+    const colors = ["cue", "red", "yellow"];
+    this.ghosts = [0, 1].map(k => colors.map(color => ball(`${color} ghost ghost-${k}`)));
     this.ways = [0, 1].map(k => [0, 1, 2].map(
       () => draw(this.drawing, "line", {class: `way way-${k}`})));
-    this.balls = ["red", "yellow", "cue"].map(ball);
-    this.balls.unshift(this.balls.pop());
+    this.balls = colors.map(ball);
     this.normals = draw(this.drawing, "polyline", {class: "normals"});
     this.arc = draw(this.drawing, "path", {class: "normals"});
     draw(this.drawing, "text", {class: "theta", x: this.origin.x + 44, y: this.origin.y + 5}, "θ");
@@ -102,7 +102,7 @@ class BreakPicture {
     start.forEach((place, k) => {
       const come = k === 0 && time < 0 ? speed * time : 0;
       setAll(this.balls[k], {cx: place[0] + come, cy: place[1],
-                             "fill-opacity": time > 0 ? 0.25 : 1});
+                             "fill-opacity": time > 0 ? 0.08 : 1});
       [0, 1].forEach(n => {
         const velocity = (outcomes[n] || outcomes[0]).velocity;
         const [x, y] = at(k, velocity, later), [endX, endY] = at(k, velocity, 1);

@@ -205,7 +205,7 @@ function startCradle(figure, library) {
     setAll(treeDrawing, {"aria-label": `Tree of admissible orders: ${many}`});
     const [momentum, energy] =
       conservationErrors(state.masses, state.velocities, state.found.outcomes);
-    treeNote.textContent = `${many}; every path from the top is one, numbers name the gap that closes. ` +
+    treeNote.textContent = `${many}: every path from the top is one, gap after gap that closes. ` +
       `Of momentum ${showError(momentum)} is lost, of energy ${showError(energy)}.`;
     restart();
   }

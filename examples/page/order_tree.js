@@ -17,14 +17,14 @@ function drawOrderTree(drawing, tree, chosen) {
   const onPath = new Set();
   let at = tree.nodes.findIndex(node => node.outcome === chosen);  // a shortest one: levels ascend
   for (; at >= 0; at = tree.nodes[at].parent) onPath.add(at);
-  const few = tree.orders <= 24;
+  const few = tree.orders <= 32, fewer = tree.orders <= 16;
   const branches = draw(drawing, "g"), marks = draw(drawing, "g");
   tree.nodes.forEach((node, k) => {
     if (node.parent >= 0) {
       const parent = tree.nodes[node.parent];
       const style = onPath.has(k) ? `line ${outcomeStyles[chosen % 4]}` : "line branch";
       draw(branches, "line", {class: style, x1: x(parent), y1: y(parent), x2: x(node), y2: y(node)});
-      if (few) {
+      if (fewer) {
         draw(marks, "text", {class: "tick", "text-anchor": "middle", x: (x(parent) + x(node)) / 2 +
                              (x(node) < x(parent) ? -7 : 7), y: (y(parent) + y(node)) / 2 + 4},
              node.contact + 1);

@@ -146,6 +146,15 @@ def check_cradle(browser):
     shown = browser.run("[...document.querySelectorAll('#try-cradle .fields output')]"
                         ".map(o => parseFloat(o.textContent.replace('−', '-')))")
     expect(not near(shown, after, 6e-4), "cradle: the second outcome is the first")
+    # Far apart masses: more momenta than it looks at, said in words, and nothing breaks.
+    set_value(browser, "#try-cradle .choices label:nth-child(1) select", 7, "change")
+    for ball, mass in enumerate([100, 0.01, 100, 0.01, 100, 0.01], 1):
+        set_field("mass", ball, mass)
+    text = browser.run("document.querySelector('#try-cradle .verdict').textContent")
+    expect("outcomes" in text and state()[1] == "false", "cradle, far apart masses:", text)
+    set_field("mass", 1, "")
+    expect(browser.run("document.querySelector('#try-cradle .fields input').value") == "100",
+           "cradle: an empty field gets its last value back")
     # Four equal balls: the 16 reduced words of a reversal.
     set_value(browser, "#try-cradle .choices label:nth-child(1) select", 6, "change")
     expect(state()[1:] == ("true", "Coxeter A3", 1), "cradle, four equal:", state())
