@@ -61,9 +61,9 @@ struct Fall {
 Panel make_weight_panel(const Fall& fall) {
   const std::string title = "What floor and walls carry";
   const double end = step_count * 0.005;
-  SvgPlot plot(title, {"time [s]", {0, end}, {}}, {"force upwards [kN]", {0, 5}, {}}, 300);
+  SvgPlot plot(title, {"time [s]", {0, end}, {}}, {"force upwards [kN]", {0, 2.5}, {}}, 330);
   std::vector<PlotPoint> points;
-  for (const PlotPoint& at : fall.carried) points.push_back({at.x, std::min(at.y / 1000, 5.0)});
+  for (const PlotPoint& at : fall.carried) points.push_back({at.x, at.y / 1000});
   plot.curve(points, "s2 thin");
   plot.curve({{0, fall.weight / 1000}, {end, fall.weight / 1000}}, "s1 dashed");
   return {title, {{"s1", "dash", "the weight of all"}, {"s2", "line", "computed"}}, plot.str()};
@@ -91,7 +91,7 @@ double standing_friction() {
 
 Panel make_three_panel() {
   const std::string title = "Three discs, one on top: how far it falls";
-  SvgPlot plot(title, {"friction μ", {0.15, 0.35}, {}}, {"after 0.5 s [mm]", {-4, 90}, {}}, 300);
+  SvgPlot plot(title, {"friction μ", {0.15, 0.35}, {}}, {"after 0.5 s [mm]", {-4, 90}, {}}, 330);
   const double limit = 2 - std::sqrt(3.0);
   std::vector<PlotPoint> points;
   for (int k = 0; k <= 40; ++k) {

@@ -85,15 +85,17 @@ function startCone(figure, library) {
     notes[0].style.visibility = friction < 0.25 ? "hidden" : "visible";
     notes[3].style.visibility = friction * ratio > 3 ? "hidden" : "visible";
 
-    empty(verdict).className = "verdict " + answerOf.region;
-    add(verdict, "b", {}, answerOf.region[0].toUpperCase() + answerOf.region.slice(1));
-    add(verdict, "span", {}, ": " + regionMeanings[answerOf.region]);
+    if (figure.dataset.region !== answerOf.region) {  // said aloud only when it changes
+      empty(verdict).className = "verdict " + answerOf.region;
+      add(verdict, "b", {}, answerOf.region[0].toUpperCase() + answerOf.region.slice(1));
+      add(verdict, "span", {}, ": " + regionMeanings[answerOf.region]);
+    }
     empty(rows);
     readout("trial y", `(${show(state.side, 2)}, ${show(state.normal, 2)})`, "N s");
     readout("project(y)", `(${show(x)}, ${show(z)})`, "N s");
     const pencil = closedFormNormal(friction, ratio, state.side, state.normal);
     readout("normal part by pencil", show(pencil), "N s");
-    readout("difference", showError(Math.abs(pencil - z)), "N s");
+    readout("difference", showError(Math.abs(pencil - z)), pencil === z ? "" : "N s");
     const slope = answerOf.slope;
     readout("slope dP/dy", `${show(slope[0][0], 2)}  ${show(slope[0][2], 2)}; ` +
                            `${show(slope[2][0], 2)}  ${show(slope[2][2], 2)}`);
