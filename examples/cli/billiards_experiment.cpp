@@ -120,6 +120,7 @@ double largest_error(const Expected& expected, double cue_mass) {
 Experiment run_billiards_experiment() {
   Experiment experiment;
   experiment.title = "The break shot: when physics is undecided";
+  experiment.play = "billiards";
   experiment.text =
       "A ball rolls head-on between two others at rest and touches both in the same instant. "
       "Which of the two is hit first? Nothing in rigid-body mechanics says, and the two answers "

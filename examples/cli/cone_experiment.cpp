@@ -71,6 +71,7 @@ double search_normal(const Vector3<double>& y, double ratio) {
 Experiment run_cone_experiment() {
   Experiment experiment;
   experiment.title = "Where an impulse may point";
+  experiment.play = "cone";
   experiment.text =
       "Dry friction limits the push between two bodies to a cone: sideways at most <i>μ</i> times "
       "what presses them together. A step first asks for a trial impulse <i>y</i> that would "

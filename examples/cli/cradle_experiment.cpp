@@ -294,6 +294,7 @@ Experiment run_cradle_experiment() {
                [](const peers::Peer& peer) { return peer.installed(); });
   Experiment experiment;
   experiment.title = "Newton’s cradle";
+  experiment.play = "cradle";
   experiment.text =
       "Ball A hits B, and B touches C: two contacts, one instant. As Seghete and Murphey have it, "
       "the blow passes from contact to contact until none closes; the coefficient of restitution "

@@ -38,6 +38,7 @@ struct Panel {
 struct Experiment {
   std::string title;
   std::string text;  ///< HTML, for a newcomer.
+  std::string play;  ///< Kind of the interactive figure above the pictures; empty: none.
   std::vector<Panel> panels;
   std::string caption;  ///< HTML below the pictures.
   std::vector<Comparison> comparisons;
@@ -48,6 +49,7 @@ Experiment run_cone_experiment();
 Experiment run_incline_experiment();
 Experiment run_pizza_experiment();
 Experiment run_ground_experiment();
+Experiment run_pile_experiment();
 Experiment run_cradle_experiment();
 Experiment run_billiards_experiment();
 Experiment run_order_experiment();
@@ -62,7 +64,20 @@ Experiment run_stiff_contact_experiment(bool brief);
 Experiment run_climb_experiment(bool brief);
 Experiment run_problem_experiment(const std::string& data_folder);
 
+/// What makes the interactive figures live.
+struct PlayParts {
+  std::string style;    ///< CSS.
+  std::string script;   ///< JavaScript, all files in order.
+  std::string program;  ///< carom as WebAssembly, in base64.
+};
+
+/// Reads them from a folder as examples/page is; throws BadInput naming the file that is missing.
+PlayParts read_play_parts(const std::string& folder);
+
+/// The interactive figure of a kind, to come alive where the script runs.
+std::string make_play(const std::string& kind);
+
 /// The whole page, self-contained.
-std::string make_page(const std::vector<Experiment>& experiments);
+std::string make_page(const std::vector<Experiment>& experiments, const PlayParts& parts);
 
 }  // namespace carom::cli

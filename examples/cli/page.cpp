@@ -58,8 +58,10 @@ std::string make_legend(const std::vector<LegendEntry>& entries) {
 }
 
 std::string make_section(const Experiment& experiment) {
-  std::string html = "<section>\n<h2>" + experiment.title + "</h2>\n<p>" + experiment.text +
-                     "</p>\n<div class=\"panels\">\n";
+  std::string html =
+      "<section>\n<h2>" + experiment.title + "</h2>\n<p>" + experiment.text + "</p>\n";
+  if (!experiment.play.empty()) html += make_play(experiment.play);
+  html += "<div class=\"panels\">\n";
   for (const Panel& panel : experiment.panels) {
     html += "<figure>\n<h3>" + panel.title + "</h3>" + make_legend(panel.legend) + "\n" +
             panel.svg + "</figure>\n";
@@ -110,17 +112,20 @@ std::string make_facts(const std::vector<Experiment>& experiments) {
                    "quantities as they should be", passed == total ? "good" : "bad") +
          make_fact(html_number(worst, 2), "largest relative error of a closed form", "") +
          make_fact(std::to_string(experiments.size()), "experiments, run just now", "") +
-         "<div><b><a href=\"#numbers\">The table</a></b>of every number</div>\n</div>\n";
+         "<div><b><a href=\"#numbers\">The table</a></b>of every number</div>\n"
+         "<div><b><a href=\"#try-cone\">Cone</a>, <a href=\"#try-cradle\">cradle</a>, "
+         "<a href=\"#try-billiards\">billiards</a></b>to try: the library runs in this page</div>\n"
+         "</div>\n";
 }
 
 }  // namespace
 
-std::string make_page(const std::vector<Experiment>& experiments) {
+std::string make_page(const std::vector<Experiment>& experiments, const PlayParts& parts) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>carom: experiments in contact</title>\n<style>" +
-      std::string(page_style) +
+      std::string(page_style) + parts.style +
       "</style>\n</head>\n<body>\n"
       "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>"
       "<marker id=\"tip\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"7\" "
@@ -133,7 +138,10 @@ std::string make_page(const std::vector<Experiment>& experiments) {
   return html +
          "<footer>Written by <code>carom demo</code>, from numbers computed during its run. "
          "SI units throughout; gravity is 9.81 m/s².</footer>\n</main>\n<script>" +
-         std::string(animation_script) + "</script>\n</body>\n</html>\n";
+         std::string(animation_script) +
+         "</script>\n<script type=\"text/plain\" id=\"carom-program\">\n" + parts.program +
+         "</script>\n<script>\n\"use strict\";\n(() => {\n" + parts.script +
+         "})();\n</script>\n</body>\n</html>\n";
 }
 
 }  // namespace carom::cli

@@ -87,6 +87,7 @@ svg text { font-family: inherit; fill: var(--ink); }
 .ball.cue { fill: #fdfbf4; stroke: #00000033; } .ball.yellow { fill: #f2bf3c; }
 .ball.body { fill-opacity: 0.22; stroke-width: 2; } .ball.body.s1 { stroke: var(--s1); } .ball.body.s2 { stroke: var(--s2); }
 .limb { fill: none; stroke-width: 5; stroke-linecap: round; stroke-linejoin: round; } .limb.far { stroke-opacity: 0.45; }
+.spoke { stroke: var(--card); stroke-width: 1.4; }
 .wall { fill: var(--frame); } .cloth { fill: var(--felt); } .cushion { fill: #5a3d28; }
 .stick { fill: var(--stick); } .separate { fill: var(--away); }
 table { border-collapse: collapse; width: 100%; font-size: 15px; margin-top: 20px; font-variant-numeric: tabular-nums; }

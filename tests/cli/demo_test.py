@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """`carom demo`: the page is whole, self-contained and well-formed; wrong physics is an error."""
+import base64
 import html.parser
 import json
 import pathlib
@@ -62,7 +63,7 @@ def check_page(checks, text):
 
 
 #: Points that move and seconds that pass in each animation, by its title.
-ANIMATIONS = {"Equal balls": (5, 11.9), "Masses 1, 2, 1, 2, 1": (5, 11.9),
+ANIMATIONS = {"A column of discs falls over": (170, 2.5), "Equal balls": (5, 11.9), "Masses 1, 2, 1, 2, 1": (5, 11.9),
               "The break shot to rest": (16, 20), "Optimised stance": (14, 0.44),
               "Straight legs": (14, 0.44)}
 BRIEF = 0.2  #: what a brief run shows of the last two
@@ -118,14 +119,37 @@ def check_animations(checks, text, brief):
         check_animation(checks, titles[-1], drawing, json.loads(data), controls, brief)
     checks.expect(sorted(titles) == sorted(ANIMATIONS), "animations", titles)
     scripts = re.findall(r"<script([^>]*)>", text)
-    checks.expect(sorted(scripts) == [""] + [' type="application/json"'] * len(titles), "scripts",
-                  scripts)
-    script = text[text.rindex("<script>"):text.rindex("</script>")]
-    for part in ("prefers-reduced-motion: reduce", "requestAnimationFrame", '"click"', '"input"'):
-        checks.expect(part in script, "the player lacks", part)
-    for word in ("fetch", "import", "XMLHttp", "eval", "innerHTML", "http"):
-        checks.expect(word not in script, "the player has", word)
+    known = ["", ""] + [' type="application/json"'] * len(titles) + \
+        [' type="text/plain" id="carom-program"']
+    checks.expect(sorted(scripts) == known, "scripts", scripts)
+    for script in re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL):
+        for part in ("prefers-reduced-motion: reduce", "requestAnimationFrame", '"click"', '"input"'):
+            checks.expect(part in script, "a script lacks", part)
+        for word in ("fetch", "import", "XMLHttp", "eval", "innerHTML", "http"):
+            checks.expect(word not in script, "a script has", word)
     checks.expect(len(text.encode()) < 1.5e6, "size", len(text.encode()))
+
+
+def check_plays(checks, text):
+    """The interactive figures: each says what it is before it runs, the program is WebAssembly."""
+    plays = re.findall(r'<figure class="try" id="try-(\w+)" data-play="(\w+)">\n<h3>(.*?)</h3>\n'
+                       r'<p class="hint">(.*?)</p>\n<p class="waiting">(.*?)</p>\n</figure>', text)
+    checks.expect([play[0] for play in plays] == ["cone", "cradle", "billiards"] and
+                  all(play[0] == play[1] and all(play) for play in plays), "plays", plays)
+    for kind, *_ in plays:
+        checks.expect(f'href="#try-{kind}"' in text, "no link to", kind)
+    code = re.search(r'<script type="text/plain" id="carom-program">(.*?)</script>', text, re.DOTALL)
+    program = base64.b64decode("".join(code.group(1).split()), validate=True)
+    checks.expect(program[:8] == b"\0asm\1\0\0\0", "the program starts", program[:8])
+
+
+def check_kept(checks, text):
+    """The page kept in docs/demo has the same sections and quantities."""
+    kept = (DATA.parents[1] / "docs" / "demo" / "index.html").read_text(encoding="utf-8")
+    for pattern in ("<h2>(.*?)</h2>", r"<h3>(.*?)</h3>", r'<tr><td>(.*?)</td><td data-label="closed form"'):
+        have, want = (re.findall(pattern, page) for page in (kept, text))
+        checks.expect(have == want, "docs/demo/index.html is stale, scripts/page.sh makes it anew:",
+                      sorted(set(have) ^ set(want))[:5])
 
 
 #: What every run has to show beside its closed form, by words of the quantity; how many rows.
@@ -137,9 +161,10 @@ QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 
               "Five equal balls": 1, "Five unequal balls": 1, "Break without": 2,
               "Break to rest": 3, "⟨u, v⟩": 1, "Straight legs": 2, "Optimised stance: ξ": 1,
               "optimised over straight": 1, "Stiff contact in stick": 4, "Mass pulled off": 1,
-              "Mass that": 2, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
+              "Mass that": 2, "Heap at rest": 2, "Three discs": 1, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
 #: Pictures by their titles.
-FIGURES = ["Energy error over many swings, step 0.1 s",
+FIGURES = ["What floor and walls carry", "Three discs, one on top: how far it falls",
+           "Energy error over many swings, step 0.1 s",
            "Error of the angle after 10 s, by the step",
            "A ball bounces without end in a finite time", "Energy error of two pendula that knock",
            "A heavy ball and a light one before a wall: 31 impacts",
@@ -168,11 +193,11 @@ def check_motion(checks, text, summary):
                       words, rows)
     for title in FIGURES:
         checks.expect(f'aria-label="{title}"' in text, "no picture of", title)
-    energy = log_values(text, FIGURES[0])
+    energy = log_values(text, FIGURES[2])
     ours, kutta = energy["s1"], energy["s2"]
     checks.expect(max(ours) - min(ours) < 10 and kutta[0] < ours[0] and kutta[-1] > ours[-1],
                   "energy curves", ours[0], ours[-1], kutta[0], kutta[-1])
-    apart = log_values(text, FIGURES[5])
+    apart = log_values(text, FIGURES[7])
     # 330 − 56 units for 17.5 decades; the first point only leads up from the axis.
     decades = (apart["s2"][1] - apart["s1"][1]) / (330 - 56) * 17.5
     checks.expect(decades >= 5, "Fig. 8: decades apart at the first impact", decades)
@@ -225,6 +250,9 @@ def check_run(checks, data, brief, wrong):
     check_animations(checks, whole, brief)
     check_motion(checks, whole, outcome.stdout)
     check_stiff(checks, whole)
+    check_plays(checks, whole)
+    if not brief:
+        check_kept(checks, whole)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Refreshes what is kept built: the library as WebAssembly for the interactive figures, where a file
+# it was made from has changed, then the page itself in docs/demo. Each has a list beside it of what it
+# was made from, which the test page.current compares. Installs what the group `page` of packages.txt lacks.
+#   scripts/page.sh [--force]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+case "${1:-}" in
+  '' | --force) ;;
+  *) fail "unknown argument '$1'; usage: scripts/page.sh [--force]" ;;
+esac
+mkdir -p build/page 2>/dev/null || fail "cannot write to $PWD"
+install_packages page
+
+say "1/2 the library as WebAssembly"
+if [ "${1:-}" = --force ] || ! python3 tests/page/current_test.py program; then
+  bytes=$(scripts/compile_page_program.sh build/page)
+  python3 tests/page/current_test.py --write program
+  echo "examples/page/page_program.wasm.base64: $bytes bytes before base64"
+fi
+
+say "2/2 the page"
+scripts/demo.sh --force
+cp build/demo/index.html docs/demo/index.html
+python3 tests/page/current_test.py --write page
+echo "docs/demo/index.html: $(wc -c <docs/demo/index.html) bytes"
