@@ -692,6 +692,25 @@ TEST_CASE("bullet: a point whose numbers make no sense is left out and named",
   CHECK(velocity(one).z() == -1);
 }
 
+TEST_CASE("bullet: a point at which nothing can move asks for nothing", "[adapters][errors]") {
+  BulletSolver solver;
+  btSphereShape shape(btScalar(0.5));
+  btRigidBody wheel(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &shape, triple(1, 1, 1)));
+  btRigidBody wall(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, &shape));
+  wheel.setLinearFactor(triple(0, 0, 0));
+  wheel.setAngularVelocity(triple(0, 0, 2));
+  btPersistentManifold manifold(&wheel, &wall, 0, btScalar(0.02), btScalar(0.02));
+  manifold.addManifoldPoint(btManifoldPoint(triple(0, 0, 0), triple(0, 0, 0), triple(0, 0, 1), 0));
+  btCollisionObject* bodies[] = {&wheel};
+  btPersistentManifold* manifolds[] = {&manifold};
+  btContactSolverInfo info;
+  solver.prepareSolve(1, 1);
+  solver.solveGroup(bodies, 1, manifolds, 1, nullptr, 0, info, nullptr, nullptr);
+  CHECK(solver.report().converged());
+  CHECK(solver.report().contacts == 0);
+  CHECK(spin(wheel).z() == 2);
+}
+
 TEST_CASE("bullet: options that make no sense are refused", "[adapters][errors]") {
   const auto refused = [](const BulletOptions& options, const char* name) {
     CHECK_THROWS_WITH(BulletSolver(options), Catch::Contains(name));

@@ -133,7 +133,7 @@ class BulletContacts {
           point.getPositionWorldOnA() - a.getWorldTransform().getOrigin(),
           point.getPositionWorldOnB() - b.getWorldTransform().getOrigin()};
       write_sides(arms, bodies, made);
-      points_.push_back(made);
+      if (made.inverse_mass > 0) points_.push_back(made);  // else nothing can move there
     }
   }
   [[nodiscard]] static bool finite(const btManifoldPoint& m) {

@@ -58,7 +58,7 @@ class BulletJoints {
   }
   [[nodiscard]] const std::vector<JointBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] const BulletRow& row(const JointBlock& block, int i) const noexcept {
-    return rows_[std::size_t(block.first_row + i)];
+    return rows_[std::size_t(block.first_row) + std::size_t(i)];
   }
   [[nodiscard]] int row_count() const noexcept { return int(rows_.size()); }
   [[nodiscard]] int refused() const noexcept { return refused_; }
@@ -129,7 +129,7 @@ class BulletJoints {
     const int first = int(rows_.size()), count = size.m_numConstraintRows;
     const double damping = read_rows(joint, info, count);
     for (int i = 0; i < count; ++i) {
-      if (rows_[std::size_t(first + i)].finite()) continue;
+      if (rows_[std::size_t(first) + std::size_t(i)].finite()) continue;
       refuse(joint, i);
       rows_.resize(std::size_t(first));
       return;
@@ -194,7 +194,7 @@ class BulletJoints {
     for (std::size_t s = 0; s < 2; ++s) {
       BodyRows rows(count, 6);
       for (int i = 0; i < count; ++i) {
-        const BulletRow& row = rows_[std::size_t(first + i)];
+        const BulletRow& row = rows_[std::size_t(first) + std::size_t(i)];
         rows.row(i) << from_bullet(row.axes[2 * s]).transpose(),
             from_bullet(row.axes[2 * s + 1]).transpose();
       }
