@@ -31,8 +31,8 @@ namespace carom::inline CAROM_ABI {
 /// motion, stiffness and damping of points, all joints by their getInfo2 rows with motors, limits,
 /// softness, breaking thresholds and feedback. Impulses are left on the manifold points and joints.
 ///
-/// With the library target carom::compiled include carom/compiled.hpp too: the solvers then come from
-/// there.
+/// With the library target carom::compiled include carom/compiled.hpp too: the solvers then come
+/// from there.
 ///
 /// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
 /// are corrected by positions), m_erp2 but for points that have a softness, m_frictionERP, friction
