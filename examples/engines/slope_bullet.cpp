@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <btBulletDynamicsCommon.h>
-#include <cmath>
 #include <memory>
 
 #include "carom/adapters/bullet.hpp"
@@ -10,10 +9,15 @@
 
 namespace carom::engines {
 
+// Here the ground is tilted and gravity is not. The ground is a box: on a btStaticPlaneShape, where
+// Bullet finds a point a step and keeps those found before, neither solver's speed is right.
 double slide_in_bullet(const Slope& slope, Solver solver) {
-  const btVector3 downhill(btScalar(std::cos(slope.heading)), btScalar(std::sin(slope.heading)), 0);
-  const btScalar pull = btScalar(gravity * std::sin(slope.angle));
-  const btScalar press = btScalar(gravity * std::cos(slope.angle));
+  const btQuaternion turn(btVector3(0, 0, 1), btScalar(slope.heading));
+  const btQuaternion tilt(btVector3(0, 1, 0), btScalar(slope.angle));
+  const btTransform frame(turn * tilt);
+  const auto above = [&](double z) {
+    return frame * btTransform(btQuaternion::getIdentity(), btVector3(0, 0, btScalar(z)));
+  };
   std::unique_ptr<btConstraintSolver> constraint_solver;
   if (solver == Solver::carom) {
     constraint_solver = std::make_unique<BulletSolver>();
@@ -24,10 +28,11 @@ double slide_in_bullet(const Slope& slope, Solver solver) {
   btCollisionDispatcher dispatcher(&configuration);
   btDbvtBroadphase broadphase;
   btDiscreteDynamicsWorld world(&dispatcher, &broadphase, constraint_solver.get(), &configuration);
-  world.setGravity(pull * downhill - press * btVector3(0, 0, 1));
+  world.setGravity(btVector3(0, 0, btScalar(-gravity)));
 
-  btStaticPlaneShape ground_shape(btVector3(0, 0, 1), 0);
+  btBoxShape ground_shape(btVector3(20, 20, btScalar(0.5)));
   btRigidBody::btRigidBodyConstructionInfo fixed(0, nullptr, &ground_shape);
+  fixed.m_startWorldTransform = above(-0.5);
   fixed.m_friction = btScalar(friction);
   btRigidBody ground(fixed);
 
@@ -36,7 +41,7 @@ double slide_in_bullet(const Slope& slope, Solver solver) {
   btVector3 inertia;
   block_shape.calculateLocalInertia(btScalar(mass), inertia);
   btRigidBody::btRigidBodyConstructionInfo moving(btScalar(mass), nullptr, &block_shape, inertia);
-  moving.m_startWorldTransform.setOrigin(btVector3(0, 0, btScalar(height / 2)));
+  moving.m_startWorldTransform = above(height / 2);
   moving.m_friction = 1;  // a pair: product
   btRigidBody block(moving);
   block.setActivationState(DISABLE_DEACTIVATION);
@@ -45,7 +50,7 @@ double slide_in_bullet(const Slope& slope, Solver solver) {
   world.addRigidBody(&block);
   const auto step = btScalar(time_step);
   for (int k = 0; k < step_count; ++k) world.stepSimulation(step, 0, step);
-  const double speed = double(block.getLinearVelocity().dot(downhill));
+  const double speed = double(block.getLinearVelocity().dot(frame.getBasis() * btVector3(1, 0, 0)));
   world.removeRigidBody(&block);
   world.removeRigidBody(&ground);
   return speed;

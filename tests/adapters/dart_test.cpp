@@ -194,6 +194,8 @@ Boxed draw_robot(VectorSource<double>& source, int constraints, int bodies) {
   problem.unbounded = joint;
   problem.lower.head(joint).setConstant(no_number);
   problem.upper.head(joint).setConstant(no_number);
+  problem.findex[0] = n - 1;
+  problem.findex[1] = 1 << 20;
   const auto mu = [&] { return source.unit() < 0.1 ? 0.0 : 0.5 * source.unit(); };
   int row = joint;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
@@ -675,4 +677,8 @@ TEST_CASE("dart: it says what it is", "[adapters][example]") {
       std::make_shared<carom::DartLcpSolver>();
   CHECK(solver->is<carom::DartLcpSolver>());
   CHECK_FALSE(solver->is<dart::constraint::DantzigBoxedLcpSolver>());
+  double number = 1;
+  CHECK(solver->canSolve(1, &number));
+  number = no_number;
+  CHECK_FALSE(solver->canSolve(1, &number));
 }

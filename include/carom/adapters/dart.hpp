@@ -22,7 +22,7 @@ struct DartLcpSolverOptions {
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   double tolerance = 1e-10;
   /// Natural map error that still counts as solved where rounding leaves no more [-], ≥ tolerance:
-  /// beyond it DART asks its secondary solver, whose answers are seldom better than 1e-4.
+  /// beyond it DART asks its secondary solver.
   double accepted = 1e-6;
   int iteration_limit = 1000;  ///< Most linear systems for the cones, ≥ 0.
   int interval_limit = 200;    ///< Most rounds for intervals that follow a normal, ≥ 1.
@@ -45,8 +45,8 @@ struct DartLcpSolverOptions {
 /// ```
 /// Where it returns false, BoxedLcpConstraintSolver takes its secondary solver, if it has one.
 /// @note  Keeps its memory: no allocation once a problem of the size and pattern has been solved.
-///        DART 6.10 to 6.13. Units are to be compiled with or without NDEBUG as DART itself was;
-///        that of Debian was without.
+///        Tested with DART 6.12. Units are to be compiled with or without NDEBUG as DART itself
+///        was; that of Debian was without.
 class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
  public:
   explicit DartLcpSolver(const DartLcpSolverOptions& options = {})
