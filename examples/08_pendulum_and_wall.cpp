@@ -61,7 +61,7 @@ int main() try {
   double a = 1, b = std::cos(0.5);  // K = pi / (2 mean), the mean of Gauss
   while (a - b > 1e-15) a = (a + b) / 2, b = std::sqrt(b * (2 * a - b));
   const double half = std::numbers::pi / a / std::sqrt(9.81);
-  const int expected = int(500 / half + 0.5);
+  const int expected = int(std::lround(500 / half));
   std::printf("%d knocks expected in 500 s, %.6f s apart\n", expected, half);
   std::printf("step [s]  knocks  energy error in the first 50 s, in the last 50 s [J]\n");
   const Run coarse = knock(0.02), fine = knock(0.01);
