@@ -2,7 +2,7 @@
 // A humanoid that falls and a pile that settles, stepped in MuJoCo by carom. First under MuJoCo's
 // own law: how far is qacc from that of MuJoCo's Newton solver at every instant, and how long do
 // both take? Then under Coulomb's law exactly. Exit status: non-zero where an answer is missing,
-// where qacc differs by more than 1e-9, or where Coulomb's contacts sink by a millimetre.
+// where qacc differs by more than 1e-9, or where Coulomb's contacts overlap by 5 mm.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace {
 
 using carom::MujocoLaw, carom::MujocoOutcome, carom::MujocoStepper, carom::MujocoVerdict;
-using carom::examples::MujocoScene;
+using carom::examples::humanoid_text, carom::examples::MujocoScene, carom::examples::pile_text;
 using Eigen::VectorXd;
 
 /// Microseconds that a task takes.
@@ -91,10 +91,10 @@ bool run_exact(const char* name, const std::string& text, int steps) {
   }
   std::printf("%-24s %10.1e %13.4f %7.1f %9.0f %9.0f\n", name, residual.worst, depth.worst * 1e3,
               iterations.mean(), time.mean(), time.worst);
-  return answered && residual.worst <= 1e-8 && depth.worst < 1e-3;
+  return answered && residual.worst <= 1e-8 && depth.worst < 5e-3;
 }
 
-bool run() {
+bool run_all() {
   bool good = true;
   std::printf("MuJoCo's law; iterations, mean and worst time of a solve [us]: MuJoCo, carom\n");
   std::printf("%-24s %5s %5s %10s %7s %7s %9s %9s %9s %9s\n", "scene", "dofs", "rows", "qacc",
@@ -104,12 +104,12 @@ bool run() {
     scene.cone = cone;
     good = compare((std::string("humanoid, ") + cone).c_str(), humanoid_text(scene), 600) && good;
     scene.jacobian = "sparse";
-    good = compare((std::string("pile, ") + cone).c_str(), pile_text(scene, 20), 300) && good;
+    good = compare((std::string("pile, ") + cone).c_str(), pile_text(scene, 20), 800) && good;
   }
   std::printf("\nCoulomb's law, whole steps\n%-24s %10s %13s %7s %9s %9s\n", "scene", "residual",
               "overlap [mm]", "its", "mean us", "worst us");
   good = run_exact("humanoid", humanoid_text({}), 600) && good;
-  good = run_exact("pile", pile_text({}, 20), 300) && good;
+  good = run_exact("pile", pile_text({}, 20), 800) && good;
   return good;
 }
 
@@ -117,7 +117,7 @@ bool run() {
 
 int main() {
   try {
-    const bool good = run();
+    const bool good = run_all();
     std::printf("%s\n", good ? "as MuJoCo, and exactly Coulomb" : "WRONG");
     return good ? 0 : 1;
   } catch (const std::exception& error) {

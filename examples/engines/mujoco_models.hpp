@@ -113,7 +113,8 @@ inline std::string pile_text(const MujocoScene& scene, int count) {
 
 /// A leg or an arm of capsules, on one side.
 inline std::string humanoid_limb(bool leg, int side) {
-  const std::string s = side < 0 ? "_right" : "_left", y = std::to_string(side * (leg ? 0.1 : 0.2));
+  const std::string s = side < 0 ? "_right" : "_left",
+                    y = std::to_string(side * (leg ? 0.1 : 0.24));
   const auto hinge = [&](const std::string& name, const char* axis, const char* range) {
     return "<joint name=\"" + name + s + "\" axis=\"" + axis + "\" range=\"" + range + "\"/>";
   };
@@ -145,8 +146,8 @@ inline std::string humanoid_text(const MujocoScene& scene) {
               "<joint type=\"hinge\" limited=\"true\" damping=\"1\" stiffness=\"8\" "
               "armature=\"0.01\" frictionloss=\"0.2\"/>");
   text +=
-      "<geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 1.12\" euler=\"0 8 5\"><freejoint/>"
-      "<geom type=\"capsule\" fromto=\"0 -0.1 0.12 0 0.1 0.12\" size=\"0.09\"/>"
+      "<geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 1.17\" euler=\"0 8 5\"><freejoint/>"
+      "<geom type=\"capsule\" fromto=\"0 -0.13 0.12 0 0.13 0.12\" size=\"0.09\"/>"
       "<geom type=\"sphere\" pos=\"0 0 0.38\" size=\"0.1\"/>"
       "<body pos=\"0 0 -0.05\"><joint name=\"waist_y\" axis=\"0 1 0\" range=\"-60 30\"/>"
       "<joint name=\"waist_z\" axis=\"0 0 1\" range=\"-45 45\"/>"

@@ -285,6 +285,38 @@ TEST_CASE("mujoco: a block on a slope slides as Coulomb says, whatever its headi
   }
 }
 
+TEST_CASE("mujoco: a block that slides and spins obeys Coulomb's law on the whole wrench",
+          "[adapters][law]") {
+  for (const std::string cone : {"elliptic", "pyramidal"}) {
+    for (const int condim : {3, 4, 6}) {
+      for (const MujocoLaw law : {MujocoLaw::coulomb, MujocoLaw::soft_coulomb}) {
+        const MujocoModel model = load_mujoco(slope_text({.cone = cone, .condim = condim}));
+        if (law == MujocoLaw::coulomb) carom::give_margin(*model, 1e-3);
+        for (int i = 0; i < model->ngeom; ++i) model->geom_friction[3 * i + 1] = 0.03;
+        const MujocoData data = make_mujoco(model);
+        data->qvel[0] = 1;
+        data->qvel[5] = 4;
+        MujocoStepper stepper({.law = law, .tolerance = 1e-11});
+        double energy = std::numeric_limits<double>::infinity();
+        for (int i = 0; i < 200; ++i) {
+          CHECK(stepper.step(model.get(), data.get()).verdict == MujocoVerdict::solved);
+          check_cones(*model, *data, 1e-7);
+          const auto certificate = stepper.certificate();
+          CHECK(certificate.natural_map_error <= 1.1e-11);
+          const VectorXd planar = numbers(data->qvel, 2);
+          // Of a contact that hardly presses the direction is known less well.
+          if (planar.norm() > 0.1) CHECK(certificate.dissipation_angle <= 1e-3);
+          const double now = planar.squaredNorm() + data->qvel[5] * data->qvel[5] / 150;
+          CHECK(now <= energy + 1e-7);
+          energy = now;
+        }
+        CAPTURE(cone, condim, int(law), energy);
+        CHECK(energy < 1e-3);
+      }
+    }
+  }
+}
+
 TEST_CASE("mujoco: the slope is what MuJoCo's own law misses", "[adapters][example]") {
   // The reason for the law, and what shows that the scene above can tell.
   const MujocoModel model = load_mujoco(slope_text({.cone = "pyramidal", .time_step = 0.01}));
@@ -366,7 +398,7 @@ TEST_CASE("mujoco: a pile and a humanoid run under Coulomb's law", "[adapters][s
     CAPTURE(humanoid, unsolved, most, deepest);
     CHECK(unsolved == 0);
     CHECK(most > 20);
-    CHECK(deepest < 1e-3);
+    CHECK(deepest < (humanoid ? 1e-3 : 5e-3));
     for (int i = 0; i < mjNWARNING; ++i) CHECK(data->warning[i].number == 0);
   }
 }

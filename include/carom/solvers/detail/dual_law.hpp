@@ -55,6 +55,7 @@ class DualLaw {
       const ImpulseSet<Scalar>& set = problem.set(i);
       quick_[i] = law == FrictionLaw::coulomb && set.shape == ImpulseShape::friction &&
                   set.shift.isZero(Scalar(0));
+      share_weight(problem, i);
       if (law != FrictionLaw::coulomb) continue;
       visit_friction_blocks(set, [&](const auto& block) {
         const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
@@ -102,6 +103,23 @@ class DualLaw {
                     const Scalar& epsilon, ContactEquation<Scalar>& equation) const noexcept;
 
  private:
+  /// Rows of two parts that one block of friction bounds together have one w: the law's map asks
+  /// for it.
+  void share_weight(const DelassusProblem<Scalar>& problem, Index i) noexcept {
+    const ImpulseShape shape = problem.set(i).shape;
+    if (shape != ImpulseShape::ellipsoidal_torsional &&
+        shape != ImpulseShape::ellipsoidal_rolling) {
+      return;
+    }
+    const Index part = problem.first_part(i);
+    const Scalar trace = problem.diagonal(part).trace() + problem.diagonal(part + 1).trace();
+    if (!(trace > Scalar(0))) return;
+    const Scalar own = trace / Scalar(problem.set(i).rows);
+    for (Index k = 3 * part; k < 3 * part + 6; ++k) {
+      inverse_mass_[k] = own;
+      mobility_[k] = Scalar(1) / own;
+    }
+  }
   /// Scatters rows of the contact to parts, or gathers them.
   [[nodiscard]] static Index place(const DelassusProblem<Scalar>& problem, Index i,
                                    int row) noexcept {
