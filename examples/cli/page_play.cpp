@@ -35,7 +35,8 @@ PlayParts read_play_parts(const std::string& folder) {
   PlayParts parts;
   parts.style = examples::read_file(folder + "/play.css");
   for (const char* const name : scripts) {
-    parts.script += examples::read_file(folder + "/" + name) + "\n";
+    parts.script.append(examples::read_file(std::string(folder).append("/").append(name)));
+    parts.script += '\n';
   }
   parts.program = examples::read_file(folder + "/page_program.wasm.base64");
   return parts;
@@ -44,10 +45,13 @@ PlayParts read_play_parts(const std::string& folder) {
 std::string make_play(const std::string& kind) {
   for (const Play& play : plays) {
     if (kind != play.kind) continue;
-    return "<figure class=\"try\" id=\"try-" + kind + "\" data-play=\"" + kind + "\">\n<h3>" +
-           play.title + "</h3>\n<p class=\"hint\">" + play.hint +
-           "</p>\n<p class=\"waiting\">This figure runs carom itself, as WebAssembly, and needs a "
-           "browser that can.</p>\n</figure>\n";
+    std::string html = "<figure class=\"try\" id=\"try-";
+    html.append(kind).append("\" data-play=\"").append(kind).append("\">\n<h3>");
+    html.append(play.title).append("</h3>\n<p class=\"hint\">").append(play.hint);
+    html +=
+        "</p>\n<p class=\"waiting\">This figure runs carom itself, as WebAssembly, and needs a "
+        "browser that can.</p>\n</figure>\n";
+    return html;
   }
   throw std::logic_error("no interactive figure of the kind " + kind);
 }
