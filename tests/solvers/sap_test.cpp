@@ -12,6 +12,7 @@
 
 #include "carom/solvers/certificate.hpp"
 
+#include "ensemble/random_step.hpp"
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
@@ -650,6 +651,22 @@ TEMPLATE_TEST_CASE("sap: a body at rest whose contacts press against each other 
       const auto certificate = carom::certify(problem, velocity, VectorX<Scalar>(solver.impulse()));
       CHECK(certificate.residual <= 2 * report.residual_target);
     }
+  }
+}
+
+TEST_CASE("sap: full steps that do not shrink the residual are no round-off while it is large",
+          "[solvers][regression]") {
+  // Three bodies of the ensemble's million, 1e-4 from the solution for some iterations on end.
+  carom::ensemble::RandomStep step;
+  step.make(1, 293'948);
+  REQUIRE(step.law == carom::ensemble::StepLaw::convex);
+  for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
+    SapSolver<double> solver({.tolerance = tolerance});
+    VectorX<double> velocity = step.guess;
+    const auto report = solver.solve(step.problem, velocity);
+    CAPTURE(tolerance, report.iterations, report.residual);
+    CHECK(report.converged());
+    CHECK(report.iterations <= 20);
   }
 }
 

@@ -219,11 +219,12 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
     if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) {
       return give_best(SolveStatus::not_finite);
     }
-    // A full step that does not shrink a small residual has met the round-off floor.
-    // Near the floor the line search sees noise, and any length counts as full.
-    const bool full =
-        (step > Scalar(0.5) && step < Scalar(2)) ||
+    // Steps that do not shrink a small residual have met the round-off floor. Near it the line search
+    // sees noise, and any length counts as full; far above, full steps may also be on a detour, for
+    // the residual of a damped iterate need not fall.
+    const bool near_floor =
         state_.residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale();
+    const bool full = near_floor || (step > Scalar(0.5) && step < Scalar(2));
     stalls = full && state_.residual > best_residual / 2 && state_.residual < Scalar(1e-3) * scale()
                  ? stalls + 1
                  : 0;
@@ -232,7 +233,7 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
       best = whitened;
     }
     if (meets_target()) return SolveStatus::converged;
-    if (stalls >= 3) return give_best(SolveStatus::no_progress);
+    if (stalls >= (near_floor ? 3 : 12)) return give_best(SolveStatus::no_progress);
   }
   return give_best(SolveStatus::iteration_limit);
 }
