@@ -225,18 +225,18 @@ inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
   }
 }
 
-/// A wall of cubes in bond, each above a joint of the row below: about 8 contact points per cube.
+/// A wall of cubes, each above a joint of the row below, which is one longer: 8 contact points per
+/// cube but in the lowest row.
 inline void add_wall(BulletScene& scene, int boxes) {
   scene.add_ground();
-  const int width = std::max(2, int(std::sqrt(0.8 * boxes)));
-  int row = 0, place = 0;
+  int length = int(std::ceil((std::sqrt(8.0 * boxes + 1) - 1) / 2)), row = 0, place = 0;
   for (int i = 0; i < boxes; ++i) {
-    const double shift = row % 2 == 0 ? 0 : 0.5;
-    scene.add_box(triple(0.5, 0.5, 0.5), 1, at_point(1.02 * (place + shift), 0, 0.5 + row));
-    if (++place == width - row % 2) {
-      place = 0;
-      ++row;
-    }
+    const btTransform at = at_point(1.02 * (place + 0.5 * row), 0, 0.5 + row);
+    scene.add_box(triple(0.5, 0.5, 0.5), 1, at);
+    if (++place < length) continue;
+    place = 0;
+    --length;
+    ++row;
   }
 }
 

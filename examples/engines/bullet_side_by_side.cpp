@@ -5,7 +5,7 @@
 // and Coulomb's law (exact), stiff springs and Coulomb's law, stiff springs and the convex law,
 // under which what slides separates. Exit status 1 where the exact one misses what paper and pencil
 // say.
-//   bullet_side_by_side [bodies in the pile, default 60] [boxes in the wall, default 100]
+//   bullet_side_by_side [bodies in the pile, default 40] [boxes in the wall, default 55]
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -264,8 +264,8 @@ void wall(Table& table, int boxes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int bodies = argc > 1 ? std::atoi(argv[1]) : 60;
-  const int boxes = argc > 2 ? std::atoi(argv[2]) : 100;
+  const int bodies = argc > 1 ? std::atoi(argv[1]) : 40;
+  const int boxes = argc > 2 ? std::atoi(argv[2]) : 55;
   if (bodies < 1 || boxes < 1) {
     std::fprintf(stderr, "usage: %s [bodies in the pile] [boxes in the wall], both > 0\n", argv[0]);
     return 2;

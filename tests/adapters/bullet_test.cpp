@@ -575,7 +575,8 @@ TEST_CASE("bullet: gyroscopic terms, damping and softness of joints mean what th
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     CAPTURE(i);
     const Outcome ours = outcome(true, scenes[i]), own = outcome(false, scenes[i]);
-    CHECK((ours.speed - own.speed).norm() <= 64 * kept * (1 + own.speed.norm()));
+    const double soft = BulletOptions().joint_softness * gravity * dt;  // of speeds joints hold
+    CHECK((ours.speed - own.speed).norm() <= 64 * kept * (1 + own.speed.norm()) + 3 * soft);
     CHECK((ours.spin - own.spin).norm() <= 64 * kept * (1 + own.spin.norm()));
   }
 }
