@@ -137,7 +137,7 @@ inline std::string humanoid_limb(bool leg, int side) {
          "<geom type=\"sphere\" pos=\"0.02 0 -0.28\" size=\"0.045\"/></body></body>";
 }
 
-/// A humanoid of capsules with 23 velocities beside six of its own: limits, dry friction and
+/// A humanoid of capsules with 21 hinges: limits, dry friction and
 /// armature in every joint; two tendons with limits tie hips to knees. It stands a little above the
 /// floor, bent by its springs, and falls.
 inline std::string humanoid_text(const MujocoScene& scene) {
@@ -156,7 +156,7 @@ inline std::string humanoid_text(const MujocoScene& scene) {
   for (const int side : {-1, 1}) text += humanoid_limb(true, side);
   text += "</body>";
   for (const int side : {-1, 1}) text += humanoid_limb(false, side);
-  text += "</body></worldbody><contact/><tendon>";
+  text += "</body></worldbody><tendon>";
   for (const char* s : {"_left", "_right"}) {
     text += std::string("<fixed limited=\"true\" range=\"-1.2 2\" frictionloss=\"0.1\">") +
             "<joint joint=\"hip_y" + s + "\" coef=\"0.5\"/><joint joint=\"knee" + s +
