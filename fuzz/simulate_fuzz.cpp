@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr double steps = 4;
     Request request = read_request(text);
     request.plan.duration = std::min(request.plan.duration, steps * request.plan.time_step);
+    request.plan.event_limit = 100;
     static_cast<void>(format_json(request.run(request.plan)));
   });
 }

@@ -14,10 +14,11 @@ namespace carom::cli {
 
 /// How long, in what steps and with which impacts a scene runs.
 struct SimulationPlan {
-  double time_step = 0;    ///< [s], > 0
-  double duration = 0;     ///< [s], ≥ 0
-  double restitution = 1;  ///< R, energetic [-], in [0, 1]
-  std::string csv;         ///< File for the rows; empty: none.
+  double time_step = 0;         ///< [s], > 0
+  double duration = 0;          ///< [s], ≥ 0
+  double restitution = 1;       ///< R, energetic [-], in [0, 1]
+  int event_limit = 1'000'000;  ///< Most impacts in a step; a run ends there, stopped short.
+  std::string csv;              ///< File for the rows; empty: none.
 };
 
 /// What a run tells.

@@ -130,7 +130,7 @@ class Simulation {
       : scene_(scene),
         plan_(plan),
         restitution_(plan.restitution * scene.impact_share),
-        stepper_(scene.system, {restitution_, scene.order}, options()),
+        stepper_(scene.system, {restitution_, scene.order}, options(plan)),
         state_{0, scene.q, scene.velocity},
         side_(scene.first_side),
         rows_(plan.csv, scene.q.size()) {
@@ -164,9 +164,9 @@ class Simulation {
   }
 
  private:
-  [[nodiscard]] static ImpactStepOptions<double> options() {
+  [[nodiscard]] static ImpactStepOptions<double> options(const SimulationPlan& plan) {
     ImpactStepOptions<double> options;
-    options.event_limit = options.recorded_events = 1'000'000;
+    options.event_limit = options.recorded_events = plan.event_limit;
     return options;
   }
   /// The state as seen from outside.
