@@ -12,7 +12,6 @@
 
 #include "carom/solvers/certificate.hpp"
 
-#include "ensemble/random_step.hpp"
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
@@ -22,6 +21,8 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
+
+#include "ensemble/random_step.hpp"
 
 namespace sap_test {
 

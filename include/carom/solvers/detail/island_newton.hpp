@@ -219,9 +219,9 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
     if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) {
       return give_best(SolveStatus::not_finite);
     }
-    // Steps that do not shrink a small residual have met the round-off floor. Near it the line search
-    // sees noise, and any length counts as full; far above, full steps may also be on a detour, for
-    // the residual of a damped iterate need not fall.
+    // Steps that do not shrink a small residual have met the round-off floor. Near it the line
+    // search sees noise, and any length counts as full; far above, full steps may also be on a
+    // detour, for the residual of a damped iterate need not fall.
     const bool near_floor =
         state_.residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale();
     const bool full = near_floor || (step > Scalar(0.5) && step < Scalar(2));
