@@ -464,6 +464,29 @@ TEST_CASE("dart: where no impulse helps, none is called an answer", "[adapters][
   CHECK_FALSE(solve(solver, opposed).solved);
 }
 
+TEST_CASE("dart: intervals that have not settled are no answer", "[adapters][example]") {
+  Boxed problem(5);
+  problem.contact(0, {0.2, 0.2, 0.2, 0.2});
+  problem.w.setIdentity();
+  problem.b << 1, 1, 0.1, 1, 0.1;
+  carom::DartLcpSolver hasty({.interval_limit = 1});
+  CHECK_FALSE(solve(hasty, problem).solved);
+  CHECK(hasty.report().status == carom::SolveStatus::iteration_limit);
+  carom::DartLcpSolver patient;
+  CHECK(solve(patient, problem).solved);
+}
+
+TEST_CASE("dart: an answer does not depend on what was solved before", "[adapters][law]") {
+  VectorSource<double> source(17u);
+  carom::DartLcpSolver used;
+  for (int round = 0; round < 20; ++round) {
+    const Boxed problem = draw_robot(source, 8, 3);
+    carom::DartLcpSolver fresh;
+    CAPTURE(round);
+    CHECK(solve(used, problem).x == solve(fresh, problem).x);
+  }
+}
+
 TEST_CASE("dart: a problem solved before allocates nothing", "[adapters][real_time]") {
   VectorSource<double> source(13u);
   carom::DartLcpSolver solver;

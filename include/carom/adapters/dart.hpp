@@ -58,6 +58,7 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   }
   [[nodiscard]] const DartLcpSolverOptions& options() const noexcept { return options_; }
 
+  // NOLINTNEXTLINE(readability-identifier-naming): the name is DART's
   [[nodiscard]] static const std::string& getStaticType() {
     static const std::string name = "caromBoxedLcpSolver";
     return name;
@@ -199,6 +200,7 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
 
 // --- implementation ---
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are DART's
 inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, int unbounded,
                                  double* lower, double* upper, int* findex,
                                  bool /*early_termination*/) {
