@@ -265,6 +265,21 @@ TEST_CASE("bullet: the last ball of a cradle leaves alone", "[adapters][scene]")
   }
 }
 
+TEST_CASE("bullet: an impact's wake bounces below the threshold too", "[adapters][scene]") {
+  World world({}, 0);
+  const carom::examples::BulletMaterial ivory{.friction = 0, .restitution = 1};
+  for (int i = 0; i < 3; ++i) {
+    world.add_sphere(0.1, i == 0 ? 0.05 : 1, triple(0.19999 * i, 0, 0), ivory);
+  }
+  world.body(0).setLinearVelocity(triple(1, 0, 0));
+  world.step(dt);
+  const double passed = 2 * 0.05 / 1.05;
+  REQUIRE(passed < double(world.info().m_restitutionVelocityThreshold));
+  CHECK(velocity(world.body(0)).x() == Approx(-0.95 / 1.05).epsilon(1e-5));
+  CHECK(std::abs(velocity(world.body(1)).x()) < 1e-6);
+  CHECK(velocity(world.body(2)).x() == Approx(passed).epsilon(1e-5));
+}
+
 TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints",
           "[adapters][scene]") {
   World world({}, 0);

@@ -180,22 +180,25 @@ class BulletSolver : public btConstraintSolver {
   /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow; of
   /// contacts that give way those that an impact found overlapping.
   void separate() {
-    if (problem_.contact_count() == 0) return;
     const bool rigid = options_.compliance == Compliance::rigid;
     const double allowed = options_.allowed_penetration;
+    const auto wanted = [&](const detail::BulletPoint& p) {
+      if (rigid) return p.gap + allowed / 2;
+      return p.was_struck() ? p.gap : std::max(p.gap, 0.0);
+    };
     gaps_.resize(problem_.contact_count());
     double deepest = 0;
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (p.is_constraint()) continue;
-      const bool moved = rigid || p.was_struck();
-      gaps_(p.first_impulse / 3) = rigid   ? p.gap + allowed / 2
-                                   : moved ? p.gap
-                                           : std::max(p.gap, 0.0);
-      if (moved) deepest = std::max(deepest, -p.gap);
+      if (!p.is_constraint()) gaps_(p.first_impulse / 3) = wanted(p);
+      if (p.is_separable() && (rigid || p.was_struck())) deepest = std::max(deepest, -p.gap);
     }
     if (deepest <= (rigid ? allowed : 0)) return;
     ++report_.projections;
     write_position_problem(problem_, gaps_, 1e-6, moves_);
+    for (const detail::BulletPoint& p : contacts_.points()) {
+      if (!p.is_constraint() || !p.is_separable()) continue;
+      detail::BulletContacts::add_position(moves_, bodies_, p, wanted(p));
+    }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
     static_cast<void>(mover_.solve(moves_, shift_));

@@ -37,6 +37,10 @@ struct BulletPoint {
   Index first_impulse = -1;                          ///< place among the problem's impulses
 
   [[nodiscard]] bool was_struck() const noexcept { return struck.z() > 0; }
+  /// Whether positions may correct it: springs and elliptic friction keep their overlap.
+  [[nodiscard]] bool is_separable() const noexcept {
+    return !soft && set.shape != ImpulseShape::elliptic;
+  }
   [[nodiscard]] bool is_constraint() const noexcept {
     return soft || set.shape != ImpulseShape::friction;
   }
@@ -93,6 +97,22 @@ class BulletContacts {
       if (!along.allFinite()) continue;
       impulse.segment<2>(p.first_impulse) = along.head<2>();
       impulse(p.first_impulse + 2) = double(m.m_appliedImpulse);
+    }
+  }
+  /// Adds a point of another law than a plain contact to a problem of positions.
+  /// @param gap  [m], what may close.
+  static void add_position(ContactProblem<double>& moves, const BulletBodies& bodies,
+                           const BulletPoint& p, double gap) {
+    const double weight = 1e-6 * p.inverse_mass;
+    const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap)};
+    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    const CoordinateRows first = p.sides[0].topRows(3), second = p.sides[1].topRows(3);
+    if (index[0] < 0) {
+      moves.add_contact(index[1], second, law);
+    } else if (index[1] < 0) {
+      moves.add_contact(index[0], first, law);
+    } else {
+      moves.add_contact(index[0], first, index[1], second, law);
     }
   }
   /// Leaves impulses, those of impacts included, and friction directions with the points.
