@@ -18,7 +18,7 @@ inline constexpr int mujoco_row_limit = 10;
 /// A law of no to six rows, each a combination of the rows of a block: J = C J_b, so that the
 /// block's forces are f_b = Cᵀ γ/δt. Cones are round, of μ = 1, in rows scaled by MuJoCo's μ_i:
 /// ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
-struct MujocoLaw {
+struct MujocoRowLaw {
   WeightedConstraint<double> law;
   Eigen::Matrix<double, 6, mujoco_row_limit> combination;  ///< C; zero beyond the law's rows
   Index block;                                             ///< among the step's
@@ -51,7 +51,7 @@ class MujocoLawWriter {
   }
 
   /// MuJoCo's law of an elliptic contact.
-  void write_elliptic(const MujocoBlock& block, MujocoLaw& result) const {
+  void write_elliptic(const MujocoBlock& block, MujocoRowLaw& result) const {
     clear(result);
     write_cone(block, result);
     const double mu = data_->contact[block.id].friction[0];
@@ -64,7 +64,7 @@ class MujocoLawWriter {
 
   /// MuJoCo's law of up to six rows of any other block, those from `offset` on; rows of zeros are
   /// left out.
-  void write_rows(const MujocoBlock& block, int offset, MujocoLaw& result) const {
+  void write_rows(const MujocoBlock& block, int offset, MujocoRowLaw& result) const {
     clear(result);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool held = block.type == mjCNSTR_EQUALITY;
@@ -88,7 +88,7 @@ class MujocoLawWriter {
   ///                    is not negative.
   /// @param correction  share of a penetration that one step takes out where the normal is rigid.
   void write_coulomb(const MujocoBlock& block, bool soft, double correction,
-                     MujocoLaw& result) const {
+                     MujocoRowLaw& result) const {
     clear(result);
     write_cone(block, result);
     const mjContact& contact = data_->contact[block.id];
@@ -110,7 +110,7 @@ class MujocoLawWriter {
   /// rounding [-].
   static constexpr double rounding_share = 1e-13;
 
-  static void clear(MujocoLaw& result) noexcept {
+  static void clear(MujocoRowLaw& result) noexcept {
     result.law = {};
     result.law.set.rows = 0;
     result.combination.setZero();
@@ -152,7 +152,7 @@ class MujocoLawWriter {
   }
 
   /// C, and the set: the normal, and around it the rows of friction that move something.
-  void write_cone(const MujocoBlock& block, MujocoLaw& result) const {
+  void write_cone(const MujocoBlock& block, MujocoRowLaw& result) const {
     const int frictions = block.rows == 1 ? 0 : data_->contact[block.id].dim - 1;
     const double normal = largest_of(block, -1);
     double largest = normal;
@@ -186,7 +186,7 @@ class MujocoLawWriter {
   }
   /// A row of C that gives μ_i J_i, or Jₙ for i = −1: facets are Jₙ ± μ_i J_i.
   void add_row(const MujocoBlock& block, int i, double share, int row,
-               MujocoLaw& result) const noexcept {
+               MujocoRowLaw& result) const noexcept {
     if (!is_pyramid(block)) {
       result.combination(row, 1 + i) = i < 0 ? share : share * data_->contact[block.id].friction[i];
       return;
@@ -197,7 +197,7 @@ class MujocoLawWriter {
   }
 
   /// v̂ of the law's rows by MuJoCo's a_ref.
-  [[nodiscard]] Rows bias_of(const MujocoBlock& block, const MujocoLaw& result) const noexcept {
+  [[nodiscard]] Rows bias_of(const MujocoBlock& block, const MujocoRowLaw& result) const noexcept {
     Rows bias = Rows::Zero();
     for (int k = 0; k < block.rows; ++k) {
       const int row = block.first_row + k;

@@ -14,7 +14,7 @@ class MujocoMemory {
   /// Keeps a step's impulses.
   /// @note  Allocates beyond the largest step so far.
   void keep(const mjData& data, const MujocoProblem& posed, const VectorX<double>& impulse) {
-    const Sequence<MujocoLaw>& laws = posed.laws();
+    const Sequence<MujocoRowLaw>& laws = posed.laws();
     kept_.resize(laws.size());
     for (Index i = 0; i < laws.size(); ++i) {
       kept_[i] = {key_of(data, posed, laws[i]), RowNumbers<double>::Zero()};
@@ -31,7 +31,7 @@ class MujocoMemory {
     impulse.setZero();
     bool known = false;
     Index next = 0;  // the order seldom changes, so the search goes on behind the last one found
-    for (const MujocoLaw& law : posed.laws()) {
+    for (const MujocoRowLaw& law : posed.laws()) {
       const Key key = key_of(data, posed, law);
       for (Index tried = 0; tried < kept_.size(); ++tried) {
         const Index at = (next + tried) % kept_.size();
@@ -58,7 +58,7 @@ class MujocoMemory {
   };
 
   [[nodiscard]] static Key key_of(const mjData& data, const MujocoProblem& posed,
-                                  const MujocoLaw& law) noexcept {
+                                  const MujocoRowLaw& law) noexcept {
     const MujocoBlock& block = posed.blocks()[law.block];
     Key key{block.type, block.id, 0, int(law.law.set.shape), law.rows()};
     if (MujocoLawWriter::is_contact(block)) {

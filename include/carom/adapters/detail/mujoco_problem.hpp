@@ -42,9 +42,9 @@ class MujocoProblem {
 
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
   [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_.blocks(); }
-  [[nodiscard]] const Sequence<MujocoLaw>& laws() const noexcept { return laws_; }
+  [[nodiscard]] const Sequence<MujocoRowLaw>& laws() const noexcept { return laws_; }
   /// Where the impulses of a law begin among the problem's.
-  [[nodiscard]] Index first_impulse(const MujocoLaw& law) const noexcept {
+  [[nodiscard]] Index first_impulse(const MujocoRowLaw& law) const noexcept {
     if (law.contact) return 3 * law.number;
     return 3 * problem_.contact_count() + problem_.constraints().first_row(law.number);
   }
@@ -64,7 +64,7 @@ class MujocoProblem {
   void write_forces(const mjData& data, const VectorX<double>& impulse,
                     mjtNum* force) const noexcept {
     std::fill_n(force, data.nefc, 0.0);
-    for (const MujocoLaw& law : laws_) {
+    for (const MujocoRowLaw& law : laws_) {
       const MujocoBlock& block = blocks_.blocks()[law.block];
       const Index first = first_impulse(law);
       for (int r = 0; r < law.rows(); ++r) {
@@ -185,8 +185,8 @@ class MujocoProblem {
 
   MujocoBlocks blocks_;
   ContactProblem<double> problem_{1.0};
-  Sequence<MujocoLaw> laws_;
-  MujocoLaw law_{};
+  Sequence<MujocoRowLaw> laws_;
+  MujocoRowLaw law_{};
   Growing<MatrixX<double>> mass_, factor_, sides_[2];
   Growing<VectorX<double>> free_;
 };
