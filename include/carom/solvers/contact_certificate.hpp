@@ -126,6 +126,33 @@ template <RealScalar Scalar>
   return {scale > Scalar(0) ? map / scale : map, load > Scalar(0) ? map / load : map, worst};
 }
 
+/// The angle between slip and the direction that −γ opposes, in a block's metric, up to π [rad]; 0
+/// of a block that rests or does not rub.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar dissipation_angle(const FrictionBlock<Scalar>& block,
+                                       const RowNumbers<Scalar>& impulse,
+                                       const RowNumbers<Scalar>& velocity,
+                                       const Scalar& at_rest) noexcept {
+  using std::atan2, std::sqrt;
+  Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
+  Scalar largest(0), squared(0);
+  for (int k = 0; k < block.size; ++k) {
+    const Scalar& mu = block.mu(k);
+    if (!(mu > Scalar(0))) continue;  // nothing rubs this way
+    largest = (std::max)(largest, mu);
+    slip(k) = mu * velocity(block.row(k));
+    rub(k) = -impulse(block.row(k)) / mu;
+  }
+  if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return Scalar(0);
+  for (int k = 0; k < 5; ++k) {
+    for (int l = 0; l < k; ++l) {
+      const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
+      squared += across * across;
+    }
+  }
+  return atan2(sqrt(squared), slip.dot(rub));
+}
+
 }  // namespace detail
 
 /// Certifies impulses.
@@ -134,7 +161,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
                                                  const VectorX<Scalar>& impulse, FrictionLaw law) {
-  using std::abs, std::atan2, std::sqrt;
+  using std::abs;
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   ContactCertificate<Scalar> result;
   if (problem.count() == 0) return result;
@@ -165,28 +192,11 @@ template <RealScalar Scalar>
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
     detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
                         result.cone_violation, result.cone_violation_contact);
-    const auto see_block = [&](const auto& block) {
-      Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
-      Scalar largest(0);
-      for (int k = 0; k < block.size; ++k) {
-        const Scalar& mu = block.mu(k);
-        if (!(mu > Scalar(0))) continue;  // nothing rubs this way
-        largest = (std::max)(largest, mu);
-        slip(k) = mu * u(block.row(k));
-        rub(k) = -(g(block.row(k)) + set.shift(block.row(k))) / mu;
-      }
-      if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return;
-      Scalar squared(0);
-      for (int k = 0; k < 5; ++k) {
-        for (int l = 0; l < k; ++l) {
-          const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
-          squared += across * across;
-        }
-      }
-      detail::see_largest(Scalar(atan2(sqrt(squared), slip.dot(rub))), i, result.dissipation_angle,
-                          result.dissipation_contact);
-    };
-    const int n = detail::visit_friction_blocks(set, see_block);
+    const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
+      detail::see_largest(
+          detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
+          result.dissipation_angle, result.dissipation_contact);
+    });
     if (n < 0) continue;
     const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
