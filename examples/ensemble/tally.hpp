@@ -67,7 +67,7 @@ class Digest {
   void take(double number) noexcept { take(std::bit_cast<std::uint64_t>(number)); }
   template <typename Numbers>
   void take_all(const Numbers& numbers) noexcept {
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(numbers.size()); ++i) take(double(numbers[i]));
+    for (const auto& number : numbers) take(double(number));
   }
   [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
 

@@ -48,7 +48,7 @@ TEST_CASE("tally: parts in any order merge to the same bits", "[ensemble][law]")
     std::array<std::vector<std::uint64_t>, 4> parts;
     for (const std::uint64_t index : all) parts[std::size_t(random.below(4))].push_back(index);
     Tally sum(small_layout());
-    for (const std::size_t p : {3, 1, 0, 2}) sum.merge(tally_of(parts[p]));
+    for (const std::size_t p : {3U, 1U, 0U, 2U}) sum.merge(tally_of(parts[p]));
     CHECK(sum == expected);
     CHECK(tally_text(sum) == tally_text(expected));
   }
@@ -90,7 +90,7 @@ TEST_CASE("tally: its text reads back to the last bit, and nothing else does", "
 
 TEST_CASE("tally: the largest value names the first problem that has it", "[ensemble][example]") {
   Largest forwards, backwards, none;
-  for (const std::uint64_t problem : {1, 2, 3, 4}) {
+  for (const std::uint64_t problem : {1U, 2U, 3U, 4U}) {
     forwards.see(problem == 1 ? -1.0 : 5.0, problem);
     backwards.see(problem == 4 ? -1.0 : 5.0, 5 - problem);
   }

@@ -66,7 +66,7 @@ class MujocoLawWriter {
   /// left out.
   void write_rows(const MujocoBlock& block, int offset, MujocoRowLaw& result) const {
     clear(result);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double infinity = std::numeric_limits<double>::infinity();
     const bool held = block.type == mjCNSTR_EQUALITY;
     const bool rubs = block.type == mjCNSTR_FRICTION_DOF || block.type == mjCNSTR_FRICTION_TENDON;
     ImpulseSet<double>& set = result.law.set;
