@@ -31,6 +31,8 @@ if(ikfast_dir AND odelcpsolver_dir)
 else()
   message(STATUS "dart is not installed: its adapter is not tested")
 endif()
+# DART hands out Eigen's objects, aligned as its packages were built: whatever -march a unit has.
 if(TARGET carom_engine_dart)
   target_compile_options(carom_engine_dart INTERFACE -UNDEBUG)
+  target_compile_definitions(carom_engine_dart INTERFACE EIGEN_MAX_ALIGN_BYTES=16)
 endif()

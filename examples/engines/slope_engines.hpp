@@ -23,7 +23,7 @@ constexpr int step_count = 1000;
 
 /// Downhill speed at the end [m/s].
 double slide_in_bullet(const Slope& slope, Solver solver);
-double slide_in_dart(const Slope& slope, Solver solver);
+[[gnu::visibility("default")]] double slide_in_dart(const Slope& slope, Solver solver);
 double slide_in_mujoco(const Slope& slope, Solver solver);
 /// With MuJoCo's elliptic cones in the place of its pyramids.
 double slide_in_mujoco_elliptic(const Slope& slope, Solver solver);

@@ -13,6 +13,7 @@
 
 namespace carom::inline CAROM_ABI {
 
+/// What a DartLcpSolver solves, and how closely.
 struct DartLcpSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;
   /// Whether one or two rows of friction of a normal that pushes make a cone: a planar one, the

@@ -22,6 +22,7 @@ enum class MujocoLaw {
   soft,          ///< MuJoCo's own law, to the tolerance: its qacc.
 };
 
+/// What a MujocoStepper solves, and how closely.
 struct MujocoOptions {
   MujocoLaw law = MujocoLaw::coulomb;
   /// Relative residual at which to stop [-], > 0: that of SapSolver under MuJoCo's law, of
