@@ -186,6 +186,7 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/bullet_contacts.hpp
   include/carom/adapters/detail/bullet_impacts.hpp
   include/carom/adapters/detail/bullet_joints.hpp
+  include/carom/adapters/detail/bullet_memory.hpp
   include/carom/adapters/detail/bullet_options.hpp
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp

@@ -625,6 +625,33 @@ TEST_CASE("bullet: a stack with its heaviest cube on top neither sinks nor shake
   CHECK(world.kinetic_energy() < 1e-6);
 }
 
+TEST_CASE("bullet: what is at rest goes on from the impulses of the step before",
+          "[adapters][law]") {
+  const auto iterations = [](World& world) {
+    world.run(dt, 20);
+    int sum = 0;
+    for (int i = 0; i < 20; ++i) {
+      world.step(dt);
+      CHECK(world.report().converged());
+      sum += world.report().iterations;
+    }
+    return sum;
+  };
+  World wall;
+  add_wall(wall, 15);
+  CHECK(iterations(wall) <= 15);  // many a step has nothing to do
+  for (const double heading : {0.0, 0.4, 2.5}) {
+    World held;
+    add_block_on_slope(held, 0.4, heading, 0.7);
+    CHECK(iterations(held) <= 20);
+    World ellipse;  // its tangents are not those along which Bullet keeps impulses
+    add_block_on_slope(ellipse, 0.3, heading, 0.7);
+    ellipse.body(1).setAnisotropicFriction(triple(1, 0.6, 1),
+                                           btCollisionObject::CF_ANISOTROPIC_FRICTION);
+    CHECK(iterations(ellipse) <= 20);
+  }
+}
+
 TEST_CASE("bullet: under the convex law what slides separates, and what is held stays",
           "[adapters][scene]") {
   World rigid({.law = carom::FrictionLaw::convex});

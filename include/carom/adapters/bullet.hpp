@@ -12,6 +12,7 @@
 #include "carom/adapters/detail/bullet_contacts.hpp"
 #include "carom/adapters/detail/bullet_impacts.hpp"
 #include "carom/adapters/detail/bullet_joints.hpp"
+#include "carom/adapters/detail/bullet_memory.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/contact/position_projection.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
@@ -54,8 +55,14 @@ class BulletSolver : public btConstraintSolver {
   /// The last group's problem, to be kept with write_problem() or judged with certify().
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
 
-  void prepareSolve(int /*bodies*/, int /*manifolds*/) override { report_ = {}; }
-  void reset() override { report_ = {}; }
+  void prepareSolve(int /*bodies*/, int /*manifolds*/) override {
+    report_ = {};
+    memory_.begin_step();
+  }
+  void reset() override {
+    report_ = {};
+    memory_.clear();
+  }
   [[nodiscard]] btConstraintSolverType getSolverType() const override {
     return BT_SEQUENTIAL_IMPULSE_SOLVER;
   }
@@ -144,7 +151,7 @@ class BulletSolver : public btConstraintSolver {
     }
     if (warm && options_.compliance == Compliance::rigid) {
       guess_.setZero(problem_.impulse_count());
-      contacts_.write_guess(guess_);
+      contacts_.write_guess(memory_, guess_);
       solved = solver_.solve_from(problem_, guess_, velocity_);
       report_.iterations += solved.iterations;
     }
@@ -173,7 +180,7 @@ class BulletSolver : public btConstraintSolver {
       body.body->setLinearVelocity(detail::to_bullet(moves.head<3>()));
       body.body->setAngularVelocity(detail::to_bullet(moves.tail<3>()));
     }
-    contacts_.write_back(impulse_);
+    contacts_.write_back(impulse_, memory_);
     joints_.write_back(problem_, impulse_, double(info.m_timeStep));
   }
 
@@ -239,6 +246,7 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletBodies bodies_;
   detail::BulletJoints joints_;
   detail::BulletContacts contacts_;
+  detail::BulletMemory memory_;
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
   CoulombSolver<double> solver_, mover_;

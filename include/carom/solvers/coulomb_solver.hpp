@@ -24,11 +24,11 @@ struct CoulombSolverOptions {
 /// compliant: what SapSolver, which needs R > 0 and the convex law, does not.
 ///
 /// It picks and switches by itself. Contacts that give way are solved on bodies (SapSolver), where
-/// a system has as many unknowns as the bodies. Rigid ones, and friction cones among the
-/// constraints, start with a few convex problems in a row on bodies (ProximalSap), whose steps are
-/// cheap and safe; once these are near, or gain no more, Newton's method on impulses
-/// (ContactNewton) takes over the impulses and ends at machine accuracy. With a first guess of the
-/// impulses, as the step before gives one, it begins at once.
+/// a system has as many unknowns as the bodies. Rigid ones, and what SapSolver leaves, start with a
+/// few convex problems in a row on bodies (ProximalSap), whose steps are cheap and safe; once these
+/// are near, or gain no more, Newton's method on impulses (ContactNewton) takes over the impulses
+/// and ends at machine accuracy. With a first guess of the impulses, as the step before gives one,
+/// it begins at once.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -42,7 +42,8 @@ class CoulombSolver {
 
   explicit CoulombSolver(const CoulombSolverOptions<Scalar>& options = {})
       : options_(options),
-        on_bodies_({.law = options.law, .tolerance = options.tolerance / 3}),
+        on_bodies_(
+            {.law = options.law, .tolerance = options.tolerance / 3, .iteration_limit = 100}),
         start_(start_options(options)),
         newton_({.law = options.law, .tolerance = options.tolerance}) {}
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
@@ -60,12 +61,9 @@ class CoulombSolver {
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
     if (!velocity.allFinite()) return refuse();
-    if (gives_way(problem)) return solve_on_bodies(problem, velocity);
+    if (options_.compliance == Compliance::given) return solve_on_bodies(problem, velocity);
     form_.write(problem, options_.compliance, dual_);
-    start_.prepare(problem);
-    const SolveReport<Scalar> begun = start_.solve(problem, velocity);
-    if (begun.residual < std::numeric_limits<Scalar>::infinity()) impulse_ = start_.impulse();
-    return finish(problem, velocity, begun.iterations);
+    return begin_on_bodies(problem, std::numeric_limits<Scalar>::infinity(), velocity, 0);
   }
 
   /// Solves from a first guess of the impulses.
@@ -90,30 +88,36 @@ class CoulombSolver {
   [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
 
  private:
-  /// Whether SapSolver knows the laws of all contacts and constraints.
-  [[nodiscard]] bool gives_way(const ContactProblem<Scalar>& problem) const noexcept {
-    if (options_.compliance == Compliance::rigid) return false;
-    const ConstraintList<Scalar>& list = problem.constraints();
-    for (Index c = 0; c < list.count(); ++c) {
-      if (list.law(c).set.shape != ImpulseShape::intervals) return false;
-    }
-    return true;
-  }
+  /// SapSolver, which does not know Coulomb's law of friction cones among the constraints and may
+  /// not get there where a heap is in uproar; then what rigid contact is solved by.
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity) {
+    guess_ = velocity;
     const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
     if (begun.status == SolveStatus::not_finite) return refuse();
     impulse_ = on_bodies_.impulse();
     form_.write_matrix_free(problem, options_.compliance, dual_);
     measured_.reserve(dual_);
     static_cast<void>(measured_.start(dual_, impulse_));
-    if (measured_.measure(dual_, options_.law) <= options_.tolerance) {
+    const Scalar error = measured_.measure(dual_, options_.law);
+    if (error <= options_.tolerance) {
       write_velocity(problem, impulse_, velocity);
       return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
                               impulse_);
     }
     form_.write(problem, options_.compliance, dual_);
-    return finish(problem, velocity, begun.iterations);
+    constexpr auto near = Scalar(1e-4);
+    if (error <= near) return finish(problem, velocity, begun.iterations);
+    velocity = guess_;
+    return begin_on_bodies(problem, error, velocity, begun.iterations);
+  }
+  /// ProximalSap, then Newton from its impulses if they are better than the error of those at hand.
+  SolveReport<Scalar> begin_on_bodies(const ContactProblem<Scalar>& problem, const Scalar& error,
+                                      VectorX<Scalar>& velocity, int iterations) {
+    start_.prepare(problem);
+    const SolveReport<Scalar> begun = start_.solve(problem, velocity);
+    if (begun.residual < error) impulse_ = start_.impulse();
+    return finish(problem, velocity, iterations + begun.iterations);
   }
   [[nodiscard]] static ProximalSapOptions<Scalar> start_options(
       const CoulombSolverOptions<Scalar>& options) noexcept {
@@ -155,7 +159,7 @@ class CoulombSolver {
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;
   detail::DualIterate<Scalar> measured_;
-  VectorX<Scalar> impulse_;
+  VectorX<Scalar> impulse_, guess_;
 };
 
 }  // namespace carom::inline CAROM_ABI

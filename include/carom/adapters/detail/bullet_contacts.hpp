@@ -10,6 +10,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "carom/adapters/detail/bullet_bodies.hpp"
+#include "carom/adapters/detail/bullet_memory.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/rigid_contact.hpp"
@@ -24,6 +25,7 @@ struct BulletPoint {
   int manifold;
   std::array<int, 2> slots;
   SquareMatrix<double, 3> frame;        ///< rows t₁, t₂, n; n points from body B to body A
+  std::array<Vector3<double>, 2> kept;  ///< tangents along which Bullet keeps friction impulses
   std::array<CoordinateRows, 2> sides;  ///< t₁, t₂, n, and spins about them for a wrench
   Vector<double, 6> held;               ///< J of the parts no impulse changes
   Vector<double, 6> weight;             ///< W_ii
@@ -87,16 +89,14 @@ class BulletContacts {
     }
   }
   /// The impulses the points remember, in their frames.
-  void write_guess(VectorX<double>& impulse) const {
+  void write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
     for (const BulletPoint& p : points_) {
-      const btManifoldPoint& m = *p.point;
-      const Vector3<double> lateral =
-          double(m.m_appliedImpulseLateral1) * from_bullet(m.m_lateralFrictionDir1) +
-          double(m.m_appliedImpulseLateral2) * from_bullet(m.m_lateralFrictionDir2);
+      const Vector3<double> known = memory.recall(*p.point);
+      const Vector3<double> lateral = known(0) * from_bullet(p.point->m_lateralFrictionDir1) +
+                                      known(1) * from_bullet(p.point->m_lateralFrictionDir2);
       const Vector3<double> along = p.frame * lateral;
       if (!along.allFinite()) continue;
-      impulse.segment<2>(p.first_impulse) = along.head<2>();
-      impulse(p.first_impulse + 2) = double(m.m_appliedImpulse);
+      impulse.segment<3>(p.first_impulse) << along(0), along(1), known(2);
     }
   }
   /// Adds a point of another law than a plain contact to a problem of positions.
@@ -116,15 +116,18 @@ class BulletContacts {
     }
   }
   /// Leaves impulses, those of impacts included, and friction directions with the points.
-  void write_back(const VectorX<double>& impulse) const {
+  void write_back(const VectorX<double>& impulse, BulletMemory& memory) const {
     for (const BulletPoint& p : points_) {
       btManifoldPoint& m = *p.point;
       const Vector3<double> all = p.struck + impulse.segment<3>(p.first_impulse);
-      m.m_lateralFrictionDir1 = to_bullet(p.frame.row(0).transpose());
-      m.m_lateralFrictionDir2 = to_bullet(p.frame.row(1).transpose());
-      m.m_appliedImpulseLateral1 = btScalar(all(0));
-      m.m_appliedImpulseLateral2 = btScalar(all(1));
-      m.m_appliedImpulse = btScalar(all(2));
+      const Vector3<double> lateral = p.frame.topRows<2>().transpose() * all.head<2>();
+      m.m_lateralFrictionDir1 = to_bullet(p.kept[0]);
+      m.m_lateralFrictionDir2 = to_bullet(p.kept[1]);
+      const Vector3<double> kept(p.kept[0].dot(lateral), p.kept[1].dot(lateral), all(2));
+      m.m_appliedImpulseLateral1 = btScalar(kept(0));
+      m.m_appliedImpulseLateral2 = btScalar(kept(1));
+      m.m_appliedImpulse = btScalar(kept(2));
+      memory.keep(m, kept);
     }
   }
 
@@ -192,11 +195,13 @@ class BulletContacts {
     }
     write_softness(info, made);
   }
-  /// t₁ as the point gives it, where the user gave it and Bullet is told to keep it.
+  /// t₁ as the point gives it, where the user gave it and Bullet is told to keep it. Otherwise
+  /// Bullet's own choice: it writes that anew, but not the impulses along it, whenever it finds the
+  /// point again.
   static void write_frame(const btContactSolverInfo& info, BulletPoint& made) {
     const btManifoldPoint& m = *made.point;
     const Vector3<double> n = from_bullet(m.m_normalWorldOnB).normalized();
-    Vector3<double> t1 = n.unitOrthogonal();
+    Vector3<double> t1 = plane_tangent(n);
     made.motion = {0, 0};
     Vector3<double> t2 = n.cross(t1);
     const bool given =
@@ -214,6 +219,12 @@ class BulletContacts {
       }
     }
     made.frame << t1.transpose(), t2.transpose(), n.transpose();
+    made.kept = {t1, t2};
+  }
+  /// The first tangent of btPlaneSpace1, by the same choice of branch, unrounded.
+  [[nodiscard]] static Vector3<double> plane_tangent(const Vector3<double>& n) {
+    if (btFabs(btScalar(n.z())) > SIMDSQRT12) return Vector3<double>(0, -n.z(), n.y()).normalized();
+    return Vector3<double>(-n.y(), n.x(), 0).normalized();
   }
   /// Each body scales friction along its own axes; the tangents turn to the principal directions
   /// of what both make of the contact plane.
