@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by demo.sh, test.sh and matrix.sh: messages, package installation, and the stamp that tells
+# Sourced by the other scripts: messages, package installation, and the stamp that tells
 # an unchanged tree from a changed one. Expects the repository root as the working directory.
 
 say() {

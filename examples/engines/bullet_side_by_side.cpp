@@ -5,7 +5,7 @@
 // and Coulomb's law (exact), stiff springs and Coulomb's law, stiff springs and the convex law,
 // under which what slides separates. Exit status 1 where the exact one misses what paper and pencil
 // say.
-//   bullet_side_by_side [bodies in the pile, default 40] [boxes in the wall, default 55]
+//   carom_engines_bullet_side_by_side [bodies in the pile, 40] [boxes in the wall, 55]
 #include <algorithm>
 #include <array>
 #include <chrono>

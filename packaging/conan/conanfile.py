@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recipe for Conan 2. It packs the tree that it stands in: conan create packaging/conan"""
+"""A recipe for Conan 2. It packs the tree that it stands in: conan create packaging/conan -s compiler.cppstd=20"""
 import os
 import re
 
