@@ -75,7 +75,7 @@ class SapSolver {
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
 
   /// Grows memory to the problem's size, so that solve() need not.
-  void prepare(const ContactProblem<Scalar>& problem) { lay_out(problem); }
+  void prepare(const ContactProblem<Scalar>& problem);
 
   /// Solves the problem from a first guess.
   ///
@@ -90,11 +90,7 @@ class SapSolver {
   ///        factorisation, or up to five where round-off asks for more. Another pattern of contacts
   ///        of the same size may need more room, which is then made.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
-                            VectorX<Scalar>& velocity) noexcept {
-    return solve(problem, velocity, [](Index count, auto&& task) {
-      for (Index i = 0; i < count; ++i) task(i);
-    });
-  }
+                            VectorX<Scalar>& velocity) noexcept;
 
   /// The same with the islands given to an executor.
   /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
@@ -156,6 +152,20 @@ class SapSolver {
 };
 
 // --- implementation ---
+
+// Outside of the class, so that carom::compiled takes their compile time away.
+template <RealScalar Scalar>
+void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
+  lay_out(problem);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
+                                             VectorX<Scalar>& velocity) noexcept {
+  return solve(problem, velocity, [](Index count, auto&& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  });
+}
 
 template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
