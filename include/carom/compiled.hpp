@@ -22,12 +22,16 @@ namespace carom::inline CAROM_ABI {
 
 // The lists are declared here and defined in src/.
 // NOLINTBEGIN(bugprone-macro-parentheses): what a macro gets is a type
-#define CAROM_COMPILE_CONTACT(prefix, Scalar) \
-  prefix class ConstraintList<Scalar>;        \
-  prefix class ContactProblem<Scalar>;        \
-  prefix class DelassusForm<Scalar>;          \
-  prefix class DelassusIslands<Scalar>;       \
-  prefix class DelassusProblem<Scalar>
+#define CAROM_COMPILE_CONTACT(prefix, Scalar)                                                \
+  prefix class ConstraintList<Scalar>;                                                       \
+  prefix class ContactProblem<Scalar>;                                                       \
+  prefix class DelassusForm<Scalar>;                                                         \
+  prefix class DelassusIslands<Scalar>;                                                      \
+  prefix class DelassusProblem<Scalar>;                                                      \
+  prefix bool factor_cholesky<Scalar>(Scalar*, Index, Index) noexcept;                       \
+  prefix void solve_lower<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept;            \
+  prefix void solve_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept; \
+  prefix void multiply_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept
 
 #define CAROM_COMPILE_CONVEX(prefix, Scalar)                                                     \
   prefix class BlockCholesky<Scalar>;                                                            \
