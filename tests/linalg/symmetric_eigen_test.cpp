@@ -68,6 +68,16 @@ TEST_CASE("symmetric_eigen: diagonal, repeated, singular and zero matrices", "[l
   check_laws<double>(eigen, chain * 1e-150);
 }
 
+TEST_CASE("symmetric_eigen: a part whose squares underflow costs a rounding of the largest value",
+          "[linalg][example]") {
+  MatrixX<double> s = MatrixX<double>::Zero(4, 4);
+  s.bottomRightCorner(3, 3) << 1, 0.3, 0, 0.3, 2, 0.1, 0, 0.1, 3;
+  s *= 1e-200;
+  s(0, 0) = 1;
+  SymmetricEigen<double> eigen;
+  check_laws<double>(eigen, s);
+}
+
 TEST_CASE("symmetric_eigen: what is not finite is refused", "[linalg][example]") {
   SymmetricEigen<double> eigen;
   for (const Index n : {Index(1), Index(2), Index(3), Index(6)}) {

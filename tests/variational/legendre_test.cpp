@@ -114,4 +114,30 @@ TEST_CASE("legendre: what is known of a place does not outlive it", "[variationa
   }
 }
 
+namespace {
+
+/// L = v⁴/4: p = v³, without mass at rest.
+struct Quartic {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) * v(0) * v(0) / 4.0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("legendre: where the mass vanishes at the answer, no velocity is given",
+          "[variational][edge]") {
+  const Quartic system;
+  LegendreMap<Quartic> map;
+  map.prepare(system);
+  const VectorX<double> q = numbers<double>({0});
+  VectorX<double> v = numbers<double>({2.5});
+  REQUIRE(map.write_velocity(system, q, numbers<double>({8}), 0, v));  // p = v³
+  CHECK(std::abs(v(0) - 2) < 1e-14);
+  CHECK_FALSE(map.write_velocity(system, q, numbers<double>({0}), 0, v));
+}
+
 }  // namespace legendre_test
