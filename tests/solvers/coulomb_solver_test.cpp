@@ -258,4 +258,22 @@ TEST_CASE("coulomb_solver: a guess that is no number is told, or left out", "[so
   CHECK(solver.solve(problem, velocity).converged());  // it recovers
 }
 
+TEST_CASE(
+    "coulomb_solver: below the round-off of SapSolver it goes on by impulses, and says where "
+    "it ends",
+    "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 0.3, -1));
+  problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::WeightedContact<double>{0.3, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+  CoulombSolver<double> solver(
+      {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-30});
+  VectorX<double> velocity = problem.free_velocity();
+  const auto report = solver.solve(problem, velocity);
+  CAPTURE(report.residual, report.iterations, to_string(report.status));
+  CHECK(report.residual <= 1e-14);
+  CHECK(report.converged() == (report.residual <= 1e-30));
+  check_answer(problem, solver, velocity, report);
+}
+
 }  // namespace coulomb_solver_test

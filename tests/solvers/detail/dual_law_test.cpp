@@ -444,8 +444,7 @@ TEST_CASE("dual_law: ellipsoidal cones over two parts share one w, and fixed poi
           impulse(r) = gamma(k);
           if (a(k) > 0) velocity(r) = (gamma(k) - y(k)) / a(k);
         }
-        const double map =
-            carom::detail::natural_map_squared(kind, set, impulse, velocity, own);
+        const double map = carom::detail::natural_map_squared(kind, set, impulse, velocity, own);
         zero.see(std::sqrt(map), 1e-13 * (1 + velocity.norm() + own), int(set.shape), y,
                  to_string(kind));
       }
