@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 mkdir -p build 2>/dev/null || fail "cannot write to $PWD"
 say "packages"
-install_packages demo test matrix docs engines
+install_packages demo test matrix docs engines cluster
 need_cmake
 
 # Not as a workflow: units are large, so no more of them at once than there are processors.

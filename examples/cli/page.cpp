@@ -111,7 +111,7 @@ std::string make_facts(const std::vector<Experiment>& experiments) {
          make_fact(std::to_string(passed) + " of " + std::to_string(total),
                    "quantities as they should be", passed == total ? "good" : "bad") +
          make_fact(html_number(worst, 2), "largest relative error of a closed form", "") +
-         make_fact(std::to_string(experiments.size()), "experiments, run just now", "") +
+         make_fact(std::to_string(experiments.size()), "experiments", "") +
          "<div><b><a href=\"#numbers\">The table</a></b>of every number</div>\n"
          "<div><b><a href=\"#try-cone\">Cone</a>, <a href=\"#try-cradle\">cradle</a>, "
          "<a href=\"#try-billiards\">billiards</a></b>to try: the library runs in this page</div>\n"

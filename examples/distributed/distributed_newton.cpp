@@ -30,7 +30,7 @@ using namespace carom::examples;
 using carom::Index, carom::VectorX;
 
 constexpr const char* usage =
-    "usage: distributed_newton [FILE | --bodies N] [--preconditioner P] [--repeat R]\n"
+    "usage: carom_distributed_newton [FILE | --bodies N] [--preconditioner P] [--repeat R]\n"
     "  FILE       a contact problem as `carom solve` reads it\n"
     "  --bodies   of a heap of spheres and boxes [1000]\n"
     "  --preconditioner  ranks, the default, or bodies\n"

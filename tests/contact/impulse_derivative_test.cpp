@@ -158,6 +158,7 @@ TEST_CASE("impulse_derivative: on a boundary the margin is zero and the boundary
   CHECK(to_string(RegionBoundary::none) == std::string("none"));
   CHECK(to_string(RegionBoundary::stick_slide) == std::string("stick_slide"));
   CHECK(to_string(RegionBoundary::open_closed) == std::string("open_closed"));
+  CHECK(to_string(static_cast<RegionBoundary>(9)) == std::string("unknown"));
 }
 
 TEST_CASE("impulse_derivative: without friction nothing holds the tangents, slipping or not",

@@ -127,6 +127,18 @@ TEST_CASE("impulse set: the planar set is the friction set without its second ta
   }
 }
 
+TEST_CASE("impulse set: every shape has its coefficients of friction", "[contact][example]") {
+  CHECK(friction_count(ImpulseShape::intervals) == 0);
+  CHECK(friction_count(ImpulseShape::friction) == 1);
+  CHECK(friction_count(ImpulseShape::planar) == 1);
+  CHECK(friction_count(ImpulseShape::elliptic) == 2);
+  CHECK(friction_count(ImpulseShape::torsional) == 2);
+  CHECK(friction_count(ImpulseShape::ellipsoidal_torsional) == 2);
+  CHECK(friction_count(ImpulseShape::rolling) == 3);
+  CHECK(friction_count(ImpulseShape::ellipsoidal_rolling) == 3);
+  CHECK(friction_count(static_cast<ImpulseShape>(99)) == 0);
+}
+
 TEST_CASE("impulse set: faults are named", "[contact][input]") {
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();

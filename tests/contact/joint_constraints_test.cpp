@@ -187,6 +187,8 @@ TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
         "constraint 0: velocity gain: expected a finite number >= 0, got inf");
   CHECK(refusal<Motor<double>>({.velocity_gain = 1, .effort_limit = not_a_number}) ==
         "constraint 0: effort limit: expected a number >= 0, got nan");
+  CHECK(refusal<Motor<double>>({.velocity_gain = 1, .near_rigid = -2}) ==
+        "constraint 0: near-rigid factor: expected a finite number >= 0, got -2");
   CHECK(refusal<Tendon<double>>({.stretch = infinite}) ==
         "constraint 0: stretch: expected a finite number, got inf");
   CHECK(refusal<Tendon<double>>({.stretch = 0, .tension_limit = -1}) ==

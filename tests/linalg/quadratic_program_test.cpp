@@ -248,9 +248,15 @@ TEST_CASE("quadratic_program: no minimum, no numbers", "[linalg][example]") {
   p.hessian.setIdentity();
   CHECK(program.solve(p, x) == QuadraticStatus::optimal);
   CHECK((x + p.gradient).norm() == 0);
+  CHECK(program.iterations() == 0);  // nothing was violated
   p.gradient(1) = std::numeric_limits<double>::quiet_NaN();
   CHECK(program.solve(p, x) == QuadraticStatus::not_finite);
+  CHECK(std::string(to_string(QuadraticStatus::optimal)) == "optimal");
+  CHECK(std::string(to_string(QuadraticStatus::infeasible)) == "infeasible");
+  CHECK(std::string(to_string(QuadraticStatus::not_convex)) == "not_convex");
   CHECK(std::string(to_string(QuadraticStatus::iteration_limit)) == "iteration_limit");
+  CHECK(std::string(to_string(QuadraticStatus::not_finite)) == "not_finite");
+  CHECK(std::string(to_string(static_cast<QuadraticStatus>(99))) == "unknown");
 }
 
 }  // namespace quadratic_program_test

@@ -2,6 +2,7 @@
 #include "carom/linalg/symmetric_eigen.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <Eigen/Dense>
@@ -53,6 +54,27 @@ TEMPLATE_TEST_CASE("symmetric_eigen: orthonormal vectors that diagonalise", "[li
   }
 }
 
+TEMPLATE_TEST_CASE("symmetric_eigen: a power of two scales the values and nothing else",
+                   "[linalg][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(10u);
+  SymmetricEigen<Scalar> eigen;
+  constexpr int decades = std::numeric_limits<Scalar>::max_exponent - 8;
+  for (const int power : {-decades, -decades / 2, 7, decades / 2, decades}) {
+    MatrixX<Scalar> s(6, 6);
+    for (Index c = 0; c < 6; ++c) {
+      for (Index r = 0; r <= c; ++r) s(r, c) = s(c, r) = source.entry(0.3, 0.3);
+    }
+    check_laws(eigen, s);
+    const MatrixX<Scalar> vectors = eigen.vectors();
+    const VectorX<Scalar> values = eigen.values();
+    eigen.matrix() = s.unaryExpr([&](Scalar x) { return std::ldexp(x, power); });
+    REQUIRE(eigen.solve());
+    CHECK(eigen.vectors() == vectors);
+    CHECK(eigen.values() == values.unaryExpr([&](Scalar x) { return std::ldexp(x, power); }));
+  }
+}
+
 TEST_CASE("symmetric_eigen: diagonal, repeated, singular and zero matrices", "[linalg][example]") {
   SymmetricEigen<double> eigen;
   check_laws<double>(eigen, MatrixX<double>::Identity(5, 5) * 3);
@@ -66,6 +88,16 @@ TEST_CASE("symmetric_eigen: diagonal, repeated, singular and zero matrices", "[l
   }
   check_laws<double>(eigen, chain);
   check_laws<double>(eigen, chain * 1e-150);
+}
+
+TEST_CASE("symmetric_eigen: a part whose squares underflow costs a rounding of the largest value",
+          "[linalg][example]") {
+  MatrixX<double> s = MatrixX<double>::Zero(4, 4);
+  s.bottomRightCorner(3, 3) << 1, 0.3, 0, 0.3, 2, 0.1, 0, 0.1, 3;
+  s *= 1e-200;
+  s(0, 0) = 1;
+  SymmetricEigen<double> eigen;
+  check_laws<double>(eigen, s);
 }
 
 TEST_CASE("symmetric_eigen: what is not finite is refused", "[linalg][example]") {

@@ -78,4 +78,38 @@ TEST_CASE("admm: agrees with Gauss-Seidel where the solution is unique", "[solve
   });
 }
 
+TEST_CASE("admm: options are kept as given", "[solvers][example]") {
+  const Admm<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
+  CHECK(solver.options().tolerance == 1e-5);
+  CHECK(solver.options().iteration_limit == 7);
+}
+
+TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "[solvers][input]") {
+  // Two contacts on one body whose mutual block outweighs their own: eigenvalues 1 ± c.
+  for (const double c : {3.0, 1e15}) {
+    carom::testing::DualData data;
+    data.sets = {carom::friction_impulses(0.5), carom::friction_impulses(0.5)};
+    data.w.setIdentity(6, 6);
+    data.w.topRightCorner(3, 3) = c * Eigen::Matrix3d::Identity();
+    data.w.bottomLeftCorner(3, 3) = c * Eigen::Matrix3d::Identity();
+    data.q = (Eigen::VectorXd(6) << 0.1, 0, -1, 0, 0.2, -1).finished();
+    data.r.setZero(6);
+    const auto problem = assemble_dual(data);
+    Admm<double> solver({.tolerance = 1e-9, .iteration_limit = 500, .penalty = 0.5});
+    VectorX<double> impulse = VectorX<double>::Zero(6);
+    const auto report = solver.solve(problem, impulse);
+    CAPTURE(c, report.residual, report.iterations, to_string(report.status));
+    CHECK(impulse.allFinite());
+    if (c > 100) {
+      CHECK(report.status == carom::SolveStatus::no_progress);
+      CHECK(report.iterations == 0);
+      CHECK(impulse.isZero(0));
+    } else {
+      CHECK(report.iterations > 0);
+      const auto certificate = certify(problem, impulse, FrictionLaw::coulomb);
+      CHECK(std::abs(certificate.natural_map_error - report.residual) <= 1e-12);
+    }
+  }
+}
+
 }  // namespace admm_test

@@ -439,4 +439,31 @@ TEMPLATE_TEST_CASE(
   for (const WorstCase* law : {&pair, &alone, &bound}) law->check(250);
 }
 
+TEST_CASE("certificate: a constraint whose numbers are too large makes it infinite, and is named",
+          "[solvers][example]") {
+  using Limits = std::numeric_limits<double>;
+  ContactProblem<double> problem(0.01);
+  const carom::SquareMatrix<double, 3> unit = carom::SquareMatrix<double, 3>::Identity();
+  for (Index b = 0; b < 2; ++b) {
+    problem.add_body(unit, Vector3<double>(0, 0, -1));
+    carom::WeightedConstraint<double> law;
+    law.set = carom::pushing_impulse<double>();
+    law.regularization(0) = 1e-3;
+    problem.add_constraint(b, Eigen::RowVector3d(0, 0, 1), law);
+  }
+  problem.add_contact(0, unit,
+                      carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Vector3<double>::Zero()});
+  VectorX<double> velocity = problem.free_velocity(), impulse = VectorX<double>::Zero(5);
+  velocity(5) = -Limits::max();  // the trial impulse −v/R of the second constraint overflows
+  const auto by_velocity = certify(problem, velocity);
+  CHECK(by_velocity.residual == Limits::infinity());
+  CHECK(by_velocity.natural_map_error == Limits::infinity());
+  CHECK(by_velocity.worst_contact == 2);
+  velocity = problem.free_velocity();
+  impulse(4) = -Limits::max();  // finite, but u = W γ + R γ + q is not
+  const auto by_impulse = certify(problem, velocity, impulse);
+  CHECK(by_impulse.natural_map_error == Limits::infinity());
+  CHECK(by_impulse.worst_contact == 2);
+}
+
 }  // namespace certificate_test

@@ -236,6 +236,28 @@ TEST_CASE("coulomb_solver: nothing to do, and guesses of any kind", "[solvers][l
   CHECK((velocity - expected).norm() <= 1e-9);
 }
 
+TEST_CASE("coulomb_solver: where squares overflow nothing is called solved", "[solvers][input]") {
+  for (const double speed : {1e150, 1e154, 1e160, 1e300}) {
+    carom::ContactProblem<double> problem(0.01);
+    const Eigen::Vector3d free(speed, 0, -speed);
+    const auto body = problem.add_body(Eigen::Matrix3d::Identity(), free);
+    problem.add_contact(body, Eigen::Matrix3d::Identity(),
+                        carom::WeightedContact<double>{0.5, {1, 1}, Eigen::Vector3d::Zero()});
+    CAPTURE(speed);
+    Eigen::VectorXd velocity = free;
+    carom::CoulombSolver<double> solver;
+    if (solver.solve(problem, velocity).converged()) CHECK(velocity.z() >= -1e-7 * speed);
+    velocity = free;
+    carom::ProximalSap<double> proximal;
+    if (proximal.solve(problem, velocity).converged()) CHECK(velocity.z() >= -1e-7 * speed);
+    const Eigen::VectorXd none = Eigen::VectorXd::Zero(3);
+    carom::DelassusForm<double> form;
+    carom::DelassusProblem<double> dual;
+    form.write(problem, carom::Compliance::rigid, dual);
+    CHECK_FALSE(certify(dual, none, carom::FrictionLaw::coulomb).natural_map_error < 0.1);
+  }
+}
+
 TEST_CASE("coulomb_solver: a guess that is no number is told, or left out", "[solvers][input]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto problem = build(carom::testing::make_stack({.count = 2}));
@@ -256,6 +278,24 @@ TEST_CASE("coulomb_solver: a guess that is no number is told, or left out", "[so
   }
   VectorX<double> velocity = problem.free_velocity();
   CHECK(solver.solve(problem, velocity).converged());  // it recovers
+}
+
+TEST_CASE(
+    "coulomb_solver: below the round-off of SapSolver it goes on by impulses, and says where "
+    "it ends",
+    "[solvers][law]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 0.3, -1));
+  problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::WeightedContact<double>{0.3, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+  CoulombSolver<double> solver(
+      {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-30});
+  VectorX<double> velocity = problem.free_velocity();
+  const auto report = solver.solve(problem, velocity);
+  CAPTURE(report.residual, report.iterations, to_string(report.status));
+  CHECK(report.residual <= 1e-14);
+  CHECK(report.converged() == (report.residual <= 1e-30));
+  check_answer(problem, solver, velocity, report);
 }
 
 }  // namespace coulomb_solver_test

@@ -161,4 +161,19 @@ TEST_CASE("proximal_sap: constraints keep their own compliance", "[solvers][law]
   }
 }
 
+TEST_CASE("proximal_sap: options are kept as given", "[solvers][example]") {
+  const ProximalSap<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
+  CHECK(solver.options().tolerance == 1e-5);
+  CHECK(solver.options().iteration_limit == 7);
+}
+
+TEST_CASE("proximal_sap: where squares overflow the end is told and the velocity is a number",
+          "[solvers][input]") {
+  const auto bodies = build(make_block(1, 0.5, {1e153, 0, -1e153}));
+  ProximalSap<double> solver;
+  VectorX<double> velocity = bodies.free_velocity();
+  CHECK(solver.solve(bodies, velocity).status == SolveStatus::not_finite);
+  CHECK(velocity.allFinite());
+}
+
 }  // namespace proximal_sap_test

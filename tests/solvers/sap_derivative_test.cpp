@@ -354,6 +354,8 @@ TEST_CASE("sap_derivative: one sliding step against its closed form", "[solvers]
   REQUIRE(velocity.y() == Approx(slip - mu * impulse / mass).epsilon(1e-12));
   SapDerivative<double> derivative;
   REQUIRE(derivative.linearize(problem, velocity).usable());
+  const Vector3<double> law(0, -mu * impulse, impulse);
+  CHECK((derivative.contact(0).impulse - law).norm() <= 1e-12 * impulse);
   ProblemDifferential<double> gradient;
   gradient.set_zero(problem);
   CHECK(derivative.pull_back(problem, Eigen::VectorXd(Eigen::Vector3d::UnitY()), gradient)
@@ -508,6 +510,26 @@ TEST_CASE("sap_derivative: the gradient of a rollout is that of its end by the s
   CHECK(by_speed == Approx(difference(&Slide::speed, 1e-5)).epsilon(1e-7));
   CHECK(by_mass == Approx(difference(&Slide::mass, 1e-4)).epsilon(1e-6));
   CHECK(by_stiffness == Approx(difference(&Slide::stiffness, 1)).epsilon(1e-6));
+}
+
+TEST_CASE("sap_derivative: options are kept as given", "[solvers][example]") {
+  const SapDerivative<double> derivative({.tolerance = 1e-5, .product_limit = 7});
+  CHECK(derivative.options().tolerance == 1e-5);
+  CHECK(derivative.options().product_limit == 7);
+}
+
+TEST_CASE("sap_derivative: a derivative beyond the largest number is told", "[solvers][input]") {
+  // A body without contacts answers a force by its inverse mass alone: dv = A⁻¹ dp.
+  ContactProblem<double> problem(0.01);
+  problem.add_body(1e-3 * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1));
+  SapDerivative<double> derivative;
+  REQUIRE(derivative.linearize(problem, problem.free_velocity()).usable());
+  ProblemDifferential<double> gradient;
+  gradient.set_zero(problem);
+  const Eigen::VectorXd large = Eigen::Vector3d(0, 0, 1e307);
+  CHECK(derivative.pull_back(problem, large, gradient).status == SolveStatus::not_finite);
+  gradient.set_zero(problem);
+  CHECK(derivative.pull_back(problem, Eigen::VectorXd(large * 1e-300), gradient).converged());
 }
 
 }  // namespace sap_derivative_test

@@ -92,4 +92,38 @@ TEST_CASE("contact_impact: a held contact does not guide what an impact does to 
   CHECK_FALSE(solver.holds(0));
 }
 
+namespace {
+
+/// A thrown body over a floor, its gap the root of its height: vertical slope where it closes.
+struct Rooted : Thrown<double> {
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    using std::sqrt;
+    out(0) = sqrt(q(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("contact_impact: a gap without a finite gradient is told, the momentum stays",
+          "[variational][input]") {
+  const Rooted system;
+  StepSolver<Rooted> solver;
+  solver.prepare(system);
+  LegendreMap<Rooted> legendre;
+  legendre.prepare(system, 1);
+  ContactImpact<Rooted, ImpactResolver<double>> impact(ImpactResolver<double>(), {});
+  impact.prepare(system, 1);
+  impact.start_step();
+  MatrixX<double> rows = MatrixX<double>::Zero(1, 2);
+  VectorX<double> velocity = VectorX<double>::Zero(2);
+  carom::ImpactStepReport<double> report;
+  MechanicalState<double> state{0, numbers<double>({1, 0}), numbers<double>({-2, -4})};
+  REQUIRE(legendre.write_velocity(system, state.q, state.momentum, 0, velocity));
+  CHECK_FALSE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
+  CHECK(report.status == carom::SolveStatus::not_finite);
+  CHECK(state.momentum == numbers<double>({-2, -4}));
+}
+
 }  // namespace contact_impact_test

@@ -412,4 +412,39 @@ TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[vari
   CHECK(state.time == 3);
 }
 
+namespace {
+
+/// A mass at whose place the gap may have no value.
+struct Rooted {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) / 2.0;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    using std::sqrt;
+    out(0) = sqrt(q(0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("impact_stepper: a gap that is not a number is told, the state stays",
+          "[variational][input]") {
+  for (const bool project_out : {false, true}) {
+    ImpactStepOptions<double> options;
+    options.project_out = project_out;
+    ImpactStepper<Rooted, ImpactResolver<double>> stepper({}, ImpactResolver<double>(), options);
+    MechanicalState<double> state{0, numbers<double>({-1}), numbers<double>({0.5})};
+    const auto report = stepper.step(state, 0.01);
+    CHECK(report.status == SolveStatus::not_finite);
+    CHECK(state.time == 0);
+    CHECK(state.q(0) == -1);
+    CHECK(state.momentum(0) == 0.5);
+  }
+}
+
 }  // namespace impact_stepper_test

@@ -114,4 +114,32 @@ TEST_CASE("legendre: what is known of a place does not outlive it", "[variationa
   }
 }
 
+namespace {
+
+/// L = v²·v^¼: p = 9/4 v^(5/4), whose slope, the mass, vanishes with v.
+struct Lessening {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    using std::sqrt;
+    return v(0) * v(0) * sqrt(sqrt(v(0)));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("legendre: where the mass vanishes at the answer, no velocity is given",
+          "[variational][edge]") {
+  const Lessening system;
+  LegendreMap<Lessening> map;
+  map.prepare(system);
+  const VectorX<double> q = numbers<double>({0});
+  VectorX<double> v = numbers<double>({20});
+  REQUIRE(map.write_velocity(system, q, numbers<double>({72}), 0, v));
+  CHECK(std::abs(v(0) - 16) < 1e-13);  // 9/4 · 16^(5/4) = 72
+  CHECK_FALSE(map.write_velocity(system, q, numbers<double>({0}), 0, v));
+  CHECK(v(0) < 1e-15);  // each iteration leaves a fifth of it
+}
+
 }  // namespace legendre_test

@@ -107,4 +107,35 @@ TEST_CASE("overlap: what is open stays, what is not a number is told", "[variati
   CHECK(weightless.project_out(none, 0, 1e-12, q).status == SolveStatus::no_progress);
 }
 
+namespace {
+
+/// A gap that never opens: it touches at zero, where its slope vanishes.
+struct Tangent {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) / 2.0;
+  }
+  template <typename Q>
+  void gaps(const Q& q, Q& out) const {
+    out(0) = -q(0) * q(0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("overlap: a double root halves the distance per iteration, until the limit",
+          "[variational][edge]") {
+  OverlapProjection<Tangent> overlap;
+  overlap.prepare({});
+  VectorX<double> q = numbers<double>({1});
+  const auto report = overlap.project_out({}, 0, 1e-300, q);
+  CHECK(report.status == SolveStatus::iteration_limit);
+  CHECK(report.iterations == OverlapProjection<Tangent>::iteration_limit);
+  CHECK(q(0) == std::ldexp(1.0, -report.iterations));
+  CHECK(report.residual == q(0) * q(0));
+}
+
 }  // namespace overlap_test

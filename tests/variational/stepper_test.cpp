@@ -333,4 +333,40 @@ TEST_CASE("stepper: a mass matrix singular somewhere is told", "[variational][ed
   CHECK(state.q(0) == 1);
 }
 
+namespace {
+
+/// A weight on a rod whose mass is taken away after some instant.
+struct Fading : RodPendulum<double> {
+  double end = 1;
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T& t) const {
+    const T whole = RodPendulum<double>::lagrangian(q, v, t);
+    return t > end ? T(0.0 * whole) : whole;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("stepper: a momentum beyond the largest number is refused", "[variational][input]") {
+  const Oscillator<double> system{2, 18};
+  VariationalStepper<Oscillator<double>> stepper(system);
+  CHECK_THROWS_WITH(stepper.make_state(numbers<double>({1}), numbers<double>({1.7e308})),
+                    Catch::Contains("momentum at the configuration entry 0: expected a finite "
+                                    "number"));
+}
+
+TEST_CASE("stepper: without a mass at its end a step of a constrained system fails",
+          "[variational][edge]") {
+  Fading system;
+  VariationalStepper<Fading> stepper(system);
+  auto state = stepper.make_state(numbers<double>({0, -1}), numbers<double>({1, 0}));
+  REQUIRE(stepper.step(state, 0.5).converged());
+  const auto before = state;
+  const auto report = stepper.step(state, 0.6);  // its midpoint is at 0.8, its end at 1.1
+  CHECK(report.status == SolveStatus::no_progress);
+  CHECK(state.q == before.q);
+  CHECK(state.momentum == before.momentum);
+  CHECK(state.time == before.time);
+}
+
 }  // namespace stepper_test

@@ -196,6 +196,8 @@ TEST_CASE("contact_step: bad data is named", "[viscoelastic][example]") {
   CHECK(broken([](Data& d) { d.anchors.resize(2); }) == "anchors size: expected 3, got 2");
   CHECK(broken([](Data& d) { d.velocity.resize(4); }).starts_with("mass matrix rows"));
   CHECK(broken([](Data& d) { d.jacobian.resize(6, 3); }).starts_with("jacobian rows"));
+  CHECK(broken([](Data& d) { d.jacobian.setZero(3, 2); }) ==
+        "jacobian columns: expected as many as velocities, got 2");
   CHECK(broken([&](Data& d) { d.jacobian(1, 2) = nan; }) ==
         "jacobian entry (1, 2): expected a finite number, got nan");
   CHECK(broken([](Data& d) { d.mass_matrix(1, 0) = 1; }).starts_with("mass matrix entry (1, 0)"));
@@ -249,6 +251,34 @@ TEST_CASE("contact_step: data of other sizes than prepared for", "[viscoelastic]
   data.damping(0) = -1;
   step.prepare(1, 3);
   CHECK(step.check(data) == "damping entry 0: expected a number >= 0, got -1");
+}
+
+TEST_CASE("contact_step: where all stick, the forces are the averages without cones",
+          "[viscoelastic][law]") {
+  ContactStep<double> step;
+  step.prepare(1, 3);
+  auto data = mass_on_ground(2, 1);
+  data.points(0) = 1e-6;  // well inside the cone
+  for (const SlipLaw law : {SlipLaw::stick, SlipLaw::coulomb}) {
+    REQUIRE(step.solve(data, law).converged());
+    CHECK(step.cone().region(0) == ConeRegion::stick);
+    CHECK(step.cone().force() == step.average_force());
+    CHECK(step.cone().force2() == step.average_force2());
+    CHECK(step.average_force()(2) > 0);
+    CHECK(step.forces().time_step() == data.time_step);
+  }
+}
+
+TEST_CASE("contact_step: a velocity that leaves the range is told", "[viscoelastic][input]") {
+  ContactStep<double> step;
+  step.prepare(1, 3);
+  auto data = mass_on_ground(2, 0);
+  data.stiffness.setZero();
+  data.damping.setZero();
+  data.points.setZero();
+  data.velocity(2) = data.free_acceleration(2) = std::numeric_limits<double>::max();
+  CHECK(check(data).empty());
+  CHECK(step.solve(data, SlipLaw::coulomb).status == carom::SolveStatus::not_finite);
 }
 
 }  // namespace contact_step_test

@@ -56,6 +56,28 @@ TEST_CASE("convex_slip: cones, dual cones, complementarity", "[viscoelastic][law
   }
 }
 
+TEST_CASE("convex_slip: friction of any size", "[viscoelastic][edge]") {
+  ConvexSlip<double> slip;
+  slip.prepare(1);
+  MatrixX<double> gain(3, 3);
+  gain << 2, 0.3, 0.1, 0.3, 3, -0.2, 0.1, -0.2, 1;
+  for (const double mu : {1e-300, 1e-160, 1e-12, 1e-3, 1e3, 1e8, 1e12, 1e160, 1e300}) {
+    CAPTURE(mu);
+    slip.set(gain, VectorX<double>::Constant(1, mu));
+    for (const double normal : {1.0, -1.0, -1e-9}) {
+      VectorX<double> average(3);
+      average << 1, -2, normal;
+      CAPTURE(normal);
+      REQUIRE(slip.solve(gain, average).converged());
+      const VectorX<double> force = slip.force();
+      REQUIRE(force.allFinite());
+      CHECK(force(2) >= 0);
+      CHECK(force.head(2).norm() <= mu * force(2) + 1e-7);
+      CHECK((force - average - gain * slip.velocity()).norm() <= 1e-7);
+    }
+  }
+}
+
 TEST_CASE("convex_slip: what is not a number is refused", "[viscoelastic][example]") {
   ConvexSlip<double> slip;
   slip.prepare(1);

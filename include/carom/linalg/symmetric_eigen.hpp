@@ -36,8 +36,16 @@ class SymmetricEigen {
   /// @return  false when the matrix is not finite.
   /// @note  Real-time safe once prepared: no allocation, no exception, about 9 n³ multiply-adds.
   [[nodiscard]] bool solve() noexcept {
+    using std::ilogb;
+    const Scalar largest = matrix_.size() > 0 ? matrix_.cwiseAbs().maxCoeff() : Scalar(0);
+    if (!matrix_.allFinite()) return false;
+    // By a power of two, so that squares neither overflow nor vanish.
+    const int power = largest > Scalar(0) ? ilogb(largest) : 0;
+    scale(matrix_, -power);
     make_tridiagonal();
-    return diagonalise();
+    const bool done = diagonalise();
+    scale(values_, power);
+    return done;
   }
 
   /// Eigenvalues in no order [unit of S]; errors are roundings of the largest one.
@@ -46,6 +54,14 @@ class SymmetricEigen {
   [[nodiscard]] const Growing<MatrixX<Scalar>>& vectors() const noexcept { return vectors_; }
 
  private:
+  template <typename Numbers>
+  static void scale(Numbers& numbers, int power) noexcept {
+    using std::ldexp;
+    if (power == 0) return;
+    for (Index i = 0; i < numbers.size(); ++i) {
+      numbers.data()[i] = ldexp(numbers.data()[i], power);
+    }
+  }
   /// S = Q T Qᵀ, T in values_ and off_, Q in vectors_.
   void make_tridiagonal() noexcept {
     using std::sqrt;

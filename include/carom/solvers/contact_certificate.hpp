@@ -122,6 +122,7 @@ template <RealScalar Scalar>
   const Scalar load = problem.load_norm();
   const Scalar scale =
       (std::max)({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
+  if (!is_finite(scale)) return void_natural_map(problem, impulse, worst);  // squares overflowed
   const Scalar map = sqrt(map_squared);
   return {scale > Scalar(0) ? map / scale : map, load > Scalar(0) ? map / load : map, worst};
 }

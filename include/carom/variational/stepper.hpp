@@ -60,7 +60,8 @@ class VariationalStepper {
     const Index n = system_.size();
     solver_.prepare(system_);
     legendre_.prepare(system_, solver_.multipliers().size());
-    for (VectorX<Scalar>* v : {&velocity_, &guess_, &before_, &earlier_}) v->setZero(n);
+    for (VectorX<Scalar>* v : {&velocity_, &guess_, &before_, &earlier_, &momentum_before_})
+      v->setZero(n);
     saved_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
   }
 
@@ -173,12 +174,14 @@ class VariationalStepper {
     for (Index i = 0; i < state.q.size(); ++i) {
       earlier_(i) = before_(i);
       before_(i) = state.q(i);
+      momentum_before_(i) = state.momentum(i);
       state.q(i) = solver_.q_next()(i);
       state.momentum(i) = solver_.momentum_next()(i);
     }
     guess_ = state.q;
     history_ = (std::min)(history_ + 1, 2);
     step_before_ = h;
+    const Scalar time = state.time;
     state.time += h;
     const Index rows = solver_.rows(system_);
     if (rows > 0) {
@@ -187,6 +190,8 @@ class VariationalStepper {
                                velocity_, state.momentum)) {
         report.status = SolveStatus::no_progress;
         state.q = before_;
+        state.momentum = momentum_before_;
+        state.time = time;
         history_ = 0;
       }
     }
@@ -215,7 +220,7 @@ class VariationalStepper {
   System system_;
   StepSolver<System> solver_;
   LegendreMap<System> legendre_;
-  VectorX<Scalar> velocity_, guess_, before_, earlier_;
+  VectorX<Scalar> velocity_, guess_, before_, earlier_, momentum_before_;
   State saved_;
   int history_ = 0;  ///< how many configurations before the current one are known
   Scalar step_before_ = 0;

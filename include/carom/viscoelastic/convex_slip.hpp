@@ -36,8 +36,9 @@ class ConvexGain {
     SquareMatrix<Scalar, 3> c = gain;
     static_cast<void>(factor_cholesky(c.data(), 3, 3));
     c(0, 1) = c(0, 2) = c(1, 2) = Scalar(0);
-    // Tangents in units of μ keep the form of order one.
-    const Vector3<Scalar> measure(Scalar(1) / friction, Scalar(1) / friction, Scalar(1));
+    // (1/μ, 1/μ, 1) but for a factor: of order one, so that nothing overflows.
+    const Scalar across = (std::min)(Scalar(1), Scalar(1) / friction);
+    const Vector3<Scalar> measure(across, across, (std::min)(Scalar(1), friction));
     const SquareMatrix<Scalar, 3> scaled = measure.asDiagonal() * c;
     const Vector3<Scalar> sides(Scalar(1), Scalar(1), Scalar(-1));
     eigen.matrix() = scaled.transpose() * sides.asDiagonal() * scaled;
@@ -46,8 +47,11 @@ class ConvexGain {
     eigen.values().minCoeff(&axis);
     SquareMatrix<Scalar, 3> frame;
     for (Index i = 0; i < 3; ++i) frame.col(i) = eigen.vectors().col((axis + 1 + i) % 3);
-    for (Index i = 0; i < 2; ++i) {
-      cone_.friction(i) = sqrt(-eigen.values()(axis) / eigen.values()((axis + 1 + i) % 3));
+    const Scalar least = (std::max)(Scalar(0), Scalar(-eigen.values()(axis)));
+    const Scalar rounding = std::numeric_limits<Scalar>::epsilon() * least;
+    for (Index i = 0; i < 2; ++i) {  // of vast friction rounding is what is seen
+      const Scalar other = (std::max)(eigen.values()((axis + 1 + i) % 3), rounding);
+      cone_.friction(i) = other > Scalar(0) ? sqrt(least / other) : Scalar(0);
     }
     out_ = c * frame;
     if (out_(2, 2) < Scalar(0)) {

@@ -406,4 +406,53 @@ TEST_CASE("dual_law: contacts without inverse mass take the mean's", "[solvers][
   CHECK(none.mobility(0).head<3>() == Eigen::Vector3d::Ones());
 }
 
+TEST_CASE("dual_law: ellipsoidal cones over two parts share one w, and fixed points solve",
+          "[solvers][oracle]") {
+  VectorSource<double> source(60u);
+  WorstCase weights("w"), response("response"), zero("natural map");
+  for (int round = 0; round < 60; ++round) {
+    DualData data = draw_dual(source, {10, 4, 1.0, true, 0.1});
+    for (auto& set : data.sets) {
+      if (set.shape == ImpulseShape::torsional) set.shape = ImpulseShape::ellipsoidal_torsional;
+      if (set.shape == ImpulseShape::rolling) set.shape = ImpulseShape::ellipsoidal_rolling;
+    }
+    for (const FrictionLaw kind : laws) {
+      const Case<double> given(data, kind);
+      for (Index i = 0; i < given.problem.count(); ++i) {
+        const auto& set = given.problem.set(i);
+        if (set.shape != ImpulseShape::ellipsoidal_torsional &&
+            set.shape != ImpulseShape::ellipsoidal_rolling) {
+          continue;
+        }
+        const Index part = given.problem.first_part(i);
+        const double own =
+            (given.problem.diagonal(part).trace() + given.problem.diagonal(part + 1).trace()) /
+            set.rows;
+        const Numbers w = given.weights(i), a = given.mobility(i);
+        weights.see((w - Numbers::Constant(own)).norm(), rounding(8, own));
+        Numbers y = Numbers::Zero();
+        RowNumbers<double> impulse = RowNumbers<double>::Zero(), velocity = impulse;
+        const auto place = [&](int r) {
+          const auto at = given.problem.place_of(i, r);
+          return Index(3 * (at.part - part) + at.row);
+        };
+        for (int r = 0; r < set.rows; ++r) y(place(r)) = 2 * source.unit() - (r == 2 ? 0.6 : 1.0);
+        const Numbers gamma = given.respond(i, y);
+        response.see((gamma - given.expected(i, y)).norm(), 1e-14);
+        for (int r = 0; r < set.rows; ++r) {
+          const Index k = place(r);
+          impulse(r) = gamma(k);
+          if (a(k) > 0) velocity(r) = (gamma(k) - y(k)) / a(k);
+        }
+        const double map = carom::detail::natural_map_squared(kind, set, impulse, velocity, own);
+        zero.see(std::sqrt(map), 1e-13 * (1 + velocity.norm() + own), int(set.shape), y,
+                 to_string(kind));
+      }
+    }
+  }
+  weights.check(100);
+  response.check(100);
+  zero.check(100);
+}
+
 }  // namespace dual_law_test
