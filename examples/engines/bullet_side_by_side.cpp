@@ -222,7 +222,7 @@ void pile(Table& table, int count) {
   Line time{name + ": time in the solver [ms/step]"};
   for (std::size_t c = 0; c < contenders.size(); ++c) {
     Run run(c);
-    add_mixed_bodies(*run.scene, count, count > 300 ? 10 : 5);
+    add_mixed_bodies(*run.scene, count, count > 300 ? 20 : 5);
     run.scene->run(1.0 / 60, 240);
     std::vector<btVector3> before;
     for (int i = 5; i < run.scene->body_count(); ++i) {
