@@ -106,8 +106,8 @@ class CoulombSolver {
                               impulse_);
     }
     form_.write(problem, options_.compliance, dual_);
-    constexpr auto near = Scalar(1e-4);
-    if (error <= near) return finish(problem, velocity, begun.iterations);
+    constexpr auto close = Scalar(1e-4);
+    if (error <= close) return finish(problem, velocity, begun.iterations);
     velocity = guess_;
     return begin_on_bodies(problem, error, velocity, begun.iterations);
   }
