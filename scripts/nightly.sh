@@ -213,7 +213,7 @@ row_coverage() {
     "-DCMAKE_CXX_FLAGS=-O0 -g0 --coverage -fprofile-abs-path" &&
     cmake --build "$out/coverage" --parallel "$jobs" || return
   # The figures matter here, the tests are judged elsewhere.
-  tests_of coverage -R '^(core|linalg|cones|contact|solvers|impact|viscoelastic|variational|scenes|io|ensemble|real_time)$' || true
+  tests_of coverage -R '^(core|linalg|cones|contact|solvers|impact|viscoelastic|variational|scenes)$' || true
   gcovr --root . --object-directory "$out/coverage" --filter include/carom/ \
     --exclude-throw-branches --exclude-unreachable-branches \
     --txt "$out/coverage.txt" --html-details "$out/coverage.html" --print-summary || return
