@@ -31,9 +31,8 @@ class BulletMemory {
   /// @return  what the point has, or more digits of it: kept for a point at this address and of the
   ///          same rounded numbers. Another point than the one kept makes another guess, no more.
   [[nodiscard]] Vector3<double> recall(const btManifoldPoint& point) const {
-    const Vector3<double> rounded(double(point.m_appliedImpulseLateral1),
-                                  double(point.m_appliedImpulseLateral2),
-                                  double(point.m_appliedImpulse));
+    Vector3<double> rounded(double(point.m_appliedImpulseLateral1),
+                            double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse));
     const Kept wanted{&point, rounded};
     const auto found = std::lower_bound(known_.begin(), known_.end(), wanted, before);
     if (found == known_.end() || found->point != &point) return rounded;
