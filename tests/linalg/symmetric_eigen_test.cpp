@@ -92,12 +92,14 @@ TEST_CASE("symmetric_eigen: diagonal, repeated, singular and zero matrices", "[l
 
 TEST_CASE("symmetric_eigen: a part whose squares underflow costs a rounding of the largest value",
           "[linalg][example]") {
-  MatrixX<double> s = MatrixX<double>::Zero(4, 4);
-  s.bottomRightCorner(3, 3) << 1, 0.3, 0, 0.3, 2, 0.1, 0, 0.1, 3;
-  s *= 1e-200;
-  s(0, 0) = 1;
   SymmetricEigen<double> eigen;
-  check_laws<double>(eigen, s);
+  for (const double small_part : {1e-60, 1e-120, 1e-150, 1e-160, 1e-162, 1e-200}) {
+    MatrixX<double> s = MatrixX<double>::Zero(5, 5);
+    s.bottomRightCorner(4, 4) << 1, 0.3, 0.2, 0.4, 0.3, 2, 0.1, 0, 0.2, 0.1, 3, 0, 0.4, 0, 0, 1;
+    s *= small_part;
+    s(0, 0) = 1;
+    check_laws<double>(eigen, s);
+  }
 }
 
 TEST_CASE("symmetric_eigen: what is not finite is refused", "[linalg][example]") {

@@ -79,9 +79,7 @@ TEST_CASE("admm: agrees with Gauss-Seidel where the solution is unique", "[solve
 }
 
 TEST_CASE("admm: options are kept as given", "[solvers][example]") {
-  const Admm<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+  carom::testing::check_options_kept<Admm<double>>();
 }
 
 TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "[solvers][input]") {

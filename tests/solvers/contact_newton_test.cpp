@@ -358,9 +358,7 @@ TEST_CASE("contact_newton: bundled problems to twelve digits", "[solvers][golden
 }
 
 TEST_CASE("contact_newton: options are kept as given", "[solvers][example]") {
-  const ContactNewton<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+  carom::testing::check_options_kept<ContactNewton<double>>();
 }
 
 }  // namespace contact_newton_test

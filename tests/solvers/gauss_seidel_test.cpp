@@ -141,23 +141,16 @@ TEST_CASE("gauss_seidel: impulses that pull at no price", "[solvers][law]") {
 }
 
 TEST_CASE("gauss_seidel: options are kept as given", "[solvers][example]") {
-  const GaussSeidel<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+  carom::testing::check_options_kept<GaussSeidel<double>>();
 }
 
 TEST_CASE("gauss_seidel: a tolerance below round-off ends once nothing moves any more",
           "[solvers][law]") {
   VectorSource<double> source(10u);
-  int ended = 0;
-  for (int round = 0; round < 20; ++round) {
-    const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
-    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
-    const auto report = make(FrictionLaw::coulomb, 1e-30, 100000).solve(problem, impulse);
-    CAPTURE(round, report.residual, report.iterations);
-    CHECK(report.residual <= 1e-13);
-    ended += report.status == carom::SolveStatus::no_progress;
-  }
+  const int ended =
+      carom::testing::count_ended_at_rest(make, FrictionLaw::coulomb, 100000, 1e-13, [&](int) {
+        return assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
+      });
   CHECK(ended > 10);
 }
 

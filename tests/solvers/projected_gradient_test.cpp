@@ -77,24 +77,16 @@ TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[sol
 }
 
 TEST_CASE("projected_gradient: options are kept as given", "[solvers][example]") {
-  const ProjectedGradient<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+  carom::testing::check_options_kept<ProjectedGradient<double>>();
 }
 
 TEST_CASE("projected_gradient: a tolerance below round-off ends once nothing moves any more",
           "[solvers][law]") {
   carom::testing::VectorSource<double> source(18u);
-  int ended = 0;
-  for (int round = 0; round < 20; ++round) {
-    const auto problem = assemble_dual(draw_dual(source, {1 + round % 3, 2, 0.3, false, 0.3}));
-    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
-    const auto report = make(FrictionLaw::convex, 1e-30, 20000).solve(problem, impulse);
-    CAPTURE(round, report.residual, report.iterations);
-    CHECK(report.residual <= 1e-12);
-    ended += report.status == carom::SolveStatus::no_progress;
-  }
-  CAPTURE(ended);
+  const int ended =
+      carom::testing::count_ended_at_rest(make, FrictionLaw::convex, 20000, 1e-12, [&](int round) {
+        return assemble_dual(draw_dual(source, {1 + round % 3, 2, 0.3, false, 0.3}));
+      });
   CHECK(ended > 0);
 }
 

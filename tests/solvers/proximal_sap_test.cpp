@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/dual_solver_laws.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
 #include "support/tolerance.hpp"
@@ -162,9 +163,7 @@ TEST_CASE("proximal_sap: constraints keep their own compliance", "[solvers][law]
 }
 
 TEST_CASE("proximal_sap: options are kept as given", "[solvers][example]") {
-  const ProximalSap<double> solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+  carom::testing::check_options_kept<ProximalSap<double>>();
 }
 
 TEST_CASE("proximal_sap: where squares overflow the end is told and the velocity is a number",

@@ -57,6 +57,30 @@ void check_random_problems(const Make& make, int rounds, const DualShape& shape,
   }
 }
 
+template <typename Solver>
+void check_options_kept() {
+  const Solver solver({.tolerance = 1e-5, .iteration_limit = 7});
+  CHECK(solver.options().tolerance == 1e-5);
+  CHECK(solver.options().iteration_limit == 7);
+}
+
+/// A tolerance below round-off ends once nothing moves any more, at an answer up to `reached`.
+/// @return  in how many of 20 rounds; `draw(round)` makes the problem.
+template <typename Make, typename Draw>
+[[nodiscard]] int count_ended_at_rest(const Make& make, FrictionLaw law, int limit, double reached,
+                                      const Draw& draw) {
+  int ended = 0;
+  for (int round = 0; round < 20; ++round) {
+    const DelassusProblem<double> problem = draw(round);
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    const auto report = make(law, 1e-30, limit).solve(problem, impulse);
+    CAPTURE(round, report.residual, report.iterations);
+    CHECK(report.residual <= reached);
+    ended += report.status == SolveStatus::no_progress;
+  }
+  return ended;
+}
+
 /// Many contacts or few, none, one; a guess that is no number; a limit that ends it early.
 template <typename Make>
 void check_boundaries(const Make& make) {

@@ -42,6 +42,17 @@ struct Oscillator {
   }
 };
 
+/// A unit mass free on a line with one gap, to derive from: gaps(q, out) is missing.
+struct OnLine {
+  using scalar_type = double;
+  [[nodiscard]] Index size() const { return 1; }
+  [[nodiscard]] Index gap_count() const { return 1; }
+  template <typename Q, typename T>
+  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
+    return v(0) * v(0) / 2.0;
+  }
+};
+
 /// The plane with a unit mass drawn to the origin by 1/r.
 template <typename Scalar>
 struct Kepler {

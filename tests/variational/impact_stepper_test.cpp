@@ -79,15 +79,8 @@ struct OnBall {
 };
 
 /// A free mass on a line and a wall of thickness 2·half about zero.
-struct ThinWall {
-  using scalar_type = double;
+struct ThinWall : OnLine {
   double half = 0.01;
-  [[nodiscard]] Index size() const { return 1; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return v(0) * v(0) / 2.0;
-  }
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
     using std::abs;
@@ -274,7 +267,7 @@ TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
 
 TEST_CASE("impact_stepper: thin walls are not passed in silence", "[variational][edge]") {
   for (const double half : {0.1, 0.01, 1e-4}) {
-    ImpactStepper<ThinWall> stepper(ThinWall{half});
+    ImpactStepper<ThinWall> stepper(ThinWall{{}, half});
     MechanicalState<double> state{0, numbers<double>({-1.234}), numbers<double>({7})};
     int impacts = 0;
     for (int k = 0; k < 5; ++k) {
@@ -415,14 +408,7 @@ TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[vari
 namespace {
 
 /// A mass at whose place the gap may have no value.
-struct Rooted {
-  using scalar_type = double;
-  [[nodiscard]] Index size() const { return 1; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return v(0) * v(0) / 2.0;
-  }
+struct Rooted : OnLine {
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
     using std::sqrt;

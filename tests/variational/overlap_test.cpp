@@ -110,14 +110,7 @@ TEST_CASE("overlap: what is open stays, what is not a number is told", "[variati
 namespace {
 
 /// A gap that never opens: it touches at zero, where its slope vanishes.
-struct Tangent {
-  using scalar_type = double;
-  [[nodiscard]] Index size() const { return 1; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q&, const Q& v, const T&) const {
-    return v(0) * v(0) / 2.0;
-  }
+struct Tangent : carom::testing::OnLine {
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
     out(0) = -q(0) * q(0);

@@ -36,16 +36,19 @@ class SymmetricEigen {
   /// @return  false when the matrix is not finite.
   /// @note  Real-time safe once prepared: no allocation, no exception, about 9 n³ multiply-adds.
   [[nodiscard]] bool solve() noexcept {
-    using std::ilogb;
-    const Scalar largest = matrix_.size() > 0 ? matrix_.cwiseAbs().maxCoeff() : Scalar(0);
+    using std::abs, std::ilogb, std::ldexp;
     if (!matrix_.allFinite()) return false;
-    // By a power of two, so that squares neither overflow nor vanish.
-    const int power = largest > Scalar(0) ? ilogb(largest) : 0;
+    const Scalar largest = matrix_.size() > 0 ? matrix_.cwiseAbs().maxCoeff() : Scalar(0);
+    // By a power of two, where squares would overflow or vanish.
+    int power = largest > Scalar(0) ? ilogb(largest) : 0;
+    if (abs(power) <= std::numeric_limits<Scalar>::max_exponent / 8) power = 0;
     scale(matrix_, -power);
-    make_tridiagonal();
-    const bool done = diagonalise();
+    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+    const Scalar negligible = rounding * rounding * ldexp(largest, -power);
+    make_tridiagonal(negligible);
+    diagonalise(negligible);
     scale(values_, power);
-    return done;
+    return true;
   }
 
   /// Eigenvalues in no order [unit of S]; errors are roundings of the largest one.
@@ -62,8 +65,10 @@ class SymmetricEigen {
       numbers.data()[i] = ldexp(numbers.data()[i], power);
     }
   }
+
   /// S = Q T Qᵀ, T in values_ and off_, Q in vectors_.
-  void make_tridiagonal() noexcept {
+  /// @param negligible  Columns no longer count as none: their squares may have vanished.
+  void make_tridiagonal(const Scalar& negligible) noexcept {
     using std::sqrt;
     const Index n = matrix_.rows();
     for (Index k = 0; k + 2 < n; ++k) {
@@ -74,7 +79,7 @@ class SymmetricEigen {
       values_(k) = matrix_(k, k);
       betas_(k) = Scalar(0);
       off_(k) = head;
-      if (!(tail > Scalar(0))) continue;
+      if (!(tail > negligible * negligible)) continue;
       const Scalar length = sqrt(head * head + tail);
       off_(k) = head > Scalar(0) ? -length : length;
       v[0] = head - off_(k);
@@ -123,23 +128,21 @@ class SymmetricEigen {
     }
   }
 
-  [[nodiscard]] bool diagonalise() noexcept {
+  void diagonalise(const Scalar& negligible) noexcept {
     using std::abs;
     const Index n = matrix_.rows();
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-    if (!values_.allFinite() || (n > 1 && !off_.head(n - 1).allFinite())) return false;
+    const auto is_linked = [&](Index i) {
+      return abs(off_(i)) > negligible + rounding * (abs(values_(i)) + abs(values_(i + 1)));
+    };
     for (Index low = 0; low < n; ++low) {
       for (int sweep = 0; sweep < 60; ++sweep) {
         Index high = low;
-        while (high + 1 < n &&
-               abs(off_(high)) > rounding * (abs(values_(high)) + abs(values_(high + 1)))) {
-          ++high;
-        }
+        while (high + 1 < n && is_linked(high)) ++high;
         if (high == low) break;
         step(low, high);
       }
     }
-    return true;
   }
 
   /// One implicit QL step on the rows low .. high.

@@ -81,6 +81,14 @@ template <RealScalar Scalar>
   return ((impulse - nearest_impulse(set, ones, trial)) * inverse_mass).squaredNorm();
 }
 
+/// A measure of an error by the scale of what it is an error of: infinite where the scale has
+/// overflowed, itself where there is none.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
+  if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
+  return scale > Scalar(0) ? error / scale : error;
+}
+
 /// The natural map error alone, for solvers: err and err_abh.
 template <RealScalar Scalar>
 struct NaturalMap {
@@ -124,7 +132,7 @@ template <RealScalar Scalar>
       (std::max)({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
   if (!is_finite(scale)) return void_natural_map(problem, impulse, worst);  // squares overflowed
   const Scalar map = sqrt(map_squared);
-  return {scale > Scalar(0) ? map / scale : map, load > Scalar(0) ? map / load : map, worst};
+  return {relative_error(map, scale), relative_error(map, load), worst};
 }
 
 /// The angle between slip and the direction that −γ opposes, in a block's metric, up to π [rad]; 0

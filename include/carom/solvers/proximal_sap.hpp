@@ -182,8 +182,7 @@ Scalar ProximalSap<Scalar>::measure(const ContactProblem<Scalar>& problem) noexc
     sum += detail::natural_map_squared(options_.law, law.set, gamma, rate, w);
   }
   const Scalar scale = (std::max)({load_norm_, Scalar(w * impulse_.norm()), velocity_.norm()});
-  if (!detail::is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
-  const Scalar error = scale > Scalar(0) ? sqrt(sum) / scale : sqrt(sum);
+  const Scalar error = detail::relative_error(Scalar(sqrt(sum)), scale);
   if (error < best_error_) {
     best_error_ = error;
     best_ = impulse_;

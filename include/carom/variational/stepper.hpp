@@ -60,8 +60,7 @@ class VariationalStepper {
     const Index n = system_.size();
     solver_.prepare(system_);
     legendre_.prepare(system_, solver_.multipliers().size());
-    for (VectorX<Scalar>* v : {&velocity_, &guess_, &before_, &earlier_, &momentum_before_})
-      v->setZero(n);
+    for (VectorX<Scalar>* v : {&velocity_, &guess_, &before_, &earlier_}) v->setZero(n);
     saved_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
   }
 
@@ -111,9 +110,10 @@ class VariationalStepper {
   StepReport<Scalar> step(State& state, const Scalar& h) noexcept {
     CAROM_EXPECTS(state.q.size() == system_.size() && state.momentum.size() == system_.size());
     CAROM_EXPECTS(h != Scalar(0));
+    saved_ = state;
     StepReport<Scalar> report = advance(state, h);
     if (report.converged()) return report;
-    saved_ = state;
+    state = saved_;
     for (int halvings = 1; halvings <= halving_limit; ++halvings) {
       const int parts = 1 << halvings;
       StepReport<Scalar> sum;
@@ -153,7 +153,7 @@ class VariationalStepper {
     return detail::finite_fault(name, vector);
   }
 
-  /// One solve; the state changes only when it converges.
+  /// One solve; unless it converges, the state may be left between the two.
   StepReport<Scalar> advance(State& state, const Scalar& h) noexcept {
     StepReport<Scalar> report;
     if (!write_guess(state, h)) {
@@ -174,14 +174,12 @@ class VariationalStepper {
     for (Index i = 0; i < state.q.size(); ++i) {
       earlier_(i) = before_(i);
       before_(i) = state.q(i);
-      momentum_before_(i) = state.momentum(i);
       state.q(i) = solver_.q_next()(i);
       state.momentum(i) = solver_.momentum_next()(i);
     }
     guess_ = state.q;
     history_ = (std::min)(history_ + 1, 2);
     step_before_ = h;
-    const Scalar time = state.time;
     state.time += h;
     const Index rows = solver_.rows(system_);
     if (rows > 0) {
@@ -189,9 +187,6 @@ class VariationalStepper {
       if (!legendre_.constrain(system_, state.q, state.time, {solver_.gradients_next(), rows},
                                velocity_, state.momentum)) {
         report.status = SolveStatus::no_progress;
-        state.q = before_;
-        state.momentum = momentum_before_;
-        state.time = time;
         history_ = 0;
       }
     }
@@ -220,7 +215,7 @@ class VariationalStepper {
   System system_;
   StepSolver<System> solver_;
   LegendreMap<System> legendre_;
-  VectorX<Scalar> velocity_, guess_, before_, earlier_, momentum_before_;
+  VectorX<Scalar> velocity_, guess_, before_, earlier_;
   State saved_;
   int history_ = 0;  ///< how many configurations before the current one are known
   Scalar step_before_ = 0;

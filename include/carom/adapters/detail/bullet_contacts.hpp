@@ -201,16 +201,17 @@ class BulletContacts {
   static void write_frame(const btContactSolverInfo& info, BulletPoint& made) {
     const btManifoldPoint& m = *made.point;
     const Vector3<double> n = from_bullet(m.m_normalWorldOnB).normalized();
-    Vector3<double> t1 = plane_tangent(n);
+    btVector3 own, own_second;
+    btPlaneSpace1(m.m_normalWorldOnB, own, own_second);
+    Vector3<double> t1 = along_plane(n, from_bullet(own)).normalized();
     made.motion = {0, 0};
     Vector3<double> t2 = n.cross(t1);
     const bool given =
         (m.m_contactPointFlags & BT_CONTACT_FLAG_LATERAL_FRICTION_INITIALIZED) != 0 &&
         (info.m_solverMode & SOLVER_ENABLE_FRICTION_DIRECTION_CACHING) != 0;
     if (given) {
-      const Vector3<double> wanted = from_bullet(m.m_lateralFrictionDir1);
+      const Vector3<double> along = along_plane(n, from_bullet(m.m_lateralFrictionDir1));
       const Vector3<double> other = from_bullet(m.m_lateralFrictionDir2);
-      const Vector3<double> along = wanted - n * n.dot(wanted);
       if (along.allFinite() && along.norm() > 1e-3) {
         t1 = along.normalized();
         t2 = n.cross(t1);
@@ -221,10 +222,10 @@ class BulletContacts {
     made.frame << t1.transpose(), t2.transpose(), n.transpose();
     made.kept = {t1, t2};
   }
-  /// The first tangent of btPlaneSpace1, by the same choice of branch, unrounded.
-  [[nodiscard]] static Vector3<double> plane_tangent(const Vector3<double>& n) {
-    if (btFabs(btScalar(n.z())) > SIMDSQRT12) return Vector3<double>(0, -n.z(), n.y()).normalized();
-    return Vector3<double>(-n.y(), n.x(), 0).normalized();
+  /// The part of a direction that lies in the plane of normal n.
+  [[nodiscard]] static Vector3<double> along_plane(const Vector3<double>& n,
+                                                   const Vector3<double>& direction) {
+    return direction - n * n.dot(direction);
   }
   /// Each body scales friction along its own axes; the tangents turn to the principal directions
   /// of what both make of the contact plane.
