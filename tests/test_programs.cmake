@@ -38,6 +38,7 @@ foreach(room IN LISTS rooms)
     set_target_properties(carom_${room}_tests PROPERTIES
       UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit})
     add_test(NAME ${room} COMMAND carom_${room}_tests)
+    set_tests_properties(${room} PROPERTIES COST 10)  # before the many small ones
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(cones|scenes|variational)$")
       add_test(NAME ${room}.slow COMMAND carom_${room}_tests "[slow]")

@@ -49,7 +49,7 @@ int run_demo(const DemoOptions& options) {
   const std::vector<Experiment> experiments{
       run_cone_experiment(),       run_incline_experiment(),
       run_pizza_experiment(),      run_ground_experiment(),
-      run_pile_experiment(),       run_cradle_experiment(),
+      run_pile_experiment(brief),  run_cradle_experiment(),
       run_billiards_experiment(),  run_order_experiment(),
       run_galperin_experiment(),   run_energy_experiment(brief),
       run_motion_experiment(),     run_drift_experiment(brief),

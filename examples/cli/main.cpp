@@ -317,7 +317,7 @@ struct CommandLine {
         "demo", "Run experiments with known answers, write a page with their pictures");
     command->add_option("--output", demo.output, "Folder for index.html")->capture_default_str();
     command->add_option("--data", demo.data, "Folder of the bundled problems");
-    command->add_flag("--brief", demo.brief, "A tenth of the time in the experiments over time");
+    command->add_flag("--brief", demo.brief, "A tenth of the work in the long experiments");
     command->callback([this] { exit_code_of = [this] { return run_demo(demo); }; });
   }
 

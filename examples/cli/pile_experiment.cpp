@@ -13,7 +13,7 @@
 namespace carom::cli {
 namespace {
 
-constexpr int row_count = 13, step_count = 520, steps_per_frame = 6;
+constexpr int step_count = 520, steps_per_frame = 6;
 
 /// A column of discs falls over between two walls, until all lie still.
 struct Fall {
@@ -23,7 +23,8 @@ struct Fall {
   double fastest = 0;              ///< at the end [m/s]
   std::size_t disc_count = 0;
 
-  Fall() : picture("A column of discs falls over", {-0.72, 0.72}, {-0.05, 1.08}) {
+  explicit Fall(int row_count)
+      : picture("A column of discs falls over", {-0.72, 0.72}, {-0.05, 1.08}) {
     examples::DiscHeap heap = examples::make_disc_column(row_count);
     disc_count = heap.discs.size();
     weight = heap.weight();
@@ -82,20 +83,20 @@ double sinking(double friction) {
 /// The friction from which on the three stand, by narrowing an interval.
 double standing_friction() {
   double falls = 0.1, stands = 0.5;
-  while (stands - falls > 1e-6) {
+  while (stands - falls > 1e-4) {
     const double middle = (falls + stands) / 2;
     (sinking(middle) > 1e-4 ? falls : stands) = middle;
   }
   return stands;
 }
 
-Panel make_three_panel() {
+Panel make_three_panel(int intervals) {
   const std::string title = "Three discs, one on top: how far it falls";
   SvgPlot plot(title, {"friction μ", {0.15, 0.35}, {}}, {"after 0.5 s [mm]", {-4, 90}, {}}, 330);
   const double limit = 2 - std::sqrt(3.0);
   std::vector<PlotPoint> points;
-  for (int k = 0; k <= 40; ++k) {
-    const double friction = 0.15 + 0.005 * k;
+  for (int k = 0; k <= intervals; ++k) {
+    const double friction = 0.15 + 0.2 * k / intervals;
     points.push_back({friction, std::min(1e3 * sinking(friction), 90.0)});
   }
   plot.curve({{limit, -4}, {limit, 90}}, "s1 dashed");
@@ -107,10 +108,10 @@ Panel make_three_panel() {
 
 }  // namespace
 
-Experiment run_pile_experiment() {
+Experiment run_pile_experiment(bool brief) {
   Experiment experiment;
   experiment.title = "A heap of discs";
-  const Fall fall;
+  const Fall fall(brief ? 7 : 13);
   experiment.text =
       std::to_string(fall.disc_count) +
       " discs fall over, roll, wedge and come to rest: some two hundred contacts with "
@@ -119,7 +120,7 @@ Experiment run_pile_experiment() {
       "friction they part, and <i>μ</i> = 2 − √3 is just enough.";
   experiment.panels = {{"A column falls over, at the speed of life", {}, fall.picture.str()},
                        make_weight_panel(fall),
-                       make_three_panel()};
+                       make_three_panel(brief ? 8 : 40)};
   experiment.caption =
       "By moments about its centre each lower disc feels the same friction above and below, which "
       "asks for tan 15° = 2 − √3 of the force between the discs. Steps of 5 ms for the heap, of "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,25 @@ double expected_disc_acceleration(double torque) {
   return std::max(0.0, torque - slip_torque) / disc_inertia;
 }
 
-Panel make_friction_panel() {
+/// The torques of the dots [N m], and what the disc does under each.
+struct Twists {
+  std::vector<double> torques;
+  std::vector<DiscMotion> motions;
+
+  Twists() {
+    for (int m = 0; m <= 45; m += 3) {
+      torques.push_back(m);
+      motions.push_back(run_disc(m));
+    }
+  }
+};
+
+Panel make_friction_panel(const Twists& twists) {
   const std::string title = "Friction force on each foot";
   SvgPlot plot(title, {"torque [N m]", {0, 45}, {}}, {"friction force [N]", {0, 6}, {}});
   std::vector<PlotPoint> measured;
-  for (int m = 0; m <= 45; m += 3) {
-    measured.push_back({double(m), run_disc(m).tangent / disc_time_step});
+  for (std::size_t i = 0; i < twists.torques.size(); ++i) {
+    measured.push_back({twists.torques[i], twists.motions[i].tangent / disc_time_step});
   }
   plot.curve({{0, 0},
               {slip_torque, expected_disc_tangent(slip_torque) / disc_time_step},
@@ -57,13 +71,13 @@ Panel make_friction_panel() {
   return {title, {{"s1", "line", "M/(3R), then μ m g/3"}, {"s2", "dot", "computed"}}, plot.str()};
 }
 
-Panel make_spin_panel() {
+Panel make_spin_panel(const Twists& twists) {
   const std::string title = "Angular acceleration";
   SvgPlot plot(title, {"torque [N m]", {0, 45}, {}},
                {"angular acceleration [rad/s²]", {-0.3, 7.5}, make_ticks({0, 7.5})});
   std::vector<PlotPoint> measured;
-  for (int m = 0; m <= 45; m += 3) {
-    measured.push_back({double(m), run_disc(m).angular_acceleration});
+  for (std::size_t i = 0; i < twists.torques.size(); ++i) {
+    measured.push_back({twists.torques[i], twists.motions[i].angular_acceleration});
   }
   plot.curve({{0, 0}, {slip_torque, 0}, {45, expected_disc_acceleration(45)}}, "s1");
   plot.dots(measured, "s2");
@@ -79,7 +93,8 @@ Experiment run_pizza_experiment() {
       "The little table that keeps the lid off a pizza, here of 3 kg and 1.5 m radius: a disc on "
       "three feet, twisted by a torque <i>M</i> about its axis. Three contacts share the load, so "
       "this checks that they agree with each other, not just with their own cone.";
-  experiment.panels = {make_friction_panel(), make_spin_panel()};
+  const Twists twists;
+  experiment.panels = {make_friction_panel(twists), make_spin_panel(twists)};
   experiment.caption =
       "Friction balances the torque up to <i>μ m g R</i> = 22.07 N m; beyond it the feet "
       "slide together and the rest of the torque spins the disc.";

@@ -191,7 +191,7 @@ inline void press(BulletScene& scene, double force) {
   scene.body(1).applyCentralForce({btScalar(-force), 0, 0});
 }
 
-/// Boxes, balls, cylinders and capsules, 1 : 8 in mass, above each other in a bin of `side` ×
+/// Boxes, balls and cylinders, 1 : 8 in mass, above each other in a bin of `side` ×
 /// `side`.
 inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
   scene.add_ground();

@@ -49,7 +49,7 @@ class Timed : public Solver {
 
 constexpr std::array<const char*, 5> contenders = {"Bullet, 10", "Bullet, 50", "carom, exact",
                                                    "carom, springs", "carom, convex"};
-constexpr std::size_t exact = 2, springs = 3;
+constexpr std::size_t exact = 2, springs = 3, convex = 4;
 
 /// A scene under one of the contenders.
 struct Run {
@@ -213,33 +213,48 @@ void pinch(Table& table) {
   }
 }
 
-/// Mixed bodies that fell into a bin, four seconds after: how still they are.
+std::vector<btVector3> places(BulletScene& scene) {
+  std::vector<btVector3> all;
+  for (int i = 0; i < scene.body_count(); ++i) {
+    all.push_back(scene.body(i).getWorldTransform().getOrigin());
+  }
+  return all;
+}
+
+/// Mixed bodies that fell into a bin under springs and the convex law, then lie there under each of
+/// the contenders, a second and a half: how still they are in the last third.
 void pile(Table& table, int count) {
+  const int side = count > 300 ? 10 : 5;
   const std::string name = std::to_string(count) + " mixed bodies";
   Line deep{name + ": penetration [m]", {}, 5e-3};
   Line drift{name + ": fastest, over 0.5 s [m/s]"};
   Line energy{name + ": kinetic energy [J]"};
+  Line contacts{name + ": contact points"};
   Line time{name + ": time in the solver [ms/step]"};
+  Run fallen(convex);
+  add_mixed_bodies(*fallen.scene, count, side);
+  fallen.scene->run(1.0 / 60, 360);
   for (std::size_t c = 0; c < contenders.size(); ++c) {
     Run run(c);
-    add_mixed_bodies(*run.scene, count, count > 300 ? 20 : 5);
-    run.scene->run(1.0 / 60, 240);
-    std::vector<btVector3> before;
-    for (int i = 5; i < run.scene->body_count(); ++i) {
-      before.push_back(run.scene->body(i).getWorldTransform().getOrigin());
+    add_mixed_bodies(*run.scene, count, side);
+    for (int i = 0; i < run.scene->body_count(); ++i) {
+      run.scene->body(i).setWorldTransform(fallen.scene->body(i).getWorldTransform());
     }
+    run.scene->run(1.0 / 60, 60);
+    const std::vector<btVector3> before = places(*run.scene);
     run.seconds = 0;
     run.scene->run(1.0 / 60, 30);
     time.numbers[c] = run.seconds / 30 * 1e3;
-    for (int i = 5; i < run.scene->body_count(); ++i) {
-      const btVector3 now = run.scene->body(i).getWorldTransform().getOrigin();
-      const double moved = double((now - before[std::size_t(i) - 5]).length());
+    const std::vector<btVector3> after = places(*run.scene);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const double moved = double((after[i] - before[i]).length());
       drift.numbers[c] = std::max(drift.numbers[c], moved / 0.5);
     }
     deep.numbers[c] = run.scene->penetration();
     energy.numbers[c] = run.scene->kinetic_energy();
+    contacts.numbers[c] = run.scene->contact_count();
   }
-  for (const Line& line : {deep, drift, energy, time}) table.add(line);
+  for (const Line& line : {deep, drift, energy, contacts, time}) table.add(line);
 }
 
 /// A wall of boxes at rest: what a step costs.
