@@ -53,6 +53,11 @@ TEST_CASE("constraint list: keeps what it was given, padded to triples", "[conta
   CHECK(list.jacobian(1, 0, 1).col(0) == second.row(3).transpose());
   CHECK(list.jacobian(1, 0, 1).rightCols<2>().isZero(0));
   CHECK(list.whitened_jacobian(1, 1, 1).col(0) == first.row(3).transpose() / 2);
+  WeightedConstraint<double> softer = held(4);
+  softer.regularization *= 3;
+  problem.set_constraint_law(1, softer);
+  CHECK(list.law(1).regularization == softer.regularization);
+  CHECK(list.law(0).regularization == held(1).regularization);
   problem.reset(0.01);
   CHECK(problem.constraints().count() == 0);
   CHECK(problem.impulse_count() == 0);

@@ -162,6 +162,39 @@ TEST_CASE("proximal_sap: constraints keep their own compliance", "[solvers][law]
   }
 }
 
+TEST_CASE("proximal_sap: a ball with rolling friction slides along the plane, not off it",
+          "[solvers][example]") {
+  const double mass = 2, radius = 0.1, inertia = 0.4 * mass * radius * radius, weight = 0.0981;
+  const double friction = 0.5, rolling = 0.02;
+  ContactProblem<double> problem(0.01);
+  VectorX<double> masses(6), free = VectorX<double>::Zero(6);
+  masses << mass, mass, mass, inertia, inertia, inertia;
+  free(0) = 3;
+  free(2) = -weight;
+  problem.add_body(Eigen::MatrixXd(masses.asDiagonal()), free);
+  Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(6, 6);
+  jacobian(0, 4) = -radius;
+  jacobian(1, 3) = radius;
+  carom::WeightedConstraint<double> law;
+  law.set = carom::cone_impulses<double>(carom::ImpulseShape::rolling, {friction, rolling, 0.01});
+  for (const double softness : {1e-3, 1e-6, 1e-9}) {
+    const double tangent = softness / mass, turning = softness / inertia;
+    law.regularization << tangent, tangent, tangent, turning, turning, turning;
+    ContactProblem<double> ball = problem;
+    ball.add_constraint(0, jacobian, law);
+    ProximalSap<double> solver({.tolerance = 1e-12});
+    VectorX<double> velocity = free;
+    const auto report = solver.solve(ball, velocity);
+    CAPTURE(softness, report.residual, report.iterations, velocity.transpose());
+    CHECK(report.converged());
+    const double normal = mass * weight / (1 + softness);
+    CHECK(solver.impulse()(2) == Approx(normal).epsilon(1e-9));
+    CHECK(velocity(0) == Approx(3 - friction * normal / mass).epsilon(1e-10));
+    CHECK(velocity(4) == Approx((friction * radius - rolling) * normal / inertia).epsilon(1e-9));
+    CHECK(std::abs(velocity(2) + softness * weight / (1 + softness)) <= 1e-10);
+  }
+}
+
 TEST_CASE("proximal_sap: options are kept as given", "[solvers][example]") {
   carom::testing::check_options_kept<ProximalSap<double>>();
 }

@@ -43,6 +43,11 @@ class ConstraintList {
   [[nodiscard]] const WeightedConstraint<Scalar>& law(Index constraint) const noexcept {
     return item(constraint).law;
   }
+  /// Replaces a law by one of as many rows; it is not checked.
+  void set_law(Index constraint, const WeightedConstraint<Scalar>& law) noexcept {
+    CAROM_EXPECTS(law.set.rows == rows(constraint));
+    items_[std::size_t(constraint)].law = law;
+  }
   [[nodiscard]] int rows(Index constraint) const noexcept { return law(constraint).set.rows; }
   /// Parts of one constraint: 1 or 2.
   [[nodiscard]] int parts(Index constraint) const noexcept { return (rows(constraint) + 2) / 3; }

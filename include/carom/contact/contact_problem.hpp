@@ -80,14 +80,11 @@ class ContactProblem {
   [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                                  const Eigen::MatrixBase<VectorType>& free_velocity) const {
     const std::string item = "body " + std::to_string(body_count());
-    if (Fault entries = detail::body_fault(item, momentum_matrix, free_velocity);
-        !entries.empty()) {
-      return entries;
-    }
+    Fault entries = detail::body_fault(item, momentum_matrix, free_velocity);
+    if (!entries.empty()) return entries;
     MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
-    return factor_cholesky(lower.data(), lower.rows(), lower.rows())
-               ? Fault{}
-               : detail::indefinite_fault(item);
+    const bool definite = factor_cholesky(lower.data(), lower.rows(), lower.rows());
+    return definite ? Fault{} : detail::indefinite_fault(item);
   }
 
   /// Adds a contact of one body with the immobile world.
@@ -134,6 +131,10 @@ class ContactProblem {
     const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias(0), bias(1), bias(2)};
     const auto arrays = contact_arrays();
     for (std::size_t k = 0; k < arrays.size(); ++k) (*arrays[k])[at(contact)] = numbers[k];
+  }
+  /// Replaces the law of a constraint by one of as many rows. Real-time safe; it is not checked.
+  void set_constraint_law(Index constraint, const WeightedConstraint<Scalar>& law) noexcept {
+    constraints_.set_law(constraint, law);
   }
   /// Adds a constraint that is not a contact: (body, J, law), or (body, J, other body, its J, law).
   /// @return  index of the constraint.  See ConstraintList::add.
@@ -344,9 +345,8 @@ template <RealScalar Scalar>
 template <typename MatrixType>
 Fault ContactProblem<Scalar>::side_fault(const std::string& item, Index body,
                                          const Eigen::MatrixBase<MatrixType>& jacobian) const {
-  if (Fault index = detail::body_index_fault(item, body, body_count()); !index.empty())
-    return index;
-  return detail::jacobian_fault(item, this->body(body).size, jacobian);
+  Fault index = detail::body_index_fault(item, body, body_count());
+  return index.empty() ? detail::jacobian_fault(item, this->body(body).size, jacobian) : index;
 }
 
 template <RealScalar Scalar>

@@ -17,7 +17,7 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 struct ProximalSapOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether contacts keep their R. Constraints keep theirs always.
+  /// Whether contacts keep their R. The answer's constraints keep theirs always.
   Compliance compliance = Compliance::rigid;
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
@@ -30,8 +30,8 @@ struct ProximalSapOptions {
 /// Rigid contact and Coulomb's law exactly, by compliant convex problems in a row, on bodies.
 ///
 /// With weights R̂ the impulses γ^{k+1} solve the convex problem with R + R̂ and v̂ + R̂ γ^k, a
-/// proximal step on the dual that needs no regular W. Under Coulomb's law v̂ₙ is lowered by
-/// μ ‖uₜ‖ of the iterate before.
+/// proximal step on the dual that needs no regular W; contacts have them, and constraints with a
+/// friction cone. Under Coulomb's law v̂ₙ is lowered by Σ μ_b ‖u_b‖ of the iterate before.
 ///
 /// ```
 /// carom::ProximalSap<double> solver;
@@ -61,7 +61,8 @@ class ProximalSap {
       rows->grow(problem.impulse_count());
     }
     weights_.resize(problem.contact_count());
-    lift_.resize(problem.contact_count());
+    factors_.resize(problem.constraints().count());
+    lift_.resize(weights_.size() + factors_.size());
   }
 
   /// Solves from a first guess.
@@ -93,6 +94,7 @@ class ProximalSap {
   }
   void read(const ContactProblem<Scalar>& problem) noexcept;
   void pose(const ContactProblem<Scalar>& problem) noexcept;
+  void pose_constraint(const ContactProblem<Scalar>& problem, Index c) noexcept;
   [[nodiscard]] Scalar measure(const ContactProblem<Scalar>& problem) noexcept;
   void renew_lift(const ContactProblem<Scalar>& problem, const Scalar& share) noexcept;
 
@@ -102,7 +104,9 @@ class ProximalSap {
   Growing<VectorX<Scalar>> outer_;                  ///< v of γ
   Growing<VectorX<Scalar>> impulse_, best_, held_;  ///< γ; the best; γ^k
   Growing<VectorX<Scalar>> velocity_;               ///< u by rows
-  Sequence<Scalar> weights_, lift_;                 ///< per contact: mean of W_ii; μ ‖uₜ‖
+  Sequence<Scalar> weights_;                        ///< per contact: mean of W_ii
+  Sequence<Scalar> factors_;  ///< per constraint: Σ W_rr/Σ R_rr of a cone, else 0
+  Sequence<Scalar> lift_;     ///< of contacts, then of constraints: Σ μ_b ‖u_b‖
   Scalar mean_diagonal_ = 0, load_norm_ = 0, best_error_ = 0, proximal_ = 0;
 };
 
@@ -127,12 +131,15 @@ void ProximalSap<Scalar>::read(const ContactProblem<Scalar>& problem) noexcept {
   const ConstraintList<Scalar>& list = problem.constraints();
   for (Index c = 0; c < list.count(); ++c) {
     const WeightedConstraint<Scalar>& law = list.law(c);
-    trace += law.regularization.head(law.set.rows).sum();
+    const Scalar soft = law.regularization.head(law.set.rows).sum();
+    Scalar own(0);
     for (int side = 0; side < list.side_count(c); ++side) {
       for (int r = 0; r < law.set.rows; ++r) {
-        trace += list.whitened_jacobian(c, side, r / 3).col(r % 3).squaredNorm();
+        own += list.whitened_jacobian(c, side, r / 3).col(r % 3).squaredNorm();
       }
     }
+    trace += soft + own;
+    factors_[c] = detail::normal_row(law.set.shape) >= 0 ? own / soft : Scalar(0);
     squared += (constraint_velocity(problem, c, problem.free_velocity()) - law.bias_velocity)
                    .head(law.set.rows)
                    .squaredNorm();
@@ -152,6 +159,20 @@ void ProximalSap<Scalar>::pose(const ContactProblem<Scalar>& problem) noexcept {
     bias(2) -= lift_[i];
     work_.set_law(i, {problem.cone(i).friction, {tangent + added, normal + added}, bias});
   }
+  for (Index c = 0; c < factors_.size(); ++c) {
+    if (factors_[c] > Scalar(0)) pose_constraint(problem, c);
+  }
+}
+
+/// R̂ in proportion to R, which keeps what the cone asks of it.
+template <RealScalar Scalar>
+void ProximalSap<Scalar>::pose_constraint(const ContactProblem<Scalar>& problem, Index c) noexcept {
+  WeightedConstraint<Scalar> law = problem.constraints().law(c);
+  const RowNumbers<Scalar> added = proximal_ * factors_[c] * law.regularization;
+  law.bias_velocity += added.cwiseProduct(constraint_rows(problem, c, held_));
+  law.bias_velocity(detail::normal_row(law.set.shape)) -= lift_[weights_.size() + c];
+  law.regularization += added;
+  work_.set_constraint_law(c, law);
 }
 
 /// u and the natural map error of impulse_; keeps the best.
@@ -198,6 +219,12 @@ void ProximalSap<Scalar>::renew_lift(const ContactProblem<Scalar>& problem,
   for (Index i = 0; i < problem.contact_count(); ++i) {
     const Scalar wanted = problem.cone(i).friction * velocity_.template segment<2>(3 * i).norm();
     lift_[i] += share * (wanted - lift_[i]);
+  }
+  for (Index c = 0; c < factors_.size(); ++c) {
+    const RowNumbers<Scalar> u = constraint_rows(problem, c, velocity_);
+    const Scalar wanted = (de_saxce_velocity(problem.constraints().law(c).set, u) - u).sum();
+    Scalar& lift = lift_[weights_.size() + c];
+    lift += share * (wanted - lift);
   }
 }
 

@@ -91,12 +91,13 @@ class BulletContacts {
   /// The impulses the points remember, in their frames.
   void write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
     for (const BulletPoint& p : points_) {
-      const Vector3<double> known = memory.recall(*p.point);
-      const Vector3<double> lateral = known(0) * from_bullet(p.point->m_lateralFrictionDir1) +
-                                      known(1) * from_bullet(p.point->m_lateralFrictionDir2);
+      const auto [force, moment] = memory.recall(*p.point);
+      const Vector3<double> lateral = force(0) * from_bullet(p.point->m_lateralFrictionDir1) +
+                                      force(1) * from_bullet(p.point->m_lateralFrictionDir2);
       const Vector3<double> along = p.frame * lateral;
       if (!along.allFinite()) continue;
-      impulse.segment<3>(p.first_impulse) << along(0), along(1), known(2);
+      impulse.segment<3>(p.first_impulse) << along(0), along(1), force(2);
+      if (p.set.rows == 6) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
   }
   /// Adds a point of another law than a plain contact to a problem of positions.
@@ -127,7 +128,11 @@ class BulletContacts {
       m.m_appliedImpulseLateral1 = btScalar(kept(0));
       m.m_appliedImpulseLateral2 = btScalar(kept(1));
       m.m_appliedImpulse = btScalar(kept(2));
-      memory.keep(m, kept);
+      Vector3<double> moment = Vector3<double>::Zero();
+      if (p.set.rows == 6) {
+        moment = p.frame.transpose() * impulse.segment<3>(p.first_impulse + 3);
+      }
+      memory.keep(m, {kept, moment});
     }
   }
 

@@ -10,8 +10,14 @@
 
 namespace carom::inline CAROM_ABI::detail {
 
-/// The impulses of one step's points before they were rounded to Bullet's numbers. At rest the
-/// rounding is all that keeps them from being the next step's answer.
+/// What a point did in a step.
+struct PointImpulse {
+  Vector3<double> force;   ///< along the point's two lateral directions and its normal [N·s]
+  Vector3<double> moment;  ///< against rolling and spinning, in the world's axes [N·m·s]
+};
+
+/// The impulses of one step's points as they were before Bullet's numbers took them, which round,
+/// and have no room for moments. At rest they are the next step's answer.
 class BulletMemory {
  public:
   /// What was kept since the last call is what the step knows.
@@ -24,26 +30,29 @@ class BulletMemory {
     known_.clear();
     kept_.clear();
   }
-  /// @param impulse  along the point's two lateral directions and its normal, as rounded there.
-  void keep(const btManifoldPoint& point, const Vector3<double>& impulse) {
+  /// @param impulse  its force as rounded in the point.
+  void keep(const btManifoldPoint& point, const PointImpulse& impulse) {
     kept_.push_back({&point, impulse});
   }
-  /// @return  what the point has, or more digits of it: kept for a point at this address and of the
-  ///          same rounded numbers. Another point than the one kept makes another guess, no more.
-  [[nodiscard]] Vector3<double> recall(const btManifoldPoint& point) const {
-    Vector3<double> rounded(double(point.m_appliedImpulseLateral1),
-                            double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse));
+  /// @return  what the point has, or more digits and the moment of it: kept for a point at this
+  ///          address and of the same rounded numbers. Another point than the one kept makes
+  ///          another guess, no more.
+  [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
+    const PointImpulse rounded{
+        {double(point.m_appliedImpulseLateral1), double(point.m_appliedImpulseLateral2),
+         double(point.m_appliedImpulse)},
+        Vector3<double>::Zero()};
     const Kept wanted{&point, rounded};
     const auto found = std::lower_bound(known_.begin(), known_.end(), wanted, before);
     if (found == known_.end() || found->point != &point) return rounded;
-    const bool same = found->impulse.cast<btScalar>().cast<double>() == rounded;
-    return same ? found->impulse : rounded;
+    const Vector3<double> kept = found->impulse.force.cast<btScalar>().cast<double>();
+    return kept == rounded.force ? found->impulse : rounded;
   }
 
  private:
   struct Kept {
     const btManifoldPoint* point;  ///< never looked at, the manifold may be gone
-    Vector3<double> impulse;
+    PointImpulse impulse;
   };
   [[nodiscard]] static bool before(const Kept& a, const Kept& b) noexcept {
     return std::less<>()(a.point, b.point);
