@@ -649,6 +649,15 @@ TEST_CASE("bullet: what is at rest goes on from the impulses of the step before"
     ellipse.body(1).setAnisotropicFriction(triple(1, 0.6, 1),
                                            btCollisionObject::CF_ANISOTROPIC_FRICTION);
     CHECK(iterations(ellipse) <= 20);
+    World balls;  // held by moments, for which Bullet has no room
+    const btTransform slope = carom::examples::slope_frame(0.1, heading);
+    balls.add_ground(slope).setRollingFriction(1);
+    for (const double place : {0, 1, 2, 3}) {
+      balls.add_sphere(0.5, 2, slope * triple(place, 0, 0.5), {.friction = 0.7})
+          .setRollingFriction(btScalar(0.1));
+    }
+    CHECK(iterations(balls) <= 30);  // without the moments twice as many
+    CHECK(velocity(balls.body(1)).norm() <= 1e-6);
   }
 }
 
