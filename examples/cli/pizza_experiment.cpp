@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -41,25 +40,25 @@ double expected_disc_acceleration(double torque) {
   return std::max(0.0, torque - slip_torque) / disc_inertia;
 }
 
-/// The torques of the dots [N m], and what the disc does under each.
-struct Twists {
-  std::vector<double> torques;
-  std::vector<DiscMotion> motions;
-
-  Twists() {
-    for (int m = 0; m <= 45; m += 3) {
-      torques.push_back(m);
-      motions.push_back(run_disc(m));
-    }
-  }
+/// A dot: a torque [N m], and what the disc does under it.
+struct Twist {
+  double torque;
+  DiscMotion motion;
 };
 
-Panel make_friction_panel(const Twists& twists) {
+std::vector<Twist> twist_disc() {
+  std::vector<Twist> twists;
+  for (int m = 0; m <= 45; m += 3) twists.push_back({double(m), run_disc(m)});
+  return twists;
+}
+
+Panel make_friction_panel(const std::vector<Twist>& twists) {
   const std::string title = "Friction force on each foot";
   SvgPlot plot(title, {"torque [N m]", {0, 45}, {}}, {"friction force [N]", {0, 6}, {}});
   std::vector<PlotPoint> measured;
-  for (std::size_t i = 0; i < twists.torques.size(); ++i) {
-    measured.push_back({twists.torques[i], twists.motions[i].tangent / disc_time_step});
+  measured.reserve(twists.size());
+  for (const auto& [torque, motion] : twists) {
+    measured.push_back({torque, motion.tangent / disc_time_step});
   }
   plot.curve({{0, 0},
               {slip_torque, expected_disc_tangent(slip_torque) / disc_time_step},
@@ -71,13 +70,14 @@ Panel make_friction_panel(const Twists& twists) {
   return {title, {{"s1", "line", "M/(3R), then μ m g/3"}, {"s2", "dot", "computed"}}, plot.str()};
 }
 
-Panel make_spin_panel(const Twists& twists) {
+Panel make_spin_panel(const std::vector<Twist>& twists) {
   const std::string title = "Angular acceleration";
   SvgPlot plot(title, {"torque [N m]", {0, 45}, {}},
                {"angular acceleration [rad/s²]", {-0.3, 7.5}, make_ticks({0, 7.5})});
   std::vector<PlotPoint> measured;
-  for (std::size_t i = 0; i < twists.torques.size(); ++i) {
-    measured.push_back({twists.torques[i], twists.motions[i].angular_acceleration});
+  measured.reserve(twists.size());
+  for (const auto& [torque, motion] : twists) {
+    measured.push_back({torque, motion.angular_acceleration});
   }
   plot.curve({{0, 0}, {slip_torque, 0}, {45, expected_disc_acceleration(45)}}, "s1");
   plot.dots(measured, "s2");
@@ -93,7 +93,7 @@ Experiment run_pizza_experiment() {
       "The little table that keeps the lid off a pizza, here of 3 kg and 1.5 m radius: a disc on "
       "three feet, twisted by a torque <i>M</i> about its axis. Three contacts share the load, so "
       "this checks that they agree with each other, not just with their own cone.";
-  const Twists twists;
+  const std::vector<Twist> twists = twist_disc();
   experiment.panels = {make_friction_panel(twists), make_spin_panel(twists)};
   experiment.caption =
       "Friction balances the torque up to <i>μ m g R</i> = 22.07 N m; beyond it the feet "

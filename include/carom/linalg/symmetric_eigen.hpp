@@ -43,7 +43,6 @@ class SymmetricEigen {
     int power = largest > Scalar(0) ? ilogb(largest) : 0;
     if (abs(power) <= std::numeric_limits<Scalar>::max_exponent / 8) power = 0;
     scale(matrix_, -power);
-    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     const Scalar negligible = rounding * rounding * ldexp(largest, -power);
     make_tridiagonal(negligible);
     diagonalise(negligible);
@@ -57,6 +56,8 @@ class SymmetricEigen {
   [[nodiscard]] const Growing<MatrixX<Scalar>>& vectors() const noexcept { return vectors_; }
 
  private:
+  static constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+
   template <typename Numbers>
   static void scale(Numbers& numbers, int power) noexcept {
     using std::ldexp;
@@ -131,7 +132,6 @@ class SymmetricEigen {
   void diagonalise(const Scalar& negligible) noexcept {
     using std::abs;
     const Index n = matrix_.rows();
-    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
     const auto is_linked = [&](Index i) {
       return abs(off_(i)) > negligible + rounding * (abs(values_(i)) + abs(values_(i + 1)));
     };

@@ -221,6 +221,7 @@ void ProximalSap<Scalar>::renew_lift(const ContactProblem<Scalar>& problem,
     lift_[i] += share * (wanted - lift_[i]);
   }
   for (Index c = 0; c < factors_.size(); ++c) {
+    if (!(factors_[c] > Scalar(0))) continue;
     const RowNumbers<Scalar> u = constraint_rows(problem, c, velocity_);
     const Scalar wanted = (de_saxce_velocity(problem.constraints().law(c).set, u) - u).sum();
     Scalar& lift = lift_[weights_.size() + c];

@@ -38,10 +38,9 @@ class BulletMemory {
   ///          address and of the same rounded numbers. Another point than the one kept makes
   ///          another guess, no more.
   [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
-    const PointImpulse rounded{
-        {double(point.m_appliedImpulseLateral1), double(point.m_appliedImpulseLateral2),
-         double(point.m_appliedImpulse)},
-        Vector3<double>::Zero()};
+    PointImpulse rounded{{double(point.m_appliedImpulseLateral1),
+                          double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse)},
+                         Vector3<double>::Zero()};
     const Kept wanted{&point, rounded};
     const auto found = std::lower_bound(known_.begin(), known_.end(), wanted, before);
     if (found == known_.end() || found->point != &point) return rounded;
