@@ -208,6 +208,32 @@ TEST_CASE("coulomb_solver: from the impulses of the step before it takes fewer i
   CHECK(warm < cold);
 }
 
+TEST_CASE("coulomb_solver: impulses guessed wrong cost little under the convex law",
+          "[solvers][law]") {
+  VectorSource<double> source(66u);
+  for (const Compliance compliance : {Compliance::rigid, Compliance::given}) {
+    int cold = 0, wrong = 0;
+    for (int round = 0; round < 4; ++round) {
+      const auto raw = carom::testing::make_stack({.count = 10, .push = 0.3 * round});
+      const auto problem = build(raw);
+      CoulombSolver<double> solver(
+          {.law = FrictionLaw::convex, .compliance = compliance, .tolerance = 1e-10});
+      VectorX<double> velocity = problem.free_velocity(), again;
+      cold += solver.solve(problem, velocity).iterations;
+      const double size = solver.impulse().norm();
+      const VectorX<double> impulse = size * draw_matrix(source, problem.impulse_count(), 1);
+      const auto report = solver.solve_from(problem, impulse, again);
+      CAPTURE(round, int(compliance), report.iterations, report.residual);
+      CHECK(report.converged());
+      check_answer(problem, solver, again, report);
+      CHECK((again - velocity).norm() <= 1e-6 * (1 + velocity.norm()));
+      wrong += report.iterations;
+    }
+    CAPTURE(int(compliance), cold, wrong);
+    CHECK(wrong <= 2 * cold);
+  }
+}
+
 TEST_CASE("coulomb_solver: nothing to do, and guesses of any kind", "[solvers][law]") {
   CoulombSolver<double> solver;
   const ContactProblem<double> empty(0.01);

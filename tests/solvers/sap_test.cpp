@@ -13,6 +13,7 @@
 #include "carom/solvers/certificate.hpp"
 
 #include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
@@ -653,6 +654,43 @@ TEMPLATE_TEST_CASE("sap: a body at rest whose contacts press against each other 
       CHECK(certificate.residual <= 2 * report.residual_target);
     }
   }
+}
+
+TEST_CASE("sap: stiff friction takes the same steps among contacts and among constraints",
+          "[solvers][oracle]") {
+  VectorSource<double> source(20u);
+  WorstCase same("velocity");
+  int as_contacts = 0, as_constraints = 0;
+  constexpr int count = 30;
+  for (int sample = 0; sample < count; ++sample) {
+    RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6, 6, 6, 6}, .contact_count = 15});
+    carom::testing::ConstrainedProblem other;
+    other.contacts.bodies = raw.bodies;
+    for (RawContact& contact : raw.contacts) {
+      auto& [tangent, normal] = contact.law.regularization;
+      tangent *= 1e-2;
+      normal *= 1e-2;
+      carom::WeightedConstraint<double> law;
+      law.set = carom::friction_impulses(contact.law.friction);
+      law.regularization.head<3>() << tangent, tangent, normal;
+      law.bias_velocity.head<3>() = contact.law.bias_velocity;
+      other.constraints.push_back(
+          {contact.first, contact.second, contact.first_jacobian, contact.second_jacobian, law});
+    }
+    const Solved solved = solve(raw, Eigen::VectorXd::Zero(36), {.tolerance = 1e-8});
+    SapSolver<double> solver({.tolerance = 1e-8});
+    VectorX<double> velocity = VectorX<double>::Zero(36);
+    const auto report = solver.solve(build(other), velocity);
+    CAPTURE(sample, solved.report.iterations, report.iterations);
+    CHECK(solved.report.converged());
+    CHECK(report.converged());
+    same.see((velocity - solved.velocity).norm(), 1e-6 * solved.velocity.norm(), sample);
+    as_contacts += solved.report.iterations;
+    as_constraints += report.iterations;
+  }
+  same.check(count);
+  CAPTURE(as_contacts, as_constraints);
+  CHECK(std::abs(as_constraints - as_contacts) <= as_contacts / 20);
 }
 
 TEST_CASE("sap: full steps that do not shrink the residual are no round-off while it is large",

@@ -28,7 +28,7 @@ struct CoulombSolverOptions {
 /// few convex problems in a row on bodies (ProximalSap), whose steps are cheap and safe; once these
 /// are near, or gain no more, Newton's method on impulses (ContactNewton) takes over the impulses
 /// and ends at machine accuracy. With a first guess of the impulses, as the step before gives one,
-/// it begins at once.
+/// it begins at once; under the convex law, whose problems in a row are few, only if that is near.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -70,7 +70,7 @@ class CoulombSolver {
   /// @param impulse   γ, impulse_count(): contacts, then constraints; impulse() of the last solve
   ///        may be it.
   /// @param velocity  v, n_v, out; nothing of it is read.
-  /// @return  as of solve(); iterations: linear systems.
+  /// @return  as of solve().
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
@@ -81,7 +81,12 @@ class CoulombSolver {
       impulse_.setZero();
       return refuse();
     }
-    return finish(problem, velocity, 0);
+    if (options_.law == FrictionLaw::coulomb) return finish(problem, velocity, 0);
+    const Scalar error = measure();
+    if (error <= start_.options().tolerance) return finish(problem, velocity, 0);
+    write_velocity(problem, impulse_, velocity);
+    if (options_.compliance == Compliance::given) return solve_on_bodies(problem, velocity);
+    return begin_on_bodies(problem, error, velocity, 0);
   }
 
   /// γ of the last solve: contacts, then constraints.
@@ -97,9 +102,7 @@ class CoulombSolver {
     if (begun.status == SolveStatus::not_finite) return refuse();
     impulse_ = on_bodies_.impulse();
     form_.write_matrix_free(problem, options_.compliance, dual_);
-    measured_.reserve(dual_);
-    static_cast<void>(measured_.start(dual_, impulse_));
-    const Scalar error = measured_.measure(dual_, options_.law);
+    const Scalar error = measure();
     if (error <= options_.tolerance) {
       write_velocity(problem, impulse_, velocity);
       return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
@@ -110,6 +113,12 @@ class CoulombSolver {
     if (error <= close) return finish(problem, velocity, begun.iterations);
     velocity = guess_;
     return begin_on_bodies(problem, error, velocity, begun.iterations);
+  }
+  /// The natural map error of the impulses at hand.
+  [[nodiscard]] Scalar measure() {
+    measured_.reserve(dual_);
+    static_cast<void>(measured_.start(dual_, impulse_));
+    return measured_.measure(dual_, options_.law);
   }
   /// ProximalSap, then Newton from its impulses if they are better than the error of those at hand.
   SolveReport<Scalar> begin_on_bodies(const ContactProblem<Scalar>& problem, const Scalar& error,

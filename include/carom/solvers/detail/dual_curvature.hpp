@@ -82,21 +82,47 @@ template <typename Scalar>
   return true;
 }
 
-/// The direction of friction after a full step, from the same linearisation, kept in the disc.
-/// @param step  change of (y1, y2) along the full step.
+/// Two rows whose trial impulse friction keeps within a disc.
 template <typename Scalar>
-[[nodiscard]] Tangent2<Scalar> predict_direction(const ContactNumbers<Scalar>& k,
+struct FrictionRows {
+  Tangent2<Scalar> y;  ///< trial impulse
+  Scalar limit;        ///< radius μ γₙ of the disc
+};
+
+template <typename Scalar>
+[[nodiscard]] FrictionRows<Scalar> friction_rows(const ContactNumbers<Scalar>& k) noexcept {
+  const TrialPlace<Scalar> place = place_trial(k);
+  Scalar normal = 0;
+  if (place.region == SettledRegion::stuck) normal = k.yn;
+  if (place.region == SettledRegion::unsettled) {
+    normal = place.drive / (k.normal + k.mu * (k.mu * k.tangent));
+  }
+  return {{k.y1, k.y2}, k.mu * normal};
+}
+
+/// The direction friction has now.
+template <typename Scalar>
+[[nodiscard]] Tangent2<Scalar> current_direction(const FrictionRows<Scalar>& rows) noexcept {
+  using std::sqrt;
+  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
+  return {rows.y.x * inverse, rows.y.y * inverse};
+}
+
+/// The direction of friction after a full step, from the same linearisation, kept in the disc.
+/// @param step  change of y along the full step.
+template <typename Scalar>
+[[nodiscard]] Tangent2<Scalar> predict_direction(const FrictionRows<Scalar>& rows,
                                                  const Tangent2<Scalar>& z,
                                                  const Tangent2<Scalar>& step) noexcept {
   using std::sqrt;
-  const TrialPlace<Scalar> place = place_trial(k);
-  const Scalar r = place.r;
-  Tangent2<Scalar> next{Scalar(0), Scalar(0)};
-  if (place.region == SettledRegion::stuck) {
-    const Scalar limit = k.mu * k.yn;
-    if (limit > Scalar(0)) next = {(k.y1 + step.x) / limit, (k.y2 + step.y) / limit};
-  } else if (place.region == SettledRegion::unsettled && r > Scalar(0)) {
-    const Scalar tx = k.y1 / r, ty = k.y2 / r;
+  if (!(rows.limit > Scalar(0))) return {Scalar(0), Scalar(0)};
+  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  Tangent2<Scalar> next;
+  if (r <= rows.limit) {
+    next = {(rows.y.x + step.x) / rows.limit, (rows.y.y + step.y) / rows.limit};
+  } else {
+    const Scalar tx = rows.y.x / r, ty = rows.y.y / r;
     const Scalar along = tx * step.x + ty * step.y;
     next = {tx + (step.x - z.x * along) / r, ty + (step.y - z.y * along) / r};
   }
@@ -106,6 +132,37 @@ template <typename Scalar>
   // A rounding inside the disc.
   const Scalar shrink = (Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared);
   return {next.x * shrink, next.y * shrink};
+}
+
+/// The rows 3p and 3p + 1 of a constraint's part p, in its scaled rows.
+/// @pre  p < direction_count().
+template <typename Scalar>
+[[nodiscard]] FrictionRows<Scalar> friction_rows(const PackedConstraint<Scalar>& constraint,
+                                                 int part, const RowNumbers<Scalar>& trial,
+                                                 const RowNumbers<Scalar>& impulse) noexcept {
+  const ImpulseSet<Scalar>& set = constraint.set;
+  const int i = 3 * part;
+  const Scalar scale = constraint.scale(i);
+  const Scalar normal = constraint.scale(2) * impulse(2) + set.shift(2);
+  return {{trial(i) + set.shift(i) / scale, trial(i + 1) + set.shift(i + 1) / scale},
+          set.friction(part) * normal / scale};
+}
+
+/// Adds what ẑ in place of t adds to the true curvature of such rows, R = 1:
+/// μ γₙ/r (t tᵀ − ½(ẑ tᵀ + t ẑᵀ)) in slide.
+template <typename Scalar>
+void add_direction_curvature(const FrictionRows<Scalar>& rows, const Tangent2<Scalar>& z, int i,
+                             SquareMatrix<Scalar, 6>& g) noexcept {
+  using std::sqrt;
+  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  if (!(rows.limit > Scalar(0) && r > rows.limit)) return;
+  const Scalar across = rows.limit / r;
+  const Scalar tx = rows.y.x / r, ty = rows.y.y / r;
+  g(i, i) += across * tx * (tx - z.x);
+  g(i + 1, i + 1) += across * ty * (ty - z.y);
+  const Scalar cross = across * (tx * ty - (z.x * ty + z.y * tx) / 2);
+  g(i, i + 1) += cross;
+  g(i + 1, i) += cross;
 }
 
 }  // namespace detail

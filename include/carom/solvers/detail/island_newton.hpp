@@ -70,7 +70,11 @@ class IslandNewton {
         edge, block, [this](Index contact, auto& g) { return curvature(contact, g); }, targets);
     for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
       const PackedConstraint<Scalar>& constraint = packed.constraint(c);
-      const auto g = constraint.curvature(state_.rows_of(constraint, Memory::trial));
+      auto g = constraint.curvature(state_.rows_of(constraint, Memory::trial));
+      for (int part = 0; part < constraint.direction_count(); ++part) {
+        add_direction_curvature(rows_of(constraint, part), dual(constraint.place + part), 3 * part,
+                                g);
+      }
       add_constraint_curvature(edge, block, constraint, g, targets);
     }
   }
@@ -109,6 +113,14 @@ class IslandNewton {
   [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
     return {memory_.dual(0)[k], memory_.dual(1)[k]};
   }
+  [[nodiscard]] FrictionRows<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+                                             int part) const noexcept {
+    return friction_rows(constraint, part, state_.rows_of(constraint, Memory::trial),
+                         state_.rows_of(constraint, Memory::impulse));
+  }
+  /// Sets the dual of all rows with a direction: find(rows, place).
+  template <typename Find>
+  void write_directions(Find&& find) const noexcept;
   void start_directions() noexcept;
   void step_directions() noexcept;
   void write_steps() noexcept;
@@ -137,30 +149,42 @@ void IslandNewton<Scalar>::start_from_best() noexcept {
   state_.evaluate();
 }
 
+template <RealScalar Scalar>
+template <typename Find>
+void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
+  const PackedIsland& island = state_.island();
+  const auto write = [&](const FrictionRows<Scalar>& rows, Index k) {
+    const Tangent2<Scalar> direction = find(rows, k);
+    memory_.dual(0)[k] = direction.x;
+    memory_.dual(1)[k] = direction.y;
+  };
+  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+    const PackedEdge& edge = state_.packed().edge(e);
+    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+      write(friction_rows(numbers(k)), k);
+    }
+    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
+      const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
+      for (int part = 0; part < constraint.direction_count(); ++part) {
+        write(rows_of(constraint, part), constraint.place + part);
+      }
+    }
+  }
+}
+
 /// The directions friction has now: the first step is Newton's own.
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_directions() noexcept {
-  using std::sqrt;
-  const PackedIsland& island = state_.island();
-  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
-    const ContactNumbers<Scalar> contact = numbers(k);
-    const Scalar r = sqrt(contact.y1 * contact.y1 + contact.y2 * contact.y2);
-    const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
-    memory_.dual(0)[k] = contact.y1 * inverse;
-    memory_.dual(1)[k] = contact.y2 * inverse;
-  }
+  write_directions([](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
 }
 
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::step_directions() noexcept {
-  const PackedIsland& island = state_.island();
-  for (Index k = island.first_contact; k < island.first_contact + island.true_count; ++k) {
-    const Tangent2<Scalar> step{memory_.contact(Memory::trial_step, 0)[k],
-                                memory_.contact(Memory::trial_step, 1)[k]};
-    const Tangent2<Scalar> next = predict_direction(numbers(k), dual(k), step);
-    memory_.dual(0)[k] = next.x;
-    memory_.dual(1)[k] = next.y;
-  }
+  write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
+    return predict_direction(
+        rows, dual(k),
+        {memory_.contact(Memory::trial_step, 0)[k], memory_.contact(Memory::trial_step, 1)[k]});
+  });
 }
 
 /// What the direction does to contact velocities and trial impulses.

@@ -51,6 +51,19 @@ struct PackedConstraint {
     for (int i = 0; i < set.rows; ++i) impulse(i) = nearest(i) / scale(i);
     return impulse;
   }
+  /// How many of its parts begin with two rows of equal weight whose norm the cone bounds: each has
+  /// a direction of friction.
+  [[nodiscard]] int direction_count() const noexcept {
+    switch (set.shape) {
+      case ImpulseShape::friction:
+      case ImpulseShape::torsional:
+        return 1;
+      case ImpulseShape::rolling:
+        return 2;
+      default:
+        return 0;
+    }
+  }
   /// D⁻¹ G D⁻¹, no larger than the identity.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
     return scale_curvature(impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
