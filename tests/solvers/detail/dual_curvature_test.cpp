@@ -24,7 +24,7 @@ namespace {
 
 template <typename Scalar>
 Tangent2<Scalar> draw_direction(VectorSource<Scalar>& source) {
-  const Scalar angle = 7 * source.unit(), size = source.pick({0, 0.3, 0.9, 1});
+  const Scalar angle = 7 * Scalar(source.unit()), size = source.pick({0, 0.3, 0.9, 1});
   return {size * std::cos(angle), size * std::sin(angle)};
 }
 
@@ -46,7 +46,7 @@ void for_each_sample(int count, const Visit& visit) {
     const PackedConstraint<Scalar> constraint(law, 0, 0);
     RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
     for (int i = 0; i < law.set.rows; ++i) {
-      trial(i) = source.pick({0, 1, 1, 1}) * (2 * source.unit() - Scalar(i == 2 ? 0.5 : 1));
+      trial(i) = source.pick({0, 1, 1, 1}) * (2 * Scalar(source.unit()) - Scalar(i == 2 ? 0.5 : 1));
     }
     visit(constraint, trial, source);
   }
