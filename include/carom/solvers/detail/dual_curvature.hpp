@@ -20,6 +20,11 @@ struct ContactNumbers {
 template <typename Scalar>
 struct Tangent2 {
   Scalar x, y;
+
+  [[nodiscard]] Scalar norm() const noexcept {
+    using std::sqrt;
+    return sqrt(x * x + y * y);
+  }
 };
 
 /// The regions in which G is the same wherever the trial impulse is.
@@ -103,8 +108,7 @@ template <typename Scalar>
 /// The direction friction has now.
 template <typename Scalar>
 [[nodiscard]] Tangent2<Scalar> current_direction(const FrictionRows<Scalar>& rows) noexcept {
-  using std::sqrt;
-  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  const Scalar r = rows.y.norm();
   const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
   return {rows.y.x * inverse, rows.y.y * inverse};
 }
@@ -117,7 +121,7 @@ template <typename Scalar>
                                                  const Tangent2<Scalar>& step) noexcept {
   using std::sqrt;
   if (!(rows.limit > Scalar(0))) return {Scalar(0), Scalar(0)};
-  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  const Scalar r = rows.y.norm();
   Tangent2<Scalar> next;
   if (r <= rows.limit) {
     next = {(rows.y.x + step.x) / rows.limit, (rows.y.y + step.y) / rows.limit};
@@ -153,14 +157,13 @@ template <typename Scalar>
 template <typename Scalar>
 void add_direction_curvature(const FrictionRows<Scalar>& rows, const Tangent2<Scalar>& z, int i,
                              SquareMatrix<Scalar, 6>& g) noexcept {
-  using std::sqrt;
-  const Scalar r = sqrt(rows.y.x * rows.y.x + rows.y.y * rows.y.y);
+  const Scalar r = rows.y.norm();
   if (!(rows.limit > Scalar(0) && r > rows.limit)) return;
   const Scalar across = rows.limit / r;
-  const Scalar tx = rows.y.x / r, ty = rows.y.y / r;
-  g(i, i) += across * tx * (tx - z.x);
-  g(i + 1, i + 1) += across * ty * (ty - z.y);
-  const Scalar cross = across * (tx * ty - (z.x * ty + z.y * tx) / 2);
+  const Tangent2<Scalar> t = current_direction(rows);
+  g(i, i) += across * t.x * (t.x - z.x);
+  g(i + 1, i + 1) += across * t.y * (t.y - z.y);
+  const Scalar cross = across * (t.x * t.y - (z.x * t.y + z.y * t.x) / 2);
   g(i, i + 1) += cross;
   g(i + 1, i) += cross;
 }
