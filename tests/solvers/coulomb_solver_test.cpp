@@ -13,6 +13,7 @@
 #include "support/constrained_problem.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
+#include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 namespace coulomb_solver_test {
@@ -213,8 +214,8 @@ TEST_CASE("coulomb_solver: impulses guessed wrong cost little under the convex l
   VectorSource<double> source(66u);
   for (const Compliance compliance : {Compliance::rigid, Compliance::given}) {
     int cold = 0, wrong = 0;
-    for (int round = 0; round < 4; ++round) {
-      const auto raw = carom::testing::make_stack({.count = 10, .push = 0.3 * round});
+    for (int round = 0; round < carom::testing::sweep(2, 4); ++round) {
+      const auto raw = carom::testing::make_stack({.count = 10, .push = 0.4 * round});
       const auto problem = build(raw);
       CoulombSolver<double> solver(
           {.law = FrictionLaw::convex, .compliance = compliance, .tolerance = 1e-10});
