@@ -29,7 +29,7 @@ namespace carom::inline CAROM_ABI {
   prefix class DelassusIslands<Scalar>;                                                      \
   prefix class DelassusProblem<Scalar>;                                                      \
   prefix bool factor_cholesky<Scalar>(Scalar*, Index, Index) noexcept;                       \
-  prefix void solve_lower<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept;            \
+  prefix void solve_lower<Scalar>(const Scalar*, Index, Index, Scalar*, Index) noexcept;     \
   prefix void solve_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept; \
   prefix void multiply_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept
 

@@ -188,6 +188,31 @@ TEMPLATE_TEST_CASE("cholesky: triangular solves and products agree with dense al
   product.check(matrix_count);
 }
 
+TEMPLATE_TEST_CASE("cholesky: right sides solved together are solved one by one", "[linalg][law]",
+                   float, double) {
+  WorstCase same("L X = B"), untouched("nothing beyond them is written");
+  for_each_size<TestType>([&](const MatrixX<TestType>& a, Index padding, auto& source) {
+    const Index size = a.rows();
+    Strided<TestType> kept(a, padding);
+    if (!carom::factor_cholesky(kept.data(), kept.size, kept.stride)) return;
+    for (const Index count : {0, 1, 2, 3, 4, 8}) {
+      MatrixX<TestType> together(size, count + 1);
+      for (Index i = 0; i < together.size(); ++i) together(i) = source.entry(4);
+      MatrixX<TestType> alone = together;
+      carom::solve_lower(kept.data(), size, kept.stride, together.data(), count);
+      for (Index c = 0; c < count; ++c) {
+        carom::solve_lower(kept.data(), size, kept.stride, alone.col(c).data());
+        const TestType error = (together.col(c) - alone.col(c)).norm();
+        same.see(double(error), double(rounding(int(size) + 2, alone.col(c).norm())), double(size),
+                 double(count), double(c));
+      }
+      untouched.see_holds(together.col(count) == alone.col(count), double(size), double(count));
+    }
+  });
+  same.check(18 * matrix_count);
+  untouched.check(6 * matrix_count);
+}
+
 TEST_CASE("cholesky: one exact factorisation", "[linalg][example]") {
   // L = [2 0 0; -1 3 0; 4 5 1]
   double a[] = {4, -2, 8, 0, 10, 11, 0, 0, 42};

@@ -239,12 +239,14 @@ class ConstraintList {
     jacobian_.resize(start + std::size_t(width * size), Scalar(0));
     whitened_jacobian_.resize(jacobian_.size(), Scalar(0));
     const auto factor = bodies.momentum_factor(body);
+    Scalar* const given = jacobian_.data() + start;
+    Scalar* const whitened = whitened_jacobian_.data() + start;
     for (Index row = 0; row < rows; ++row) {
-      Scalar* const given = jacobian_.data() + start + row * size;
-      Scalar* const whitened = whitened_jacobian_.data() + start + row * size;
-      for (Index k = 0; k < size; ++k) given[k] = whitened[k] = jacobian(row, k);
-      solve_lower(factor.data(), size, size, whitened);
+      for (Index k = 0; k < size; ++k) {
+        given[row * size + k] = whitened[row * size + k] = jacobian(row, k);
+      }
     }
+    solve_lower(factor.data(), size, size, whitened, rows);
   }
 
   std::vector<Item> items_;

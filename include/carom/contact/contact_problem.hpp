@@ -391,10 +391,8 @@ void ContactProblem<Scalar>::append_side(int side, Index body,
   using Block = Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
   Block(jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
   Block(whitened_jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
-  for (Index row = 0; row < 3; ++row) {
-    solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
-                whitened_jacobian_.data() + start + at(row * b.range.size));
-  }
+  solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
+              whitened_jacobian_.data() + start, 3);
 }
 
 }  // namespace carom::inline CAROM_ABI

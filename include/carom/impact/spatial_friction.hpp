@@ -32,7 +32,7 @@ template <RealScalar Scalar>
   SquareMatrix<Scalar, 3> lower = w;  // W = L Lᵀ, z = Lᵀ P
   static_cast<void>(factor_cholesky(lower.data(), 3, 3));
   SquareMatrix<Scalar, 3> inverse = SquareMatrix<Scalar, 3>::Identity();  // L⁻¹
-  for (int k = 0; k < 3; ++k) solve_lower(lower.data(), 3, 3, inverse.col(k).data());
+  solve_lower(lower.data(), 3, 3, inverse.data(), 3);
   const Vector3<Scalar> sides(Scalar(1), Scalar(1), Scalar(-1));
   const SquareMatrix<Scalar, 3> form =
       inverse * sides.asDiagonal() * inverse.transpose();                   // zᵀ form z ≤ 0

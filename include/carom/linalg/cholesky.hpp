@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -80,6 +81,50 @@ template <RealScalar Scalar>
   return true;
 }
 
+/// Subtracts from rows [row, row + Lanes) of the right sides what the unknowns of the panel at
+/// `first` contribute.
+template <RealScalar Scalar, int Lanes, int Count>
+void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, Index first,
+                    Index row) noexcept {
+  using Rows = Eigen::Array<Scalar, Lanes, 1>;
+  Rows left[std::size_t(cholesky_panel)];
+  for (Index c = 0; c < cholesky_panel; ++c) {
+    left[c] = Eigen::Map<const Rows>(lower + (first + c) * stride + row);
+  }
+  for (int k = 0; k < Count; ++k, x += size) {
+    Rows sum = Eigen::Map<const Rows>(x + row);
+    for (Index c = 0; c < cholesky_panel; ++c) sum -= left[c] * x[first + c];
+    Eigen::Map<Rows>(x + row) = sum;
+  }
+}
+
+/// Solves L X = B for `Count` right sides, which share every load of L.
+template <RealScalar Scalar, int Count>
+void solve_lower_together(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index first = 0; first < size; first += cholesky_panel) {
+    const Index end = (std::min)(first + cholesky_panel, size);
+    for (Index c = first; c < end; ++c) {
+      const Scalar* const column = lower + c * stride;
+      const Scalar inverse = Scalar(1) / column[c];
+      for (int k = 0; k < Count; ++k) {
+        Scalar* const side = x + k * size;
+        side[c] *= inverse;
+        for (Index r = c + 1; r < end; ++r) side[r] -= side[c] * column[r];
+      }
+    }
+    Index row = end;
+    for (; row + 8 <= size; row += 8) {
+      subtract_panel<Scalar, 8, Count>(lower, size, stride, x, first, row);
+    }
+    for (; row + 4 <= size; row += 4) {
+      subtract_panel<Scalar, 4, Count>(lower, size, stride, x, first, row);
+    }
+    for (; row < size; ++row) {
+      subtract_panel<Scalar, 1, Count>(lower, size, stride, x, first, row);
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Cholesky factorisation in place: A = L Lᵀ, L in the lower triangle.
@@ -104,17 +149,18 @@ template <RealScalar Scalar>
   return true;
 }
 
-/// Solves L x = b in place, L the lower triangle of a column-major matrix.
-/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds.
+/// Solves L X = B in place, L the lower triangle of a column-major matrix.
+///
+/// @param x      `count` right sides of `size` numbers, one behind the other.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds for each right side.
 template <RealScalar Scalar>
-void solve_lower(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
-  for (Index c = 0; c < size; ++c) {
-    const Scalar* const column = lower + c * stride;
-    const Scalar value = x[c] / column[c];
-    x[c] = value;
-    const Index rest = size - c - 1;
-    Eigen::Map<VectorX<Scalar>>(x + c + 1, rest) -=
-        value * Eigen::Map<const VectorX<Scalar>>(column + c + 1, rest);
+void solve_lower(const Scalar* lower, Index size, Index stride, Scalar* x,
+                 Index count = 1) noexcept {
+  for (; count >= 3; count -= 3, x += 3 * size) {
+    detail::solve_lower_together<Scalar, 3>(lower, size, stride, x);
+  }
+  for (; count >= 1; --count, x += size) {
+    detail::solve_lower_together<Scalar, 1>(lower, size, stride, x);
   }
 }
 

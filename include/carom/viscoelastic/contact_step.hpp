@@ -153,7 +153,7 @@ class ContactStep {
     factor_ = data.mass_matrix;
     if (!factor_cholesky(factor_.data(), k, k)) return report;
     whitened_ = data.jacobian.transpose();
-    for (Index c = 0; c < n; ++c) solve_lower(factor_.data(), k, k, whitened_.data() + c * k);
+    solve_lower(factor_.data(), k, k, whitened_.data(), n);
     stretch_ = data.points - data.anchors;
     rate_.noalias() = data.jacobian * data.velocity;
     acceleration_ = data.drift;

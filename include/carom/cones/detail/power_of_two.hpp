@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <limits>
 
 #include "carom/core/scalar.hpp"
 
@@ -31,10 +32,16 @@ template <typename Scalar>
   }
 }
 
-/// Every entry of x · 2^exponent.
+/// Every entry of x · 2^exponent, exactly unless it is subnormal.
 template <RealScalar Scalar, int Size>
 [[nodiscard]] CAROM_DEVICE Vector<Scalar, Size> shifted(const Vector<Scalar, Size>& x,
                                                         int exponent) noexcept {
+  if constexpr (std::floating_point<Scalar>) {
+    using Limits = std::numeric_limits<Scalar>;
+    if (exponent >= Limits::min_exponent && exponent < Limits::max_exponent) {
+      return x * shifted(Scalar(1), exponent);  // the power is a normal number
+    }
+  }
   Vector<Scalar, Size> result;
   for (Index i = 0; i < Size; ++i) result(i) = shifted(x(i), exponent);
   return result;

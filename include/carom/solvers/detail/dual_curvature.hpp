@@ -94,17 +94,6 @@ struct FrictionRows {
   Scalar limit;        ///< radius μ γₙ of the disc
 };
 
-template <typename Scalar>
-[[nodiscard]] FrictionRows<Scalar> friction_rows(const ContactNumbers<Scalar>& k) noexcept {
-  const TrialPlace<Scalar> place = place_trial(k);
-  Scalar normal = 0;
-  if (place.region == SettledRegion::stuck) normal = k.yn;
-  if (place.region == SettledRegion::unsettled) {
-    normal = place.drive / (k.normal + k.mu * (k.mu * k.tangent));
-  }
-  return {{k.y1, k.y2}, k.mu * normal};
-}
-
 /// The direction friction has now.
 template <typename Scalar>
 [[nodiscard]] Tangent2<Scalar> current_direction(const FrictionRows<Scalar>& rows) noexcept {

@@ -181,25 +181,6 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   }
 }
 
-/// target += rows G columnsᵀ of three rows of a constraint on one side and three on another.
-template <typename Scalar>
-void add_part_curvature(const Columns<Scalar>& target, const Scalar* rows, int row_size,
-                        const Scalar* columns, int column_size,
-                        const SquareMatrix<Scalar, 3>& g) noexcept {
-  const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
-  for (Index c = 0; c < column_size; ++c) {
-    const Scalar* const at = columns + c;
-    const Vector3<Scalar> curved =
-        g * Vector3<Scalar>(at[0], at[column_stride], at[2 * column_stride]);
-    if (curved.isZero(Scalar(0))) continue;
-    Scalar* const column = target.data + c * target.stride;
-    for (Index r = 0; r < row_size; ++r) {
-      column[r] += rows[r] * curved.x() + rows[r + row_stride] * curved.y() +
-                   rows[r + 2 * row_stride] * curved.z();
-    }
-  }
-}
-
 /// Adds a constraint's curvature to a matrix of blocks.
 /// @param block  Ĵᵀ of the edge's first contact.
 /// @param g      scaled G, zero beyond the rows.
@@ -213,16 +194,19 @@ void add_constraint_curvature(const PackedEdge& edge, const Scalar* block,
   const Scalar* const first = block + (constraint.place - edge.first_contact) * width;
   for (int i = 0; i < constraint.parts; ++i) {
     for (int j = 0; j < constraint.parts; ++j) {
-      const SquareMatrix<Scalar, 3> part = g.template block<3, 3>(3 * i, 3 * j);
+      const SquareMatrix<Scalar, 3> p = g.template block<3, 3>(3 * i, 3 * j);
+      if (p.isZero(Scalar(0))) continue;
+      const General3<Scalar> part{p(0, 0), p(0, 1), p(0, 2), p(1, 0), p(1, 1),
+                                  p(1, 2), p(2, 0), p(2, 1), p(2, 2)};
       const Scalar* const low_i = first + i * width;
       const Scalar* const low_j = first + j * width;
       const bool all = targets[0].data != nullptr;
-      if (all) add_part_curvature(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
+      if (all) add_curvature_block(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
       if (edge.high_slot < 0) continue;
       const Scalar* const high_i = low_i + low_width;
       const Scalar* const high_j = low_j + low_width;
-      if (all) add_part_curvature(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
-      add_part_curvature(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
+      if (all) add_curvature_block(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
+      add_curvature_block(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
     }
   }
 }

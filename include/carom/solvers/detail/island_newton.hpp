@@ -113,6 +113,11 @@ class IslandNewton {
   [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
     return {memory_.dual(0)[k], memory_.dual(1)[k]};
   }
+  [[nodiscard]] FrictionRows<Scalar> rows_of(Index k) const noexcept {
+    const Scalar limit =
+        state_.packed().parameter(Packed::friction)[k] * memory_.contact(Memory::impulse, 2)[k];
+    return {{memory_.contact(Memory::trial, 0)[k], memory_.contact(Memory::trial, 1)[k]}, limit};
+  }
   [[nodiscard]] FrictionRows<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
                                              int part) const noexcept {
     return friction_rows(constraint, part, state_.rows_of(constraint, Memory::trial),
@@ -161,7 +166,7 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = state_.packed().edge(e);
     for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
-      write(friction_rows(numbers(k)), k);
+      write(rows_of(k), k);
     }
     for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
       const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
