@@ -96,13 +96,18 @@ class EdgeCurvature {
   }
   template <typename Matrix3>
   void add(const Scalar* block, const Matrix3& g) noexcept {
-    const CurvedRows<Scalar> low(block, row_lanes, g);
-    for (int c = 0; c < Size; ++c) low_[std::size_t(c)] += low.times(block + c, row_lanes);
+    add(block, block, g);
+  }
+  /// The same with the rows of two parts of one constraint.
+  template <typename Matrix3>
+  void add(const Scalar* rows, const Scalar* columns, const Matrix3& g) noexcept {
+    const CurvedRows<Scalar> low(rows, row_lanes, g);
+    for (int c = 0; c < Size; ++c) low_[std::size_t(c)] += low.times(columns + c, row_lanes);
     if (!two_sided_) return;
-    const Scalar* const other = block + 3 * row_lanes;
-    const CurvedRows<Scalar> high(other, row_lanes, g);
+    const Scalar* const other = columns + 3 * row_lanes;
+    const CurvedRows<Scalar> high(rows + 3 * row_lanes, row_lanes, g);
     for (int c = 0; c < Size; ++c) {
-      cross_[std::size_t(c)] += high.times(block + c, row_lanes);
+      cross_[std::size_t(c)] += high.times(columns + c, row_lanes);
       high_[std::size_t(c)] += high.times(other + c, row_lanes);
     }
   }

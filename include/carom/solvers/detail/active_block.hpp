@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/block_lu.hpp"
+#include "carom/solvers/detail/path_block.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// Softness of what is held, relative to the block's inverse mass: it makes a singular W harmless
+/// and costs a Newton step as much of its accuracy. In hyperstatic contact it takes the change of
+/// least norm.
+template <RealScalar Scalar>
+[[nodiscard]] inline Scalar held_softness() noexcept {
+  using std::sqrt;
+  return Scalar(1e-1) * sqrt(std::numeric_limits<Scalar>::epsilon());
+}
+
+/// Newton's step on the law itself, of one block with a trial impulse y = γ − ρ u: open, stuck or
+/// sliding as y says, du = du_w + R dγ.
+///
+/// A triple is solved in the frame of its friction, anything else by a dense system of its rows.
+template <RealScalar Scalar>
+class ActiveBlock {
+ public:
+  using Block = BlockRows<Scalar>;
+  using Numbers = PartNumbers<Scalar>;
+  using Response = BlockResponse<Scalar>;
+
+  /// Writes N and h for the impulse γ with velocity u.
+  /// @return  whether the block holds anything: N is not zero.
+  static bool write(const Block& block, FrictionLaw law, const Numbers& impulse,
+                    const Numbers& velocity, Response& response) noexcept {
+    if (!block.triple) return write_general(block, law, impulse, velocity, response);
+    return law == FrictionLaw::coulomb ? write_coulomb(block, impulse, velocity, response)
+                                       : write_convex(block, impulse, velocity, response);
+  }
+
+  /// The impulse brought into its set: the normal pushes, friction keeps to what it allows.
+  static Numbers clip(const Block& block, const Numbers& impulse) noexcept {
+    if (!block.triple) return from_rows(block, coulomb_impulse(block.set, to_rows(block, impulse)));
+    using std::sqrt;
+    Numbers result = Numbers::Zero();
+    const Scalar normal = impulse(2) + block.shift(2);
+    const Scalar x = impulse(0) + block.shift(0), y = impulse(1) + block.shift(1);
+    if (normal > Scalar(0)) {
+      const Scalar bound = block.discs[0].friction[0] * normal, length = sqrt(x * x + y * y);
+      const Scalar share = length > bound ? bound / length : Scalar(1);
+      result.template head<3>() << share * x, share * y, normal;
+    }
+    return result - block.shift;
+  }
+
+  /// Rows of a block out of its places, and back.
+  [[nodiscard]] static RowNumbers<Scalar> to_rows(const Block& block,
+                                                  const Numbers& parts) noexcept {
+    if (block.set.shape != ImpulseShape::planar) return parts;
+    RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
+    rows(0) = parts(0);
+    rows(1) = parts(2);
+    return rows;
+  }
+  [[nodiscard]] static Numbers from_rows(const Block& block,
+                                         const RowNumbers<Scalar>& rows) noexcept {
+    if (block.set.shape != ImpulseShape::planar) return rows;
+    Numbers parts = Numbers::Zero();
+    parts(0) = rows(0);
+    parts(2) = rows(1);
+    return parts;
+  }
+
+ private:
+  /// Nothing is held: the impulse goes.
+  static bool open(const Block& block, const Numbers& impulse, Response& response) noexcept {
+    response.offset = -(impulse + block.shift);
+    return false;
+  }
+
+  static bool write_coulomb(const Block& block, const Numbers& impulse, const Numbers& velocity,
+                            Response& response) noexcept {
+    using std::sqrt;
+    response.gain.setZero();
+    response.offset.setZero();
+    const Scalar& mu = block.discs[0].friction[0];
+    const Scalar& w = block.inverse_mass;
+    const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
+    if (!(reach > Scalar(0))) return open(block, impulse, response);
+    const Scalar soft = held_softness<Scalar>() * w;
+    const Scalar held = Scalar(1) / (block.regularization(2) + soft);
+    response.gain(2, 2) = held;
+    response.offset(2) = -held * velocity(2);
+    const Scalar x[2] = {impulse(0) + block.shift(0), impulse(1) + block.shift(1)};
+    const Scalar y[2] = {x[0] - velocity(0) / w, x[1] - velocity(1) / w};
+    const Scalar length = sqrt(y[0] * y[0] + y[1] * y[1]), bound = mu * reach;
+    if (length <= bound) {
+      for (int k = 0; k < 2; ++k) {
+        const Scalar stuck = Scalar(1) / (block.regularization(k) + soft);
+        response.gain(k, k) = stuck;
+        response.offset(k) = -stuck * velocity(k);
+      }
+      return true;
+    }
+    const Scalar t[2] = {y[0] / length, y[1] / length};
+    const Scalar share = bound / length;
+    const Scalar stiff = 1 - share + share * (block.regularization(0) + soft) / w;
+    const Scalar across = share / (w * stiff);
+    const Scalar along = x[0] * t[0] + x[1] * t[1];
+    const Scalar follow = mu * (1 + soft / w);
+    // Along the friction dγ_t = bound − γ_t + μ (dγₙ + ρ uₙ).
+    const Scalar pulled = bound - along + follow * response.offset(2) + mu * velocity(2) / w;
+    for (int k = 0; k < 2; ++k) {
+      response.offset(k) = t[k] * pulled - (x[k] - along * t[k]) / stiff;
+      response.gain(k, 2) = t[k] * follow * held;
+      for (int l = 0; l < 2; ++l) {
+        response.gain(k, l) = across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]);
+      }
+    }
+    return true;
+  }
+
+  /// In units of μ the cone is Lorentz's: e₊ = (1, t)/√2 is held, e₋ = (1, −t)/√2 goes, and what is
+  /// across turns.
+  static bool write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
+                           Response& response) noexcept {
+    using std::sqrt;
+    response.gain.setZero();
+    response.offset.setZero();
+    const Scalar& mu = block.discs[0].friction[0];
+    const Scalar w = block.inverse_mass * (1 + 2 * mu * mu) / 3;
+    const Scalar r[3] = {(impulse(0) + block.shift(0)) / mu, (impulse(1) + block.shift(1)) / mu,
+                         impulse(2) + block.shift(2)};
+    const Scalar z[3] = {velocity(0) * mu, velocity(1) * mu, velocity(2)};
+    const Scalar y[3] = {r[0] - z[0] / w, r[1] - z[1] / w, r[2] - z[2] / w};
+    const Scalar length = sqrt(y[0] * y[0] + y[1] * y[1]);
+    if (y[2] <= -length) return open(block, impulse, response);
+    const Scalar soft = held_softness<Scalar>() * w;
+    if (length <= y[2]) {
+      for (int k = 0; k < 3; ++k) {
+        const Scalar unit = k < 2 ? mu : Scalar(1);
+        const Scalar stuck =
+            Scalar(1) / (block.regularization(k) + soft / (unit * unit));
+        response.gain(k, k) = stuck;
+        response.offset(k) = -stuck * velocity(k);
+      }
+      return true;
+    }
+    const Scalar t[2] = {y[0] / length, y[1] / length};
+    const Scalar share = (1 + y[2] / length) / 2;
+    const Scalar tangent = mu * mu * block.regularization(0), normal = block.regularization(2);
+    const Scalar along = r[0] * t[0] + r[1] * t[1], slip = z[0] * t[0] + z[1] * t[1];
+    const Scalar held = 1 / ((normal + tangent) / 2 + soft);
+    const Scalar stiff = 1 - share + share * (tangent + soft) / w;
+    const Scalar across = share / (w * stiff);
+    const Scalar root = sqrt(Scalar(0.5));
+    const Scalar minus = -(r[2] - along) * root;
+    const Scalar plus = -held * ((z[2] + slip) * root + (normal - tangent) / 2 * minus);
+    response.offset(2) = (plus + minus) * root;
+    response.gain(2, 2) = held / 2;
+    for (int k = 0; k < 2; ++k) {
+      response.offset(k) = mu * (t[k] * (plus - minus) * root - (r[k] - along * t[k]) / stiff);
+      response.gain(k, 2) = response.gain(2, k) = mu * t[k] * held / 2;
+      for (int l = 0; l < 2; ++l) {
+        response.gain(k, l) =
+            mu * mu * (across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]) +
+                       held / 2 * t[k] * t[l]);
+      }
+    }
+    return true;
+  }
+
+  /// (I − D + D a (R + soft)) dγ = −(γ − 𝒞(y)) − D a du_w.
+  static bool write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
+                            const Numbers& velocity, Response& response) noexcept {
+    const int rows = block.set.rows;
+    const RowNumbers<Scalar> gamma = to_rows(block, impulse), u = to_rows(block, velocity);
+    const Numbers softness = block.regularization +
+                             Numbers::Constant(held_softness<Scalar>() * block.inverse_mass);
+    const RowNumbers<Scalar> soft = to_rows(block, softness);
+    RowNumbers<Scalar> mobility =
+        RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
+    RowNumbers<Scalar> answer;
+    SquareMatrix<Scalar, 6> slope;
+    if (law == FrictionLaw::coulomb || !block.is_cone()) {
+      visit_friction_blocks(block.set, [&](const auto& disc) {
+        const Scalar largest = *std::max_element(disc.friction.begin(), disc.friction.end());
+        for (int k = 0; k < disc.size; ++k) {  // in proportion to μ²
+          const Scalar part = largest > Scalar(0) ? disc.mu(k) / largest : Scalar(1);
+          mobility(disc.row(k)) *= part * part;
+        }
+      });
+      const RowNumbers<Scalar> y = gamma - mobility.cwiseProduct(u);
+      answer = coulomb_impulse(block.set, y);
+      slope = coulomb_slope(block.set, y);
+    } else {
+      const RowNumbers<Scalar> weights = RowNumbers<Scalar>::Constant(block.inverse_mass);
+      const RowNumbers<Scalar> y = gamma - mobility.cwiseProduct(u);
+      answer = nearest_impulse(block.set, weights, y);
+      slope = impulse_curvature(block.set, weights, y) * block.inverse_mass;
+    }
+    Scalar matrix[6][6];  // [column][row]
+    for (int c = 0; c < 6; ++c) {
+      for (int r = 0; r < 6; ++r) {
+        const Scalar unit = r == c ? Scalar(1) : Scalar(0);
+        matrix[c][r] = r < rows && c < rows
+                           ? unit - slope(r, c) + slope(r, c) * mobility(c) * soft(c)
+                           : unit;
+      }
+    }
+    RowNumbers<Scalar> offset = answer - gamma;
+    response.gain.setZero();
+    response.offset.setZero();
+    if (!invert_corner<6>(matrix)) return false;
+    SquareMatrix<Scalar, 6> inverse;
+    for (int c = 0; c < 6; ++c) {
+      for (int r = 0; r < 6; ++r) inverse(r, c) = matrix[c][r];
+    }
+    for (int r = rows; r < 6; ++r) offset(r) = 0;
+    // D a (u + du_w + (R + soft) dγ): u is in y already.
+    const RowNumbers<Scalar> moved = inverse * offset;
+    SquareMatrix<Scalar, 6> gain = inverse * slope * mobility.asDiagonal();
+    const bool planar = block.set.shape == ImpulseShape::planar;
+    const auto place = [&](int r) { return planar ? 2 * r : r; };
+    for (int c = 0; c < rows; ++c) {
+      for (int r = 0; r < rows; ++r) {
+        response.gain(place(r), place(c)) =
+            law == FrictionLaw::convex || !block.is_cone() ? (gain(r, c) + gain(c, r)) / 2
+                                                           : gain(r, c);
+      }
+      response.offset(place(c)) = moved(c);
+    }
+    return true;
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI::detail
