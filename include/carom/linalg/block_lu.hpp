@@ -41,6 +41,50 @@ template <int Width, typename Scalar>
   return true;
 }
 
+/// L U factors of a Width × Width pivot block with rows exchanged, unit diagonal of L left out and
+/// the diagonal of U inverted. Solving with the factors keeps the block's stiff directions accurate
+/// where its inverse, multiplied, would not.
+template <int Width, typename Scalar>
+struct PivotBlock {
+  Scalar entries[std::size_t(Width)][std::size_t(Width)];  ///< [column][row]
+  int exchanges[std::size_t(Width)];
+
+  /// Factors in place. False when a pivot is zero or not a number.
+  [[nodiscard]] bool factor() noexcept {
+    using std::abs;
+    for (int k = 0; k < Width; ++k) {
+      int best = k;
+      for (int r = k + 1; r < Width; ++r) {
+        if (abs(entries[k][r]) > abs(entries[k][best])) best = r;
+      }
+      exchanges[k] = best;
+      for (int c = 0; best != k && c < Width; ++c) std::swap(entries[c][k], entries[c][best]);
+      const Scalar inverse = Scalar(1) / entries[k][k];
+      if (!(inverse - inverse == Scalar(0))) return false;
+      entries[k][k] = inverse;
+      for (int r = k + 1; r < Width; ++r) entries[k][r] *= inverse;
+      for (int c = k + 1; c < Width; ++c) {
+        for (int r = k + 1; r < Width; ++r) entries[c][r] -= entries[k][r] * entries[c][k];
+      }
+    }
+    return true;
+  }
+  /// x ← D⁻¹ x, of numbers or of lanes of them.
+  template <typename Number>
+  void solve(Number (&x)[std::size_t(Width)]) const noexcept {
+    for (int k = 0; k < Width; ++k) {
+      if (exchanges[k] != k) std::swap(x[k], x[exchanges[k]]);
+    }
+    for (int k = 0; k < Width; ++k) {
+      for (int r = k + 1; r < Width; ++r) x[r] -= entries[k][r] * x[k];
+    }
+    for (int k = Width - 1; k >= 0; --k) {
+      x[k] *= entries[k][k];
+      for (int r = 0; r < k; ++r) x[r] -= entries[k][r] * x[k];
+    }
+  }
+};
+
 }  // namespace detail
 
 /// Sparse LU factorisation P H Pᵀ = L U of a matrix made of blocks whose pattern, not whose values,
@@ -63,12 +107,13 @@ class BlockLu {
       half->values.resize(forest.value_count());
       half->updates.resize(forest.update_count());
     }
-    corners_.resize(panel_width * forest.unknown_count());
-    corner_start_.resize(forest.fronts().size());
+    pivots_.resize(panel_width * forest.unknown_count());
+    exchanges_.resize(forest.unknown_count());
+    pivot_start_.resize(forest.fronts().size());
     Index next = 0;
     for (Index f = 0; f < forest.fronts().size(); ++f) {
-      corner_start_[f] = int(next);
-      next += panel_width * forest.fronts()[f].own_size;
+      pivot_start_[f] = int(next);
+      next += forest.fronts()[f].own_size;
     }
   }
 
@@ -129,9 +174,20 @@ class BlockLu {
                                                              const Front& front) noexcept {
     return {half.values.data() + front.columns, front.stride};
   }
-  /// The inverse of the pivot block of the panel that begins at a column of a front.
-  [[nodiscard]] Scalar* corner(int front, Index first) noexcept {
-    return corners_.data() + corner_start_[front] + panel_width * first;
+  /// The pivot block of the panel that begins at a column of a front.
+  template <int Width>
+  void keep(const detail::PivotBlock<Width, Scalar>& pivot, int front, Index first) noexcept {
+    const Index place = pivot_start_[front] + first;
+    std::copy_n(&pivot.entries[0][0], Width * Width, pivots_.begin() + panel_width * place);
+    std::copy_n(pivot.exchanges, Width, exchanges_.begin() + place);
+  }
+  template <int Width>
+  [[nodiscard]] detail::PivotBlock<Width, Scalar> pivot(int front, Index first) const noexcept {
+    const Index place = pivot_start_[front] + first;
+    detail::PivotBlock<Width, Scalar> result;
+    std::copy_n(pivots_.begin() + panel_width * place, Width * Width, &result.entries[0][0]);
+    std::copy_n(exchanges_.begin() + place, Width, result.exchanges);
+    return result;
   }
   void gather_children(const Front& front, Half& half) noexcept;
   template <int Width>
@@ -142,8 +198,8 @@ class BlockLu {
 
   const FrontForest* forest_ = nullptr;
   Half lower_, upper_;
-  Sequence<Scalar> corners_;  ///< inverse pivot blocks, column by column
-  Sequence<int> corner_start_;
+  Sequence<Scalar> pivots_;  ///< factors of the pivot blocks, column by column
+  Sequence<int> exchanges_, pivot_start_;
 };
 
 // --- implementation ---
@@ -174,29 +230,24 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
                                                  end);
   detail::subtract_product<Width, false, Scalar>(u, known_right, left.data + first, first, begin,
                                                  end);
-  Scalar pivot[std::size_t(Width)][std::size_t(Width)];  // [column][row]
+  detail::PivotBlock<Width, Scalar> block;
   for (int c = 0; c < Width; ++c) {
     for (int r = 0; r < Width; ++r) {
-      pivot[c][r] = r >= c ? l.data[c * l.stride + first + r] : u.data[r * u.stride + first + c];
+      block.entries[c][r] =
+          r >= c ? l.data[c * l.stride + first + r] : u.data[r * u.stride + first + c];
     }
   }
-  if (!detail::invert_corner<Width>(pivot)) return false;
-  Scalar* const kept = corner(number, first);
-  for (int c = 0; c < Width; ++c) {
-    for (int r = 0; r < Width; ++r) kept[c * Width + r] = pivot[c][r];
-  }
+  if (!block.factor()) return false;
+  keep<Width>(block, number, first);
   for (int c = 0; c < Width; ++c) {  // zeros let kernels run over whole lanes
     std::fill(l.data + c * l.stride + begin, l.data + c * l.stride + first + Width, Scalar(0));
     std::fill(u.data + c * u.stride + begin, u.data + c * u.stride + first + Width, Scalar(0));
   }
   for (Index row = detail::lanes_below(first + Width); row < end; row += detail::row_lanes) {
-    detail::RowLanes<Scalar> given[std::size_t(Width)];
-    for (int c = 0; c < Width; ++c) given[c] = detail::lanes_at(u.data + c * u.stride + row);
-    for (int r = 0; r < Width; ++r) {
-      detail::RowLanes<Scalar> sum = given[0] * pivot[0][r];
-      for (int c = 1; c < Width; ++c) sum += given[c] * pivot[c][r];
-      detail::lanes_at(u.data + r * u.stride + row) = sum;
-    }
+    detail::RowLanes<Scalar> across[std::size_t(Width)];
+    for (int c = 0; c < Width; ++c) across[c] = detail::lanes_at(u.data + c * u.stride + row);
+    block.solve(across);
+    for (int c = 0; c < Width; ++c) detail::lanes_at(u.data + c * u.stride + row) = across[c];
   }
   return true;
 }
@@ -246,18 +297,16 @@ void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
   const detail::Columns<const Scalar> l = columns(lower_, front);
   const Index end = detail::lanes_above(front.own_size + front.row_size);
   static_cast<void>(detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
-    const Scalar* const inverse = corners_.data() + corner_start_[number] + panel_width * first;
-    Vector<Scalar, width.value> value = Vector<Scalar, width.value>::Zero();
-    for (int c = 0; c < width.value; ++c) {
-      for (int r = 0; r < width.value; ++r) value(r) += inverse[c * width.value + r] * x[first + c];
-    }
+    Scalar value[std::size_t(width.value)];
+    std::copy_n(x + first, width.value, value);
+    pivot<width.value>(number, first).solve(value);
     for (int c = 0; c < width.value; ++c) {
       const Scalar* const column = l.data + (first + c) * l.stride;
       for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
-        detail::lanes_at(x + row) -= value(c) * detail::lanes_at(column + row);
+        detail::lanes_at(x + row) -= value[c] * detail::lanes_at(column + row);
       }
     }
-    for (int c = 0; c < width.value; ++c) x[first + c] = value(c);
+    for (int c = 0; c < width.value; ++c) x[first + c] = value[c];
     return true;
   }));
 }

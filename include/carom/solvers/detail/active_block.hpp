@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/linalg/block_lu.hpp"
-#include "carom/solvers/detail/path_block.hpp"
+#include "carom/solvers/detail/block_rows.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -18,69 +18,57 @@ template <RealScalar Scalar>
 /// Newton's step on the law itself, of one block with a trial impulse y = γ − ρ u: open, stuck or
 /// sliding as y says, du = du_w + R dγ.
 ///
-/// A triple is solved in the frame of its friction, anything else by a dense system of its rows.
-template <RealScalar Scalar>
+/// A friction contact is solved in the frame of its friction, anything else by a dense system of
+/// its rows.
+template <RealScalar Scalar, int Parts>
 class ActiveBlock {
  public:
-  using Block = BlockRows<Scalar>;
-  using Numbers = PartNumbers<Scalar>;
-  using Response = BlockResponse<Scalar>;
+  using Block = BlockRows<Scalar, Parts>;
+  using Numbers = PartNumbers<Scalar, Parts>;
+  using Response = BlockResponse<Scalar, Parts>;
 
   /// Writes N and h for the impulse γ with velocity u.
-  /// @return  whether the block holds anything: N is not zero.
-  static bool write(const Block& block, FrictionLaw law, const Numbers& impulse,
+  static void write(const Block& block, FrictionLaw law, const Numbers& impulse,
                     const Numbers& velocity, Response& response) noexcept {
-    if (!block.triple) return write_general(block, law, impulse, velocity, response);
-    return law == FrictionLaw::coulomb ? write_coulomb(block, impulse, velocity, response)
-                                       : write_convex(block, impulse, velocity, response);
+    response.gain.setZero();
+    response.offset.setZero();
+    if constexpr (Parts == 1) {
+      if (law == FrictionLaw::coulomb) {
+        write_coulomb(block, impulse, velocity, response);
+      } else {
+        write_convex(block, impulse, velocity, response);
+      }
+    } else {
+      write_general(block, law, impulse, velocity, response);
+    }
   }
 
   /// The impulse brought into its set: the normal pushes, friction keeps to what it allows.
   static Numbers clip(const Block& block, const Numbers& impulse) noexcept {
-    if (!block.triple) return from_rows(block, coulomb_impulse(block.set, to_rows(block, impulse)));
-    using std::sqrt;
-    Numbers result = Numbers::Zero();
-    const Scalar normal = impulse(2) + block.shift(2);
-    const Scalar x = impulse(0) + block.shift(0), y = impulse(1) + block.shift(1);
-    if (normal > Scalar(0)) {
-      const Scalar bound = block.discs[0].friction[0] * normal, length = sqrt(x * x + y * y);
+    if constexpr (Parts == 2) {
+      return parts_of_rows(block,
+                           coulomb_impulse(block.impulse_set(), rows_of_parts(block, impulse)));
+    } else {
+      using std::sqrt;
+      const Numbers moved = impulse + block.shift;
+      if (!(moved(2) > Scalar(0))) return -block.shift;
+      const Scalar bound = block.disc.friction[0] * moved(2);
+      const Scalar length = sqrt(moved(0) * moved(0) + moved(1) * moved(1));
       const Scalar share = length > bound ? bound / length : Scalar(1);
-      result.template head<3>() << share * x, share * y, normal;
+      return Numbers(share * moved(0), share * moved(1), moved(2)) - block.shift;
     }
-    return result - block.shift;
-  }
-
-  /// Rows of a block out of its places, and back.
-  [[nodiscard]] static RowNumbers<Scalar> to_rows(const Block& block,
-                                                  const Numbers& parts) noexcept {
-    if (block.set.shape != ImpulseShape::planar) return parts;
-    RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
-    rows(0) = parts(0);
-    rows(1) = parts(2);
-    return rows;
-  }
-  [[nodiscard]] static Numbers from_rows(const Block& block,
-                                         const RowNumbers<Scalar>& rows) noexcept {
-    if (block.set.shape != ImpulseShape::planar) return rows;
-    Numbers parts = Numbers::Zero();
-    parts(0) = rows(0);
-    parts(2) = rows(1);
-    return parts;
   }
 
  private:
   /// Nothing is held: the impulse goes.
-  static bool open(const Block& block, const Numbers& impulse, Response& response) noexcept {
+  static void open(const Block& block, const Numbers& impulse, Response& response) noexcept {
     response.offset = -(impulse + block.shift);
-    return false;
   }
 
-  static bool write_coulomb(const Block& block, const Numbers& impulse, const Numbers& velocity,
+  static void write_coulomb(const Block& block, const Numbers& impulse, const Numbers& velocity,
                             Response& response) noexcept {
     using std::sqrt;
-    response.gain.setZero();
-    response.offset.setZero();
-    const Scalar& mu = block.discs[0].friction[0];
+    const Scalar& mu = block.disc.friction[0];
     const Scalar& w = block.inverse_mass;
     const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
     if (!(reach > Scalar(0))) return open(block, impulse, response);
@@ -97,7 +85,7 @@ class ActiveBlock {
         response.gain(k, k) = stuck;
         response.offset(k) = -stuck * velocity(k);
       }
-      return true;
+      return;
     }
     const Scalar t[2] = {y[0] / length, y[1] / length};
     const Scalar share = bound / length;
@@ -114,17 +102,14 @@ class ActiveBlock {
         response.gain(k, l) = across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]);
       }
     }
-    return true;
   }
 
   /// In units of μ the cone is Lorentz's: e₊ = (1, t)/√2 is held, e₋ = (1, −t)/√2 goes, and what is
   /// across turns.
-  static bool write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
+  static void write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
                            Response& response) noexcept {
     using std::sqrt;
-    response.gain.setZero();
-    response.offset.setZero();
-    const Scalar& mu = block.discs[0].friction[0];
+    const Scalar& mu = block.disc.friction[0];
     const Scalar w = block.inverse_mass * (1 + 2 * mu * mu) / 3;
     const Scalar r[3] = {(impulse(0) + block.shift(0)) / mu, (impulse(1) + block.shift(1)) / mu,
                          impulse(2) + block.shift(2)};
@@ -141,7 +126,7 @@ class ActiveBlock {
         response.gain(k, k) = stuck;
         response.offset(k) = -stuck * velocity(k);
       }
-      return true;
+      return;
     }
     const Scalar t[2] = {y[0] / length, y[1] / length};
     const Scalar share = (1 + y[2] / length) / 2;
@@ -164,17 +149,16 @@ class ActiveBlock {
                        held / 2 * t[k] * t[l]);
       }
     }
-    return true;
   }
 
   /// (I − D + D a (R + soft)) dγ = −(γ − 𝒞(y)) − D a du_w.
-  static bool write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
+  static void write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
                             const Numbers& velocity, Response& response) noexcept {
     const int rows = block.set.rows;
-    const RowNumbers<Scalar> gamma = to_rows(block, impulse), u = to_rows(block, velocity);
+    const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse), u = rows_of_parts(block, velocity);
     const Numbers softness = block.regularization +
                              Numbers::Constant(held_softness<Scalar>() * block.inverse_mass);
-    const RowNumbers<Scalar> soft = to_rows(block, softness);
+    const RowNumbers<Scalar> soft = rows_of_parts(block, softness);
     RowNumbers<Scalar> mobility =
         RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
     RowNumbers<Scalar> answer;
@@ -206,9 +190,7 @@ class ActiveBlock {
       }
     }
     RowNumbers<Scalar> offset = answer - gamma;
-    response.gain.setZero();
-    response.offset.setZero();
-    if (!invert_corner<6>(matrix)) return false;
+    if (!invert_corner<6>(matrix)) return;
     SquareMatrix<Scalar, 6> inverse;
     for (int c = 0; c < 6; ++c) {
       for (int r = 0; r < 6; ++r) inverse(r, c) = matrix[c][r];
@@ -217,17 +199,14 @@ class ActiveBlock {
     // D a (u + du_w + (R + soft) dγ): u is in y already.
     const RowNumbers<Scalar> moved = inverse * offset;
     SquareMatrix<Scalar, 6> gain = inverse * slope * mobility.asDiagonal();
-    const bool planar = block.set.shape == ImpulseShape::planar;
-    const auto place = [&](int r) { return planar ? 2 * r : r; };
     for (int c = 0; c < rows; ++c) {
       for (int r = 0; r < rows; ++r) {
-        response.gain(place(r), place(c)) =
+        response.gain(block.place(r), block.place(c)) =
             law == FrictionLaw::convex || !block.is_cone() ? (gain(r, c) + gain(c, r)) / 2
                                                            : gain(r, c);
       }
-      response.offset(place(c)) = moved(c);
+      response.offset(block.place(c)) = moved(c);
     }
-    return true;
   }
 };
 

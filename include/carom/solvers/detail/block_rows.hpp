@@ -1,80 +1,260 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <limits>
+
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/linalg/sequence.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
-/// Numbers of one block in parts of three, the second zero where the block has one part.
-template <RealScalar Scalar>
-using PartNumbers = Vector<Scalar, 6>;
+/// Numbers of one block in parts of three rows.
+template <RealScalar Scalar, int Parts>
+using PartNumbers = Vector<Scalar, 3 * Parts>;
 
 /// Rows of one block that its normal bounds together, ‖γ_k/μ_k‖ ≤ γₙ, by their places in parts.
-/// Those without friction are left out: their impulse is fixed.
-template <RealScalar Scalar>
+/// Rows without friction are left out: their impulse is fixed.
+template <RealScalar Scalar, int Most>
 struct FrictionDisc {
   int size = 0;
-  std::array<int, 5> places{};
-  std::array<Scalar, 5> friction{};
+  std::array<int, std::size_t(Most)> places{};
+  std::array<Scalar, std::size_t(Most)> friction{};
 };
 
-/// One block of rows, a contact or a constraint: the set of its impulses and its R, by places in
-/// parts of three rows, those that a block lacks being empty.
-///
-/// A cone is a normal with up to three discs. Anything else is rows between bounds.
-template <RealScalar Scalar>
+/// A friction contact among the blocks: three rows (t₁, t₂, n), a cone with one disc of one μ > 0.
+/// @tparam Parts  1; blocks of all other kinds are of two parts, see the specialisation.
+template <RealScalar Scalar, int Parts>
 struct BlockRows {
+  static constexpr int parts = 1;
+  static constexpr int normal = 2;
+  static constexpr int disc_count = 1;
+  static constexpr int disc_rows = 2;
+  static constexpr int most_discs = 1;
+  using Numbers = PartNumbers<Scalar, 1>;
+
   Index first_part = 0;  ///< among the parts of all blocks
+  FrictionDisc<Scalar, 2> disc;
+  Numbers shift = Numbers::Zero();
+  Numbers regularization = Numbers::Zero();  ///< R [1/kg], ≥ 0
+  Scalar inverse_mass = 0;  ///< w, mean diagonal of the block's own W + R [1/kg]
+
+  [[nodiscard]] static constexpr int size() noexcept { return 3; }
+  [[nodiscard]] static constexpr bool is_cone() noexcept { return true; }
+  [[nodiscard]] static constexpr bool present(int) noexcept { return true; }
+  [[nodiscard]] const FrictionDisc<Scalar, 2>& friction_disc(int) const noexcept { return disc; }
+  [[nodiscard]] static constexpr int place(int row) noexcept { return row; }
+  [[nodiscard]] ImpulseSet<Scalar> impulse_set() const noexcept {
+    auto set = friction_impulses<Scalar>(disc.friction[0]);
+    set.shift.template head<3>() = shift;
+    return set;
+  }
+};
+
+/// Any block of one to six rows, in two parts: a cone of a normal with up to three discs, or rows
+/// between bounds.
+template <RealScalar Scalar>
+struct BlockRows<Scalar, 2> {
+  static constexpr int disc_rows = 5;
+  static constexpr int most_discs = 3;
+  using Numbers = PartNumbers<Scalar, 2>;
+
+  Index first_part = 0;
   int parts = 1;
   int normal = -1;  ///< place of the normal; −1 for rows between bounds
   int disc_count = 0;
-  bool triple = false;  ///< A cone with one disc, of equal friction, on the first two places.
-  std::array<FrictionDisc<Scalar>, 3> discs{};
-  std::array<bool, 6> present{};
-  PartNumbers<Scalar> lower = PartNumbers<Scalar>::Zero(), upper = PartNumbers<Scalar>::Zero();
-  PartNumbers<Scalar> shift = PartNumbers<Scalar>::Zero();
-  PartNumbers<Scalar> regularization = PartNumbers<Scalar>::Zero();
+  std::array<FrictionDisc<Scalar, 5>, 3> discs{};
   ImpulseSet<Scalar> set;
-  Scalar inverse_mass = 0;  ///< w, the mean diagonal of the block's own W + R [1/kg], > 0
+  Numbers lower = Numbers::Zero(), upper = Numbers::Zero();
+  Numbers shift = Numbers::Zero();
+  Numbers regularization = Numbers::Zero();
+  Scalar inverse_mass = 0;
 
-  [[nodiscard]] bool is_cone() const noexcept { return normal >= 0; }
   [[nodiscard]] int size() const noexcept { return 3 * parts; }
+  [[nodiscard]] bool is_cone() const noexcept { return normal >= 0; }
+  [[nodiscard]] const FrictionDisc<Scalar, 5>& friction_disc(int b) const noexcept {
+    return discs[std::size_t(b)];
+  }
+  /// Where a row of the set is: rows of a plane are (t, n), the middle place is empty.
+  [[nodiscard]] int place(int row) const noexcept {
+    return set.shape == ImpulseShape::planar ? 2 * row : row;
+  }
+  [[nodiscard]] bool present(int place) const noexcept {
+    if (set.shape == ImpulseShape::planar) return place != 1 && place < 3;
+    return place < set.rows;
+  }
+  [[nodiscard]] const ImpulseSet<Scalar>& impulse_set() const noexcept { return set; }
 };
 
-/// A block from its set and R, given by rows.
-/// @param place  place(row) of a row in parts.
-template <RealScalar Scalar, typename Place>
-[[nodiscard]] BlockRows<Scalar> make_block_rows(const ImpulseSet<Scalar>& set,
-                                                const RowNumbers<Scalar>& regularization,
-                                                Index first_part, const Place& place) noexcept {
-  BlockRows<Scalar> block;
-  block.set = set;
-  block.first_part = first_part;
-  block.parts = (set.rows + 2) / 3;
-  for (int r = 0; r < set.rows; ++r) {
-    const int p = place(r);
-    block.present[std::size_t(p)] = true;
-    block.lower(p) = set.lower(r);
-    block.upper(p) = set.upper(r);
-    block.shift(p) = set.shift(r);
-    block.regularization(p) = regularization(r);
-  }
-  const int normal = visit_friction_blocks(set, [&](const FrictionBlock<Scalar>& rows) {
-    FrictionDisc<Scalar> disc;
-    for (int k = 0; k < rows.size; ++k) {
-      if (!(rows.mu(k) > Scalar(0))) continue;
-      disc.places[std::size_t(disc.size)] = place(rows.row(k));
-      disc.friction[std::size_t(disc.size)] = rows.mu(k);
-      ++disc.size;
-    }
-    if (disc.size > 0) block.discs[std::size_t(block.disc_count++)] = disc;
-  });
-  if (normal >= 0) block.normal = place(normal);
-  const FrictionDisc<Scalar>& first = block.discs[0];
-  block.triple = block.parts == 1 && block.disc_count == 1 && first.size == 2 &&
-                 first.friction[0] == first.friction[1];
-  return block;
+/// The first numbers of a block out of those of all parts; the rest zero.
+template <RealScalar Scalar, int Parts>
+[[nodiscard]] PartNumbers<Scalar, Parts> read_parts(const BlockRows<Scalar, Parts>& block,
+                                                    const Scalar* numbers) noexcept {
+  PartNumbers<Scalar, Parts> result = PartNumbers<Scalar, Parts>::Zero();
+  for (int k = 0; k < block.size(); ++k) result(k) = numbers[3 * block.first_part + k];
+  return result;
 }
+template <RealScalar Scalar, int Parts>
+void write_parts(const BlockRows<Scalar, Parts>& block, const PartNumbers<Scalar, Parts>& numbers,
+                 Scalar* target) noexcept {
+  for (int k = 0; k < block.size(); ++k) target[3 * block.first_part + k] = numbers(k);
+}
+/// Rows of the block's set out of its places, and back.
+template <RealScalar Scalar, int Parts>
+[[nodiscard]] RowNumbers<Scalar> rows_of_parts(const BlockRows<Scalar, Parts>& block,
+                                               const PartNumbers<Scalar, Parts>& parts) noexcept {
+  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
+  for (int r = 0; r < block.impulse_set().rows; ++r) rows(r) = parts(block.place(r));
+  return rows;
+}
+template <RealScalar Scalar, int Parts>
+[[nodiscard]] PartNumbers<Scalar, Parts> parts_of_rows(const BlockRows<Scalar, Parts>& block,
+                                                       const RowNumbers<Scalar>& rows) noexcept {
+  PartNumbers<Scalar, Parts> parts = PartNumbers<Scalar, Parts>::Zero();
+  for (int r = 0; r < block.impulse_set().rows; ++r) parts(block.place(r)) = rows(r);
+  return parts;
+}
+
+/// Blocks of rows in one sequence: friction contacts in an array of their own, for most are.
+template <RealScalar Scalar>
+class BlockList {
+ public:
+  void clear() noexcept {
+    triples_.clear();
+    others_.clear();
+    at_.clear();
+  }
+  void reserve(Index count) {
+    triples_.reserve(count);
+    at_.reserve(count);
+  }
+  [[nodiscard]] Index size() const noexcept { return at_.size(); }
+  [[nodiscard]] Index triple_count() const noexcept { return triples_.size(); }
+  [[nodiscard]] Index other_count() const noexcept { return others_.size(); }
+  [[nodiscard]] bool is_triple(Index i) const noexcept { return at_[i] >= 0; }
+  /// Its number among blocks of its kind.
+  [[nodiscard]] int number(Index i) const noexcept { return is_triple(i) ? at_[i] : -1 - at_[i]; }
+  [[nodiscard]] int parts(Index i) const noexcept {
+    return is_triple(i) ? 1 : others_[number(i)].parts;
+  }
+  [[nodiscard]] Index first_part(Index i) const noexcept {
+    return is_triple(i) ? triples_[at_[i]].first_part : others_[number(i)].first_part;
+  }
+  /// Calls visit(block) with the block as its own type.
+  template <typename Visit>
+  decltype(auto) visit(Index i, Visit&& visit) const noexcept {
+    return is_triple(i) ? visit(triples_[at_[i]]) : visit(others_[number(i)]);
+  }
+  template <typename Visit>
+  decltype(auto) change(Index i, Visit&& visit) noexcept {
+    return is_triple(i) ? visit(triples_[at_[i]]) : visit(others_[number(i)]);
+  }
+
+  /// Adds a friction contact of μ > 0.
+  void add_triple(const Scalar& friction, const Vector3<Scalar>& regularization,
+                  const Vector3<Scalar>& shift, Index first_part) {
+    BlockRows<Scalar, 1> block;
+    block.first_part = first_part;
+    block.disc = {2, {0, 1}, {friction, friction}};
+    block.regularization = regularization;
+    block.shift = shift;
+    at_.push_back(int(triples_.size()));
+    triples_.push_back(block);
+  }
+  /// Adds a block by its set and R, both by rows.
+  void add(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& regularization,
+           Index first_part) {
+    if (set.shape == ImpulseShape::friction && set.friction(0) > Scalar(0)) {
+      return add_triple(set.friction(0), regularization.template head<3>(),
+                        set.shift.template head<3>(), first_part);
+    }
+    BlockRows<Scalar, 2> block;
+    block.set = set;
+    block.first_part = first_part;
+    block.parts = (set.rows + 2) / 3;
+    for (int r = 0; r < set.rows; ++r) {
+      const int p = block.place(r);
+      block.lower(p) = set.lower(r);
+      block.upper(p) = set.upper(r);
+      block.shift(p) = set.shift(r);
+      block.regularization(p) = regularization(r);
+    }
+    const int normal = visit_friction_blocks(set, [&](const FrictionBlock<Scalar>& rows) {
+      FrictionDisc<Scalar, 5> disc;
+      for (int k = 0; k < rows.size; ++k) {
+        if (!(rows.mu(k) > Scalar(0))) continue;
+        disc.places[std::size_t(disc.size)] = block.place(rows.row(k));
+        disc.friction[std::size_t(disc.size)] = rows.mu(k);
+        ++disc.size;
+      }
+      if (disc.size > 0) block.discs[std::size_t(block.disc_count++)] = disc;
+    });
+    if (normal >= 0) block.normal = block.place(normal);
+    at_.push_back(-1 - int(others_.size()));
+    others_.push_back(block);
+  }
+
+ private:
+  Sequence<BlockRows<Scalar, 1>> triples_;
+  Sequence<BlockRows<Scalar, 2>> others_;
+  Sequence<int> at_;  ///< number of a triple, or −1 less that of another
+};
+
+/// The blocks of an island: those that influence each other, one after the other.
+struct BlockIsland {
+  Index first_block, block_end;
+  Index first_part, part_end;
+};
+
+/// The gain N of every block, how its impulses answer to velocities: parts × parts blocks of 3 × 3,
+/// row by row of blocks, each column by column.
+template <RealScalar Scalar>
+class BlockGains {
+ public:
+  void lay_out(const BlockList<Scalar>& blocks) {
+    starts_.resize(blocks.size());
+    Index next = 0;
+    for (Index i = 0; i < blocks.size(); ++i) {
+      starts_[i] = next;
+      next += 9 * blocks.parts(i) * blocks.parts(i);
+    }
+    values_.resize(next);
+  }
+  [[nodiscard]] const Scalar* at(Index block, int row, int column, int parts) const noexcept {
+    return values_.data() + starts_[block] + 9 * (row * parts + column);
+  }
+  template <int Size>
+  void write(Index block, int parts, const SquareMatrix<Scalar, Size>& gain) noexcept {
+    for (int a = 0; a < (Size == 3 ? 1 : parts); ++a) {
+      for (int b = 0; b < (Size == 3 ? 1 : parts); ++b) {
+        Scalar* const to = values_.data() + starts_[block] + 9 * (a * parts + b);
+        Eigen::Map<SquareMatrix<Scalar, 3>>{to} = gain.template block<3, 3>(3 * a, 3 * b);
+      }
+    }
+  }
+  /// result −= N u of one block, in parts.
+  void subtract_product(Index block, int parts, const Scalar* u, Scalar* result) const noexcept {
+    for (int a = 0; a < parts; ++a) {
+      for (int b = 0; b < parts; ++b) {
+        const Scalar* const n = at(block, a, b, parts);
+        const Scalar* const x = u + 3 * b;
+        for (int r = 0; r < 3; ++r) {
+          result[3 * a + r] -= n[r] * x[0] + n[3 + r] * x[1] + n[6 + r] * x[2];
+        }
+      }
+    }
+  }
+
+ private:
+  Sequence<Scalar> values_;
+  Sequence<Index> starts_;
+};
+
+/// How the impulses of one block answer to the velocities du_w that W gives: dγ = h − N du_w.
+template <RealScalar Scalar, int Parts>
+struct BlockResponse {
+  SquareMatrix<Scalar, 3 * Parts> gain;  ///< N
+  PartNumbers<Scalar, Parts> offset;     ///< h
+};
 
 }  // namespace carom::inline CAROM_ABI::detail

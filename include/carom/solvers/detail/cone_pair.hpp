@@ -36,22 +36,6 @@ template <RealScalar Scalar, int Size>
   return {x.dot(y), x.head * y.tail + y.head * x.tail};
 }
 
-/// Largest step α ≤ 1/least for which x + α d stays in the cone, as 1/α; `least` where it always
-/// does.
-/// @pre  x inside.
-template <RealScalar Scalar, int Size>
-[[nodiscard]] Scalar inverse_step(const ConeVector<Scalar, Size>& x,
-                                  const ConeVector<Scalar, Size>& d, const Scalar& least) noexcept {
-  using std::sqrt;
-  const Scalar determinant = x.determinant();
-  if (!(determinant > Scalar(0))) return std::numeric_limits<Scalar>::infinity();
-  const Scalar scale = Scalar(1) / sqrt(determinant);
-  const Scalar along = (x.head * d.head - x.tail.dot(d.tail)) * scale;
-  const Scalar share = (along + d.head) / (x.head * scale + Scalar(1)) * scale;
-  const Scalar rest = sqrt((d.tail - share * x.tail).squaredNorm());
-  return (std::max)(least, (rest - along) * scale);
-}
-
 /// Impulse r and velocity z of one second-order cone on their way to r ∘ z = 0, with the scaling of
 /// Nesterov and Todd: the symmetric F with F z = F⁻¹ r = λ.
 ///
@@ -63,20 +47,21 @@ struct ConePair {
 
   Pair r, z;
   Pair w, lambda;
-  Scalar eta_squared = 1, lambda_determinant = 1;
+  Scalar eta_squared = 1;
+  Scalar root_r = 1, root_z = 1;  ///< roots of the determinants
 
   /// Computes the scaling. False when r or z is not inside.
   [[nodiscard]] bool scale() noexcept {
     using std::sqrt;
     const Scalar det_r = r.determinant(), det_z = z.determinant();
     if (!(det_r > Scalar(0)) || !(det_z > Scalar(0))) return false;
-    const Scalar root_r = sqrt(det_r), root_z = sqrt(det_z);
+    root_r = sqrt(det_r);
+    root_z = sqrt(det_z);
     const Pair a{r.head / root_r, r.tail / root_r}, b{z.head / root_z, z.tail / root_z};
     const Scalar twice = sqrt(2 * (Scalar(1) + a.dot(b)));  // 2γ
     w = {(a.head + b.head) / twice, (a.tail - b.tail) / twice};
     eta_squared = root_r / root_z;
-    lambda_determinant = root_r * root_z;
-    const Scalar size = sqrt(lambda_determinant), gamma = twice / 2;
+    const Scalar size = sqrt(root_r * root_z), gamma = twice / 2;
     const Scalar share = size / (a.head + b.head + twice);
     lambda = {size * gamma,
               share * ((gamma + b.head) * a.tail + (gamma + a.head) * b.tail)};
@@ -100,7 +85,7 @@ struct ConePair {
   /// λ \ d, the x with λ ∘ x = d.
   [[nodiscard]] Pair quotient(const Pair& d) const noexcept {
     const Scalar head =
-        (lambda.head * d.head - lambda.tail.dot(d.tail)) / lambda_determinant;
+        (lambda.head * d.head - lambda.tail.dot(d.tail)) / (root_r * root_z);
     return {head, (d.tail - head * lambda.tail) / lambda.head};
   }
 
@@ -123,12 +108,30 @@ struct ConePair {
             (x.tail - along * w.tail) / eta_squared};
   }
 
+  /// 1/α of the longest step that keeps r and z inside, `least` at the least.
+  /// @pre  scale() for the same r and z.
+  [[nodiscard]] Scalar inverse_step(const Pair& dr, const Pair& dz, Scalar least) const noexcept {
+    least = inverse_step(r, root_r, dr, least);
+    return inverse_step(z, root_z, dz, least);
+  }
+
   /// What z is to change by on the way to r ∘ z = target e: −z + F⁻¹ (λ \ (target e − second)),
   /// second = (F⁻¹ dr) ∘ (F dz) of the step that predicts.
   [[nodiscard]] Pair aim(const Scalar& target, const Pair& dr, const Pair& dz) const noexcept {
     const Pair second = jordan_product(divide(dr), times(dz));
     const Pair wanted = divide(quotient({target - second.head, -second.tail}));
     return {wanted.head - z.head, wanted.tail - z.tail};
+  }
+
+ private:
+  [[nodiscard]] static Scalar inverse_step(const Pair& x, const Scalar& root, const Pair& d,
+                                           const Scalar& least) noexcept {
+    using std::sqrt;
+    const Scalar inverse = Scalar(1) / root;
+    const Scalar along = (x.head * d.head - x.tail.dot(d.tail)) * inverse;
+    const Scalar share = (along + d.head) / (x.head + root);
+    const Scalar rest = sqrt((d.tail - share * x.tail).squaredNorm());
+    return (std::max)(least, (rest - along) * inverse);
   }
 };
 

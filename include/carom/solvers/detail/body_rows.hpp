@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/primal.hpp"
+#include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/detail/edge_kernels.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// The rows of a ContactProblem, contacts and constraints alike, laid out for passes over them on
+/// the bodies: blocks by pair of bodies, and Ĵ with every body's unknowns padded to whole registers.
+template <RealScalar Scalar>
+class BodyRows {
+ public:
+  struct Edge {
+    PackedEdge packed;  ///< first_contact and contact_end are parts
+    Index first_block, block_end;
+  };
+
+  /// Takes on a problem: pattern and numbers.
+  /// @return  whether the pattern differs from the one taken on before.
+  /// @note  Allocates beyond the largest problem so far.
+  bool take(const ContactProblem<Scalar>& problem) {
+    const int analysed = graph_.analysis_count();
+    graph_.analyse(problem, std::numeric_limits<double>::infinity());
+    if (layout_ != graph_.layout_count()) lay_out();
+    layout_ = graph_.layout_count();
+    pack(problem);
+    return analysed != graph_.analysis_count();
+  }
+
+  [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
+  [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return islands_; }
+  [[nodiscard]] const Sequence<Edge>& edges() const noexcept { return edges_; }
+  [[nodiscard]] Index part_count() const noexcept { return graph_.contact_count(); }
+  /// q = J v* − v̂ of all parts.
+  [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
+  /// Per slot, where its unknowns start in a vector.
+  [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
+  [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
+  [[nodiscard]] Index vector_start(Index island) const noexcept {
+    return starts_[graph_.islands()[island].range.first_slot];
+  }
+  [[nodiscard]] Index vector_end(Index island) const noexcept {
+    const Index slot = graph_.islands()[island].range.slot_end;
+    return slot == graph_.slot_count() ? vector_size_ : starts_[slot];
+  }
+  [[nodiscard]] const Scalar* jacobians(const PackedEdge& edge) const noexcept {
+    return jacobians_.data() + edge.jacobians;
+  }
+  /// Calls visit(row of the problem's impulses, place in parts).
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const noexcept {
+    for (Index i = 0; i < blocks_.size(); ++i) {
+      blocks_.visit(i, [&](const auto& block) {
+        for (int r = 0; r < rows_[i].count; ++r) {
+          visit(Index(rows_[i].first + r), 3 * block.first_part + block.place(r));
+        }
+      });
+    }
+  }
+
+  /// Ĵᵀ γ of an island, into a vector.
+  void write_momentum(Index island, const Scalar* impulse, Scalar* momentum) const noexcept;
+  /// Ĵ w of an island, into parts.
+  void write_velocities(Index island, const Scalar* whitened, Scalar* velocity) const noexcept;
+
+ private:
+  /// The rows of a block among the problem's impulses.
+  struct Rows {
+    int first, count;
+  };
+  void lay_out();
+  void pack(const ContactProblem<Scalar>& problem);
+  Scalar* pack_contact(const ContactProblem<Scalar>& problem, Index contact, const Edge& edge,
+                       Index part, Scalar* to);
+  Scalar* pack_constraint(const ContactProblem<Scalar>& problem, Index item, const Edge& edge,
+                          Index part, Scalar* to);
+
+  ContactGraph graph_;
+  int layout_ = -1;
+  BlockList<Scalar> blocks_;
+  Sequence<Rows> rows_;
+  Sequence<Edge> edges_;
+  Sequence<BlockIsland> islands_;
+  Sequence<Index> starts_;
+  Sequence<Scalar> jacobians_, load_;
+  Index vector_size_ = 0;
+};
+
+// --- implementation ---
+
+/// Places of bodies, edges and parts.
+template <RealScalar Scalar>
+void BodyRows<Scalar>::lay_out() {
+  const FrontForest& forest = graph_.forest();
+  starts_.resize(graph_.slot_count());
+  vector_size_ = 0;
+  for (Index slot = 0; slot < graph_.slot_count(); ++slot) {
+    starts_[slot] = vector_size_;
+    vector_size_ += lanes_above(forest.size(slot));
+  }
+  edges_.reserve(graph_.contact_count());
+  edges_.clear();
+  Index jacobian_size = 0;
+  for (const ContactEdge& edge : graph_.edges()) {
+    const int low = forest.size(edge.low_slot);
+    const int high = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
+    edges_.push_back({{edge.low_slot, edge.high_slot, low, high, starts_[edge.low_slot],
+                       edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_contact,
+                       edge.contact_end, jacobian_size, edge.constraint_begin},
+                      0,
+                      0});
+    jacobian_size +=
+        3 * (lanes_above(low) + lanes_above(high)) * (edge.contact_end - edge.first_contact);
+  }
+  jacobians_.assign(jacobian_size, Scalar(0));
+  load_.assign(3 * part_count(), Scalar(0));
+  blocks_.reserve(part_count());
+  rows_.reserve(part_count());
+  islands_.reserve(graph_.slot_count());
+}
+
+template <RealScalar Scalar>
+Scalar* BodyRows<Scalar>::pack_contact(const ContactProblem<Scalar>& problem, Index contact,
+                                       const Edge& edge, Index part, Scalar* to) {
+  const PackedEdge& packed = edge.packed;
+  const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
+  const int low = problem.side_body(contact, 0) == graph_.body_at(packed.low_slot) ? 0 : 1;
+  for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
+    const auto side = problem.whitened_jacobian(contact, low ^ s);
+    for (int c = 0; c < 3; ++c) {
+      std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
+    }
+    to += 3 * lanes[s];
+  }
+  RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
+  if (!problem.is_rigid(contact)) {
+    const auto [tangent, normal] = problem.regularization(contact);
+    softness.template head<3>() << tangent, tangent, normal;
+  }
+  blocks_.add(friction_impulses(problem.cone(contact).friction), softness, part);
+  rows_.push_back({int(3 * contact), 3});
+  Eigen::Map<Vector3<Scalar>>(load_.data() + 3 * part) =
+      contact_velocity(problem, contact, problem.free_velocity()) - problem.bias_velocity(contact);
+  return to;
+}
+
+template <RealScalar Scalar>
+Scalar* BodyRows<Scalar>::pack_constraint(const ContactProblem<Scalar>& problem, Index item,
+                                          const Edge& edge, Index part, Scalar* to) {
+  const PackedEdge& packed = edge.packed;
+  const ConstraintList<Scalar>& list = problem.constraints();
+  const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
+  const Index number = list.part_constraint(item);
+  const int own = list.part_number(item);
+  const WeightedConstraint<Scalar>& law = list.law(number);
+  const bool planar = law.set.shape == ImpulseShape::planar;
+  const int low = list.side_body(number, 0) == graph_.body_at(packed.low_slot) ? 0 : 1;
+  for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
+    const auto side = list.whitened_jacobian(number, low ^ s, own);
+    for (int c = 0; c < 3; ++c) {  // the rows of a plane at the first and last place
+      const int from = planar ? (3 - c) % 3 : c;
+      std::copy_n(side.data() + from * side.rows(), side.rows(), to + c * lanes[s]);
+    }
+    to += 3 * lanes[s];
+  }
+  if (own == 0) {
+    blocks_.add(law.set, law.regularization, part);
+    rows_.push_back({int(3 * problem.contact_count() + list.first_row(number)), law.set.rows});
+  }
+  const RowNumbers<Scalar> q =
+      constraint_velocity(problem, number, problem.free_velocity()) - law.bias_velocity;
+  Eigen::Map<Vector3<Scalar>> load(load_.data() + 3 * part);
+  load.setZero();
+  for (int r = 3 * own; r < (std::min)(3 * own + 3, law.set.rows); ++r) {
+    load(planar ? 2 * r : r - 3 * own) = q(r);
+  }
+  return to;
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
+  blocks_.clear();
+  rows_.clear();
+  for (Edge& edge : edges_) {
+    edge.first_block = blocks_.size();
+    Scalar* to = jacobians_.data() + edge.packed.jacobians;
+    for (Index part = edge.packed.first_contact; part < edge.packed.contact_end; ++part) {
+      const Index item = graph_.contact_at(part), contacts = problem.contact_count();
+      const Scalar* const from = to;
+      to = item < contacts ? pack_contact(problem, item, edge, part, to)
+                           : pack_constraint(problem, item - contacts, edge, part, to);
+      Scalar squared(0);
+      for (const Scalar* x = from; x != to; x += row_lanes) squared += lanes_at(x).square().sum();
+      const Index i = blocks_.size() - 1;
+      blocks_.change(i, [&](auto& block) {
+        if (part == block.first_part) squared += block.regularization.sum();
+        block.inverse_mass += squared / Scalar(rows_[i].count);
+      });
+    }
+    edge.block_end = blocks_.size();
+  }
+  islands_.clear();
+  for (const ContactIsland& island : graph_.islands()) {
+    islands_.push_back({edges_[island.first_edge].first_block,
+                        edges_[island.edge_end - 1].block_end, island.first_contact,
+                        island.contact_end});
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
+                                      Scalar* momentum) const noexcept {
+  const ContactIsland& own = graph_.islands()[island];
+  std::fill(momentum + vector_start(island), momentum + vector_end(island), Scalar(0));
+  for (Index e = own.first_edge; e < own.edge_end; ++e) {
+    const PackedEdge& edge = edges_[e].packed;
+    const Scalar* block = jacobians(edge);
+    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+    Scalar* const targets[2] = {momentum + edge.low_start, momentum + edge.high_start};
+    for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+      const Scalar x = impulse[3 * k], y = impulse[3 * k + 1], z = impulse[3 * k + 2];
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          lanes_at(targets[s] + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes[s] + i) +
+                                      z * lanes_at(block + 2 * lanes[s] + i);
+        }
+        block += 3 * lanes[s];
+      }
+    }
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened,
+                                        Scalar* velocity) const noexcept {
+  const ContactIsland& own = graph_.islands()[island];
+  for (Index e = own.first_edge; e < own.edge_end; ++e) {
+    const PackedEdge& edge = edges_[e].packed;
+    const Scalar* block = jacobians(edge);
+    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+    const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
+    for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+      RowLanes<Scalar> sum[3];
+      for (auto& row : sum) row.setZero();
+      for (int s = 0; s < 2; ++s) {
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          const RowLanes<Scalar> w = lanes_at(sources[s] + i);
+          for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes[s] + i);
+        }
+        block += 3 * lanes[s];
+      }
+      for (int c = 0; c < 3; ++c) velocity[3 * k + c] = sum[c].sum();
+    }
+  }
+}
+
+}  // namespace carom::inline CAROM_ABI::detail

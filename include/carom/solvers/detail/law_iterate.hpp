@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/detail/block_rows.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// What errors are measured by, in every island the same.
+template <RealScalar Scalar>
+struct Yardstick {
+  FrictionLaw law;
+  Scalar load;          ///< ‖q‖ of the whole problem [m/s]
+  Scalar inverse_mass;  ///< w, the mean diagonal of W + R of the whole problem [1/kg]
+};
+
+/// The yardstick of a system's blocks.
+template <typename System, RealScalar Scalar = typename System::scalar_type>
+[[nodiscard]] Yardstick<Scalar> make_yardstick(const System& system, FrictionLaw law) noexcept {
+  using std::sqrt;
+  Scalar trace(0), squared(0);
+  Index rows = 0;
+  for (Index i = 0; i < system.blocks().size(); ++i) {
+    system.blocks().visit(i, [&](const auto& block) {
+      int own = 0;
+      for (int k = 0; k < block.size(); ++k) own += block.present(k);
+      trace += Scalar(own) * block.inverse_mass;
+      rows += own;
+    });
+  }
+  for (Index p = 0; p < 3 * system.part_count(); ++p) squared += system.load()[p] * system.load()[p];
+  return {law, sqrt(squared), rows > 0 ? trace / Scalar(rows) : Scalar(0)};
+}
+
+/// The natural map of one block in impulses times w, squared; infinite where a number is not finite.
+template <RealScalar Scalar, int Parts>
+[[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const BlockRows<Scalar, Parts>& block,
+                                         const PartNumbers<Scalar, Parts>& impulse,
+                                         const PartNumbers<Scalar, Parts>& velocity,
+                                         const Scalar& inverse_mass) noexcept {
+  if constexpr (Parts == 2) {
+    return natural_map_squared(law, block.impulse_set(), rows_of_parts(block, impulse),
+                               rows_of_parts(block, velocity), inverse_mass);
+  } else {
+    using std::sqrt;
+    const Scalar& mu = block.disc.friction[0];
+    Vector3<Scalar> moved = velocity;
+    if (law == FrictionLaw::coulomb) {
+      moved(2) += mu * sqrt(velocity(0) * velocity(0) + velocity(1) * velocity(1));
+    }
+    const Vector3<Scalar> trial = impulse + block.shift - moved / inverse_mass;
+    if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
+    const FrictionCone<Scalar> cone{mu};
+    const Vector3<Scalar> nearest =
+        project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, trial).point;
+    return ((impulse + block.shift - nearest) * inverse_mass).squaredNorm();
+  }
+}
+
+/// Impulses of all islands in parts, with the velocities they lead to.
+template <RealScalar Scalar>
+class LawIterate {
+ public:
+  template <typename System>
+  void lay_out(const System& system) {
+    for (Sequence<Scalar>* numbers : {&impulse_, &velocity_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+  [[nodiscard]] Scalar* impulse() noexcept { return impulse_.data(); }
+  [[nodiscard]] const Scalar* impulse() const noexcept { return impulse_.data(); }
+  /// u of the impulses last measured.
+  [[nodiscard]] const Scalar* velocity() const noexcept { return velocity_.data(); }
+
+  /// u = (W + R) γ + q of an island.
+  template <typename System>
+  void write_velocity(System& system, Index island) noexcept {
+    system.multiply(island, impulse_.data(), velocity_.data());
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      system.blocks().visit(i, [&](const auto& block) {
+        for (int k = 0; k < block.size(); ++k) {
+          const Index p = 3 * block.first_part + k;
+          velocity_[p] += system.load()[p] + block.regularization(k) * impulse_[p];
+        }
+      });
+    }
+  }
+  /// u, and the natural map error of an island by the yardstick [-].
+  template <typename System>
+  [[nodiscard]] Scalar measure(System& system, Index island,
+                               const Yardstick<Scalar>& yardstick) noexcept {
+    using std::sqrt;
+    write_velocity(system, island);
+    Scalar map(0), impulses(0), velocities(0);
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      system.blocks().visit(i, [&](const auto& block) {
+        const auto gamma = read_parts(block, impulse_.data());
+        const auto u = read_parts(block, velocity_.data());
+        map += natural_map_squared(yardstick.law, block, gamma, u, yardstick.inverse_mass);
+        impulses += gamma.squaredNorm();
+        velocities += u.squaredNorm();
+      });
+    }
+    const Scalar scale =
+        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
+                    Scalar(sqrt(velocities))});
+    return relative_error(Scalar(sqrt(map)), scale);
+  }
+
+ private:
+  Sequence<Scalar> impulse_, velocity_;
+};
+
+/// What a step needs room for.
+template <RealScalar Scalar>
+struct StepMemory {
+  BlockGains<Scalar> gains;               ///< N
+  Sequence<Scalar> offset, step, moved;   ///< h, dγ, W dγ
+  Sequence<Scalar> kept;                  ///< an iterate to come back to
+
+  template <typename System>
+  void lay_out(const System& system) {
+    gains.lay_out(system.blocks());
+    for (Sequence<Scalar>* numbers : {&offset, &step, &moved, &kept}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI::detail
