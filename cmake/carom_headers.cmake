@@ -37,6 +37,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
+  include/carom/contact/detail/contact_laws.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp

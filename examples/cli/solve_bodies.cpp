@@ -25,7 +25,6 @@ void run_on_bodies(Solver solver, const examples::TextProblem& given, int repeat
 }  // namespace
 
 ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOptions& options) {
-  const Compliance compliance = options.rigid ? Compliance::rigid : Compliance::given;
   const ContactProblem<double>& problem = given.problem;
   ContactAnswer answer;
   answer.law = to_string(friction_law(options));
@@ -33,14 +32,13 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
   answer.contact_count = problem.contact_count();
   DelassusForm<double> form;
   DelassusProblem<double> dual;
-  form.write(problem, compliance, dual);
+  form.write(problem, dual);
   if (answer.solver == "newton") {
-    run_on_bodies(CoulombSolver<double>({friction_law(options), compliance, options.tolerance}),
-                  given, options.repeat, answer);
+    run_on_bodies(CoulombSolver<double>({friction_law(options), options.tolerance}), given,
+                  options.repeat, answer);
   } else if (answer.solver == "sap") {
     ProximalSapOptions<double> settings;
     settings.law = friction_law(options);
-    settings.compliance = compliance;
     settings.tolerance = options.tolerance;
     run_on_bodies(ProximalSap<double>(settings), given, options.repeat, answer);
   } else {

@@ -50,19 +50,23 @@ ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options
   return answer;
 }
 
-ContactAnswer solve_text(const TextProblem& given, const SolveOptions& options) {
+ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
+  if (options.rigid) given.problem.make_rigid();
+  const Index rigid = given.problem.rigid_count();
   const bool convex = options.law.empty() || options.law == "convex";
   const bool sap = options.solver.empty() || options.solver == "sap";
   SolveOptions chosen = options;
   chosen.law = convex ? "convex" : "coulomb";
   ContactAnswer answer =
-      convex && sap && !options.rigid ? solve_convex(given, chosen) : solve_bodies(given, chosen);
+      convex && sap && rigid == 0 ? solve_convex(given, chosen) : solve_bodies(given, chosen);
   const ContactProblem<double>& problem = given.problem;
   answer.about = "bodies " + std::to_string(problem.body_count()) + ", velocities " +
                  std::to_string(problem.velocity_count()) + ", contacts " +
                  std::to_string(problem.contact_count()) + ", time step " +
                  format_rounded(problem.time_step(), 4) + " s, " +
-                 (options.rigid ? "rigid" : "compliant");
+                 (rigid == 0                         ? "compliant"
+                  : rigid == problem.contact_count() ? "rigid"
+                                                     : std::to_string(rigid) + " of them rigid");
   return answer;
 }
 

@@ -123,9 +123,49 @@ def check_bodies(checks):
     checks.expect(max(abs(a - b) for a, b in zip(convex, again)) <= 1e-7 * size, "convex by newton")
 
 
+MIXED = """carom-problem 1
+time_step 0.01
+bodies 2
+body 3
+2 0 0 0 2 0 0 0 2
+0 0 -0.0981
+0 0 0
+body 3
+2 0 0 0 2 0 0 0 2
+0 0 -0.0981
+0 0 0
+contacts 2
+contact rigid 1 0 0.5 0.1 0.1 0 0 0
+1 0 0 0 1 0 0 0 1
+contact compliant 1 1 -0.01 1e4 0.02 0 0 0.001
+1 0 0 0 1 0 0 0 1
+"""
+
+
+def check_mixed(checks):
+    """A rigid contact of a file does not give way, a compliant one is its spring and damper: by
+    every law and solver; with --rigid neither gives way."""
+    mass, step, gap, stiffness, dissipation, fall = 2, 0.01, -0.01, 1e4, 0.02, -0.0981
+    spring = step * stiffness
+    rise = (mass * fall - spring * gap) / (mass + spring * (step + dissipation))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "mixed.txt")
+        path.write_text(MIXED, encoding="utf-8")
+        for words in ([], ["--law", "coulomb"], ["--solver", "gauss_seidel"], ["--solver", "sap"]):
+            answer = checks.json_of("solve", path, *words)
+            checks.expect(answer["status"] == "converged", words, answer["status"])
+            if words[:1] != ["--solver"] or words[1] != "sap":
+                checks.expect(abs(answer["velocity"][2]) <= 1e-8, words, answer["velocity"])
+            checks.expect(abs(answer["velocity"][5] - rise) <= 1e-7, words, answer["velocity"], rise)
+        answer = checks.json_of("solve", path, "--rigid")
+        expected = -gap / (step + dissipation)
+        checks.expect(abs(answer["velocity"][5] - expected) <= 1e-7, "--rigid", answer["velocity"])
+
+
 if __name__ == "__main__":
     every = Checks()
     check_files(every)
     check_solvers(every)
     check_bodies(every)
+    check_mixed(every)
     every.end()
