@@ -148,18 +148,15 @@ def check_mixed(checks):
     mass, step, gap, stiffness, dissipation, fall = 2, 0.01, -0.01, 1e4, 0.02, -0.0981
     spring = step * stiffness
     rise = (mass * fall - spring * gap) / (mass + spring * (step + dissipation))
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "mixed.txt")
-        path.write_text(MIXED, encoding="utf-8")
-        for words in ([], ["--law", "coulomb"], ["--solver", "gauss_seidel"], ["--solver", "sap"]):
-            answer = checks.json_of("solve", path, *words)
-            checks.expect(answer["status"] == "converged", words, answer["status"])
-            if words[:1] != ["--solver"] or words[1] != "sap":
-                checks.expect(abs(answer["velocity"][2]) <= 1e-8, words, answer["velocity"])
-            checks.expect(abs(answer["velocity"][5] - rise) <= 1e-7, words, answer["velocity"], rise)
-        answer = checks.json_of("solve", path, "--rigid")
-        expected = -gap / (step + dissipation)
-        checks.expect(abs(answer["velocity"][5] - expected) <= 1e-7, "--rigid", answer["velocity"])
+    path = checks.file(MIXED)
+    for words in ([], ["--law", "coulomb"], ["--solver", "gauss_seidel"], ["--solver", "sap"]):
+        answer = checks.json_of("solve", path, *words)
+        checks.expect(answer["status"] == "converged", words, answer["status"])
+        checks.expect(abs(answer["velocity"][2]) <= 1e-7, words, answer["velocity"])
+        checks.expect(abs(answer["velocity"][5] - rise) <= 1e-7, words, answer["velocity"], rise)
+    answer = checks.json_of("solve", path, "--rigid")
+    expected = -gap / (step + dissipation)
+    checks.expect(abs(answer["velocity"][5] - expected) <= 1e-7, "--rigid", answer["velocity"])
 
 
 if __name__ == "__main__":
