@@ -60,6 +60,7 @@ set(CAROM_HEADERS
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
+  include/carom/core/solve_limits.hpp
   include/carom/core/solve_report.hpp
   include/carom/core/version.hpp
   include/carom/impact/design.hpp

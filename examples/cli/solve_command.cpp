@@ -35,7 +35,11 @@ ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options
   answer.solver = "sap";
   answer.contact_count = given.problem.contact_count();
   answer.seconds = median_seconds(
-      options.repeat, [&] { answer.velocity = given.guess; },
+      options.repeat,
+      [&] {
+        answer.velocity = given.guess;
+        solver.set_limits(limits_from_now(options));
+      },
       [&] { answer.report = solver.solve(given.problem, answer.velocity); });
   answer.impulse = solver.impulse();
   answer.contact_velocity = solver.contact_velocity();

@@ -93,7 +93,7 @@ class SingleStep {
                                         "compliant, convex"};
   /// In the order of SolveStatus.
   static constexpr std::array outcome_names{"converged", "iteration limit", "no progress",
-                                            "not finite"};
+                                            "deadline",  "infeasible",      "not finite"};
   static constexpr std::array part_names{"the balance of momentum", "the cone", "the normal's law",
                                          "the law of friction"};
   static constexpr int residual_low = -17, residual_high = 0, iteration_bins = 12;

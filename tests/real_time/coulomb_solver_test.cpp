@@ -4,6 +4,7 @@
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/fake_clock.hpp"
 #include "support/stacks.hpp"
 
 namespace coulomb_solver_test {
@@ -19,6 +20,14 @@ std::size_t count_allocations(CoulombSolver<double>& solver, const ContactProble
   velocity = problem.free_velocity();
   const std::size_t before = carom::testing::allocation_count;
   const AllocationGuard guard;
+  for (const double deadline : {0, 1, 2, 4, 8, 16}) {
+    carom::testing::FakeClock clock;
+    solver.set_limits(clock.until(deadline));
+    static_cast<void>(solver.solve(problem, velocity));
+    static_cast<void>(solver.solve_from(problem, impulse, velocity));
+    velocity = problem.free_velocity();
+  }
+  solver.set_limits({});
   const bool converged = solver.solve(problem, velocity).converged();
   impulse *= 0.9;
   const bool again = solver.solve_from(problem, impulse, velocity).converged();

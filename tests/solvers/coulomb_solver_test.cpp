@@ -11,6 +11,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
 #include "support/sweep.hpp"
@@ -428,6 +429,66 @@ TEST_CASE(
   CHECK(report.residual <= 1e-14);
   CHECK(report.converged() == (report.residual <= 1e-30));
   check_answer(problem, solver, velocity, report);
+}
+
+TEST_CASE("coulomb_solver: at a deadline it returns the best so far, in its cones",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 4, .copies = 1, .push = 0.5});
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    carom::DelassusForm<double> form;
+    carom::DelassusProblem<double> dual;
+    form.write(problem, dual);
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CAPTURE(rigid, to_string(law));
+      CoulombSolver<double> solver({.law = law, .tolerance = 1e-11});
+      VectorX<double> velocity;
+      const auto judge = [&] {
+        const auto certificate = certify(dual, solver.impulse(), law);
+        const double size = 1 + solver.impulse().norm();
+        return std::pair(certificate.natural_map_error, certificate.cone_violation / size);
+      };
+      carom::testing::check_deadlines(
+          [&](const carom::SolveLimits& limits) {
+            solver.set_limits(limits);
+            velocity = problem.free_velocity();
+            const auto report = solver.solve(problem, velocity);
+            check_answer(problem, solver, velocity, report);
+            return report;
+          },
+          judge);
+      const VectorX<double> outside = VectorX<double>::Constant(problem.impulse_count(), -1);
+      carom::testing::FakeClock clock;
+      solver.set_limits(clock.until(0));
+      const auto report = solver.solve_from(problem, outside, velocity);
+      CHECK(report.status == SolveStatus::deadline);
+      CHECK(judge().second <= 1e-15);
+      check_answer(problem, solver, velocity, report);
+      solver.set_limits({});
+      CHECK(solver.solve(problem, velocity).converged());
+    }
+  }
+}
+
+TEST_CASE("coulomb_solver: its limit of iterations holds for all stages together",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 6, .copies = 2, .push = 0.5});
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    for (const int limit : {0, 1, 2, 5, 10}) {
+      CAPTURE(rigid, limit);
+      for (const bool by_caller : {false, true}) {
+        CoulombSolver<double> solver(
+            {.tolerance = 1e-14, .iteration_limit = by_caller ? 1000 : limit});
+        if (by_caller) solver.set_limits({.iteration_limit = limit});
+        VectorX<double> velocity = problem.free_velocity();
+        const auto report = solver.solve(problem, velocity);
+        CHECK(report.iterations <= limit);
+        CHECK((report.converged() || report.status == SolveStatus::iteration_limit));
+        check_answer(problem, solver, velocity, report);
+      }
+    }
+  }
 }
 
 }  // namespace coulomb_solver_test

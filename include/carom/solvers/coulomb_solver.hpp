@@ -17,6 +17,10 @@ struct CoulombSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// Most iterations of all stages together, ≥ 0: Newton steps on bodies, convex problems in a row,
+  /// linear systems in impulses. It is what ends a problem without an answer, which otherwise goes
+  /// on for as long as 8000 systems take; a problem with one takes some tens.
+  int iteration_limit = 1000;
 };
 
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
@@ -46,8 +50,13 @@ class CoulombSolver {
             {.law = options.law, .tolerance = options.tolerance / 3, .iteration_limit = 100}),
         rigid_start_(start_options(options, Scalar(1e-6), 30)),
         compliant_start_(start_options(options, Scalar(1e-4), 15)),
-        newton_({.law = options.law, .tolerance = options.tolerance}) {}
+        newton_({.law = options.law, .tolerance = options.tolerance}) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+  }
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
@@ -99,6 +108,7 @@ class CoulombSolver {
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity) {
     guess_ = velocity;
+    on_bodies_.set_limits(limits_after(0));
     const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
     if (begun.status == SolveStatus::not_finite) return refuse();
     impulse_ = on_bodies_.impulse();
@@ -108,6 +118,9 @@ class CoulombSolver {
       write_velocity(problem, impulse_, velocity);
       return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
                               impulse_);
+    }
+    if (begun.status == SolveStatus::deadline) {
+      return stop(problem, SolveStatus::deadline, begun.iterations, velocity);
     }
     form_.write(problem, dual_);
     constexpr auto close = Scalar(1e-4);
@@ -126,6 +139,7 @@ class CoulombSolver {
                                       VectorX<Scalar>& velocity, int iterations) {
     ProximalSap<Scalar>& start = start_for(problem);
     start.prepare(problem);
+    start.set_limits(limits_after(iterations));
     const SolveReport<Scalar> begun = start.solve(problem, velocity);
     if (begun.residual < error) impulse_ = start.impulse();
     return finish(problem, velocity, iterations + begun.iterations);
@@ -144,6 +158,20 @@ class CoulombSolver {
   static void resize(VectorX<Scalar>& numbers, Index size) {
     if (numbers.size() != size) numbers.resize(size);
   }
+  /// What is left of the limits.
+  [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
+    const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+    return limits_.with_iterations((std::max)(limit - iterations, 0));
+  }
+  /// Ends with the impulses at hand, moved into their sets.
+  SolveReport<Scalar> stop(const ContactProblem<Scalar>& problem, SolveStatus status,
+                           int iterations, VectorX<Scalar>& velocity) {
+    static_cast<void>(measure());
+    measured_.confine_best(dual_, options_.law);
+    const auto report = measured_.finish(dual_, status, iterations, options_.tolerance, impulse_);
+    write_velocity(problem, impulse_, velocity);
+    return report;
+  }
   /// A guess that is not finite: nothing is done.
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
@@ -154,6 +182,11 @@ class CoulombSolver {
   }
   SolveReport<Scalar> finish(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                              int begun) {
+    const SolveLimits left = limits_after(begun);
+    if (left.iteration_limit == 0) {
+      return stop(problem, SolveStatus::iteration_limit, begun, velocity);
+    }
+    newton_.set_limits(left);
     SolveReport<Scalar> report = newton_.solve(dual_, impulse_);
     report.iterations += begun;
     const Scalar grown = dual_.mean_diagonal() * impulse_.norm();
@@ -165,6 +198,7 @@ class CoulombSolver {
   }
 
   CoulombSolverOptions<Scalar> options_;
+  SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
   ProximalSap<Scalar> rigid_start_, compliant_start_;
   ContactNewton<Scalar> newton_;

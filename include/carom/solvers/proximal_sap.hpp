@@ -50,6 +50,11 @@ class ProximalSap {
     CAROM_EXPECTS(options.proximal > Scalar(0));
   }
   [[nodiscard]] const ProximalSapOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept {
+    limits_ = limits;
+    sap_.set_limits(limits.with_iterations(SolveLimits().iteration_limit));
+  }
 
   /// Grows memory to the problem's size.
   void prepare(const ContactProblem<Scalar>& problem) {
@@ -93,6 +98,7 @@ class ProximalSap {
   void renew_lift(const ContactProblem<Scalar>& problem, const Scalar& share) noexcept;
 
   ProximalSapOptions<Scalar> options_;
+  SolveLimits limits_;
   SapSolver<Scalar> sap_;
   ContactProblem<Scalar> work_{Scalar(1)};
   Growing<VectorX<Scalar>> outer_;                  ///< v of γ
@@ -243,7 +249,12 @@ SolveReport<Scalar> ProximalSap<Scalar>::solve(const ContactProblem<Scalar>& pro
   report.status = SolveStatus::iteration_limit;
   renew_lift(problem, Scalar(1));
   int stalled = 0;
-  while (report.iterations < options_.iteration_limit && error > options_.tolerance) {
+  const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  while (report.iterations < limit && error > options_.tolerance) {
+    if (limits_.is_over()) {
+      report.status = SolveStatus::deadline;
+      break;
+    }
     pose(problem);
     const auto inner = sap_.solve(work_, velocity);
     ++report.iterations;
