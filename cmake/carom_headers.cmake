@@ -37,6 +37,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
+  include/carom/contact/detail/contact_laws.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
@@ -59,6 +60,7 @@ set(CAROM_HEADERS
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
+  include/carom/core/solve_limits.hpp
   include/carom/core/solve_report.hpp
   include/carom/core/version.hpp
   include/carom/impact/design.hpp

@@ -17,7 +17,7 @@ namespace {
 void solve_law(benchmark::State& state, const std::string& path, carom::FrictionLaw law) {
   const auto given = carom::examples::read_text_problem(path);
   carom::SapSolver<double> convex({.tolerance = 1e-8});
-  carom::CoulombSolver<double> exact({.compliance = carom::Compliance::given, .tolerance = 1e-8});
+  carom::CoulombSolver<double> exact({.tolerance = 1e-8});
   Eigen::VectorXd velocity;
   carom::SolveReport<double> report;
   for (auto _ : state) {

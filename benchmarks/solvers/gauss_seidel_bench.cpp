@@ -14,10 +14,11 @@ using Problem = carom::DelassusProblem<double>;
 
 /// A stack of boxes, each on four corners, rigid.
 Problem make_stack(int boxes) {
-  const auto bodies =
+  auto bodies =
       carom::testing::build<double>(carom::testing::make_stack({.count = boxes, .push = 0.1}));
+  bodies.make_rigid();
   Problem problem;
-  carom::DelassusForm<double>().write(bodies, carom::Compliance::rigid, problem);
+  carom::DelassusForm<double>().write(bodies, problem);
   return problem;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct SolveOptions {
   bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
+  /// Time for one solve [s], > 0; infinite: as long as it takes.
+  double deadline = std::numeric_limits<double>::infinity();
   bool json = false;
 };
 

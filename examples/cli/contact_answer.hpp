@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 
 #include "cli/commands.hpp"
@@ -51,6 +53,16 @@ template <typename Start, typename Run>
   const auto middle = seconds.begin() + std::ptrdiff_t(seconds.size() / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
   return *middle;
+}
+
+/// The limits of a solve that begins now.
+[[nodiscard]] inline SolveLimits limits_from_now(const SolveOptions& options) {
+  const auto now = [](void* /*context*/) noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  if (!std::isfinite(options.deadline)) return {};
+  return {.now = now, .deadline = now(nullptr) + options.deadline};
 }
 
 [[nodiscard]] inline FrictionLaw friction_law(const SolveOptions& options) noexcept {

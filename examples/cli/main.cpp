@@ -194,7 +194,7 @@ struct CommandLine {
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
   DemoOptions demo;
-  std::string tolerance = "1e-8", repeat = "1";
+  std::string tolerance = "1e-8", repeat = "1", deadline;
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -245,11 +245,17 @@ struct CommandLine {
     command->add_option("--repeat", repeat, "Solves of which `seconds` is the median")
         ->check(CLI::Validator(check_repeat, ""))
         ->capture_default_str();
+    command
+        ->add_option("--deadline", deadline,
+                     "Seconds > 0 that a solve may take; then the best answer is printed, the "
+                     "status is deadline, the exit code 3")
+        ->check(CLI::Validator(check_tolerance, ""));
     command->add_flag("--rigid", solve.rigid, "Rigid contact; CPF1 and HDF5 always are");
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
     command->callback([this] {
       solve.tolerance = *examples::parse_number(tolerance);
+      if (!deadline.empty()) solve.deadline = *examples::parse_number(deadline);
       solve.repeat = int(*examples::parse_count(repeat));
       exit_code_of = [this] { return run_solve(solve); };
     });

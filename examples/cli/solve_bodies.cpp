@@ -9,23 +9,25 @@ namespace {
 
 /// The solvers that work on bodies: Newton's method with its start, or the start alone.
 template <typename Solver>
-void run_on_bodies(Solver solver, const examples::TextProblem& given, int repeat,
+void run_on_bodies(Solver solver, const examples::TextProblem& given, const SolveOptions& options,
                    ContactAnswer& answer) {
-  const auto start = [&] { answer.velocity = given.guess; };
+  const auto start = [&] {
+    answer.velocity = given.guess;
+    solver.set_limits(limits_from_now(options));
+  };
   const auto run = [&] { answer.report = solver.solve(given.problem, answer.velocity); };
   if constexpr (requires { solver.prepare(given.problem); }) solver.prepare(given.problem);
-  if (repeat > 1) {
+  if (options.repeat > 1) {
     start();
     run();
   }
-  answer.seconds = median_seconds(repeat, start, run);
+  answer.seconds = median_seconds(options.repeat, start, run);
   answer.impulse = solver.impulse();
 }
 
 }  // namespace
 
 ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOptions& options) {
-  const Compliance compliance = options.rigid ? Compliance::rigid : Compliance::given;
   const ContactProblem<double>& problem = given.problem;
   ContactAnswer answer;
   answer.law = to_string(friction_law(options));
@@ -33,16 +35,15 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
   answer.contact_count = problem.contact_count();
   DelassusForm<double> form;
   DelassusProblem<double> dual;
-  form.write(problem, compliance, dual);
+  form.write(problem, dual);
   if (answer.solver == "newton") {
-    run_on_bodies(CoulombSolver<double>({friction_law(options), compliance, options.tolerance}),
-                  given, options.repeat, answer);
+    run_on_bodies(CoulombSolver<double>({friction_law(options), options.tolerance}), given, options,
+                  answer);
   } else if (answer.solver == "sap") {
     ProximalSapOptions<double> settings;
     settings.law = friction_law(options);
-    settings.compliance = compliance;
     settings.tolerance = options.tolerance;
-    run_on_bodies(ProximalSap<double>(settings), given, options.repeat, answer);
+    run_on_bodies(ProximalSap<double>(settings), given, options, answer);
   } else {
     solve_dual(dual, VectorX<double>::Zero(dual.row_count()), options, answer);
   }

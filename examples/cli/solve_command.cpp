@@ -35,7 +35,11 @@ ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options
   answer.solver = "sap";
   answer.contact_count = given.problem.contact_count();
   answer.seconds = median_seconds(
-      options.repeat, [&] { answer.velocity = given.guess; },
+      options.repeat,
+      [&] {
+        answer.velocity = given.guess;
+        solver.set_limits(limits_from_now(options));
+      },
       [&] { answer.report = solver.solve(given.problem, answer.velocity); });
   answer.impulse = solver.impulse();
   answer.contact_velocity = solver.contact_velocity();
@@ -50,19 +54,23 @@ ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options
   return answer;
 }
 
-ContactAnswer solve_text(const TextProblem& given, const SolveOptions& options) {
+ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
+  if (options.rigid) given.problem.make_rigid();
+  const Index rigid = given.problem.rigid_count();
   const bool convex = options.law.empty() || options.law == "convex";
   const bool sap = options.solver.empty() || options.solver == "sap";
   SolveOptions chosen = options;
   chosen.law = convex ? "convex" : "coulomb";
   ContactAnswer answer =
-      convex && sap && !options.rigid ? solve_convex(given, chosen) : solve_bodies(given, chosen);
+      convex && sap && rigid == 0 ? solve_convex(given, chosen) : solve_bodies(given, chosen);
   const ContactProblem<double>& problem = given.problem;
   answer.about = "bodies " + std::to_string(problem.body_count()) + ", velocities " +
                  std::to_string(problem.velocity_count()) + ", contacts " +
                  std::to_string(problem.contact_count()) + ", time step " +
                  format_rounded(problem.time_step(), 4) + " s, " +
-                 (options.rigid ? "rigid" : "compliant");
+                 (rigid == 0                         ? "compliant"
+                  : rigid == problem.contact_count() ? "rigid"
+                                                     : std::to_string(rigid) + " of them rigid");
   return answer;
 }
 

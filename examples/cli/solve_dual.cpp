@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <utility>
 
 #include "carom/solvers/admm.hpp"
@@ -18,14 +19,22 @@ using examples::BadInput;
 /// Runs a solver of a DelassusProblem from a guess; a first run grows the memory.
 template <typename Solver>
 void run_timed(Solver solver, const DelassusProblem<double>& dual, const VectorX<double>& guess,
-               int repeat, ContactAnswer& answer) {
-  const auto start = [&] { answer.impulse = guess; };
+               const SolveOptions& options, ContactAnswer& answer) {
+  const auto start = [&] {
+    answer.impulse = guess;
+    if constexpr (requires { solver.set_limits({}); }) {
+      solver.set_limits(limits_from_now(options));
+    } else if (std::isfinite(options.deadline)) {
+      throw BadInput("--deadline: expected sap, newton or gauss_seidel, which keep one, got '" +
+                     options.solver + "'");
+    }
+  };
   const auto run = [&] { answer.report = solver.solve(dual, answer.impulse); };
-  if (repeat > 1) {
+  if (options.repeat > 1) {
     start();
     run();
   }
-  answer.seconds = median_seconds(repeat, start, run);
+  answer.seconds = median_seconds(options.repeat, start, run);
 }
 
 }  // namespace
@@ -34,17 +43,16 @@ void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& gues
                 const SolveOptions& options, ContactAnswer& answer) {
   const FrictionLaw law = friction_law(options);
   const double tolerance = options.tolerance;
-  const int repeat = options.repeat;
   if (options.solver == "gauss_seidel") {
-    run_timed(GaussSeidel<double>({.law = law, .tolerance = tolerance}), dual, guess, repeat,
+    run_timed(GaussSeidel<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
               answer);
   } else if (options.solver == "admm") {
-    run_timed(Admm<double>({.law = law, .tolerance = tolerance}), dual, guess, repeat, answer);
+    run_timed(Admm<double>({.law = law, .tolerance = tolerance}), dual, guess, options, answer);
   } else if (options.solver == "apgd") {
-    run_timed(ProjectedGradient<double>({.law = law, .tolerance = tolerance}), dual, guess, repeat,
+    run_timed(ProjectedGradient<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
               answer);
   } else {
-    run_timed(ContactNewton<double>({.law = law, .tolerance = tolerance}), dual, guess, repeat,
+    run_timed(ContactNewton<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
               answer);
   }
 }

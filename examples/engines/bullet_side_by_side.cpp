@@ -65,7 +65,7 @@ struct Run {
     carom::BulletOptions options;
     options.tolerance = tolerance;
     if (contender >= springs) {
-      options.compliance = carom::Compliance::given;
+      options.rigid = false;
       options.stiffness = 1e7;
       options.near_rigid = 0;
       options.dissipation_time = 0.01;

@@ -22,10 +22,7 @@ class SingleStep {
   static constexpr const char* name = "single-step";
 
   explicit SingleStep(std::uint64_t seed)
-      : seed_(seed),
-        rigid_({.tolerance = tolerance}),
-        compliant_({.compliance = Compliance::given, .tolerance = tolerance}),
-        convex_({.tolerance = tolerance}) {}
+      : seed_(seed), coulomb_({.tolerance = tolerance}), convex_({.tolerance = tolerance}) {}
 
   [[nodiscard]] static TallyLayout layout() {
     TallyLayout layout;
@@ -96,7 +93,7 @@ class SingleStep {
                                         "compliant, convex"};
   /// In the order of SolveStatus.
   static constexpr std::array outcome_names{"converged", "iteration limit", "no progress",
-                                            "not finite"};
+                                            "deadline",  "infeasible",      "not finite"};
   static constexpr std::array part_names{"the balance of momentum", "the cone", "the normal's law",
                                          "the law of friction"};
   static constexpr int residual_low = -17, residual_high = 0, iteration_bins = 12;
@@ -111,9 +108,8 @@ class SingleStep {
       impulse_ = convex_.impulse();
       return report;
     }
-    CoulombSolver<double>& solver = step_.law == StepLaw::rigid ? rigid_ : compliant_;
-    const SolveReport<double> report = solver.solve(step_.problem, velocity_);
-    impulse_ = solver.impulse();
+    const SolveReport<double> report = coulomb_.solve(step_.problem, velocity_);
+    impulse_ = coulomb_.impulse();
     return report;
   }
   [[nodiscard]] double kept_energy() const {
@@ -124,7 +120,7 @@ class SingleStep {
 
   std::uint64_t seed_;
   RandomStep step_;
-  CoulombSolver<double> rigid_, compliant_;
+  CoulombSolver<double> coulomb_;
   SapSolver<double> convex_;
   VectorX<double> velocity_, impulse_;
 };

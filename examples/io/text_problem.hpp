@@ -110,16 +110,18 @@ class TextProblemParser {
           .near_rigid = field("beta", NumberRange::nonnegative),
           .relative_slip = field("sigma", NumberRange::positive)};
       add_contact(problem, line, sides, contact);
-    } else if (law == "weighted") {
+    } else if (law == "weighted" || law == "rigid") {
+      const bool rigid = law == "rigid";
       const Sides sides = read_sides(problem);
       const double friction = field("friction", NumberRange::nonnegative);
       const double tangent = field("R_t", NumberRange::positive);
       const double normal = field("R_n", NumberRange::positive);
       const double bias1 = field("bias t1"), bias2 = field("bias t2"), bias3 = field("bias n");
-      const WeightedContact<double> contact{friction, {tangent, normal}, {bias1, bias2, bias3}};
+      const WeightedContact<double> contact{
+          friction, {tangent, normal}, {bias1, bias2, bias3}, rigid};
       add_contact(problem, line, sides, contact);
     } else {
-      reader_.fail(item_, "'compliant' or 'weighted'", law);
+      reader_.fail(item_, "'compliant', 'weighted' or 'rigid'", law);
     }
   }
 

@@ -179,7 +179,7 @@ struct Capstan {
 [[nodiscard]] inline ContactProblem<double> make_overfull_slot(double speed, double friction) {
   ContactProblem<double> problem(0.005);
   problem.add_body(SquareMatrix<double, 3>::Identity(), Vector3<double>::Zero());
-  const WeightedContact<double> law{friction, {1e-6, 1e-6}, {0, 0, speed}};
+  const WeightedContact<double> law{friction, {1e-6, 1e-6}, {0, 0, speed}, true};
   SquareMatrix<double, 3> frame = SquareMatrix<double, 3>::Identity();
   problem.add_contact(0, frame, law);
   frame.row(0) *= -1;

@@ -66,6 +66,7 @@ class RigidWorld {
   double restitution = 0;                ///< e [-]
   double correction = 0;                 ///< as in RigidContact
   double softness = 1e-6;                ///< as in RigidContact
+  bool rigid = true;                     ///< else contacts give way, by R = softness · w
   /// Takes the place of the touches' coefficients: by how fast each slid in the step before. The
   /// touches must then keep their order.
   std::optional<StaticKineticFriction<double>> friction;
@@ -79,6 +80,11 @@ class RigidWorld {
     for (const RigidBlock& block : blocks) add(block, problem);
     const Touches touches = find_touches(blocks);
     for (std::size_t i = 0; i < touches.size(); ++i) add(touches[i], i, problem);
+    for (Index i = 0; !rigid && i < problem.contact_count(); ++i) {
+      WeightedContact<double> law = problem.law(i);
+      law.rigid = false;
+      problem.set_law(i, law);
+    }
     return problem;
   }
 

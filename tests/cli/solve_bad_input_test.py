@@ -63,7 +63,7 @@ CASES = {
     "no contacts but one": (HEAD + "bodies 0 contacts 0 1", "after the last contact", "'1'"),
     "unknown key": (SMALL.replace("contacts 2", "kontacts 2"), "'contacts'", "'kontacts'"),
     "unknown law": (with_compliant(COMPLIANT.replace("compliant", "sticky")), "line 13", "contact 0",
-                    "'compliant' or 'weighted'", "'sticky'"),
+                    "'compliant', 'weighted' or 'rigid'", "'sticky'"),
     "three bodies": (with_compliant(COMPLIANT.replace("nt 2 0", "nt 3 0")), "line 13", "1 or 2"),
     "body outside": (with_compliant(COMPLIANT.replace("2 0 1", "2 0 2")), "line 13",
                      "contact 0: body", "[0, 2)", "'2'"),

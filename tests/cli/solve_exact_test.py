@@ -123,9 +123,68 @@ def check_bodies(checks):
     checks.expect(max(abs(a - b) for a, b in zip(convex, again)) <= 1e-7 * size, "convex by newton")
 
 
+MIXED = """carom-problem 1
+time_step 0.01
+bodies 2
+body 3
+2 0 0 0 2 0 0 0 2
+0 0 -0.0981
+0 0 0
+body 3
+2 0 0 0 2 0 0 0 2
+0 0 -0.0981
+0 0 0
+contacts 2
+contact rigid 1 0 0.5 0.1 0.1 0 0 0
+1 0 0 0 1 0 0 0 1
+contact compliant 1 1 -0.01 1e4 0.02 0 0 0.001
+1 0 0 0 1 0 0 0 1
+"""
+
+
+def check_mixed(checks):
+    """A rigid contact of a file does not give way, a compliant one is its spring and damper: by
+    every law and solver; with --rigid neither gives way."""
+    mass, step, gap, stiffness, dissipation, fall = 2, 0.01, -0.01, 1e4, 0.02, -0.0981
+    spring = step * stiffness
+    rise = (mass * fall - spring * gap) / (mass + spring * (step + dissipation))
+    path = checks.file(MIXED)
+    for words in ([], ["--law", "coulomb"], ["--solver", "gauss_seidel"], ["--solver", "sap"]):
+        answer = checks.json_of("solve", path, *words)
+        checks.expect(answer["status"] == "converged", words, answer["status"])
+        checks.expect(abs(answer["velocity"][2]) <= 1e-7, words, answer["velocity"])
+        checks.expect(abs(answer["velocity"][5] - rise) <= 1e-7, words, answer["velocity"], rise)
+    answer = checks.json_of("solve", path, "--rigid")
+    expected = -gap / (step + dissipation)
+    checks.expect(abs(answer["velocity"][5] - expected) <= 1e-7, "--rigid", answer["velocity"])
+
+
+def check_deadline(checks):
+    """By a deadline that is over at once the answer is balanced and in its cones, the exit code 3;
+    by one that is far away it is the answer."""
+    path = DATA / "pile_n10_s60.txt"
+    problem = Problem(path.read_text(encoding="utf-8"))
+    for words in ([], ["--law", "coulomb"], ["--rigid"], ["--rigid", "--solver", "gauss_seidel"]):
+        answer = checks.json_of("solve", path, *words, "--deadline", "1e-9", code=3)
+        checks.expect(answer["status"] == "deadline", words, answer["status"])
+        checks.expect(answer["certificate"]["cone_violation"] <= 1e-12, words)
+        if words:
+            residual = problem.residual(answer["velocity"], answer["impulse"])
+            checks.expect(residual <= 1e-12, words, "momentum", residual)
+        if "gauss_seidel" not in words:
+            late = checks.json_of("solve", path, *words, "--deadline", "1000")
+            checks.expect(late["status"] == "converged", words, late["status"])
+    for word in ("0", "-1", "soon", "nan"):
+        checks.refused(word, checks.run("solve", path, "--deadline", word), "--deadline", "> 0")
+    checks.refused("admm", checks.run("solve", path, "--rigid", "--solver", "admm", "--deadline",
+                                      "1"), "--deadline", "admm")
+
+
 if __name__ == "__main__":
     every = Checks()
     check_files(every)
     check_solvers(every)
     check_bodies(every)
+    check_mixed(every)
+    check_deadline(every)
     every.end()

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "carom/contact/hunt_crossley.hpp"
+#include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -545,7 +547,7 @@ TEST_CASE("contact_problem: a law set anew is the law it would have been added w
   auto raw = draw_problem(source, {});
   ContactProblem<double> problem = build(raw);
   for (Index i : {Index(0), Index(3)}) {
-    const WeightedContact<double> law{0.7, {0.3, 0.2}, Eigen::Vector3d(1, 2, double(i))};
+    const WeightedContact<double> law{0.7, {0.3, 0.2}, Eigen::Vector3d(1, 2, double(i)), i == 3};
     raw.contacts[std::size_t(i)].law = law;
     problem.set_law(i, law);
   }
@@ -556,6 +558,41 @@ TEST_CASE("contact_problem: a law set anew is the law it would have been added w
     CHECK(problem.regularization(i).tangent == expected.regularization(i).tangent);
     CHECK(problem.regularization(i).normal == expected.regularization(i).normal);
     CHECK(problem.bias_velocity(i) == expected.bias_velocity(i));
+    CHECK(problem.is_rigid(i) == expected.is_rigid(i));
+  }
+}
+
+TEST_CASE("contact_problem: contacts are rigid or compliant as they were added", "[contact][law]") {
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  ContactProblem<double> problem(0.01);
+  for (int round = 0; round < 2; ++round) {
+    problem.reset(0.01);
+    CHECK(problem.rigid_count() == 0);
+    problem.add_body(unit, Eigen::Vector3d::Zero());
+    const auto rigid = problem.add_contact(0, unit, carom::RigidContact<double>{.friction = 0.5});
+    const auto soft = problem.add_contact(0, unit, {.gap = 0, .stiffness = 1e4});
+    const auto hunt = problem.add_contact(
+        0, unit, carom::HuntCrossleyContact<double>{.gap = 0, .stiffness = 1e4, .dissipation = 1});
+    CHECK(problem.is_rigid(rigid));
+    CHECK(!problem.is_rigid(soft));
+    CHECK(!problem.is_rigid(hunt));
+    CHECK(problem.rigid_count() == 1);
+    const auto none = problem.own_regularization(rigid), some = problem.own_regularization(soft);
+    CHECK((none.tangent == 0 && none.normal == 0));
+    CHECK(problem.regularization(rigid).normal > 0);
+    CHECK(some.tangent == problem.regularization(soft).tangent);
+    CHECK(some.normal == problem.regularization(soft).normal);
+    auto law = problem.law(soft);
+    law.rigid = true;
+    for (int twice = 0; twice < 2; ++twice) problem.set_law(soft, law);
+    CHECK(problem.rigid_count() == 2);
+    law.rigid = false;
+    problem.set_law(soft, law);
+    CHECK(problem.rigid_count() == 1);
+    problem.make_rigid();
+    CHECK(problem.rigid_count() == 3);
+    CHECK((problem.is_rigid(soft) && problem.is_rigid(hunt)));
+    CHECK(problem.regularization(soft).normal == law.regularization.normal);
   }
 }
 

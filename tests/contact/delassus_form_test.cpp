@@ -13,7 +13,7 @@
 
 namespace delassus_form_test {
 
-using carom::Compliance, carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem;
+using carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem;
 using carom::ImpulseShape, carom::Index, carom::MatrixX, carom::RowNumbers, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
 using carom::testing::draw_constrained, carom::testing::draw_law, carom::testing::draw_matrix;
@@ -74,12 +74,12 @@ TEMPLATE_TEST_CASE("delassus form: W, q and R are those of the dense formulas", 
   for (int sample = 0; sample < 60; ++sample) {
     const std::vector<std::vector<int>> sizes = {{6, 1, 2, 7}, {3}, {6, 6, 1, 3, 2, 6}};
     const auto raw = draw(source, sizes[std::size_t(sample % 3)], sample % 7);
-    const auto problem = build<Scalar>(raw);
+    auto problem = build<Scalar>(raw);
     const DenseDual dense(raw);
     const Eigen::MatrixXd expected =
         dense.jacobian * dense.momentum.llt().solve(dense.jacobian.transpose());
     const Eigen::VectorXd load = dense.jacobian * dense.free_velocity - dense.bias;
-    form.write(problem, Compliance::given, dual);
+    form.write(problem, dual);
     REQUIRE(dual.row_count() == problem.impulse_count());
     REQUIRE(dual.count() == problem.contact_count() + problem.constraints().count());
     CHECK(dual.check().empty());
@@ -100,7 +100,18 @@ TEMPLATE_TEST_CASE("delassus form: W, q and R are those of the dense formulas", 
       CHECK((dual.set(i).shift.template cast<double>() - set.shift).norm() <=
             unit * set.shift.norm());
     }
-    form.write(problem, Compliance::rigid, dual);
+    if (problem.contact_count() > 0) {  // one of them alone
+      auto law = problem.law(0);
+      law.rigid = true;
+      problem.set_law(0, law);
+      form.write(problem, dual);
+      const ReadBack<Scalar> mixed(dual);
+      CHECK(mixed.weights.head(3).isZero(0));
+      const Index rest = dual.row_count() - 3;
+      CHECK(mixed.weights.tail(rest) == read.weights.tail(rest));
+    }
+    problem.make_rigid();
+    form.write(problem, dual);
     const ReadBack<Scalar> rigid(dual);
     const Index contact_rows = 3 * problem.contact_count();
     CHECK(rigid.weights.head(contact_rows).isZero(0));
@@ -123,7 +134,7 @@ TEST_CASE("delassus form: its velocity is that of the primal problem's impulses"
     const Eigen::VectorXd gamma = draw_matrix(source, problem.impulse_count(), 1);
     Eigen::VectorXd velocity, gradient, parts, pushed;
     write_dual_gradient(problem, gamma, velocity, gradient);
-    form.write(problem, Compliance::given, dual);
+    form.write(problem, dual);
     dual.write_parts(gamma, parts);
     pushed.resize(parts.size());
     for (Index p = 0; p < dual.part_count(); ++p) {
@@ -147,10 +158,11 @@ TEMPLATE_TEST_CASE("delassus form: matrix-free, its products are those of the bl
   DelassusProblem<Scalar> dual, matrix_free;
   for (int sample = 0; sample < 60; ++sample) {
     const std::vector<std::vector<int>> sizes = {{6, 1, 2, 7}, {3}, {6, 6, 1, 3, 2, 6}};
-    const auto problem = build<Scalar>(draw(source, sizes[std::size_t(sample % 3)], sample % 7));
-    for (const Compliance compliance : {Compliance::given, Compliance::rigid}) {
-      form.write(problem, compliance, dual);
-      free_form.write_matrix_free(problem, compliance, matrix_free);
+    auto problem = build<Scalar>(draw(source, sizes[std::size_t(sample % 3)], sample % 7));
+    for (const bool rigid : {false, true}) {
+      if (rigid) problem.make_rigid();
+      form.write(problem, dual);
+      free_form.write_matrix_free(problem, matrix_free);
       REQUIRE(matrix_free.matrix_free());
       REQUIRE(!dual.matrix_free());
       REQUIRE(matrix_free.row_count() == dual.row_count());
@@ -185,14 +197,14 @@ TEST_CASE("delassus form: bodies apart do not meet, bodies without contact leave
   for (int b = 0; b < 4; ++b) problem.add_body((b + 1.0) * j, Eigen::Vector3d(0, 0, -1));
   DelassusForm<double> form;
   DelassusProblem<double> dual;
-  form.write(problem, Compliance::given, dual);
+  form.write(problem, dual);
   CHECK(dual.count() == 0);
   CHECK(dual.block_count() == 0);
   const carom::WeightedContact<double> law{0.5, {2, 3}, Eigen::Vector3d(0, 0, 0.5)};
   problem.add_contact(0, j, law);
   problem.add_contact(2, (-j).eval(), 1, j, law);
   problem.add_contact(1, j, law);
-  form.write(problem, Compliance::given, dual);
+  form.write(problem, dual);
   CHECK(dual.block_count() == 5);  // contacts 1 and 2 meet
   const ReadBack<double> read(dual);
   Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(9, 9);

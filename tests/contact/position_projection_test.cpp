@@ -42,6 +42,7 @@ TEMPLATE_TEST_CASE("position projection: it is the step's contacts with gaps for
              rounding(20, before.norm()));
     for (Index i = 0; i < count; ++i) {
       CHECK(moves.cone(i).friction == 0);
+      CHECK(moves.is_rigid(i));
       loads.see((moves.bias_velocity(i) + gaps(i) * carom::Vector3<Scalar>::UnitZ()).norm(), 0);
       // R is relative to the contact's inverse mass, as in every law of the library.
       const auto [tangent, normal] = moves.regularization(i);

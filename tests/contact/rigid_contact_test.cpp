@@ -66,6 +66,7 @@ TEST_CASE("rigid contact: its defaults ask for nothing but no approach", "[conta
   CHECK(law.regularization.normal == 2e-4);
   CHECK(law.regularization.tangent == 2e-4);
   CHECK(law.bias_velocity.isZero(0));
+  CHECK(law.rigid);
 }
 
 TEST_CASE("rigid contact: problems take it, and name what is wrong", "[contact][input]") {

@@ -14,6 +14,8 @@ TEST_CASE("solve_report: every status has its own word", "[core][example]") {
   CHECK(std::string(to_string(SolveStatus::converged)) == "converged");
   CHECK(std::string(to_string(SolveStatus::iteration_limit)) == "iteration_limit");
   CHECK(std::string(to_string(SolveStatus::no_progress)) == "no_progress");
+  CHECK(std::string(to_string(SolveStatus::deadline)) == "deadline");
+  CHECK(std::string(to_string(SolveStatus::infeasible)) == "infeasible");
   CHECK(std::string(to_string(SolveStatus::not_finite)) == "not_finite");
   CHECK(std::string(to_string(static_cast<SolveStatus>(17))) == "unknown");
 }

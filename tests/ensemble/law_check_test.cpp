@@ -29,9 +29,7 @@ struct Solved {
       impulse = solver.impulse();
       return;
     }
-    const auto compliance =
-        step.law == StepLaw::rigid ? carom::Compliance::rigid : carom::Compliance::given;
-    carom::CoulombSolver<double> solver({.compliance = compliance, .tolerance = 1e-10});
+    carom::CoulombSolver<double> solver({.tolerance = 1e-10});
     converged = solver.solve(step.problem, velocity).converged();
     impulse = solver.impulse();
   }

@@ -73,7 +73,7 @@ TEST_CASE("real time: after the largest problem, W as a function allocates nothi
   carom::DelassusForm<double> form;
   DelassusProblem<double> dual;
   for (const auto& problem : problems) {
-    form.write_matrix_free(problem, carom::Compliance::given, dual);
+    form.write_matrix_free(problem, dual);
     VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
     if (first++ == 0) (void)solver.solve(dual, impulse);
     impulse.setZero();
@@ -81,7 +81,7 @@ TEST_CASE("real time: after the largest problem, W as a function allocates nothi
     bool converged = false;
     {
       const AllocationGuard guard;
-      form.write_matrix_free(problem, carom::Compliance::given, dual);
+      form.write_matrix_free(problem, dual);
       converged = solver.solve(dual, impulse).converged();
     }
     const std::size_t allocations = carom::testing::allocation_count - before;

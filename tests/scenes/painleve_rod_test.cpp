@@ -28,7 +28,7 @@ int count_solutions(const PainleveRod& rod) {
   solver(problem, velocity, impulse);
   CHECK(solver.report.converged());
   carom::DelassusProblem<double> dual;
-  carom::DelassusForm<double>().write(problem, carom::Compliance::rigid, dual);
+  carom::DelassusForm<double>().write(problem, dual);
   const carom::Vector3<double> normal(0, 0, 1);
   const double along = normal.unitOrthogonal().x();  // t₁ or t₂ is ±x
   double nearest = 1e300;

@@ -335,7 +335,7 @@ TEST_CASE("contact certificate: on the convex problem it agrees with the one of 
     const auto raw = draw_constrained(source, {6, 1, 3}, 3);
     const auto problem = carom::testing::build(raw);
     const DenseDual dense(raw);
-    form.write(problem, carom::Compliance::given, dual);
+    form.write(problem, dual);
     Eigen::VectorXd impulse = draw_matrix(source, problem.impulse_count(), 1);
     const bool solve = sample < solutions;
     if (solve) impulse = dense.solve(8000);

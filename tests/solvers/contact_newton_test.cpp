@@ -11,6 +11,7 @@
 #include "carom/solvers/gauss_seidel.hpp"
 
 #include "support/catch.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
 #include "support/dual_solver_laws.hpp"
 #include "support/friction_files.hpp"
@@ -359,6 +360,19 @@ TEST_CASE("contact_newton: bundled problems to twelve digits", "[solvers][golden
 
 TEST_CASE("contact_newton: options are kept as given", "[solvers][example]") {
   carom::testing::check_options_kept<ContactNewton<double>>();
+}
+
+TEST_CASE("contact_newton: at a deadline it returns the best so far, in its cones",
+          "[solvers][law]") {
+  VectorSource<double> source(29u);
+  for (int round = 0; round < 3; ++round) {
+    const auto problem = assemble_dual(draw_dual(source, {6 + 3 * round, 3, 0.3, false, 0.1}));
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CAPTURE(round, to_string(law));
+      carom::testing::check_dual_deadlines(ContactNewton<double>({.law = law, .tolerance = 1e-11}),
+                                           problem);
+    }
+  }
 }
 
 }  // namespace contact_newton_test

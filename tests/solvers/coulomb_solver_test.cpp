@@ -11,6 +11,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
 #include "support/sweep.hpp"
@@ -18,8 +19,8 @@
 
 namespace coulomb_solver_test {
 
-using carom::Compliance, carom::ContactProblem, carom::CoulombSolver, carom::FrictionLaw,
-    carom::Index, carom::SolveStatus, carom::VectorX;
+using carom::ContactProblem, carom::CoulombSolver, carom::FrictionLaw, carom::Index,
+    carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_problem,
     carom::testing::VectorSource;
 
@@ -48,7 +49,7 @@ void check_answer(const ContactProblem<Scalar>& problem, const CoulombSolver<Sca
   CHECK((impulse.allFinite() && velocity.allFinite()));
   carom::DelassusForm<Scalar> form;
   carom::DelassusProblem<Scalar> dual;
-  form.write(problem, solver.options().compliance, dual);
+  form.write(problem, dual);
   const auto certificate = certify(dual, impulse, solver.options().law);
   CHECK(std::abs(report.residual - certificate.natural_map_error) <=
         rounding(100, 1 + certificate.natural_map_error));
@@ -81,15 +82,15 @@ TEMPLATE_TEST_CASE("coulomb_solver: random bodies, rigid or not, by either law",
   constexpr bool single = std::is_same_v<Scalar, float>;
   VectorSource<double> source(61u);
   for (int round = 0; round < 10; ++round) {
-    const auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
-    for (const Compliance compliance : {Compliance::given, Compliance::rigid}) {
+    auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    for (const bool rigid : {false, true}) {
+      if (rigid) problem.make_rigid();
       for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
         const Scalar tolerance = single ? Scalar(1e-5) : Scalar(1e-11);
-        CoulombSolver<Scalar> solver(
-            {.law = law, .compliance = compliance, .tolerance = tolerance});
+        CoulombSolver<Scalar> solver({.law = law, .tolerance = tolerance});
         VectorX<Scalar> velocity = problem.free_velocity();
         const auto report = solver.solve(problem, velocity);
-        CAPTURE(round, to_string(law), int(compliance), report.residual, report.iterations);
+        CAPTURE(round, to_string(law), rigid, report.residual, report.iterations);
         CHECK(report.converged());
         check_answer(problem, solver, velocity, report);
       }
@@ -102,7 +103,8 @@ TEMPLATE_TEST_CASE("coulomb_solver: whatever the problem, the report is what can
   using Scalar = TestType;
   VectorSource<double> source(62u);
   for (int round = 0; round < 6; ++round) {  // with friction of 10 and v̂: there may be no answer
-    const auto problem = build<Scalar>(draw_problem(source, {{6, 1, 3, 2}, 4 + 2 * round, 3, 3}));
+    const auto problem =
+        build<Scalar>(make_rigid(draw_problem(source, {{6, 1, 3, 2}, 4 + 2 * round, 3, 3})));
     CoulombSolver<Scalar> solver({.tolerance = Scalar(1e-5)});
     VectorX<Scalar> velocity = problem.free_velocity();
     const auto report = solver.solve(problem, velocity);
@@ -116,8 +118,7 @@ TEST_CASE("coulomb_solver: the compliant convex problem is SapSolver's own", "[s
   for (int round = 0; round < 6; ++round) {
     const auto problem = round < 3 ? build(draw_problem(source, {{6, 6, 3}, 6, 1, 1}))
                                    : build(draw_constrained(source, {6, 3, 6}, 4));
-    CoulombSolver<double> solver(
-        {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-12});
+    CoulombSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-12});
     carom::SapSolver<double> sap({.tolerance = 1e-13});
     VectorX<double> velocity = problem.free_velocity(), expected = velocity;
     const auto report = solver.solve(problem, velocity);
@@ -129,13 +130,119 @@ TEST_CASE("coulomb_solver: the compliant convex problem is SapSolver's own", "[s
   }
 }
 
+// A contact without friction is γₙ = δt k (−(ϕ + δt vₙ) − τ_d vₙ)₊, m vₙ = m v*ₙ + γₙ, so that
+// vₙ (m + δt k (δt + τ_d)) = m v*ₙ − δt k ϕ.
+TEST_CASE("coulomb_solver: an overlap of a compliant contact is pushed out by its spring alone",
+          "[solvers][example]") {
+  const double mass = 2, dt = 0.01, gap = -0.01, fall = -9.81 * dt;
+  for (const double stiffness : {1e2, 1e4, 1e6}) {
+    for (const double dissipation_time : {0.0, 0.05}) {
+      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+        ContactProblem<double> problem(dt);
+        problem.add_body(mass * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.3, 0, fall));
+        problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                            carom::CompliantContact<double>{.gap = gap,
+                                                            .stiffness = stiffness,
+                                                            .dissipation_time = dissipation_time,
+                                                            .near_rigid = 0});
+        CoulombSolver<double> solver({.law = law, .tolerance = 1e-12});
+        VectorX<double> velocity;
+        const auto report = solver.solve(problem, velocity);
+        const double spring = dt * stiffness, relaxation = dt + dissipation_time;
+        const double expected = (mass * fall - spring * gap) / (mass + spring * relaxation);
+        CAPTURE(stiffness, dissipation_time, to_string(law), report.iterations);
+        CHECK(report.converged());
+        CHECK(velocity(2) == Approx(expected).epsilon(1e-9));
+        CHECK(velocity(0) == Approx(0.3));
+        CHECK(solver.impulse()(2) == Approx(mass * (expected - fall)).epsilon(1e-9));
+        const VectorX<double> impulse = 0.9 * solver.impulse();
+        CHECK(solver.solve_from(problem, impulse, velocity).converged());
+        CHECK(velocity(2) == Approx(expected).epsilon(1e-9));
+      }
+    }
+  }
+}
+
+// A block on rigid ground carries another on a spring that is compressed already.
+TEST_CASE("coulomb_solver: a rigid contact below a compliant one, each by its own law",
+          "[solvers][example]") {
+  const double lower = 3, upper = 2, dt = 0.01, gap = -0.01, fall = -9.81 * dt;
+  const double stiffness = 1e4, dissipation_time = 0.02, friction = 0.4, pull = 0.5;
+  ContactProblem<double> problem(dt);
+  const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+  problem.add_body(lower * unit, Eigen::Vector3d(pull, 0, fall));
+  problem.add_body(upper * unit, Eigen::Vector3d(0, 0, fall));
+  // Its R would let the ground give way by as much as the spring does.
+  problem.add_contact(0, unit, carom::RigidContact<double>{.friction = friction, .softness = 1});
+  problem.add_contact(1, unit, 0, -unit,
+                      carom::CompliantContact<double>{.gap = gap,
+                                                      .stiffness = stiffness,
+                                                      .dissipation_time = dissipation_time,
+                                                      .near_rigid = 0});
+  CoulombSolver<double> solver({.tolerance = 1e-13});
+  VectorX<double> velocity;
+  const auto report = solver.solve(problem, velocity);
+  CHECK(report.converged());
+  const double spring = dt * stiffness, relaxation = dt + dissipation_time;
+  const double rise = (upper * fall - spring * gap) / (upper + spring * relaxation);
+  const double pressed = upper * (rise - fall), carried = pressed - lower * fall;
+  const double slides = pull - friction * carried / lower;
+  REQUIRE(slides > 0);
+  CHECK(velocity(5) == Approx(rise).epsilon(1e-9));
+  CHECK(std::abs(velocity(2)) <= 1e-11);  // it neither gives way nor lifts off
+  CHECK(velocity(0) == Approx(slides).epsilon(1e-9));
+  CHECK(solver.impulse()(5) == Approx(pressed).epsilon(1e-9));
+  CHECK(solver.impulse()(2) == Approx(carried).epsilon(1e-9));
+
+  // SapSolver needs an R and takes that of every contact: the ground sinks by R γ.
+  carom::SapSolver<double> sap({.tolerance = 1e-13});
+  const double weight = problem.regularization(0).normal;
+  velocity = problem.free_velocity();
+  CHECK(sap.solve(problem, velocity).converged());
+  const Eigen::Vector3d rate = velocity.head<3>() + weight * sap.impulse().head<3>();
+  CHECK(rate(2) == Approx(friction * rate.head<2>().norm()).epsilon(1e-9));
+  CHECK(weight * sap.impulse()(2) > 0.01);
+
+  problem.make_rigid();  // the overlap is then out within the step
+  CHECK(solver.solve(problem, velocity).converged());
+  CHECK(velocity(5) - velocity(2) == Approx(-gap / (dt + dissipation_time)).epsilon(1e-9));
+}
+
+TEST_CASE("coulomb_solver: rigid and compliant contacts mixed, against a dense dual of their own",
+          "[solvers][oracle]") {
+  VectorSource<double> source(67u);
+  for (int round = 0; round < carom::testing::sweep(6, 20); ++round) {
+    auto raw = draw_constrained(source, {6, 3, 6, 2}, round % 4);
+    for (auto& contact : raw.contacts.contacts) {
+      contact.law.rigid = source.unit() < 0.5;
+      contact.law.bias_velocity.setZero();
+    }
+    carom::testing::DenseDual dense(raw);
+    for (std::size_t i = 0; i < raw.contacts.contacts.size(); ++i) {
+      if (raw.contacts.contacts[i].law.rigid) dense.weights.segment<3>(3 * Index(i)).setZero();
+    }
+    const auto problem = build(raw);
+    CoulombSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-11});
+    VectorX<double> velocity = problem.free_velocity();
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(round, problem.rigid_count(), report.residual, report.iterations);
+    CHECK(report.converged());
+    check_answer(problem, solver, velocity, report);
+    const VectorX<double> expected = dense.velocity(dense.solve(40000));
+    CHECK((velocity - expected).norm() <= 1e-6 * (1 + expected.norm()));
+    CoulombSolver<double> exact({.tolerance = 1e-10});
+    const auto by_coulomb = exact.solve(problem, velocity);
+    CHECK(by_coulomb.converged());
+    check_answer(problem, exact, velocity, by_coulomb);
+  }
+}
+
 TEST_CASE("coulomb_solver: constraints of every shape beside contacts", "[solvers][law]") {
   VectorSource<double> source(64u);
   for (int round = 0; round < 8; ++round) {
     const auto problem = build(draw_constrained(source, {6, 3, 6, 2}, 1 + round));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-      CoulombSolver<double> solver(
-          {.law = law, .compliance = Compliance::given, .tolerance = 1e-10});
+      CoulombSolver<double> solver({.law = law, .tolerance = 1e-10});
       VectorX<double> velocity = problem.free_velocity();
       const auto report = solver.solve(problem, velocity);
       CAPTURE(round, to_string(law), report.residual, report.iterations);
@@ -168,7 +275,8 @@ TEST_CASE("coulomb_solver: a motor keeps its gains where contact is rigid", "[so
 }
 
 TEST_CASE("coulomb_solver: a stack, rigid, where impulses are many", "[solvers][law]") {
-  const auto problem = build(carom::testing::make_stack({.count = 4, .copies = 2, .push = 0.3}));
+  const auto problem =
+      build(make_rigid(carom::testing::make_stack({.count = 4, .copies = 2, .push = 0.3})));
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
     CoulombSolver<double> solver({.law = law, .tolerance = 1e-12});
     VectorX<double> velocity = problem.free_velocity();
@@ -184,7 +292,7 @@ TEST_CASE("coulomb_solver: from the impulses of the step before it takes fewer i
   VectorSource<double> source(65u);
   int cold = 0, warm = 0;
   for (int round = 0; round < 5; ++round) {
-    auto raw = carom::testing::make_stack({.count = 3, .push = 0.1 * round});
+    auto raw = make_rigid(carom::testing::make_stack({.count = 3, .push = 0.1 * round}));
     const auto problem = build(raw);
     CoulombSolver<double> solver({.tolerance = 1e-11});
     VectorX<double> velocity = problem.free_velocity(), again;
@@ -212,25 +320,24 @@ TEST_CASE("coulomb_solver: from the impulses of the step before it takes fewer i
 TEST_CASE("coulomb_solver: impulses guessed wrong cost little under the convex law",
           "[solvers][law]") {
   VectorSource<double> source(66u);
-  for (const Compliance compliance : {Compliance::rigid, Compliance::given}) {
+  for (const bool rigid : {true, false}) {
     int cold = 0, wrong = 0;
     for (int round = 0; round < carom::testing::sweep(2, 4); ++round) {
       const auto raw = carom::testing::make_stack({.count = 10, .push = 0.4 * round});
-      const auto problem = build(raw);
-      CoulombSolver<double> solver(
-          {.law = FrictionLaw::convex, .compliance = compliance, .tolerance = 1e-10});
+      const auto problem = build(rigid ? make_rigid(raw) : raw);
+      CoulombSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-10});
       VectorX<double> velocity = problem.free_velocity(), again;
       cold += solver.solve(problem, velocity).iterations;
       const double size = solver.impulse().norm();
       const VectorX<double> impulse = size * draw_matrix(source, problem.impulse_count(), 1);
       const auto report = solver.solve_from(problem, impulse, again);
-      CAPTURE(round, int(compliance), report.iterations, report.residual);
+      CAPTURE(round, rigid, report.iterations, report.residual);
       CHECK(report.converged());
       check_answer(problem, solver, again, report);
       CHECK((again - velocity).norm() <= 1e-6 * (1 + velocity.norm()));
       wrong += report.iterations;
     }
-    CAPTURE(int(compliance), cold, wrong);
+    CAPTURE(rigid, cold, wrong);
     CHECK(wrong <= 2 * cold);
   }
 }
@@ -248,7 +355,7 @@ TEST_CASE("coulomb_solver: nothing to do, and guesses of any kind", "[solvers][l
   CHECK(solver.solve(none, velocity).converged());
   CHECK(velocity == Eigen::Vector3d(1, 2, 3));
 
-  const auto problem = build(carom::testing::make_stack({.count = 2}));
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
   const VectorX<double> free = problem.free_velocity();
   VectorX<double> expected = free;
   solver = CoulombSolver<double>({.tolerance = 1e-12});
@@ -269,7 +376,7 @@ TEST_CASE("coulomb_solver: where squares overflow nothing is called solved", "[s
     const Eigen::Vector3d free(speed, 0, -speed);
     const auto body = problem.add_body(Eigen::Matrix3d::Identity(), free);
     problem.add_contact(body, Eigen::Matrix3d::Identity(),
-                        carom::WeightedContact<double>{0.5, {1, 1}, Eigen::Vector3d::Zero()});
+                        carom::WeightedContact<double>{0.5, {1, 1}, {0, 0, 0}, true});
     CAPTURE(speed);
     Eigen::VectorXd velocity = free;
     carom::CoulombSolver<double> solver;
@@ -280,14 +387,14 @@ TEST_CASE("coulomb_solver: where squares overflow nothing is called solved", "[s
     const Eigen::VectorXd none = Eigen::VectorXd::Zero(3);
     carom::DelassusForm<double> form;
     carom::DelassusProblem<double> dual;
-    form.write(problem, carom::Compliance::rigid, dual);
+    form.write(problem, dual);
     CHECK_FALSE(certify(dual, none, carom::FrictionLaw::coulomb).natural_map_error < 0.1);
   }
 }
 
 TEST_CASE("coulomb_solver: a guess that is no number is told, or left out", "[solvers][input]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto problem = build(carom::testing::make_stack({.count = 2}));
+  const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
   CoulombSolver<double> solver;
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
     VectorX<double> velocity = problem.free_velocity();
@@ -315,14 +422,73 @@ TEST_CASE(
   problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 0.3, -1));
   problem.add_contact(0, Eigen::Matrix3d::Identity(),
                       carom::WeightedContact<double>{0.3, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
-  CoulombSolver<double> solver(
-      {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-30});
+  CoulombSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-30});
   VectorX<double> velocity = problem.free_velocity();
   const auto report = solver.solve(problem, velocity);
   CAPTURE(report.residual, report.iterations, to_string(report.status));
   CHECK(report.residual <= 1e-14);
   CHECK(report.converged() == (report.residual <= 1e-30));
   check_answer(problem, solver, velocity, report);
+}
+
+TEST_CASE("coulomb_solver: at a deadline it returns the best so far, in its cones",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 4, .copies = 1, .push = 0.5});
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    carom::DelassusForm<double> form;
+    carom::DelassusProblem<double> dual;
+    form.write(problem, dual);
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CAPTURE(rigid, to_string(law));
+      CoulombSolver<double> solver({.law = law, .tolerance = 1e-11});
+      VectorX<double> velocity;
+      const auto judge = [&] {
+        const auto certificate = certify(dual, solver.impulse(), law);
+        const double size = 1 + solver.impulse().norm();
+        return std::pair(certificate.natural_map_error, certificate.cone_violation / size);
+      };
+      carom::testing::check_deadlines(
+          [&](const carom::SolveLimits& limits) {
+            solver.set_limits(limits);
+            velocity = problem.free_velocity();
+            const auto report = solver.solve(problem, velocity);
+            check_answer(problem, solver, velocity, report);
+            return report;
+          },
+          judge);
+      const VectorX<double> outside = VectorX<double>::Constant(problem.impulse_count(), -1);
+      carom::testing::FakeClock clock;
+      solver.set_limits(clock.until(0));
+      const auto report = solver.solve_from(problem, outside, velocity);
+      CHECK(report.status == SolveStatus::deadline);
+      CHECK(judge().second <= 1e-15);
+      check_answer(problem, solver, velocity, report);
+      solver.set_limits({});
+      CHECK(solver.solve(problem, velocity).converged());
+    }
+  }
+}
+
+TEST_CASE("coulomb_solver: its limit of iterations holds for all stages together",
+          "[solvers][law]") {
+  const auto raw = carom::testing::make_stack({.count = 6, .copies = 2, .push = 0.5});
+  for (const bool rigid : {true, false}) {
+    const auto problem = build(rigid ? make_rigid(raw) : raw);
+    for (const int limit : {0, 1, 2, 5, 10}) {
+      CAPTURE(rigid, limit);
+      for (const bool by_caller : {false, true}) {
+        CoulombSolver<double> solver(
+            {.tolerance = 1e-14, .iteration_limit = by_caller ? 1000 : limit});
+        if (by_caller) solver.set_limits({.iteration_limit = limit});
+        VectorX<double> velocity = problem.free_velocity();
+        const auto report = solver.solve(problem, velocity);
+        CHECK(report.iterations <= limit);
+        CHECK((report.converged() || report.status == SolveStatus::iteration_limit));
+        check_answer(problem, solver, velocity, report);
+      }
+    }
+  }
 }
 
 }  // namespace coulomb_solver_test

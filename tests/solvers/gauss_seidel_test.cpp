@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/catch.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
 #include "support/dual_solver_laws.hpp"
 
@@ -152,6 +153,21 @@ TEST_CASE("gauss_seidel: a tolerance below round-off ends once nothing moves any
         return assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
       });
   CHECK(ended > 10);
+}
+
+TEST_CASE("gauss_seidel: at a deadline it returns the best so far, in its cones",
+          "[solvers][law]") {
+  VectorSource<double> source(11u);
+  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    carom::testing::check_dual_deadlines(GaussSeidel<double>({.law = law}), problem);
+    GaussSeidel<double> solver({.law = law, .tolerance = 1e-14});
+    solver.set_limits({.iteration_limit = 3});
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    const auto report = solver.solve(problem, impulse);
+    CHECK(report.iterations == 3);
+    CHECK(report.status == carom::SolveStatus::iteration_limit);
+  }
 }
 
 }  // namespace gauss_seidel_test

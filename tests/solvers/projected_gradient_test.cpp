@@ -58,8 +58,8 @@ TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[sol
   for (int sample = 0; sample < samples; ++sample) {
     const auto problem = carom::testing::build(
         carom::testing::draw_constrained(source, {6, 6, 3, 6}, 2 + sample % 4));
-    form.write(problem, carom::Compliance::given, dual);
-    free_form.write_matrix_free(problem, carom::Compliance::given, matrix_free);
+    form.write(problem, dual);
+    free_form.write_matrix_free(problem, matrix_free);
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       Eigen::VectorXd gamma = Eigen::VectorXd::Zero(dual.row_count()), other = gamma;
       auto solver = make(law, 1e-9, 100000);

@@ -15,16 +15,16 @@
 
 namespace proximal_sap_test {
 
-using carom::Compliance, carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem,
-    carom::FrictionLaw, carom::Index, carom::ProximalSap, carom::SolveStatus, carom::VectorX;
+using carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem, carom::FrictionLaw,
+    carom::Index, carom::ProximalSap, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
 
 namespace {
 
 template <typename Scalar = double>
-DelassusProblem<Scalar> dual_of(const ContactProblem<Scalar>& bodies, Compliance compliance) {
+DelassusProblem<Scalar> dual_of(const ContactProblem<Scalar>& bodies) {
   DelassusProblem<Scalar> problem;
-  DelassusForm<Scalar>().write(bodies, compliance, problem);
+  DelassusForm<Scalar>().write(bodies, problem);
   return problem;
 }
 
@@ -34,7 +34,7 @@ carom::testing::RawProblem make_block(double mass, double friction, const Eigen:
   raw.bodies.push_back({mass * Eigen::Matrix3d::Identity(), v});
   carom::testing::RawContact contact;
   contact.first_jacobian = Eigen::Matrix3d::Identity();
-  contact.law = {friction, {1e-3, 1e-3}, Eigen::Vector3d::Zero()};
+  contact.law = {friction, {1e-3, 1e-3}, Eigen::Vector3d::Zero(), true};
   raw.contacts.push_back(contact);
   return raw;
 }
@@ -52,16 +52,16 @@ TEMPLATE_TEST_CASE("proximal_sap: random bodies, rigid or not, by either law", "
       contact.law.friction = std::min(contact.law.friction, 0.3);
       contact.law.bias_velocity.setZero();
     }
-    const auto bodies = build<Scalar>(raw);
-    for (const Compliance compliance : {Compliance::given, Compliance::rigid}) {
+    for (const bool rigid : {false, true}) {
+      const auto bodies = build<Scalar>(rigid ? make_rigid(raw) : raw);
       for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
         const Scalar tolerance = single ? Scalar(1e-4) : Scalar(1e-9);
-        ProximalSap<Scalar> solver({.law = law, .compliance = compliance, .tolerance = tolerance});
+        ProximalSap<Scalar> solver({.law = law, .tolerance = tolerance});
         VectorX<Scalar> velocity = bodies.free_velocity();
         const auto report = solver.solve(bodies, velocity);
-        const auto dual = dual_of(bodies, compliance);
+        const auto dual = dual_of(bodies);
         const auto certificate = certify(dual, VectorX<Scalar>(solver.impulse()), law);
-        CAPTURE(round, to_string(law), int(compliance), report.residual, report.iterations,
+        CAPTURE(round, to_string(law), rigid, report.residual, report.iterations,
                 certificate.natural_map_error, to_string(report.status));
         CHECK(report.converged());
         CHECK(report.residual <= tolerance);
@@ -79,8 +79,7 @@ TEST_CASE("proximal_sap: the compliant convex problem is SapSolver's own", "[sol
   VectorSource<double> source(42u);
   for (int round = 0; round < 6; ++round) {
     const auto bodies = build(draw_problem(source, {{6, 6, 3}, 6, 1, 1}));
-    ProximalSap<double> solver(
-        {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-11});
+    ProximalSap<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-11});
     carom::SapSolver<double> sap({.tolerance = 1e-12});
     VectorX<double> velocity = bodies.free_velocity(), expected = velocity;
     CHECK(solver.solve(bodies, velocity).converged());
@@ -91,8 +90,9 @@ TEST_CASE("proximal_sap: the compliant convex problem is SapSolver's own", "[sol
 
 TEST_CASE("proximal_sap: agrees with Gauss-Seidel on a rigid stack, hyperstatic",
           "[solvers][law]") {
-  const auto bodies = build(carom::testing::make_stack({.count = 3, .copies = 2, .push = 0.3}));
-  const auto dual = dual_of(bodies, Compliance::rigid);
+  const auto bodies =
+      build(make_rigid(carom::testing::make_stack({.count = 3, .copies = 2, .push = 0.3})));
+  const auto dual = dual_of(bodies);
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
     ProximalSap<double> solver({.law = law, .tolerance = 1e-10});
     VectorX<double> velocity = bodies.free_velocity(), other = velocity;
@@ -150,9 +150,8 @@ TEST_CASE("proximal_sap: constraints keep their own compliance", "[solvers][law]
   for (int round = 0; round < 6; ++round) {
     const auto raw = carom::testing::draw_constrained(source, {6, 3, 6}, 4);
     const auto bodies = carom::testing::build<double>(raw);
-    const auto dual = dual_of(bodies, Compliance::given);
-    ProximalSap<double> solver(
-        {.law = FrictionLaw::convex, .compliance = Compliance::given, .tolerance = 1e-9});
+    const auto dual = dual_of(bodies);
+    ProximalSap<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-9});
     VectorX<double> velocity = bodies.free_velocity();
     const auto report = solver.solve(bodies, velocity);
     const auto certificate = certify(dual, VectorX<double>(solver.impulse()), FrictionLaw::convex);

@@ -14,6 +14,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
@@ -706,6 +707,33 @@ TEST_CASE("sap: full steps that do not shrink the residual are no round-off whil
     CAPTURE(tolerance, report.iterations, report.residual);
     CHECK(report.converged());
     CHECK(report.iterations <= 20);
+  }
+}
+
+TEST_CASE("sap: at a deadline it returns the best so far, in its cones", "[solvers][law]") {
+  VectorSource<double> source(71u);
+  for (const auto law : {carom::FrictionLaw::convex, carom::FrictionLaw::coulomb}) {
+    for (int round = 0; round < 4; ++round) {
+      const auto problem = build(draw_problem(source, {{6, 6, 3, 2, 6}, 4 + round, 2, 3}));
+      SapSolver<double> solver({.law = law, .tolerance = 1e-10});
+      VectorX<double> velocity;
+      CAPTURE(round, to_string(law));
+      carom::testing::check_deadlines(
+          [&](const carom::SolveLimits& limits) {
+            solver.set_limits(limits);
+            velocity = problem.free_velocity();
+            return solver.solve(problem, velocity);
+          },
+          [&] {
+            const VectorX<double> impulse = solver.impulse();
+            const auto certificate = certify(problem, velocity, impulse);
+            return std::pair(certificate.residual,
+                             certificate.cone_violation / (1 + impulse.norm()));
+          });
+      solver.set_limits({.iteration_limit = 1});
+      velocity = problem.free_velocity();
+      CHECK(solver.solve(problem, velocity).iterations <= 1);
+    }
   }
 }
 

@@ -284,7 +284,7 @@ void check_against_sap(const Make& make) {
     VectorX<double> velocity = bodies.free_velocity();
     CHECK(sap.solve(bodies, velocity).residual <= 1e-11);
     DelassusProblem<double> problem;
-    DelassusForm<double>().write(bodies, Compliance::given, problem);
+    DelassusForm<double>().write(bodies, problem);
     VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
     auto solver = make(FrictionLaw::convex, 1e-12, 200000);
     const auto report = solver.solve(problem, impulse);

@@ -32,11 +32,18 @@ struct RawProblem {
   std::vector<RawContact> contacts;
 };
 
+/// The same with contacts that do not give way.
+[[nodiscard]] inline RawProblem make_rigid(RawProblem raw) {
+  for (RawContact& contact : raw.contacts) contact.law.rigid = true;
+  return raw;
+}
+
 template <typename Scalar>
 [[nodiscard]] WeightedContact<Scalar> convert_law(const WeightedContact<double>& law) {
   return {Scalar(law.friction),
           {Scalar(law.regularization.tangent), Scalar(law.regularization.normal)},
-          law.bias_velocity.cast<Scalar>()};
+          law.bias_velocity.cast<Scalar>(),
+          law.rigid};
 }
 
 template <typename Scalar>

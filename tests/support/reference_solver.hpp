@@ -23,7 +23,7 @@ struct ReferenceSolver {
                   VectorX<double>& impulse) {
     DelassusForm<double> form;
     DelassusProblem<double> dual;
-    form.write(problem, Compliance::rigid, dual);
+    form.write(problem, dual);
     VectorX<double> gamma, u(3 * dual.part_count());
     if (impulse.size() != dual.row_count()) impulse = VectorX<double>::Zero(dual.row_count());
     dual.write_parts(impulse, gamma);

@@ -13,7 +13,8 @@ template <typename Report>
 void check_only_converged_counts(Report report) {
   CHECK(report.status == SolveStatus::not_finite);
   for (const auto status :
-       {SolveStatus::not_finite, SolveStatus::iteration_limit, SolveStatus::no_progress}) {
+       {SolveStatus::not_finite, SolveStatus::iteration_limit, SolveStatus::no_progress,
+        SolveStatus::deadline, SolveStatus::infeasible}) {
     report.status = status;
     CHECK_FALSE(report.converged());
   }

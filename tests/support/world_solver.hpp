@@ -11,9 +11,8 @@ struct WorldSolver {
   SolveReport<double> report;  ///< of the last solve
   double worst = 0;            ///< natural map error of all solves
 
-  explicit WorldSolver(double tolerance = 1e-13, FrictionLaw law = FrictionLaw::coulomb,
-                       Compliance compliance = Compliance::rigid)
-      : solver({.law = law, .compliance = compliance, .tolerance = tolerance}) {}
+  explicit WorldSolver(double tolerance = 1e-13, FrictionLaw law = FrictionLaw::coulomb)
+      : solver({.law = law, .tolerance = tolerance}) {}
 
   void operator()(const ContactProblem<double>& problem, VectorX<double>& velocity,
                   VectorX<double>& impulse) {

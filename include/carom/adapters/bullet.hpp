@@ -45,8 +45,7 @@ class BulletSolver : public btConstraintSolver {
   /// @throws std::invalid_argument  naming the option.
   explicit BulletSolver(const BulletOptions& options = {})
       : options_(checked(options)),
-        solver_(
-            {.law = options.law, .compliance = options.compliance, .tolerance = options.tolerance}),
+        solver_({.law = options.law, .tolerance = options.tolerance}),
         mover_({.tolerance = 1e-8}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
@@ -149,13 +148,13 @@ class BulletSolver : public btConstraintSolver {
       if (body.index < 0) continue;
       velocity_.segment(problem_.body(body.index).start, body.velocity.size()) = body.velocity;
     }
-    if (warm && options_.compliance == Compliance::rigid) {
+    if (warm && options_.rigid) {
       guess_.setZero(problem_.impulse_count());
       contacts_.write_guess(memory_, guess_);
       solved = solver_.solve_from(problem_, guess_, velocity_);
       report_.iterations += solved.iterations;
     }
-    if (!warm || options_.compliance != Compliance::rigid || !solved.converged()) {
+    if (!warm || !options_.rigid || !solved.converged()) {
       if (!velocity_.allFinite()) velocity_ = problem_.free_velocity();
       solved = solver_.solve(problem_, velocity_);
       report_.iterations += solved.iterations;
@@ -187,7 +186,7 @@ class BulletSolver : public btConstraintSolver {
   /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow; of
   /// contacts that give way those that an impact found overlapping.
   void separate() {
-    const bool rigid = options_.compliance == Compliance::rigid;
+    const bool rigid = options_.rigid;
     const double allowed = options_.allowed_penetration;
     const auto wanted = [&](const detail::BulletPoint& p) {
       if (rigid) return p.gap + allowed / 2;

@@ -98,9 +98,7 @@ class MujocoStepper {
   explicit MujocoStepper(const MujocoOptions& options = {})
       : options_(accepted(options)),
         sap_({.law = FrictionLaw::convex, .tolerance = options.tolerance}),
-        coulomb_({.law = FrictionLaw::coulomb,
-                  .compliance = Compliance::rigid,
-                  .tolerance = options.tolerance}) {}
+        coulomb_({.law = FrictionLaw::coulomb, .tolerance = options.tolerance}) {}
   [[nodiscard]] const MujocoOptions& options() const noexcept { return options_; }
 
   /// What the constructor would object to, or nothing.
@@ -147,7 +145,7 @@ class MujocoStepper {
     DelassusForm<double> form;
     DelassusProblem<double> dual;
     const bool soft = options_.law == MujocoLaw::soft;
-    form.write(problem(), soft ? Compliance::given : Compliance::rigid, dual);
+    form.write(problem(), dual);
     return certify(dual, impulse_, soft ? FrictionLaw::convex : FrictionLaw::coulomb);
   }
 

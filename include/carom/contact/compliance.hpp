@@ -28,6 +28,8 @@ struct WeightedContact {
   Scalar friction;                        ///< μ [-], ≥ 0.
   ContactWeights<Scalar> regularization;  ///< R [1/kg], both > 0.
   Vector3<Scalar> bias_velocity;          ///< v̂ [m/s], the velocity the contact relaxes to.
+  bool rigid = false;  ///< Whether R stands in for a contact that does not give way: solvers of
+                       ///< rigid contact then take R = 0, those that need one take R as it is.
 };
 
 /// Turns physical data into R and v̂.

@@ -10,6 +10,7 @@
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/constraint_list.hpp"
+#include "carom/contact/detail/contact_laws.hpp"
 #include "carom/contact/detail/faults.hpp"
 #include "carom/contact/detail/inverse_mass.hpp"
 #include "carom/core/invalid_input.hpp"
@@ -64,7 +65,7 @@ class ContactProblem {
     const auto body_arrays = {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_,
                               &jacobian_,      &whitened_jacobian_};
     for (auto* values : body_arrays) values->clear();
-    for (auto* values : contact_arrays()) values->clear();
+    laws_.clear();
   }
 
   /// Adds a body.
@@ -89,14 +90,14 @@ class ContactProblem {
 
   /// Adds a contact of one body with the immobile world.
   /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n).
-  /// @param law       CompliantContact or WeightedContact.
+  /// @param law       CompliantContact, RigidContact, HuntCrossleyContact or WeightedContact.
   /// @return  index of the contact.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
     detail::reject_if(check_contact(body, jacobian, law));
     append_contact({body, -1});
     append_side(0, body, jacobian);
-    append_law(weighted(law, delassus(body, jacobian)));
+    laws_.append(weighted(law, delassus(body, jacobian)));
     return contact_count() - 1;
   }
 
@@ -109,7 +110,7 @@ class ContactProblem {
     append_contact({first_body, second_body});
     append_side(0, first_body, first_jacobian);
     append_side(1, second_body, second_jacobian);
-    append_law(weighted(
+    laws_.append(weighted(
         law, delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian)));
     return contact_count() - 1;
   }
@@ -127,11 +128,10 @@ class ContactProblem {
 
   /// Gives a contact another law, μ ≥ 0 and R > 0. Real-time safe: no allocation, no exception.
   void set_law(Index contact, const WeightedContact<Scalar>& law) noexcept {
-    const auto& [mu, weights, bias] = law;
-    const Scalar numbers[] = {mu, weights.tangent, weights.normal, bias(0), bias(1), bias(2)};
-    const auto arrays = contact_arrays();
-    for (std::size_t k = 0; k < arrays.size(); ++k) (*arrays[k])[at(contact)] = numbers[k];
+    laws_.set(contact, law);
   }
+  /// Makes every contact rigid; μ, R and v̂ stay, constraints too. Real-time safe as set_law().
+  void make_rigid() noexcept { laws_.make_rigid(); }
   /// Replaces the law of a constraint by one of as many rows. Real-time safe; it is not checked.
   void set_constraint_law(Index constraint, const WeightedConstraint<Scalar>& law) noexcept {
     constraints_.set_law(constraint, law);
@@ -193,27 +193,38 @@ class ContactProblem {
   }
 
   [[nodiscard]] FrictionCone<Scalar> cone(Index contact) const noexcept {
-    return {friction_[at(contact)]};
+    return {laws_.law(contact).friction};
   }
-  /// R of one contact.
+  /// R of one contact, for solvers that need one: of a rigid contact a stand-in for none.
   [[nodiscard]] ContactWeights<Scalar> regularization(Index contact) const noexcept {
-    return {tangent_regularization_[at(contact)], normal_regularization_[at(contact)]};
+    return laws_.law(contact).regularization;
   }
+  /// R of one contact for solvers that can do without: zero where the contact is rigid.
+  [[nodiscard]] ContactWeights<Scalar> own_regularization(Index contact) const noexcept {
+    return is_rigid(contact) ? ContactWeights<Scalar>{0, 0} : regularization(contact);
+  }
+  /// Whether a contact does not give way, and how many do not.
+  [[nodiscard]] bool is_rigid(Index contact) const noexcept { return laws_.law(contact).rigid; }
+  [[nodiscard]] Index rigid_count() const noexcept { return laws_.rigid_count(); }
   /// v̂ of one contact.
   [[nodiscard]] Vector3<Scalar> bias_velocity(Index contact) const noexcept {
-    return {bias_tangent1_[at(contact)], bias_tangent2_[at(contact)], bias_normal_[at(contact)]};
+    return laws_.law(contact).bias_velocity;
+  }
+  /// All of that of one contact, as set_law() takes it.
+  [[nodiscard]] WeightedContact<Scalar> law(Index contact) const noexcept {
+    return laws_.law(contact);
   }
 
   /// Contact parameters as arrays over the contacts, for batches.
-  [[nodiscard]] PerContact<Scalar> frictions() const noexcept { return {friction_.data()}; }
+  [[nodiscard]] PerContact<Scalar> frictions() const noexcept { return laws_.frictions(); }
   [[nodiscard]] PerContact<Scalar> tangent_regularizations() const noexcept {
-    return {tangent_regularization_.data()};
+    return laws_.tangent_regularizations();
   }
   [[nodiscard]] PerContact<Scalar> normal_regularizations() const noexcept {
-    return {normal_regularization_.data()};
+    return laws_.normal_regularizations();
   }
   [[nodiscard]] TripleArrays<const Scalar> bias_velocities() const noexcept {
-    return {bias_tangent1_.data(), bias_tangent2_.data(), bias_normal_.data()};
+    return laws_.bias_velocities();
   }
 
   /// w = Lᵀ v of n_v numbers, in place.
@@ -249,10 +260,6 @@ class ContactProblem {
 
   using Delassus = SquareMatrix<Scalar, 3>;
   [[nodiscard]] static std::size_t at(Index i) noexcept { return std::size_t(i); }
-  [[nodiscard]] std::array<std::vector<Scalar>*, 6> contact_arrays() noexcept {
-    return {&friction_,      &tangent_regularization_, &normal_regularization_,
-            &bias_tangent1_, &bias_tangent2_,          &bias_normal_};
-  }
   [[nodiscard]] MatrixMap body_matrix(const std::vector<Scalar>& matrices,
                                       Index body) const noexcept {
     const Body& b = bodies_[at(body)];
@@ -270,10 +277,6 @@ class ContactProblem {
   }
   template <typename MatrixType>
   void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
-  void append_law(const WeightedContact<Scalar>& law) {
-    for (std::vector<Scalar>* numbers : contact_arrays()) numbers->push_back(Scalar(0));
-    set_law(contact_count() - 1, law);
-  }
   template <typename MatrixType>
   [[nodiscard]] Delassus delassus(Index body,
                                   const Eigen::MatrixBase<MatrixType>& jacobian) const noexcept {
@@ -303,8 +306,7 @@ class ContactProblem {
   std::vector<Scalar> free_velocity_, whitened_free_velocity_;
   std::vector<Scalar> momentum_, factor_;
   std::vector<Scalar> jacobian_, whitened_jacobian_;
-  std::vector<Scalar> friction_, tangent_regularization_, normal_regularization_;
-  std::vector<Scalar> bias_tangent1_, bias_tangent2_, bias_normal_;
+  detail::ContactLaws<Scalar> laws_;
 };
 
 // --- implementation ---

@@ -9,12 +9,6 @@
 
 namespace carom::inline CAROM_ABI {
 
-/// Whether contacts give way. Constraints keep their own R always: it is a motor's gains, a spring.
-enum class Compliance {
-  given,  ///< by the problem's R
-  rigid,  ///< not at all, R = 0
-};
-
 namespace detail {
 
 /// What a body is touched by: contacts, then constraints, and the side they are on.
@@ -25,15 +19,16 @@ struct BodyTouch {
 }  // namespace detail
 
 /// Turns contact problems given by bodies into their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂:
-/// contacts and constraints in the order of the impulses.
+/// contacts and constraints in the order of the impulses. R is zero for a contact that is rigid,
+/// and the problem's for one that gives way; constraints keep theirs, which is a motor's gains, a
+/// spring.
 /// @note  Keeps its memory; allocates beyond the largest problem so far.
 template <RealScalar Scalar>
 class DelassusForm {
  public:
   /// @param dual  written and assembled.
-  void write(const ContactProblem<Scalar>& problem, Compliance compliance,
-             DelassusProblem<Scalar>& dual) {
-    add_contacts(problem, compliance, dual);
+  void write(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
+    add_contacts(problem, dual);
     gather_touches(problem);
     for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
     dual.assemble();
@@ -43,9 +38,8 @@ class DelassusForm {
   /// the contacts, not with the pairs of contacts that share a body.
   /// @param problem, dual  dual refers to problem and to this object, which must stay where they
   ///        are while it is used: on one thread, as products share this object's memory.
-  void write_matrix_free(const ContactProblem<Scalar>& problem, Compliance compliance,
-                         DelassusProblem<Scalar>& dual) {
-    add_contacts(problem, compliance, dual);
+  void write_matrix_free(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
+    add_contacts(problem, dual);
     for_each_side(problem, [&](Index, int contact, int side) {
       write_rows(problem, {contact, side}, left_);
       product_ = left_.lazyProduct(left_.transpose());
@@ -64,10 +58,9 @@ class DelassusForm {
   }
 
  private:
-  static void add_contacts(const ContactProblem<Scalar>& problem, Compliance compliance,
-                           DelassusProblem<Scalar>& dual) {
+  static void add_contacts(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     dual.reset();
-    for (Index i = 0; i < problem.contact_count(); ++i) add_contact(problem, i, compliance, dual);
+    for (Index i = 0; i < problem.contact_count(); ++i) add_contact(problem, i, dual);
     const ConstraintList<Scalar>& list = problem.constraints();
     for (Index c = 0; c < list.count(); ++c) {
       const WeightedConstraint<Scalar>& law = list.law(c);
@@ -76,15 +69,13 @@ class DelassusForm {
       dual.add_contact(law.set, load.head(law.set.rows), law.regularization);
     }
   }
-  static void add_contact(const ContactProblem<Scalar>& problem, Index i, Compliance compliance,
+  static void add_contact(const ContactProblem<Scalar>& problem, Index i,
                           DelassusProblem<Scalar>& dual) {
     const Vector3<Scalar> load =
         contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
     RowNumbers<Scalar> weights = RowNumbers<Scalar>::Zero();
-    if (compliance == Compliance::given) {
-      const auto [tangent, normal] = problem.regularization(i);
-      weights.template head<3>() << tangent, tangent, normal;
-    }
+    const auto [tangent, normal] = problem.own_regularization(i);
+    weights.template head<3>() << tangent, tangent, normal;
     dual.add_contact(friction_impulses(problem.cone(i).friction), load, weights);
   }
 

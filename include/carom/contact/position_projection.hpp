@@ -11,8 +11,10 @@ namespace carom::inline CAROM_ABI {
 /// contacts that are open keep what is left of their gap.
 /// @param problem   the step's problem, with its Jacobians.
 /// @param gaps      ϕ of its contacts [m], negative in penetration, finite.
-/// @param softness  R relative to each contact's inverse mass [-], > 0; rigid solvers leave it out.
-/// @param moves     written; to be solved by any solver, by Compliance::rigid for gaps of zero.
+/// @param softness  R relative to each contact's inverse mass [-], > 0, for solvers that need one.
+/// @param moves     written, its contacts rigid: to be solved by any solver, by one of rigid
+/// contact
+///        for gaps of zero.
 /// @note  Cold: may allocate beyond the largest problem so far; throws std::invalid_argument.
 template <RealScalar Scalar>
 void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& gaps,
@@ -40,7 +42,7 @@ void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX
     }
     const Scalar weight = softness * own.norm() / 3;
     const WeightedContact<Scalar> law{
-        Scalar(0), {weight, weight}, {Scalar(0), Scalar(0), -gaps(i)}};
+        Scalar(0), {weight, weight}, {Scalar(0), Scalar(0), -gaps(i)}, true};
     if (two) {
       moves.add_contact(body, first, problem.side_body(i, 1), problem.jacobian(i, 1).transpose(),
                         law);

@@ -17,7 +17,8 @@ enum class DifferentialParts {
 /// gradient of a scalar with respect to them. Their product is the scalar's change, see dot().
 ///
 /// A gap enters through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
-/// compliance_derivative.hpp has the factors.
+/// compliance_derivative.hpp has the factors. Whether a contact is rigid is no number: the R spoken
+/// of is regularization(), a rigid contact's stand-in too.
 template <RealScalar Scalar>
 struct ProblemDifferential {
   using MatrixMap = Eigen::Map<MatrixX<Scalar>>;

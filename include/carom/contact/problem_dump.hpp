@@ -42,7 +42,7 @@ class ProblemText {
 
  private:
   void contact(const ContactProblem<Scalar>& problem, Index i) {
-    text_ += "contact weighted";
+    text_ += problem.is_rigid(i) ? "contact rigid" : "contact weighted";
     sides(problem, i);
     number(problem.cone(i).friction);
     number(problem.regularization(i).tangent);
@@ -114,8 +114,8 @@ class ProblemText {
 
 /// A problem as text that reads back as the same problem, bit for bit: `carom solve` replays it.
 ///
-/// Contacts and constraints are written by their numbers R and v̂: a problem does not keep the
-/// physical data that these came from.
+/// Contacts and constraints are written by their numbers R and v̂, contacts with whether they are
+/// rigid: a problem does not keep the physical data that these came from.
 /// @param guess  first guess of the velocity [m/s, rad/s], n_v.
 /// @note  Cold: allocates; throws std::invalid_argument if the guess does not fit the problem.
 template <std::floating_point Scalar>

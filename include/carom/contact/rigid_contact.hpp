@@ -9,7 +9,8 @@
 namespace carom::inline CAROM_ABI {
 
 /// A contact that does not give way: what its normal velocity must exceed after the step, v̂ₙ, and
-/// nothing else. Meant for solvers of rigid contact, which leave R out (Compliance::rigid).
+/// nothing else. Solvers of rigid contact take R = 0 for it; SapSolver, which needs an R, has that
+/// of `softness`.
 ///
 /// A gap that is open may close and no more: uₙ ≥ −ϕ/δt. One that closes within the step at the
 /// speed of before bounces by Newton's law, uₙ ≥ e s. A penetration asks for no velocity unless
@@ -40,15 +41,17 @@ template <RealScalar Scalar>
   return -share * contact.gap / time_step;
 }
 
-/// As numbers of the convex problem: v̂ = (0, 0, v̂ₙ), R = softness · w.
+/// As numbers of the convex problem: v̂ = (0, 0, v̂ₙ), R = softness · w, marked as rigid.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const RigidContact<Scalar>& contact,
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar weight = contact.softness * inverse_mass;
-  return {
-      contact.friction, {weight, weight}, {Scalar(0), Scalar(0), rigid_bias(contact, time_step)}};
+  return {contact.friction,
+          {weight, weight},
+          {Scalar(0), Scalar(0), rigid_bias(contact, time_step)},
+          true};
 }
 
 /// What is wrong with a rigid contact's data, or nothing.

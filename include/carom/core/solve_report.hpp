@@ -10,6 +10,8 @@ enum class SolveStatus {
   converged,        ///< Residual at or below its target.
   iteration_limit,  ///< Budget spent; the best iterate is returned.
   no_progress,      ///< Round-off floor reached above the target; the best iterate is returned.
+  deadline,         ///< The time of SolveLimits is over; the best iterate is returned.
+  infeasible,       ///< No answer exists, and the solver has a proof.
   not_finite,       ///< NaN or infinity met; the output is left at the last finite iterate.
 };
 
@@ -22,6 +24,10 @@ enum class SolveStatus {
       return "iteration_limit";
     case SolveStatus::no_progress:
       return "no_progress";
+    case SolveStatus::deadline:
+      return "deadline";
+    case SolveStatus::infeasible:
+      return "infeasible";
     case SolveStatus::not_finite:
       return "not_finite";
   }

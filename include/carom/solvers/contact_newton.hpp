@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,11 @@ class ContactNewton {
     CAROM_EXPECTS(options.iteration_limit >= 0 && options.sweeps >= 0);
   }
   [[nodiscard]] const ContactNewtonOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept {
+    limits_ = limits;
+    search_.set_limits(limits);
+  }
 
   /// Grows memory for problems of this size and pattern. Cold: allocates.
   void prepare(const DelassusProblem<Scalar>& problem) {
@@ -58,6 +64,7 @@ class ContactNewton {
   SolveStatus solve_island(const DelassusProblem<Scalar>& problem, Index island);
 
   ContactNewtonOptions<Scalar> options_;
+  SolveLimits limits_;
   detail::ProximalSearch<Scalar> search_;
   DelassusIslands<Scalar> islands_;
   DelassusProblem<Scalar> island_;
@@ -86,7 +93,7 @@ SolveStatus ContactNewton<Scalar>::solve_island(const DelassusProblem<Scalar>& p
   for_each_number([&](Index whole, Index own) { guess_[own] = iterate_.impulse()[whole]; });
   const SolveStatus status =
       search_.solve(part, guess_.data(), options_.tolerance / sqrt(Scalar(islands_.count())),
-                    options_.iteration_limit - iterations_);
+                    (std::min)(options_.iteration_limit, limits_.iteration_limit) - iterations_);
   iterations_ += search_.iterations();
   for_each_number([&](Index whole, Index own) { iterate_.impulse()[whole] = search_.best()[own]; });
   return status;
@@ -106,6 +113,10 @@ SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& 
   const Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite);
   if (error <= options_.tolerance) return finish(SolveStatus::converged);
+  if (limits_.is_over()) {
+    iterate_.confine_best(problem, options_.law);
+    return finish(SolveStatus::deadline);
+  }
   islands_.find(problem);
   SolveStatus status = SolveStatus::converged;
   for (Index k = 0; k < islands_.count(); ++k) {
@@ -113,6 +124,7 @@ SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& 
     if (own != SolveStatus::converged) status = own;
   }
   static_cast<void>(iterate_.measure(problem, options_.law));
+  if (status == SolveStatus::deadline) iterate_.confine_best(problem, options_.law);
   return finish(status == SolveStatus::converged ? SolveStatus::no_progress : status);
 }
 

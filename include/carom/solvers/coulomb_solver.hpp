@@ -15,20 +15,24 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 struct CoulombSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  Compliance compliance = Compliance::rigid;
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// Most iterations of all stages together, ≥ 0: Newton steps on bodies, convex problems in a row,
+  /// linear systems in impulses. It is what ends a problem without an answer, which otherwise goes
+  /// on for as long as 8000 systems take; a problem with one takes some tens.
+  int iteration_limit = 1000;
 };
 
-/// Solves a ContactProblem under the exact law of Coulomb, or the convex one, with rigid contact or
-/// compliant: what SapSolver, which needs R > 0 and the convex law, does not.
+/// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
+/// compliant as it was added: what SapSolver, which needs R > 0 and the convex law, does not.
 ///
-/// It picks and switches by itself. Contacts that give way are solved on bodies (SapSolver), where
-/// a system has as many unknowns as the bodies. Rigid ones, and what SapSolver leaves, start with a
-/// few convex problems in a row on bodies (ProximalSap), whose steps are cheap and safe; once these
-/// are near, or gain no more, Newton's method on impulses (ContactNewton) takes over the impulses
-/// and ends at machine accuracy. With a first guess of the impulses, as the step before gives one,
-/// it begins at once; under the convex law, whose problems in a row are few, only if that is near.
+/// It picks and switches by itself. Where every contact gives way the problem is solved on bodies
+/// (SapSolver), where a system has as many unknowns as the bodies. With a rigid contact among them,
+/// and for what SapSolver leaves, it starts with a few convex problems in a row on bodies
+/// (ProximalSap), whose steps are cheap and safe; once these are near, or gain no more, Newton's
+/// method on impulses (ContactNewton) takes over the impulses and ends at machine accuracy. With a
+/// first guess of the impulses, as the step before gives one, it begins at once; under the convex
+/// law, whose problems in a row are few, only if that is near.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -44,9 +48,15 @@ class CoulombSolver {
       : options_(options),
         on_bodies_(
             {.law = options.law, .tolerance = options.tolerance / 3, .iteration_limit = 100}),
-        start_(start_options(options)),
-        newton_({.law = options.law, .tolerance = options.tolerance}) {}
+        rigid_start_(start_options(options, Scalar(1e-6), 30)),
+        compliant_start_(start_options(options, Scalar(1e-4), 15)),
+        newton_({.law = options.law, .tolerance = options.tolerance}) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+  }
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
@@ -61,8 +71,8 @@ class CoulombSolver {
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
     if (!velocity.allFinite()) return refuse();
-    if (options_.compliance == Compliance::given) return solve_on_bodies(problem, velocity);
-    form_.write(problem, options_.compliance, dual_);
+    if (problem.rigid_count() == 0) return solve_on_bodies(problem, velocity);
+    form_.write(problem, dual_);
     return begin_on_bodies(problem, std::numeric_limits<Scalar>::infinity(), velocity, 0);
   }
 
@@ -74,7 +84,7 @@ class CoulombSolver {
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-    form_.write(problem, options_.compliance, dual_);
+    form_.write(problem, dual_);
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     impulse_ = impulse;
     if (!impulse_.allFinite()) {
@@ -83,9 +93,9 @@ class CoulombSolver {
     }
     if (options_.law == FrictionLaw::coulomb) return finish(problem, velocity, 0);
     const Scalar error = measure();
-    if (error <= start_.options().tolerance) return finish(problem, velocity, 0);
+    if (error <= start_for(problem).options().tolerance) return finish(problem, velocity, 0);
     write_velocity(problem, impulse_, velocity);
-    if (options_.compliance == Compliance::given) return solve_on_bodies(problem, velocity);
+    if (problem.rigid_count() == 0) return solve_on_bodies(problem, velocity);
     return begin_on_bodies(problem, error, velocity, 0);
   }
 
@@ -98,17 +108,21 @@ class CoulombSolver {
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity) {
     guess_ = velocity;
+    on_bodies_.set_limits(limits_after(0));
     const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
     if (begun.status == SolveStatus::not_finite) return refuse();
     impulse_ = on_bodies_.impulse();
-    form_.write_matrix_free(problem, options_.compliance, dual_);
+    form_.write_matrix_free(problem, dual_);
     const Scalar error = measure();
     if (error <= options_.tolerance) {
       write_velocity(problem, impulse_, velocity);
       return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
                               impulse_);
     }
-    form_.write(problem, options_.compliance, dual_);
+    if (begun.status == SolveStatus::deadline) {
+      return stop(problem, SolveStatus::deadline, begun.iterations, velocity);
+    }
+    form_.write(problem, dual_);
     constexpr auto close = Scalar(1e-4);
     if (error <= close) return finish(problem, velocity, begun.iterations);
     velocity = guess_;
@@ -123,23 +137,40 @@ class CoulombSolver {
   /// ProximalSap, then Newton from its impulses if they are better than the error of those at hand.
   SolveReport<Scalar> begin_on_bodies(const ContactProblem<Scalar>& problem, const Scalar& error,
                                       VectorX<Scalar>& velocity, int iterations) {
-    start_.prepare(problem);
-    const SolveReport<Scalar> begun = start_.solve(problem, velocity);
-    if (begun.residual < error) impulse_ = start_.impulse();
+    ProximalSap<Scalar>& start = start_for(problem);
+    start.prepare(problem);
+    start.set_limits(limits_after(iterations));
+    const SolveReport<Scalar> begun = start.solve(problem, velocity);
+    if (begun.residual < error) impulse_ = start.impulse();
     return finish(problem, velocity, iterations + begun.iterations);
   }
+  /// Compliant contact needs a start that is less near.
+  [[nodiscard]] ProximalSap<Scalar>& start_for(const ContactProblem<Scalar>& problem) noexcept {
+    return problem.rigid_count() > 0 ? rigid_start_ : compliant_start_;
+  }
   [[nodiscard]] static ProximalSapOptions<Scalar> start_options(
-      const CoulombSolverOptions<Scalar>& options) noexcept {
-    ProximalSapOptions<Scalar> start;
-    start.law = options.law;
-    start.compliance = options.compliance;
-    const bool rigid = options.compliance == Compliance::rigid;
-    start.tolerance = (std::max)(options.tolerance, Scalar(rigid ? 1e-6 : 1e-4));
-    start.iteration_limit = rigid ? 30 : 15;
-    return start;
+      const CoulombSolverOptions<Scalar>& options, const Scalar& tolerance,
+      int iteration_limit) noexcept {
+    return {.law = options.law,
+            .tolerance = (std::max)(options.tolerance, tolerance),
+            .iteration_limit = iteration_limit};
   }
   static void resize(VectorX<Scalar>& numbers, Index size) {
     if (numbers.size() != size) numbers.resize(size);
+  }
+  /// What is left of the limits.
+  [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
+    const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+    return limits_.with_iterations((std::max)(limit - iterations, 0));
+  }
+  /// Ends with the impulses at hand, moved into their sets.
+  SolveReport<Scalar> stop(const ContactProblem<Scalar>& problem, SolveStatus status,
+                           int iterations, VectorX<Scalar>& velocity) {
+    static_cast<void>(measure());
+    measured_.confine_best(dual_, options_.law);
+    const auto report = measured_.finish(dual_, status, iterations, options_.tolerance, impulse_);
+    write_velocity(problem, impulse_, velocity);
+    return report;
   }
   /// A guess that is not finite: nothing is done.
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
@@ -151,6 +182,11 @@ class CoulombSolver {
   }
   SolveReport<Scalar> finish(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                              int begun) {
+    const SolveLimits left = limits_after(begun);
+    if (left.iteration_limit == 0) {
+      return stop(problem, SolveStatus::iteration_limit, begun, velocity);
+    }
+    newton_.set_limits(left);
     SolveReport<Scalar> report = newton_.solve(dual_, impulse_);
     report.iterations += begun;
     const Scalar grown = dual_.mean_diagonal() * impulse_.norm();
@@ -162,8 +198,9 @@ class CoulombSolver {
   }
 
   CoulombSolverOptions<Scalar> options_;
+  SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
-  ProximalSap<Scalar> start_;
+  ProximalSap<Scalar> rigid_start_, compliant_start_;
   ContactNewton<Scalar> newton_;
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;

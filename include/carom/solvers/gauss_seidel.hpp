@@ -7,6 +7,7 @@
 
 #include "carom/cones/convex_contact.hpp"
 #include "carom/cones/coulomb_contact.hpp"
+#include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/local_rows.hpp"
 #include "carom/solvers/detail/local_triple.hpp"
@@ -60,6 +61,8 @@ class GaussSeidel {
     CAROM_EXPECTS(options.visits_to_sleep >= 1);
   }
   [[nodiscard]] const GaussSeidelOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve() from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Reads the contacts' own blocks and the order of visits. To be repeated when the problem
   /// changes, but not for another load.
@@ -126,6 +129,7 @@ class GaussSeidel {
                                                    Index contact) const noexcept;
 
   GaussSeidelOptions<Scalar> options_;
+  SolveLimits limits_;
   Sequence<Visit> visits_;
   Sequence<detail::LocalTriple<Scalar, CoulombInverseMass<Scalar>>> coulomb_;
   Sequence<detail::LocalTriple<Scalar, ConvexInverseMass<Scalar>>> convex_;
@@ -330,9 +334,13 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   Scalar expected(1);  // error per change
   int sweep_number = 0, measured = 0;
+  const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
   while (!(iterate_.best_error() <= options_.tolerance)) {
-    if (sweep_number == options_.iteration_limit) {
-      return finish(SolveStatus::iteration_limit, sweep_number);
+    if (sweep_number == limit) return finish(SolveStatus::iteration_limit, sweep_number);
+    if (limits_.is_over()) {
+      static_cast<void>(iterate_.measure(problem, options_.law));
+      iterate_.confine_best(problem, options_.law);
+      return finish(SolveStatus::deadline, sweep_number);
     }
     const Scalar change = sweep_once(problem, iterate_.impulse());
     ++sweep_number;
@@ -344,8 +352,7 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
                                                           (std::numeric_limits<Scalar>::min)()));
     const bool still = !(relative > 2 * rounding);
     const bool due = problem.count() == 1 || sweep_number - measured >= 10 + measured / 8;
-    if (!still && !due && relative * expected > options_.tolerance &&
-        sweep_number < options_.iteration_limit) {
+    if (!still && !due && relative * expected > options_.tolerance && sweep_number < limit) {
       continue;
     }
     error = iterate_.measure(problem, options_.law);

@@ -17,8 +17,6 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 struct ProximalSapOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether contacts keep their R. The answer's constraints keep theirs always.
-  Compliance compliance = Compliance::rigid;
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 500;  ///< Most convex problems, ≥ 0.
@@ -28,6 +26,7 @@ struct ProximalSapOptions {
 };
 
 /// Rigid contact and Coulomb's law exactly, by compliant convex problems in a row, on bodies.
+/// Contacts that give way and constraints keep their R.
 ///
 /// With weights R̂ the impulses γ^{k+1} solve the convex problem with R + R̂ and v̂ + R̂ γ^k, a
 /// proximal step on the dual that needs no regular W; contacts have them, and constraints with a
@@ -51,6 +50,11 @@ class ProximalSap {
     CAROM_EXPECTS(options.proximal > Scalar(0));
   }
   [[nodiscard]] const ProximalSapOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept {
+    limits_ = limits;
+    sap_.set_limits(limits.with_iterations(SolveLimits().iteration_limit));
+  }
 
   /// Grows memory to the problem's size.
   void prepare(const ContactProblem<Scalar>& problem) {
@@ -87,11 +91,6 @@ class ProximalSap {
         (std::max)(Scalar(1e-3) * options.tolerance, 64 * std::numeric_limits<Scalar>::epsilon());
     return inner;
   }
-  [[nodiscard]] ContactWeights<Scalar> own_weights(const ContactProblem<Scalar>& problem,
-                                                   Index i) const noexcept {
-    if (options_.compliance == Compliance::given) return problem.regularization(i);
-    return {Scalar(0), Scalar(0)};
-  }
   void read(const ContactProblem<Scalar>& problem) noexcept;
   void pose(const ContactProblem<Scalar>& problem) noexcept;
   void pose_constraint(const ContactProblem<Scalar>& problem, Index c) noexcept;
@@ -99,6 +98,7 @@ class ProximalSap {
   void renew_lift(const ContactProblem<Scalar>& problem, const Scalar& share) noexcept;
 
   ProximalSapOptions<Scalar> options_;
+  SolveLimits limits_;
   SapSolver<Scalar> sap_;
   ContactProblem<Scalar> work_{Scalar(1)};
   Growing<VectorX<Scalar>> outer_;                  ///< v of γ
@@ -122,7 +122,7 @@ void ProximalSap<Scalar>::read(const ContactProblem<Scalar>& problem) noexcept {
     for (int side = 0; side < problem.side_count(i); ++side) {
       own += problem.whitened_jacobian(i, side).squaredNorm();
     }
-    const auto [tangent, normal] = own_weights(problem, i);
+    const auto [tangent, normal] = problem.own_regularization(i);
     trace += own + 2 * tangent + normal;
     weights_[i] = own > Scalar(0) ? own / 3 : Scalar(1);
     squared += (contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i))
@@ -154,7 +154,7 @@ template <RealScalar Scalar>
 void ProximalSap<Scalar>::pose(const ContactProblem<Scalar>& problem) noexcept {
   for (Index i = 0; i < problem.contact_count(); ++i) {
     const Scalar added = proximal_ * weights_[i];
-    auto [tangent, normal] = own_weights(problem, i);
+    auto [tangent, normal] = problem.own_regularization(i);
     Vector3<Scalar> bias = problem.bias_velocity(i) + added * held_.template segment<3>(3 * i);
     bias(2) -= lift_[i];
     work_.set_law(i, {problem.cone(i).friction, {tangent + added, normal + added}, bias});
@@ -183,7 +183,7 @@ Scalar ProximalSap<Scalar>::measure(const ContactProblem<Scalar>& problem) noexc
   write_velocity(problem, impulse_, outer_);
   Scalar sum(0);
   for (Index i = 0; i < problem.contact_count(); ++i) {
-    const auto [tangent, normal] = own_weights(problem, i);
+    const auto [tangent, normal] = problem.own_regularization(i);
     const Vector3<Scalar> g = impulse_.template segment<3>(3 * i);
     const Vector3<Scalar> u = contact_velocity(problem, i, outer_) - problem.bias_velocity(i) +
                               Vector3<Scalar>(tangent, tangent, normal).cwiseProduct(g);
@@ -249,7 +249,12 @@ SolveReport<Scalar> ProximalSap<Scalar>::solve(const ContactProblem<Scalar>& pro
   report.status = SolveStatus::iteration_limit;
   renew_lift(problem, Scalar(1));
   int stalled = 0;
-  while (report.iterations < options_.iteration_limit && error > options_.tolerance) {
+  const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  while (report.iterations < limit && error > options_.tolerance) {
+    if (limits_.is_over()) {
+      report.status = SolveStatus::deadline;
+      break;
+    }
     pose(problem);
     const auto inner = sap_.solve(work_, velocity);
     ++report.iterations;

@@ -73,6 +73,8 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Grows memory to the problem's size, so that solve() need not.
   void prepare(const ContactProblem<Scalar>& problem);
@@ -139,7 +141,12 @@ class SapSolver {
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
   SolveReport<Scalar> refuse_guess() noexcept;
 
+  [[nodiscard]] int iteration_limit() const noexcept {
+    return (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  }
+
   SapOptions<Scalar> options_;
+  SolveLimits limits_;
   ContactGraph graph_;
   detail::PackedProblem<Scalar> packed_;
   Memory memory_;
@@ -245,7 +252,7 @@ template <RealScalar Scalar>
 SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar& tolerance,
                                             int& iterations) noexcept {
   Newton newton(state, memory_,
-                {tolerance, options_.iteration_limit, options_.line_search_tolerance});
+                {tolerance, iteration_limit(), options_.line_search_tolerance, limits_});
   newton.start_from_best();
   if (newton.meets_target()) return SolveStatus::converged;
   if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
@@ -259,7 +266,7 @@ SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar&
 /// Solves an island under Coulomb's law from the iterate last evaluated.
 template <RealScalar Scalar>
 SolveStatus SapSolver<Scalar>::solve_coulomb(Index i, State& state, int& iterations) noexcept {
-  const Newton judge(state, memory_, {options_.tolerance, options_.iteration_limit, Scalar(0)});
+  const Newton judge(state, memory_, {options_.tolerance, iteration_limit(), Scalar(0), limits_});
   return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
     State convex(packed_, memory_, state.island());
     convex.evaluate();

@@ -21,7 +21,7 @@
 
 namespace coulomb_newton_test {
 
-using carom::Compliance, carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem;
+using carom::ContactProblem, carom::DelassusForm, carom::DelassusProblem;
 using carom::FrictionLaw, carom::SapSolver, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
 
@@ -40,7 +40,7 @@ carom::ContactCertificate<Scalar> judge(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& impulse) {
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
-  form.write(problem, Compliance::given, dual);
+  form.write(problem, dual);
   return certify(dual, impulse, FrictionLaw::coulomb);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("coulomb newton: sweeps with exact local solves find the same", "[solv
     CHECK(solver.solve(problem, velocity).converged());
     DelassusForm<double> form;
     DelassusProblem<double> dual;
-    form.write(problem, Compliance::given, dual);
+    form.write(problem, dual);
     carom::GaussSeidel<double> sweeps({.tolerance = 1e-12, .iteration_limit = 100000});
     VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
     CHECK(sweeps.solve(dual, impulse).converged());

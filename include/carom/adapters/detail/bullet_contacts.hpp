@@ -105,7 +105,7 @@ class BulletContacts {
   static void add_position(ContactProblem<double>& moves, const BulletBodies& bodies,
                            const BulletPoint& p, double gap) {
     const double weight = 1e-6 * p.inverse_mass;
-    const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap)};
+    const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap), true};
     const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
     const CoordinateRows first = p.sides[0].topRows(3), second = p.sides[1].topRows(3);
     if (index[0] < 0) {
@@ -311,7 +311,7 @@ class BulletContacts {
                                                         const BulletOptions& options, double dt,
                                                         double bounce_threshold) {
     WeightedContact<double> law{};
-    if (options.compliance == Compliance::rigid) {
+    if (options.rigid) {
       RigidContact<double> contact{.gap = p.gap, .friction = p.set.friction(0)};
       if (options.impact == BulletImpact::newton && p.approach > bounce_threshold) {
         contact.restitution = p.restitution;

@@ -297,7 +297,7 @@ class BulletImpacts {
       weight += (rows[s] * rows[s].transpose()).norm() / 3;
     }
     const double soft = 1e-6 * std::max(weight, 1e-12);
-    WeightedContact<double> law{p.set.friction(0), {soft, soft}, -moving};
+    WeightedContact<double> law{p.set.friction(0), {soft, soft}, -moving, true};
     if (p.set.shape == ImpulseShape::elliptic) law.friction = p.set.friction.head<2>().minCoeff();
     law.bias_velocity.z() -= p.restitution * u.z();
     if (body[0] < 0) {
@@ -312,8 +312,7 @@ class BulletImpacts {
   void plastic(const std::vector<BulletPoint>& points) {
     for (std::size_t k = 0; k < acting_.size(); ++k) {
       const Index i = Index(k);
-      WeightedContact<double> law{local_.cone(i).friction, local_.regularization(i),
-                                  local_.bias_velocity(i)};
+      WeightedContact<double> law = local_.law(i);
       law.bias_velocity.z() += points[acting_[k]].restitution * loads_[k].z();
       local_.set_law(i, law);
     }

@@ -23,11 +23,12 @@ enum class BulletImpact {
 struct BulletOptions {
   /// Coulomb's law to the letter, or the convex one, under which what slides separates with μ ‖uₜ‖.
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether contacts give way: rigid holds positions to what penetration is allowed, given takes
-  /// the stiffness below. Convex and given together are the fastest, a few Newton steps on bodies.
-  Compliance compliance = Compliance::rigid;
+  /// Whether contacts are posed as rigid, which holds positions to what penetration is allowed, or
+  /// give way by the stiffness below. The convex law with contacts that give way is the fastest, a
+  /// few Newton steps on bodies.
+  bool rigid = true;
   /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
-  /// a stiffness and damping of their own keep those, under either compliance.
+  /// a stiffness and damping of their own keep those, rigid or not.
   double stiffness = std::numeric_limits<double>::infinity();
   /// β [-], ≥ 0: contacts that give way are no stiffer than a period of β steps of their own
   /// bodies. 0 keeps the stiffness, which then must be finite: heavy loads on light bodies need it.

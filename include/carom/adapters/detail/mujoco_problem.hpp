@@ -130,7 +130,7 @@ class MujocoProblem {
     if (!(terms.coulomb && contact) && block.type != mjCNSTR_CONTACT_ELLIPTIC) {
       for (int offset = 0; offset < block.rows; offset += 6) {
         writer.write_rows(block, offset, law_);
-        pose(model, data, number);
+        pose(model, data, number, false);
       }
       return true;
     }
@@ -139,12 +139,13 @@ class MujocoProblem {
     } else {
       writer.write_elliptic(block, law_);
     }
-    if (law_.solvable) pose(model, data, number);
+    if (law_.solvable) pose(model, data, number, terms.coulomb);
     return law_.solvable;
   }
 
   /// Adds law_ with its Jacobian.
-  void pose(const mjModel& model, const mjData& data, Index number) {
+  /// @param rigid  whether R of a contact stands in for none.
+  void pose(const mjModel& model, const mjData& data, Index number, bool rigid) {
     if (law_.rows() == 0) return;
     const MujocoBlock& block = blocks_.blocks()[number];
     write_jacobian(model, data, block);
@@ -154,7 +155,7 @@ class MujocoProblem {
     if (law_.contact) {
       const auto& [set, weights, bias] = law_.law;
       const WeightedContact<double> contact{
-          set.friction(0), {weights(0), weights(2)}, bias.template head<3>()};
+          set.friction(0), {weights(0), weights(2)}, bias.template head<3>(), rigid};
       law_.number = alone ? problem_.add_contact(first, sides_[0], contact)
                           : problem_.add_contact(first, sides_[0], second, sides_[1], contact);
     } else {

@@ -91,6 +91,7 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
   best = whitened;
   Scalar least = state.residual;
   for (int stalls = 0; stalls < patience && iterations < limit && !judge.meets_target();) {
+    if (judge.limits().caller.is_over()) break;
     if (!directions_.find_direction(state, memory)) break;
     take_step(state);
     ++iterations;
@@ -148,7 +149,9 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
     least = state.residual;
     std::copy_n(whitened.data(), whitened.size(), best);
   };
+  bool late = false;
   for (int k = 0; k < lift_limit && iterations < limit; ++k) {
+    if ((late = judge.limits().caller.is_over())) break;
     const bool close = state.residual <= reach * judge.scale();
     if (island.direct && (close || k % often == often - 1)) {
       if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
@@ -170,6 +173,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   std::copy_n(best, whitened.size(), whitened.data());
   state.evaluate();
   if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  if (late) return SolveStatus::deadline;
   return iterations < limit ? SolveStatus::no_progress : SolveStatus::iteration_limit;
 }
 

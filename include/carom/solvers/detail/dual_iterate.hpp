@@ -7,6 +7,7 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/sequence.hpp"
 #include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/detail/dual_projection.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -65,6 +66,14 @@ class DualIterate {
     return error;
   }
   void return_to_best() noexcept { std::copy(best_.begin(), best_.end(), impulse_.begin()); }
+
+  /// Moves the best impulse into its sets, where a first guess may not have been, and measures it.
+  void confine_best(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
+    return_to_best();
+    project_all(problem, impulse_.data());
+    best_error_ = std::numeric_limits<Scalar>::infinity();
+    static_cast<void>(measure(problem, law));
+  }
 
   /// Norm of the natural map last measured, in impulses times w [m/s].
   [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }

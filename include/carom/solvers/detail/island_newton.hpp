@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/block_cholesky.hpp"
 #include "carom/linalg/increasing_root.hpp"
@@ -16,6 +17,7 @@ struct NewtonLimits {
   Scalar tolerance;
   int iteration_limit;
   Scalar line_search_tolerance;
+  SolveLimits caller = {};  ///< of which the deadline is kept here
 };
 
 /// Newton's method on one island: a linear solver gives the directions.
@@ -238,6 +240,7 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
   start_directions();
   int stalls = 0;
   while (iterations < limits_.iteration_limit) {
+    if (limits_.caller.is_over()) return give_best(SolveStatus::deadline);
     if (!find_direction(*this)) return give_best(SolveStatus::not_finite);
     write_steps();
     const Scalar step = find_step();

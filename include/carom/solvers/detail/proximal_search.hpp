@@ -44,12 +44,20 @@ class ProximalSearch {
   SolveStatus solve(const DelassusProblem<Scalar>& problem, const Scalar* guess,
                     const Scalar& tolerance, int iteration_limit);
 
+  /// The clock to ask.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+
   /// The best impulses met, in parts.
   [[nodiscard]] const Scalar* best() const noexcept { return iterate_.best(); }
   /// Linear systems solved.
   [[nodiscard]] int iterations() const noexcept { return iterations_; }
 
  private:
+  /// Whether iterations and time are left; once not, it stays so.
+  [[nodiscard]] bool may_go_on() noexcept {
+    late_ = late_ || limits_.is_over();
+    return !late_ && iterations_ < iteration_limit_;
+  }
   /// Room for what comes after the sweeps.
   void prepare_search(const DelassusProblem<Scalar>& problem);
 
@@ -97,6 +105,8 @@ class ProximalSearch {
   Sequence<Scalar> trial_impulse_, trial_velocity_, kept_step_;
   Scalar rho_ = 1, load_impulse_ = 0, tolerance_ = 0;
   int iterations_ = 0, iteration_limit_ = 0;
+  SolveLimits limits_;
+  bool late_ = false;
 };
 
 // --- implementation ---
@@ -136,6 +146,7 @@ void ProximalSearch<Scalar>::sweep(const DelassusProblem<Scalar>& problem) {
   constexpr int together = 10;
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int done = 0; done < 10 * options_.sweeps; done += together) {
+    if ((late_ = late_ || limits_.is_over())) return;
     const int count = (std::min)(together, 10 * options_.sweeps - done);
     const Scalar change = sweeps_.sweep(problem, iterate_.impulse(), count);
     const Scalar size = Map(iterate_.impulse(), 3 * problem.part_count()).norm();
@@ -152,6 +163,7 @@ SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem
   sweeps_.prepare(problem);
   iterate_.reserve(problem);
   iterations_ = 0;
+  late_ = false;
   tolerance_ = tolerance;
   iteration_limit_ = iteration_limit;
   iterate_.start_in_parts(guess);
@@ -176,11 +188,12 @@ SolveStatus ProximalSearch<Scalar>::solve(const DelassusProblem<Scalar>& problem
                             {Scalar(1e-3), Scalar(0.1), 15, 80},
                             {Scalar(1e-2), Scalar(0.3), 30, 300}};
   for (const Manner& manner : manners) {
-    if (iterate_.best_error() <= tolerance) break;
+    if (iterate_.best_error() <= tolerance || late_) break;
     std::copy(start_.begin(), start_.end(), impulse_.begin());
     if (search(problem, manner) == Outcome::solved) break;
   }
   if (iterate_.best_error() <= tolerance) return SolveStatus::converged;
+  if (late_) return SolveStatus::deadline;
   return iterations_ >= iteration_limit ? SolveStatus::iteration_limit : SolveStatus::no_progress;
 }
 
@@ -196,7 +209,7 @@ typename ProximalSearch<Scalar>::Outcome ProximalSearch<Scalar>::search(
   std::copy(impulse_.begin(), impulse_.end(), centre_.begin());
   rho_ = manner.softness;
   int failures = 0, successes = 0;
-  for (int k = 0; k < manner.steps && iterations_ < iteration_limit_; ++k) {
+  for (int k = 0; k < manner.steps && may_go_on(); ++k) {
     int taken = 0;
     const bool done = take_proximal_step(problem, manner, failures > 0 ? 2 : 1, taken);
     Scalar reached = measure(problem, answer_);
@@ -257,7 +270,7 @@ bool ProximalSearch<Scalar>::take_proximal_step(const DelassusProblem<Scalar>& p
       return true;
     }
     last = gap;
-    if (iterations_ >= iteration_limit_) return false;
+    if (!may_go_on()) return false;
     promised = gap;
     if (!descend(problem, promised)) return gap < Scalar(1e-6) * first;
   }
@@ -274,7 +287,7 @@ bool ProximalSearch<Scalar>::descend(const DelassusProblem<Scalar>& problem, Sca
   Scalar best = std::numeric_limits<Scalar>::infinity(), best_share(0);
   bool accepted = false;
   for (const bool coupled : {true, false}) {
-    if (iterations_ >= iteration_limit_) break;
+    if (!may_go_on()) break;
     if (!coupled) static_cast<void>(write_gap(problem, impulse_.data(), velocity_.data()));
     for (Index i = 0; i < problem.count(); ++i) {
       const Index begin = 3 * problem.first_part(i);
@@ -328,7 +341,7 @@ typename ProximalSearch<Scalar>::Outcome ProximalSearch<Scalar>::polish(
     rho_ = rho;
     return outcome;
   };
-  for (int k = 0; k < 20 && iterations_ < iteration_limit_; ++k) {
+  for (int k = 0; k < 20 && may_go_on(); ++k) {
     problem.write_velocities(impulse_.data(), velocity_.data());
     for (Index i = 0; i < problem.count(); ++i) {
       const Index begin = 3 * problem.first_part(i), end = begin + 3 * problem.parts(i);
