@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <Eigen/Geometry>
+
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/rigid_contact.hpp"

@@ -63,7 +63,9 @@ struct InfeasibilityCertificate {
   /// largest inverse mass of a contact's rows [√J]: infinite where friction that is known takes away
   /// what every normal impulse gives. 0 without a drive and under the convex law.
   Scalar impulse_needed = 0;
-  Scalar velocity_scale = 0;  ///< Σ |q_k r_k| of the scaled ray [√J]: the problem's own velocity
+  /// What the drive is made of if nothing cancels, Σ |q_k r_k| of the scaled ray, under the convex
+  /// law Σ ‖q‖ ‖r‖ over the contacts' parts [√J]: the problem's own velocity.
+  Scalar velocity_scale = 0;
   Scalar velocity_bound = 0;  ///< X that was asked for, or the default [√J]
   Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
 };
@@ -124,7 +126,7 @@ class RayJudge {
     if (!(norm > Scalar(0))) return result;
     ray /= norm;
     result.cancellation = measures_.net(ray);
-    result.velocity_scale = load_.cwiseProduct(ray).template lpNorm<1>();
+    result.velocity_scale = drive_scale(ray);
     const Scalar bound = options.velocity_bound > Scalar(0)
                              ? options.velocity_bound
                              : pow(std::numeric_limits<Scalar>::epsilon(), Scalar(-0.4)) *
@@ -174,6 +176,18 @@ class RayJudge {
     }
     using std::sqrt;
     if (scale > Scalar(0)) result.cone_violation = sqrt(squared) / scale;
+  }
+  /// What −q·r is made of: Σ |q_k r_k|; under the convex law, where a ray turns with the load,
+  /// Σ ‖q_p‖ ‖r_p‖ over the parts.
+  [[nodiscard]] Scalar drive_scale(const VectorX<Scalar>& ray) const {
+    if (law_ == FrictionLaw::coulomb) return load_.cwiseProduct(ray).template lpNorm<1>();
+    VectorX<Scalar> parts;
+    problem_.write_parts(ray, parts);
+    Scalar sum(0);
+    for (Index p = 0; p < problem_.part_count(); ++p) {
+      sum += problem_.load(p).norm() * parts.template segment<3>(3 * p).norm();
+    }
+    return sum;
   }
   /// −q·r, less the rounding of its terms.
   [[nodiscard]] Scalar drive_of(const VectorX<Scalar>& ray) const {
