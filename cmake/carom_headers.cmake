@@ -131,8 +131,12 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_search.hpp
+  include/carom/solvers/detail/ray_columns.hpp
+  include/carom/solvers/detail/ray_measures.hpp
   include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/infeasibility.hpp
+  include/carom/solvers/infeasibility_ray.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp

@@ -134,6 +134,7 @@ class DelassusProblem {
   }
   /// Whether W is a function, so that not all its blocks are here.
   [[nodiscard]] bool matrix_free() const noexcept { return operator_.multiply != nullptr; }
+  [[nodiscard]] const DelassusOperator<Scalar>& product() const noexcept { return operator_; }
 
   /// Sorts what was added: to be called once all is there, and before any use.
   void assemble();

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "carom/contact/delassus_islands.hpp"
+#include "carom/solvers/detail/ray_columns.hpp"
+#include "carom/solvers/infeasibility.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// @file
+/// Rays that certify_infeasible() accepts, from impulses that a solver let grow without end.
+
+/// The ray of the largest −q·r/√(rᵀ(W + R)r), of the island where that is largest: where a problem
+/// has no answer it proves that, where it has one the quotient is how far v* is from the velocities
+/// that satisfy the gaps, ‖v − v*‖_A of the convex law's answer.
+/// @param impulse  γ, row_count(), about along the ray: contacts that press little in it are left
+///                 out at first. Empty, zero or not finite: nothing is known.
+/// @return  r, row_count(), scaled so that its rows alone would move the bodies by 1 √J; zero where
+///          v* satisfies the gaps as it is.
+/// @note  Cold: allocates; work grows with the cube of the contacts that the ray presses.
+/// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added as needed.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
+                                         const VectorX<Scalar>& impulse = {});
+
+/// The same for a problem given by bodies.
+/// @param impulse  γ, impulse_count(): contacts, then constraints.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
+                                         const VectorX<Scalar>& impulse = {},
+                                         Compliance compliance = Compliance::rigid) {
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  form.write(problem, compliance, dual);
+  return refine_ray(dual, law, impulse);
+}
+
+/// Finds the multipliers of a slide: a ray of the normals and of a row that would have t·uₜ ≤ 0.
+/// @param direction  t, of uₜ, not zero; of planar contacts its first entry.
+/// @return  certify_infeasible() says whether they prove it.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index contact,
+                                            const Vector<Scalar, 2>& direction);
+
+/// The same for a problem given by bodies.
+template <RealScalar Scalar>
+[[nodiscard]] KnownSlide<Scalar> find_slide(const ContactProblem<Scalar>& problem, Index contact,
+                                            const Vector<Scalar, 2>& direction,
+                                            Compliance compliance = Compliance::rigid) {
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  form.write(problem, compliance, dual);
+  return find_slide(dual, contact, direction);
+}
+
+// --- implementation ---
+
+namespace detail {
+
+/// The ray of one island.
+template <RealScalar Scalar>
+[[nodiscard]] VectorX<Scalar> refine_island_ray(const DelassusProblem<Scalar>& problem,
+                                                FrictionLaw law, const VectorX<Scalar>& impulse) {
+  using std::sqrt;
+  RayColumns<Scalar> columns(problem, law);
+  const VectorX<Scalar> guess = ray_in_cone(problem, law, impulse);
+  const Scalar largest = guess.size() > 0 ? guess.cwiseAbs().maxCoeff() : Scalar(0);
+  if (largest > Scalar(0)) {
+    for (Index i = 0; i < problem.count(); ++i) {
+      const RowNumbers<Scalar> own = contact_rows(problem, i, guess);
+      if (!(own.cwiseAbs().maxCoeff() > largest / 1000)) continue;
+      if (normal_row(problem.set(i).shape) >= 0) {
+        columns.add(i, RowNumbers<Scalar>(own / own(normal_row(problem.set(i).shape))));
+        continue;
+      }
+      for (int r = 0; r < problem.set(i).rows; ++r) {
+        RowNumbers<Scalar> row = RowNumbers<Scalar>::Zero();
+        row(r) = own(r) < Scalar(0) ? Scalar(-1) : Scalar(1);
+        if (own(r) != Scalar(0)) columns.add(i, row);
+      }
+    }
+  }
+  if (!columns.weigh()) return VectorX<Scalar>::Zero(problem.row_count());
+  columns.solve(100);
+  return columns.ray();
+}
+
+/// A ray to the size that certify_infeasible() gives it.
+template <RealScalar Scalar>
+void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
+  using std::sqrt;
+  Scalar squared(0);
+  problem.for_each_row([&](Index row, const auto& place) {
+    squared += problem.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
+  });
+  if (squared > Scalar(0)) ray /= sqrt(squared);
+}
+
+}  // namespace detail
+
+template <RealScalar Scalar>
+VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
+                           const VectorX<Scalar>& impulse) {
+  CAROM_EXPECTS(impulse.size() == 0 || impulse.size() == problem.row_count());
+  const bool known = impulse.size() == problem.row_count() && impulse.allFinite();
+  const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.row_count());
+  VectorX<Scalar> ray = VectorX<Scalar>::Zero(problem.row_count());
+  if (problem.matrix_free()) {
+    ray = detail::refine_island_ray(problem, law, guess);
+    detail::scale_ray(problem, ray);
+    return ray;
+  }
+  DelassusIslands<Scalar> islands;
+  islands.find(problem);
+  DelassusProblem<Scalar> part;
+  Scalar best(0), best_drive(0);
+  for (Index island = 0; island < islands.count(); ++island) {
+    islands.write(problem, island, part);
+    VectorX<Scalar> own(part.row_count());
+    Index k = 0;
+    for (const int i : islands.contacts(island)) {
+      const int rows = problem.set(i).rows;
+      own.segment(part.first_row(k++), rows) = guess.segment(problem.first_row(i), rows);
+    }
+    own = detail::refine_island_ray(part, law, own);
+    detail::scale_ray(part, own);
+    const Scalar drive = -detail::load_rows(part).dot(own);
+    const Scalar net = detail::DualRayMeasures<Scalar>(part).net(own);
+    const Scalar needed = net > Scalar(0) ? Scalar(drive / net)
+                                          : std::numeric_limits<Scalar>::infinity();
+    const bool better = needed > best || (needed == best && drive > best_drive);
+    if (!(drive > Scalar(0)) || !better) continue;
+    best = needed;
+    best_drive = drive;
+    ray.setZero();
+    k = 0;
+    for (const int i : islands.contacts(island)) {
+      const int rows = problem.set(i).rows;
+      ray.segment(problem.first_row(i), rows) = own.segment(part.first_row(k++), rows);
+    }
+  }
+  return ray;
+}
+
+template <RealScalar Scalar>
+KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index contact,
+                              const Vector<Scalar, 2>& direction) {
+  CAROM_EXPECTS(contact >= 0 && contact < problem.count());
+  KnownSlide<Scalar> slide{contact, direction, {}};
+  const int tangents = detail::plain_tangents(problem.set(contact));
+  if (tangents == 0 || !(direction.head(tangents).norm() > Scalar(0))) return slide;
+  const Vector<Scalar, 2> t = direction / direction.head(tangents).norm();
+  RowNumbers<Scalar> against = RowNumbers<Scalar>::Zero();
+  against.head(tangents) = -t.head(tangents);
+  detail::RayColumns<Scalar> columns(problem, FrictionLaw::coulomb);
+  columns.add(contact, against, true);
+  if (!columns.weigh()) return slide;
+  columns.solve(100);
+  VectorX<Scalar> ray = columns.ray();
+  auto own = ray.segment(problem.first_row(contact), tangents);
+  const Scalar share = -own.dot(t.head(tangents));
+  if (!(share > Scalar(0))) return slide;
+  own.setZero();
+  slide.multipliers = ray / share;
+  return slide;
+}
+
+}  // namespace carom::inline CAROM_ABI
