@@ -39,8 +39,9 @@ class RollingBalls {
   }
   /// A ball on the plane.
   void touch_plane(int ball, double friction, double rolling) {
-    const Eigen::Vector3d n = Eigen::Vector3d::UnitZ();
-    touches_.push_back({ball, -1, n, balls_[std::size_t(ball)].centre.cwiseProduct({1, 1, 0})});
+    Eigen::Vector3d foot = balls_[std::size_t(ball)].centre;
+    foot.z() = 0;
+    touches_.push_back({ball, -1, Eigen::Vector3d::UnitZ(), foot});
     coefficients_.emplace_back(friction, rolling);
   }
   /// Two balls that touch; the normal points to the first.
