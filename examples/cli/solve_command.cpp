@@ -118,16 +118,16 @@ std::string format_json(const ContactAnswer& a) {
     certificate["worst_contact"] = a.worst_contact;
   }
   nlohmann::ordered_json document{{"law", a.law},
-                                        {"solver", a.solver},
-                                        {"status", to_string(a.report.status)},
-                                        {"iterations", a.report.iterations},
-                                        {"contacts", a.contact_count},
-                                        {"velocities", a.velocity.size()},
-                                        {"velocity", json_array(a.velocity)},
-                                        {"impulse", json_array(a.impulse)},
-                                        {"contact_velocity", json_array(a.contact_velocity)},
-                                        {"certificate", certificate},
-                                        {"seconds", a.seconds}};
+                                  {"solver", a.solver},
+                                  {"status", to_string(a.report.status)},
+                                  {"iterations", a.report.iterations},
+                                  {"contacts", a.contact_count},
+                                  {"velocities", a.velocity.size()},
+                                  {"velocity", json_array(a.velocity)},
+                                  {"impulse", json_array(a.impulse)},
+                                  {"contact_velocity", json_array(a.contact_velocity)},
+                                  {"certificate", certificate},
+                                  {"seconds", a.seconds}};
   if (a.multiplier.size() > 0) document["multiplier"] = json_array(a.multiplier);
   return document.dump() + "\n";
 }

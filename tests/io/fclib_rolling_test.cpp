@@ -109,8 +109,7 @@ double squared_distance(const double (&r)[5], const double (&y)[5], double mu, d
 
 /// err of docs/file_formats.md, by plain loops over what the file holds.
 /// @param impulse  r, then λ.
-double file_error(const FrictionProblem& problem, const VectorX<double>& impulse,
-                  FrictionLaw law) {
+double file_error(const FrictionProblem& problem, const VectorX<double>& impulse, FrictionLaw law) {
   const auto [w, q] = dense_form(problem);
   double trace = 0, load = 0, size = 0, speed = 0, squared = 0;
   const Index total = q.size(), rows = problem.row_count();
@@ -151,8 +150,7 @@ VectorX<double> whole_impulse(const FrictionState& state) {
 }
 VectorX<double> rows_of(const FrictionProblem& problem, const VectorX<double>& whole) {
   VectorX<double> rows = whole;
-  rows.head(problem.row_count()) =
-      to_row_order(problem.dimension, whole.head(problem.row_count()));
+  rows.head(problem.row_count()) = to_row_order(problem.dimension, whole.head(problem.row_count()));
   return rows;
 }
 
@@ -246,8 +244,8 @@ TEST_CASE("fclib_rolling: velocities are those of the file, with equality constr
       REQUIRE(dual.count() == 3 + equalities);
       CHECK(dual.row_count() == 15 + equalities);
       CHECK(dual.set(1).shape == carom::ImpulseShape::spinless_rolling);
-      CHECK(dual.set(1).friction == Eigen::Vector3d(problem.friction(1),
-                                                    problem.rolling_friction(1), 0));
+      CHECK(dual.set(1).friction ==
+            Eigen::Vector3d(problem.friction(1), problem.rolling_friction(1), 0));
       const VectorX<double> whole = carom::testing::draw_numbers(source, dual.row_count());
       VectorX<double> parts, velocity(3 * dual.part_count()), rows;
       dual.write_parts(rows_of(problem, whole), parts);
@@ -331,6 +329,17 @@ TEST_CASE("fclib_rolling: a bar makes two unequal balls roll as one", "[io][exam
   CHECK(std::abs(found.multiplier(0) - expected.multiplier(0)) <= 1e-10);
 }
 
+TEST_CASE("fclib_rolling: V and R come together", "[io][example]") {
+  if (!carom::examples::has_fclib()) return;
+  carom::testing::VectorSource<double> source(27);
+  const auto problem = draw_friction_problem(source, {true, false, false, false, 2}, 5, 2);
+  const std::string whole = fclib_bytes(problem), rest(7, '\0');
+  CHECK(fault_of(replaced(whole, "V" + rest, "U" + rest)) ==
+        "fclib_local_rolling/R/n: expected 0, as V has columns, got 2");
+  CHECK(fault_of(replaced(whole, "R" + rest, "Q" + rest)) ==
+        "fclib_local_rolling/R/n: expected 2, as V has columns, got 0");
+}
+
 TEST_CASE("fclib_rolling: faults name the data set, the index and what was expected",
           "[io][example]") {
   if (!carom::examples::has_fclib()) return;
@@ -350,12 +359,12 @@ TEST_CASE("fclib_rolling: faults name the data set, the index and what was expec
   };
   CHECK(renamed("mu_r", "mu_x") ==
         "fclib_global_rolling/vectors/mu_r: expected a data set, got none");
-  CHECK(renamed("fclib_global_rolling", "fclib_global_trolling").empty() == false);
   CHECK(fault_of(replaced(whole, "fclib_global_rolling", "fclib_global_rollinG")) ==
         "HDF5 file: expected a group 'fclib_local' or 'fclib_global', or one of them with "
         "'_rolling', got none of them");
-  CHECK(fault_of(replaced(whole, "fclib_global_rolling", std::string("fclib_global\0rolling", 20))) ==
-        "fclib_global/spacedim: expected 2 or 3, got 5");
+  CHECK(
+      fault_of(replaced(whole, "fclib_global_rolling", std::string("fclib_global\0rolling", 20))) ==
+      "fclib_global/spacedim: expected 2 or 3, got 5");
   // A number of rows that does not say how many a contact has.
   const auto dimension = [&](int number) {
     std::string text = whole;
@@ -367,8 +376,7 @@ TEST_CASE("fclib_rolling: faults name the data set, the index and what was expec
     }
     return std::string();
   };
-  CHECK(dimension(2) ==
-        "fclib_global_rolling/spacedim: expected 5, (n, t1, t2, m1, m2), got 2");
+  CHECK(dimension(2) == "fclib_global_rolling/spacedim: expected 5, (n, t1, t2, m1, m2), got 2");
   CHECK(dimension(3).empty());  // with five rows each it is as clear
   problem.solution->multiplier.resize(0);
   CHECK(fault_of_reading([&] { return fclib_bytes(problem); }) ==

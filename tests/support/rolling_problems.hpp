@@ -30,7 +30,7 @@ struct Ball {
 /// Balls on the plane z = 0 and on each other. No gap is left where two touch: w = 0.
 class RollingBalls {
  public:
-  static constexpr double time_step = 0.01;             ///< [s]
+  static constexpr double time_step = 0.01;                ///< [s]
   Eigen::Vector3d gravity = Eigen::Vector3d(0, 0, -9.81);  ///< [m/s²]
 
   int add(const Ball& ball) {
@@ -96,8 +96,9 @@ class RollingBalls {
   /// Columns (n, t₁, t₂, m₁, m₂): motion of the first ball at the point, less that of the second.
   void write_directions(const Touch& touch, Eigen::Ref<Eigen::MatrixXd> columns) const {
     const Eigen::Vector3d& n = touch.normal;
-    const Eigen::Vector3d across = std::abs(n.y()) < 0.9 ? Eigen::Vector3d::UnitY()
-                                                         : Eigen::Vector3d(Eigen::Vector3d::UnitX());
+    const Eigen::Vector3d across = std::abs(n.y()) < 0.9
+                                       ? Eigen::Vector3d::UnitY()
+                                       : Eigen::Vector3d(Eigen::Vector3d::UnitX());
     const Eigen::Vector3d t1 = across.cross(n).normalized(), t2 = n.cross(t1);
     for (const auto& [ball, sign] : {std::pair(touch.first, 1), std::pair(touch.second, -1)}) {
       if (ball < 0) continue;
@@ -162,8 +163,8 @@ class RollingBalls {
     drag = friction * normal;
     moment = std::min(drag * r, rolling * normal);
   }
-  auto problem = scene.problem("a ball on an incline", "in closed form, slope " +
-                                                            std::to_string(slope));
+  auto problem =
+      scene.problem("a ball on an incline", "in closed form, slope " + std::to_string(slope));
   examples::FrictionState& state = problem.solution.emplace();
   state.velocity = VectorX<double>::Zero(6);
   state.velocity(0) = (push - drag) / m;

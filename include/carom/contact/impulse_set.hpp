@@ -105,11 +105,7 @@ template <RealScalar Scalar>
       shape == ImpulseShape::torsional || shape == ImpulseShape::ellipsoidal_torsional;
   const bool rolling = shape == ImpulseShape::rolling || shape == ImpulseShape::ellipsoidal_rolling;
   const bool spinless = shape == ImpulseShape::spinless_rolling;
-  set.rows = rolling                         ? 6
-             : spinless                      ? 5
-             : torsional                     ? 4
-             : shape == ImpulseShape::planar ? 2
-                                             : 3;
+  set.rows = rolling ? 6 : spinless ? 5 : torsional ? 4 : shape == ImpulseShape::planar ? 2 : 3;
   set.friction = friction;
   return set;
 }

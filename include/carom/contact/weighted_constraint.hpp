@@ -47,10 +47,10 @@ template <RealScalar Scalar>
   const auto unequal = [&](int first) {
     return law.regularization(first) != law.regularization(first + 1);
   };
-  const bool rolls = law.set.shape == ImpulseShape::rolling ||
-                     law.set.shape == ImpulseShape::spinless_rolling;
-  const bool round = rolls || law.set.shape == ImpulseShape::friction ||
-                     law.set.shape == ImpulseShape::torsional;
+  const bool rolls =
+      law.set.shape == ImpulseShape::rolling || law.set.shape == ImpulseShape::spinless_rolling;
+  const bool round =
+      rolls || law.set.shape == ImpulseShape::friction || law.set.shape == ImpulseShape::torsional;
   for (const int first : {0, 3}) {
     if (!round || (first == 3 && !rolls)) continue;
     if (unequal(first)) {

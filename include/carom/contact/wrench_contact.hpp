@@ -14,8 +14,8 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂ as ever.
-  /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6); torsional
-  /// and rolling ones each by itself or with the force on one ellipsoid.
+  /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6);
+  /// torsional and rolling ones each by itself or with the force on one ellipsoid.
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
