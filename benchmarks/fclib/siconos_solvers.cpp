@@ -159,7 +159,10 @@ std::vector<Solver> siconos_solvers() {
     if (std::any_of(solvers.begin(), solvers.end(), same)) continue;
     const auto prepare = [name](const ContactFile& file, double tolerance) -> Solve {
       for (const Method& method : methods) {
-        if (name != method.name || method.dimension != file.problem.dimension) continue;
+        if (name != method.name || method.dimension != file.problem.dimension ||
+            file.problem.equality_count() > 0) {
+          continue;
+        }
         auto problem = std::make_shared<SiconosProblem>(file, method);
         return [problem = std::move(problem), tolerance] { return problem->solve(tolerance); };
       }

@@ -31,6 +31,7 @@ struct ContactAnswer {
   bool normal_first = false;  ///< The order of FCLIB's files.
   VectorX<double> velocity;   ///< Empty where bodies are not known.
   VectorX<double> impulse, contact_velocity;
+  VectorX<double> multiplier;  ///< Of equality constraints beside the contacts.
   double residual = 0;
   std::optional<double> duality_gap, velocity_error_bound;
   double cone_violation = 0, complementarity = 0, natural_map_error = 0;

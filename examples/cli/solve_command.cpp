@@ -78,6 +78,10 @@ ContactAnswer solve_dual_form(const examples::FrictionProblem& given, const Solv
   ContactAnswer answer = solve_friction(given, options);
   answer.about = "contacts " + std::to_string(given.contact_count) + " of " +
                  std::to_string(given.dimension) + " components, normal first, rigid";
+  if (given.dimension == 5) answer.about += ", which resist rolling";
+  if (const Index count = given.equality_count(); count > 0) {
+    answer.about += "; equality constraints " + std::to_string(count);
+  }
   return answer;
 }
 
@@ -121,17 +125,18 @@ std::string format_json(const ContactAnswer& a) {
     certificate["dissipation_angle"] = json_or_null(a.dissipation_angle);
     certificate["worst_contact"] = a.worst_contact;
   }
-  const nlohmann::ordered_json document{{"law", a.law},
-                                        {"solver", a.solver},
-                                        {"status", to_string(a.report.status)},
-                                        {"iterations", a.report.iterations},
-                                        {"contacts", a.contact_count},
-                                        {"velocities", a.velocity.size()},
-                                        {"velocity", json_array(a.velocity)},
-                                        {"impulse", json_array(a.impulse)},
-                                        {"contact_velocity", json_array(a.contact_velocity)},
-                                        {"certificate", certificate},
-                                        {"seconds", a.seconds}};
+  nlohmann::ordered_json document{{"law", a.law},
+                                  {"solver", a.solver},
+                                  {"status", to_string(a.report.status)},
+                                  {"iterations", a.report.iterations},
+                                  {"contacts", a.contact_count},
+                                  {"velocities", a.velocity.size()},
+                                  {"velocity", json_array(a.velocity)},
+                                  {"impulse", json_array(a.impulse)},
+                                  {"contact_velocity", json_array(a.contact_velocity)},
+                                  {"certificate", certificate},
+                                  {"seconds", a.seconds}};
+  if (a.multiplier.size() > 0) document["multiplier"] = json_array(a.multiplier);
   return document.dump() + "\n";
 }
 
@@ -140,13 +145,16 @@ std::string format_contacts(const ContactAnswer& answer) {
   constexpr Index most = 24;
   const Index shown = std::min(answer.contact_count, most);
   std::vector<std::string> names =
-      answer.dimension == 3 ? std::vector<std::string>{"t1", "t2"} : std::vector<std::string>{"t"};
+      answer.dimension == 2 ? std::vector<std::string>{"t"} : std::vector<std::string>{"t1", "t2"};
   names.insert(answer.normal_first ? names.begin() : names.end(), "n");
+  const bool rolling = answer.dimension == 5;
+  if (rolling) names.insert(names.end(), {"m1", "m2"});
   std::vector<std::vector<std::string>> rows{{"contact"}};
   for (const char* what : {"impulse ", "velocity "}) {
     for (const std::string& name : names) {
       const bool first = name == names.front(), last = name == names.back();
-      const char* const unit = *what == 'i' ? " [N s]" : " [m/s]";
+      const char* const unit = *what == 'i' ? (rolling ? " [N s, N m s]" : " [N s]")
+                                            : (rolling ? " [m/s, rad/s]" : " [m/s]");
       rows[0].push_back((first ? what + name : name) + (last ? unit : ""));
     }
   }

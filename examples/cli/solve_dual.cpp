@@ -84,12 +84,17 @@ ContactAnswer solve_friction(const examples::FrictionProblem& given, const Solve
   answer.dimension = given.dimension;
   answer.normal_first = true;
   VectorX<double> guess = VectorX<double>::Zero(dual.row_count());
-  if (given.guess) guess = examples::to_row_order(given.dimension, given.guess->impulse);
+  if (given.guess) {
+    guess.head(given.row_count()) = examples::to_row_order(given.dimension, given.guess->impulse);
+    const VectorX<double>& multiplier = given.guess->multiplier;
+    guess.tail(multiplier.size()) = multiplier;
+  }
   solve_dual(dual, guess, options, answer);
   certify_answer(dual, options, answer);
   examples::FrictionState state = examples::friction_answer(given, answer.impulse);
   answer.velocity = std::move(state.velocity);
   answer.impulse = std::move(state.impulse);
+  answer.multiplier = std::move(state.multiplier);
   answer.contact_velocity = std::move(state.contact_velocity);
   return answer;
 }

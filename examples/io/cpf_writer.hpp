@@ -109,10 +109,16 @@ class CpfWriter {
 }  // namespace detail
 
 /// A problem as a CPF1 container, to the last bit. Throws BadInput if there is something wrong with
-/// the problem, or if it is a solution without u.
+/// the problem, if it is a solution without u, or if it is one that only FCLIB's files hold: with
+/// rolling or equality constraints.
 [[nodiscard]] inline std::string cpf_bytes(const FrictionProblem& problem) {
   if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
   if (const Fault fault = detail::metadata_fault(problem); !fault.empty()) throw BadInput(fault);
+  if (problem.dimension == 5) throw BadInput("dim: expected 2 or 3 in a container, got 5");
+  if (const Index count = problem.equality_count(); count > 0) {
+    throw BadInput("G: expected no equality constraints in a container, got " +
+                   std::to_string(count));
+  }
   const bool alone = !problem.local && !problem.global;
   if (alone && problem.solution->contact_velocity.size() != problem.row_count()) {
     throw BadInput("solution u: expected " + std::to_string(problem.row_count()) +

@@ -43,72 +43,106 @@ class FclibReader {
 
   FrictionProblem read() {
     FrictionProblem problem;
-    const bool local = exists("fclib_local"), global = exists("fclib_global");
-    if (!local && !global) {
-      fail("HDF5 file", "a group 'fclib_local' or 'fclib_global'", "neither");
+    const bool plain = exists("fclib_local") || exists("fclib_global");
+    const bool rolling = exists("fclib_local_rolling") || exists("fclib_global_rolling");
+    if (!plain && !rolling) {
+      fail("HDF5 file", "a group 'fclib_local' or 'fclib_global', or one of them with '_rolling'",
+           "none of them");
     }
+    if (plain && rolling) fail("HDF5 file", "contacts that roll or others", "groups of both");
+    local_ = rolling ? "fclib_local_rolling" : "fclib_local";
+    global_ = rolling ? "fclib_global_rolling" : "fclib_global";
+    rolling_ = rolling;
+    const bool local = exists(local_), global = exists(global_);
     if (local) read_local(problem);
     if (global) read_global(problem, local);
-    const Index size = problem.velocity_count().value_or(0);
-    if (exists("guesses/1")) problem.guess = state("guesses/1", problem.row_count(), size);
-    if (exists("solution")) problem.solution = state("solution", problem.row_count(), size);
-    read_info(local ? "fclib_local/info" : "fclib_global/info", problem);
+    if (exists("guesses/1")) problem.guess = state("guesses/1", problem);
+    if (exists("solution")) problem.solution = state("solution", problem);
+    read_info((local ? local_ : global_) + "/info", problem);
     if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
     return problem;
   }
 
  private:
   void read_local(FrictionProblem& problem) {
-    read_contacts("fclib_local", problem);
-    refuse_equalities("fclib_local/V");
+    read_contacts(local_, local_ + "/W/m", problem);
     const Index rows = problem.row_count();
     LocalForm& form = problem.local.emplace();
-    form.velocity = numbers("fclib_local/vectors/q", rows);
-    form.delassus = matrix("fclib_local/W", rows, rows);
+    form.velocity = numbers(local_ + "/vectors/q", rows);
+    form.delassus = matrix(local_ + "/W", rows, rows);
+    const Index count = equality_count(local_ + "/V");
+    if (const Index other = equality_count(local_ + "/R"); other != count) {
+      fail(local_ + "/R/n", std::to_string(count) + ", as V has columns", std::to_string(other));
+    }
+    if (count == 0) return;
+    LocalEqualities& equalities = problem.local_equalities.emplace();
+    equalities.velocity = numbers(local_ + "/vectors/s", count);
+    equalities.coupling = matrix(local_ + "/V", rows, count);
+    equalities.delassus = matrix(local_ + "/R", count, count);
   }
 
   void read_global(FrictionProblem& problem, bool is_second) {
     const Index dimension = problem.dimension;
-    const VectorX<double> friction = problem.friction;
-    read_contacts("fclib_global", problem);
-    if (is_second && (dimension != problem.dimension ||
-                      friction.size() != problem.friction.size() || friction != problem.friction)) {
-      fail("fclib_global/vectors/mu", "the contacts of fclib_local", "others");
+    const VectorX<double> friction = problem.friction, rolling = problem.rolling_friction;
+    read_contacts(global_, global_ + "/H/n", problem);
+    const auto differ = [](const VectorX<double>& a, const VectorX<double>& b) {
+      return a.size() != b.size() || a != b;
+    };
+    if (is_second && (dimension != problem.dimension || differ(friction, problem.friction))) {
+      fail(global_ + "/vectors/mu", "the contacts of " + local_, "others");
     }
-    refuse_equalities("fclib_global/G");
+    if (is_second && differ(rolling, problem.rolling_friction)) {
+      fail(global_ + "/vectors/mu_r", "the contacts of " + local_, "others");
+    }
     const Index rows = problem.row_count();
-    const auto size = Index(number("fclib_global/M/m"));
+    const auto size = Index(number(global_ + "/M/m"));
     GlobalForm& form = problem.global.emplace();
-    form.momentum = numbers("fclib_global/vectors/f", size);
-    form.velocity = numbers("fclib_global/vectors/w", rows);
-    form.mass = matrix("fclib_global/M", size, size);
-    form.directions = matrix("fclib_global/H", size, rows);
+    form.momentum = numbers(global_ + "/vectors/f", size);
+    form.velocity = numbers(global_ + "/vectors/w", rows);
+    form.mass = matrix(global_ + "/M", size, size);
+    form.directions = matrix(global_ + "/H", size, rows);
+    const Index count = equality_count(global_ + "/G");
+    if (count == 0) return;
+    GlobalEqualities& equalities = problem.global_equalities.emplace();
+    equalities.velocity = numbers(global_ + "/vectors/b", count);
+    equalities.directions = matrix(global_ + "/G", size, count);
   }
 
-  void read_contacts(const std::string& group, FrictionProblem& problem) {
-    const std::int64_t dimension = number(group + "/spacedim");
-    if (dimension != 2 && dimension != 3) {
-      fail(group + "/spacedim", "2 or 3", std::to_string(dimension));
-    }
-    problem.dimension = Index(dimension);
+  /// @param row_count  where the file has the number of rows of all contacts.
+  void read_contacts(const std::string& group, const std::string& row_count,
+                     FrictionProblem& problem) {
     problem.friction = numbers(group + "/vectors/mu", {});
     problem.contact_count = problem.friction.size();
-    if (problem.contact_count > std::numeric_limits<int>::max() / 3) {
+    if (problem.contact_count > std::numeric_limits<int>::max() / 5) {
       fail(group + "/vectors/mu", "fewer entries", std::to_string(problem.contact_count));
     }
-  }
-
-  void refuse_equalities(const std::string& group) {
-    if (!exists(group)) return;
-    if (const std::int64_t count = number(group + "/n"); count > 0) {
-      fail(group, "no equality constraints beside the contacts", std::to_string(count));
+    std::int64_t dimension = number(group + "/spacedim");
+    // FCLIB counts the rows of a contact; three, of space alone, with five rows each is clear, too.
+    if (rolling_ && dimension == 3 && number(row_count) == 5 * problem.contact_count &&
+        problem.contact_count > 0) {
+      dimension = 5;
+    }
+    if (rolling_ ? dimension != 5 : dimension != 2 && dimension != 3) {
+      fail(group + "/spacedim", rolling_ ? "5, (n, t1, t2, m1, m2)" : "2 or 3",
+           std::to_string(dimension));
+    }
+    problem.dimension = Index(dimension);
+    if (rolling_) {
+      problem.rolling_friction = numbers(group + "/vectors/mu_r", problem.contact_count);
     }
   }
 
-  FrictionState state(const std::string& group, Index rows, Index size) {
+  [[nodiscard]] Index equality_count(const std::string& group) const {
+    return exists(group) ? Index(number(group + "/n")) : 0;
+  }
+
+  FrictionState state(const std::string& group, const FrictionProblem& problem) {
+    const Index rows = problem.row_count(), size = problem.velocity_count().value_or(0);
+    const Index count = problem.equality_count();
     FrictionState state{numbers(group + "/r", rows), {}, {}};
     if (exists(group + "/u")) state.contact_velocity = numbers(group + "/u", rows);
     if (size > 0 && exists(group + "/v")) state.velocity = numbers(group + "/v", size);
+    if (count > 0 && exists(group + "/l")) state.multiplier = numbers(group + "/l", count);
     return state;
   }
 
@@ -292,6 +326,8 @@ class FclibReader {
 
   std::size_t byte_count_;
   Hdf5Handle file_;
+  std::string local_, global_;  ///< Groups of the two forms.
+  bool rolling_ = false;
 };
 
 }  // namespace

@@ -25,13 +25,21 @@ void demand(bool works) {
   if (!works) throw BadInput("HDF5: expected writing in memory to work, was refused it");
 }
 
-/// A state with the u and v that follow from its r where it has none.
+/// A state with the u and v that follow from its r and λ where it has none.
 FrictionState complete(FrictionState state, const FrictionProblem& problem) {
+  const Index count = problem.equality_count();
+  if (state.multiplier.size() != count) {
+    throw BadInput("l: expected " + std::to_string(count) + " entries beside r, got none");
+  }
   if (problem.global && state.velocity.size() != problem.global->mass.rows()) {
     const GlobalForm& global = *problem.global;
     const Eigen::SimplicialLDLT<SparseMatrix> factor(global.mass);
     if (factor.info() == Eigen::Success) {
-      state.velocity = factor.solve(global.directions * state.impulse + global.momentum);
+      VectorX<double> momentum = global.directions * state.impulse + global.momentum;
+      if (problem.global_equalities) {
+        momentum += problem.global_equalities->directions * state.multiplier;
+      }
+      state.velocity = factor.solve(momentum);
     }
     if (factor.info() != Eigen::Success || !state.velocity.allFinite()) {
       throw BadInput("M: expected an invertible matrix, to find v, got a singular one");
@@ -43,6 +51,9 @@ FrictionState complete(FrictionState state, const FrictionProblem& problem) {
           ? VectorX<double>(problem.local->delassus * state.impulse + problem.local->velocity)
           : VectorX<double>(problem.global->directions.transpose() * state.velocity +
                             problem.global->velocity);
+  if (problem.local_equalities) {
+    state.contact_velocity += problem.local_equalities->coupling * state.multiplier;
+  }
   return state;
 }
 
@@ -51,19 +62,8 @@ class FclibWriter {
   explicit FclibWriter(const FrictionProblem& problem) : problem_(problem), file_(create()) {}
 
   std::string write() {
-    if (problem_.local) {
-      const Hdf5Handle local = group(file_, "fclib_local");
-      write_vectors(local, {{"mu", &problem_.friction}, {"q", &problem_.local->velocity}});
-      write_matrix(local, "W", problem_.local->delassus);
-    }
-    if (problem_.global) {
-      const GlobalForm& form = *problem_.global;
-      const Hdf5Handle global = group(file_, "fclib_global");
-      write_vectors(global,
-                    {{"mu", &problem_.friction}, {"f", &form.momentum}, {"w", &form.velocity}});
-      write_matrix(global, "M", form.mass);
-      write_matrix(global, "H", form.directions);
-    }
+    if (problem_.local) write_local();
+    if (problem_.global) write_global();
     if (problem_.guess) {
       const Hdf5Handle guesses = group(file_, "guesses");
       write_number(guesses, "number_of_guesses", 1);
@@ -74,6 +74,33 @@ class FclibWriter {
   }
 
  private:
+  void write_local() {
+    const bool rolling = problem_.dimension == 5;
+    const Hdf5Handle local = group(file_, rolling ? "fclib_local_rolling" : "fclib_local");
+    const auto& equalities = problem_.local_equalities;
+    write_vectors(local, {{"mu", &problem_.friction},
+                          {"mu_r", rolling ? &problem_.rolling_friction : nullptr},
+                          {"q", &problem_.local->velocity},
+                          {"s", equalities ? &equalities->velocity : nullptr}});
+    write_matrix(local, "W", problem_.local->delassus);
+    if (equalities) write_matrix(local, "V", equalities->coupling);
+    if (equalities) write_matrix(local, "R", equalities->delassus);
+  }
+  void write_global() {
+    const bool rolling = problem_.dimension == 5;
+    const GlobalForm& form = *problem_.global;
+    const Hdf5Handle global = group(file_, rolling ? "fclib_global_rolling" : "fclib_global");
+    const auto& equalities = problem_.global_equalities;
+    write_vectors(global, {{"mu", &problem_.friction},
+                           {"mu_r", rolling ? &problem_.rolling_friction : nullptr},
+                           {"f", &form.momentum},
+                           {"w", &form.velocity},
+                           {"b", equalities ? &equalities->velocity : nullptr}});
+    write_matrix(global, "M", form.mass);
+    write_matrix(global, "H", form.directions);
+    if (equalities) write_matrix(global, "G", equalities->directions);
+  }
+
   static Hdf5Handle create() {
     const Hdf5Handle access = detail::memory_access();
     Hdf5Handle file(H5Fcreate("carom_in_memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()),
@@ -124,12 +151,13 @@ class FclibWriter {
   }
 
   using NamedVectors = std::initializer_list<std::pair<const char*, const VectorX<double>*>>;
-  /// What every form has: the dimension, vectors, and what is said of the problem.
+  /// What every form has: the dimension, vectors where there are any, and what is said of the
+  /// problem.
   void write_vectors(const Hdf5Handle& form, const NamedVectors& vectors) const {
     write_number(form, "spacedim", int(problem_.dimension));
     const Hdf5Handle place = group(form, "vectors");
     for (const auto& [name, values] : vectors) {
-      write_numbers(place, name, values->data(), values->size());
+      if (values != nullptr) write_numbers(place, name, values->data(), values->size());
     }
     const Hdf5Handle info = group(form, "info");
     const std::string_view title = problem_.find("title");
@@ -156,6 +184,8 @@ class FclibWriter {
     if (problem_.global) write_numbers(place, "v", state.velocity.data(), state.velocity.size());
     write_numbers(place, "u", state.contact_velocity.data(), state.contact_velocity.size());
     write_numbers(place, "r", state.impulse.data(), state.impulse.size());
+    const Index count = problem_.equality_count();
+    if (count > 0) write_numbers(place, "l", state.multiplier.data(), count);
   }
 
   std::string image() {

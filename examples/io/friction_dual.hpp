@@ -14,16 +14,24 @@
 
 namespace carom::examples {
 
-/// Numbers of contacts from the order of files, (n, t₁, t₂) or (n, t), to that of a
-/// DelassusProblem, (t₁, t₂, n) or (t, n).
-/// @param dimension  components per contact: 2 or 3; divides the count of numbers.
+namespace detail {
+
+/// The row of a DelassusProblem that a number of a contact in a file's order goes to.
+[[nodiscard]] constexpr Index row_of_number(Index dimension, Index number) noexcept {
+  const Index normal = dimension == 2 ? 1 : 2, component = number % dimension;
+  if (component == 0) return number + normal;
+  return component <= normal ? number - 1 : number;
+}
+
+}  // namespace detail
+
+/// Numbers of contacts from the order of files, (n, t₁, t₂), (n, t) or (n, t₁, t₂, m₁, m₂), to that
+/// of a DelassusProblem, (t₁, t₂, n), (t, n) or (t₁, t₂, n, m₁, m₂).
+/// @param dimension  components per contact: 2, 3 or 5; divides the count of numbers.
 [[nodiscard]] inline VectorX<double> to_row_order(Index dimension, const VectorX<double>& numbers) {
   CAROM_EXPECTS(numbers.size() % dimension == 0);
   VectorX<double> rows(numbers.size());
-  for (Index i = 0; i < numbers.size(); i += dimension) {
-    rows.segment(i, dimension - 1) = numbers.segment(i + 1, dimension - 1);
-    rows(i + dimension - 1) = numbers(i);
-  }
+  for (Index i = 0; i < numbers.size(); ++i) rows(detail::row_of_number(dimension, i)) = numbers(i);
   return rows;
 }
 
@@ -31,10 +39,7 @@ namespace carom::examples {
 [[nodiscard]] inline VectorX<double> to_file_order(Index dimension, const VectorX<double>& rows) {
   CAROM_EXPECTS(rows.size() % dimension == 0);
   VectorX<double> numbers(rows.size());
-  for (Index i = 0; i < rows.size(); i += dimension) {
-    numbers.segment(i + 1, dimension - 1) = rows.segment(i, dimension - 1);
-    numbers(i) = rows(i + dimension - 1);
-  }
+  for (Index i = 0; i < rows.size(); ++i) numbers(i) = rows(detail::row_of_number(dimension, i));
   return numbers;
 }
 
@@ -74,6 +79,49 @@ inline void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
   return local;
 }
 
+/// Two matrices side by side.
+[[nodiscard]] inline SparseMatrix beside(const SparseMatrix& left, const SparseMatrix& right) {
+  SparseMatrix both(left.rows(), left.cols() + right.cols());
+  both.leftCols(left.cols()) = left;
+  both.rightCols(right.cols()) = right;
+  return both;
+}
+
+/// The local form with the equality constraints as further rows: W, V, Vᵀ, R as one matrix, q and s
+/// as one vector; from the global form where that is the only one.
+[[nodiscard]] inline LocalForm whole_form(const FrictionProblem& problem) {
+  const Index rows = problem.row_count(), count = problem.equality_count();
+  if (!problem.local) {
+    GlobalForm global = *problem.global;
+    if (problem.global_equalities) {
+      const GlobalEqualities& given = *problem.global_equalities;
+      global.directions = beside(global.directions, given.directions);
+      global.velocity.conservativeResize(rows + count);
+      global.velocity.tail(count) = given.velocity;
+    }
+    return condense(global);
+  }
+  if (!problem.local_equalities) return *problem.local;
+  const LocalEqualities& given = *problem.local_equalities;
+  LocalForm whole{SparseMatrix(rows + count, rows + count), VectorX<double>(rows + count)};
+  whole.velocity << problem.local->velocity, given.velocity;
+  const SparseMatrix coupling = given.coupling.transpose();
+  std::vector<Eigen::Triplet<double>> entries;
+  const auto add = [&](const SparseMatrix& block, Index row, Index column) {
+    for (Index k = 0; k < block.outerSize(); ++k) {
+      for (SparseMatrix::InnerIterator entry(block, k); entry; ++entry) {
+        entries.emplace_back(int(row + entry.row()), int(column + entry.col()), entry.value());
+      }
+    }
+  };
+  add(problem.local->delassus, 0, 0);
+  add(given.coupling, 0, rows);
+  add(coupling, rows, 0);
+  add(given.delassus, rows, rows);
+  whole.delassus.setFromTriplets(entries.begin(), entries.end());
+  return whole;
+}
+
 /// Throws BadInput where a problem has something wrong or no form.
 inline void require_form(const FrictionProblem& problem) {
   if (const Fault fault = friction_problem_fault(problem); !fault.empty()) throw BadInput(fault);
@@ -84,27 +132,32 @@ inline void require_form(const FrictionProblem& problem) {
 }  // namespace detail
 
 /// The problem of a file in the form that solvers take: a friction contact (t₁, t₂, n), in the
-/// plane (t, n), per contact of the file; W as it is stored, or Hᵀ M⁻¹ H where it is not.
+/// plane (t, n), with rolling (t₁, t₂, n, m₁, m₂), per contact of the file; W as it is stored, or
+/// Hᵀ M⁻¹ H where it is not. Equality constraints follow, a free row each.
 ///
 /// W's symmetric part is taken: asymmetry() says how much is left. Whether every contact's own
 /// block can be solved is for DelassusProblem::check() to say. Throws BadInput if something is
 /// wrong with the problem, if it has no form, or if M is singular.
 [[nodiscard]] inline DelassusProblem<double> friction_dual(const FrictionProblem& problem) {
   detail::require_form(problem);
-  LocalForm condensed;
-  if (!problem.local) condensed = detail::condense(*problem.global);
-  const LocalForm& local = problem.local ? *problem.local : condensed;
-  const Index dimension = problem.dimension;
-  const ImpulseShape shape = dimension == 3 ? ImpulseShape::friction : ImpulseShape::planar;
-  const VectorX<double> load = to_row_order(dimension, local.velocity);
+  const LocalForm local = detail::whole_form(problem);
+  const Index dimension = problem.dimension, rows = problem.row_count();
+  const bool rolling = dimension == 5;
+  const ImpulseShape shape = rolling          ? ImpulseShape::spinless_rolling
+                             : dimension == 3 ? ImpulseShape::friction
+                                              : ImpulseShape::planar;
+  const VectorX<double> load = to_row_order(dimension, local.velocity.head(rows));
   DelassusProblem<double> dual;
   for (Index i = 0; i < problem.contact_count; ++i) {
-    dual.add_contact(cone_impulses<double>(shape, {problem.friction(i), 0, 0}),
+    const double roll = rolling ? problem.rolling_friction(i) : 0;
+    dual.add_contact(cone_impulses<double>(shape, {problem.friction(i), roll, 0}),
                      load.segment(i * dimension, dimension));
   }
-  const auto row_of = [&](Index number) {  // the normal goes last
-    const Index component = number % dimension;
-    return int(component == 0 ? number + dimension - 1 : number - 1);
+  for (Index k = rows; k < local.velocity.size(); ++k) {
+    dual.add_contact(free_impulses<double>(1), local.velocity.segment<1>(k));
+  }
+  const auto row_of = [&](Index number) {
+    return int(number < rows ? detail::row_of_number(dimension, number) : number);
   };
   std::vector<Eigen::Triplet<double>> entries;
   for (Index column = 0; column < local.delassus.cols(); ++column) {
@@ -118,16 +171,21 @@ inline void require_form(const FrictionProblem& problem) {
   return dual;
 }
 
-/// An answer in the file's own terms: r, u, and v where the problem has a global form.
+/// An answer in the file's own terms: r, u, λ, and v where the problem has a global form.
 /// @param impulse  γ of friction_dual(), in its rows.
 [[nodiscard]] inline FrictionState friction_answer(const FrictionProblem& problem,
                                                    const VectorX<double>& impulse) {
   detail::require_form(problem);
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
-  FrictionState state{to_file_order(problem.dimension, impulse), {}, {}};
+  const Index rows = problem.row_count(), count = problem.equality_count();
+  CAROM_EXPECTS(impulse.size() == rows + count);
+  FrictionState state{
+      to_file_order(problem.dimension, impulse.head(rows)), {}, {}, impulse.tail(count)};
   if (problem.global) {
     const GlobalForm& global = *problem.global;
     state.velocity = global.directions * state.impulse + global.momentum;
+    if (problem.global_equalities) {
+      state.velocity += problem.global_equalities->directions * state.multiplier;
+    }
     if (state.velocity.size() > 0) {
       detail::MassFactor factor;
       detail::factorize_mass(global.mass, factor);
@@ -137,6 +195,9 @@ inline void require_form(const FrictionProblem& problem) {
   }
   if (problem.local) {
     state.contact_velocity = problem.local->delassus * state.impulse + problem.local->velocity;
+    if (problem.local_equalities) {
+      state.contact_velocity += problem.local_equalities->coupling * state.multiplier;
+    }
   }
   return state;
 }

@@ -32,22 +32,44 @@ struct GlobalForm {
   VectorX<double> velocity;  ///< b [m/s], m: of the contacts at v = 0.
 };
 
+/// Equality constraints beside condensed contacts: Vᵀ r + R λ + s = 0, u = W r + V λ + q.
+struct LocalEqualities {
+  SparseMatrix coupling;     ///< V [1/kg], m × p.
+  SparseMatrix delassus;     ///< R [1/kg], p × p, both triangles.
+  VectorX<double> velocity;  ///< s [m/s], p: of the constraints without impulses.
+};
+
+/// The same before that: M v = H r + G λ + f, Gᵀ v + b = 0.
+struct GlobalEqualities {
+  SparseMatrix directions;   ///< G [-, m], n × p.
+  VectorX<double> velocity;  ///< FCLIB's b [m/s], p: of the constraints at v = 0.
+};
+
 /// Where a solver may start, or what one has found.
 struct FrictionState {
   VectorX<double> impulse;           ///< r [N·s], m.
   VectorX<double> contact_velocity;  ///< u [m/s], m, or empty if it is not known.
   VectorX<double> velocity;          ///< v [m/s, rad/s], n, or empty if it is not known.
+  VectorX<double> multiplier{};      ///< λ [N·s], p, or empty if it is not known.
 };
 
 /// One time step of contact with Coulomb's friction as FCLIB's files hold it: find r with
 /// u = W r + q, ũ = u + μ ‖u_t‖ e_n, K*_μ ∋ ũ ⊥ r ∈ K_μ. A contact's components are in the order
 /// of these files, the NORMAL FIRST: (n, t₁, t₂) or (n, t); m = dimension × contact_count.
+///
+/// Contacts that resist rolling have five, (n, t₁, t₂, m₁, m₂), the last two moments about t₁ and
+/// t₂ and rates of rotation: K = { rₙ ≥ 0, ‖r_t‖ ≤ μ rₙ, ‖r_m‖ ≤ μᵣ rₙ },
+/// ũ = u + (μ ‖u_t‖ + μᵣ ‖u_m‖) e_n.
 struct FrictionProblem {
-  Index dimension = 3;  ///< Components per contact: 2 or 3.
+  Index dimension = 3;  ///< Components per contact: 2, 3 or 5.
   Index contact_count = 0;
   VectorX<double> friction;  ///< μ [-], ≥ 0, per contact; empty where only a solution is held.
+  VectorX<double> rolling_friction;  ///< μᵣ [m], ≥ 0, per contact of five components; else empty.
   std::optional<LocalForm> local;
   std::optional<GlobalForm> global;
+  /// Of the local form and of the global one; where there are both forms, both or none.
+  std::optional<LocalEqualities> local_equalities;
+  std::optional<GlobalEqualities> global_equalities;
   std::optional<FrictionState> guess;     ///< A starting point, no solution.
   std::optional<FrictionState> solution;  ///< A reference solution.
   /// What else is said of the problem, as (key, value) in the order of the file.
@@ -58,6 +80,11 @@ struct FrictionProblem {
   /// n, the length of v, where it is known.
   [[nodiscard]] std::optional<Index> velocity_count() const noexcept {
     return global ? std::optional<Index>(global->mass.rows()) : std::nullopt;
+  }
+  /// p, the length of λ.
+  [[nodiscard]] Index equality_count() const noexcept {
+    if (local_equalities) return local_equalities->velocity.size();
+    return global_equalities ? global_equalities->velocity.size() : 0;
   }
   /// A piece of metadata, empty if there is none of that key.
   [[nodiscard]] std::string_view find(std::string_view key) const noexcept {
@@ -119,19 +146,57 @@ namespace detail {
   if (state.contact_velocity.size() > 0) {
     if (Fault f = numbers_fault(name + " u", state.contact_velocity, rows); !f.empty()) return f;
   }
-  if (state.velocity.size() == 0) return {};
-  return numbers_fault(name + " v", state.velocity, problem.velocity_count().value_or(0));
+  if (state.velocity.size() > 0) {
+    const Index size = problem.velocity_count().value_or(0);
+    if (Fault f = numbers_fault(name + " v", state.velocity, size); !f.empty()) return f;
+  }
+  if (state.multiplier.size() == 0) return {};
+  return numbers_fault(name + " l", state.multiplier, problem.equality_count());
+}
+
+/// What is wrong with coefficients of friction, or nothing.
+[[nodiscard]] inline Fault coefficients_fault(const std::string& name,
+                                              const VectorX<double>& numbers, Index count) {
+  if (Fault f = numbers_fault(name, numbers, count); !f.empty()) return f;
+  for (Index i = 0; i < count; ++i) {
+    if (numbers(i) < 0) {
+      return carom::detail::fault(carom::detail::entry(name, i), "a finite number >= 0",
+                                  numbers(i));
+    }
+  }
+  return {};
 }
 
 [[nodiscard]] inline Fault friction_fault(const FrictionProblem& problem) {
   const bool solution_only = !problem.local && !problem.global;
   if (solution_only && problem.friction.size() == 0) return {};
-  if (Fault f = numbers_fault("mu", problem.friction, problem.contact_count); !f.empty()) return f;
-  for (Index i = 0; i < problem.contact_count; ++i) {
-    if (problem.friction(i) < 0) {
-      return carom::detail::fault(carom::detail::entry("mu", i), "a finite number >= 0",
-                                  problem.friction(i));
-    }
+  const Index rolling = problem.dimension == 5 ? problem.contact_count : 0;
+  if (Fault f = coefficients_fault("mu", problem.friction, problem.contact_count); !f.empty()) {
+    return f;
+  }
+  return coefficients_fault("mu_r", problem.rolling_friction, rolling);
+}
+
+/// What is wrong with the equality constraints of either form, or nothing.
+[[nodiscard]] inline Fault equality_fault(const FrictionProblem& problem) {
+  const Index rows = problem.row_count(), count = problem.equality_count();
+  if (problem.local_equalities) {
+    const LocalEqualities& local = *problem.local_equalities;
+    if (!problem.local) return "V: expected W beside it, got none";
+    if (Fault f = numbers_fault("s", local.velocity, count); !f.empty()) return f;
+    if (Fault f = matrix_fault("V", local.coupling, rows, count); !f.empty()) return f;
+    if (Fault f = matrix_fault("R", local.delassus, count, count); !f.empty()) return f;
+  }
+  if (problem.global_equalities) {
+    const GlobalEqualities& global = *problem.global_equalities;
+    if (!problem.global) return "G: expected M beside it, got none";
+    const Index size = problem.global->momentum.size();
+    if (Fault f = numbers_fault("b of G", global.velocity, count); !f.empty()) return f;
+    if (Fault f = matrix_fault("G", global.directions, size, count); !f.empty()) return f;
+  }
+  const bool two_forms = problem.local && problem.global;
+  if (two_forms && problem.local_equalities.has_value() != problem.global_equalities.has_value()) {
+    return "problem: expected equality constraints in both forms or in none, got them in one";
   }
   return {};
 }
@@ -156,12 +221,12 @@ namespace detail {
 }  // namespace detail
 
 /// What is wrong with a problem, naming field and index: sizes that do not fit, numbers that are
-/// not finite, μ < 0, row indices out of range or order. Empty if nothing is.
+/// not finite, μ < 0 or μᵣ < 0, row indices out of range or order. Empty if nothing is.
 [[nodiscard]] inline Fault friction_problem_fault(const FrictionProblem& problem) {
   using carom::detail::fault;
   constexpr Index most = std::numeric_limits<int>::max();
-  if (problem.dimension != 2 && problem.dimension != 3) {
-    return fault("dim", "2 or 3", problem.dimension);
+  if (problem.dimension != 2 && problem.dimension != 3 && problem.dimension != 5) {
+    return fault("dim", "2, 3 or 5", problem.dimension);
   }
   if (problem.contact_count < 0 || problem.contact_count > most / problem.dimension) {
     const std::string range = "a number in [0, " + std::to_string(most / problem.dimension) + "]";
@@ -172,6 +237,7 @@ namespace detail {
   }
   if (Fault f = detail::friction_fault(problem); !f.empty()) return f;
   if (Fault f = detail::form_fault(problem); !f.empty()) return f;
+  if (Fault f = detail::equality_fault(problem); !f.empty()) return f;
   if (problem.guess) {
     if (Fault f = detail::state_fault("guess", *problem.guess, problem); !f.empty()) return f;
   }

@@ -187,14 +187,15 @@ class TextProblemParser {
         {"torsional", ImpulseShape::torsional},
         {"rolling", ImpulseShape::rolling},
         {"ellipsoidal_torsional", ImpulseShape::ellipsoidal_torsional},
-        {"ellipsoidal_rolling", ImpulseShape::ellipsoidal_rolling}};
+        {"ellipsoidal_rolling", ImpulseShape::ellipsoidal_rolling},
+        {"spinless_rolling", ImpulseShape::spinless_rolling}};
     const std::string_view word = reader_.next();
     for (const auto& [name, shape] : names) {
       if (word == name) return shape;
     }
     reader_.fail(item_,
                  "'intervals', 'friction', 'planar', 'elliptic', 'torsional', 'rolling', "
-                 "'ellipsoidal_torsional' or 'ellipsoidal_rolling'",
+                 "'ellipsoidal_torsional', 'ellipsoidal_rolling' or 'spinless_rolling'",
                  word);
   }
 

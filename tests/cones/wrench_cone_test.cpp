@@ -8,7 +8,8 @@
 
 namespace wrench_cone_test {
 
-using carom::ConeRegion, carom::FrictionCone, carom::RollingCone, carom::TorsionalCone;
+using carom::ConeRegion, carom::FrictionCone, carom::RollingCone, carom::SpinlessRollingCone;
+using carom::TorsionalCone;
 using carom::Vector, carom::Vector3;
 using namespace carom::testing;
 
@@ -24,6 +25,11 @@ RollingCone<Scalar> draw_rolling(VectorSource<Scalar>& source) {
   return {source.non_negative(), source.non_negative(), source.non_negative()};
 }
 
+template <typename Scalar>
+SpinlessRollingCone<Scalar> draw_spinless(VectorSource<Scalar>& source) {
+  return {source.non_negative(), source.non_negative()};
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("wrench_cone: the torsional cone obeys the laws of a cone", "[cones][law]",
@@ -36,18 +42,22 @@ TEMPLATE_TEST_CASE("wrench_cone: the rolling cone obeys the laws of a cone", "[c
                    double) {
   check_cone_laws<RollingCone<TestType>>(draw_rolling<TestType>);
   check_rotation_law<RollingCone<TestType>>(draw_rolling<TestType>);
+  check_cone_laws<SpinlessRollingCone<TestType>>(draw_spinless<TestType>);
+  check_rotation_law<SpinlessRollingCone<TestType>>(draw_spinless<TestType>);
 }
 
 TEMPLATE_TEST_CASE("wrench_cone: the derivatives obey their laws", "[cones][derivative]", float,
                    double) {
   check_derivative_laws<TorsionalCone<TestType>>(draw_torsional<TestType>);
   check_derivative_laws<RollingCone<TestType>>(draw_rolling<TestType>);
+  check_derivative_laws<SpinlessRollingCone<TestType>>(draw_spinless<TestType>);
 }
 
 TEMPLATE_TEST_CASE("wrench_cone: projection is the nearest point", "[cones][oracle]", float,
                    double) {
   check_against_oracle<TorsionalCone<TestType>>(draw_torsional<TestType>);
   check_against_oracle<RollingCone<TestType>>(draw_rolling<TestType>, 600);
+  check_against_oracle<SpinlessRollingCone<TestType>>(draw_spinless<TestType>, 600);
 }
 
 TEMPLATE_TEST_CASE("wrench_cone: extreme friction loses no accuracy", "[cones][oracle]", float,
@@ -87,6 +97,26 @@ TEMPLATE_TEST_CASE("wrench_cone: moments at rest leave a friction cone", "[cones
       });
   torsional.check(400);
   rolling.check(400);
+}
+
+TEMPLATE_TEST_CASE("wrench_cone: without a spin the rolling cone is the one of six rows",
+                   "[cones][law]", float, double) {
+  WorstCase worst("five rows of six");
+  for_each_sample<SpinlessRollingCone<TestType>>(
+      draw_spinless<TestType>, 400, 55, 12,
+      [&](const auto& cone, const auto& weights, const auto& y, auto&) {
+        Vector<TestType, 6> spread = Vector<TestType, 6>::Zero(), weights6 = spread;
+        spread.template head<5>() = y;
+        weights6 << weights, TestType(1);
+        const RollingCone<TestType> whole{cone.friction, cone.rolling_friction, TestType(0)};
+        const auto six = project(whole, weights6, spread);
+        const auto five = project(cone, weights, y);
+        const Vector<TestType, 5> expected = six.point.template head<5>();
+        worst.see(distance_in(weights, five.point, expected), projection_allowance(weights, y),
+                  cone, weights, y);
+        worst.see_holds(five.region == six.region, cone, weights, y);
+      });
+  worst.check(400);
 }
 
 TEST_CASE("wrench_cone: a block without friction and load hides no other block",

@@ -22,9 +22,11 @@ Rows impulse_at(const WeightedConstraint<double>& law, const Rows& excess) {
   return make_constraint_derivative(law, excess).impulse;
 }
 
+bool rolls(ImpulseShape shape) {
+  return shape == ImpulseShape::rolling || shape == ImpulseShape::spinless_rolling;
+}
 bool is_round(ImpulseShape shape) {
-  return shape == ImpulseShape::friction || shape == ImpulseShape::torsional ||
-         shape == ImpulseShape::rolling;
+  return shape == ImpulseShape::friction || shape == ImpulseShape::torsional || rolls(shape);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ TEST_CASE("constraint derivative: the impulse moves with e and R as differences 
       by_weight(i) = law.regularization(i) * (2 * source.unit() - 1);
     }
     if (is_round(law.set.shape)) by_weight(1) = by_weight(0);
-    if (law.set.shape == ImpulseShape::rolling) by_weight(4) = by_weight(3);
+    if (rolls(law.set.shape)) by_weight(4) = by_weight(3);
     const auto derivative = make_constraint_derivative(law, excess);
     const double h = 1e-6;
     if (derivative.margin < 4 * h) continue;

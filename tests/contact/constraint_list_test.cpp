@@ -81,7 +81,8 @@ TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", 
         std::tuple(ImpulseShape::planar, 2, 1), std::tuple(ImpulseShape::elliptic, 3, 2),
         std::tuple(ImpulseShape::torsional, 4, 2), std::tuple(ImpulseShape::rolling, 6, 3),
         std::tuple(ImpulseShape::ellipsoidal_torsional, 4, 2),
-        std::tuple(ImpulseShape::ellipsoidal_rolling, 6, 3)}) {
+        std::tuple(ImpulseShape::ellipsoidal_rolling, 6, 3),
+        std::tuple(ImpulseShape::spinless_rolling, 5, 2)}) {
     CHECK(carom::friction_count(shape) == coefficients);
     WeightedConstraint<double> law;
     law.set.shape = shape;

@@ -127,6 +127,29 @@ TEST_CASE("impulse set: the planar set is the friction set without its second ta
   }
 }
 
+TEST_CASE("impulse set: rolling without spin is rolling with the spin left out", "[contact][law]") {
+  carom::testing::VectorSource<double> source(87u);
+  for (int sample = 0; sample < 200; ++sample) {
+    const carom::Vector3<double> mu(source.unit(), 0.3 * source.unit(), 0);
+    const auto five = carom::cone_impulses<double>(ImpulseShape::spinless_rolling, mu);
+    const auto six = carom::cone_impulses<double>(ImpulseShape::rolling, mu);
+    Rows y = Rows::Zero(), weights = Rows::Ones();
+    for (int i = 0; i < 5; ++i) y(i) = 2 * source.unit() - 1;
+    weights.head<3>().setConstant(source.positive(1));
+    weights.segment<2>(3).setConstant(source.positive(1));
+    const Rows nearest = nearest_impulse(five, weights, y);
+    CHECK((nearest - nearest_impulse(six, weights, y)).norm() <= 1e-14 * y.norm());
+    CHECK(nearest(5) == 0);
+    auto curvature = impulse_curvature(six, weights, y);
+    curvature.row(5).setZero();  // the spin's own, where the normal pushes
+    curvature.col(5).setZero();
+    CHECK((impulse_curvature(five, weights, y) - curvature).norm() <=
+          1e-12 * (1 + curvature.norm()));
+    CHECK((coulomb_impulse(five, y) - coulomb_impulse(six, y)).norm() <= 1e-14 * y.norm());
+    CHECK(de_saxce_velocity(five, y) == de_saxce_velocity(six, y));
+  }
+}
+
 TEST_CASE("impulse set: every shape has its coefficients of friction", "[contact][example]") {
   CHECK(friction_count(ImpulseShape::intervals) == 0);
   CHECK(friction_count(ImpulseShape::friction) == 1);
@@ -136,6 +159,7 @@ TEST_CASE("impulse set: every shape has its coefficients of friction", "[contact
   CHECK(friction_count(ImpulseShape::ellipsoidal_torsional) == 2);
   CHECK(friction_count(ImpulseShape::rolling) == 3);
   CHECK(friction_count(ImpulseShape::ellipsoidal_rolling) == 3);
+  CHECK(friction_count(ImpulseShape::spinless_rolling) == 2);
   CHECK(friction_count(static_cast<ImpulseShape>(99)) == 0);
 }
 
@@ -164,6 +188,11 @@ TEST_CASE("impulse set: faults are named", "[contact][input]") {
   CHECK(set_fault("x", set) == "x: shift entry 5: expected a finite number, got nan");
   set.rows = 4;
   CHECK(set_fault("x", set) == "x: rows: expected 6, got 4");
+  set = carom::cone_impulses<double>(ImpulseShape::spinless_rolling, {0.5, 0.1, 0});
+  CHECK(set.rows == 5);
+  CHECK(set_fault("x", set).empty());
+  set.rows = 6;
+  CHECK(set_fault("x", set) == "x: rows: expected 5, got 6");
   set = carom::cone_impulses<double>(ImpulseShape::planar, {0.5, 0, 0});
   CHECK(set_fault("x", set).empty());
   set.rows = 3;

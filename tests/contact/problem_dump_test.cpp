@@ -143,7 +143,8 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
        {std::pair(ImpulseShape::friction, 3), std::pair(ImpulseShape::elliptic, 3),
         std::pair(ImpulseShape::torsional, 4), std::pair(ImpulseShape::rolling, 6),
         std::pair(ImpulseShape::ellipsoidal_torsional, 4),
-        std::pair(ImpulseShape::ellipsoidal_rolling, 6)}) {
+        std::pair(ImpulseShape::ellipsoidal_rolling, 6),
+        std::pair(ImpulseShape::spinless_rolling, 5)}) {
     const carom::WrenchContact<double> law{.contact = contact,
                                            .shape = shape,
                                            .rolling_friction = 0.1,
@@ -157,7 +158,7 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
   planar.set = carom::cone_impulses<double>(ImpulseShape::planar, {0.7, 0, 0});
   problem.add_constraint(free, Eigen::MatrixXd::Identity(2, 6), planar);
   const TextProblem again = parse_text_problem(problem_text(problem));
-  CHECK(again.problem.constraints().count() == 13);
+  CHECK(again.problem.constraints().count() == 14);
   CHECK(bits_of(again.problem) == bits_of(problem));
   CHECK(again.guess == problem.free_velocity());
 }

@@ -42,6 +42,10 @@ TEST_CASE("weighted constraint: rows that a cone bounds together have one weight
     law.regularization(row) = 2;
     CHECK(constraint_fault("x", law) == "x: regularization entry " + std::to_string(row) +
                                             ": expected the same as the entry before, got 2");
+    law = cone(ImpulseShape::spinless_rolling);
+    CHECK(constraint_fault("x", law).empty());
+    law.regularization(row) = 2;
+    CHECK_FALSE(constraint_fault("x", law).empty());
   }
   for (const ImpulseShape shape : {ImpulseShape::friction, ImpulseShape::torsional}) {
     auto law = cone(shape);

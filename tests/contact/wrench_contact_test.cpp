@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/surface.hpp"
@@ -36,7 +38,9 @@ struct Sphere {
     Matrix6d momentum = mass * Matrix6d::Identity();
     momentum.topLeftCorner<3, 3>() = inertia * Matrix3d::Identity();
     const Matrix6d rows = carom::frame_rows<double>(Matrix3d::Identity(), Vector3d(0, 0, -radius));
-    const auto height = law.shape == ImpulseShape::rolling ? 6 : 4;
+    const auto height = law.shape == ImpulseShape::rolling            ? 6
+                        : law.shape == ImpulseShape::spinless_rolling ? 5
+                                                                      : 4;
     Eigen::MatrixXd jacobian = rows.topRows(height);
     if (height == 4) jacobian.row(3) = rows.row(5);
     for (int k = 0; k < count; ++k) {
@@ -62,8 +66,12 @@ const CompliantContact<double> ground{
 
 TEST_CASE("wrench: a sphere on an incline rolls only above its limit", "[contact][example]") {
   const double roll = 0.02;  // tan(limit) = 0.02/0.25 = 0.08
-  const WrenchContact<double> law{.contact = ground, .rolling_friction = roll};
-  for (const double slope : {0.04, 0.079, 0.081, 0.2}) {
+  const std::vector<std::pair<ImpulseShape, double>> cases{
+      {ImpulseShape::rolling, 0.04},          {ImpulseShape::rolling, 0.079},
+      {ImpulseShape::rolling, 0.081},         {ImpulseShape::rolling, 0.2},
+      {ImpulseShape::spinless_rolling, 0.04}, {ImpulseShape::spinless_rolling, 0.2}};
+  for (const auto& [shape, slope] : cases) {
+    const WrenchContact<double> law{.contact = ground, .shape = shape, .rolling_friction = roll};
     const double cosine = 1 / std::sqrt(1 + slope * slope), sine = slope * cosine;
     Sphere sphere;
     sphere.step(law, mass * gravity * Vector3d(sine, 0, -cosine), 400);

@@ -75,7 +75,7 @@ TEST_CASE("friction_problem: faults name the field, the index and what was expec
           "[io][example]") {
   using Spoil = std::function<void(FrictionProblem&)>;
   const std::vector<std::pair<Spoil, std::string>> cases{
-      {[](auto& p) { p.dimension = 4; }, "dim: expected 2 or 3, got 4"},
+      {[](auto& p) { p.dimension = 4; }, "dim: expected 2, 3 or 5, got 4"},
       {[](auto& p) { p.contact_count = -1; }, "nc: expected a number in [0, 1073741823], got -1"},
       {[](auto& p) { p.contact_count = Index(1) << 40; },
        "nc: expected a number in [0, 1073741823], got 1099511627776"},

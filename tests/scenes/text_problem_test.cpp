@@ -147,7 +147,8 @@ TEST_CASE("text_problem: faults of constraints do, too", "[scenes][example]") {
   };
   CHECK(fault_of(with("intervals 1 1 2", "interval 1 1 2")) ==
         "line 18: constraint 0: expected 'intervals', 'friction', 'planar', 'elliptic', "
-        "'torsional', 'rolling', 'ellipsoidal_torsional' or 'ellipsoidal_rolling', got 'interval'");
+        "'torsional', 'rolling', 'ellipsoidal_torsional', 'ellipsoidal_rolling' or "
+        "'spinless_rolling', got 'interval'");
   CHECK(fault_of(with("intervals 1 1 2", "intervals 1 1 7")) ==
         "line 18: constraint 0: rows: expected a number in [1, 6], got '7'");
   CHECK(fault_of(with("-inf inf", "inf inf")) ==

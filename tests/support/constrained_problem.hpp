@@ -78,7 +78,8 @@ template <typename Scalar = double>
   if (kind == 4) law.set = cone_impulses<double>(ImpulseShape::friction, {mu(0), 0, 0});
   if (kind == 5) law.set = cone_impulses<double>(ImpulseShape::elliptic, {mu(0), mu(1), 0});
   if (kind == 6) law.set = cone_impulses<double>(ImpulseShape::torsional, {mu(0), mu(1), 0});
-  if (kind == 7 || kind == 8) law.set = cone_impulses<double>(ImpulseShape::rolling, mu);
+  if (kind == 7) law.set = cone_impulses<double>(ImpulseShape::rolling, mu);
+  if (kind == 8) law.set = cone_impulses<double>(ImpulseShape::spinless_rolling, {mu(0), mu(1), 0});
   if (kind == 9) law.set = cone_impulses<double>(ImpulseShape::planar, {mu(0), 0, 0});
   if (kind == 10) {
     law.set = cone_impulses<double>(ImpulseShape::ellipsoidal_torsional, {mu(0), mu(1), 0});

@@ -88,6 +88,9 @@ struct DualShape {
     case 3:
       return cone_impulses<double>(ImpulseShape::torsional, {mu(), 0.2 * mu(), 0});
     case 4:
+      if (number == 11) {
+        return cone_impulses<double>(ImpulseShape::spinless_rolling, {mu(), 0.2 * mu(), 0});
+      }
       return cone_impulses<double>(ImpulseShape::rolling, {mu(), 0.2 * mu(), 0.2 * mu()});
     case 5:
       return free_impulses<double>(1 + number % 6);

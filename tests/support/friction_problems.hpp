@@ -19,6 +19,7 @@ namespace carom::testing {
 /// Which parts a drawn problem has.
 struct FrictionParts {
   bool local = true, global = true, guess = true, solution = true;
+  Index equality_count = 0;
 };
 
 [[nodiscard]] inline VectorX<double> draw_numbers(VectorSource<double>& source, Index count) {
@@ -41,8 +42,9 @@ struct FrictionParts {
 }
 
 [[nodiscard]] inline examples::FrictionState draw_state(VectorSource<double>& source, Index rows,
-                                                        Index size) {
-  return {draw_numbers(source, rows), draw_numbers(source, rows), draw_numbers(source, size)};
+                                                        Index size, Index equality_count) {
+  return {draw_numbers(source, rows), draw_numbers(source, rows), draw_numbers(source, size),
+          draw_numbers(source, equality_count)};
 }
 
 [[nodiscard]] inline examples::FrictionProblem draw_friction_problem(VectorSource<double>& source,
@@ -56,14 +58,25 @@ struct FrictionParts {
   const Index size = parts.global ? 1 + Index(source.unit() * 8) : 0;
   if (parts.local || parts.global) {
     problem.friction = draw_numbers(source, contact_count).cwiseAbs();
+    if (dimension == 5) {
+      problem.rolling_friction = draw_numbers(source, contact_count).cwiseAbs();
+    }
   }
   if (parts.local) problem.local = {draw_sparse(source, rows, rows), draw_numbers(source, rows)};
   if (parts.global) {
     problem.global = {draw_sparse(source, size, size), draw_sparse(source, size, rows),
                       draw_numbers(source, size), draw_numbers(source, rows)};
   }
-  if (parts.guess) problem.guess = draw_state(source, rows, size);
-  if (parts.solution) problem.solution = draw_state(source, rows, size);
+  const Index count = parts.equality_count;
+  if (parts.local && count > 0) {
+    problem.local_equalities = {draw_sparse(source, rows, count), draw_sparse(source, count, count),
+                                draw_numbers(source, count)};
+  }
+  if (parts.global && count > 0) {
+    problem.global_equalities = {draw_sparse(source, size, count), draw_numbers(source, count)};
+  }
+  if (parts.guess) problem.guess = draw_state(source, rows, size, count);
+  if (parts.solution) problem.solution = draw_state(source, rows, size, count);
   problem.metadata = {{"name", "drawn"}, {"remark", "two words: \xc2\xb5 = 1"}, {"empty", ""}};
   return problem;
 }
@@ -86,6 +99,7 @@ struct FrictionParts {
     }
   };
   add(problem.friction);
+  add(problem.rolling_friction);
   bits.push_back(problem.local.has_value());
   if (problem.local) {
     add(problem.local->velocity);
@@ -98,12 +112,24 @@ struct FrictionParts {
     add_sparse(problem.global->mass);
     add_sparse(problem.global->directions);
   }
+  bits.push_back(problem.local_equalities.has_value());
+  if (problem.local_equalities) {
+    add(problem.local_equalities->velocity);
+    add_sparse(problem.local_equalities->coupling);
+    add_sparse(problem.local_equalities->delassus);
+  }
+  bits.push_back(problem.global_equalities.has_value());
+  if (problem.global_equalities) {
+    add(problem.global_equalities->velocity);
+    add_sparse(problem.global_equalities->directions);
+  }
   for (const auto* state : {&problem.guess, &problem.solution}) {
     bits.push_back(state->has_value());
     if (!*state) continue;
     add((*state)->impulse);
     add((*state)->contact_velocity);
     add((*state)->velocity);
+    add((*state)->multiplier);
   }
   return bits;
 }

@@ -48,6 +48,8 @@ template <typename Scalar>
       return {2, {{{0, 1, 3}, {a, a, b}}}};
     case ImpulseShape::ellipsoidal_rolling:
       return {2, {{{0, 1, 3, 4, 5}, {a, a, b, b, c}}}};
+    case ImpulseShape::spinless_rolling:
+      return {2, {{{0, 1}, {a, a}}, {{3, 4}, {b, b}}}};
   }
   return {};
 }

@@ -26,7 +26,9 @@ void draw_constraint_change(const ConstraintList<Scalar>& list, const Draw& draw
     if (shape != ImpulseShape::intervals && shape != ImpulseShape::elliptic) {
       weights(1) = weights(0);
     }
-    if (shape == ImpulseShape::rolling) weights(4) = weights(3);
+    if (shape == ImpulseShape::rolling || shape == ImpulseShape::spinless_rolling) {
+      weights(4) = weights(3);
+    }
     for (int side = 0; side < list.side_count(c); ++side) {
       for (int row = 0; row < list.rows(c); ++row) {
         auto column = change.constraint_jacobian(c, side, row / 3).col(row % 3);

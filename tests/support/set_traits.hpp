@@ -45,6 +45,10 @@ template <typename To, typename From>
 RollingCone<To> convert(const RollingCone<From>& cone) {
   return {To(cone.friction), To(cone.rolling_friction), To(cone.torsional_friction)};
 }
+template <typename To, typename From>
+SpinlessRollingCone<To> convert(const SpinlessRollingCone<From>& cone) {
+  return {To(cone.friction), To(cone.rolling_friction)};
+}
 template <typename To, typename From, int Dimension>
 EllipsoidalCone<To, Dimension> convert(const EllipsoidalCone<From, Dimension>& cone) {
   return {cone.friction.template cast<To>()};

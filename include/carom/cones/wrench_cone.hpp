@@ -46,4 +46,24 @@ template <RealScalar Scalar>
   return {cone.friction, cone.rolling_friction, cone.torsional_friction};
 }
 
+/// Friction of a contact that resists rolling and spins freely; entries are (force t₁, t₂, n, then
+/// moment about t₁, t₂): ‖(f₁, f₂)‖ ≤ μ fₙ, ‖(m₁, m₂)‖ ≤ μᵣ fₙ.
+/// @cite acary2021rolling, where it is the cone of Coulomb's friction with rolling resistance.
+template <RealScalar Scalar>
+struct SpinlessRollingCone {
+  using scalar_type = Scalar;
+  static constexpr int dimension = 5;
+  static constexpr int normal_index = 2;
+  static constexpr std::array<ConeBlock, 2> blocks{{{0, 2}, {3, 2}}};
+
+  Scalar friction;          ///< μ [-], ≥ 0.
+  Scalar rolling_friction;  ///< μᵣ [m], ≥ 0: largest rolling moment per unit of normal force.
+};
+
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE constexpr std::array<Scalar, 2> bounds(
+    const SpinlessRollingCone<Scalar>& cone) noexcept {
+  return {cone.friction, cone.rolling_friction};
+}
+
 }  // namespace carom::inline CAROM_ABI

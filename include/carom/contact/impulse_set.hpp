@@ -26,6 +26,7 @@ enum class ImpulseShape {
   rolling,    ///< RollingCone, 6 rows.
   ellipsoidal_torsional,  ///< EllipsoidalTorsionalCone, 4 rows.
   ellipsoidal_rolling,    ///< EllipsoidalRollingCone, 6 rows.
+  spinless_rolling,       ///< SpinlessRollingCone, 5 rows.
 };
 
 /// Coefficients of friction of a shape.
@@ -39,6 +40,7 @@ enum class ImpulseShape {
     case ImpulseShape::elliptic:
     case ImpulseShape::torsional:
     case ImpulseShape::ellipsoidal_torsional:
+    case ImpulseShape::spinless_rolling:
       return 2;
     case ImpulseShape::rolling:
     case ImpulseShape::ellipsoidal_rolling:
@@ -58,7 +60,8 @@ struct ImpulseSet {
   int rows = 1;
   Rows lower = Rows::Zero();  ///< of intervals [N·s, N·m·s], ≤ upper; −∞ allowed.
   Rows upper = Rows::Zero();  ///< of intervals, ≥ lower; +∞ allowed.
-  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for ellipsoids.
+  /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for ellipsoids;
+  /// (μ, μᵣ) of the rolling one without spin.
   Vector3<Scalar> friction = Vector3<Scalar>::Zero();
   Rows shift = Rows::Zero();  ///< of cones [N·s]: an impulse that pulls at no price.
 };
@@ -101,7 +104,8 @@ template <RealScalar Scalar>
   const bool torsional =
       shape == ImpulseShape::torsional || shape == ImpulseShape::ellipsoidal_torsional;
   const bool rolling = shape == ImpulseShape::rolling || shape == ImpulseShape::ellipsoidal_rolling;
-  set.rows = rolling ? 6 : torsional ? 4 : shape == ImpulseShape::planar ? 2 : 3;
+  const bool spinless = shape == ImpulseShape::spinless_rolling;
+  set.rows = rolling ? 6 : spinless ? 5 : torsional ? 4 : shape == ImpulseShape::planar ? 2 : 3;
   set.friction = friction;
   return set;
 }
@@ -138,6 +142,8 @@ void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
       each << mu.x(), mu.x(), mu.y(), mu.y(), mu.z();
       return visit(EllipsoidalRollingCone<Scalar>{each});
     }
+    case ImpulseShape::spinless_rolling:
+      return visit(SpinlessRollingCone<Scalar>{mu.x(), mu.y()});
   }
 }
 

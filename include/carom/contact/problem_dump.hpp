@@ -58,14 +58,15 @@ class ProblemText {
     const WeightedConstraint<Scalar>& law = constraints.law(i);
     const ImpulseSet<Scalar>& set = law.set;
     const bool bounded = set.shape == ImpulseShape::intervals;
-    static constexpr std::array<const char*, 8> names{"intervals",
+    static constexpr std::array<const char*, 9> names{"intervals",
                                                       "friction",
                                                       "planar",
                                                       "elliptic",
                                                       "torsional",
                                                       "rolling",
                                                       "ellipsoidal_torsional",
-                                                      "ellipsoidal_rolling"};
+                                                      "ellipsoidal_rolling",
+                                                      "spinless_rolling"};
     text_ += std::string("constraint ") + names[std::size_t(set.shape)];
     sides(constraints, i);
     if (bounded) text_ += ' ' + std::to_string(set.rows);

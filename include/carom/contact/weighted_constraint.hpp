@@ -47,11 +47,12 @@ template <RealScalar Scalar>
   const auto unequal = [&](int first) {
     return law.regularization(first) != law.regularization(first + 1);
   };
-  const bool round = law.set.shape == ImpulseShape::friction ||
-                     law.set.shape == ImpulseShape::torsional ||
-                     law.set.shape == ImpulseShape::rolling;
+  const bool rolls =
+      law.set.shape == ImpulseShape::rolling || law.set.shape == ImpulseShape::spinless_rolling;
+  const bool round =
+      rolls || law.set.shape == ImpulseShape::friction || law.set.shape == ImpulseShape::torsional;
   for (const int first : {0, 3}) {
-    if (!round || (first == 3 && law.set.shape != ImpulseShape::rolling)) continue;
+    if (!round || (first == 3 && !rolls)) continue;
     if (unequal(first)) {
       return detail::fault(detail::entry(item + ": regularization", first + 1),
                            "the same as the entry before", law.regularization(first + 1));

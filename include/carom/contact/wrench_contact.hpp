@@ -10,12 +10,12 @@
 namespace carom::inline CAROM_ABI {
 
 /// A contact that resists more than sliding, or holds on: a constraint whose rows are (t₁, t₂, n)
-/// and, where asked for, the spin about n, or about (t₁, t₂, n).
+/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n).
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂ as ever.
-  /// Rows: friction (3), elliptic (3), torsional (4) or rolling (6), the last two each by itself or
-  /// with the force on one ellipsoid.
+  /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6);
+  /// torsional and rolling ones each by itself or with the force on one ellipsoid.
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
@@ -46,7 +46,9 @@ template <RealScalar Scalar>
       law.shape == ImpulseShape::torsional || law.shape == ImpulseShape::ellipsoidal_torsional;
   const bool rolling =
       law.shape == ImpulseShape::rolling || law.shape == ImpulseShape::ellipsoidal_rolling;
+  const bool spinless = law.shape == ImpulseShape::spinless_rolling;
   if (torsional) friction.y() = law.torsional_friction;
+  if (spinless) friction.y() = law.rolling_friction;
   if (rolling) {
     friction << mu, law.rolling_friction, law.torsional_friction;
   }
@@ -58,10 +60,11 @@ template <RealScalar Scalar>
   rows.bias_velocity(2) = contact.bias_velocity.z();
   const Scalar& slip = law.contact.relative_slip;
   if (torsional) rows.regularization(3) = slip * inverse_mass(3);
-  if (rolling) {
+  if (rolling || spinless) {
     const Scalar roll = slip * (inverse_mass(3) + inverse_mass(4)) / 2;
-    rows.regularization.template tail<3>() << roll, roll, slip * inverse_mass(5);
+    rows.regularization.template segment<2>(3) << roll, roll;
   }
+  if (rolling) rows.regularization(5) = slip * inverse_mass(5);
   return rows;
 }
 

@@ -59,6 +59,7 @@ struct PackedConstraint {
       case ImpulseShape::torsional:
         return 1;
       case ImpulseShape::rolling:
+      case ImpulseShape::spinless_rolling:
         return 2;
       default:
         return 0;
