@@ -53,6 +53,7 @@ namespace carom::inline CAROM_ABI {
   prefix class ContactNewton<Scalar>;         \
   prefix class CoulombSolver<Scalar>;         \
   prefix class GaussSeidel<Scalar>;           \
+  prefix class InteriorPointSolver<Scalar>;   \
   prefix class ProjectedGradient<Scalar>;     \
   prefix class ProximalSap<Scalar>
 

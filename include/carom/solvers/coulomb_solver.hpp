@@ -7,6 +7,7 @@
 
 #include "carom/solvers/contact_newton.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/proximal_sap.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -26,13 +27,11 @@ struct CoulombSolverOptions {
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
 /// compliant as it was added: what SapSolver, which needs R > 0 and the convex law, does not.
 ///
-/// It picks and switches by itself. Where every contact gives way the problem is solved on bodies
-/// (SapSolver), where a system has as many unknowns as the bodies. With a rigid contact among them,
-/// and for what SapSolver leaves, it starts with a few convex problems in a row on bodies
-/// (ProximalSap), whose steps are cheap and safe; once these are near, or gain no more, Newton's
-/// method on impulses (ContactNewton) takes over the impulses and ends at machine accuracy. With a
-/// first guess of the impulses, as the step before gives one, it begins at once; under the convex
-/// law, whose problems in a row are few, only if that is near.
+/// It picks and switches by itself. Where every contact gives way SapSolver begins, on bodies. With
+/// a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver follows the law's
+/// central path, and from a first guess of the impulses, as the step before gives one, Newton's
+/// method comes before it. Where the path folds back, a few convex problems in a row (ProximalSap)
+/// and Newton's method on impulses (ContactNewton) go on from the best of all.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -50,7 +49,8 @@ class CoulombSolver {
             {.law = options.law, .tolerance = options.tolerance / 3, .iteration_limit = 100}),
         rigid_start_(start_options(options, Scalar(1e-6), 30)),
         compliant_start_(start_options(options, Scalar(1e-4), 15)),
-        newton_({.law = options.law, .tolerance = options.tolerance}) {
+        newton_({.law = options.law, .tolerance = options.tolerance}),
+        path_({.law = options.law, .tolerance = options.tolerance}) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -74,8 +74,7 @@ class CoulombSolver {
     impulse_.setZero();
     if (!velocity.allFinite()) return refuse();
     if (problem.rigid_count() == 0) return solve_on_bodies(problem, velocity);
-    form_.write(problem, dual_);
-    return begin_on_bodies(problem, std::numeric_limits<Scalar>::infinity(), velocity, 0);
+    return follow_path(problem, false, velocity, 0);
   }
 
   /// Solves from a first guess of the impulses.
@@ -86,19 +85,13 @@ class CoulombSolver {
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-    form_.write(problem, dual_);
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     impulse_ = impulse;
     if (!impulse_.allFinite()) {
       impulse_.setZero();
       return refuse();
     }
-    if (options_.law == FrictionLaw::coulomb) return finish(problem, velocity, 0);
-    const Scalar error = measure();
-    if (error <= start_for(problem).options().tolerance) return finish(problem, velocity, 0);
-    write_velocity(problem, impulse_, velocity);
-    if (problem.rigid_count() == 0) return solve_on_bodies(problem, velocity);
-    return begin_on_bodies(problem, error, velocity, 0);
+    return follow_path(problem, true, velocity, 0);
   }
 
   /// γ of the last solve: contacts, then constraints.
@@ -109,7 +102,6 @@ class CoulombSolver {
   /// not get there where a heap is in uproar; then what rigid contact is solved by.
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity) {
-    guess_ = velocity;
     on_bodies_.set_limits(limits_after(0));
     const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
     if (begun.status == SolveStatus::not_finite) return refuse();
@@ -124,11 +116,24 @@ class CoulombSolver {
     if (begun.status == SolveStatus::deadline) {
       return stop(problem, SolveStatus::deadline, begun.iterations, velocity);
     }
+    return follow_path(problem, true, velocity, begun.iterations);
+  }
+  /// InteriorPointSolver, from the impulses at hand if they are a guess; then what goes on where its
+  /// path folds.
+  SolveReport<Scalar> follow_path(const ContactProblem<Scalar>& problem, bool warm,
+                                  VectorX<Scalar>& velocity, int iterations) {
+    path_.set_limits(limits_after(iterations));
+    SolveReport<Scalar> report =
+        warm ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
+    iterations += report.iterations;
+    impulse_ = path_.impulse();
+    report.iterations = iterations;
+    const bool over = report.status == SolveStatus::deadline ||
+                      limits_after(iterations).iteration_limit == 0;
+    if (report.converged() || over) return report;
     form_.write(problem, dual_);
-    constexpr auto close = Scalar(1e-4);
-    if (error <= close) return finish(problem, velocity, begun.iterations);
-    velocity = guess_;
-    return begin_on_bodies(problem, error, velocity, begun.iterations);
+    velocity = problem.free_velocity();
+    return begin_on_bodies(problem, report.residual, velocity, iterations);
   }
   /// The natural map error of the impulses at hand.
   [[nodiscard]] Scalar measure() {
@@ -204,10 +209,11 @@ class CoulombSolver {
   SapSolver<Scalar> on_bodies_;
   ProximalSap<Scalar> rigid_start_, compliant_start_;
   ContactNewton<Scalar> newton_;
+  InteriorPointSolver<Scalar> path_;
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;
   detail::DualIterate<Scalar> measured_;
-  VectorX<Scalar> impulse_, guess_;
+  VectorX<Scalar> impulse_;
 };
 
 }  // namespace carom::inline CAROM_ABI

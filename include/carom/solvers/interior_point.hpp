@@ -204,8 +204,13 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
                                                        Eigen::Ref<VectorX<Scalar>> impulse) {
   CAROM_EXPECTS(!problem.matrix_free());
   CAROM_EXPECTS(impulse.size() == problem.row_count());
-  islands_.find(problem);
   SolveReport<Scalar> report;
+  if (!impulse.allFinite()) {
+    report.residual_target = options_.tolerance;
+    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+    return report;
+  }
+  islands_.find(problem);
   report.status = SolveStatus::converged;
   Sums sums;
   const detail::Yardstick<Scalar> whole{options_.law, problem.load_norm(), problem.mean_diagonal()};
@@ -224,7 +229,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
     }
     impulse_system_.for_each_row([&](Index own, Index place) {
       const Scalar x = impulse(rows_[own]);
-      impulse_law_.impulse()[place] = detail::is_finite(x) ? x : Scalar(0);
+      impulse_law_.impulse()[place] = x;
       warm = warm || x != Scalar(0);
     });
     const auto outcome = impulse_law_.solve(impulse_system_, 0, warm,

@@ -150,9 +150,15 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     const BlockIsland& own = system.islands()[island];
     std::fill(best_.begin() + 3 * own.first_part, best_.begin() + 3 * own.part_end, Scalar(0));
   }
-  clip(run);
+  copy(run, best_.data(), iterate_.impulse());
   measure(run);
   bool solved = run.error <= tolerance;
+  if (!solved && limits.iteration_limit > 0) {  // what comes next is inside of the cones
+    clip(run);
+    run.best = infinity;
+    measure(run);
+    solved = run.error <= tolerance;
+  }
   if (!solved && warm && !run.out_of_time()) solved = polish(run, warm_steps);
   for (const Scalar& margin : margins) {
     if (solved || run.out_of_time()) break;
