@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,7 +21,9 @@ void check_reader(const Read& read) {
       std::fputs("fuzz: a reader returned a broken problem\n", stderr);
       std::abort();
     }
-    if (problem.row_count() > 600 || problem.velocity_count().value_or(0) > 600) return;
+    const auto most = std::max(problem.row_count() + problem.equality_count(),
+                               problem.velocity_count().value_or(0));
+    if (most > 600) return;
     static_cast<void>(examples::friction_dual(problem).check());
   } catch (const examples::BadInput&) {
   }

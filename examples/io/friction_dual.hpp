@@ -87,39 +87,35 @@ inline void factorize_mass(const SparseMatrix& mass, MassFactor& factor) {
   return both;
 }
 
-/// The local form with the equality constraints as further rows: W, V, Vᵀ, R as one matrix, q and s
-/// as one vector; from the global form where that is the only one.
+/// The global form with equality constraints as further columns of H and entries of b.
+[[nodiscard]] inline GlobalForm whole_form(const GlobalForm& form,
+                                           const GlobalEqualities& equalities) {
+  VectorX<double> velocity(form.velocity.size() + equalities.velocity.size());
+  velocity << form.velocity, equalities.velocity;
+  return {form.mass, beside(form.directions, equalities.directions), form.momentum, velocity};
+}
+
+/// The local form with equality constraints as further rows: W, V, Vᵀ, R as one matrix, q and s as
+/// one vector.
+[[nodiscard]] inline LocalForm whole_form(const LocalForm& form,
+                                          const LocalEqualities& equalities) {
+  VectorX<double> velocity(form.velocity.size() + equalities.velocity.size());
+  velocity << form.velocity, equalities.velocity;
+  const SparseMatrix upper = beside(form.delassus, equalities.coupling).transpose();
+  const SparseMatrix lower =
+      beside(equalities.coupling.transpose(), equalities.delassus).transpose();
+  return {SparseMatrix(beside(upper, lower).transpose()), velocity};
+}
+
+/// The same of a problem; from its global form where that is the only one.
 [[nodiscard]] inline LocalForm whole_form(const FrictionProblem& problem) {
-  const Index rows = problem.row_count(), count = problem.equality_count();
-  if (!problem.local) {
-    GlobalForm global = *problem.global;
-    if (problem.global_equalities) {
-      const GlobalEqualities& given = *problem.global_equalities;
-      global.directions = beside(global.directions, given.directions);
-      global.velocity.conservativeResize(rows + count);
-      global.velocity.tail(count) = given.velocity;
-    }
-    return condense(global);
+  if (problem.local) {
+    return problem.local_equalities ? whole_form(*problem.local, *problem.local_equalities)
+                                    : *problem.local;
   }
-  if (!problem.local_equalities) return *problem.local;
-  const LocalEqualities& given = *problem.local_equalities;
-  LocalForm whole{SparseMatrix(rows + count, rows + count), VectorX<double>(rows + count)};
-  whole.velocity << problem.local->velocity, given.velocity;
-  const SparseMatrix coupling = given.coupling.transpose();
-  std::vector<Eigen::Triplet<double>> entries;
-  const auto add = [&](const SparseMatrix& block, Index row, Index column) {
-    for (Index k = 0; k < block.outerSize(); ++k) {
-      for (SparseMatrix::InnerIterator entry(block, k); entry; ++entry) {
-        entries.emplace_back(int(row + entry.row()), int(column + entry.col()), entry.value());
-      }
-    }
-  };
-  add(problem.local->delassus, 0, 0);
-  add(given.coupling, 0, rows);
-  add(coupling, rows, 0);
-  add(given.delassus, rows, rows);
-  whole.delassus.setFromTriplets(entries.begin(), entries.end());
-  return whole;
+  return condense(problem.global_equalities
+                      ? whole_form(*problem.global, *problem.global_equalities)
+                      : *problem.global);
 }
 
 /// Throws BadInput where a problem has something wrong or no form.
