@@ -21,7 +21,7 @@ struct KnownSlide {
   Index contact = 0;  ///< with friction alike in all directions
   Vector<Scalar, 2> direction{1,
                               0};  ///< t, of uₜ: a unit vector; of planar contacts its first entry
-  VectorX<Scalar> multipliers;     ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
+  VectorX<Scalar> multipliers = {};  ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
 };
 
 /// What is to be proven of a ray.
@@ -32,7 +32,7 @@ struct InfeasibilityOptions {
   /// ε_m^(−2/5) times the ray's velocity scale, 1.8e6 times in double and 6e2 times in float: more
   /// asks for more digits than the products of W have, less calls a nearly closed slot closed.
   Scalar velocity_bound = 0;
-  std::vector<KnownSlide<Scalar>> slides;  ///< looked at under Coulomb's law only
+  std::vector<KnownSlide<Scalar>> slides = {};  ///< looked at under Coulomb's law only
 };
 
 /// How well a ray r proves that a problem has no answer, computed from the ray alone.
