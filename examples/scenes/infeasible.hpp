@@ -33,14 +33,14 @@ template <typename Scalar>
 /// friction or without.
 template <typename Scalar>
 struct ClosingSlot {
-  Scalar closing = 1;             ///< c, speed of each wall [m/s]
-  Scalar gap = 0;                 ///< ϕ at each wall [m]
-  Scalar friction = 0;            ///< μ [-]
-  Scalar mass = 1;                ///< of the block [kg]
-  Scalar half = Scalar(0.1);      ///< half of its sides [m]
-  Scalar time_step = Scalar(0.01);           ///< δt [s]
-  Vector3<Scalar> across{1, 0, 0};           ///< x, the way the walls go: unit vector
-  Vector3<Scalar> free_velocity{0, 0, 0};    ///< of the block [m/s]
+  Scalar closing = 1;                      ///< c, speed of each wall [m/s]
+  Scalar gap = 0;                          ///< ϕ at each wall [m]
+  Scalar friction = 0;                     ///< μ [-]
+  Scalar mass = 1;                         ///< of the block [kg]
+  Scalar half = Scalar(0.1);               ///< half of its sides [m]
+  Scalar time_step = Scalar(0.01);         ///< δt [s]
+  Vector3<Scalar> across{1, 0, 0};         ///< x, the way the walls go: unit vector
+  Vector3<Scalar> free_velocity{0, 0, 0};  ///< of the block [m/s]
 };
 
 /// Fastest walls that the block has room for [m/s].
@@ -57,8 +57,7 @@ template <typename Scalar>
   inertia.template head<3>().setConstant(slot.mass * h * h * Scalar(2) / 3);
   inertia.template tail<3>().setConstant(slot.mass);
   velocity.template tail<3>() = slot.free_velocity;
-  const Index block =
-      problem.add_body(SquareMatrix<Scalar, 6>(inertia.asDiagonal()), velocity);
+  const Index block = problem.add_body(SquareMatrix<Scalar, 6>(inertia.asDiagonal()), velocity);
   for (const Scalar side : {Scalar(1), Scalar(-1)}) {
     const SquareMatrix<Scalar, 3> axes = contact_axes(Vector3<Scalar>(side * slot.across));
     for (int corner = 0; corner < 4; ++corner) {
@@ -83,19 +82,19 @@ template <typename Scalar>
 }
 
 /// Balls side by side in a well, each as far into its neighbours as the next. Where positions ask
-/// for all of the overlap to go within the step, Σ uₙ = 0 of the row is to be ≥ overlap/δt: there is
-/// an answer while the well is as wide as the balls together.
+/// for all of the overlap to go within the step, Σ uₙ = 0 of the row is to be ≥ overlap/δt: there
+/// is an answer while the well is as wide as the balls together.
 template <typename Scalar>
 struct NarrowWell {
-  Index count = 5;                      ///< balls
-  Scalar missing = Scalar(0.01);        ///< width of the balls less that of the well [m]
-  Scalar radius = Scalar(0.05);         ///< of each [m]
-  Scalar mass = 1;                      ///< of the first [kg]
-  Scalar mass_ratio = 1;                ///< of each to the one before
-  Scalar friction = Scalar(0.5);        ///< μ [-]
-  Scalar correction = 1;                ///< share of the overlap that has to go, in [0, 1]
-  Scalar time_step = Scalar(0.01);      ///< δt [s]
-  Vector3<Scalar> along{1, 0, 0};       ///< of the row, from wall to wall: unit vector
+  Index count = 5;                  ///< balls
+  Scalar missing = Scalar(0.01);    ///< width of the balls less that of the well [m]
+  Scalar radius = Scalar(0.05);     ///< of each [m]
+  Scalar mass = 1;                  ///< of the first [kg]
+  Scalar mass_ratio = 1;            ///< of each to the one before
+  Scalar friction = Scalar(0.5);    ///< μ [-]
+  Scalar correction = 1;            ///< share of the overlap that has to go, in [0, 1]
+  Scalar time_step = Scalar(0.01);  ///< δt [s]
+  Vector3<Scalar> along{1, 0, 0};   ///< of the row, from wall to wall: unit vector
 };
 
 template <typename Scalar>
@@ -139,12 +138,12 @@ template <typename Scalar>
 /// pushes it off.
 template <typename Scalar>
 struct KleinBrake {
-  Scalar offset = Scalar(0.1);     ///< a [m]
-  Scalar height = Scalar(0.2);     ///< b [m]
-  Scalar friction = Scalar(0.6);   ///< μ [-]
-  Scalar belt = 1;                 ///< c, speed of the belt along −t₁ [m/s]
-  Scalar inertia = Scalar(0.05);   ///< I, about the hinge [kg·m²]
-  Scalar press = 1;                ///< of ω before contact, towards the belt [rad/s]
+  Scalar offset = Scalar(0.1);    ///< a [m]
+  Scalar height = Scalar(0.2);    ///< b [m]
+  Scalar friction = Scalar(0.6);  ///< μ [-]
+  Scalar belt = 1;                ///< c, speed of the belt along −t₁ [m/s]
+  Scalar inertia = Scalar(0.05);  ///< I, about the hinge [kg·m²]
+  Scalar press = 1;               ///< of ω before contact, towards the belt [rad/s]
 };
 
 /// Least coefficient of friction that jams.
@@ -159,8 +158,7 @@ template <typename Scalar>
   const Index shoe = problem.add_body(SquareMatrix<Scalar, 1>::Constant(brake.inertia),
                                       Vector<Scalar, 1>::Constant(-brake.press));
   const Vector3<Scalar> rows(brake.height, 0, brake.offset);
-  const Index i =
-      problem.add_contact(shoe, rows, RigidContact<Scalar>{.friction = brake.friction});
+  const Index i = problem.add_contact(shoe, rows, RigidContact<Scalar>{.friction = brake.friction});
   const auto [tangent, normal] = problem.regularization(i);
   problem.set_law(i, {brake.friction, {tangent, normal}, Vector3<Scalar>(-brake.belt, 0, 0)});
   return problem;
@@ -176,16 +174,16 @@ template <typename Scalar>
   return impulse;
 }
 
-/// A block in a channel that fits it exactly, with walls that run along it at a speed c: it can only
-/// move from wall to wall, and not along.
+/// A block in a channel that fits it exactly, with walls that run along it at a speed c: it can
+/// only move from wall to wall, and not along.
 ///
 /// Coulomb's law has an answer, the block rests against one wall. The convex law wants μ c of a
 /// normal velocity at both walls, and has none.
 template <typename Scalar>
 struct RunningChannel {
-  Scalar speed = 1;              ///< c [m/s]
-  Scalar friction = Scalar(0.5); ///< μ [-]
-  Scalar mass = 1;               ///< [kg]
+  Scalar speed = 1;                    ///< c [m/s]
+  Scalar friction = Scalar(0.5);       ///< μ [-]
+  Scalar mass = 1;                     ///< [kg]
   Scalar free_velocity = Scalar(0.3);  ///< of the block, to the second wall [m/s]
 };
 

@@ -9,9 +9,10 @@
 #include "carom/contact/dual.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
 
-#include "scenes/infeasible.hpp"
 #include "support/catch.hpp"
 #include "support/random.hpp"
+
+#include "scenes/infeasible.hpp"
 
 namespace infeasibility_ray_test {
 
@@ -27,12 +28,11 @@ ContactProblem<double> draw_problem(VectorSource<double>& source, int bodies, in
   ContactProblem<double> problem(0.01);
   for (int b = 0; b < bodies; ++b) {
     const double mass = source.positive(decades);
-    problem.add_body(mass * carom::SquareMatrix<double, 3>::Identity(),
-                     source.vector<3>(1, 0));
+    problem.add_body(mass * carom::SquareMatrix<double, 3>::Identity(), source.vector<3>(1, 0));
   }
   for (int i = 0; i < contacts; ++i) {
-    const auto axes = carom::examples::contact_axes(
-        Vector3<double>(source.vector<3>(1, 0).normalized()));
+    const auto axes =
+        carom::examples::contact_axes(Vector3<double>(source.vector<3>(1, 0).normalized()));
     const carom::RigidContact<double> law{.gap = source.entry(1) / 100, .friction = friction};
     const Index first = i % bodies, second = (i + 1 + i / bodies) % bodies;
     if (i % 3 == 0 || first == second) {
@@ -114,8 +114,8 @@ TEST_CASE("infeasibility_ray: it is that of the island that has no answer", "[so
   auto problem = carom::examples::make_narrow_well(carom::examples::NarrowWell<double>{.count = 3});
   const Index contacts = problem.contact_count();
   for (int b = 0; b < 2; ++b) {  // apart, pressed down
-    const Index body = problem.add_body(carom::SquareMatrix<double, 3>::Identity(),
-                                        Vector3<double>(0, 0, -100));
+    const Index body =
+        problem.add_body(carom::SquareMatrix<double, 3>::Identity(), Vector3<double>(0, 0, -100));
     problem.add_contact(body, carom::SquareMatrix<double, 3>::Identity(),
                         carom::RigidContact<double>{.friction = 0.5});
   }
@@ -156,8 +156,8 @@ TEST_CASE("infeasibility_ray: a weak case is known by velocities without end",
   // u = (v, c, v): the convex law's cone is met only at infinity.
   ContactProblem<double> problem(0.01);
   problem.add_body(carom::SquareMatrix<double, 1>::Identity(), Vector<double, 1>::Zero());
-  const Index i = problem.add_contact(0, Vector3<double>(1, 0, 1),
-                                      carom::RigidContact<double>{.friction = 1});
+  const Index i =
+      problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
   const auto [tangent, normal] = problem.regularization(i);
   problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -1, 0)});
   const VectorX<double> ray = refine_ray(problem, FrictionLaw::convex);

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "scenes/infeasible.hpp"
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
+
+#include "scenes/infeasible.hpp"
 
 namespace infeasibility_test {
 
@@ -40,8 +41,8 @@ DelassusProblem<Scalar> two_stops(const Scalar& mass, const Scalar& a, const Sca
 ContactProblem<double> belt_across(double speed) {
   ContactProblem<double> problem(0.01);
   problem.add_body(carom::SquareMatrix<double, 1>::Identity(), Vector<double, 1>::Zero());
-  const Index i = problem.add_contact(0, Vector3<double>(1, 0, 1),
-                                      carom::RigidContact<double>{.friction = 1});
+  const Index i =
+      problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
   const auto [tangent, normal] = problem.regularization(i);
   problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -speed, 0)});
   return problem;
@@ -83,8 +84,8 @@ TEMPLATE_TEST_CASE("infeasibility: a ray that does not cancel says how fast an a
         std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(-0.4)) * exact.velocity_scale);
 }
 
-TEMPLATE_TEST_CASE("infeasibility: measures do not depend on the size of the ray",
-                   "[solvers][law]", float, double) {
+TEMPLATE_TEST_CASE("infeasibility: measures do not depend on the size of the ray", "[solvers][law]",
+                   float, double) {
   using Scalar = TestType;
   const auto problem = carom::examples::make_closing_slot(ClosingSlot<Scalar>{.friction = 1});
   const VectorX<Scalar> ray = carom::examples::closing_slot_ray<Scalar>();
@@ -116,8 +117,7 @@ TEST_CASE("infeasibility: contacts that give way always have an answer", "[solve
   VectorX<double> ray(2);
   ray << 1, 1;
   const double r = 0.01, mass = 2;
-  const auto judged =
-      certify_infeasible(two_stops(mass, 2.0, -1.0, r), FrictionLaw::convex, ray);
+  const auto judged = certify_infeasible(two_stops(mass, 2.0, -1.0, r), FrictionLaw::convex, ray);
   CHECK(!judged.infeasible);
   // v = 1.5 and γ = 0.5/R: √(m v² + γ²_R) is no less than what is said.
   CHECK(judged.velocity_needed == Approx(1 / std::sqrt(2 * r)));
@@ -129,8 +129,9 @@ TEST_CASE("infeasibility: contacts that give way always have an answer", "[solve
              .infeasible);
 }
 
-TEST_CASE("infeasibility: a slot may close without a ray, slower answers are ruled out by near ones",
-          "[solvers][example]") {
+TEST_CASE(
+    "infeasibility: a slot may close without a ray, slower answers are ruled out by near ones",
+    "[solvers][example]") {
   const double speed = 2;
   const auto problem = belt_across(speed);
   for (const double angle : {1e-1, 1e-2, 1e-3}) {
@@ -143,8 +144,8 @@ TEST_CASE("infeasibility: a slot may close without a ray, slower answers are rul
     CHECK(certify_infeasible(problem, FrictionLaw::convex, ray, {.velocity_bound = speed / angle})
               .infeasible);
     // Coulomb's law has an answer: only the normal is looked at.
-    const auto exact = certify_infeasible(problem, FrictionLaw::coulomb, ray,
-                                          {.velocity_bound = speed / angle});
+    const auto exact =
+        certify_infeasible(problem, FrictionLaw::coulomb, ray, {.velocity_bound = speed / angle});
     CHECK(!exact.infeasible);
     CHECK(exact.cone_violation > 0.1);
   }

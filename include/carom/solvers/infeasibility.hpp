@@ -13,13 +13,15 @@ namespace carom::inline CAROM_ABI {
 
 /// A contact that slides one way whatever the answer is: on a belt, in a guide.
 ///
-/// The multipliers p prove it. Where Jᵀ(e − p) = 0, e the row of the contact along t, every velocity
-/// that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥ (e − p)·q, which is to be positive.
+/// The multipliers p prove it. Where Jᵀ(e − p) = 0, e the row of the contact along t, every
+/// velocity that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥ (e − p)·q, which is to be
+/// positive.
 template <RealScalar Scalar>
 struct KnownSlide {
-  Index contact = 0;                   ///< with friction alike in all directions
-  Vector<Scalar, 2> direction{1, 0};   ///< t, of uₜ: a unit vector; of planar contacts its first entry
-  VectorX<Scalar> multipliers;         ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
+  Index contact = 0;  ///< with friction alike in all directions
+  Vector<Scalar, 2> direction{1,
+                              0};  ///< t, of uₜ: a unit vector; of planar contacts its first entry
+  VectorX<Scalar> multipliers = {};  ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
 };
 
 /// What is to be proven of a ray.
@@ -30,7 +32,7 @@ struct InfeasibilityOptions {
   /// ε_m^(−2/5) times the ray's velocity scale, 1.8e6 times in double and 6e2 times in float: more
   /// asks for more digits than the products of W have, less calls a nearly closed slot closed.
   Scalar velocity_bound = 0;
-  std::vector<KnownSlide<Scalar>> slides;  ///< looked at under Coulomb's law only
+  std::vector<KnownSlide<Scalar>> slides = {};  ///< looked at under Coulomb's law only
 };
 
 /// How well a ray r proves that a problem has no answer, computed from the ray alone.
@@ -60,8 +62,9 @@ struct InfeasibilityCertificate {
   /// of √(‖v − v*‖²_A + ‖γ‖²_R).
   Scalar velocity_needed = 0;
   /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed, w the
-  /// largest inverse mass of a contact's rows [√J]: infinite where friction that is known takes away
-  /// what every normal impulse gives. 0 without a drive and under the convex law.
+  /// inverse mass along the normal, and of a constraint the largest of its rows [√J]: infinite
+  /// where friction that is known takes away what every normal impulse gives. 0 without a drive and
+  /// under the convex law.
   Scalar impulse_needed = 0;
   /// What the drive is made of if nothing cancels, Σ |q_k r_k| of the scaled ray, under the convex
   /// law Σ ‖q‖ ‖r‖ over the contacts' parts [√J]: the problem's own velocity.
@@ -70,8 +73,8 @@ struct InfeasibilityCertificate {
   Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
 };
 
-/// Judges a ray of a problem in impulses. Wᵀr stands for the momentum, ‖Jᵀr‖² = rᵀ(W + R)r, of which
-/// rounding leaves half of the digits: use the other form where bodies are known.
+/// Judges a ray of a problem in impulses. Wᵀr stands for the momentum, ‖Jᵀr‖² = rᵀ(W + R)r, of
+/// which rounding leaves half of the digits: use the other form where bodies are known.
 /// @param ray  r, row_count(). Entries may be anything.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
@@ -105,8 +108,8 @@ class RayJudge {
   RayJudge(const DelassusProblem<Scalar>& problem, const Measures& measures, FrictionLaw law)
       : problem_(problem), measures_(measures), law_(law), load_(load_rows(problem)) {}
 
-  [[nodiscard]] InfeasibilityCertificate<Scalar> judge(const VectorX<Scalar>& given,
-                                                       const InfeasibilityOptions<Scalar>& options) {
+  [[nodiscard]] InfeasibilityCertificate<Scalar> judge(
+      const VectorX<Scalar>& given, const InfeasibilityOptions<Scalar>& options) {
     using std::pow;
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     InfeasibilityCertificate<Scalar> result;
@@ -127,19 +130,20 @@ class RayJudge {
     ray /= norm;
     result.cancellation = measures_.net(ray);
     result.velocity_scale = drive_scale(ray);
-    const Scalar bound = options.velocity_bound > Scalar(0)
-                             ? options.velocity_bound
-                             : pow(std::numeric_limits<Scalar>::epsilon(), Scalar(-0.4)) *
-                                   result.velocity_scale;
+    const Scalar bound =
+        options.velocity_bound > Scalar(0)
+            ? options.velocity_bound
+            : pow(std::numeric_limits<Scalar>::epsilon(), Scalar(-0.4)) * result.velocity_scale;
     result.velocity_bound = bound;
+    std::vector<ProvenSlide<Scalar>> slides;
+    if (law_ == FrictionLaw::coulomb) slides = prove(options.slides, bound);
+    result.slides_proven = Index(slides.size());
     result.drive = drive_of(ray);
     if (!(result.drive > Scalar(0))) return result;
     result.velocity_needed =
         result.cancellation > Scalar(0) ? result.drive / result.cancellation : infinity;
     result.infeasible = result.velocity_needed > bound;
     if (law_ == FrictionLaw::convex) return result;
-    const auto slides = prove(options.slides, bound);
-    result.slides_proven = Index(slides.size());
     result.impulse_needed = impulse_needed(ray, result.drive, slides);
     result.infeasible = result.infeasible || result.impulse_needed > bound;
     return result;
@@ -148,6 +152,20 @@ class RayJudge {
  private:
   [[nodiscard]] Scalar inverse_mass(Index contact, int row) const noexcept {
     return row_inverse_mass(problem_, contact, row);
+  }
+  /// Of the rows of a contact; 1 where nothing it is on moves.
+  [[nodiscard]] Scalar largest_inverse_mass(Index contact) const noexcept {
+    Scalar largest(0);
+    for (int r = 0; r < problem_.set(contact).rows; ++r) {
+      largest = (std::max)(largest, inverse_mass(contact, r));
+    }
+    return largest > Scalar(0) ? largest : Scalar(1);
+  }
+  /// w of γₙ, or of the unbounded rows of a constraint.
+  [[nodiscard]] Scalar normal_inverse_mass(Index contact) const noexcept {
+    const int n = normal_row(problem_.set(contact).shape);
+    const Scalar own = n >= 0 ? inverse_mass(contact, n) : Scalar(0);
+    return own > Scalar(0) ? own : largest_inverse_mass(contact);
   }
   /// √(Σ ‖J_kᵀ‖² r_k²).
   [[nodiscard]] Scalar gross_norm(const VectorX<Scalar>& ray) const {
@@ -159,23 +177,24 @@ class RayJudge {
     return sqrt(squared);
   }
   void see_violation(const VectorX<Scalar>& ray, InfeasibilityCertificate<Scalar>& result) const {
+    using std::sqrt;
     const VectorX<Scalar> outside = ray - ray_in_cone(problem_, law_, ray);
-    const bool weightless = !(gross_norm(ray) > Scalar(0));
-    const Scalar scale = weightless ? ray.norm() : gross_norm(ray);
-    Scalar largest(0), squared(0);
+    Scalar largest(0), squared(0), whole(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       Scalar part(0);
+      const Scalar heaviest = largest_inverse_mass(i);
       for (int r = 0; r < problem_.set(i).rows; ++r) {
-        const Scalar x = outside(problem_.first_row(i) + r);
-        part += (weightless ? Scalar(1) : inverse_mass(i, r)) * x * x;
+        const Scalar own = inverse_mass(i, r), w = own > Scalar(0) ? own : heaviest;
+        const Scalar x = outside(problem_.first_row(i) + r), y = ray(problem_.first_row(i) + r);
+        part += w * x * x;
+        whole += w * y * y;
       }
       squared += part;
       if (!(part > largest)) continue;
       largest = part;
       result.cone_violation_contact = i;
     }
-    using std::sqrt;
-    if (scale > Scalar(0)) result.cone_violation = sqrt(squared) / scale;
+    if (squared > Scalar(0)) result.cone_violation = sqrt(squared / whole);
   }
   /// What −q·r is made of: Σ |q_k r_k|; under the convex law, where a ray turns with the load,
   /// Σ ‖q_p‖ ‖r_p‖ over the parts.
@@ -231,11 +250,10 @@ class RayJudge {
     for (Index i = 0; i < problem_.count(); ++i) {
       const ImpulseSet<Scalar>& set = problem_.set(i);
       RowNumbers<Scalar> z = RowNumbers<Scalar>::Zero();
-      Scalar heaviest(0);
+      const Scalar heaviest = largest_inverse_mass(i), own = normal_inverse_mass(i);
       for (int r = 0; r < set.rows; ++r) {
-        const Scalar w = inverse_mass(i, r), value = rows(problem_.first_row(i) + r);
-        if (std::abs(value) > scale * sqrt(w)) z(r) = value;
-        heaviest = (std::max)(heaviest, w);
+        const Scalar value = rows(problem_.first_row(i) + r);
+        if (std::abs(value) > scale * sqrt(inverse_mass(i, r))) z(r) = value;
       }
       const auto known = std::find_if(slides.begin(), slides.end(),
                                       [i](const auto& slide) { return slide.contact == i; });
@@ -245,9 +263,7 @@ class RayJudge {
       left -= support.constant;
       // Sums of z over a contact's rows are off by as much as the rows are.
       const Scalar most = 4 * scale * sqrt(heaviest) * (std::max)(Scalar(1), set.friction.sum());
-      if (support.slope > most && heaviest > Scalar(0)) {
-        squared += support.slope * support.slope / heaviest;
-      }
+      if (support.slope > most) squared += support.slope * support.slope / own;
     }
     if (!(left > Scalar(0))) return Scalar(0);
     return squared > Scalar(0) ? left / sqrt(squared) : std::numeric_limits<Scalar>::infinity();

@@ -12,15 +12,16 @@ namespace carom::inline CAROM_ABI {
 /// @file
 /// Rays that certify_infeasible() accepts, from impulses that a solver let grow without end.
 
-/// The ray of the largest −q·r/√(rᵀ(W + R)r), of the island where that is largest: where a problem
-/// has no answer it proves that, where it has one the quotient is how far v* is from the velocities
-/// that satisfy the gaps, ‖v − v*‖_A of the convex law's answer.
+/// The ray of the largest −q·r/√(rᵀ(W + R)r): where a problem has no answer it proves that, and is
+/// of one island; where it has one the quotient is how far v* is from the velocities that satisfy
+/// the gaps, ‖v − v*‖_A of the convex law's answer.
 /// @param impulse  γ, row_count(), about along the ray: contacts that press little in it are left
 ///                 out at first. Empty, zero or not finite: nothing is known.
 /// @return  r, row_count(), scaled so that its rows alone would move the bodies by 1 √J; zero where
 ///          v* satisfies the gaps as it is.
 /// @note  Cold: allocates; work grows with the cube of the contacts that the ray presses.
-/// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added as needed.
+/// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added as
+/// needed.
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
                                          const VectorX<Scalar>& impulse = {});
@@ -88,6 +89,16 @@ template <RealScalar Scalar>
   return columns.ray();
 }
 
+/// Calls visit(row in the whole problem, row in the island's).
+template <RealScalar Scalar, typename Contacts, typename Visit>
+void for_each_island_row(const DelassusProblem<Scalar>& whole, const Contacts& contacts,
+                         const Visit& visit) {
+  Index place = 0;
+  for (const int i : contacts) {
+    for (int r = 0; r < whole.set(i).rows; ++r) visit(whole.first_row(i) + r, place++);
+  }
+}
+
 /// A ray to the size that certify_infeasible() gives it.
 template <RealScalar Scalar>
 void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
@@ -116,32 +127,26 @@ VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw l
   DelassusIslands<Scalar> islands;
   islands.find(problem);
   DelassusProblem<Scalar> part;
-  Scalar best(0), best_drive(0);
+  Scalar best(0);  // drive of an exact ray, which takes the place of all others
   for (Index island = 0; island < islands.count(); ++island) {
     islands.write(problem, island, part);
     VectorX<Scalar> own(part.row_count());
-    Index k = 0;
-    for (const int i : islands.contacts(island)) {
-      const int rows = problem.set(i).rows;
-      own.segment(part.first_row(k++), rows) = guess.segment(problem.first_row(i), rows);
-    }
+    detail::for_each_island_row(problem, islands.contacts(island),
+                                [&](Index row, Index place) { own(place) = guess(row); });
     own = detail::refine_island_ray(part, law, own);
     detail::scale_ray(part, own);
     const Scalar drive = -detail::load_rows(part).dot(own);
     const Scalar net = detail::DualRayMeasures<Scalar>(part).net(own);
-    const Scalar needed = net > Scalar(0) ? Scalar(drive / net)
-                                          : std::numeric_limits<Scalar>::infinity();
-    const bool better = needed > best || (needed == best && drive > best_drive);
-    if (!(drive > Scalar(0)) || !better) continue;
-    best = needed;
-    best_drive = drive;
-    ray.setZero();
-    k = 0;
-    for (const int i : islands.contacts(island)) {
-      const int rows = problem.set(i).rows;
-      ray.segment(problem.first_row(i), rows) = own.segment(part.first_row(k++), rows);
-    }
+    const bool exact = !(net > Scalar(0));
+    if (!(drive > Scalar(0)) || (exact ? drive <= best : best > Scalar(0))) continue;
+    if (exact) ray.setZero();
+    if (exact) best = drive;
+    // Of rays that move bodies the sum counts by its quotients squared, weighted like this.
+    const Scalar weight = exact ? Scalar(1) : drive / (net * net);
+    detail::for_each_island_row(problem, islands.contacts(island),
+                                [&](Index row, Index place) { ray(row) = weight * own(place); });
   }
+  detail::scale_ray(problem, ray);
   return ray;
 }
 

@@ -142,8 +142,7 @@ class RayColumns {
     }
     if (!(squared > Scalar(0))) return;
     for (int k = 0; k < block.size; ++k) {
-      direction(block.row(k)) =
-          -block.mu(k) * block.mu(k) * slope(block.row(k)) / sqrt(squared);
+      direction(block.row(k)) = -block.mu(k) * block.mu(k) * slope(block.row(k)) / sqrt(squared);
     }
   }
 

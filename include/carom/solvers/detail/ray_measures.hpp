@@ -11,8 +11,8 @@
 
 namespace carom::inline CAROM_ABI::detail {
 
-/// Nearest direction in which the impulses of a set are unbounded; under Coulomb's law of a cone its
-/// normal alone.
+/// Nearest direction in which the impulses of a set are unbounded; under Coulomb's law of a cone
+/// its normal alone.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> nearest_ray(const ImpulseSet<Scalar>& set, FrictionLaw law,
                                              const RowNumbers<Scalar>& given) noexcept {
@@ -115,7 +115,8 @@ template <RealScalar Scalar>
   }
 }
 
-/// The largest z·γ over impulses of a set, as constant + slope · (how much its unbounded impulse is).
+/// The largest z·γ over impulses of a set, as constant + slope · (how much its unbounded impulse
+/// is).
 template <RealScalar Scalar>
 struct Support {
   Scalar constant = 0, slope = 0;
@@ -199,7 +200,8 @@ class DualRayMeasures {
     Scalar sum(0), roots(0);
     for (Index p = 0; p < problem_.part_count(); ++p) {
       const Vector3<Scalar> own = parts.template segment<3>(3 * p).cwiseAbs();
-      for (int r = 0; r < 3; ++r) roots += sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0))) * own(r);
+      for (int r = 0; r < 3; ++r)
+        roots += sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0))) * own(r);
       sum += own.cwiseAbs2().dot(problem_.regularization(p));
       if (problem_.matrix_free()) continue;
       for (const auto* n = problem_.begin(p); n != problem_.end(p); ++n) {
@@ -250,11 +252,11 @@ class BodyRayMeasures {
     Scalar sum(0);
     for_each_row_side([&](Index row, Index body, const auto& column) {
       const auto [start, size] = problem_.body(body);
-      sum += std::abs(ray(row)) *
-             column.cwiseAbs().dot(free.segment(start, size).cwiseAbs());
+      sum += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, size).cwiseAbs());
     });
     for (Index i = 0; i < problem_.contact_count(); ++i) {
-      sum += ray.template segment<3>(3 * i).cwiseProduct(problem_.bias_velocity(i))
+      sum += ray.template segment<3>(3 * i)
+                 .cwiseProduct(problem_.bias_velocity(i))
                  .template lpNorm<1>();
     }
     for (Index c = 0; c < problem_.constraints().count(); ++c) {
