@@ -10,7 +10,8 @@ namespace carom::inline CAROM_ABI::detail {
 ///
 /// start() finds a point inside of all cones, advance() takes one step; in between the impulses are
 /// those of the path.
-/// @cite  mehrotra1992implementation for predictor and corrector; docs/derivations/interior_point.md.
+/// @cite  mehrotra1992implementation for predictor and corrector;
+/// docs/derivations/interior_point.md.
 template <typename System>
 class CentralPath {
  public:
@@ -151,14 +152,14 @@ typename CentralPath<System>::Step CentralPath<System>::advance(System& system, 
                                                                 StepMemory<Scalar>& memory) {
   bool inside = true;
   int count = 0;
-  for_each(system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block,
-                                          auto& path) {
-    SquareMatrix<Scalar, 3 * Parts> gain;
-    inside = path.write_gain(block, law, gain) && inside;
-    memory.gains.write(i, block.parts, gain);
-    write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
-    count += path.count(block, law);
-  });
+  for_each(
+      system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block, auto& path) {
+        SquareMatrix<Scalar, 3 * Parts> gain;
+        inside = path.write_gain(block, law, gain) && inside;
+        memory.gains.write(i, block.parts, gain);
+        write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
+        count += path.count(block, law);
+      });
   if (!inside || !system.factor(island, memory.gains)) return Step::stopped;
   const Scalar products = Scalar((std::max)(count, 1));
   const Scalar predicted =
