@@ -109,7 +109,15 @@ set(CAROM_HEADERS
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_newton.hpp
   include/carom/solvers/coulomb_solver.hpp
+  include/carom/solvers/detail/active_block.hpp
+  include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
+  include/carom/solvers/detail/block_rows.hpp
+  include/carom/solvers/detail/body_rows.hpp
+  include/carom/solvers/detail/body_system.hpp
+  include/carom/solvers/detail/central_path.hpp
+  include/carom/solvers/detail/cone_pair.hpp
+  include/carom/solvers/detail/cone_path.hpp
   include/carom/solvers/detail/coulomb_directions.hpp
   include/carom/solvers/detail/coulomb_newton.hpp
   include/carom/solvers/detail/delassus_factor.hpp
@@ -120,10 +128,12 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_law.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/interval_path.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
+  include/carom/solvers/detail/law_iterate.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/local_rows.hpp
