@@ -128,7 +128,9 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_law.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/impulse_system.hpp
   include/carom/solvers/detail/interval_path.hpp
+  include/carom/solvers/detail/island_law.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
@@ -147,6 +149,7 @@ set(CAROM_HEADERS
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/infeasibility.hpp
   include/carom/solvers/infeasibility_ray.hpp
+  include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp

@@ -716,6 +716,8 @@ TEST_CASE("sap: at a deadline it returns the best so far, in its cones", "[solve
     for (int round = 0; round < 4; ++round) {
       const auto problem = build(draw_problem(source, {{6, 6, 3, 2, 6}, 4 + round, 2, 3}));
       SapSolver<double> solver({.law = law, .tolerance = 1e-10});
+      // Where a convex problem of Coulomb's row is interrupted is not on the way of the whole row.
+      const bool convex = law == carom::FrictionLaw::convex;
       VectorX<double> velocity;
       CAPTURE(round, to_string(law));
       carom::testing::check_deadlines(
@@ -727,8 +729,13 @@ TEST_CASE("sap: at a deadline it returns the best so far, in its cones", "[solve
           [&] {
             const VectorX<double> impulse = solver.impulse();
             const auto certificate = certify(problem, velocity, impulse);
-            return std::pair(certificate.residual,
-                             certificate.cone_violation / (1 + impulse.norm()));
+            VectorX<double> change = velocity;  // from the velocity that balances the impulses
+            write_velocity(problem, impulse, change);
+            change -= velocity;
+            problem.whiten(change.data());
+            return carom::testing::Judged{certificate.residual,
+                                          certificate.cone_violation / (1 + impulse.norm()),
+                                          convex ? change.norm() + 1e-12 : 0};
           });
       solver.set_limits({.iteration_limit = 1});
       velocity = problem.free_velocity();

@@ -113,10 +113,8 @@ SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& 
   const Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite);
   if (error <= options_.tolerance) return finish(SolveStatus::converged);
-  if (limits_.is_over()) {
-    iterate_.confine_best(problem, options_.law);
-    return finish(SolveStatus::deadline);
-  }
+  if (limits_.now != nullptr) iterate_.confine_best(problem, options_.law);
+  if (limits_.is_over()) return finish(SolveStatus::deadline);
   islands_.find(problem);
   SolveStatus status = SolveStatus::converged;
   for (Index k = 0; k < islands_.count(); ++k) {
@@ -124,7 +122,6 @@ SolveReport<Scalar> ContactNewton<Scalar>::solve(const DelassusProblem<Scalar>& 
     if (own != SolveStatus::converged) status = own;
   }
   static_cast<void>(iterate_.measure(problem, options_.law));
-  if (status == SolveStatus::deadline) iterate_.confine_best(problem, options_.law);
   return finish(status == SolveStatus::converged ? SolveStatus::no_progress : status);
 }
 

@@ -55,7 +55,9 @@ class CoulombSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
   [[nodiscard]] const CoulombSolverOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on; a default SolveLimits bounds none.
+  /// Bounds every solve from now on; a default SolveLimits bounds none. At a deadline the answer is
+  /// the best by what the stage that it ends goes by, on bodies the balance of momentum, so that
+  /// its natural map error may exceed that of an earlier deadline.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Solves for velocity and impulse.

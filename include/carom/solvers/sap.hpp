@@ -73,7 +73,8 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none.
+  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. The best
+  /// iterate is that of the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those where a stage ends.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Grows memory to the problem's size, so that solve() need not.

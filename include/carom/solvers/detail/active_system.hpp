@@ -48,8 +48,9 @@ class ActiveSystem {
   /// x and its (W + R) x, refined until the equations hold to a few digits more than one solve
   /// gives. False when the result is not finite.
   /// @param law  whose inverse mass w of every row is Q for contacts that are not active.
-  [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const DualLaw<Scalar>& law,
-                           const Scalar* h, Scalar* x, Scalar* moved) noexcept;
+  template <typename Law>
+  [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const Law& law, const Scalar* h,
+                           Scalar* x, Scalar* moved) noexcept;
 
   /// (W + R) x.
   static void multiply(const DelassusProblem<Scalar>& problem, const Scalar* x,
@@ -208,7 +209,8 @@ Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& probl
 }
 
 template <RealScalar Scalar>
-bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const DualLaw<Scalar>& law,
+template <typename Law>
+bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const Law& law,
                                  const Scalar* h, Scalar* x, Scalar* moved) noexcept {
   constexpr int refinements = 8;
   constexpr Scalar enough = Scalar(1e-6);

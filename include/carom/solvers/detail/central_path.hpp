@@ -30,22 +30,27 @@ class CentralPath {
                            const Scalar& margin, LawIterate<Scalar>& iterate,
                            StepMemory<Scalar>& memory);
 
-  /// What a step came to.
-  enum class Step { free, short_, stopped };
-
   /// One step: a system factored, two or three times solved.
-  /// @param iterate  impulses of the path; velocities are those that the impulses have.
-  [[nodiscard]] Step advance(System& system, Index island, FrictionLaw law,
-                             LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
+  /// @param iterate  impulses of the path, in and out; velocities are those of the impulses.
+  /// @return  the share of the step that was gone, in [0, 1]; 0 where there is none to go.
+  [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,
+                               LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
-  /// κ, the mean of the products of impulses and velocities at the last step [J].
-  [[nodiscard]] const Scalar& product() const noexcept { return product_; }
+  /// Steps below are short: they are tried again with plain centring.
+  static constexpr Scalar short_step = Scalar(0.1);
 
  private:
   /// To the boundary no nearer than this share of the way.
   static constexpr Scalar to_boundary = Scalar(0.995);
-  /// Steps below are short: they are tried again with plain centring, and count as such.
-  static constexpr Scalar short_step = Scalar(0.1);
+  /// A step that was solved for: the longest share that stays inside, and the products along it.
+  struct Found {
+    Scalar longest;
+    ProductSum<Scalar> products;
+    /// The share to go.
+    [[nodiscard]] Scalar share() const noexcept {
+      return (std::min)(Scalar(1), to_boundary * longest);
+    }
+  };
 
   template <typename Visit>
   void for_each(const System& system, Index island, Visit&& visit) noexcept {
@@ -69,9 +74,8 @@ class CentralPath {
     });
   }
   /// Solves for a step and takes note of it.
-  /// @return  the longest share that stays inside.
-  [[nodiscard]] Scalar find_step(System& system, Index island, FrictionLaw law,
-                                 const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
+  [[nodiscard]] Found find_step(System& system, Index island, FrictionLaw law,
+                                const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
     for_each(system, island, [&](Index, const auto& block, auto& path) {
       auto offset = read_parts(block, memory.offset.data());
       path.write_offset(block, law, target, read_parts(block, gap_.data()), offset);
@@ -80,22 +84,20 @@ class CentralPath {
     system.solve(island, memory.gains, memory.offset.data(), memory.step.data(),
                  memory.moved.data());
     Scalar inverse = to_boundary;
-    products_ = {};
+    ProductSum<Scalar> products;
     for_each(system, island, [&](Index, const auto& block, auto& path) {
       inverse = path.take_step(block, law, read_parts(block, memory.step.data()),
                                read_parts(block, memory.moved.data()),
                                read_parts(block, gap_.data()), inverse);
-      path.add_products(block, law, products_);
+      path.add_products(block, law, products);
     });
-    return Scalar(1) / inverse;
+    return {Scalar(1) / inverse, products};
   }
 
   Sequence<ConePath<Scalar, 1>> triples_;
   Sequence<ConePath<Scalar, 2>> cones_;
   Sequence<IntervalPath<Scalar>> intervals_;
   Sequence<Scalar> gap_;
-  ProductSum<Scalar> products_;
-  Scalar product_ = 0;
 };
 
 // --- implementation ---
@@ -146,10 +148,10 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
 }
 
 template <typename System>
-typename CentralPath<System>::Step CentralPath<System>::advance(System& system, Index island,
-                                                                FrictionLaw law,
-                                                                LawIterate<Scalar>& iterate,
-                                                                StepMemory<Scalar>& memory) {
+typename System::scalar_type CentralPath<System>::advance(System& system, Index island,
+                                                          FrictionLaw law,
+                                                          LawIterate<Scalar>& iterate,
+                                                          StepMemory<Scalar>& memory) {
   bool inside = true;
   int count = 0;
   for_each(
@@ -160,29 +162,25 @@ typename CentralPath<System>::Step CentralPath<System>::advance(System& system, 
         write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
         count += path.count(block, law);
       });
-  if (!inside || !system.factor(island, memory.gains)) return Step::stopped;
-  const Scalar products = Scalar((std::max)(count, 1));
-  const Scalar predicted =
-      (std::min)(Scalar(1), find_step(system, island, law, {Scalar(0), false}, memory));
-  product_ = products_.now / products;
+  if (!inside || !system.factor(island, memory.gains)) return Scalar(0);
+  const Found predicted = find_step(system, island, law, {Scalar(0), false}, memory);
+  const Scalar product = predicted.products.now / Scalar((std::max)(count, 1));  // κ
   Scalar centring(0);
   if (count > 0) {
-    const Scalar ratio = (std::max)(Scalar(0), products_.at(predicted) / products_.now);
+    const Scalar left = predicted.products.at((std::min)(Scalar(1), predicted.longest));
+    const Scalar ratio = (std::max)(Scalar(0), left / predicted.products.now);
     centring = (std::min)(Scalar(1), ratio * ratio * ratio);
   }
-  const auto share_of = [](const Scalar& longest) {
-    return (std::min)(Scalar(1), to_boundary * longest);
-  };
-  Scalar share = share_of(find_step(system, island, law, {centring * product_, true}, memory));
+  Scalar share = find_step(system, island, law, {centring * product, true}, memory).share();
   if (share < short_step) {
     const Scalar plain = (std::max)(centring, Scalar(0.5));
-    share = share_of(find_step(system, island, law, {plain * product_, false}, memory));
+    share = find_step(system, island, law, {plain * product, false}, memory).share();
   }
-  if (!(share > Scalar(0))) return Step::stopped;
+  if (!(share > Scalar(0))) return Scalar(0);
   for_each(system, island,
            [&](Index, const auto& block, auto& path) { path.advance(block, share); });
   read_impulses(system, island, iterate);
-  return share < short_step ? Step::short_ : Step::free;
+  return share;
 }
 
 }  // namespace carom::inline CAROM_ABI::detail

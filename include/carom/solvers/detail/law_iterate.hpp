@@ -62,6 +62,29 @@ template <RealScalar Scalar, int Parts>
   }
 }
 
+/// What the natural map error is made of; the sums of islands add up.
+template <RealScalar Scalar>
+struct MapSums {
+  Scalar map = 0;         ///< squared norm of the natural map times w [m²/s²]
+  Scalar impulses = 0;    ///< ‖γ‖² [N²·s²]
+  Scalar velocities = 0;  ///< ‖u‖² [m²/s²]
+
+  void add(const MapSums& other) noexcept {
+    map += other.map;
+    impulses += other.impulses;
+    velocities += other.velocities;
+  }
+  /// The natural map error by a yardstick [-]; infinite where a number is not finite.
+  [[nodiscard]] Scalar error(const Yardstick<Scalar>& yardstick) const noexcept {
+    using std::sqrt;
+    const Scalar scale =
+        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
+                    Scalar(sqrt(velocities))});
+    const Scalar result = relative_error(Scalar(sqrt(map)), scale);
+    return is_finite(result) ? result : std::numeric_limits<Scalar>::infinity();
+  }
+};
+
 /// Impulses of all islands in parts, with the velocities they lead to.
 template <RealScalar Scalar>
 class LawIterate {
@@ -93,27 +116,29 @@ class LawIterate {
       });
     }
   }
-  /// u, and the natural map error of an island by the yardstick [-].
+  /// u, and what the natural map error of an island is made of.
   template <typename System>
-  [[nodiscard]] Scalar measure(System& system, Index island,
-                               const Yardstick<Scalar>& yardstick) noexcept {
-    using std::sqrt;
+  [[nodiscard]] MapSums<Scalar> sum(System& system, Index island,
+                                    const Yardstick<Scalar>& yardstick) noexcept {
     write_velocity(system, island);
-    Scalar map(0), impulses(0), velocities(0);
+    MapSums<Scalar> sums;
     const BlockIsland& own = system.islands()[island];
     for (Index i = own.first_block; i < own.block_end; ++i) {
       system.blocks().visit(i, [&](const auto& block) {
         const auto gamma = read_parts(block, impulse_.data());
         const auto u = read_parts(block, velocity_.data());
-        map += natural_map_squared(yardstick.law, block, gamma, u, yardstick.inverse_mass);
-        impulses += gamma.squaredNorm();
-        velocities += u.squaredNorm();
+        sums.map += natural_map_squared(yardstick.law, block, gamma, u, yardstick.inverse_mass);
+        sums.impulses += gamma.squaredNorm();
+        sums.velocities += u.squaredNorm();
       });
     }
-    const Scalar scale =
-        (std::max)({yardstick.load, Scalar(yardstick.inverse_mass * sqrt(impulses)),
-                    Scalar(sqrt(velocities))});
-    return relative_error(Scalar(sqrt(map)), scale);
+    return sums;
+  }
+  /// u, and the natural map error of an island by the yardstick [-].
+  template <typename System>
+  [[nodiscard]] Scalar measure(System& system, Index island,
+                               const Yardstick<Scalar>& yardstick) noexcept {
+    return sum(system, island, yardstick).error(yardstick);
   }
 
  private:

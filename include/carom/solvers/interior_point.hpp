@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/delassus_islands.hpp"
+#include "carom/contact/dual.hpp"
+#include "carom/solvers/detail/body_system.hpp"
+#include "carom/solvers/detail/impulse_system.hpp"
+#include "carom/solvers/detail/island_law.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Which law InteriorPointSolver solves, and how accurately.
+template <RealScalar Scalar>
+struct InteriorPointOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error. Half the
+  /// type's digits; Newton's method at the end doubles them with every system.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40.
+  int iteration_limit = 300;
+};
+
+/// Primal-dual interior point for contact under the exact law of Coulomb, or the convex one: rigid
+/// contacts, compliant ones and constraints, each as it was added, on bodies.
+///
+/// It follows the central path of the law, whose points are inside of all cones, by predictor and
+/// corrector, and ends by Newton's method on the law itself. Each step solves one sparse system of
+/// the bodies' unknowns, islands apart. The convex law is solved so nearly always; under Coulomb's
+/// law the path may fold back, and the solver then says no_progress: CoulombSolver knows what else
+/// to try.
+///
+/// ```
+/// carom::InteriorPointSolver<double> solver;
+/// Eigen::VectorXd velocity;
+/// const auto report = solver.solve(problem, velocity);  // rigid or not, Coulomb's law
+/// ```
+/// @cite  nesterov1997self, mehrotra1992implementation; docs/derivations/interior_point.md.
+template <RealScalar Scalar>
+class InteriorPointSolver {
+ public:
+  using scalar_type = Scalar;
+
+  explicit InteriorPointSolver(const InteriorPointOptions<Scalar>& options = {})
+      : options_(options) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+  }
+  [[nodiscard]] const InteriorPointOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. At the
+  /// deadline the answer is the iterate of the least natural map error, inside its cones.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+
+  /// Grows memory to the problem's size and pattern.
+  void prepare(const ContactProblem<Scalar>& problem) { take(problem); }
+
+  /// Solves from nothing.
+  /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
+  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
+  ///          iterations: systems factored for the island that took most; error_bound: infinite.
+  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
+  /// allocation,
+  ///        no exception, at most iteration_limit systems on every island.
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
+    return solve(problem, velocity, in_turn);
+  }
+  /// The same with the islands given to an executor, as SapSolver::solve has it.
+  template <typename Executor>
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                            Executor&& executor) {
+    take(problem);
+    return run(problem, velocity, false, executor);
+  }
+
+  /// Solves from a first guess of the impulses, such as the last step's: where they already solve
+  /// the problem that costs one check, and two to four systems where they are near.
+  /// @param impulse   γ, impulse_count(): contacts, then constraints; finite.
+  /// @param velocity  out, nothing of it is read.
+  SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
+                                 const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
+    return solve_from(problem, impulse, velocity, in_turn);
+  }
+  template <typename Executor>
+  SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
+                                 const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity,
+                                 Executor&& executor) {
+    CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+    take(problem);
+    std::fill_n(law_.impulse(), 3 * system_.part_count(), Scalar(0));
+    system_.rows().for_each_row([&](Index row, Index place) {
+      const Scalar x = impulse(row);
+      law_.impulse()[place] = detail::is_finite(x) ? x : Scalar(0);
+    });
+    return run(problem, velocity, true, executor);
+  }
+
+  /// Solves a problem in impulses, without bodies, island by island.
+  /// @param impulse  γ in rows, row_count(): guess in, where it is not zero, and answer out.
+  /// @note  Allocates beyond the largest problem and pattern so far.
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            Eigen::Ref<VectorX<Scalar>> impulse);
+
+  /// γ of the last solve on bodies [N·s]: contacts, then constraints.
+  [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
+
+ private:
+  using Sums = detail::MapSums<Scalar>;
+  static constexpr auto in_turn = [](Index count, auto&& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  };
+
+  void take(const ContactProblem<Scalar>& problem) {
+    system_.take(problem, options_.law == FrictionLaw::convex);
+    law_.lay_out(system_, detail::make_yardstick(system_, options_.law));
+    outcomes_.resize(system_.islands().size());
+    if (impulse_.size() != problem.impulse_count()) impulse_.resize(problem.impulse_count());
+  }
+  /// Islands that each meet it meet the tolerance together.
+  [[nodiscard]] Scalar share_tolerance(Index islands) const noexcept {
+    using std::sqrt;
+    return options_.tolerance / sqrt(Scalar((std::max)(islands, Index(1))));
+  }
+  [[nodiscard]] SolveLimits island_limits() const noexcept {
+    return limits_.with_iterations((std::min)(limits_.iteration_limit, options_.iteration_limit));
+  }
+  template <typename Executor>
+  SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                          bool warm, Executor&& executor);
+  template <typename Outcome>
+  void add(const Outcome& outcome, Sums& sums, SolveReport<Scalar>& report) const noexcept;
+  void conclude(const detail::Yardstick<Scalar>& yardstick, const Sums& sums,
+                SolveReport<Scalar>& report) const noexcept;
+
+  InteriorPointOptions<Scalar> options_;
+  SolveLimits limits_;
+  detail::BodySystem<Scalar> system_;
+  detail::IslandLaw<detail::BodySystem<Scalar>> law_;
+  Sequence<typename detail::IslandLaw<detail::BodySystem<Scalar>>::Outcome> outcomes_;
+  VectorX<Scalar> impulse_;
+  // For problems in impulses.
+  DelassusIslands<Scalar> islands_;
+  DelassusProblem<Scalar> island_;
+  detail::ImpulseSystem<Scalar> impulse_system_;
+  detail::IslandLaw<detail::ImpulseSystem<Scalar>> impulse_law_;
+  Sequence<Index> rows_;  ///< of the problem, per row of an island
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+template <typename Outcome>
+void InteriorPointSolver<Scalar>::add(const Outcome& outcome, Sums& sums,
+                                      SolveReport<Scalar>& report) const noexcept {
+  sums.add(outcome.sums);
+  report.iterations = (std::max)(report.iterations, outcome.systems);
+  if (outcome.status != SolveStatus::converged) report.status = outcome.status;
+}
+
+/// What the islands' sums say of the whole. Where no impulses obey the law they grow until little
+/// is left of the error, which is relative to them; such an answer solves nothing.
+template <RealScalar Scalar>
+void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yardstick,
+                                           const Sums& sums,
+                                           SolveReport<Scalar>& report) const noexcept {
+  using std::sqrt;
+  report.residual_target = options_.tolerance;
+  report.residual = sums.error(yardstick);
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  if (!detail::is_finite(report.residual)) report.status = SolveStatus::not_finite;
+  if (report.residual <= options_.tolerance) report.status = SolveStatus::converged;
+  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
+  if (report.converged() && report.residual * grown > yardstick.load / 2 &&
+      yardstick.load > Scalar(0)) {
+    report.status = SolveStatus::no_progress;
+  }
+}
+
+template <RealScalar Scalar>
+template <typename Executor>
+SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar>& problem,
+                                                     VectorX<Scalar>& velocity, bool warm,
+                                                     Executor&& executor) {
+  const Index islands = system_.islands().size();
+  const Scalar tolerance = share_tolerance(islands);
+  const SolveLimits limits = island_limits();
+  executor(islands,
+           [&](Index i) { outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits); });
+  SolveReport<Scalar> report;
+  report.status = SolveStatus::converged;
+  Sums sums;
+  for (Index i = 0; i < islands; ++i) add(outcomes_[i], sums, report);
+  conclude(law_.yardstick(), sums, report);
+  impulse_.setZero();
+  system_.rows().for_each_row(
+      [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });
+  write_velocity(problem, impulse_, velocity);
+  return report;
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Scalar>& problem,
+                                                       Eigen::Ref<VectorX<Scalar>> impulse) {
+  CAROM_EXPECTS(!problem.matrix_free());
+  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  islands_.find(problem);
+  SolveReport<Scalar> report;
+  report.status = SolveStatus::converged;
+  Sums sums;
+  const detail::Yardstick<Scalar> whole{options_.law, problem.load_norm(), problem.mean_diagonal()};
+  for (Index k = 0; k < islands_.count(); ++k) {
+    const bool alone = islands_.count() == 1;
+    if (!alone) islands_.write(problem, k, island_);
+    const DelassusProblem<Scalar>& part = alone ? problem : island_;
+    impulse_system_.take(part);
+    impulse_law_.lay_out(impulse_system_, whole);
+    std::fill_n(impulse_law_.impulse(), 3 * part.part_count(), Scalar(0));
+    bool warm = false;
+    // Rows of the island come in the order of its contacts.
+    rows_.clear();
+    for (const int i : islands_.contacts(k)) {
+      for (int r = 0; r < problem.set(i).rows; ++r) rows_.push_back(problem.first_row(i) + r);
+    }
+    impulse_system_.for_each_row([&](Index own, Index place) {
+      const Scalar x = impulse(rows_[own]);
+      impulse_law_.impulse()[place] = detail::is_finite(x) ? x : Scalar(0);
+      warm = warm || x != Scalar(0);
+    });
+    const auto outcome = impulse_law_.solve(impulse_system_, 0, warm,
+                                            share_tolerance(islands_.count()), island_limits());
+    add(outcome, sums, report);
+    impulse_system_.for_each_row(
+        [&](Index own, Index place) { impulse(rows_[own]) = impulse_law_.impulse()[place]; });
+  }
+  conclude(whole, sums, report);
+  return report;
+}
+
+}  // namespace carom::inline CAROM_ABI
