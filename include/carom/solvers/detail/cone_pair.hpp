@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/invalid_input.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
