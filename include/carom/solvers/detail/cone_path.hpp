@@ -147,8 +147,9 @@ class ConePath {
   struct Disc {
     ConePair<Scalar, rows> pair;
     Pair r_step, z_step, aim;
-    Vector<Scalar, rows> across, along, follow;  ///< d, d ∘ w, K
-    Scalar rank_one = 0, complement = 0;         ///< 2/η² by the denominator; C
+    /// d, d ∘ w, K
+    Vector<Scalar, rows> across = Vector<Scalar, rows>::Zero(), along = across, follow = across;
+    Scalar rank_one = 0, complement = 0;  ///< 2/η² by the denominator; C
   };
   [[nodiscard]] static bool follows_signorini(const Block& block, FrictionLaw law) noexcept {
     return law == FrictionLaw::coulomb || block.disc_count == 0;
