@@ -60,7 +60,8 @@ class InteriorPointSolver {
   /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
   ///          iterations: systems factored for the island that took most; error_bound: infinite.
-  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no allocation,
+  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
+  /// allocation,
   ///        no exception, at most iteration_limit systems on every island.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
     return solve(problem, velocity, in_turn);
@@ -157,8 +158,8 @@ void InteriorPointSolver<Scalar>::add(const Outcome& outcome, Sums& sums,
   if (outcome.status != SolveStatus::converged) report.status = outcome.status;
 }
 
-/// What the islands' sums say of the whole. Where no impulses obey the law they grow until little is
-/// left of the error, which is relative to them; such an answer solves nothing.
+/// What the islands' sums say of the whole. Where no impulses obey the law they grow until little
+/// is left of the error, which is relative to them; such an answer solves nothing.
 template <RealScalar Scalar>
 void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yardstick,
                                            const Sums& sums,
@@ -184,9 +185,8 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   const Index islands = system_.islands().size();
   const Scalar tolerance = share_tolerance(islands);
   const SolveLimits limits = island_limits();
-  executor(islands, [&](Index i) {
-    outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits);
-  });
+  executor(islands,
+           [&](Index i) { outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits); });
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   Sums sums;
@@ -235,9 +235,8 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
     const auto outcome = impulse_law_.solve(impulse_system_, 0, warm,
                                             share_tolerance(islands_.count()), island_limits());
     add(outcome, sums, report);
-    impulse_system_.for_each_row([&](Index own, Index place) {
-      impulse(rows_[own]) = impulse_law_.impulse()[place];
-    });
+    impulse_system_.for_each_row(
+        [&](Index own, Index place) { impulse(rows_[own]) = impulse_law_.impulse()[place]; });
   }
   conclude(whole, sums, report);
   return report;

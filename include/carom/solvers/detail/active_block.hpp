@@ -121,8 +121,7 @@ class ActiveBlock {
     if (length <= y[2]) {
       for (int k = 0; k < 3; ++k) {
         const Scalar unit = k < 2 ? mu : Scalar(1);
-        const Scalar stuck =
-            Scalar(1) / (block.regularization(k) + soft / (unit * unit));
+        const Scalar stuck = Scalar(1) / (block.regularization(k) + soft / (unit * unit));
         response.gain(k, k) = stuck;
         response.offset(k) = -stuck * velocity(k);
       }
@@ -145,8 +144,8 @@ class ActiveBlock {
       response.gain(k, 2) = response.gain(2, k) = mu * t[k] * held / 2;
       for (int l = 0; l < 2; ++l) {
         response.gain(k, l) =
-            mu * mu * (across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]) +
-                       held / 2 * t[k] * t[l]);
+            mu * mu *
+            (across * ((k == l ? Scalar(1) : Scalar(0)) - t[k] * t[l]) + held / 2 * t[k] * t[l]);
       }
     }
   }
@@ -155,12 +154,12 @@ class ActiveBlock {
   static void write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
                             const Numbers& velocity, Response& response) noexcept {
     const int rows = block.set.rows;
-    const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse), u = rows_of_parts(block, velocity);
-    const Numbers softness = block.regularization +
-                             Numbers::Constant(held_softness<Scalar>() * block.inverse_mass);
+    const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse),
+                             u = rows_of_parts(block, velocity);
+    const Numbers softness =
+        block.regularization + Numbers::Constant(held_softness<Scalar>() * block.inverse_mass);
     const RowNumbers<Scalar> soft = rows_of_parts(block, softness);
-    RowNumbers<Scalar> mobility =
-        RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
+    RowNumbers<Scalar> mobility = RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
     RowNumbers<Scalar> answer;
     SquareMatrix<Scalar, 6> slope;
     if (law == FrictionLaw::coulomb || !block.is_cone()) {
@@ -184,9 +183,8 @@ class ActiveBlock {
     for (int c = 0; c < 6; ++c) {
       for (int r = 0; r < 6; ++r) {
         const Scalar unit = r == c ? Scalar(1) : Scalar(0);
-        matrix[c][r] = r < rows && c < rows
-                           ? unit - slope(r, c) + slope(r, c) * mobility(c) * soft(c)
-                           : unit;
+        matrix[c][r] =
+            r < rows && c < rows ? unit - slope(r, c) + slope(r, c) * mobility(c) * soft(c) : unit;
       }
     }
     RowNumbers<Scalar> offset = answer - gamma;

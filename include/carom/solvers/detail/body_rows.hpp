@@ -12,7 +12,8 @@
 namespace carom::inline CAROM_ABI::detail {
 
 /// The rows of a ContactProblem, contacts and constraints alike, laid out for passes over them on
-/// the bodies: blocks by pair of bodies, and Ĵ with every body's unknowns padded to whole registers.
+/// the bodies: blocks by pair of bodies, and Ĵ with every body's unknowns padded to whole
+/// registers.
 template <RealScalar Scalar>
 class BodyRows {
  public:

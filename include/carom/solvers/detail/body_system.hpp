@@ -101,9 +101,8 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
   };
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(two_sided);
-    for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-      sum.add(x, y, g);
-    });
+    for_each_pair(
+        [&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) { sum.add(x, y, g); });
     sum.add_low_to(targets[0]);
     if (!two_sided) return;
     sum.add_cross_to(targets[1]);

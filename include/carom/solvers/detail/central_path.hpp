@@ -10,7 +10,8 @@ namespace carom::inline CAROM_ABI::detail {
 ///
 /// start() finds a point inside of all cones, advance() takes one step; in between the impulses are
 /// those of the path.
-/// @cite  mehrotra1992implementation for predictor and corrector; docs/derivations/interior_point.md.
+/// @cite  mehrotra1992implementation for predictor and corrector;
+/// docs/derivations/interior_point.md.
 template <typename System>
 class CentralPath {
  public:
@@ -74,7 +75,7 @@ class CentralPath {
   }
   /// Solves for a step and takes note of it.
   [[nodiscard]] Found find_step(System& system, Index island, FrictionLaw law,
-                                 const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
+                                const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
     for_each(system, island, [&](Index, const auto& block, auto& path) {
       auto offset = read_parts(block, memory.offset.data());
       path.write_offset(block, law, target, read_parts(block, gap_.data()), offset);
@@ -153,14 +154,14 @@ typename System::scalar_type CentralPath<System>::advance(System& system, Index 
                                                           StepMemory<Scalar>& memory) {
   bool inside = true;
   int count = 0;
-  for_each(system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block,
-                                          auto& path) {
-    SquareMatrix<Scalar, 3 * Parts> gain;
-    inside = path.write_gain(block, law, gain) && inside;
-    memory.gains.write(i, block.parts, gain);
-    write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
-    count += path.count(block, law);
-  });
+  for_each(
+      system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block, auto& path) {
+        SquareMatrix<Scalar, 3 * Parts> gain;
+        inside = path.write_gain(block, law, gain) && inside;
+        memory.gains.write(i, block.parts, gain);
+        write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
+        count += path.count(block, law);
+      });
   if (!inside || !system.factor(island, memory.gains)) return Scalar(0);
   const Found predicted = find_step(system, island, law, {Scalar(0), false}, memory);
   const Scalar product = predicted.products.now / Scalar((std::max)(count, 1));  // κ

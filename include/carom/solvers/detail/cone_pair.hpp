@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/invalid_input.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -63,8 +63,7 @@ struct ConePair {
     eta_squared = root_r / root_z;
     const Scalar size = sqrt(root_r * root_z), gamma = twice / 2;
     const Scalar share = size / (a.head + b.head + twice);
-    lambda = {size * gamma,
-              share * ((gamma + b.head) * a.tail + (gamma + a.head) * b.tail)};
+    lambda = {size * gamma, share * ((gamma + b.head) * a.tail + (gamma + a.head) * b.tail)};
     return is_finite(eta_squared) && is_finite(lambda.head);
   }
 
@@ -84,13 +83,12 @@ struct ConePair {
   }
   /// λ \ d, the x with λ ∘ x = d.
   [[nodiscard]] Pair quotient(const Pair& d) const noexcept {
-    const Scalar head =
-        (lambda.head * d.head - lambda.tail.dot(d.tail)) / (root_r * root_z);
+    const Scalar head = (lambda.head * d.head - lambda.tail.dot(d.tail)) / (root_r * root_z);
     return {head, (d.tail - head * lambda.tail) / lambda.head};
   }
 
-  /// dz₀ of dz = aim − G dr, the rest of dz given: by the row (1, ω), ω = w/‖w‖, in which G is least
-  /// and nothing cancels.
+  /// dz₀ of dz = aim − G dr, the rest of dz given: by the row (1, ω), ω = w/‖w‖, in which G is
+  /// least and nothing cancels.
   [[nodiscard]] Scalar head_of(const Pair& aim, const Pair& dr, const Pair& dz) const noexcept {
     using std::sqrt;
     const Scalar length = sqrt(w.tail.squaredNorm());
@@ -104,8 +102,7 @@ struct ConePair {
   /// F⁻² x = G x.
   [[nodiscard]] Pair curvature_times(const Pair& x) const noexcept {
     const Scalar along = 2 * (w.head * x.head - w.tail.dot(x.tail));
-    return {(along * w.head - x.head) / eta_squared,
-            (x.tail - along * w.tail) / eta_squared};
+    return {(along * w.head - x.head) / eta_squared, (x.tail - along * w.tail) / eta_squared};
   }
 
   /// 1/α of the longest step that keeps r and z inside, `least` at the least.

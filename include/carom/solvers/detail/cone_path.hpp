@@ -28,8 +28,8 @@ struct ProductSum {
   }
 };
 
-/// A cone on the central path of its law: a normal, and for every disc b the pair r_b = (γₙ, γ_b/μ),
-/// z_b = (ζ_b, μ u_b) of second-order cones.
+/// A cone on the central path of its law: a normal, and for every disc b the pair r_b = (γₙ,
+/// γ_b/μ), z_b = (ζ_b, μ u_b) of second-order cones.
 ///
 /// Every disc has r_b ∘ z_b = κ e. Coulomb's law has γₙ uₙ = κ too, and in the limit
 /// ζ_b = ‖μ u_b‖; the convex law has uₙ = Σ ζ_b instead. A cone without discs is a half line under
@@ -147,8 +147,9 @@ class ConePath {
   struct Disc {
     ConePair<Scalar, rows> pair;
     Pair r_step, z_step, aim;
-    Vector<Scalar, rows> across, along, follow;  ///< d, d ∘ w, K
-    Scalar rank_one = 0, complement = 0;         ///< 2/η² by the denominator; C
+    /// d, d ∘ w, K
+    Vector<Scalar, rows> across = Vector<Scalar, rows>::Zero(), along = across, follow = across;
+    Scalar rank_one = 0, complement = 0;  ///< 2/η² by the denominator; C
   };
   [[nodiscard]] static bool follows_signorini(const Block& block, FrictionLaw law) noexcept {
     return law == FrictionLaw::coulomb || block.disc_count == 0;
@@ -258,8 +259,7 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
     }
     auto& pull = pulled[std::size_t(b)];
     pull = disc.aim.tail;
-    for_each_row(block, b,
-                 [&](int k, int place, const Scalar& mu) { pull(k) += mu * gap(place); });
+    for_each_row(block, b, [&](int k, int place, const Scalar& mu) { pull(k) += mu * gap(place); });
     if (!alone) wanted += disc.aim.head - disc.follow.dot(pull);
   }
   offset(n) = inverse_normal_ * wanted;

@@ -7,8 +7,8 @@
 
 namespace carom::inline CAROM_ABI::detail {
 
-/// Newton steps dγ = h − N W dγ of a DelassusProblem, for files without bodies: (I + N W) dγ = h, one
-/// sparse system over the contacts. All contacts are one island.
+/// Newton steps dγ = h − N W dγ of a DelassusProblem, for files without bodies: (I + N W) dγ = h,
+/// one sparse system over the contacts. All contacts are one island.
 ///
 /// Rows are multiplied by (I + w N)⁻¹, which makes those of stuck and of open contacts alike.
 template <RealScalar Scalar>
@@ -65,8 +65,10 @@ class ImpulseSystem {
     }
     blocks_.add(set, softness, problem_->first_part(contact));
     const Scalar own = trace / Scalar(set.rows);
-    const Scalar mean = problem_->mean_diagonal() > Scalar(0) ? problem_->mean_diagonal() : Scalar(1);
-    blocks_.change(contact, [&](auto& block) { block.inverse_mass = own > Scalar(0) ? own : mean; });
+    const Scalar mean =
+        problem_->mean_diagonal() > Scalar(0) ? problem_->mean_diagonal() : Scalar(1);
+    blocks_.change(contact,
+                   [&](auto& block) { block.inverse_mass = own > Scalar(0) ? own : mean; });
   }
   /// What ActiveSystem divides rows by that are not in it.
   struct NoScale {
@@ -141,8 +143,8 @@ void ImpulseSystem<Scalar>::solve(Index, const BlockGains<Scalar>&, const Scalar
   }
   static_cast<void>(system_.solve(*problem_, NoScale{}, right_.data(), step, moved));
   for (Index p = 0; p < part_count(); ++p) {
-    Eigen::Map<Vector3<Scalar>>(moved + 3 * p) -= problem_->regularization(p).cwiseProduct(
-        Eigen::Map<const Vector3<Scalar>>(step + 3 * p));
+    Eigen::Map<Vector3<Scalar>>(moved + 3 * p) -=
+        problem_->regularization(p).cwiseProduct(Eigen::Map<const Vector3<Scalar>>(step + 3 * p));
   }
 }
 

@@ -50,12 +50,12 @@ class IslandLaw {
  private:
   /// Newton's steps from a guess before the path begins, and from a point of the path.
   static constexpr int warm_steps = 12, final_steps = 10;
-  /// Natural map error below which Newton's method is tried, and by how much it is to fall before it
-  /// is tried again.
+  /// Natural map error below which Newton's method is tried, and by how much it is to fall before
+  /// it is tried again.
   static constexpr Scalar near = Scalar(1e-3), again = Scalar(0.1);
   /// What the start of the path is raised by, relative to what its worst contact lacks: wider where
-  /// a path is blocked. 30 takes the fewest systems on the bundled piles and walls; the spheres made
-  /// rigid, whose self-stresses are 1000 times the load, need 1000.
+  /// a path is blocked. 30 takes the fewest systems on the bundled piles and walls; the spheres
+  /// made rigid, whose self-stresses are 1000 times the load, need 1000.
   static constexpr Scalar margins[] = {30, 100, 1000};
   /// Blocked: so many short steps, each longer one counting half against them.
   static constexpr Scalar patience = 4;
@@ -133,7 +133,8 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
     ++run.systems;
     const Scalar share = path_.advance(run.system, run.island, yardstick_.law, iterate_, memory_);
     if (!(share > Scalar(0))) return false;
-    blocked = (std::max)(Scalar(0), blocked + (share < path_.short_step ? Scalar(1) : Scalar(-0.5)));
+    blocked =
+        (std::max)(Scalar(0), blocked + (share < path_.short_step ? Scalar(1) : Scalar(-0.5)));
     measure(run);
     if (blocked >= patience) return false;
   }
@@ -169,10 +170,10 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   outcome.sums = iterate_.sum(system, island, yardstick_);
   outcome.systems = run.systems;
   if (solved) return outcome;
-  outcome.status = !is_finite(run.best)                       ? SolveStatus::not_finite
-                   : limits.is_over()                         ? SolveStatus::deadline
-                   : run.systems >= limits.iteration_limit    ? SolveStatus::iteration_limit
-                                                              : SolveStatus::no_progress;
+  outcome.status = !is_finite(run.best)                    ? SolveStatus::not_finite
+                   : limits.is_over()                      ? SolveStatus::deadline
+                   : run.systems >= limits.iteration_limit ? SolveStatus::iteration_limit
+                                                           : SolveStatus::no_progress;
   return outcome;
 }
 

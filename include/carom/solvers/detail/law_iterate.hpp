@@ -31,11 +31,13 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
       rows += own;
     });
   }
-  for (Index p = 0; p < 3 * system.part_count(); ++p) squared += system.load()[p] * system.load()[p];
+  for (Index p = 0; p < 3 * system.part_count(); ++p)
+    squared += system.load()[p] * system.load()[p];
   return {law, sqrt(squared), rows > 0 ? trace / Scalar(rows) : Scalar(0)};
 }
 
-/// The natural map of one block in impulses times w, squared; infinite where a number is not finite.
+/// The natural map of one block in impulses times w, squared; infinite where a number is not
+/// finite.
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const BlockRows<Scalar, Parts>& block,
                                          const PartNumbers<Scalar, Parts>& impulse,
@@ -146,9 +148,9 @@ class LawIterate {
 /// What a step needs room for.
 template <RealScalar Scalar>
 struct StepMemory {
-  BlockGains<Scalar> gains;               ///< N
-  Sequence<Scalar> offset, step, moved;   ///< h, dγ, W dγ
-  Sequence<Scalar> kept;                  ///< an iterate to come back to
+  BlockGains<Scalar> gains;              ///< N
+  Sequence<Scalar> offset, step, moved;  ///< h, dγ, W dγ
+  Sequence<Scalar> kept;                 ///< an iterate to come back to
 
   template <typename System>
   void lay_out(const System& system) {
