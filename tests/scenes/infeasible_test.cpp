@@ -15,7 +15,7 @@
 
 namespace infeasible_test {
 
-using carom::certify_infeasible, carom::Compliance, carom::ContactProblem, carom::DelassusForm;
+using carom::certify_infeasible, carom::ContactProblem, carom::DelassusForm;
 using carom::DelassusProblem, carom::FrictionLaw, carom::Index, carom::InfeasibilityCertificate;
 using carom::InfeasibilityOptions, carom::Vector, carom::Vector3, carom::VectorX;
 using carom::examples::ClosingSlot, carom::examples::NarrowWell, carom::examples::KleinBrake;
@@ -34,7 +34,7 @@ Vector3<Scalar> unit_vector(VectorSource<Scalar>& source) {
 template <typename Scalar>
 DelassusProblem<Scalar> dual_of(const ContactProblem<Scalar>& problem) {
   DelassusProblem<Scalar> dual;
-  DelassusForm<Scalar>().write(problem, Compliance::rigid, dual);
+  DelassusForm<Scalar>().write(problem, dual);
   return dual;
 }
 

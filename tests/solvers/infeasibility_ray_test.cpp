@@ -16,7 +16,7 @@
 
 namespace infeasibility_ray_test {
 
-using carom::certify_infeasible, carom::Compliance, carom::ContactProblem, carom::FrictionLaw;
+using carom::certify_infeasible, carom::ContactProblem, carom::FrictionLaw;
 using carom::Index, carom::refine_ray, carom::Vector, carom::Vector3, carom::VectorX;
 using carom::testing::VectorSource;
 
@@ -62,7 +62,7 @@ TEST_CASE("infeasibility_ray: where there is an answer the ray tells how far it 
     const auto problem =
         draw_problem(source, bodies, 2 + sample % 7, friction, sample % 2 == 0 ? 0 : 4);
     carom::CoulombSolver<double> solver(
-        {.law = FrictionLaw::convex, .compliance = Compliance::rigid, .tolerance = 1e-12});
+        {.law = FrictionLaw::convex, .tolerance = 1e-12});
     VectorX<double> velocity = problem.free_velocity();
     const auto report = solver.solve(problem, velocity);
     const VectorX<double> ray = refine_ray(problem, FrictionLaw::convex);
@@ -130,7 +130,7 @@ TEST_CASE("infeasibility_ray: without blocks it is found too", "[solvers][exampl
       carom::examples::make_narrow_well(carom::examples::NarrowWell<double>{.count = 4});
   carom::DelassusForm<double> form;
   carom::DelassusProblem<double> dual;
-  form.write_matrix_free(problem, Compliance::rigid, dual);
+  form.write_matrix_free(problem, dual);
   for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
     const VectorX<double> ray = refine_ray(dual, law);
     CHECK(certify_infeasible(dual, law, ray).infeasible);

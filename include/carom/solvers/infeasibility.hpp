@@ -27,7 +27,6 @@ struct KnownSlide {
 /// What is to be proven of a ray.
 template <RealScalar Scalar>
 struct InfeasibilityOptions {
-  Compliance compliance = Compliance::rigid;  ///< of a ContactProblem
   /// X, what no answer of interest exceeds: ‖v − v*‖_A, √(2 J of energy) [√J], ≥ 0. With 0 it is
   /// ε_m^(−2/5) times the ray's velocity scale, 1.8e6 times in double and 6e2 times in float: more
   /// asks for more digits than the products of W have, less calls a nearly closed slot closed.
@@ -303,7 +302,7 @@ InfeasibilityCertificate<Scalar> certify_infeasible(const ContactProblem<Scalar>
   CAROM_EXPECTS(ray.size() == problem.impulse_count());
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
-  form.write_matrix_free(problem, options.compliance, dual);
+  form.write_matrix_free(problem, dual);
   const detail::BodyRayMeasures<Scalar> measures(problem, dual);
   return detail::RayJudge<Scalar, detail::BodyRayMeasures<Scalar>>(dual, measures, law)
       .judge(ray, options);

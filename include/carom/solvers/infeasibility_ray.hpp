@@ -30,11 +30,10 @@ template <RealScalar Scalar>
 /// @param impulse  γ, impulse_count(): contacts, then constraints.
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
-                                         const VectorX<Scalar>& impulse = {},
-                                         Compliance compliance = Compliance::rigid) {
+                                         const VectorX<Scalar>& impulse = {}) {
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
-  form.write(problem, compliance, dual);
+  form.write(problem, dual);
   return refine_ray(dual, law, impulse);
 }
 
@@ -49,11 +48,10 @@ template <RealScalar Scalar>
 /// The same for a problem given by bodies.
 template <RealScalar Scalar>
 [[nodiscard]] KnownSlide<Scalar> find_slide(const ContactProblem<Scalar>& problem, Index contact,
-                                            const Vector<Scalar, 2>& direction,
-                                            Compliance compliance = Compliance::rigid) {
+                                            const Vector<Scalar, 2>& direction) {
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
-  form.write(problem, compliance, dual);
+  form.write(problem, dual);
   return find_slide(dual, contact, direction);
 }
 
