@@ -7,6 +7,7 @@
 
 #include "carom/solvers/contact_newton.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/solvers/infeasibility_ray.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/proximal_sap.hpp"
 
@@ -22,6 +23,14 @@ struct CoulombSolverOptions {
   /// linear systems in impulses. It is what ends a problem without an answer, which otherwise goes
   /// on for as long as 8000 systems take; a problem with one takes some tens.
   int iteration_limit = 1000;
+  /// Whether a problem whose path is blocked is looked at for a ray that proves that no impulses
+  /// obey the law: status infeasible, ray(). It allocates, in work that grows with the cube of the
+  /// contacts that press; one that is not proven goes on as without it.
+  bool prove_infeasible = false;
+  /// Whether a problem that is proven to have no answer is given the least R with which it has one,
+  /// to a factor of ten: the impulses are those of the softened problem, regularization() says its
+  /// R, and the status is still infeasible. Needs prove_infeasible; it allocates.
+  bool soften_infeasible = false;
 };
 
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
@@ -69,6 +78,7 @@ class CoulombSolver {
   ///          its target that is more than half of ‖q‖ counts as no_progress.
   /// @note  Allocates nothing once a problem of the size and pattern has been solved.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
+    begin();
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
@@ -85,6 +95,7 @@ class CoulombSolver {
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+    begin();
     if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
     impulse_ = impulse;
     if (!impulse_.allFinite()) {
@@ -96,8 +107,18 @@ class CoulombSolver {
 
   /// γ of the last solve: contacts, then constraints.
   [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
+  /// Where the status is infeasible, the ray that proves it as certify_infeasible() judges; empty
+  /// otherwise.
+  [[nodiscard]] const VectorX<Scalar>& ray() const noexcept { return ray_; }
+  /// R that rigid contacts were given to find an answer to a problem that has none [1/kg]; zero
+  /// otherwise.
+  [[nodiscard]] const Scalar& regularization() const noexcept { return regularization_; }
 
  private:
+  void begin() noexcept {
+    ray_.resize(0);
+    regularization_ = 0;
+  }
   /// SapSolver, which does not know Coulomb's law of friction cones among the constraints and may
   /// not get there where a heap is in uproar; then what rigid contact is solved by.
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
@@ -131,9 +152,47 @@ class CoulombSolver {
     const bool over = report.status == SolveStatus::deadline ||
                       limits_after(iterations).iteration_limit == 0;
     if (report.converged() || over) return report;
+    if (options_.prove_infeasible && prove(problem)) {
+      report.status = SolveStatus::infeasible;
+      if (options_.soften_infeasible) soften(problem, velocity, report);
+      return report;
+    }
     form_.write(problem, dual_);
     velocity = problem.free_velocity();
     return begin_on_bodies(problem, report.residual, velocity, iterations);
+  }
+  /// Whether a ray proves that there is no answer; the impulses, which grow along it, are its guess.
+  [[nodiscard]] bool prove(const ContactProblem<Scalar>& problem) {
+    ray_ = refine_ray(problem, options_.law, impulse_);
+    if (certify_infeasible(problem, options_.law, ray_).infeasible) return true;
+    ray_.resize(0);
+    return false;
+  }
+  /// Gives rigid contacts R, more and more of it, until there is an answer.
+  void soften(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+              SolveReport<Scalar>& report) {
+    constexpr auto least = Scalar(1e-10), most = Scalar(1e4), factor = Scalar(10);  // relative to w
+    ContactProblem<Scalar> soft = problem;
+    form_.write_matrix_free(problem, dual_);
+    const Scalar unit = dual_.mean_diagonal();
+    for (Scalar share = least; share <= most; share *= factor) {
+      const Scalar r = share * unit;
+      for (Index i = 0; i < problem.contact_count(); ++i) {
+        if (!problem.is_rigid(i)) continue;
+        WeightedContact<Scalar> law = problem.law(i);
+        law.rigid = false;
+        law.regularization = {r, r};
+        soft.set_law(i, law);
+      }
+      const SolveReport<Scalar> found = path_.solve(soft, velocity);
+      report.iterations += found.iterations;
+      if (!found.converged()) continue;
+      impulse_ = path_.impulse();
+      report.residual = found.residual;
+      regularization_ = r;
+      return;
+    }
+    write_velocity(problem, impulse_, velocity);
   }
   /// The natural map error of the impulses at hand.
   [[nodiscard]] Scalar measure() {
@@ -213,7 +272,8 @@ class CoulombSolver {
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;
   detail::DualIterate<Scalar> measured_;
-  VectorX<Scalar> impulse_;
+  VectorX<Scalar> impulse_, ray_;
+  Scalar regularization_ = 0;
 };
 
 }  // namespace carom::inline CAROM_ABI
