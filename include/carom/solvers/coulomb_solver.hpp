@@ -203,11 +203,15 @@ class CoulombSolver {
   /// ProximalSap, then Newton from its impulses if they are better than the error of those at hand.
   SolveReport<Scalar> begin_on_bodies(const ContactProblem<Scalar>& problem, const Scalar& error,
                                       VectorX<Scalar>& velocity, int iterations) {
+    measured_.reserve(dual_);  // so that stopping allocates nothing
     ProximalSap<Scalar>& start = start_for(problem);
     start.prepare(problem);
     start.set_limits(limits_after(iterations));
     const SolveReport<Scalar> begun = start.solve(problem, velocity);
     if (begun.residual < error) impulse_ = start.impulse();
+    if (begun.status == SolveStatus::deadline) {
+      return stop(problem, begun.status, iterations + begun.iterations, velocity);
+    }
     return finish(problem, velocity, iterations + begun.iterations);
   }
   /// Compliant contact needs a start that is less near.
