@@ -23,6 +23,7 @@ void run_on_bodies(Solver solver, const examples::TextProblem& given, const Solv
   }
   answer.seconds = median_seconds(options.repeat, start, run);
   answer.impulse = solver.impulse();
+  if constexpr (requires { solver.ray(); }) answer.ray = solver.ray();
 }
 
 }  // namespace
@@ -37,8 +38,11 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
   DelassusProblem<double> dual;
   form.write(problem, dual);
   if (answer.solver == "newton") {
-    run_on_bodies(CoulombSolver<double>({friction_law(options), options.tolerance}), given, options,
-                  answer);
+    CoulombSolverOptions<double> settings;
+    settings.law = friction_law(options);
+    settings.tolerance = options.tolerance;
+    settings.prove_infeasible = true;
+    run_on_bodies(CoulombSolver<double>(settings), given, options, answer);
   } else if (answer.solver == "sap") {
     ProximalSapOptions<double> settings;
     settings.law = friction_law(options);

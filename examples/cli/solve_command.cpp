@@ -137,6 +137,7 @@ std::string format_json(const ContactAnswer& a) {
                                   {"certificate", certificate},
                                   {"seconds", a.seconds}};
   if (a.multiplier.size() > 0) document["multiplier"] = json_array(a.multiplier);
+  if (a.ray.size() > 0) document["ray"] = {{"impulse", json_array(a.ray)}};
   return document.dump() + "\n";
 }
 

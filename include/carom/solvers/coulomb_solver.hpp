@@ -25,7 +25,7 @@ struct CoulombSolverOptions {
   int iteration_limit = 1000;
   /// Whether a problem whose path is blocked is looked at for a ray that proves that no impulses
   /// obey the law: status infeasible, ray(). It allocates, in work that grows with the cube of the
-  /// contacts that press; one that is not proven goes on as without it.
+  /// contacts that press, of which there may be 400; what is not proven goes on as without it.
   bool prove_infeasible = false;
   /// Whether a problem that is proven to have no answer is given the least R with which it has one,
   /// to a factor of ten: the impulses are those of the softened problem, regularization() says its
@@ -115,6 +115,9 @@ class CoulombSolver {
   [[nodiscard]] const Scalar& regularization() const noexcept { return regularization_; }
 
  private:
+  /// Most contacts of a problem that a proof is looked for: its work grows with their cube.
+  static constexpr Index proof_contacts = 400;
+
   void begin() noexcept {
     ray_.resize(0);
     regularization_ = 0;
@@ -152,7 +155,7 @@ class CoulombSolver {
     const bool over = report.status == SolveStatus::deadline ||
                       limits_after(iterations).iteration_limit == 0;
     if (report.converged() || over) return report;
-    if (options_.prove_infeasible && prove(problem)) {
+    if (options_.prove_infeasible && problem.contact_count() <= proof_contacts && prove(problem)) {
       report.status = SolveStatus::infeasible;
       if (options_.soften_infeasible) soften(problem, velocity, report);
       return report;
