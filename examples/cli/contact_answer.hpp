@@ -32,7 +32,8 @@ struct ContactAnswer {
   VectorX<double> velocity;   ///< Empty where bodies are not known.
   VectorX<double> impulse, contact_velocity;
   VectorX<double> multiplier;  ///< Of equality constraints beside the contacts.
-  VectorX<double> ray;  ///< That proves that there is no answer, impulses by rows; empty if none does.
+  VectorX<double>
+      ray;  ///< That proves that there is no answer, impulses by rows; empty if none does.
   double residual = 0;
   std::optional<double> duality_gap, velocity_error_bound;
   double cone_violation = 0, complementarity = 0, natural_map_error = 0;

@@ -130,8 +130,8 @@ TEST_CASE("infeasibility: contacts that give way always have an answer", "[solve
     law.rigid = false;
     soft.set_law(i, law);
   }
-  CHECK(!certify_infeasible(soft, FrictionLaw::coulomb, wedged, {.velocity_bound = 1e9})
-             .infeasible);
+  CHECK(
+      !certify_infeasible(soft, FrictionLaw::coulomb, wedged, {.velocity_bound = 1e9}).infeasible);
 }
 
 TEST_CASE(

@@ -207,8 +207,8 @@ TEST_CASE("interior_point: in time a step takes few systems, one that is solved 
     const auto block = problem.add_body(2 * Eigen::Matrix3d::Identity(), free_velocity);
     problem.add_contact(block, Eigen::Matrix3d::Identity(),
                         carom::RigidContact<double>{.gap = 0, .friction = friction});
-    const auto report = i == 0 ? solver.solve(problem, velocity)
-                               : solver.solve_from(problem, impulse, velocity);
+    const auto report =
+        i == 0 ? solver.solve(problem, velocity) : solver.solve_from(problem, impulse, velocity);
     REQUIRE(report.converged());
     impulse = solver.impulse();
     if (i > 0) most = std::max(most, report.iterations);
@@ -251,8 +251,8 @@ TEST_CASE("interior_point: nothing to do", "[solvers][law]") {
   problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 2, 3));
   CHECK(solver.solve(problem, velocity).converged());
   CHECK(velocity == Eigen::Vector3d(1, 2, 3));
-  const InteriorPointSolver<double> kept({.law = FrictionLaw::convex, .tolerance = 1e-5,
-                                          .iteration_limit = 7});
+  const InteriorPointSolver<double> kept(
+      {.law = FrictionLaw::convex, .tolerance = 1e-5, .iteration_limit = 7});
   CHECK(kept.options().tolerance == 1e-5);
   CHECK(kept.options().iteration_limit == 7);
   CHECK(kept.options().law == FrictionLaw::convex);

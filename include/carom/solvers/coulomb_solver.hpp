@@ -142,8 +142,8 @@ class CoulombSolver {
     }
     return follow_path(problem, true, velocity, begun.iterations);
   }
-  /// InteriorPointSolver, from the impulses at hand if they are a guess; then what goes on where its
-  /// path folds.
+  /// InteriorPointSolver, from the impulses at hand if they are a guess; then what goes on where
+  /// its path folds.
   SolveReport<Scalar> follow_path(const ContactProblem<Scalar>& problem, bool warm,
                                   VectorX<Scalar>& velocity, int iterations) {
     path_.set_limits(limits_after(iterations));
@@ -152,8 +152,8 @@ class CoulombSolver {
     iterations += report.iterations;
     impulse_ = path_.impulse();
     report.iterations = iterations;
-    const bool over = report.status == SolveStatus::deadline ||
-                      limits_after(iterations).iteration_limit == 0;
+    const bool over =
+        report.status == SolveStatus::deadline || limits_after(iterations).iteration_limit == 0;
     if (report.converged() || over) return report;
     if (options_.prove_infeasible && problem.contact_count() <= proof_contacts && prove(problem)) {
       report.status = SolveStatus::infeasible;
@@ -164,7 +164,8 @@ class CoulombSolver {
     velocity = problem.free_velocity();
     return begin_on_bodies(problem, report.residual, velocity, iterations);
   }
-  /// Whether a ray proves that there is no answer; the impulses, which grow along it, are its guess.
+  /// Whether a ray proves that there is no answer; the impulses, which grow along it, are its
+  /// guess.
   [[nodiscard]] bool prove(const ContactProblem<Scalar>& problem) {
     ray_ = refine_ray(problem, options_.law, impulse_);
     if (certify_infeasible(problem, options_.law, ray_).infeasible) return true;

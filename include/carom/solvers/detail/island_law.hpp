@@ -55,8 +55,8 @@ class IslandLaw {
   static constexpr Scalar near = Scalar(1e-3), again = Scalar(0.1);
   /// What the start of the path is raised by, relative to what its worst contact lacks: wider where
   /// a path is blocked. 30 takes the fewest systems on the bundled piles and walls; convex spheres
-  /// made rigid, whose self-stresses are 1000 times the load, need 1000. A path of Coulomb's law that
-  /// is blocked twice folds back, and is blocked at 1000 too on every file measured.
+  /// made rigid, whose self-stresses are 1000 times the load, need 1000. A path of Coulomb's law
+  /// that is blocked twice folds back, and is blocked at 1000 too on every file measured.
   static constexpr Scalar margins[] = {30, 100, 1000};
   static constexpr int convex_margins = 3, coulomb_margins = 2;
   /// Blocked: so many short steps, each longer one counting half against them.
