@@ -72,7 +72,7 @@ struct InfeasibilityCertificate {
   Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
 };
 
-/// Judges a ray of a problem in impulses. Wᵀr stands for the momentum, ‖Jᵀr‖² = rᵀ(W + R)r, of
+/// Judges a ray of a problem in impulses. W r stands for the momentum, ‖Jᵀr‖² = rᵀ(W + R)r, of
 /// which rounding leaves half of the digits: use the other form where bodies are known.
 /// @param ray  r, row_count(). Entries may be anything.
 /// @note  Cold: allocates.
