@@ -78,10 +78,10 @@ struct BodyMatrices {
 };
 
 /// Numbers by rows of a problem and by places in the parts of a layout.
-template <typename Layout>
 struct RowPlaces {
   std::vector<Index> place;
 
+  template <typename Layout>
   RowPlaces(const Layout& layout, Index rows) : place(std::size_t(rows), -1) {
     layout.for_each_row([&](Index row, Index to) { place[std::size_t(row)] = to; });
   }
@@ -91,11 +91,9 @@ struct RowPlaces {
     for (Index r = 0; r < result.size(); ++r) result(r) = double(parts[place[std::size_t(r)]]);
     return result;
   }
-  template <typename Parts>
-  void write(const Eigen::VectorXd& numbers, Parts& parts) const {
-    for (Index r = 0; r < numbers.size(); ++r) {
-      parts[std::size_t(place[std::size_t(r)])] = numbers(r);
-    }
+  template <typename Scalar>
+  void write(const Eigen::VectorXd& numbers, Scalar* parts) const {
+    for (Index r = 0; r < numbers.size(); ++r) parts[place[std::size_t(r)]] = Scalar(numbers(r));
   }
 };
 

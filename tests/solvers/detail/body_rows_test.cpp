@@ -47,15 +47,13 @@ TEMPLATE_TEST_CASE("body_rows: two passes over the bodies multiply by the dense 
     BodyRows<Scalar> rows;
     rows.take(problem);
     const Index count = dense.load.size();
-    const RowPlaces<BodyRows<Scalar>> places(rows, count);
+    const RowPlaces places(rows, count);
     constexpr auto nan = std::numeric_limits<Scalar>::quiet_NaN();
     const auto parts = std::size_t(3 * rows.part_count());
     std::vector<Scalar> impulse(parts, Scalar(0)), velocity(parts, nan);
     std::vector<Scalar> whitened(std::size_t(rows.vector_size()), nan);
     const Eigen::VectorXd gamma = carom::testing::draw_matrix(source, count, 1);
-    for (Index r = 0; r < count; ++r) {
-      impulse[std::size_t(places.place[std::size_t(r)])] = Scalar(gamma(r));
-    }
+    places.write(gamma, impulse.data());
     for (Index i = 0; i < rows.islands().size(); ++i) {
       rows.write_momentum(i, impulse.data(), whitened.data());
       rows.write_velocities(i, whitened.data(), velocity.data());
@@ -96,7 +94,7 @@ TEST_CASE("body_rows: every row has one place, and islands do not touch", "[solv
     BodyRows<double> rows;
     rows.take(problem);
     const Index count = dense.load.size();
-    const RowPlaces<BodyRows<double>> places(rows, count);
+    const RowPlaces places(rows, count);
     std::vector<Index> sorted = places.place;
     std::sort(sorted.begin(), sorted.end());
     once.see_holds(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
@@ -138,7 +136,7 @@ TEST_CASE("body_rows: blocks have the sets of the problem", "[solvers][law]") {
     const auto problem = build<double>(raw);
     BodyRows<double> rows;
     rows.take(problem);
-    const RowPlaces<BodyRows<double>> places(rows, dense.load.size());
+    const RowPlaces places(rows, dense.load.size());
     for (std::size_t s = 0; s < dense.dual.sets.size(); ++s) {
       const auto& wanted = dense.dual.sets[s];
       const Index first = places.place[std::size_t(dense.dual.starts[s])] / 3;
@@ -176,7 +174,7 @@ TEST_CASE("body_rows: new numbers in the same pattern need no analysis", "[solve
   CHECK(rows.blocks().size() == fresh.blocks().size());
   CHECK(rows.blocks().triple_count() == fresh.blocks().triple_count());
   const Index count = problem.impulse_count();
-  const RowPlaces<BodyRows<double>> old_places(rows, count), new_places(fresh, count);
+  const RowPlaces old_places(rows, count), new_places(fresh, count);
   CHECK(old_places.place == new_places.place);
   std::vector<double> impulse(std::size_t(3 * rows.part_count()), 1.0), one = impulse, two = one;
   std::vector<double> whitened(std::size_t(rows.vector_size()));
