@@ -130,6 +130,50 @@ TEST_CASE("block_lu: rows are exchanged inside a panel", "[linalg][oracle]") {
   near.check(count);
 }
 
+TEST_CASE("block_lu: stiff directions of a pivot block stay accurate", "[linalg][oracle]") {
+  // Contacts that hold make I + Jᵀ N J with N of 1e10 and not symmetric. Of x the solution for
+  // b = Jᵀ N g, J x = g is to be right to all digits: forces are N times what is missing. A pivot
+  // block multiplied by its inverse gives rounding of the size of N.
+  WorstCase held("J x"), all("x");
+  int count = 0;
+  std::mt19937 engine(1);
+  std::uniform_real_distribution<double> draw(-1, 1);
+  using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+  const std::vector<BlockGraph> graphs = {
+      {{6}, {}}, {{6, 6}, {{0, 1}}}, {{6, 3}, {{0, 1}}}, {{6, 6, 6}, {{0, 1}, {1, 2}, {0, 2}}}};
+  for (const BlockGraph& graph : graphs) {
+    for (int round = 0; round < 8; ++round) {
+      BlockMatrix matrix(graph, 1);
+      const Index size = matrix.dense.rows();
+      const auto draw_matrix = [&](Index rows, Index columns) {
+        Eigen::MatrixXd result(rows, columns);
+        for (double& entry : result.reshaped()) entry = draw(engine);
+        return result;
+      };
+      const Eigen::MatrixXd jacobian = draw_matrix(3, size), spread = draw_matrix(3, 3);
+      const Eigen::MatrixXd turn = draw_matrix(3, 3);
+      Eigen::MatrixXd gain = spread * spread.transpose() + turn - turn.transpose();
+      gain.diagonal().array() += 0.5;
+      gain *= 1e10;
+      matrix.dense = Eigen::MatrixXd::Identity(size, size) + jacobian.transpose() * gain * jacobian;
+      const Eigen::VectorXd b = jacobian.transpose() * (gain * draw_matrix(3, 1));
+      const Factored<double> factored(matrix);
+      REQUIRE(factored.regular);
+      const LongMatrix exact = matrix.dense.cast<long double>(),
+                       wide = jacobian.cast<long double>();
+      const LongMatrix expected = exact.fullPivLu().solve(LongMatrix(b.cast<long double>()));
+      const LongMatrix x = factored.solve(matrix, b).cast<long double>();
+      const auto allowed = static_cast<long double>(rounding<double>(1000, 1)) * expected.norm();
+      held.see((wide * (x - expected)).norm(), allowed, round);
+      // What nothing holds is as accurate as entries of 1e10 leave the matrix itself.
+      all.see((x - expected).norm(), allowed * 1e10L, round);
+      ++count;
+    }
+  }
+  held.check(count);
+  all.check(count);
+}
+
 TEST_CASE("block_lu: a factor refilled is a factor made anew", "[linalg][law]") {
   WorstCase same("bit by bit");
   int count = 0;
