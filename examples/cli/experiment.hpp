@@ -46,6 +46,7 @@ struct Experiment {
 
 /// The experiments, in the order of the page; `brief` ones do about a tenth of the work.
 Experiment run_cone_experiment();
+Experiment run_path_experiment();
 Experiment run_incline_experiment();
 Experiment run_pizza_experiment();
 Experiment run_ground_experiment();
