@@ -75,7 +75,7 @@ class CoulombSolver {
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
   ///          iterations: convex problems and linear systems. Where no impulses obey the law they
   ///          grow until little is left of the residual, which is relative to them; a residual at
-  ///          its target that is more than half of ‖q‖ counts as no_progress.
+  ///          its target that is more than a tenth of ‖q‖ counts as no_progress.
   /// @note  Allocates nothing once a problem of the size and pattern has been solved.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
     begin();
@@ -264,7 +264,7 @@ class CoulombSolver {
     SolveReport<Scalar> report = newton_.solve(dual_, impulse_);
     report.iterations += begun;
     const Scalar grown = dual_.mean_diagonal() * impulse_.norm();
-    if (report.converged() && report.residual * grown > dual_.load_norm() / 2) {
+    if (report.converged() && report.residual * grown > dual_.load_norm() / 10) {
       report.status = SolveStatus::no_progress;
     }
     write_velocity(problem, impulse_, velocity);
