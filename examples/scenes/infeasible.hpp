@@ -67,7 +67,7 @@ template <typename Scalar>
       const Index i = problem.add_contact(block, axes * point_rows(arm), law);
       const auto [tangent, normal] = problem.regularization(i);
       const Vector3<Scalar> bias(0, 0, problem.bias_velocity(i).z() + slot.closing);
-      problem.set_law(i, {slot.friction, {tangent, normal}, bias});
+      problem.set_law(i, {slot.friction, {tangent, normal}, bias, true});
     }
   }
   return problem;
@@ -160,7 +160,7 @@ template <typename Scalar>
   const Vector3<Scalar> rows(brake.height, 0, brake.offset);
   const Index i = problem.add_contact(shoe, rows, RigidContact<Scalar>{.friction = brake.friction});
   const auto [tangent, normal] = problem.regularization(i);
-  problem.set_law(i, {brake.friction, {tangent, normal}, Vector3<Scalar>(-brake.belt, 0, 0)});
+  problem.set_law(i, {brake.friction, {tangent, normal}, Vector3<Scalar>(-brake.belt, 0, 0), true});
   return problem;
 }
 
@@ -196,8 +196,8 @@ template <typename Scalar>
     const Index i = problem.add_contact(block, Vector3<Scalar>(0, 0, side),
                                         RigidContact<Scalar>{.friction = channel.friction});
     const auto [tangent, normal] = problem.regularization(i);
-    problem.set_law(i,
-                    {channel.friction, {tangent, normal}, Vector3<Scalar>(-channel.speed, 0, 0)});
+    problem.set_law(
+        i, {channel.friction, {tangent, normal}, Vector3<Scalar>(-channel.speed, 0, 0), true});
   }
   return problem;
 }

@@ -286,8 +286,8 @@ TEST_CASE("fclib_rolling: solvers bring the bundled problems to their tolerance"
   for (const auto& [name, problem] : rolling_problems()) {
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       CAPTURE(name, to_string(law));
-      const auto check = [&](const FrictionState& state, double tolerance) {
-        CHECK(file_error(problem, whole_impulse(state), law) <= 1.01 * tolerance);
+      const auto check = [&file = problem, law](const FrictionState& state, double tolerance) {
+        CHECK(file_error(file, whole_impulse(state), law) <= 1.01 * tolerance);
       };
       check(solved(carom::ContactNewton<double>({.law = law, .tolerance = 1e-12}), problem), 1e-12);
       check(solved(carom::GaussSeidel<double>({.law = law, .tolerance = 1e-6}), problem), 1e-6);

@@ -158,7 +158,7 @@ TEST_CASE("infeasibility_ray: a weak case is known by velocities without end",
   const Index i =
       problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
   const auto [tangent, normal] = problem.regularization(i);
-  problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -1, 0)});
+  problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -1, 0), true});
   const VectorX<double> ray = refine_ray(problem, FrictionLaw::convex);
   CHECK(certify_infeasible(problem, FrictionLaw::convex, ray).velocity_needed > 100);
 }

@@ -44,7 +44,7 @@ ContactProblem<double> belt_across(double speed) {
   const Index i =
       problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
   const auto [tangent, normal] = problem.regularization(i);
-  problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -speed, 0)});
+  problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -speed, 0), true});
   return problem;
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("infeasibility: a slide is known as far as its direction is", "[solver
   // A belt that also runs across is followed by friction: t is off by the angle, z·γ by its share.
   const auto [tangent, normal] = problem.regularization(0);
   for (const double across : {0.1, 1.0}) {
-    problem.set_law(0, {brake.friction, {tangent, normal}, Vector3<double>(-1, -across, 0)});
+    problem.set_law(0, {brake.friction, {tangent, normal}, Vector3<double>(-1, -across, 0), true});
     CAPTURE(across);
     CHECK(judge(multipliers, 1e3).slides_proven == 1);
     // a − μ b cos(angle) < 0 needs cos > 5/6; what is proven is a little less.
