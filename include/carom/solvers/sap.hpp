@@ -14,6 +14,7 @@
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
+#include "carom/solvers/detail/small_newton.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -37,6 +38,11 @@ struct SapOptions {
   /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
   /// take about as long on piles; harder friction favours the factorisation.
   double factor_work_limit = 1.5e4;
+  /// Problems of no more contacts than this, ≥ 0, of one to three bodies in one island without
+  /// constraints, are solved under the convex law on one dense matrix, whatever the limit above if
+  /// it is not zero. The answer is the same to rounding. Beyond the default, 20, it changes
+  /// nothing; 0 sends all problems the general way.
+  int small_contact_limit = int(detail::small_contact_limit);
 };
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
@@ -66,6 +72,7 @@ class SapSolver {
     CAROM_EXPECTS(options.line_search_tolerance > Scalar(0) &&
                   options.line_search_tolerance < Scalar(1));
     CAROM_EXPECTS(options.factor_work_limit >= 0);
+    CAROM_EXPECTS(options.small_contact_limit >= 0);
   }
 
   /// Movable, not copyable: results are read from the solver's own memory.
@@ -129,6 +136,12 @@ class SapSolver {
   };
 
   void lay_out(const ContactProblem<Scalar>& problem);
+  [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) const noexcept;
+  SolveReport<Scalar> solve_small(const ContactProblem<Scalar>& problem,
+                                  VectorX<Scalar>& velocity) noexcept;
+  template <int Size>
+  SolveReport<Scalar> solve_small_as(const ContactProblem<Scalar>& problem,
+                                     VectorX<Scalar>& velocity) noexcept;
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
   [[nodiscard]] SolveStatus solve_convex(Index i, State& state, const Scalar& tolerance,
@@ -137,6 +150,8 @@ class SapSolver {
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
+  void finish_report(const Scalar& residual, const Scalar& scale,
+                     SolveReport<Scalar>& report) const noexcept;
   SolveReport<Scalar> refuse_guess() noexcept;
 
   SapOptions<Scalar> options_;
@@ -149,6 +164,7 @@ class SapSolver {
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulses_, row_velocities_;
+  detail::SmallProblem<Scalar> small_;
 };
 
 // --- implementation ---
@@ -185,6 +201,61 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   direct_.lay_out(graph_, packed_);
   if (options_.law == FrictionLaw::coulomb) coulomb_.lay_out(graph_, packed_);
   iterative_.lay_out(packed_);
+}
+
+template <RealScalar Scalar>
+bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const noexcept {
+  return options_.law == FrictionLaw::convex && options_.factor_work_limit > 0 &&
+         problem.contact_count() <= options_.small_contact_limit &&
+         detail::has_small_size(problem) && detail::is_one_island(problem);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>& problem,
+                                                   VectorX<Scalar>& velocity) noexcept {
+  small_.lay_out(problem);
+  impulses_.resize(problem.impulse_count());
+  row_velocities_.resize(problem.impulse_count());
+  if (!velocity.allFinite()) return refuse_guess();
+  small_.gather(problem, velocity);
+  return problem.velocity_count() == 6 ? solve_small_as<6>(problem, velocity)
+                                       : solve_small_as<0>(problem, velocity);
+}
+
+template <RealScalar Scalar>
+template <int Size>
+SolveReport<Scalar> SapSolver<Scalar>::solve_small_as(const ContactProblem<Scalar>& problem,
+                                                      VectorX<Scalar>& velocity) noexcept {
+  detail::SmallNewton<Scalar, Size> newton(
+      small_, {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
+  newton.evaluate();
+  SolveReport<Scalar> report;
+  report.residual_target = options_.tolerance;
+  const auto scale = [&] {
+    return momentum_scale(newton.free_squared(), newton.pushed_squared(), newton.gross_squared());
+  };
+  const auto met = [&] {
+    return detail::meets_tolerance(newton.residual(), scale(), options_.tolerance);
+  };
+  report.status = SolveStatus::converged;
+  if (!met()) {
+    report.status = newton.solve(report.iterations);
+    if (newton.residual() <= (std::numeric_limits<Scalar>::max)()) {
+      std::copy_n(small_.vector(detail::SmallProblem<Scalar>::whitened), velocity.size(),
+                  velocity.data());
+      problem.unwhiten(velocity.data());
+    }
+    if (met()) report.status = SolveStatus::converged;
+  }
+  for (Index k = 0; k < small_.count(); ++k) {
+    for (int c = 0; c < 3; ++c) {
+      const Index row = 3 * small_.contact_at(k) + c;
+      impulses_[row] = small_.array(detail::SmallProblem<Scalar>::impulse + c)[k];
+      row_velocities_[row] = small_.array(detail::SmallProblem<Scalar>::velocity + c)[k];
+    }
+  }
+  finish_report(newton.residual(), scale(), report);
+  return report;
 }
 
 /// Whitens guess and free velocity into the packed vectors; measures the bodies left out.
@@ -328,6 +399,18 @@ void SapSolver<Scalar>::write_results(const ContactProblem<Scalar>& problem) noe
   }
 }
 
+/// Writes the residual, and what it proves; neither where numbers left their range.
+template <RealScalar Scalar>
+void SapSolver<Scalar>::finish_report(const Scalar& residual, const Scalar& scale,
+                                      SolveReport<Scalar>& report) const noexcept {
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  report.error_bound = options_.law == FrictionLaw::convex ? residual : infinity;
+  report.residual = scale > Scalar(0) ? residual / scale : residual;
+  if (residual < infinity && scale < infinity) return;  // false for NaN
+  report.status = SolveStatus::not_finite;
+  report.residual = report.error_bound = infinity;
+}
+
 template <RealScalar Scalar>
 SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   SolveReport<Scalar> report;
@@ -345,6 +428,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
                                              VectorX<Scalar>& velocity,
                                              Executor&& executor) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  if (is_small(problem)) return solve_small(problem, velocity);
   lay_out(problem);
   if (!velocity.allFinite()) return refuse_guess();
   packed_.pack(problem, graph_);
@@ -355,12 +439,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
-  const auto in_range = [&] {
-    return totals.residual <= (std::numeric_limits<Scalar>::max)() &&
-           totals.scale <= (std::numeric_limits<Scalar>::max)();
-  };
   const auto met = [&] {
-    return in_range() && totals.residual <= options_.tolerance * totals.scale;
+    return detail::meets_tolerance(totals.residual, totals.scale, options_.tolerance);
   };
   report.status = SolveStatus::converged;
   if (!met()) {
@@ -374,14 +454,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);
-  report.error_bound = options_.law == FrictionLaw::convex
-                           ? totals.residual
-                           : std::numeric_limits<Scalar>::infinity();
-  report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
-  if (!in_range()) {
-    report.status = SolveStatus::not_finite;
-    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
-  }
+  finish_report(totals.residual, totals.scale, report);
   return report;
 }
 
