@@ -170,10 +170,11 @@ template <RealScalar Scalar>
 void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
                                   const VectorX<Scalar>& guess) noexcept {
   order_contacts(problem);
-  // The padding: contacts far from touching, velocities that nothing moves.
+  // The padding: contacts that slide, far from touching, as one whose trial impulse has no
+  // tangential part is projected alone; velocities that nothing moves.
   const Index pads = padded_ - count_;
   for (int a = 0; a < array_count; ++a) {
-    const Scalar number = a < bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);
+    const Scalar number = a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);
     std::fill_n(array(a) + count_, pads, number);
   }
   for (Index i = 0; i < 3 * size_; ++i) {
