@@ -117,6 +117,20 @@ template <int Width, typename Scalar>
   return true;
 }
 
+/// x ← (L Lᵀ)⁻¹ x with what factor_corner() leaves.
+template <int Width, typename Scalar>
+void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)],
+                  Scalar* x) noexcept {
+  for (int c = 0; c < Width; ++c) {
+    x[c] *= corner[c][c];
+    for (int r = c + 1; r < Width; ++r) x[r] -= corner[c][r] * x[c];
+  }
+  for (int c = Width - 1; c >= 0; --c) {
+    for (int r = c + 1; r < Width; ++r) x[c] -= corner[c][r] * x[r];
+    x[c] *= corner[c][c];
+  }
+}
+
 /// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_columns(const Columns<Scalar>& lower, Index first, Index rows) noexcept {

@@ -48,6 +48,9 @@ class SmallNewton {
 
  private:
   using Lane = RowLanes<Scalar>;
+  /// Where the first step leads nowhere, it has taken the wrong contacts for open. As many sweeps
+  /// find the right ones in less time than one step: of a brick that slides, 9 steps become 4.
+  static constexpr Index sweep_count = 3;
 
   [[nodiscard]] Index size() const noexcept { return Size > 0 ? Index(Size) : problem_.size(); }
   [[nodiscard]] Index lanes() const noexcept {
@@ -86,6 +89,7 @@ class SmallNewton {
   [[nodiscard]] bool project_trials(int trial, int impulse) const noexcept;
   /// ℓ with γ = P(y) given, ‖w − w*‖² too; infinite where a trial is not finite.
   [[nodiscard]] Scalar cost(const Scalar& change_squared, int impulse) const noexcept;
+  [[nodiscard]] Scalar cost_here() const noexcept;
   [[nodiscard]] Scalar cost_at(const Scalar& change_squared) const noexcept;
   void start_from_best() noexcept;
   [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
@@ -93,16 +97,23 @@ class SmallNewton {
     return {at(Problem::friction), at(Problem::tangent),   at(Problem::normal),
             at(Problem::trial),    at(Problem::trial + 1), at(Problem::trial + 2)};
   }
+  [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
+    return {problem_.array(Problem::dual)[k], problem_.array(Problem::dual + 1)[k]};
+  }
   /// Sets the directions of friction: find(rows, contact).
   template <typename Find>
   void write_directions(const Find& find) noexcept;
   /// H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
   [[nodiscard]] Scalar fill(const Scalar& raise) noexcept;
+  /// x ← H⁻¹ x of what was filled; false, x as it was, when a pivot is not positive.
+  [[nodiscard]] bool solve_matrix(Scalar* x) noexcept;
+  void sweep() noexcept;
   void write_steps() noexcept;
   [[nodiscard]] Scalar find_step() noexcept;
 
   Problem& problem_;
   NewtonLimits<Scalar> limits_;
+  bool sweeps_ = Size > 0;  ///< whether the next step may be followed by sweeps
   Scalar residual_ = 0, free_squared_ = 0, pushed_squared_ = 0, gross_squared_ = 0;
 };
 
@@ -209,16 +220,23 @@ Scalar SmallNewton<Scalar, Size>::cost_at(const Scalar& change_squared) const no
   return cost(change_squared, Problem::impulse_ahead);
 }
 
-/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+/// ℓ at the iterate last evaluated.
 template <RealScalar Scalar, int Size>
-void SmallNewton<Scalar, Size>::start_from_best() noexcept {
+Scalar SmallNewton<Scalar, Size>::cost_here() const noexcept {
+  if (!(residual_ <= (std::numeric_limits<Scalar>::max)())) {
+    return std::numeric_limits<Scalar>::infinity();
+  }
   Lane change = Lane::Zero();
   for_each_lane([&](Index i) {
     change += (in_vector(Problem::whitened, i) - in_vector(Problem::free, i)).square();
   });
-  const Scalar here = residual_ <= (std::numeric_limits<Scalar>::max)()
-                          ? cost(change.sum(), Problem::impulse)
-                          : std::numeric_limits<Scalar>::infinity();
+  return cost(change.sum(), Problem::impulse);
+}
+
+/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+template <RealScalar Scalar, int Size>
+void SmallNewton<Scalar, Size>::start_from_best() noexcept {
+  const Scalar here = cost_here();
   Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
   for_each_block([&](Index k) { write_trial(velocity, Problem::trial_ahead, k); });
   const Scalar at_rest = cost_at(free_squared_);
@@ -254,22 +272,24 @@ void SmallNewton<Scalar, Size>::write_directions(const Find& find) noexcept {
 template <RealScalar Scalar, int Size>
 Scalar SmallNewton<Scalar, Size>::fill(const Scalar& raise) noexcept {
   const Columns<Scalar> matrix = problem_.matrix();
-  std::fill_n(matrix.data, size() * lanes(), Scalar(0));
-  EdgeCurvature<(Size > 0 ? Size : 1), Scalar> sum(false);
+  Lane sum[Size > 0 ? Size : 1];
+  for (Lane& column : sum) column.setZero();
+  if (Size == 0) std::fill_n(matrix.data, size() * lanes(), Scalar(0));
   for (Index k = 0; k < problem_.count(); ++k) {
     Symmetric3<Scalar> g;
     const ContactNumbers<Scalar> here = numbers(k);
-    const Tangent2<Scalar> dual{problem_.array(Problem::dual)[k],
-                                problem_.array(Problem::dual + 1)[k]};
-    if (!write_dual_curvature(place_trial(here).region, here, dual, g)) continue;
+    if (!write_dual_curvature(place_trial(here).region, here, dual(k), g)) continue;
     const Scalar* const block = problem_.columns() + 3 * k * lanes();
     if constexpr (Size > 0) {
-      sum.add(block, g);
+      const CurvedRows<Scalar> curved(block, row_lanes, g);
+      for (int c = 0; c < Size; ++c) sum[c] += curved.times(block + c, row_lanes);
     } else {
       add_curvature_block(matrix, block, int(lanes()), block, int(size()), g);
     }
   }
-  if constexpr (Size > 0) sum.add_low_to(matrix);
+  if constexpr (Size > 0) {
+    for (int c = 0; c < Size; ++c) lanes_at(matrix.data + c * row_lanes) = sum[c];
+  }
   Scalar largest = 1;
   for (Index c = 0; c < size(); ++c) {
     Scalar& entry = matrix.data[c * (lanes() + 1)];
@@ -279,25 +299,40 @@ Scalar SmallNewton<Scalar, Size>::fill(const Scalar& raise) noexcept {
   return largest;
 }
 
+template <RealScalar Scalar, int Size>
+bool SmallNewton<Scalar, Size>::solve_matrix(Scalar* x) noexcept {
+  const Columns<Scalar> matrix = problem_.matrix();
+  if constexpr (Size > 0) {
+    Scalar corner[std::size_t(Size)][std::size_t(Size)];
+    for (int c = 0; c < Size; ++c) {
+      for (int r = c; r < Size; ++r) corner[c][r] = matrix.data[c * row_lanes + r];
+    }
+    if (!factor_corner<Size>(corner)) return false;
+    solve_corner<Size>(corner, x);
+    return true;
+  }
+  if (!factor_leading_columns<Scalar>(matrix, size(), size())) return false;
+  const Columns<const Scalar> lower{matrix.data, matrix.stride};
+  solve_leading_columns(lower, size(), size(), x);
+  solve_leading_columns_transposed(lower, size(), size(), x);
+  return true;
+}
+
 /// d = −H⁻¹∇ℓ; false when it cannot be had. Should round-off leave H indefinite, its diagonal is
 /// raised: the direction descends for every positive definite matrix.
 template <RealScalar Scalar, int Size>
 bool SmallNewton<Scalar, Size>::find_direction() noexcept {
-  const Columns<Scalar> matrix = problem_.matrix();
-  bool factored = false;
-  Scalar raise = 0;
-  for (int attempt = 0; attempt < 4 && !factored; ++attempt) {
-    const Scalar largest = fill(raise);
-    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
-    factored = factor_leading_columns<Scalar>(matrix, size(), size());
-    raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
-  }
-  if (!factored) return false;
   Scalar* const direction = problem_.vector(Problem::direction);
   for_each_lane([&](Index i) { lanes_at(direction + i) = -in_vector(Problem::gradient, i); });
-  const Columns<const Scalar> lower{matrix.data, matrix.stride};
-  solve_leading_columns(lower, size(), size(), direction);
-  solve_leading_columns_transposed(lower, size(), size(), direction);
+  bool solved = false;
+  Scalar raise = 0;
+  for (int attempt = 0; attempt < 4 && !solved; ++attempt) {
+    const Scalar largest = fill(raise);
+    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
+    solved = solve_matrix(direction);
+    raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+  }
+  if (!solved) return false;
   Scalar total = 0;
   for_each_lane([&](Index i) { total += lanes_at(direction + i).abs().sum(); });
   return total <= (std::numeric_limits<Scalar>::max)();
@@ -353,20 +388,69 @@ Scalar SmallNewton<Scalar, Size>::find_step() noexcept {
       .argument;
 }
 
+/// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
+/// lower there. Each contact in turn takes the impulses that are best while W is no more than a
+/// multiple of the identity for it.
+template <RealScalar Scalar, int Size>
+void SmallNewton<Scalar, Size>::sweep() noexcept {
+  const Scalar here = cost_here();
+  copy(Problem::whitened, Problem::direction);
+  for_each_lane([&](Index i) {
+    in_vector(Problem::whitened, i) =
+        in_vector(Problem::free, i) + in_vector(Problem::momentum, i);
+  });
+  const Index stride = problem_.padded(), count = problem_.count();
+  for (Index pass = 0; pass < sweep_count * count; ++pass) {
+    const Index k = pass % count;
+    const auto at = [&](int name) { return problem_.array(name)[k]; };
+    const Scalar* const block = problem_.columns() + 3 * k * lanes();
+    Scalar* const impulse = problem_.array(Problem::impulse) + k;
+    const Scalar own =
+        (std::max)({at(Problem::rows), at(Problem::rows + 1), at(Problem::rows + 2)});
+    const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
+    Vector3<Scalar> trial;
+    for (int c = 0; c < 3; ++c) {
+      Lane velocity = Lane::Zero();
+      for_each_lane([&](Index i) {
+        velocity += lanes_at(block + c * lanes() + i) * in_vector(Problem::whitened, i);
+      });
+      trial(c) = (at(Problem::bias + c) - velocity.sum() + own * impulse[c * stride]) /
+                 (c < 2 ? weights.tangent : weights.normal);
+    }
+    const Vector3<Scalar> next =
+        project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
+    for (int c = 0; c < 3; ++c) {
+      const Scalar change = next(c) - impulse[c * stride];
+      impulse[c * stride] = next(c);
+      for_each_lane([&](Index i) {
+        in_vector(Problem::whitened, i) += change * lanes_at(block + c * lanes() + i);
+      });
+    }
+  }
+  evaluate();
+  if (cost_here() < here) {
+    write_directions(
+        [](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
+    return;
+  }
+  copy(Problem::direction, Problem::whitened);
+  evaluate();
+}
+
 template <RealScalar Scalar, int Size>
 Scalar SmallNewton<Scalar, Size>::advance() noexcept {
   write_steps();
   const Scalar step = find_step();
   write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
     const Scalar* const change = problem_.array(Problem::trial_step);
-    const Tangent2<Scalar> dual{problem_.array(Problem::dual)[k],
-                                problem_.array(Problem::dual + 1)[k]};
-    return predict_direction(rows, dual, {change[k], change[problem_.padded() + k]});
+    return predict_direction(rows, dual(k), {change[k], change[problem_.padded() + k]});
   });
   for_each_lane([&](Index i) {
     in_vector(Problem::whitened, i) += step * in_vector(Problem::direction, i);
   });
   evaluate();
+  if (sweeps_ && residual_ > scale() / 4) sweep();
+  sweeps_ = false;
   return step;
 }
 

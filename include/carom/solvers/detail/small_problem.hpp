@@ -10,42 +10,22 @@
 namespace carom::inline CAROM_ABI {
 namespace detail {
 
-/// What counts as small: one island of all bodies, without constraints. Measured on bricks and a
-/// robot (docs/performance.md): up to here the dense matrix is the faster.
-inline constexpr Index small_body_limit = 3;
+/// What counts as small: one body, no constraints. Measured on bricks and a robot
+/// (docs/performance.md): up to here the dense matrix is the faster. Of several bodies it is not:
+/// two bricks on each other gain a tenth, three lose as much.
 inline constexpr Index small_contact_limit = 20;
-inline constexpr Index small_velocity_limit = 36;       ///< of several bodies
-inline constexpr Index small_lone_velocity_limit = 64;  ///< of one body
+inline constexpr Index small_velocity_limit = 64;
 
-/// Whether a problem is no larger than that; its contacts are not looked at.
 template <RealScalar Scalar>
-[[nodiscard]] bool has_small_size(const ContactProblem<Scalar>& problem) noexcept {
-  const Index bodies = problem.body_count(), contacts = problem.contact_count();
-  return bodies >= 1 && bodies <= small_body_limit && contacts >= 1 &&
-         contacts <= small_contact_limit && problem.constraints().count() == 0 &&
-         problem.velocity_count() <=
-             (bodies == 1 ? small_lone_velocity_limit : small_velocity_limit);
+[[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
+  const Index contacts = problem.contact_count();
+  return problem.body_count() == 1 && contacts >= 1 && contacts <= small_contact_limit &&
+         problem.constraints().count() == 0 && problem.velocity_count() <= small_velocity_limit;
 }
 
-/// Whether contacts join all bodies of a problem.
-/// @pre  has_small_size(problem).
-template <RealScalar Scalar>
-[[nodiscard]] bool is_one_island(const ContactProblem<Scalar>& problem) noexcept {
-  Index root[small_body_limit] = {0, 1, 2};
-  if (problem.body_count() == 1) return true;
-  for (Index k = 0; k < problem.contact_count(); ++k) {
-    if (problem.side_count(k) == 1) continue;
-    const Index a = root[problem.side_body(k, 0)], b = root[problem.side_body(k, 1)];
-    for (Index& r : root) {
-      if (r == (std::max)(a, b)) r = (std::min)(a, b);
-    }
-  }
-  return std::all_of(root, root + problem.body_count(), [](Index r) { return r == 0; });
-}
-
-/// A small problem laid out for passes over it: all velocities in one vector, all contacts in one
-/// row of arrays, both padded to whole registers; Ĵ by columns and by rows; one dense matrix.
-/// The contacts stand in an order that depends on what they are, not on their numbers.
+/// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
+/// Ĵ by columns and by rows, one dense matrix. The contacts stand in an order that depends on what
+/// they are, not on their numbers.
 template <RealScalar Scalar>
 class SmallProblem {
  public:
@@ -72,7 +52,7 @@ class SmallProblem {
   static constexpr Index contact_lanes = (std::max)(row_lanes, Index(lane_count<Scalar>));
 
   /// Grows memory to a problem's size.
-  /// @pre  has_small_size(problem).
+  /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) {
     size_ = problem.velocity_count();
     lanes_ = lanes_above(size_);
@@ -120,17 +100,8 @@ class SmallProblem {
 template <RealScalar Scalar>
 void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem) noexcept {
   for (Index k = 0; k < count_; ++k) order_[k] = k;
-  const auto pair_of = [&](Index k) {  // of bodies, as one number
-    const Index a = problem.side_body(k, 0);
-    if (problem.side_count(k) == 1) return a * (small_body_limit + 1);
-    const Index b = problem.side_body(k, 1);
-    return (std::min)(a, b) * (small_body_limit + 1) + (std::max)(a, b) + 1;
-  };
-  const bool lone = problem.body_count() == 1;
-  std::sort(order_, order_ + count_, [&](Index a, Index b) {
-    const Index pair_a = lone ? 0 : pair_of(a), pair_b = lone ? 0 : pair_of(b);
-    return pair_a != pair_b ? pair_a < pair_b : contact_precedes(problem, a, b);
-  });
+  std::sort(order_, order_ + count_,
+            [&](Index a, Index b) { return contact_precedes(problem, a, b); });
 }
 
 template <RealScalar Scalar>
@@ -146,14 +117,10 @@ void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
   numbers[inverse_tangent * padded_] = Scalar(1) / tangent_weight;
   numbers[inverse_normal * padded_] = Scalar(1) / normal_weight;
   Scalar* const block = columns() + 3 * place * lanes_;
-  std::fill_n(block, 3 * lanes_, Scalar(0));
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    const Index start = problem.body(problem.side_body(contact, side)).start;
-    const auto jacobian = problem.whitened_jacobian(contact, side);
-    for (int c = 0; c < 3; ++c) {
-      std::copy_n(jacobian.data() + c * jacobian.rows(), jacobian.rows(),
-                  block + c * lanes_ + start);
-    }
+  const auto jacobian = problem.whitened_jacobian(contact, 0);
+  for (int c = 0; c < 3; ++c) {
+    std::copy_n(jacobian.data() + c * size_, size_, block + c * lanes_);
+    std::fill(block + c * lanes_ + size_, block + (c + 1) * lanes_, Scalar(0));
   }
   for (int c = 0; c < 3; ++c) {
     const Scalar* const column = block + c * lanes_;
