@@ -260,9 +260,8 @@ template <typename Find>
 void SmallNewton<Scalar, Size>::write_directions(const Find& find) noexcept {
   const auto at = [&](int name, Index k) -> Scalar& { return problem_.array(name)[k]; };
   for (Index k = 0; k < problem_.count(); ++k) {
-    const FrictionRows<Scalar> of_contact{
-        {at(Problem::trial, k), at(Problem::trial + 1, k)},
-        at(Problem::friction, k) * at(Problem::impulse + 2, k)};
+    const FrictionRows<Scalar> of_contact{{at(Problem::trial, k), at(Problem::trial + 1, k)},
+                                          at(Problem::friction, k) * at(Problem::impulse + 2, k)};
     const Tangent2<Scalar> direction = find(of_contact, k);
     at(Problem::dual, k) = direction.x;
     at(Problem::dual + 1, k) = direction.y;
@@ -393,40 +392,35 @@ Scalar SmallNewton<Scalar, Size>::find_step() noexcept {
 /// multiple of the identity for it.
 template <RealScalar Scalar, int Size>
 void SmallNewton<Scalar, Size>::sweep() noexcept {
+  static_assert(Size <= row_lanes);
   const Scalar here = cost_here();
   copy(Problem::whitened, Problem::direction);
-  for_each_lane([&](Index i) {
-    in_vector(Problem::whitened, i) =
-        in_vector(Problem::free, i) + in_vector(Problem::momentum, i);
-  });
+  Lane whitened = in_vector(Problem::free, 0) + in_vector(Problem::momentum, 0);
   const Index stride = problem_.padded(), count = problem_.count();
   for (Index pass = 0; pass < sweep_count * count; ++pass) {
     const Index k = pass % count;
     const auto at = [&](int name) { return problem_.array(name)[k]; };
-    const Scalar* const block = problem_.columns() + 3 * k * lanes();
+    const Scalar* const block = problem_.columns() + 3 * k * row_lanes;
+    const Lane columns[3] = {lanes_at(block), lanes_at(block + row_lanes),
+                             lanes_at(block + 2 * row_lanes)};
     Scalar* const impulse = problem_.array(Problem::impulse) + k;
     const Scalar own =
         (std::max)({at(Problem::rows), at(Problem::rows + 1), at(Problem::rows + 2)});
     const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
     Vector3<Scalar> trial;
     for (int c = 0; c < 3; ++c) {
-      Lane velocity = Lane::Zero();
-      for_each_lane([&](Index i) {
-        velocity += lanes_at(block + c * lanes() + i) * in_vector(Problem::whitened, i);
-      });
-      trial(c) = (at(Problem::bias + c) - velocity.sum() + own * impulse[c * stride]) /
-                 (c < 2 ? weights.tangent : weights.normal);
+      trial(c) =
+          (at(Problem::bias + c) - (columns[c] * whitened).sum() + own * impulse[c * stride]) /
+          (c < 2 ? weights.tangent : weights.normal);
     }
     const Vector3<Scalar> next =
         project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
     for (int c = 0; c < 3; ++c) {
-      const Scalar change = next(c) - impulse[c * stride];
+      whitened += (next(c) - impulse[c * stride]) * columns[c];
       impulse[c * stride] = next(c);
-      for_each_lane([&](Index i) {
-        in_vector(Problem::whitened, i) += change * lanes_at(block + c * lanes() + i);
-      });
     }
   }
+  in_vector(Problem::whitened, 0) = whitened;
   evaluate();
   if (cost_here() < here) {
     write_directions(
@@ -445,12 +439,13 @@ Scalar SmallNewton<Scalar, Size>::advance() noexcept {
     const Scalar* const change = problem_.array(Problem::trial_step);
     return predict_direction(rows, dual(k), {change[k], change[problem_.padded() + k]});
   });
-  for_each_lane([&](Index i) {
-    in_vector(Problem::whitened, i) += step * in_vector(Problem::direction, i);
-  });
+  for_each_lane(
+      [&](Index i) { in_vector(Problem::whitened, i) += step * in_vector(Problem::direction, i); });
   evaluate();
-  if (sweeps_ && residual_ > scale() / 4) sweep();
-  sweeps_ = false;
+  if constexpr (Size > 0) {
+    if (sweeps_ && residual_ > scale() / 4) sweep();
+    sweeps_ = false;
+  }
   return step;
 }
 

@@ -36,11 +36,11 @@ class SmallProblem {
     normal,
     inverse_tangent,
     inverse_normal,
-    bias,                      ///< three components, as all below but the last
-    rows = bias + 3,           ///< squared norms of the rows of Ĵ
-    velocity = rows + 3,       ///< Ĵ w
-    trial = velocity + 3,      ///< y
-    impulse = trial + 3,       ///< γ
+    bias,                         ///< three components, as all below but the last
+    rows = bias + 3,              ///< squared norms of the rows of Ĵ
+    velocity = rows + 3,          ///< Ĵ w
+    trial = velocity + 3,         ///< y
+    impulse = trial + 3,          ///< γ
     velocity_step = impulse + 3,  ///< what the direction does to Ĵ w
     trial_step = velocity_step + 3,
     trial_ahead = trial_step + 3,
@@ -79,9 +79,7 @@ class SmallProblem {
   [[nodiscard]] Scalar* columns() noexcept { return numbers_.data() + columns_at_; }
   /// Ĵ by velocity and component, over the contacts: 3 size() arrays of padded() numbers.
   [[nodiscard]] Scalar* rows_by_contact() noexcept { return numbers_.data() + rows_at_; }
-  [[nodiscard]] Columns<Scalar> matrix() noexcept {
-    return {numbers_.data() + matrix_at_, lanes_};
-  }
+  [[nodiscard]] Columns<Scalar> matrix() noexcept { return {numbers_.data() + matrix_at_, lanes_}; }
   /// The problem's number of the contact at a place.
   [[nodiscard]] Index contact_at(Index place) const noexcept { return order_[place]; }
 
