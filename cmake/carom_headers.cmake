@@ -37,6 +37,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
+  include/carom/contact/detail/contact_order.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
@@ -126,15 +127,21 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
+  include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_search.hpp
+  include/carom/solvers/detail/small_newton.hpp
+  include/carom/solvers/detail/small_problem.hpp
+  include/carom/solvers/detail/small_solver.hpp
+  include/carom/solvers/detail/small_state.hpp
   include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
+  include/carom/solvers/sap_options.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp

@@ -7,42 +7,16 @@
 
 #include <Eigen/Core>
 
-#include "carom/contact/concepts.hpp"
 #include "carom/contact/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/cholesky.hpp"
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
-#include "carom/solvers/detail/small_newton.hpp"
+#include "carom/solvers/detail/small_solver.hpp"
+#include "carom/solvers/sap_options.hpp"
 
 namespace carom::inline CAROM_ABI {
-
-/// Which law SapSolver solves, how accurately, and by which directions.
-template <RealScalar Scalar>
-struct SapOptions {
-  /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
-  /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
-  /// former alone. Friction cones among the constraints keep the convex law.
-  FrictionLaw law = FrictionLaw::convex;
-  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
-  /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
-  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most Newton iterations, ≥ 0. Piles from a poor guess take some tens.
-  int iteration_limit = 200;
-  /// The line search ends when the slope has fallen to this fraction of its start [-], in (0, 1).
-  /// Each evaluation is O(contacts), far below a factorisation.
-  Scalar line_search_tolerance = Scalar(1e-1);
-  /// Islands whose factorisation would take more multiply-adds per contact than this, ≥ 0, get
-  /// their directions from conjugate gradients instead, with an incomplete factor and memory in
-  /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
-  /// take about as long on piles; harder friction favours the factorisation.
-  double factor_work_limit = 1.5e4;
-  /// Problems of one body with no more contacts than this, ≥ 0, and no constraints are solved under
-  /// the convex law on one dense matrix, unless the limit above is zero: the same to rounding, in
-  /// less time. Beyond the default, 20, it changes nothing; 0 sends all problems the general way.
-  int small_contact_limit = int(detail::small_contact_limit);
-};
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
 ///
@@ -66,12 +40,7 @@ class SapSolver {
   using scalar_type = Scalar;
 
   explicit SapSolver(const SapOptions<Scalar>& options = {}) noexcept : options_(options) {
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
-    CAROM_EXPECTS(options.iteration_limit >= 0);
-    CAROM_EXPECTS(options.line_search_tolerance > Scalar(0) &&
-                  options.line_search_tolerance < Scalar(1));
-    CAROM_EXPECTS(options.factor_work_limit >= 0);
-    CAROM_EXPECTS(options.small_contact_limit >= 0);
+    CAROM_EXPECTS(options.is_valid());
   }
 
   /// Movable, not copyable: results are read from the solver's own memory.
@@ -115,7 +84,8 @@ class SapSolver {
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
     return {row_velocities_.data(), row_velocities_.size()};
   }
-  /// Who touches whom in the last problem seen: its islands, and which of them are factored.
+  /// Who touches whom in the last problem seen: its islands, and which of them are factored. In a
+  /// small problem, the order of its contacts is that of an earlier one with as many.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
  private:
@@ -138,9 +108,6 @@ class SapSolver {
   [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) const noexcept;
   SolveReport<Scalar> solve_small(const ContactProblem<Scalar>& problem,
                                   VectorX<Scalar>& velocity) noexcept;
-  template <int Size>
-  SolveReport<Scalar> solve_small_as(const ContactProblem<Scalar>& problem,
-                                     VectorX<Scalar>& velocity) noexcept;
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
   [[nodiscard]] SolveStatus solve_convex(Index i, State& state, const Scalar& tolerance,
@@ -149,8 +116,6 @@ class SapSolver {
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
-  void finish_report(const Scalar& residual, const Scalar& scale,
-                     SolveReport<Scalar>& report) const noexcept;
   SolveReport<Scalar> refuse_guess() noexcept;
 
   SapOptions<Scalar> options_;
@@ -163,7 +128,8 @@ class SapSolver {
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulses_, row_velocities_;
-  detail::SmallProblem<Scalar> small_;
+  detail::SmallSolver<Scalar> small_;
+  bool small_seen_ = false;  ///< whether the last problem was small
 };
 
 // --- implementation ---
@@ -187,6 +153,7 @@ template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   const int analysed = graph_.analysis_count(), laid_out = graph_.layout_count();
   graph_.analyse(problem, options_.factor_work_limit);
+  small_seen_ = false;
   impulses_.resize(problem.impulse_count());
   row_velocities_.resize(problem.impulse_count());
   direct_.follow(graph_);  // the solver may have been moved
@@ -212,52 +179,17 @@ bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const no
 template <RealScalar Scalar>
 SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>& problem,
                                                    VectorX<Scalar>& velocity) noexcept {
-  // The pattern is the number of contacts: graph() and a solve by the general way rely on it.
-  if (graph_.slot_count() != 1 || graph_.contact_count() != problem.contact_count() ||
-      graph_.forest().size(0) != problem.velocity_count()) {
-    lay_out(problem);
-  }
+  // The pattern, which graph() is to know, is no more than these numbers.
+  if (!small_seen_ || !small_.fits(problem)) lay_out(problem);
+  small_seen_ = true;
   small_.lay_out(problem);
+  impulses_.resize(problem.impulse_count());
+  row_velocities_.resize(problem.impulse_count());
   if (!velocity.allFinite()) return refuse_guess();
-  small_.gather(problem, velocity);
-  return problem.velocity_count() == 6 ? solve_small_as<6>(problem, velocity)
-                                       : solve_small_as<0>(problem, velocity);
-}
-
-template <RealScalar Scalar>
-template <int Size>
-SolveReport<Scalar> SapSolver<Scalar>::solve_small_as(const ContactProblem<Scalar>& problem,
-                                                      VectorX<Scalar>& velocity) noexcept {
-  detail::SmallNewton<Scalar, Size> newton(
-      small_, {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
-  newton.evaluate();
-  SolveReport<Scalar> report;
-  report.residual_target = options_.tolerance;
-  const auto scale = [&] {
-    return momentum_scale(newton.free_squared(), newton.pushed_squared(), newton.gross_squared());
-  };
-  const auto met = [&] {
-    return detail::meets_tolerance(newton.residual(), scale(), options_.tolerance);
-  };
-  report.status = SolveStatus::converged;
-  if (!met()) {
-    report.status = newton.solve(report.iterations);
-    if (newton.residual() <= (std::numeric_limits<Scalar>::max)()) {
-      std::copy_n(small_.vector(detail::SmallProblem<Scalar>::whitened), velocity.size(),
-                  velocity.data());
-      problem.unwhiten(velocity.data());
-    }
-    if (met()) report.status = SolveStatus::converged;
-  }
-  for (Index k = 0; k < small_.count(); ++k) {
-    for (int c = 0; c < 3; ++c) {
-      const Index row = 3 * small_.contact_at(k) + c;
-      impulses_[row] = small_.array(detail::SmallProblem<Scalar>::impulse + c)[k];
-      row_velocities_[row] = small_.array(detail::SmallProblem<Scalar>::velocity + c)[k];
-    }
-  }
-  finish_report(newton.residual(), scale(), report);
-  return report;
+  return small_.solve(
+      problem, velocity,
+      {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
+      impulses_.data(), row_velocities_.data());
 }
 
 /// Whitens guess and free velocity into the packed vectors; measures the bodies left out.
@@ -401,18 +333,6 @@ void SapSolver<Scalar>::write_results(const ContactProblem<Scalar>& problem) noe
   }
 }
 
-/// Writes the residual, and what it proves; neither where numbers left their range.
-template <RealScalar Scalar>
-void SapSolver<Scalar>::finish_report(const Scalar& residual, const Scalar& scale,
-                                      SolveReport<Scalar>& report) const noexcept {
-  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  report.error_bound = options_.law == FrictionLaw::convex ? residual : infinity;
-  report.residual = scale > Scalar(0) ? residual / scale : residual;
-  if (residual < infinity && scale < infinity) return;  // false for NaN
-  report.status = SolveStatus::not_finite;
-  report.residual = report.error_bound = infinity;
-}
-
 template <RealScalar Scalar>
 SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   SolveReport<Scalar> report;
@@ -456,7 +376,10 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);
-  finish_report(totals.residual, totals.scale, report);
+  detail::finish_report(totals.residual, totals.scale, report);
+  if (options_.law == FrictionLaw::coulomb) {
+    report.error_bound = std::numeric_limits<Scalar>::infinity();
+  }
   return report;
 }
 

@@ -36,6 +36,18 @@ template <RealScalar Scalar>
          scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
 }
 
+/// Writes a residual and the error it bounds; infinity, and why, where numbers left their range.
+template <RealScalar Scalar>
+void finish_report(const Scalar& residual, const Scalar& scale,
+                   SolveReport<Scalar>& report) noexcept {
+  constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
+  report.error_bound = residual;
+  report.residual = scale > Scalar(0) ? residual / scale : residual;
+  if (residual <= largest && scale <= largest) return;
+  report.status = SolveStatus::not_finite;
+  report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+}
+
 /// Newton's method with a line search, from the iterate last evaluated to the target.
 /// @param newton  residual() and scale() of the iterate; find_direction(), false when there is
 ///                none; advance(), which goes along the direction, evaluates and returns the step

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "carom/cones/detail/lanes.hpp"
-#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/detail/contact_order.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/linalg/sequence.hpp"
 
 namespace carom::inline CAROM_ABI {
 namespace detail {
