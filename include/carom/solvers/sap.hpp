@@ -84,8 +84,8 @@ class SapSolver {
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
     return {row_velocities_.data(), row_velocities_.size()};
   }
-  /// Who touches whom in the last problem seen: its islands, and which of them are factored. In a
-  /// small problem, the order of its contacts is that of an earlier one with as many.
+  /// Who touches whom in the last problem seen: its islands, and which of them are factored. Of a
+  /// small problem, contact_at() has the order of an earlier one of the same size.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
  private:
@@ -138,7 +138,6 @@ class SapSolver {
 template <RealScalar Scalar>
 void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   lay_out(problem);
-  if (is_small(problem)) small_.lay_out(problem);
 }
 
 template <RealScalar Scalar>
@@ -159,6 +158,7 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   direct_.follow(graph_);  // the solver may have been moved
   coulomb_.follow(graph_);
   if (laid_out == graph_.layout_count()) return;
+  small_.reserve(problem.velocity_count(), problem.contact_count());
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());

@@ -52,18 +52,17 @@ class SmallProblem {
   /// Contacts are padded to whole registers of this many.
   static constexpr Index contact_lanes = (std::max)(row_lanes, Index(lane_count<Scalar>));
 
-  /// Grows memory to a problem's size.
+  /// Room for small problems of no more velocities and contacts.
+  void reserve(Index velocities, Index contacts) {
+    place((std::min)(velocities, small_velocity_limit), (std::min)(contacts, small_contact_limit));
+    numbers_.reserve(end_);
+    place(0, 0);
+  }
+  /// Takes on a problem's size; allocates beyond the largest so far.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) {
-    size_ = problem.velocity_count();
-    lanes_ = lanes_above(size_);
-    count_ = problem.contact_count();
-    padded_ = (count_ + contact_lanes - 1) / contact_lanes * contact_lanes;
-    arrays_at_ = vector_count * lanes_;
-    columns_at_ = arrays_at_ + array_count * padded_;
-    rows_at_ = columns_at_ + 3 * count_ * lanes_;
-    matrix_at_ = rows_at_ + 3 * size_ * padded_;
-    numbers_.resize(matrix_at_ + size_ * lanes_);
+    place(problem.velocity_count(), problem.contact_count());
+    numbers_.resize(end_);
   }
   /// Copies the numbers of the problem laid out, and whitens the guess.
   void gather(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) noexcept;
@@ -85,13 +84,24 @@ class SmallProblem {
   [[nodiscard]] Index contact_at(Index place) const noexcept { return order_[place]; }
 
  private:
+  void place(Index velocities, Index contacts) noexcept {
+    size_ = velocities;
+    lanes_ = lanes_above(size_);
+    count_ = contacts;
+    padded_ = (count_ + contact_lanes - 1) / contact_lanes * contact_lanes;
+    arrays_at_ = vector_count * lanes_;
+    columns_at_ = arrays_at_ + array_count * padded_;
+    rows_at_ = columns_at_ + 3 * count_ * lanes_;
+    matrix_at_ = rows_at_ + 3 * size_ * padded_;
+    end_ = matrix_at_ + size_ * lanes_;
+  }
   void order_contacts(const ContactProblem<Scalar>& problem) noexcept;
   void gather_contact(const ContactProblem<Scalar>& problem, Index place) noexcept;
 
   Sequence<Scalar> numbers_;
   Index order_[small_contact_limit] = {};
   Index size_ = 0, lanes_ = 0, count_ = 0, padded_ = 0;
-  Index arrays_at_ = 0, columns_at_ = 0, rows_at_ = 0, matrix_at_ = 0;
+  Index arrays_at_ = 0, columns_at_ = 0, rows_at_ = 0, matrix_at_ = 0, end_ = 0;
 };
 
 // --- implementation ---

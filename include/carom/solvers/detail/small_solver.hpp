@@ -12,7 +12,9 @@ namespace detail {
 template <RealScalar Scalar>
 class SmallSolver {
  public:
-  /// Grows memory to a problem's size.
+  /// Room for small problems of no more velocities and contacts.
+  void reserve(Index velocities, Index contacts) { problem_.reserve(velocities, contacts); }
+  /// Takes on a problem's size.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) { problem_.lay_out(problem); }
   /// Whether the problem last laid out had as many velocities and contacts.
