@@ -2,6 +2,19 @@
 # The inventory of public headers, sorted. tests/structure/check_structure.py compares it with the
 # files on disk; `tests/structure/check_structure.py --write-header-list` brings it up to date.
 set(CAROM_HEADERS
+  include/carom/adapters/bullet.hpp
+  include/carom/adapters/dart.hpp
+  include/carom/adapters/detail/bullet_bodies.hpp
+  include/carom/adapters/detail/bullet_contacts.hpp
+  include/carom/adapters/detail/bullet_impacts.hpp
+  include/carom/adapters/detail/bullet_joints.hpp
+  include/carom/adapters/detail/bullet_memory.hpp
+  include/carom/adapters/detail/bullet_options.hpp
+  include/carom/adapters/detail/mujoco_blocks.hpp
+  include/carom/adapters/detail/mujoco_laws.hpp
+  include/carom/adapters/detail/mujoco_memory.hpp
+  include/carom/adapters/detail/mujoco_problem.hpp
+  include/carom/adapters/mujoco.hpp
   include/carom/carom.hpp
   include/carom/compiled.hpp
   include/carom/cones/box.hpp
@@ -38,6 +51,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/contact_laws.hpp
+  include/carom/contact/detail/contact_order.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
@@ -140,11 +154,16 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
+  include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_search.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
+  include/carom/solvers/detail/small_newton.hpp
+  include/carom/solvers/detail/small_problem.hpp
+  include/carom/solvers/detail/small_solver.hpp
+  include/carom/solvers/detail/small_state.hpp
   include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/infeasibility.hpp
@@ -154,6 +173,7 @@ set(CAROM_HEADERS
   include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
+  include/carom/solvers/sap_options.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp
@@ -196,20 +216,4 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/oscillator_functions.hpp
   include/carom/viscoelastic/slip_error.hpp
   include/carom/viscoelastic/stepper.hpp
-)
-# One header per foreign library, for those who have it; carom.hpp leaves them out.
-set(CAROM_ADAPTER_HEADERS
-  include/carom/adapters/bullet.hpp
-  include/carom/adapters/dart.hpp
-  include/carom/adapters/detail/bullet_bodies.hpp
-  include/carom/adapters/detail/bullet_contacts.hpp
-  include/carom/adapters/detail/bullet_impacts.hpp
-  include/carom/adapters/detail/bullet_joints.hpp
-  include/carom/adapters/detail/bullet_memory.hpp
-  include/carom/adapters/detail/bullet_options.hpp
-  include/carom/adapters/detail/mujoco_blocks.hpp
-  include/carom/adapters/detail/mujoco_laws.hpp
-  include/carom/adapters/detail/mujoco_memory.hpp
-  include/carom/adapters/detail/mujoco_problem.hpp
-  include/carom/adapters/mujoco.hpp
 )

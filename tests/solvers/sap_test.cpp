@@ -571,7 +571,9 @@ TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
   const Solved together = solve(all, guess);
   Index start = 0;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    const Solved alone = solve(problems[p], guesses[p]);
+    // A body alone would take a way of its own.
+    const Solved alone =
+        solve(problems[p], guesses[p], {.tolerance = 1e-12, .small_contact_limit = 0});
     const Index size = guesses[p].size();
     same.see_holds(alone.velocity == together.velocity.segment(start, size), double(p));
     start += size;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "carom/contact/contact_problem.hpp"
+#include "carom/contact/detail/contact_order.hpp"
 #include "carom/linalg/front_forest.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -326,30 +327,7 @@ inline void ContactGraph::place_contacts() {
 /// Contacts of the same pair by their numbers: those that compare equal are interchangeable.
 template <RealScalar Scalar>
 void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
-  const auto precedes = [&](int a, int b) {
-    const Vector3<Scalar> bias_a = problem.bias_velocity(a), bias_b = problem.bias_velocity(b);
-    const auto [tangent_a, normal_a] = problem.regularization(a);
-    const auto [tangent_b, normal_b] = problem.regularization(b);
-    const Scalar laws_a[] = {bias_a.z(), normal_a,   tangent_a,
-                             bias_a.x(), bias_a.y(), problem.cone(a).friction};
-    const Scalar laws_b[] = {bias_b.z(), normal_b,   tangent_b,
-                             bias_b.x(), bias_b.y(), problem.cone(b).friction};
-    for (int k = 0; k < 6; ++k) {
-      if (laws_a[k] != laws_b[k]) return laws_a[k] < laws_b[k];
-    }
-    const auto low_side = [&](int contact) {
-      return problem.side_count(contact) == 2 &&
-             problem.side_body(contact, 1) < problem.side_body(contact, 0);
-    };
-    for (int side = 0; side < problem.side_count(a); ++side) {
-      const auto first = problem.jacobian(a, low_side(a) ? 1 - side : side);
-      const auto second = problem.jacobian(b, low_side(b) ? 1 - side : side);
-      const Scalar* const end = first.data() + first.size();
-      const auto [at_a, at_b] = std::mismatch(first.data(), end, second.data());
-      if (at_a != end) return *at_a < *at_b;
-    }
-    return false;
-  };
+  const auto precedes = [&](int a, int b) { return detail::contact_precedes(problem, a, b); };
   const Index contacts = problem.contact_count();
   const auto part_precedes = [&](int a, int b) {
     const ConstraintList<Scalar>& list = problem.constraints();

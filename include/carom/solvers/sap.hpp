@@ -7,37 +7,16 @@
 
 #include <Eigen/Core>
 
-#include "carom/contact/concepts.hpp"
 #include "carom/contact/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/cholesky.hpp"
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
+#include "carom/solvers/detail/small_solver.hpp"
+#include "carom/solvers/sap_options.hpp"
 
 namespace carom::inline CAROM_ABI {
-
-/// Which law SapSolver solves, how accurately, and by which directions.
-template <RealScalar Scalar>
-struct SapOptions {
-  /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
-  /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
-  /// former alone. Friction cones among the constraints keep the convex law.
-  FrictionLaw law = FrictionLaw::convex;
-  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
-  /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
-  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most Newton iterations, ≥ 0. Piles from a poor guess take some tens.
-  int iteration_limit = 200;
-  /// The line search ends when the slope has fallen to this fraction of its start [-], in (0, 1).
-  /// Each evaluation is O(contacts), far below a factorisation.
-  Scalar line_search_tolerance = Scalar(1e-1);
-  /// Islands whose factorisation would take more multiply-adds per contact than this, ≥ 0, get
-  /// their directions from conjugate gradients instead, with an incomplete factor and memory in
-  /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
-  /// take about as long on piles; harder friction favours the factorisation.
-  double factor_work_limit = 1.5e4;
-};
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
 ///
@@ -61,11 +40,7 @@ class SapSolver {
   using scalar_type = Scalar;
 
   explicit SapSolver(const SapOptions<Scalar>& options = {}) noexcept : options_(options) {
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
-    CAROM_EXPECTS(options.iteration_limit >= 0);
-    CAROM_EXPECTS(options.line_search_tolerance > Scalar(0) &&
-                  options.line_search_tolerance < Scalar(1));
-    CAROM_EXPECTS(options.factor_work_limit >= 0);
+    CAROM_EXPECTS(options.is_valid());
   }
 
   /// Movable, not copyable: results are read from the solver's own memory.
@@ -112,7 +87,8 @@ class SapSolver {
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
     return {row_velocities_.data(), row_velocities_.size()};
   }
-  /// Who touches whom in the last problem seen: its islands, and which of them are factored.
+  /// Who touches whom in the last problem seen: its islands, and which of them are factored. Of a
+  /// small problem, contact_at() has the order of an earlier one of the same size.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
  private:
@@ -132,6 +108,9 @@ class SapSolver {
   };
 
   void lay_out(const ContactProblem<Scalar>& problem);
+  [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) const noexcept;
+  SolveReport<Scalar> solve_small(const ContactProblem<Scalar>& problem,
+                                  VectorX<Scalar>& velocity) noexcept;
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
   [[nodiscard]] SolveStatus solve_convex(Index i, State& state, const Scalar& tolerance,
@@ -157,6 +136,8 @@ class SapSolver {
   Sequence<Outcome> outcomes_;
   Scalar idle_squared_ = 0, idle_free_squared_ = 0;  ///< of bodies without contact
   Sequence<Scalar> impulses_, row_velocities_;
+  detail::SmallSolver<Scalar> small_;
+  bool small_seen_ = false;  ///< whether the last problem was small
 };
 
 // --- implementation ---
@@ -179,11 +160,13 @@ template <RealScalar Scalar>
 void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   const int analysed = graph_.analysis_count(), laid_out = graph_.layout_count();
   graph_.analyse(problem, options_.factor_work_limit);
+  small_seen_ = false;
   impulses_.resize(problem.impulse_count());
   row_velocities_.resize(problem.impulse_count());
   direct_.follow(graph_);  // the solver may have been moved
   coulomb_.follow(graph_);
   if (laid_out == graph_.layout_count()) return;
+  small_.reserve(problem.velocity_count(), problem.contact_count());
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());
@@ -193,6 +176,28 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   direct_.lay_out(graph_, packed_);
   if (options_.law == FrictionLaw::coulomb) coulomb_.lay_out(graph_, packed_);
   iterative_.lay_out(packed_);
+}
+
+template <RealScalar Scalar>
+bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const noexcept {
+  return options_.law == FrictionLaw::convex && options_.factor_work_limit > 0 &&
+         problem.contact_count() <= options_.small_contact_limit && detail::is_small(problem);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>& problem,
+                                                   VectorX<Scalar>& velocity) noexcept {
+  // The pattern, which graph() is to know, is no more than these numbers.
+  if (!small_seen_ || !small_.fits(problem)) lay_out(problem);
+  small_seen_ = true;
+  small_.lay_out(problem);
+  impulses_.resize(problem.impulse_count());
+  row_velocities_.resize(problem.impulse_count());
+  if (!velocity.allFinite()) return refuse_guess();
+  return small_.solve(
+      problem, velocity,
+      {options_.tolerance, iteration_limit(), options_.line_search_tolerance, limits_},
+      impulses_.data(), row_velocities_.data());
 }
 
 /// Whitens guess and free velocity into the packed vectors; measures the bodies left out.
@@ -353,6 +358,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
                                              VectorX<Scalar>& velocity,
                                              Executor&& executor) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  if (is_small(problem)) return solve_small(problem, velocity);
   lay_out(problem);
   if (!velocity.allFinite()) return refuse_guess();
   packed_.pack(problem, graph_);
@@ -363,12 +369,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
-  const auto in_range = [&] {
-    return totals.residual <= (std::numeric_limits<Scalar>::max)() &&
-           totals.scale <= (std::numeric_limits<Scalar>::max)();
-  };
   const auto met = [&] {
-    return in_range() && totals.residual <= options_.tolerance * totals.scale;
+    return detail::meets_tolerance(totals.residual, totals.scale, options_.tolerance);
   };
   report.status = SolveStatus::converged;
   if (!met()) {
@@ -382,13 +384,9 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);
-  report.error_bound = options_.law == FrictionLaw::convex
-                           ? totals.residual
-                           : std::numeric_limits<Scalar>::infinity();
-  report.residual = totals.scale > Scalar(0) ? totals.residual / totals.scale : totals.residual;
-  if (!in_range()) {
-    report.status = SolveStatus::not_finite;
-    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  detail::finish_report(totals.residual, totals.scale, report);
+  if (options_.law == FrictionLaw::coulomb) {
+    report.error_bound = std::numeric_limits<Scalar>::infinity();
   }
   return report;
 }

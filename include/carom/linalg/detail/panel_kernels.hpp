@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <Eigen/Core>
 
@@ -100,21 +101,60 @@ void subtract_product(const Columns<Scalar>& c, const Columns<const Scalar>& a, 
   if (row < end) subtract_product_rows<Width, 1, Fresh>(c, a, b, depth, row);
 }
 
+/// Calls visit(k) for k from First to Last − 1, each a constant, until one returns false. Compilers
+/// leave triangles of loops as they are; this way a small block stays in registers.
+template <int First, int Last, typename Visit>
+constexpr bool visit_constants(const Visit& visit) noexcept {
+  return [&]<int... K>(std::integer_sequence<int, K...>) {
+    return (visit(std::integral_constant<int, First + K>{}) && ...);
+  }
+  (std::make_integer_sequence<int, (Last > First ? Last - First : 0)>{});
+}
+
 /// Cholesky of a Width × Width block in place, lower triangle; the diagonal is left inverted.
 template <int Width, typename Scalar>
 [[nodiscard]] bool factor_corner(
     Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
-  using std::sqrt;
-  for (int c = 0; c < Width; ++c) {
+  return visit_constants<0, Width>([&](auto c) {
+    using std::sqrt;
     if (!(corner[c][c] > Scalar(0))) return false;
     const Scalar inverse = Scalar(1) / sqrt(corner[c][c]);
     corner[c][c] = inverse;
-    for (int r = c + 1; r < Width; ++r) corner[c][r] *= inverse;
-    for (int n = c + 1; n < Width; ++n) {
-      for (int r = n; r < Width; ++r) corner[n][r] -= corner[c][n] * corner[c][r];
-    }
-  }
-  return true;
+    visit_constants<c + 1, Width>([&](auto r) {
+      corner[c][r] *= inverse;
+      return true;
+    });
+    return visit_constants<c + 1, Width>([&](auto n) {
+      return visit_constants<n, Width>([&](auto r) {
+        corner[n][r] -= corner[c][n] * corner[c][r];
+        return true;
+      });
+    });
+  });
+}
+
+/// x ← (L Lᵀ)⁻¹ x with what factor_corner() leaves.
+template <int Width, typename Scalar>
+void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)],
+                  Scalar* x) noexcept {
+  Scalar y[std::size_t(Width)];
+  std::copy_n(x, Width, y);
+  visit_constants<0, Width>([&](auto c) {
+    y[c] *= corner[c][c];
+    return visit_constants<c + 1, Width>([&](auto r) {
+      y[r] -= corner[c][r] * y[c];
+      return true;
+    });
+  });
+  visit_constants<1, Width + 1>([&](auto after) {
+    constexpr int c = Width - after;
+    y[c] *= corner[c][c];
+    return visit_constants<0, c>([&](auto r) {
+      y[r] -= corner[r][c] * y[c];
+      return true;
+    });
+  });
+  std::copy_n(y, Width, x);
 }
 
 /// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/core/solve_limits.hpp"
-#include "carom/core/solve_report.hpp"
 #include "carom/linalg/block_cholesky.hpp"
 #include "carom/linalg/increasing_root.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
+#include "carom/solvers/detail/newton_walk.hpp"
 
 namespace carom::inline CAROM_ABI {
 namespace detail {
-
-/// How far and how long to iterate.
-template <RealScalar Scalar>
-struct NewtonLimits {
-  Scalar tolerance;
-  int iteration_limit;
-  Scalar line_search_tolerance;
-  SolveLimits caller = {};  ///< of which the deadline is kept here
-};
 
 /// Newton's method on one island: a linear solver gives the directions.
 template <RealScalar Scalar>
@@ -31,20 +21,13 @@ class IslandNewton {
   IslandNewton(State& state, Memory& memory, const NewtonLimits<Scalar>& limits) noexcept
       : state_(state), memory_(memory), limits_(limits) {}
 
-  /// What the residual is compared with. Islands that meet it together meet
-  /// momentum_scale() of the whole: the mean of two squares is no more than their maximum, and sums
-  /// up over the islands.
+  /// What the residual is compared with.
   [[nodiscard]] Scalar scale() const noexcept {
-    using std::sqrt;
-    return sqrt((state_.free_squared + state_.pushed_squared) / 2 +
-                std::numeric_limits<Scalar>::epsilon() * state_.gross_squared);
+    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
   }
   [[nodiscard]] const NewtonLimits<Scalar>& limits() const noexcept { return limits_; }
-  [[nodiscard]] bool meets_target() const noexcept {  // infinity meets none
-    const Scalar compared = scale();
-    return state_.residual <= (std::numeric_limits<Scalar>::max)() &&
-           compared <= (std::numeric_limits<Scalar>::max)() &&
-           state_.residual <= limits_.tolerance * compared;
+  [[nodiscard]] bool meets_target() const noexcept {
+    return meets_tolerance(state_.residual, scale(), limits_.tolerance);
   }
 
   /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
@@ -229,45 +212,31 @@ template <RealScalar Scalar>
 template <typename FindDirection>
 SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
                                           FindDirection&& find_direction) noexcept {
-  auto whitened = state_.vector(Memory::whitened), best = state_.vector(Memory::best);
-  Scalar best_residual = state_.residual;
-  best = whitened;
-  const auto give_best = [&](SolveStatus status) {
-    whitened = best;
-    state_.evaluate();
-    return status;
+  struct Steps {
+    IslandNewton& newton;
+    FindDirection& find;
+
+    [[nodiscard]] Scalar residual() const noexcept { return newton.state_.residual; }
+    [[nodiscard]] Scalar scale() const noexcept { return newton.scale(); }
+    [[nodiscard]] bool find_direction() noexcept { return find(newton); }
+    [[nodiscard]] Scalar advance() noexcept {
+      newton.write_steps();
+      const Scalar step = newton.find_step();
+      newton.step_directions();
+      newton.state_.vector(Memory::whitened) += step * newton.state_.vector(Memory::direction);
+      newton.state_.evaluate();
+      return step;
+    }
+    void keep_iterate() noexcept {
+      newton.state_.vector(Memory::best) = newton.state_.vector(Memory::whitened);
+    }
+    void return_to_kept() noexcept {
+      newton.state_.vector(Memory::whitened) = newton.state_.vector(Memory::best);
+      newton.state_.evaluate();
+    }
   };
   start_directions();
-  int stalls = 0;
-  while (iterations < limits_.iteration_limit) {
-    if (limits_.caller.is_over()) return give_best(SolveStatus::deadline);
-    if (!find_direction(*this)) return give_best(SolveStatus::not_finite);
-    write_steps();
-    const Scalar step = find_step();
-    step_directions();
-    whitened += step * state_.vector(Memory::direction);
-    ++iterations;
-    state_.evaluate();
-    if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) {
-      return give_best(SolveStatus::not_finite);
-    }
-    // Steps that do not shrink a small residual have met the round-off floor. Near it the line
-    // search sees noise, and any length counts as full; far above, full steps may also be on a
-    // detour, for the residual of a damped iterate need not fall.
-    const bool near_floor =
-        state_.residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale();
-    const bool full = near_floor || (step > Scalar(0.5) && step < Scalar(2));
-    stalls = full && state_.residual > best_residual / 2 && state_.residual < Scalar(1e-3) * scale()
-                 ? stalls + 1
-                 : 0;
-    if (state_.residual < best_residual) {
-      best_residual = state_.residual;
-      best = whitened;
-    }
-    if (meets_target()) return SolveStatus::converged;
-    if (stalls >= (near_floor ? 3 : 12)) return give_best(SolveStatus::no_progress);
-  }
-  return give_best(SolveStatus::iteration_limit);
+  return walk_to_target(Steps{*this, find_direction}, limits_, iterations);
 }
 
 }  // namespace detail

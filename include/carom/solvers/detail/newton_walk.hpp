@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "carom/core/scalar.hpp"
+#include "carom/core/solve_limits.hpp"
+#include "carom/core/solve_report.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// How far and how long to iterate.
+template <RealScalar Scalar>
+struct NewtonLimits {
+  Scalar tolerance;
+  int iteration_limit;
+  Scalar line_search_tolerance;
+  SolveLimits caller = {};  ///< of which the deadline is kept here
+};
+
+/// What a residual is compared with. Islands that meet it together meet momentum_scale() of the
+/// whole: the mean of two squares is no more than their maximum, and sums up over the islands.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar island_scale(const Scalar& free_squared, const Scalar& pushed_squared,
+                                  const Scalar& gross_squared) noexcept {
+  using std::sqrt;
+  return sqrt((free_squared + pushed_squared) / 2 +
+              std::numeric_limits<Scalar>::epsilon() * gross_squared);
+}
+
+/// Whether a residual is small enough beside its scale; infinity never is.
+template <RealScalar Scalar>
+[[nodiscard]] bool meets_tolerance(const Scalar& residual, const Scalar& scale,
+                                   const Scalar& tolerance) noexcept {
+  return residual <= (std::numeric_limits<Scalar>::max)() &&
+         scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
+}
+
+/// Writes a residual and the error it bounds; infinity, and why, where numbers left their range.
+template <RealScalar Scalar>
+void finish_report(const Scalar& residual, const Scalar& scale,
+                   SolveReport<Scalar>& report) noexcept {
+  constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
+  report.error_bound = residual;
+  report.residual = scale > Scalar(0) ? residual / scale : residual;
+  if (residual <= largest && scale <= largest) return;
+  report.status = SolveStatus::not_finite;
+  report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+}
+
+/// Newton's method with a line search, from the iterate last evaluated to the target.
+/// @param newton  residual() and scale() of the iterate; find_direction(), false when there is
+///                none; advance(), which goes along the direction, evaluates and returns the step
+///                length; keep_iterate() and return_to_kept(), which evaluates.
+/// @param iterations  counted up.
+template <RealScalar Scalar, typename Newton>
+[[nodiscard]] SolveStatus walk_to_target(Newton&& newton, const NewtonLimits<Scalar>& limits,
+                                         int& iterations) noexcept {
+  Scalar best_residual = newton.residual();
+  newton.keep_iterate();
+  const auto give_best = [&](SolveStatus status) {
+    newton.return_to_kept();
+    return status;
+  };
+  int stalls = 0;
+  while (iterations < limits.iteration_limit) {
+    if (limits.caller.is_over()) return give_best(SolveStatus::deadline);
+    if (!newton.find_direction()) return give_best(SolveStatus::not_finite);
+    const Scalar step = newton.advance();
+    ++iterations;
+    const Scalar residual = newton.residual(), scale = newton.scale();
+    if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
+      return give_best(SolveStatus::not_finite);
+    }
+    // Steps that do not shrink a small residual have met the round-off floor. Near it the line
+    // search sees noise, and any length counts as full; far above, full steps may also be on a
+    // detour, for the residual of a damped iterate need not fall.
+    const bool near_floor = residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale;
+    const bool full = near_floor || (step > Scalar(0.5) && step < Scalar(2));
+    stalls =
+        full && residual > best_residual / 2 && residual < Scalar(1e-3) * scale ? stalls + 1 : 0;
+    if (residual < best_residual) {
+      best_residual = residual;
+      newton.keep_iterate();
+    }
+    if (meets_tolerance(residual, scale, limits.tolerance)) return SolveStatus::converged;
+    if (stalls >= (near_floor ? 3 : 12)) return give_best(SolveStatus::no_progress);
+  }
+  return give_best(SolveStatus::iteration_limit);
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/cones/friction_cone.hpp"
+#include "carom/linalg/increasing_root.hpp"
+#include "carom/solvers/detail/dual_curvature.hpp"
+#include "carom/solvers/detail/small_state.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Newton's method on a small problem: what IslandNewton and DirectDirections do on an island.
+/// @tparam Size  velocities; 0 for any number.
+template <RealScalar Scalar, int Size>
+class SmallNewton {
+ public:
+  using State = SmallState<Scalar, Size>;
+  using Problem = SmallProblem<Scalar>;
+
+  SmallNewton(State& state, const NewtonLimits<Scalar>& limits) noexcept
+      : state_(state), problem_(state.problem()), limits_(limits) {}
+
+  /// Solves from the iterate last evaluated.
+  [[nodiscard]] SolveStatus solve(int& iterations) noexcept;
+
+  // What walk_to_target() asks for.
+  [[nodiscard]] Scalar residual() const noexcept { return state_.residual; }
+  [[nodiscard]] Scalar scale() const noexcept {
+    return island_scale(state_.free_squared, state_.pushed_squared, state_.gross_squared);
+  }
+  [[nodiscard]] bool find_direction() noexcept;
+  [[nodiscard]] Scalar advance() noexcept;
+  void keep_iterate() noexcept { state_.copy(Problem::whitened, Problem::best); }
+  void return_to_kept() noexcept {
+    state_.copy(Problem::best, Problem::whitened);
+    state_.evaluate();
+  }
+
+ private:
+  using Lane = RowLanes<Scalar>;
+  /// Where the first step leads nowhere, it has taken the wrong contacts for open. As many sweeps
+  /// find the right ones in less time than one step: of a brick that slides, 9 steps become 4.
+  static constexpr Index sweep_count = 3;
+
+  [[nodiscard]] bool meets_target() const noexcept {
+    return meets_tolerance(residual(), scale(), limits_.tolerance);
+  }
+  void start_from_best() noexcept;
+  [[nodiscard]] ContactNumbers<Scalar> numbers(Index k) const noexcept {
+    const auto at = [&](int name) { return problem_.array(name)[k]; };
+    return {at(Problem::friction), at(Problem::tangent),   at(Problem::normal),
+            at(Problem::trial),    at(Problem::trial + 1), at(Problem::trial + 2)};
+  }
+  [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
+    return {problem_.array(Problem::dual)[k], problem_.array(Problem::dual + 1)[k]};
+  }
+  /// Sets the directions of friction: find(rows, contact).
+  template <typename Find>
+  void write_directions(const Find& find) noexcept;
+  /// H + raise I; the largest entry on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
+  [[nodiscard]] Scalar fill(const Scalar& raise) noexcept;
+  /// x ← H⁻¹ x of what was filled; false, x as it was, when a pivot is not positive.
+  [[nodiscard]] bool solve_matrix(Scalar* x) noexcept;
+  void sweep() noexcept;
+  void write_steps() noexcept;
+  [[nodiscard]] Scalar find_step() noexcept;
+
+  State& state_;
+  Problem& problem_;
+  NewtonLimits<Scalar> limits_;
+  bool sweeps_ = Size > 0;  ///< whether the next step may be followed by sweeps
+};
+
+// --- implementation ---
+
+/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+template <RealScalar Scalar, int Size>
+void SmallNewton<Scalar, Size>::start_from_best() noexcept {
+  const Scalar here = state_.cost();
+  Lane velocity[3] = {Lane::Zero(), Lane::Zero(), Lane::Zero()};
+  state_.for_each_block([&](Index k) { state_.write_trial(velocity, Problem::trial_ahead, k); });
+  const Scalar at_rest = state_.cost_ahead(state_.free_squared);
+  state_.for_each_block([&](Index k) {
+    state_.multiply(Problem::free, k, velocity);
+    state_.write_trial(velocity, Problem::trial_ahead, k);
+  });
+  const Scalar when_free = state_.cost_ahead(Scalar(0));
+  if (when_free < here && when_free < at_rest) {
+    state_.copy(Problem::free, Problem::whitened);
+  } else if (at_rest < here) {
+    state_.for_each_lane([&](Index i) { state_.in_vector(Problem::whitened, i).setZero(); });
+  } else {
+    return;
+  }
+  state_.evaluate();
+}
+
+template <RealScalar Scalar, int Size>
+template <typename Find>
+void SmallNewton<Scalar, Size>::write_directions(const Find& find) noexcept {
+  const auto at = [&](int name, Index k) -> Scalar& { return problem_.array(name)[k]; };
+  for (Index k = 0; k < problem_.count(); ++k) {
+    const FrictionRows<Scalar> of_contact{{at(Problem::trial, k), at(Problem::trial + 1, k)},
+                                          at(Problem::friction, k) * at(Problem::impulse + 2, k)};
+    const Tangent2<Scalar> direction = find(of_contact, k);
+    at(Problem::dual, k) = direction.x;
+    at(Problem::dual + 1, k) = direction.y;
+  }
+}
+
+template <RealScalar Scalar, int Size>
+Scalar SmallNewton<Scalar, Size>::fill(const Scalar& raise) noexcept {
+  const Columns<Scalar> matrix = problem_.matrix();
+  Lane sum[Size > 0 ? Size : 1];
+  for (Lane& column : sum) column.setZero();
+  if (Size == 0) std::fill_n(matrix.data, state_.size() * state_.lanes(), Scalar(0));
+  for (Index k = 0; k < problem_.count(); ++k) {
+    Symmetric3<Scalar> g;
+    const ContactNumbers<Scalar> here = numbers(k);
+    if (!write_dual_curvature(place_trial(here).region, here, dual(k), g)) continue;
+    const Scalar* const block = problem_.columns() + 3 * k * state_.lanes();
+    if constexpr (Size > 0) {
+      const CurvedRows<Scalar> curved(block, row_lanes, g);
+      for (int c = 0; c < Size; ++c) sum[c] += curved.times(block + c, row_lanes);
+    } else {
+      add_curvature_block(matrix, block, int(state_.lanes()), block, int(state_.size()), g);
+    }
+  }
+  if constexpr (Size > 0) {
+    for (int c = 0; c < Size; ++c) lanes_at(matrix.data + c * row_lanes) = sum[c];
+  }
+  Scalar largest = 1;
+  for (Index c = 0; c < state_.size(); ++c) {
+    Scalar& entry = matrix.data[c * (state_.lanes() + 1)];
+    if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
+    entry += 1 + raise;
+  }
+  return largest;
+}
+
+template <RealScalar Scalar, int Size>
+bool SmallNewton<Scalar, Size>::solve_matrix(Scalar* x) noexcept {
+  const Columns<Scalar> matrix = problem_.matrix();
+  if constexpr (Size > 0) {
+    Scalar corner[std::size_t(Size)][std::size_t(Size)];
+    for (int c = 0; c < Size; ++c) {
+      for (int r = c; r < Size; ++r) corner[c][r] = matrix.data[c * row_lanes + r];
+    }
+    if (!factor_corner<Size>(corner)) return false;
+    solve_corner<Size>(corner, x);
+    return true;
+  }
+  if (!factor_leading_columns<Scalar>(matrix, state_.size(), state_.size())) return false;
+  const Columns<const Scalar> lower{matrix.data, matrix.stride};
+  solve_leading_columns(lower, state_.size(), state_.size(), x);
+  solve_leading_columns_transposed(lower, state_.size(), state_.size(), x);
+  return true;
+}
+
+/// d = −H⁻¹∇ℓ; false when it cannot be had. Should round-off leave H indefinite, its diagonal is
+/// raised: the direction descends for every positive definite matrix.
+template <RealScalar Scalar, int Size>
+bool SmallNewton<Scalar, Size>::find_direction() noexcept {
+  Scalar* const direction = problem_.vector(Problem::direction);
+  state_.for_each_lane(
+      [&](Index i) { lanes_at(direction + i) = -state_.in_vector(Problem::gradient, i); });
+  bool solved = false;
+  Scalar raise = 0;
+  for (int attempt = 0; attempt < 4 && !solved; ++attempt) {
+    const Scalar largest = fill(raise);
+    if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
+    solved = solve_matrix(direction);
+    raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+  }
+  if (!solved) return false;
+  Scalar total = 0;
+  state_.for_each_lane([&](Index i) { total += lanes_at(direction + i).abs().sum(); });
+  return total <= (std::numeric_limits<Scalar>::max)();
+}
+
+/// What the direction does to contact velocities and trial impulses.
+template <RealScalar Scalar, int Size>
+void SmallNewton<Scalar, Size>::write_steps() noexcept {
+  state_.for_each_block([&](Index k) {
+    Lane velocity[3];
+    state_.multiply(Problem::direction, k, velocity);
+    for (int c = 0; c < 3; ++c) {
+      const int inverse = c < 2 ? Problem::inverse_tangent : Problem::inverse_normal;
+      state_.in_array(Problem::velocity_step + c, k) = velocity[c];
+      state_.in_array(Problem::trial_step + c, k) = -velocity[c] * state_.in_array(inverse, k);
+    }
+  });
+}
+
+/// Step length α where the slope along the direction vanishes.
+template <RealScalar Scalar, int Size>
+Scalar SmallNewton<Scalar, Size>::find_step() noexcept {
+  const Scalar slope_at_zero = state_.dot(Problem::gradient, Problem::direction);
+  if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
+  const Scalar momentum_slope = state_.dot_change(Problem::direction);
+  const Scalar momentum_curvature = state_.dot(Problem::direction, Problem::direction);
+  const auto slope = [&](const Scalar& step) {
+    state_.for_each_block([&](Index k) {
+      for (int c = 0; c < 3; ++c) {
+        state_.in_array(Problem::trial_ahead + c, k) =
+            state_.in_array(Problem::trial + c, k) +
+            step * state_.in_array(Problem::trial_step + c, k);
+      }
+    });
+    if (!state_.project_trials(Problem::trial_ahead, Problem::impulse_ahead)) {
+      return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
+    }
+    Lane work = Lane::Zero();
+    state_.for_each_block([&](Index k) {
+      for (int c = 0; c < 3; ++c) {
+        work += state_.in_array(Problem::impulse_ahead + c, k) *
+                state_.in_array(Problem::velocity_step + c, k);
+      }
+    });
+    return momentum_slope + step * momentum_curvature - work.sum();
+  };
+  return find_increasing_root<Scalar>(
+             slope, slope_at_zero,
+             {.tolerance = -limits_.line_search_tolerance * slope_at_zero, .evaluation_limit = 120})
+      .argument;
+}
+
+/// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
+/// lower there. Each contact in turn takes the impulses that are best while W is no more than a
+/// multiple of the identity for it.
+template <RealScalar Scalar, int Size>
+void SmallNewton<Scalar, Size>::sweep() noexcept {
+  static_assert(Size <= row_lanes);
+  const Scalar here = state_.cost();
+  state_.copy(Problem::whitened, Problem::direction);
+  Lane whitened = state_.in_vector(Problem::free, 0) + state_.in_vector(Problem::momentum, 0);
+  const Index stride = problem_.padded(), count = problem_.count();
+  for (Index pass = 0; pass < sweep_count * count; ++pass) {
+    const Index k = pass % count;
+    const auto at = [&](int name) { return problem_.array(name)[k]; };
+    const Scalar* const block = problem_.columns() + 3 * k * row_lanes;
+    const Lane columns[3] = {lanes_at(block), lanes_at(block + row_lanes),
+                             lanes_at(block + 2 * row_lanes)};
+    Scalar* const impulse = problem_.array(Problem::impulse) + k;
+    const Scalar own =
+        (std::max)({at(Problem::rows), at(Problem::rows + 1), at(Problem::rows + 2)});
+    const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
+    Vector3<Scalar> trial;
+    for (int c = 0; c < 3; ++c) {
+      trial(c) =
+          (at(Problem::bias + c) - (columns[c] * whitened).sum() + own * impulse[c * stride]) /
+          (c < 2 ? weights.tangent : weights.normal);
+    }
+    if (!(trial.cwiseAbs().sum() <= (std::numeric_limits<Scalar>::max)())) break;
+    const Vector3<Scalar> next =
+        project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
+    for (int c = 0; c < 3; ++c) {
+      whitened += (next(c) - impulse[c * stride]) * columns[c];
+      impulse[c * stride] = next(c);
+    }
+  }
+  state_.in_vector(Problem::whitened, 0) = whitened;
+  state_.evaluate();
+  if (state_.cost() < here) {
+    write_directions(
+        [](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
+    return;
+  }
+  state_.copy(Problem::direction, Problem::whitened);
+  state_.evaluate();
+}
+
+template <RealScalar Scalar, int Size>
+Scalar SmallNewton<Scalar, Size>::advance() noexcept {
+  write_steps();
+  const Scalar step = find_step();
+  write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
+    const Scalar* const change = problem_.array(Problem::trial_step);
+    return predict_direction(rows, dual(k), {change[k], change[problem_.padded() + k]});
+  });
+  state_.for_each_lane([&](Index i) {
+    state_.in_vector(Problem::whitened, i) += step * state_.in_vector(Problem::direction, i);
+  });
+  state_.evaluate();
+  if constexpr (Size > 0) {
+    const bool finite = residual() <= (std::numeric_limits<Scalar>::max)();
+    if (sweeps_ && finite && residual() > scale() / 2) sweep();
+    sweeps_ = false;
+  }
+  return step;
+}
+
+template <RealScalar Scalar, int Size>
+SolveStatus SmallNewton<Scalar, Size>::solve(int& iterations) noexcept {
+  if (meets_target()) return SolveStatus::converged;
+  start_from_best();
+  if (meets_target()) return SolveStatus::converged;
+  if (!(state_.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  write_directions([](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
+  return walk_to_target(*this, limits_, iterations);
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

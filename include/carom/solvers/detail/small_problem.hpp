@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/cones/detail/lanes.hpp"
+#include "carom/contact/detail/contact_order.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/linalg/sequence.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// What counts as small: one body, no constraints. Measured on bricks and a robot
+/// (docs/performance.md): up to here the dense matrix is the faster. Of several bodies it is not:
+/// two bricks on each other gain a tenth, three lose as much.
+inline constexpr Index small_contact_limit = 20;
+inline constexpr Index small_velocity_limit = 64;
+
+template <RealScalar Scalar>
+[[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
+  const Index contacts = problem.contact_count();
+  return problem.body_count() == 1 && contacts >= 1 && contacts <= small_contact_limit &&
+         problem.constraints().count() == 0 && problem.velocity_count() <= small_velocity_limit;
+}
+
+/// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
+/// Ĵ by columns and by rows, one dense matrix. The contacts stand in an order that depends on what
+/// they are, not on their numbers.
+template <RealScalar Scalar>
+class SmallProblem {
+ public:
+  enum VectorName { whitened, free, best, momentum, gradient, direction, vector_count };
+  enum ArrayName {
+    friction,
+    tangent,
+    normal,
+    inverse_tangent,
+    inverse_normal,
+    bias,                         ///< three components, as all below but the last
+    rows = bias + 3,              ///< squared norms of the rows of Ĵ
+    velocity = rows + 3,          ///< Ĵ w
+    trial = velocity + 3,         ///< y
+    impulse = trial + 3,          ///< γ
+    velocity_step = impulse + 3,  ///< what the direction does to Ĵ w
+    trial_step = velocity_step + 3,
+    trial_ahead = trial_step + 3,
+    impulse_ahead = trial_ahead + 3,
+    dual = impulse_ahead + 3,  ///< directions of friction as last predicted, two components
+    array_count = dual + 2
+  };
+  /// Contacts are padded to whole registers of this many.
+  static constexpr Index contact_lanes = (std::max)(row_lanes, Index(lane_count<Scalar>));
+
+  /// Room for small problems of no more velocities and contacts.
+  void reserve(Index velocities, Index contacts) {
+    place((std::min)(velocities, small_velocity_limit), (std::min)(contacts, small_contact_limit));
+    numbers_.reserve(end_);
+    place(0, 0);
+  }
+  /// Takes on a problem's size; allocates beyond the largest so far.
+  /// @pre  is_small(problem).
+  void lay_out(const ContactProblem<Scalar>& problem) {
+    place(problem.velocity_count(), problem.contact_count());
+    numbers_.resize(end_);
+  }
+  /// Copies the numbers of the problem laid out, and whitens the guess.
+  void gather(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) noexcept;
+
+  [[nodiscard]] Index size() const noexcept { return size_; }      ///< velocities
+  [[nodiscard]] Index lanes() const noexcept { return lanes_; }    ///< the same with the padding
+  [[nodiscard]] Index count() const noexcept { return count_; }    ///< contacts
+  [[nodiscard]] Index padded() const noexcept { return padded_; }  ///< the same with the padding
+  [[nodiscard]] Scalar* vector(int name) noexcept { return numbers_.data() + name * lanes_; }
+  [[nodiscard]] Scalar* array(int name) noexcept {
+    return numbers_.data() + arrays_at_ + name * padded_;
+  }
+  /// Ĵᵀ of the contacts: three columns each, of lanes() numbers.
+  [[nodiscard]] Scalar* columns() noexcept { return numbers_.data() + columns_at_; }
+  /// Ĵ by velocity and component, over the contacts: 3 size() arrays of padded() numbers.
+  [[nodiscard]] Scalar* rows_by_contact() noexcept { return numbers_.data() + rows_at_; }
+  [[nodiscard]] Columns<Scalar> matrix() noexcept { return {numbers_.data() + matrix_at_, lanes_}; }
+  /// The problem's number of the contact at a place.
+  [[nodiscard]] Index contact_at(Index place) const noexcept { return order_[place]; }
+
+ private:
+  void place(Index velocities, Index contacts) noexcept {
+    size_ = velocities;
+    lanes_ = lanes_above(size_);
+    count_ = contacts;
+    padded_ = (count_ + contact_lanes - 1) / contact_lanes * contact_lanes;
+    arrays_at_ = vector_count * lanes_;
+    columns_at_ = arrays_at_ + array_count * padded_;
+    rows_at_ = columns_at_ + 3 * count_ * lanes_;
+    matrix_at_ = rows_at_ + 3 * size_ * padded_;
+    end_ = matrix_at_ + size_ * lanes_;
+  }
+  void order_contacts(const ContactProblem<Scalar>& problem) noexcept;
+  void gather_contact(const ContactProblem<Scalar>& problem, Index place) noexcept;
+
+  Sequence<Scalar> numbers_;
+  Index order_[small_contact_limit] = {};
+  Index size_ = 0, lanes_ = 0, count_ = 0, padded_ = 0;
+  Index arrays_at_ = 0, columns_at_ = 0, rows_at_ = 0, matrix_at_ = 0, end_ = 0;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem) noexcept {
+  for (Index k = 0; k < count_; ++k) order_[k] = k;
+  std::sort(order_, order_ + count_,
+            [&](Index a, Index b) { return contact_precedes(problem, a, b); });
+}
+
+template <RealScalar Scalar>
+void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
+                                          Index place) noexcept {
+  const Index contact = order_[place];
+  const auto [tangent_weight, normal_weight] = problem.regularization(contact);
+  const Vector3<Scalar> bias_velocity = problem.bias_velocity(contact);
+  Scalar* const numbers = numbers_.data() + arrays_at_ + place;
+  numbers[friction * padded_] = problem.cone(contact).friction;
+  numbers[tangent * padded_] = tangent_weight;
+  numbers[normal * padded_] = normal_weight;
+  numbers[inverse_tangent * padded_] = Scalar(1) / tangent_weight;
+  numbers[inverse_normal * padded_] = Scalar(1) / normal_weight;
+  Scalar* const block = columns() + 3 * place * lanes_;
+  const auto jacobian = problem.whitened_jacobian(contact, 0);
+  for (int c = 0; c < 3; ++c) {
+    std::copy_n(jacobian.data() + c * size_, size_, block + c * lanes_);
+    std::fill(block + c * lanes_ + size_, block + (c + 1) * lanes_, Scalar(0));
+  }
+  for (int c = 0; c < 3; ++c) {
+    const Scalar* const column = block + c * lanes_;
+    Scalar squared = 0;
+    for (Index i = 0; i < lanes_; i += row_lanes) squared += lanes_at(column + i).square().sum();
+    numbers[(bias + c) * padded_] = bias_velocity(c);
+    numbers[(rows + c) * padded_] = squared;
+    Scalar* const row = rows_by_contact() + c * padded_ + place;
+    for (Index i = 0; i < size_; ++i) row[3 * i * padded_] = column[i];
+  }
+}
+
+template <RealScalar Scalar>
+void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
+                                  const VectorX<Scalar>& guess) noexcept {
+  order_contacts(problem);
+  // The padding: contacts that slide, far from touching, as one whose trial impulse has no
+  // tangential part is projected alone; velocities that nothing moves.
+  const Index pads = padded_ - count_;
+  for (int a = 0; a < array_count; ++a) {
+    const Scalar number = a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);
+    std::fill_n(array(a) + count_, pads, number);
+  }
+  for (Index i = 0; i < 3 * size_; ++i) {
+    std::fill_n(rows_by_contact() + i * padded_ + count_, pads, Scalar(0));
+  }
+  std::fill_n(numbers_.data(), vector_count * lanes_, Scalar(0));
+  for (Index place = 0; place < count_; ++place) gather_contact(problem, place);
+  std::copy_n(problem.whitened_free_velocity().data(), size_, vector(free));
+  std::copy_n(guess.data(), size_, vector(whitened));
+  problem.whiten(vector(whitened));
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/contact/primal.hpp"
+#include "carom/solvers/detail/small_newton.hpp"
+
+namespace carom::inline CAROM_ABI {
+namespace detail {
+
+/// Solves small problems under the convex law as SapSolver says, on one dense matrix.
+/// @note  lay_out() allocates beyond the largest problem so far; solve() is real-time safe.
+template <RealScalar Scalar>
+class SmallSolver {
+ public:
+  /// Room for small problems of no more velocities and contacts.
+  void reserve(Index velocities, Index contacts) { problem_.reserve(velocities, contacts); }
+  /// Takes on a problem's size.
+  /// @pre  is_small(problem).
+  void lay_out(const ContactProblem<Scalar>& problem) { problem_.lay_out(problem); }
+  /// Whether the problem last laid out had as many velocities and contacts.
+  [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
+    return problem_.size() == problem.velocity_count() &&
+           problem_.count() == problem.contact_count();
+  }
+
+  /// Solves the problem laid out from a first guess, which is finite.
+  /// @param impulse, contact_velocity  written, three numbers for each contact.
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                            const NewtonLimits<Scalar>& limits, Scalar* impulse,
+                            Scalar* contact_velocity) noexcept {
+    problem_.gather(problem, velocity);
+    const auto report = problem_.size() == 6 ? solve_as<6>(problem, velocity, limits)
+                                             : solve_as<0>(problem, velocity, limits);
+    for (Index k = 0; k < problem_.count(); ++k) {
+      const Index row = 3 * problem_.contact_at(k);
+      for (int c = 0; c < 3; ++c) {
+        impulse[row + c] = problem_.array(SmallProblem<Scalar>::impulse + c)[k];
+        contact_velocity[row + c] = problem_.array(SmallProblem<Scalar>::velocity + c)[k];
+      }
+    }
+    return report;
+  }
+
+ private:
+  template <int Size>
+  SolveReport<Scalar> solve_as(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                               const NewtonLimits<Scalar>& limits) noexcept;
+
+  SmallProblem<Scalar> problem_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+template <int Size>
+SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& problem,
+                                                  VectorX<Scalar>& velocity,
+                                                  const NewtonLimits<Scalar>& limits) noexcept {
+  SmallState<Scalar, Size> state(problem_);
+  state.evaluate();
+  SolveReport<Scalar> report;
+  report.residual_target = limits.tolerance;
+  report.status = SolveStatus::converged;
+  const auto scale = [&] {
+    return momentum_scale(state.free_squared, state.pushed_squared, state.gross_squared);
+  };
+  const auto met = [&] { return meets_tolerance(state.residual, scale(), limits.tolerance); };
+  if (!met()) {
+    report.status = SmallNewton<Scalar, Size>(state, limits).solve(report.iterations);
+    // A start that leaves the range of numbers stays what it was.
+    if (state.residual <= (std::numeric_limits<Scalar>::max)()) {
+      std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),
+                  velocity.data());
+      problem.unwhiten(velocity.data());
+    }
+    if (met()) report.status = SolveStatus::converged;
+  }
+  finish_report(state.residual, scale(), report);
+  return report;
+}
+
+}  // namespace detail
+}  // namespace carom::inline CAROM_ABI

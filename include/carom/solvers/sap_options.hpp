@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/concepts.hpp"
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/solvers/detail/small_problem.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// Which law SapSolver solves, how accurately, and by which directions.
+template <RealScalar Scalar>
+struct SapOptions {
+  /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
+  /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
+  /// former alone. Friction cones among the constraints keep the convex law.
+  FrictionLaw law = FrictionLaw::convex;
+  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
+  /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// Most Newton iterations, ≥ 0. Piles from a poor guess take some tens.
+  int iteration_limit = 200;
+  /// The line search ends when the slope has fallen to this fraction of its start [-], in (0, 1).
+  /// Each evaluation is O(contacts), far below a factorisation.
+  Scalar line_search_tolerance = Scalar(1e-1);
+  /// Islands whose factorisation would take more multiply-adds per contact than this, ≥ 0, get
+  /// their directions from conjugate gradients instead, with an incomplete factor and memory in
+  /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
+  /// take about as long on piles; harder friction favours the factorisation.
+  double factor_work_limit = 1.5e4;
+  /// Problems of one body with no more contacts than this, ≥ 0, and no constraints are solved under
+  /// the convex law on one dense matrix, unless the limit above is zero: the same to rounding, in
+  /// less time. Beyond the default, 20, it changes nothing; 0 sends all problems the general way.
+  int small_contact_limit = int(detail::small_contact_limit);
+
+  /// Whether every option is in its range.
+  [[nodiscard]] bool is_valid() const noexcept {
+    return tolerance > Scalar(0) && iteration_limit >= 0 && line_search_tolerance > Scalar(0) &&
+           line_search_tolerance < Scalar(1) && factor_work_limit >= 0 && small_contact_limit >= 0;
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI
