@@ -76,7 +76,8 @@ Experiment run_path_experiment() {
       "<i>κ</i> instead of zero, which has a smooth answer inside of the cone, and makes "
       "<i>κ</i> small. Here a solid ball of 1 kg comes down at 1 m/s and its lowest point moves "
       "sideways, at 5 m/s on the left, at 1 m/s on the right.";
-  experiment.panels = {make_path_panel("It slides", slides), make_path_panel("It sticks", sticks)};
+  experiment.panels = {make_path_panel("Central paths of a ball that slides", slides),
+                       make_path_panel("Central paths of a ball that sticks", sticks)};
   experiment.caption =
       "Each curve is a central path, from <i>κ</i> = 5 J at the top, with a dot at every power of "
       "ten and a ring where it ends. Where the ball sticks both laws end at the same impulse. "

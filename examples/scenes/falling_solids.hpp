@@ -39,11 +39,15 @@ class FallingSolids {
   void prepare() {
     double fastest = 0;
     for (const Solid& solid : solids) {
-      fastest = std::max(fastest, solid.body.velocity.tail<3>().norm());
+      const auto& twist = solid.body.velocity;
+      fastest = std::max(fastest, twist.tail<3>().norm() + solid.extent() * twist.head<3>().norm());
     }
     finder_.half_width = half_width;
-    finder_.reach = 0.002 + time_step * std::min(fastest, 1.0);
+    finder_.reach = least_reach + 2 * time_step * fastest;
     touches_ = finder_.find(solids);
+    std::erase_if(touches_, [&](const Touch& touch) {
+      return touch.gap > least_reach + time_step * std::max(0.0, approach(touch));
+    });
     problem_.reset(time_step);
     velocity.resize(6 * Index(solids.size()));
     for (std::size_t i = 0; i < solids.size(); ++i) add_body(Index(i), solids[i].body);
@@ -95,6 +99,8 @@ class FallingSolids {
   }
 
  private:
+  static constexpr double least_reach = 0.002;  ///< gaps up to this are always contacts [m]
+
   void add_body(Index i, const RigidBlock& body) {
     const SquareMatrix<double, 3> turn = body.orientation.toRotationMatrix();
     SquareMatrix<double, 6> momentum = SquareMatrix<double, 6>::Zero();
@@ -125,6 +131,16 @@ class FallingSolids {
         frame * point_rows(Vector3<double>(touch.point - block.position));
     if constexpr (Rows == 5) result.template bottomLeftCorner<2, 3>() = frame.topRows<2>();
     return result;
+  }
+  /// Speed at which a gap closes [m/s].
+  [[nodiscard]] double approach(const Touch& touch) const {
+    const auto speed = [&](Index i) {
+      const RigidBlock& body = solids[std::size_t(i)].body;
+      const Vector3<double> arm = touch.point - body.position;
+      const Vector3<double> spin = body.velocity.head<3>();
+      return touch.normal.dot(body.velocity.tail<3>() + spin.cross(arm));
+    };
+    return (touch.second < 0 ? 0.0 : speed(touch.second)) - speed(touch.first);
   }
   [[nodiscard]] bool rolls(const Touch& touch) const {
     return kind == SolidContact::rolling &&

@@ -161,9 +161,10 @@ QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 
               "Five equal balls": 1, "Five unequal balls": 1, "Break without": 2,
               "Break to rest": 3, "⟨u, v⟩": 1, "Straight legs": 2, "Optimised stance: ξ": 1,
               "optimised over straight": 1, "Stiff contact in stick": 4, "Mass pulled off": 1,
-              "Mass that": 2, "Heap at rest": 2, "Three discs": 1, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
+              "Mass that": 2, "Heap at rest": 2, "Three discs": 1, "on Coulomb’s path": 2, "on the convex path": 2,
+              "where Coulomb’s path ends": 1, "The same where it sticks": 1, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
 #: Pictures by their titles.
-FIGURES = ["What floor and walls carry", "Three discs, one on top: how far it falls",
+FIGURES = ["Central paths of a ball that slides", "Central paths of a ball that sticks", "What floor and walls carry", "Three discs, one on top: how far it falls",
            "Energy error over many swings, step 0.1 s",
            "Error of the angle after 10 s, by the step",
            "A ball bounces without end in a finite time", "Energy error of two pendula that knock",
