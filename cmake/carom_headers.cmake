@@ -2,19 +2,6 @@
 # The inventory of public headers, sorted. tests/structure/check_structure.py compares it with the
 # files on disk; `tests/structure/check_structure.py --write-header-list` brings it up to date.
 set(CAROM_HEADERS
-  include/carom/adapters/bullet.hpp
-  include/carom/adapters/dart.hpp
-  include/carom/adapters/detail/bullet_bodies.hpp
-  include/carom/adapters/detail/bullet_contacts.hpp
-  include/carom/adapters/detail/bullet_impacts.hpp
-  include/carom/adapters/detail/bullet_joints.hpp
-  include/carom/adapters/detail/bullet_memory.hpp
-  include/carom/adapters/detail/bullet_options.hpp
-  include/carom/adapters/detail/mujoco_blocks.hpp
-  include/carom/adapters/detail/mujoco_laws.hpp
-  include/carom/adapters/detail/mujoco_memory.hpp
-  include/carom/adapters/detail/mujoco_problem.hpp
-  include/carom/adapters/mujoco.hpp
   include/carom/carom.hpp
   include/carom/compiled.hpp
   include/carom/cones/box.hpp
