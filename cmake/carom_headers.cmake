@@ -204,3 +204,19 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/slip_error.hpp
   include/carom/viscoelastic/stepper.hpp
 )
+# One header per foreign library, for those who have it; carom.hpp leaves them out.
+set(CAROM_ADAPTER_HEADERS
+  include/carom/adapters/bullet.hpp
+  include/carom/adapters/dart.hpp
+  include/carom/adapters/detail/bullet_bodies.hpp
+  include/carom/adapters/detail/bullet_contacts.hpp
+  include/carom/adapters/detail/bullet_impacts.hpp
+  include/carom/adapters/detail/bullet_joints.hpp
+  include/carom/adapters/detail/bullet_memory.hpp
+  include/carom/adapters/detail/bullet_options.hpp
+  include/carom/adapters/detail/mujoco_blocks.hpp
+  include/carom/adapters/detail/mujoco_laws.hpp
+  include/carom/adapters/detail/mujoco_memory.hpp
+  include/carom/adapters/detail/mujoco_problem.hpp
+  include/carom/adapters/mujoco.hpp
+)
