@@ -437,6 +437,47 @@ TEMPLATE_TEST_CASE("cone_path: a step goes where its equations say, up to the bo
   for (const WorstCase* law : {&length, &moved, &sums, &counted}) law->check(900);
 }
 
+TEMPLATE_TEST_CASE("cone_path: what a solve leaves undone does not part normals from their sum",
+                   "[solvers][law]", float, double) {
+  // Under the convex law a single disc has ζ = uₙ, also where du_w is not that of dγ = h − N du_w.
+  using Scalar = TestType;
+  WorstCase sums("products of ζ = uₙ");
+  for_each_block<Scalar>(
+      5, 60, [&]<int Parts>(const BlockRows<Scalar, Parts>& block, FrictionLaw law, auto& source) {
+        Point<Scalar, Parts> point(block, law);
+        if (point.signorini() || point.discs.size() != 1) return;
+        point.draw(source, 0.05);
+        auto path = point.path(source);
+        SquareMatrix<Scalar, 3 * Parts> gain;
+        REQUIRE(path.write_gain(block, law, gain));
+        const PartNumbers<Scalar, Parts> zero = PartNumbers<Scalar, Parts>::Zero();
+        PartNumbers<Scalar, Parts> offset;
+        path.write_offset(block, law, {point.normal * point.leave, false}, zero, offset);
+        const auto impulse = draw_numbers(block, source, double(point.normal));
+        const auto moved = draw_numbers(block, source, double(point.leave));
+        static_cast<void>(path.take_step(block, law, impulse, moved, zero, Scalar(1)));
+        const PartNumbers<Scalar, Parts> change =
+            moved + block.regularization.cwiseProduct(impulse);
+        ProductSum<Scalar> sum;
+        path.add_products(block, law, sum);
+        const auto& pair = point.pairs[0];
+        const int n = point.normal_place;
+        Long exact = (Long(pair.r.head) + Long(impulse(n))) * (Long(pair.z.head) + Long(change(n)));
+        Long scale = Long(pair.r.head) * (Long(pair.z.head) + Long(change.norm()));
+        point.for_each_row([&](std::size_t, int k, int place, const Scalar& mu) {
+          const Long r = Long(pair.r.tail(k)) + Long(impulse(place)) / Long(mu);
+          const Long z = Long(pair.z.tail(k)) + Long(mu) * Long(change(place));
+          exact += r * z;
+          scale += (Long(pair.r.head) + std::abs(Long(impulse(place)) / Long(mu))) *
+                   (Long(pair.z.head) + Long(mu) * std::abs(Long(change(place))));
+        });
+        scale += Long(pair.r.head) * largest_curvature(pair) * Long(impulse.norm()) / 0.05L;
+        sums.see(std::abs(Long(sum.at(Scalar(1))) - exact), Long(rounding<Scalar>(500, 1)) * scale,
+                 impulse, moved);
+      });
+  sums.check(100);
+}
+
 TEMPLATE_TEST_CASE("cone_path: a start is raised into its cones from anywhere", "[solvers][law]",
                    float, double) {
   using Scalar = TestType;
