@@ -117,7 +117,7 @@ TEST_CASE("falling_solids: packed balls nearly touch twelve others each", "[scen
 
 TEST_CASE("falling_solids: the central path finds impulses of packed rigid balls under both laws",
           "[scenes][scene]") {
-  FallingSolids scene = make_packed_balls(27, 0.03);
+  FallingSolids scene = make_packed_balls(12, 0.03);
   scene.prepare();
   carom::DelassusForm<double> form;
   carom::DelassusProblem<double> dual;
