@@ -52,7 +52,7 @@ class IslandLaw {
   static constexpr int warm_steps = 12, final_steps = 10;
   /// Natural map error below which Newton's method is tried, and by how much it is to fall before
   /// it is tried again.
-  static constexpr Scalar near = Scalar(1e-3), again = Scalar(0.1);
+  static constexpr Scalar small_error = Scalar(1e-3), again = Scalar(0.1);
   /// What the start of the path is raised by, relative to what its worst contact lacks: wider where
   /// a path is blocked. 30 takes the fewest systems on the bundled piles and walls; convex spheres
   /// made rigid, whose self-stresses are 1000 times the load, need 1000. A path of Coulomb's law
@@ -121,7 +121,7 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   ++run.systems;
   if (!path_.start(run.system, run.island, yardstick_, margin, iterate_, memory_)) return false;
   measure(run);
-  Scalar blocked(0), next = near;
+  Scalar blocked(0), next = small_error;
   for (int k = 0; k < path_steps && !run.out_of_time(); ++k) {
     if (run.error <= run.tolerance) return true;
     if (run.error < next) {
