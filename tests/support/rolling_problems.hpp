@@ -262,8 +262,13 @@ class RollingBalls {
       u << 0.5 + 0.4 * draw(), draw(), draw(), draw(), draw();
       continue;
     }
-    const Eigen::Vector2d t = Eigen::Vector2d(draw(), draw()).normalized();
-    const Eigen::Vector2d m = Eigen::Vector2d(draw(), draw()).normalized();
+    const auto draw_direction = [&draw] {  // each number in a statement of its own: in this order
+      const double second = draw();
+      const double first = draw();
+      return Eigen::Vector2d(Eigen::Vector2d(first, second).normalized());
+    };
+    const Eigen::Vector2d t = draw_direction();
+    const Eigen::Vector2d m = draw_direction();
     const bool slides = kind == 1 || kind == 3, rolls = kind >= 2;
     r << normal, (slides ? 1 : 0.7) * mu * normal * t, (rolls ? 1 : 0.6) * roll * normal * m;
     if (slides) u.segment<2>(1) = -(0.5 + 0.3 * draw()) * t;

@@ -280,10 +280,10 @@ TEMPLATE_TEST_CASE("dual_law: P and Q of a proximal step against dense inverses"
 TEST_CASE("dual_law: P and Q from differences of the response alone", "[solvers][derivative]") {
   WorstCase proximal_p("proximal P"), proximal_q("proximal Q"), direct_p("direct P"),
       direct_q("direct Q");
-  long seen[6] = {0, 0, 0, 0, 0, 0};
+  long seen[7] = {};  // the last are rolling cones without spin
   for_each_trial<double>(55u, 30, [&](const Case<double>& given, Index i, const Numbers& y) {
     if (!given.smooth(i, y, 1e-3)) return;
-    ++seen[int(given.problem.set(i).shape)];
+    ++seen[std::min(int(given.problem.set(i).shape), 6)];
     const int size = given.size(i), parts = given.problem.parts(i);
     const Numbers w = given.weights(i), a = given.mobility(i);
     const Six d = given.difference(i, y, 1e-5);
@@ -307,7 +307,7 @@ TEST_CASE("dual_law: P and Q from differences of the response alone", "[solvers]
                    int(given.problem.set(i).shape), to_string(given.kind));
   });
   for (const WorstCase* law : {&proximal_p, &proximal_q, &direct_p, &direct_q}) law->check(400);
-  for (const long count : seen) CHECK(count > 20);
+  for (int shape = 0; shape < 6; ++shape) CHECK(seen[shape] > 20);
 }
 
 TEST_CASE("dual_law: the solution of P W x + Q x = h is Newton's step of the proximal map",
