@@ -164,7 +164,7 @@ QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 
               "Mass that": 2, "Heap at rest": 2, "Three discs": 1, "on Coulomb’s path": 2, "on the convex path": 2,
               "where Coulomb’s path ends": 1, "The same where it sticks": 1, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
 #: Pictures by their titles.
-FIGURES = ["Central paths of a ball that slides", "Central paths of a ball that sticks", "What floor and walls carry", "Three discs, one on top: how far it falls",
+FIGURES = ["What floor and walls carry", "Three discs, one on top: how far it falls",
            "Energy error over many swings, step 0.1 s",
            "Error of the angle after 10 s, by the step",
            "A ball bounces without end in a finite time", "Energy error of two pendula that knock",
@@ -172,7 +172,8 @@ FIGURES = ["Central paths of a ball that slides", "Central paths of a ball that 
            "How far apart the velocities are", "How far apart the places are",
            "A mass that sticks and slips, pulled to and fro",
            "Paths of a mass pulled along the ground for 0.2 s",
-           "Rate of turn of a pushed box after 0.1 s"]
+           "Rate of turn of a pushed box after 0.1 s",
+           "Central paths of a ball that slides", "Central paths of a ball that sticks"]
 #: Errors by the step; in each, ours are the least of all slip laws', and the rest are at least so
 #: many decades above somewhere.
 STIFF = {"Stick: a jolted box that friction holds": 0,
