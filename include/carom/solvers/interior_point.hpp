@@ -64,7 +64,7 @@ class InteriorPointSolver {
   /// allocation,
   ///        no exception, at most iteration_limit systems on every island.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
-    return solve(problem, velocity, in_turn);
+    return solve(problem, velocity, InTurn{});
   }
   /// The same with the islands given to an executor, as SapSolver::solve has it.
   template <typename Executor>
@@ -80,7 +80,7 @@ class InteriorPointSolver {
   /// @param velocity  out, nothing of it is read.
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
-    return solve_from(problem, impulse, velocity, in_turn);
+    return solve_from(problem, impulse, velocity, InTurn{});
   }
   template <typename Executor>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
@@ -111,8 +111,12 @@ class InteriorPointSolver {
   /// residual small beside them. The jammed brake of the scenes leaves 0.45, rigid heaps with
   /// self-stresses of 1000 times their load 1e-5.
   static constexpr Scalar lost = Scalar(0.1);
-  static constexpr auto in_turn = [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
+  /// The executor of one thread.
+  struct InTurn {
+    template <typename Task>
+    void operator()(Index count, Task&& task) const {
+      for (Index i = 0; i < count; ++i) task(i);
+    }
   };
 
   void take(const ContactProblem<Scalar>& problem) {
