@@ -213,8 +213,8 @@ void BlockLu<Scalar>::gather_children(const Front& front, Half& half) noexcept {
   }
 }
 
-/// One panel of pivots: what is to the left is taken off both halves, the pivot block inverted, and
-/// the rows of U multiplied by it.
+/// One panel of pivots: what is to the left is taken off both halves, the pivot block factored, and
+/// the rows of U solved with it.
 template <RealScalar Scalar>
 template <int Width>
 bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {

@@ -61,8 +61,7 @@ class InteriorPointSolver {
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
   ///          iterations: systems factored for the island that took most; error_bound: infinite.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
-  /// allocation,
-  ///        no exception, at most iteration_limit systems on every island.
+  ///        allocation, no exception, at most iteration_limit systems on every island.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
     return solve(problem, velocity, InTurn{});
   }
