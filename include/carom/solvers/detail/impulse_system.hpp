@@ -31,8 +31,7 @@ class ImpulseSystem {
     islands_.push_back({0, problem.count(), 0, problem.part_count()});
     scaled_.resize(36 * problem.count());
     right_.resize(3 * problem.part_count());
-    if (system_parts_ != problem.part_count()) system_.prepare(problem);
-    system_parts_ = problem.part_count();
+    system_.prepare(problem);
   }
 
   [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return blocks_; }
@@ -81,7 +80,6 @@ class ImpulseSystem {
   Sequence<Scalar> load_, right_;
   Sequence<Scalar> scaled_;  ///< (I + w N)⁻¹ of every block, 6 × 6
   ActiveSystem<Scalar> system_;
-  Index system_parts_ = -1;
 };
 
 // --- implementation ---

@@ -5,6 +5,7 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
 #include "carom/solvers/detail/central_path.hpp"
+#include "carom/solvers/detail/proximal_newton.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -27,6 +28,7 @@ class IslandLaw {
   void lay_out(const System& system, const Yardstick<Scalar>& yardstick) {
     path_.lay_out(system);
     memory_.lay_out(system);
+    proximal_.lay_out(system);
     iterate_.lay_out(system);
     if (best_.size() != 3 * system.part_count()) {
       best_.assign(3 * system.part_count(), Scalar(0));
@@ -58,7 +60,9 @@ class IslandLaw {
   /// made rigid, whose self-stresses are 1000 times the load, need 1000. A path of Coulomb's law
   /// that is blocked twice folds back, and is blocked at 1000 too on every file measured.
   static constexpr Scalar margins[] = {30, 100, 1000};
-  static constexpr int convex_margins = 3, coulomb_margins = 2;
+  static constexpr int starts = 3;
+  static constexpr typename ProximalNewton<System>::Manner manners[] = {{Scalar(1e-2), Scalar(0.5), 40, 80, true}, {Scalar(1e-3), Scalar(0.1), 15, 80}, {Scalar(1e-2), Scalar(0.3), 30, 300}};
+  static constexpr int warm_systems = 60;
   /// Blocked: so many short steps, each longer one counting half against them.
   static constexpr Scalar patience = 4;
   static constexpr int path_steps = 60;
@@ -97,6 +101,16 @@ class IslandLaw {
     return run.error <= run.tolerance;
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
+  /// Proximal steps from the best impulses.
+  [[nodiscard]] bool search(Run& run, int manner, int most) {
+    if (run.out_of_time()) return false;
+    copy(run, best_.data(), iterate_.impulse());
+    measure(run);
+    const int limit = (std::min)(run.limits.iteration_limit, most > run.limits.iteration_limit - run.systems ? run.limits.iteration_limit : run.systems + most);
+    proximal_.solve(run.system, run.island, yardstick_, manners[manner], run.tolerance, run.limits.with_iterations(limit), iterate_, memory_, run.error, run.systems);
+    keep_best(run);
+    return run.error <= run.tolerance;
+  }
   void clip(const Run& run) {
     const BlockIsland& own = run.system.islands()[run.island];
     for (Index i = own.first_block; i < own.block_end; ++i) {
@@ -109,6 +123,7 @@ class IslandLaw {
 
   Yardstick<Scalar> yardstick_{};
   CentralPath<System> path_;
+  ProximalNewton<System> proximal_;
   LawIterate<Scalar> iterate_;
   StepMemory<Scalar> memory_;
   Sequence<Scalar> best_, saved_;
@@ -162,10 +177,12 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     measure(run);
     solved = run.error <= tolerance;
   }
-  if (!solved && warm && !run.out_of_time()) solved = polish(run, warm_steps);
-  const int starts = yardstick_.law == FrictionLaw::convex ? convex_margins : coulomb_margins;
+  if (!solved && warm && !run.out_of_time()) {
+    solved = polish(run, warm_steps);
+    if (!solved && run.best < small_error) solved = search(run, 0, warm_systems);
+  }
   for (int k = 0; k < starts && !solved && !run.out_of_time(); ++k) {
-    solved = follow_path(run, margins[k]);
+    solved = follow_path(run, margins[k]) || search(run, k, limits.iteration_limit);
   }
   copy(run, best_.data(), iterate_.impulse());
   Outcome outcome;

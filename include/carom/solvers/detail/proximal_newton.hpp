@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/solve_limits.hpp"
+#include "carom/solvers/detail/active_newton.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a held centre c, each solved by Newton's
+/// method; then the answer is the next centre. It goes on where the central path folds.
+///
+/// A step is the law with ρ w added to R, and so is solvable where the law is hard: the softness ρ
+/// falls while steps succeed and rises where one does not. Near a solution Newton's method on the
+/// law itself ends what is left to do. When a search stalls the next begins where the first began,
+/// at another softness and with other patience; the best iterate met is what remains.
+/// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
+///        Coulomb's law is not monotone: no proof of convergence exists.
+template <typename System>
+class ProximalNewton {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  void lay_out(const System& system) {
+    for (Sequence<Scalar>* numbers : {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_,
+                                      &best_, &kept_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
+    }
+  }
+
+  /// How a search goes about its proximal steps.
+  struct Manner {
+    Scalar softness;     ///< first ρ
+    Scalar factor;       ///< by which ρ falls
+    int patience;        ///< Newton steps per proximal step
+    int steps;           ///< proximal steps
+    bool decoupled = false;  ///< whether a step that gains nothing is tried with friction's bounds given
+  };
+
+  /// @param iterate  impulses in; the best met out, with their velocities.
+  /// @param error    natural map error of the iterate, in and out.
+  /// @param systems  counts the systems factored; no more than limits allow.
+  void solve(System& system, Index island, const Yardstick<Scalar>& yardstick,
+             const Manner& manner, const Scalar& tolerance, const SolveLimits& limits,
+             LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory, Scalar& error,
+             int& systems) {
+    Search at{system, island, yardstick, manner, tolerance, limits, iterate, memory, systems, error, error};
+    copy(at, iterate.impulse(), best_.data());
+    search(at);
+    copy(at, best_.data(), iterate.impulse());
+    iterate.write_velocity(system, island);
+    error = at.best;
+  }
+
+ private:
+  /// Natural map error below which Newton's method on the law is tried.
+  static constexpr Scalar small_error = Scalar(1e-3);
+  static constexpr int final_steps = 20;
+  /// Steps that fail in a row before a search is given up.
+  static constexpr int most_failures = 8;
+
+  struct Search {
+    System& system;
+    Index island;
+    const Yardstick<Scalar>& yardstick;
+    const Manner& manner;
+    Scalar tolerance;
+    const SolveLimits& limits;
+    LawIterate<Scalar>& iterate;
+    StepMemory<Scalar>& memory;
+    int& systems;
+    Scalar error, best;
+    Scalar softness = 1;  ///< ρ
+    [[nodiscard]] bool may_go_on() const noexcept {
+      return systems < limits.iteration_limit && !limits.is_over();
+    }
+    [[nodiscard]] const BlockIsland& parts() const noexcept { return system.islands()[island]; }
+    template <typename Visit>
+    void for_each(Visit&& visit) const {
+      for (Index i = parts().first_block; i < parts().block_end; ++i) {
+        system.blocks().visit(i, [&](const auto& block) { visit(i, block); });
+      }
+    }
+  };
+  void copy(const Search& at, const Scalar* from, Scalar* to) const {
+    std::copy(from + 3 * at.parts().first_part, from + 3 * at.parts().part_end,
+              to + 3 * at.parts().first_part);
+  }
+  /// The natural map error of the iterate; keeps the best.
+  Scalar measure(Search& at) {
+    at.error = at.iterate.measure(at.system, at.island, at.yardstick);
+    keep(at);
+    return at.error;
+  }
+  void keep(Search& at) {
+    if (!(at.error < at.best)) return;
+    at.best = at.error;
+    copy(at, at.iterate.impulse(), best_.data());
+  }
+  void search(Search& at);
+  [[nodiscard]] bool polish(Search& at) {
+    const int limit = (std::min)(final_steps, at.limits.iteration_limit - at.systems);
+    ActiveNewton<System>::solve(at.system, at.island, at.yardstick, {at.tolerance, limit},
+                                at.iterate, at.memory, at.error, at.systems);
+    keep(at);
+    return at.error <= at.tolerance;
+  }
+  [[nodiscard]] bool take_step(Search& at, int patience, int& taken);
+  [[nodiscard]] bool descend(Search& at, Scalar& gap);
+  /// The block of the step's own law, at rest where its centre is.
+  template <int Parts>
+  [[nodiscard]] static BlockRows<Scalar, Parts> soften(const BlockRows<Scalar, Parts>& block,
+                                                       const Scalar& softness) noexcept {
+    BlockRows<Scalar, Parts> soft = block;
+    soft.inverse_mass = softness * block.inverse_mass;
+    for (int k = 0; k < block.size(); ++k) soft.regularization(k) += soft.inverse_mass;
+    return soft;
+  }
+  /// answer ← 𝒞(c − u/(ρ w)), gap ← γ − answer; its norm weighted by w.
+  Scalar write_gap(Search& at, const Scalar* impulse, const Scalar* velocity) {
+    using std::sqrt;
+    Scalar squared(0);
+    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      const PartNumbers<Scalar, Parts> trial =
+          read_parts(block, centre_.data()) -
+          read_parts(block, velocity) / (at.softness * block.inverse_mass);
+      const PartNumbers<Scalar, Parts> answer = ActiveBlock<Scalar, Parts>::clip(block, trial);
+      const PartNumbers<Scalar, Parts> gap = read_parts(block, impulse) - answer;
+      write_parts(block, answer, answer_.data());
+      write_parts(block, gap, gap_.data());
+      squared += block.inverse_mass * gap.squaredNorm();
+    });
+    return sqrt(squared);
+  }
+
+  Sequence<Scalar> centre_, gap_, answer_, trial_impulse_, trial_velocity_, best_, kept_;
+};
+
+// --- implementation ---
+
+template <typename System>
+void ProximalNewton<System>::search(Search& at) {
+  const Manner& manner = at.manner;
+  using std::pow, std::sqrt;
+  const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.7));
+  Scalar error = measure(at), floor = least;
+  copy(at, at.iterate.impulse(), centre_.data());
+  at.softness = manner.softness;
+  int failures = 0, successes = 0;
+  for (int k = 0; k < manner.steps && at.may_go_on(); ++k) {
+    int taken = 0;
+    const bool done = take_step(at, manner.patience * (failures > 0 ? 2 : 1), taken);
+    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      const auto impulse = read_parts(block, at.iterate.impulse());
+      write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, impulse), at.iterate.impulse());
+    });
+    const Scalar reached = measure(at);
+    if (reached <= at.tolerance) return;
+    if (done) {
+      copy(at, at.iterate.impulse(), centre_.data());
+      if (reached < small_error && polish(at)) return;
+      copy(at, centre_.data(), at.iterate.impulse());
+      failures = 0;
+      if (++successes >= 3) {
+        floor = (std::max)(least, floor / 4);
+        successes = 0;
+      }
+      const bool slow = reached > Scalar(0.02) * error;
+      if (slow && taken <= 5) at.softness = (std::max)(at.softness * manner.factor, floor);
+      if (slow && taken > 5 && taken <= 10) {
+        at.softness = (std::max)(at.softness * sqrt(manner.factor), floor);
+      }
+      error = reached;
+      continue;
+    }
+    successes = 0;
+    if (++failures == 1) floor = 2 * at.softness;
+    at.softness = (std::min)(4 * at.softness, Scalar(1));
+    if (failures > most_failures) return;
+    if (failures > 2) copy(at, best_.data(), centre_.data());
+    copy(at, centre_.data(), at.iterate.impulse());
+  }
+}
+
+/// Newton's method for one proximal step, from the iterate. False where it does not get there.
+template <typename System>
+bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
+  using std::sqrt;
+  const Scalar mass = 1 / at.yardstick.inverse_mass;
+  const Scalar noise = 5 * std::numeric_limits<Scalar>::epsilon() * at.yardstick.load * sqrt(mass) /
+                       at.softness;
+  Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
+  for (taken = 0; taken < patience; ++taken) {
+    at.iterate.write_velocity(at.system, at.island);
+    const Scalar gap = write_gap(at, at.iterate.impulse(), at.iterate.velocity());
+    if (!is_finite(gap)) return false;
+    if (taken == 0) first = gap;
+    // What a step promised does not show: rounding is all that is left.
+    const bool rounded =
+        promised < Scalar(1e-3) * gap ||
+        (promised < Scalar(1e-2) * gap && gap > Scalar(0.1) * last && last < Scalar(1e-3) * first);
+    Scalar moved(0);
+    for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
+      moved += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
+    }
+    const Scalar near_enough = at.softness * sqrt(moved / mass) / 10;
+    if ((taken > 0 && rounded) || gap <= (std::max)(noise, near_enough)) return true;
+    last = gap;
+    if (!at.may_go_on()) return false;
+    promised = gap;
+    if (!descend(at, promised)) return gap < Scalar(1e-6) * first;
+  }
+  return false;
+}
+
+/// One Newton step with a search along it; where that finds nothing, one along the direction of
+/// friction with given bounds.
+/// @param reached  gap before; after.
+template <typename System>
+bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
+  constexpr int halvings = 7;
+  const Scalar gap = reached;
+  StepMemory<Scalar>& memory = at.memory;
+  const auto go = [&](const Scalar& share) {
+    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+      const auto step = read_parts(block, memory.step.data());
+      const PartNumbers<Scalar, Parts> impulse =
+          read_parts(block, at.iterate.impulse()) + share * step;
+      const PartNumbers<Scalar, Parts> velocity =
+          read_parts(block, at.iterate.velocity()) +
+          share * (read_parts(block, memory.moved.data()) + block.regularization.cwiseProduct(step));
+      write_parts(block, impulse, trial_impulse_.data());
+      write_parts(block, velocity, trial_velocity_.data());
+    });
+    return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
+  };
+  Scalar best = gap;
+  for (const bool coupled : {true, false}) {
+    if (!at.may_go_on() || (!coupled && !at.manner.decoupled)) break;
+    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+      const auto soft = soften(block, at.softness);
+      const auto impulse = read_parts(block, at.iterate.impulse());
+      const PartNumbers<Scalar, Parts> velocity =
+          read_parts(block, at.iterate.velocity()) +
+          soft.inverse_mass * (impulse - read_parts(block, centre_.data()));
+      BlockResponse<Scalar, Parts> response;
+      ActiveBlock<Scalar, Parts>::write(soft, at.yardstick.law, impulse, velocity, response);
+      if constexpr (Parts == 1) {
+        if (!coupled && response.gain(0, 2) != 0) {
+          for (int k = 0; k < 2; ++k) {
+            response.offset(k) -= response.gain(k, 2) / response.gain(2, 2) *
+                                  (response.offset(2) + velocity(2) / soft.inverse_mass);
+            response.gain(k, 2) = 0;
+          }
+        }
+      }
+      memory.gains.write(i, block.parts, response.gain);
+      write_parts(block, response.offset, memory.offset.data());
+    });
+    ++at.systems;
+    if (!at.system.factor(at.island, memory.gains)) continue;
+    at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
+                    memory.moved.data());
+    Scalar share(1);
+    bool accepted = false;
+    for (int k = 0; k < (coupled ? halvings : 12) && !accepted; ++k, share /= 2) {
+      const Scalar trial = go(share);
+      accepted = trial <= (1 - Scalar(1e-4) * share) * gap;
+      if (!(trial < best)) continue;
+      best = trial;
+      copy(at, trial_impulse_.data(), kept_.data());
+    }
+    if (accepted) break;
+  }
+  reached = best;
+  if (!(best < gap)) return false;
+  copy(at, kept_.data(), at.iterate.impulse());
+  return best <= Scalar(0.999999) * gap;
+}
+
+}  // namespace carom::inline CAROM_ABI::detail
