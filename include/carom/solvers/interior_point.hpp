@@ -9,6 +9,7 @@
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_system.hpp"
 #include "carom/solvers/detail/island_law.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -44,7 +45,7 @@ class InteriorPointSolver {
   using scalar_type = Scalar;
 
   explicit InteriorPointSolver(const InteriorPointOptions<Scalar>& options = {})
-      : options_(options) {
+      : options_(options), sweeps_({.law = options.law, .tolerance = options.tolerance}) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -135,6 +136,7 @@ class InteriorPointSolver {
   template <typename Executor>
   SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                           bool warm, Executor&& executor);
+  void sweep(const DelassusProblem<Scalar>& problem, const Scalar& tolerance);
   template <typename Outcome>
   void add(const Outcome& outcome, Sums& sums, SolveReport<Scalar>& report) const noexcept;
   void conclude(const detail::Yardstick<Scalar>& yardstick, const Sums& sums,
@@ -149,6 +151,7 @@ class InteriorPointSolver {
   // For problems in impulses.
   DelassusIslands<Scalar> islands_;
   DelassusProblem<Scalar> island_;
+  GaussSeidel<Scalar> sweeps_;
   detail::ImpulseSystem<Scalar> impulse_system_;
   detail::IslandLaw<detail::ImpulseSystem<Scalar>> impulse_law_;
   Sequence<Index> rows_;  ///< of the problem, per row of an island
@@ -206,6 +209,25 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   return report;
 }
 
+/// Sweeps of Gauss-Seidel over an island until they hardly change anything, or no longer gain
+/// enough: for problems in impulses they cost little, and where contacts are few or lie apart
+/// Newton's method ends from there.
+template <RealScalar Scalar>
+void InteriorPointSolver<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
+                                        const Scalar& tolerance) {
+  constexpr int together = 10, least = 30, most = 300;
+  sweeps_.prepare(problem);
+  Scalar last = std::numeric_limits<Scalar>::infinity();
+  for (int done = together; done <= most && !limits_.is_over(); done += together) {
+    const Scalar change = sweeps_.sweep(problem, impulse_law_.impulse(), together);
+    const Scalar size =
+        Eigen::Map<const VectorX<Scalar>>(impulse_law_.impulse(), 3 * problem.part_count()).norm();
+    if (!(change > Scalar(1e-3) * tolerance * size)) return;
+    if (done >= least && !(change < Scalar(0.3) * last)) return;
+    last = change;
+  }
+}
+
 template <RealScalar Scalar>
 SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Scalar>& problem,
                                                        Eigen::Ref<VectorX<Scalar>> impulse) {
@@ -239,7 +261,8 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
       impulse_law_.impulse()[place] = x;
       warm = warm || x != Scalar(0);
     });
-    const auto outcome = impulse_law_.solve(impulse_system_, 0, warm,
+    if (!warm) sweep(part, share_tolerance(islands_.count()));
+    const auto outcome = impulse_law_.solve(impulse_system_, 0, true,
                                             share_tolerance(islands_.count()), island_limits());
     add(outcome, sums, report);
     impulse_system_.for_each_row(
