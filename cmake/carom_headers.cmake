@@ -108,7 +108,6 @@ set(CAROM_HEADERS
   include/carom/solvers/admm.hpp
   include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
-  include/carom/solvers/contact_newton.hpp
   include/carom/solvers/coulomb_solver.hpp
   include/carom/solvers/detail/active_block.hpp
   include/carom/solvers/detail/active_newton.hpp
@@ -126,7 +125,6 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
-  include/carom/solvers/detail/dual_law.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/impulse_system.hpp
@@ -144,7 +142,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
-  include/carom/solvers/detail/proximal_search.hpp
+  include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
   include/carom/solvers/detail/small_newton.hpp
@@ -157,7 +155,6 @@ set(CAROM_HEADERS
   include/carom/solvers/infeasibility_ray.hpp
   include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
-  include/carom/solvers/proximal_sap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/contact_newton.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 
@@ -49,7 +49,7 @@ double thread_seconds() noexcept {
 }
 
 std::vector<Solver> carom_solvers() {
-  return {solver_of<ContactNewton<double>, ContactNewtonOptions<double>>("carom:newton"),
+  return {solver_of<InteriorPointSolver<double>, InteriorPointOptions<double>>("carom:newton"),
           solver_of<GaussSeidel<double>, GaussSeidelOptions<double>>("carom:gauss_seidel"),
           solver_of<ProjectedGradient<double>, ProjectedGradientOptions<double>>(
               "carom:projected_gradient"),

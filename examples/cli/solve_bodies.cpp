@@ -44,10 +44,10 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
     settings.prove_infeasible = true;
     run_on_bodies(CoulombSolver<double>(settings), given, options, answer);
   } else if (answer.solver == "sap") {
-    ProximalSapOptions<double> settings;
+    CoulombSolverOptions<double> settings;
     settings.law = friction_law(options);
     settings.tolerance = options.tolerance;
-    run_on_bodies(ProximalSap<double>(settings), given, options, answer);
+    run_on_bodies(CoulombSolver<double>(settings), given, options, answer);
   } else {
     solve_dual(dual, VectorX<double>::Zero(dual.row_count()), options, answer);
   }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/contact_newton.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 
 #include "cli/contact_answer.hpp"
@@ -52,8 +52,8 @@ void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& gues
     run_timed(ProjectedGradient<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
               answer);
   } else {
-    run_timed(ContactNewton<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
-              answer);
+    run_timed(InteriorPointSolver<double>({.law = law, .tolerance = tolerance}), dual, guess,
+              options, answer);
   }
 }
 

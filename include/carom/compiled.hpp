@@ -50,12 +50,10 @@ namespace carom::inline CAROM_ABI {
 #define CAROM_COMPILE_COULOMB(prefix, Scalar) \
   prefix class Admm<Scalar>;                  \
   prefix class BlockLu<Scalar>;               \
-  prefix class ContactNewton<Scalar>;         \
   prefix class CoulombSolver<Scalar>;         \
   prefix class GaussSeidel<Scalar>;           \
   prefix class InteriorPointSolver<Scalar>;   \
-  prefix class ProjectedGradient<Scalar>;     \
-  prefix class ProximalSap<Scalar>
+  prefix class ProjectedGradient<Scalar>
 
 #define CAROM_COMPILE_VISCOELASTIC(prefix, Scalar) \
   prefix class AverageForces<Scalar>;              \

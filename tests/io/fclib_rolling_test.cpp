@@ -14,7 +14,7 @@
 #include <Eigen/LU>
 
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/contact_newton.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 
 #include "support/catch.hpp"
@@ -166,7 +166,7 @@ FrictionState solved(Solver solver, const FrictionProblem& problem) {
   return carom::examples::friction_answer(problem, impulse);
 }
 FrictionState solved(const FrictionProblem& problem) {
-  return solved(carom::ContactNewton<double>({.tolerance = 1e-12}), problem);
+  return solved(carom::InteriorPointSolver<double>({.tolerance = 1e-12}), problem);
 }
 
 }  // namespace
@@ -289,7 +289,7 @@ TEST_CASE("fclib_rolling: solvers bring the bundled problems to their tolerance"
       const auto check = [&file = problem, law](const FrictionState& state, double tolerance) {
         CHECK(file_error(file, whole_impulse(state), law) <= 1.01 * tolerance);
       };
-      check(solved(carom::ContactNewton<double>({.law = law, .tolerance = 1e-12}), problem), 1e-12);
+      check(solved(carom::InteriorPointSolver<double>({.law = law, .tolerance = 1e-12}), problem), 1e-12);
       check(solved(carom::GaussSeidel<double>({.law = law, .tolerance = 1e-6}), problem), 1e-6);
     }
   }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/interior_point.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/dual_problems.hpp"
+#include "support/friction_files.hpp"
 #include "support/stacks.hpp"
+#include "support/sweep.hpp"
 
 namespace interior_point_test {
 
@@ -42,3 +48,75 @@ TEST_CASE("real time: a prepared interior point allocates nothing, from nothing 
 }
 
 }  // namespace interior_point_test
+
+// In impulses, without bodies.
+namespace interior_point_impulses_test {
+
+using carom::InteriorPointSolver, carom::DelassusProblem, carom::FrictionLaw, carom::Index;
+using carom::testing::AllocationGuard, carom::testing::assemble_dual, carom::testing::draw_dual;
+
+namespace {
+
+/// Solves every problem once, then again, counting.
+void check_second_solves(const std::vector<DelassusProblem<double>>& problems, FrictionLaw law,
+                         int sweeps) {
+  for (const DelassusProblem<double>& problem : problems) {
+    InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-9, .sweeps = sweeps});
+    Eigen::VectorXd impulse = Eigen::VectorXd::Zero(problem.row_count());
+    const auto first = solver.solve(problem, impulse);
+    CHECK(first.converged());
+    impulse.setZero();
+    const std::size_t before = carom::testing::allocation_count;
+    int iterations = 0;
+    {
+      const AllocationGuard guard;
+      iterations = solver.solve(problem, impulse).iterations;
+    }
+    const std::size_t allocations = carom::testing::allocation_count - before;
+    CAPTURE(to_string(law), sweeps, problem.count(), iterations);
+    CHECK(allocations == 0);
+    CHECK(iterations == first.iterations);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("real time: Newton in impulses allocates nothing for a problem it has solved",
+          "[real_time]") {
+  carom::testing::VectorSource<double> source(1801u);
+  std::vector<DelassusProblem<double>> problems;
+  for (const int contacts : {1, 4, 12, carom::testing::sweep(16, 25)}) {
+    problems.push_back(assemble_dual(draw_dual(source, {contacts, 3, 0.5, true, 0.0})));
+  }
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const int sweeps : {0, 30}) check_second_solves(problems, law, sweeps);
+  }
+  problems.clear();
+  for (const auto& file : carom::testing::friction_files()) {
+    auto problem = carom::testing::read_friction_dual(file);
+    if (problem.count() > carom::testing::sweep(30, 1000)) continue;
+    problems.push_back(std::move(problem));
+  }
+  for (const int sweeps : {0, 30}) check_second_solves(problems, FrictionLaw::coulomb, sweeps);
+}
+
+TEST_CASE("real time: islands of contact allocate nothing after the largest problem",
+          "[real_time]") {
+  carom::testing::VectorSource<double> source(1802u);
+  carom::testing::DualData data = draw_dual(source, {12, 12, 0.5, true, 0.1});
+  Index row = 0;
+  for (std::size_t i = 0; i < data.sets.size(); ++i) {  // every third contact apart
+    const Index rows = data.sets[i].rows;
+    if (i % 3 == 0) {
+      const Eigen::MatrixXd own = data.w.block(row, row, rows, rows);
+      data.w.middleRows(row, rows).setZero();
+      data.w.middleCols(row, rows).setZero();
+      data.w.block(row, row, rows, rows) = own;
+    }
+    row += rows;
+  }
+  check_second_solves({assemble_dual(data)}, FrictionLaw::coulomb, 0);
+  check_second_solves({assemble_dual(data)}, FrictionLaw::convex, 5);
+}
+
+}  // namespace interior_point_impulses_test

@@ -381,9 +381,6 @@ TEST_CASE("coulomb_solver: where squares overflow nothing is called solved", "[s
     Eigen::VectorXd velocity = free;
     carom::CoulombSolver<double> solver;
     if (solver.solve(problem, velocity).converged()) CHECK(velocity.z() >= -1e-7 * speed);
-    velocity = free;
-    carom::ProximalSap<double> proximal;
-    if (proximal.solve(problem, velocity).converged()) CHECK(velocity.z() >= -1e-7 * speed);
     const Eigen::VectorXd none = Eigen::VectorXd::Zero(3);
     carom::DelassusForm<double> form;
     carom::DelassusProblem<double> dual;

@@ -9,7 +9,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/solvers/contact_newton.hpp"
+#include "carom/solvers/interior_point.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -187,7 +187,7 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   [[nodiscard]] bool solve_once();
 
   DartLcpSolverOptions options_;
-  ContactNewton<double> newton_;
+  InteriorPointSolver<double> newton_;
   DelassusProblem<double> problem_;
   Sequence<double> impulse_;
   Sequence<Friction> friction_;  ///< per row: of that normal

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/solvers/contact_newton.hpp"
-#include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/infeasibility_ray.hpp"
 #include "carom/solvers/interior_point.hpp"
-#include "carom/solvers/proximal_sap.hpp"
+#include "carom/solvers/sap.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -19,10 +18,9 @@ struct CoulombSolverOptions {
   FrictionLaw law = FrictionLaw::coulomb;
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most iterations of all stages together, ≥ 0: Newton steps on bodies, convex problems in a row,
-  /// linear systems in impulses. It is what ends a problem without an answer, which otherwise goes
-  /// on for as long as 8000 systems take; a problem with one takes some tens.
-  int iteration_limit = 1000;
+  /// Most linear systems of all stages together, ≥ 0. It is what ends a problem without an answer;
+  /// a problem with one takes some tens, a heap with self-stresses of 1000 times its load 1300.
+  int iteration_limit = 2000;
   /// Whether a problem whose path is blocked is looked at for a ray that proves that no impulses
   /// obey the law: status infeasible, ray(). It allocates, in work that grows with the cube of the
   /// contacts that press, of which there may be 400; what is not proven goes on as without it.
@@ -36,11 +34,10 @@ struct CoulombSolverOptions {
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
 /// compliant as it was added: what SapSolver, which needs R > 0 and the convex law, does not.
 ///
-/// It picks and switches by itself. Where every contact gives way SapSolver begins, on bodies. With
-/// a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver follows the law's
-/// central path, and from a first guess of the impulses, as the step before gives one, Newton's
-/// method comes before it. Where the path folds back, a few convex problems in a row (ProximalSap)
-/// and Newton's method on impulses (ContactNewton) go on from the best of all.
+/// It picks and switches by itself. Where every contact gives way SapSolver begins. With a rigid
+/// contact among them, and for what SapSolver leaves, InteriorPointSolver takes over: Newton's
+/// method from a first guess of the impulses, as the step before gives one, the law's central path,
+/// and proximal steps where that folds back.
 ///
 /// ```
 /// carom::CoulombSolver<double> solver;
@@ -56,10 +53,7 @@ class CoulombSolver {
       : options_(options),
         on_bodies_(
             {.law = options.law, .tolerance = options.tolerance / 3, .iteration_limit = 100}),
-        rigid_start_(start_options(options, Scalar(1e-6), 30)),
-        compliant_start_(start_options(options, Scalar(1e-4), 15)),
-        newton_({.law = options.law, .tolerance = options.tolerance}),
-        path_({.law = options.law, .tolerance = options.tolerance}) {
+        path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -73,7 +67,7 @@ class CoulombSolver {
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
-  ///          iterations: convex problems and linear systems. Where no impulses obey the law they
+  ///          iterations: linear systems. Where no impulses obey the law they
   ///          grow until little is left of the residual, which is relative to them; a residual at
   ///          its target that is more than a tenth of ‖q‖ counts as no_progress.
   /// @note  Allocates nothing once a problem of the size and pattern has been solved.
@@ -83,8 +77,8 @@ class CoulombSolver {
     resize(impulse_, problem.impulse_count());
     impulse_.setZero();
     if (!velocity.allFinite()) return refuse();
-    if (problem.rigid_count() == 0) return solve_on_bodies(problem, velocity);
-    return follow_path(problem, false, velocity, 0);
+    return problem.rigid_count() == 0 ? solve_on_bodies(problem, velocity, 0)
+                                      : settle(problem, false, velocity, 0);
   }
 
   /// Solves from a first guess of the impulses.
@@ -102,7 +96,11 @@ class CoulombSolver {
       impulse_.setZero();
       return refuse();
     }
-    return follow_path(problem, true, velocity, 0);
+    if (problem.rigid_count() > 0) return settle(problem, true, velocity, 0);
+    const SolveReport<Scalar> report = follow(problem, true, velocity, 0, guess_systems);
+    if (!may_go_on(report)) return report;
+    velocity = problem.free_velocity();
+    return solve_on_bodies(problem, velocity, report.iterations);
   }
 
   /// γ of the last solve: contacts, then constraints.
@@ -115,54 +113,62 @@ class CoulombSolver {
   [[nodiscard]] const Scalar& regularization() const noexcept { return regularization_; }
 
  private:
+  static constexpr int unlimited = SolveLimits().iteration_limit;
   /// Most contacts of a problem that a proof is looked for: its work grows with their cube.
   static constexpr Index proof_contacts = 400;
+  /// Systems after which it is looked for; a path that is blocked takes fewer.
+  static constexpr int proof_systems = 150;
+  /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked.
+  static constexpr int guess_systems = 12;
 
   void begin() noexcept {
     ray_.resize(0);
     regularization_ = 0;
   }
   /// SapSolver, which does not know Coulomb's law of friction cones among the constraints and may
-  /// not get there where a heap is in uproar; then what rigid contact is solved by.
+  /// not get there where a heap is in uproar; InteriorPointSolver judges its impulses and goes on.
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
-                                      VectorX<Scalar>& velocity) {
-    on_bodies_.set_limits(limits_after(0));
+                                      VectorX<Scalar>& velocity, int iterations) {
+    on_bodies_.set_limits(limits_after(iterations));
     const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
     if (begun.status == SolveStatus::not_finite) return refuse();
     impulse_ = on_bodies_.impulse();
-    form_.write_matrix_free(problem, dual_);
-    const Scalar error = measure();
-    if (error <= options_.tolerance) {
-      write_velocity(problem, impulse_, velocity);
-      return measured_.finish(dual_, SolveStatus::converged, begun.iterations, options_.tolerance,
-                              impulse_);
+    if (begun.status != SolveStatus::deadline) {
+      return settle(problem, true, velocity, iterations + begun.iterations);
     }
-    if (begun.status == SolveStatus::deadline) {
-      return stop(problem, SolveStatus::deadline, begun.iterations, velocity);
-    }
-    return follow_path(problem, true, velocity, begun.iterations);
+    SolveReport<Scalar> report = follow(problem, true, velocity, iterations + begun.iterations, 0);
+    if (!report.converged()) report.status = SolveStatus::deadline;
+    return report;
   }
-  /// InteriorPointSolver, from the impulses at hand if they are a guess; then what goes on where
-  /// its path folds.
-  SolveReport<Scalar> follow_path(const ContactProblem<Scalar>& problem, bool warm,
-                                  VectorX<Scalar>& velocity, int iterations) {
-    path_.set_limits(limits_after(iterations));
+  /// The whole law, from the impulses at hand if they are a guess; where it is long in coming, a
+  /// proof that there is no answer, if one is wanted.
+  SolveReport<Scalar> settle(const ContactProblem<Scalar>& problem, bool guessed,
+                             VectorX<Scalar>& velocity, int iterations) {
+    const bool wanted = options_.prove_infeasible && problem.contact_count() <= proof_contacts;
     SolveReport<Scalar> report =
-        warm ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
-    iterations += report.iterations;
+        follow(problem, guessed, velocity, iterations, wanted ? proof_systems : unlimited);
+    if (!wanted || !may_go_on(report)) return report;
+    if (!prove(problem)) return follow(problem, true, velocity, report.iterations, unlimited);
+    report.status = SolveStatus::infeasible;
+    if (options_.soften_infeasible) soften(problem, velocity, report);
+    return report;
+  }
+  /// InteriorPointSolver, from the impulses at hand if they are a guess, within what is left of the
+  /// limits and `most` systems.
+  SolveReport<Scalar> follow(const ContactProblem<Scalar>& problem, bool guessed,
+                             VectorX<Scalar>& velocity, int iterations, int most) {
+    const SolveLimits left = limits_after(iterations);
+    path_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
+    SolveReport<Scalar> report =
+        guessed ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
+    report.iterations += iterations;
     impulse_ = path_.impulse();
-    report.iterations = iterations;
-    const bool over =
-        report.status == SolveStatus::deadline || limits_after(iterations).iteration_limit == 0;
-    if (report.converged() || over) return report;
-    if (options_.prove_infeasible && problem.contact_count() <= proof_contacts && prove(problem)) {
-      report.status = SolveStatus::infeasible;
-      if (options_.soften_infeasible) soften(problem, velocity, report);
-      return report;
-    }
-    form_.write(problem, dual_);
-    velocity = problem.free_velocity();
-    return begin_on_bodies(problem, report.residual, velocity, iterations);
+    return report;
+  }
+  [[nodiscard]] bool may_go_on(const SolveReport<Scalar>& report) const noexcept {
+    const bool stopped = report.converged() || report.status == SolveStatus::deadline ||
+                         report.status == SolveStatus::not_finite;
+    return !stopped && limits_after(report.iterations).iteration_limit > 0;
   }
   /// Whether a ray proves that there is no answer; the impulses, which grow along it, are its
   /// guess.
@@ -177,8 +183,10 @@ class CoulombSolver {
               SolveReport<Scalar>& report) {
     constexpr auto least = Scalar(1e-10), most = Scalar(1e4), factor = Scalar(10);  // relative to w
     ContactProblem<Scalar> soft = problem;
-    form_.write_matrix_free(problem, dual_);
-    const Scalar unit = dual_.mean_diagonal();
+    DelassusForm<Scalar> form;
+    DelassusProblem<Scalar> dual;
+    form.write_matrix_free(problem, dual);
+    const Scalar unit = dual.mean_diagonal();
     for (Scalar share = least; share <= most; share *= factor) {
       const Scalar r = share * unit;
       for (Index i = 0; i < problem.contact_count(); ++i) {
@@ -198,37 +206,6 @@ class CoulombSolver {
     }
     write_velocity(problem, impulse_, velocity);
   }
-  /// The natural map error of the impulses at hand.
-  [[nodiscard]] Scalar measure() {
-    measured_.reserve(dual_);
-    static_cast<void>(measured_.start(dual_, impulse_));
-    return measured_.measure(dual_, options_.law);
-  }
-  /// ProximalSap, then Newton from its impulses if they are better than the error of those at hand.
-  SolveReport<Scalar> begin_on_bodies(const ContactProblem<Scalar>& problem, const Scalar& error,
-                                      VectorX<Scalar>& velocity, int iterations) {
-    measured_.reserve(dual_);  // so that stopping allocates nothing
-    ProximalSap<Scalar>& start = start_for(problem);
-    start.prepare(problem);
-    start.set_limits(limits_after(iterations));
-    const SolveReport<Scalar> begun = start.solve(problem, velocity);
-    if (begun.residual < error) impulse_ = start.impulse();
-    if (begun.status == SolveStatus::deadline) {
-      return stop(problem, begun.status, iterations + begun.iterations, velocity);
-    }
-    return finish(problem, velocity, iterations + begun.iterations);
-  }
-  /// Compliant contact needs a start that is less near.
-  [[nodiscard]] ProximalSap<Scalar>& start_for(const ContactProblem<Scalar>& problem) noexcept {
-    return problem.rigid_count() > 0 ? rigid_start_ : compliant_start_;
-  }
-  [[nodiscard]] static ProximalSapOptions<Scalar> start_options(
-      const CoulombSolverOptions<Scalar>& options, const Scalar& tolerance,
-      int iteration_limit) noexcept {
-    return {.law = options.law,
-            .tolerance = (std::max)(options.tolerance, tolerance),
-            .iteration_limit = iteration_limit};
-  }
   static void resize(VectorX<Scalar>& numbers, Index size) {
     if (numbers.size() != size) numbers.resize(size);
   }
@@ -236,15 +213,6 @@ class CoulombSolver {
   [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
     const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
     return limits_.with_iterations((std::max)(limit - iterations, 0));
-  }
-  /// Ends with the impulses at hand, moved into their sets.
-  SolveReport<Scalar> stop(const ContactProblem<Scalar>& problem, SolveStatus status,
-                           int iterations, VectorX<Scalar>& velocity) {
-    static_cast<void>(measure());
-    measured_.confine_best(dual_, options_.law);
-    const auto report = measured_.finish(dual_, status, iterations, options_.tolerance, impulse_);
-    write_velocity(problem, impulse_, velocity);
-    return report;
   }
   /// A guess that is not finite: nothing is done.
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
@@ -254,32 +222,11 @@ class CoulombSolver {
     report.residual = report.error_bound = infinity;
     return report;
   }
-  SolveReport<Scalar> finish(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                             int begun) {
-    const SolveLimits left = limits_after(begun);
-    if (left.iteration_limit == 0) {
-      return stop(problem, SolveStatus::iteration_limit, begun, velocity);
-    }
-    newton_.set_limits(left);
-    SolveReport<Scalar> report = newton_.solve(dual_, impulse_);
-    report.iterations += begun;
-    const Scalar grown = dual_.mean_diagonal() * impulse_.norm();
-    if (report.converged() && report.residual * grown > dual_.load_norm() / 10) {
-      report.status = SolveStatus::no_progress;
-    }
-    write_velocity(problem, impulse_, velocity);
-    return report;
-  }
 
   CoulombSolverOptions<Scalar> options_;
   SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
-  ProximalSap<Scalar> rigid_start_, compliant_start_;
-  ContactNewton<Scalar> newton_;
   InteriorPointSolver<Scalar> path_;
-  DelassusForm<Scalar> form_;
-  DelassusProblem<Scalar> dual_;
-  detail::DualIterate<Scalar> measured_;
   VectorX<Scalar> impulse_, ray_;
   Scalar regularization_ = 0;
 };

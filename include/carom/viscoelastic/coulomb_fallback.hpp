@@ -11,7 +11,7 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/cholesky.hpp"
 #include "carom/linalg/growing.hpp"
-#include "carom/solvers/contact_newton.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
@@ -21,7 +21,7 @@ namespace carom::inline CAROM_ABI {
 /// do not solve.
 ///
 /// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
-/// ContactNewton finds them, and with them which contacts stick, slide and open. Stiff contacts
+/// InteriorPointSolver finds them, and with them which contacts stick, slide and open. Stiff contacts
 /// make W of many magnitudes, so that little of w is left in it: Newton's method on the law in
 /// terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not monotone:
 /// where one guess leads nowhere, G + t I is solved for falling t, each from the one before, since
@@ -319,7 +319,7 @@ class CoulombFallback {
   }
 
   Index largest_ = 0;
-  ContactNewton<Scalar> solver_;
+  InteriorPointSolver<Scalar> solver_;
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
   Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;

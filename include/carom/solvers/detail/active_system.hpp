@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "carom/contact/delassus_problem.hpp"
 #include "carom/linalg/block_lu.hpp"
-#include "carom/solvers/detail/dual_law.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
+
+/// 3 × 3 blocks of a matrix that couples the parts of one contact.
+template <RealScalar Scalar>
+struct PartBlocks {
+  SquareMatrix<Scalar, 3> block[2][2];
+};
+
+/// P and Q of the Newton equation of one contact, P W δγ + Q δγ = h.
+template <RealScalar Scalar>
+struct ContactEquation {
+  PartBlocks<Scalar> p, q;
+  bool active;  ///< otherwise P = 0 and Q = 1
+};
 
 /// (P (W + R) + Q) x = h, the Newton equations of all contacts of a DelassusProblem: a sparse
 /// system over the contacts that are active.
@@ -47,10 +62,8 @@ class ActiveSystem {
 
   /// x and its (W + R) x, refined until the equations hold to a few digits more than one solve
   /// gives. False when the result is not finite.
-  /// @param law  whose inverse mass w of every row is Q for contacts that are not active.
-  template <typename Law>
-  [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const Law& law, const Scalar* h,
-                           Scalar* x, Scalar* moved) noexcept;
+  [[nodiscard]] bool solve(const DelassusProblem<Scalar>& problem, const Scalar* h, Scalar* x,
+                           Scalar* moved) noexcept;
 
   /// (W + R) x.
   static void multiply(const DelassusProblem<Scalar>& problem, const Scalar* x,
@@ -209,15 +222,14 @@ Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& probl
 }
 
 template <RealScalar Scalar>
-template <typename Law>
-bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const Law& law,
-                                 const Scalar* h, Scalar* x, Scalar* moved) noexcept {
+bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const Scalar* h, Scalar* x,
+                                 Scalar* moved) noexcept {
   constexpr int refinements = 8;
   constexpr Scalar enough = Scalar(1e-6);
   for (Index i = 0; i < problem.count(); ++i) {
     const Index begin = 3 * problem.first_part(i), end = begin + 3 * problem.parts(i);
     for (Index k = begin; k < end; ++k) {
-      x[k] = node_of_[i] < 0 ? h[k] / law.inverse_mass(k) : Scalar(0);
+      x[k] = node_of_[i] < 0 ? h[k] : Scalar(0);
     }
   }
   multiply(problem, x, moved);

@@ -69,11 +69,6 @@ class ImpulseSystem {
     blocks_.change(contact,
                    [&](auto& block) { block.inverse_mass = own > Scalar(0) ? own : mean; });
   }
-  /// What ActiveSystem divides rows by that are not in it.
-  struct NoScale {
-    [[nodiscard]] static Scalar inverse_mass(Index) noexcept { return Scalar(1); }
-  };
-
   const DelassusProblem<Scalar>* problem_ = nullptr;
   BlockList<Scalar> blocks_;
   Sequence<BlockIsland> islands_;
@@ -139,7 +134,7 @@ void ImpulseSystem<Scalar>::solve(Index, const BlockGains<Scalar>&, const Scalar
       right_[first + r] = sum;
     }
   }
-  static_cast<void>(system_.solve(*problem_, NoScale{}, right_.data(), step, moved));
+  static_cast<void>(system_.solve(*problem_, right_.data(), step, moved));
   for (Index p = 0; p < part_count(); ++p) {
     Eigen::Map<Vector3<Scalar>>(moved + 3 * p) -=
         problem_->regularization(p).cwiseProduct(Eigen::Map<const Vector3<Scalar>>(step + 3 * p));

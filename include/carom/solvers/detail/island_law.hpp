@@ -61,7 +61,10 @@ class IslandLaw {
   /// that is blocked twice folds back, and is blocked at 1000 too on every file measured.
   static constexpr Scalar margins[] = {30, 100, 1000};
   static constexpr int starts = 3;
-  static constexpr typename ProximalNewton<System>::Manner manners[] = {{Scalar(1e-2), Scalar(0.5), 40, 80, true}, {Scalar(1e-3), Scalar(0.1), 15, 80}, {Scalar(1e-2), Scalar(0.3), 30, 300}};
+  static constexpr typename ProximalNewton<System>::Manner manners[] = {
+      {Scalar(1e-2), Scalar(0.5), 40, 80, true},
+      {Scalar(1e-3), Scalar(0.1), 15, 80},
+      {Scalar(1e-2), Scalar(0.3), 30, 300}};
   static constexpr int warm_systems = 60;
   /// Blocked: so many short steps, each longer one counting half against them.
   static constexpr Scalar patience = 4;
@@ -106,8 +109,12 @@ class IslandLaw {
     if (run.out_of_time()) return false;
     copy(run, best_.data(), iterate_.impulse());
     measure(run);
-    const int limit = (std::min)(run.limits.iteration_limit, most > run.limits.iteration_limit - run.systems ? run.limits.iteration_limit : run.systems + most);
-    proximal_.solve(run.system, run.island, yardstick_, manners[manner], run.tolerance, run.limits.with_iterations(limit), iterate_, memory_, run.error, run.systems);
+    const int limit =
+        (std::min)(run.limits.iteration_limit, most > run.limits.iteration_limit - run.systems
+                                                   ? run.limits.iteration_limit
+                                                   : run.systems + most);
+    proximal_.solve(run.system, run.island, yardstick_, manners[manner], run.tolerance,
+                    run.limits.with_iterations(limit), iterate_, memory_, run.error, run.systems);
     keep_best(run);
     return run.error <= run.tolerance;
   }

@@ -21,8 +21,8 @@ class ProximalNewton {
   using Scalar = typename System::scalar_type;
 
   void lay_out(const System& system) {
-    for (Sequence<Scalar>* numbers : {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_,
-                                      &best_, &kept_}) {
+    for (Sequence<Scalar>* numbers :
+         {&centre_, &gap_, &answer_, &trial_impulse_, &trial_velocity_, &best_, &kept_}) {
       if (numbers->size() != 3 * system.part_count()) {
         numbers->assign(3 * system.part_count(), Scalar(0));
       }
@@ -31,21 +31,22 @@ class ProximalNewton {
 
   /// How a search goes about its proximal steps.
   struct Manner {
-    Scalar softness;     ///< first ρ
-    Scalar factor;       ///< by which ρ falls
-    int patience;        ///< Newton steps per proximal step
-    int steps;           ///< proximal steps
-    bool decoupled = false;  ///< whether a step that gains nothing is tried with friction's bounds given
+    Scalar softness;  ///< first ρ
+    Scalar factor;    ///< by which ρ falls
+    int patience;     ///< Newton steps per proximal step
+    int steps;        ///< proximal steps
+    bool decoupled =
+        false;  ///< whether a step that gains nothing is tried with friction's bounds given
   };
 
   /// @param iterate  impulses in; the best met out, with their velocities.
   /// @param error    natural map error of the iterate, in and out.
   /// @param systems  counts the systems factored; no more than limits allow.
-  void solve(System& system, Index island, const Yardstick<Scalar>& yardstick,
-             const Manner& manner, const Scalar& tolerance, const SolveLimits& limits,
-             LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory, Scalar& error,
-             int& systems) {
-    Search at{system, island, yardstick, manner, tolerance, limits, iterate, memory, systems, error, error};
+  void solve(System& system, Index island, const Yardstick<Scalar>& yardstick, const Manner& manner,
+             const Scalar& tolerance, const SolveLimits& limits, LawIterate<Scalar>& iterate,
+             StepMemory<Scalar>& memory, Scalar& error, int& systems) {
+    Search at{system,  island, yardstick, manner, tolerance, limits,
+              iterate, memory, systems,   error,  error};
     copy(at, iterate.impulse(), best_.data());
     search(at);
     copy(at, best_.data(), iterate.impulse());
@@ -188,8 +189,8 @@ template <typename System>
 bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   using std::sqrt;
   const Scalar mass = 1 / at.yardstick.inverse_mass;
-  const Scalar noise = 5 * std::numeric_limits<Scalar>::epsilon() * at.yardstick.load * sqrt(mass) /
-                       at.softness;
+  const Scalar noise =
+      5 * std::numeric_limits<Scalar>::epsilon() * at.yardstick.load * sqrt(mass) / at.softness;
   Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
   for (taken = 0; taken < patience; ++taken) {
     at.iterate.write_velocity(at.system, at.island);
@@ -227,9 +228,9 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
       const auto step = read_parts(block, memory.step.data());
       const PartNumbers<Scalar, Parts> impulse =
           read_parts(block, at.iterate.impulse()) + share * step;
-      const PartNumbers<Scalar, Parts> velocity =
-          read_parts(block, at.iterate.velocity()) +
-          share * (read_parts(block, memory.moved.data()) + block.regularization.cwiseProduct(step));
+      const PartNumbers<Scalar, Parts> velocity = read_parts(block, at.iterate.velocity()) +
+                                                  share * (read_parts(block, memory.moved.data()) +
+                                                           block.regularization.cwiseProduct(step));
       write_parts(block, impulse, trial_impulse_.data());
       write_parts(block, velocity, trial_velocity_.data());
     });
