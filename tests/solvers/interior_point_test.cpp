@@ -279,13 +279,11 @@ namespace {
 
 constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
 
-/// Sweeps count as iterations here: without iterations there are none.
+/// Without iterations there are no sweeps either.
 const auto make = [](FrictionLaw law, auto tolerance, int limit) {
   using Scalar = decltype(tolerance);
-  return InteriorPointSolver<Scalar>({.law = law,
-                                      .tolerance = tolerance,
-                                      .iteration_limit = limit,
-                                      .sweeps = std::min(limit, 30)});
+  return InteriorPointSolver<Scalar>(
+      {.law = law, .tolerance = tolerance, .iteration_limit = limit, .sweeps = limit > 0 ? 30 : 0});
 };
 
 /// Newton's method alone: no sweeps to lean on.

@@ -59,9 +59,8 @@ TEST_CASE("coulomb_fallback: stiff contacts of all kinds, from any guess", "[vis
   for (const int count : seen) CHECK(count > 30);
 }
 
-TEST_CASE("coulomb_fallback: cases that first guesses do not solve", "[viscoelastic][law]") {
+TEST_CASE("coulomb_fallback: cases that sweeps do not solve", "[viscoelastic][law]") {
   CoulombFallback<double> fallback;
-  int hard = 0;
   const auto check = [&](const SlipCase<double>& c) {
     fallback.prepare(c.friction.size());
     const auto report = solve(fallback, c, VectorX<double>(-c.average), 1e-10);
@@ -69,7 +68,6 @@ TEST_CASE("coulomb_fallback: cases that first guesses do not solve", "[viscoelas
     CHECK(report.converged());
     const VectorX<double> force = fallback.force(), w = fallback.velocity();
     CHECK(slip_miss(c, force, w) <= 1e-9 + noise(c, w));
-    if (report.iterations > 1000) ++hard;
   };
   for (const unsigned seed : {335u, 5760u}) {
     VectorSource<double> source(seed);
@@ -80,7 +78,6 @@ TEST_CASE("coulomb_fallback: cases that first guesses do not solve", "[viscoelas
     const SlipCase<double> c(source, 1 + round % 10);
     if (round == 3466 || round == 3874) check(c);
   }
-  CHECK(hard > 0);
 }
 
 TEST_CASE("coulomb_fallback: single precision", "[viscoelastic][law]") {

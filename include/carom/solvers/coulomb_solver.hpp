@@ -97,7 +97,10 @@ class CoulombSolver {
       return refuse();
     }
     if (problem.rigid_count() > 0) return settle(problem, true, velocity, 0);
-    const SolveReport<Scalar> report = follow(problem, true, velocity, 0, guess_systems);
+    SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
+    if (may_go_on(report) && report.residual < small_guess) {
+      report = follow(problem, true, velocity, 0, guess_systems);
+    }
     if (!may_go_on(report)) return report;
     velocity = problem.free_velocity();
     return solve_on_bodies(problem, velocity, report.iterations);
@@ -120,6 +123,8 @@ class CoulombSolver {
   static constexpr int proof_systems = 150;
   /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked.
   static constexpr int guess_systems = 12;
+  /// Natural map error above which it is not worth them [-].
+  static constexpr Scalar small_guess = Scalar(1e-2);
 
   void begin() noexcept {
     ray_.resize(0);

@@ -231,14 +231,20 @@ void InteriorPointSolver<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
                                         const Scalar& tolerance) {
   constexpr int together = 10;
   sweeps_.prepare(problem);
+  Eigen::Map<VectorX<Scalar>> impulse(impulse_law_.impulse(), 3 * problem.part_count());
+  const auto idle =
+      impulse_law_.solve(impulse_system_, 0, true, tolerance, limits_.with_iterations(0));
+  if (idle.status == SolveStatus::converged) return;
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int done = 0; done < 10 * options_.sweeps && !limits_.is_over();) {
     const int count = (std::min)(together, 10 * options_.sweeps - done);
-    const Scalar change = sweeps_.sweep(problem, impulse_law_.impulse(), count);
+    const Scalar change = sweeps_.sweep(problem, impulse.data(), count);
     done += count;
-    const Scalar size =
-        Eigen::Map<const VectorX<Scalar>>(impulse_law_.impulse(), 3 * problem.part_count()).norm();
-    if (!(change > Scalar(1e-3) * tolerance * size)) return;
+    if (!impulse.allFinite()) {
+      impulse.setZero();
+      return;
+    }
+    if (!(change > Scalar(1e-3) * tolerance * impulse.norm())) return;
     if (done >= options_.sweeps && !(change < Scalar(0.3) * last)) return;
     last = change;
   }
@@ -258,7 +264,8 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
   islands_.find(problem);
   report.status = SolveStatus::converged;
   Sums sums;
-  const detail::Yardstick<Scalar> whole{options_.law, problem.load_norm(), problem.mean_diagonal()};
+  const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  const detail::Yardstick<Scalar> whole{options_.law, problem.load_norm(), mean};
   for (Index k = 0; k < islands_.count(); ++k) {
     const bool alone = islands_.count() == 1;
     if (!alone) islands_.write(problem, k, island_);
@@ -277,9 +284,9 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
       impulse_law_.impulse()[place] = x;
       warm = warm || x != Scalar(0);
     });
-    if (!warm) sweep(part, share_tolerance(islands_.count()));
-    const auto outcome = impulse_law_.solve(impulse_system_, 0, true,
-                                            share_tolerance(islands_.count()), island_limits());
+    const Scalar tolerance = share_tolerance(islands_.count());
+    if (!warm) sweep(part, tolerance);
+    const auto outcome = impulse_law_.solve(impulse_system_, 0, true, tolerance, island_limits());
     add(outcome, sums, report);
     impulse_system_.for_each_row(
         [&](Index own, Index place) { impulse(rows_[own]) = impulse_law_.impulse()[place]; });

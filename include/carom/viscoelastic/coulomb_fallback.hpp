@@ -21,20 +21,18 @@ namespace carom::inline CAROM_ABI {
 /// do not solve.
 ///
 /// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
-/// InteriorPointSolver finds them, and with them which contacts stick, slide and open. Stiff contacts
-/// make W of many magnitudes, so that little of w is left in it: Newton's method on the law in
-/// terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not monotone:
-/// where one guess leads nowhere, G + t I is solved for falling t, each from the one before, since
-/// large t keeps contacts apart; should that fail, loads a little off lead to where the true one is
-/// solved.
+/// InteriorPointSolver finds them, and with them which contacts stick, slide and open. Stiff
+/// contacts make W of many magnitudes, so that little of w is left in it: Newton's method on the
+/// law in terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not
+/// monotone: where one guess leads nowhere, no force and λ_avg in its cones are the next, then the
+/// forces of loads a little off.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 20;    ///< first guesses, the way over G + t I among them
-  static constexpr int follow_limit = 100;  ///< shifts on the way over G + t I
-  static constexpr int newton_limit = 40;   ///< steps on G after each
-  static constexpr int share_limit = 10;    ///< halvings of a step
+  static constexpr int start_limit = 12;   ///< first guesses
+  static constexpr int newton_limit = 40;  ///< steps on G after each
+  static constexpr int share_limit = 10;   ///< halvings of a step
 
   CoulombFallback()
       : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
@@ -45,15 +43,17 @@ class CoulombFallback {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
     for (Vector* v :
-         {&force_, &velocity_, &kept_, &least_, &trial_, &best_, &held_, &moved_, &scale_, &load_})
+         {&force_, &velocity_, &kept_, &least_, &trial_, &best_, &moved_, &scale_, &load_})
       v->grow(n);
-    for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_, &shifted_}) m->grow(n, n);
+    for (Growing<MatrixX<Scalar>>* m : {&factor_, &inverse_}) m->grow(n, n);
     if (contact_count <= largest_) return;
     largest_ = contact_count;
     inverse_.setIdentity();
     load_.setZero();
-    assemble(VectorX<Scalar>(VectorX<Scalar>::Zero(contact_count)));
-    solver_.prepare(problem_);
+    for (const int friction : {0, 1}) {  // without friction contacts are of another kind
+      assemble(VectorX<Scalar>(VectorX<Scalar>::Constant(contact_count, Scalar(friction))));
+      solver_.prepare(problem_);
+    }
   }
 
   /// @param gain      G, 3n×3n [N·s/m], symmetric positive definite.
@@ -83,8 +83,8 @@ class CoulombFallback {
     for (int start = 0; start < start_limit && !report.converged(); ++start) {
       if (start > 0) write_start(start, average, friction);
       if (start > 2) {
-        disturb(start - 3, average);
-        follow(gain, friction, start % 2 == 0, report);
+        disturb(start - 2, average);
+        static_cast<void>(attempt(gain, moved_, friction, report));
       }
       const Scalar error = attempt(gain, average, friction, report);
       if (!(error < report.residual)) continue;
@@ -120,36 +120,6 @@ class CoulombFallback {
     multiply_by_inverse(velocity_);
     for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));
     return polish(gain, average, friction, report);
-  }
-
-  /// Leads forces from a gain so large that contacts hardly act on each other down to their own.
-  /// @param scaled  adds multiples of G's diagonal, else of I.
-  template <typename Matrix, typename Values>
-  void follow(const Matrix& gain, const Values& friction, bool scaled,
-              SolveReport<Scalar>& report) {
-    const Scalar largest = gain.diagonal().maxCoeff();
-    held_ = force_;
-    Scalar good(16), factor(4);
-    for (int k = 0; k < follow_limit && good > std::numeric_limits<Scalar>::epsilon(); ++k) {
-      const Scalar share = good / factor;
-      shifted_ = gain;
-      if (scaled) {
-        shifted_.diagonal() += share * gain.diagonal();
-      } else {
-        shifted_.diagonal().array() += share * largest;
-      }
-      const Scalar error = attempt(shifted_, moved_, friction, report);
-      const bool solved = error <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
-      if (!solved && factor > Scalar(1.01)) {  // nearer to where it was good
-        force_ = held_;
-        factor = std::sqrt(factor);
-        continue;
-      }
-      if (solved) held_ = force_;
-      good = share;
-      factor = (std::min)(factor * factor, Scalar(4));
-    }
-    force_ = held_;
   }
 
   /// W = S (S G S)⁻¹ S, S = diag(G)^−½, and −W λ_avg.
@@ -202,16 +172,14 @@ class CoulombFallback {
     }
   }
 
-  /// λ_avg of the way over G + t I: true on the first two, then off by up to a percent, spread by
-  /// multiples of the golden ratio.
+  /// λ_avg off by up to a percent, spread by multiples of the golden ratio.
   template <typename Values>
-  void disturb(int way, const Values& average) noexcept {
+  void disturb(int number, const Values& average) noexcept {
     constexpr Scalar golden = Scalar(0.618033988749894848);
     moved_ = average;
-    if (way < 2) return;
     for (Index r = 0; r < moved_.size(); ++r) {
-      const Scalar number = Scalar(double(way - 1)) * Scalar(double(2 * r + 1)) * golden;
-      moved_(r) *= 1 + Scalar(0.02) * (number - std::floor(number) - Scalar(0.5));
+      const Scalar turns = Scalar(double(number)) * Scalar(double(2 * r + 1)) * golden;
+      moved_(r) *= 1 + Scalar(0.02) * (turns - std::floor(turns) - Scalar(0.5));
     }
   }
 
@@ -322,8 +290,8 @@ class CoulombFallback {
   InteriorPointSolver<Scalar> solver_;
   DelassusProblem<Scalar> problem_;
   detail::SlipNewton<Scalar> newton_;
-  Growing<MatrixX<Scalar>> factor_, inverse_, shifted_;
-  Vector force_, velocity_, kept_, least_, trial_, best_, held_, moved_, scale_, load_;
+  Growing<MatrixX<Scalar>> factor_, inverse_;
+  Vector force_, velocity_, kept_, least_, trial_, best_, moved_, scale_, load_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -178,7 +178,8 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   copy(run, best_.data(), iterate_.impulse());
   measure(run);
   bool solved = run.error <= tolerance;
-  if (!solved && limits.iteration_limit > 0) {  // what comes next is inside of the cones
+  if (!solved && (limits.iteration_limit > 0 ||
+                  limits.now != nullptr)) {  // what comes next is inside of the cones
     clip(run);
     run.best = infinity;
     measure(run);

@@ -14,7 +14,7 @@ template <RealScalar Scalar>
 struct Yardstick {
   FrictionLaw law;
   Scalar load;          ///< ‖q‖ of the whole problem [m/s]
-  Scalar inverse_mass;  ///< w, the mean diagonal of W + R of the whole problem [1/kg]
+  Scalar inverse_mass;  ///< w, the mean diagonal of W + R of the whole problem; 1 for 0 [1/kg]
 };
 
 /// The yardstick of a system's blocks.
@@ -33,7 +33,7 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
   }
   for (Index p = 0; p < 3 * system.part_count(); ++p)
     squared += system.load()[p] * system.load()[p];
-  return {law, sqrt(squared), rows > 0 ? trace / Scalar(rows) : Scalar(0)};
+  return {law, sqrt(squared), trace > Scalar(0) ? trace / Scalar(rows) : Scalar(1)};
 }
 
 /// The natural map of one block in impulses times w, squared; infinite where a number is not
