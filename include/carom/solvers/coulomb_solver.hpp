@@ -19,8 +19,8 @@ struct CoulombSolverOptions {
   /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most linear systems of all stages together, ≥ 0. It is what ends a problem without an answer;
-  /// a problem with one takes some tens, a heap with self-stresses of 1000 times its load 1300.
-  int iteration_limit = 2000;
+  /// a problem with one takes some tens, a heap with self-stresses of 1000 times its load 750.
+  int iteration_limit = 1000;
   /// Whether a problem whose path is blocked is looked at for a ray that proves that no impulses
   /// obey the law: status infeasible, ray(). It allocates, in work that grows with the cube of the
   /// contacts that press, of which there may be 400; what is not proven goes on as without it.

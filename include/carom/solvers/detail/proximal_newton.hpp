@@ -11,8 +11,7 @@ namespace carom::inline CAROM_ABI::detail {
 ///
 /// A step is the law with ρ w added to R, and so is solvable where the law is hard: the softness ρ
 /// falls while steps succeed and rises where one does not. Near a solution Newton's method on the
-/// law itself ends what is left to do. When a search stalls the next begins where the first began,
-/// at another softness and with other patience; the best iterate met is what remains.
+/// law itself ends what is left to do; the best iterate met is what remains.
 /// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
 ///        Coulomb's law is not monotone: no proof of convergence exists.
 template <typename System>
@@ -35,10 +34,11 @@ class ProximalNewton {
     Scalar factor;    ///< by which ρ falls
     int patience;     ///< Newton steps per proximal step
     int steps;        ///< proximal steps
-    bool decoupled =
-        false;  ///< whether a step that gains nothing is tried with friction's bounds given
+    /// Whether a Newton step that gains nothing is tried again with friction's bounds given.
+    bool bounds_given = false;
   };
 
+  /// Proximal steps until the tolerance is met, the manner's steps are taken, or so many fail.
   /// @param iterate  impulses in; the best met out, with their velocities.
   /// @param error    natural map error of the iterate, in and out.
   /// @param systems  counts the systems factored; no more than limits allow.
@@ -58,7 +58,7 @@ class ProximalNewton {
   /// Natural map error below which Newton's method on the law is tried.
   static constexpr Scalar small_error = Scalar(1e-3);
   static constexpr int final_steps = 20;
-  /// Steps that fail in a row before a search is given up.
+  /// Proximal steps that fail in a row before the search is given up.
   static constexpr int most_failures = 8;
 
   struct Search {
@@ -238,7 +238,7 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   };
   Scalar best = gap;
   for (const bool coupled : {true, false}) {
-    if (!at.may_go_on() || (!coupled && !at.manner.decoupled)) break;
+    if (!at.may_go_on() || (!coupled && !at.manner.bounds_given)) break;
     at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
       const auto soft = soften(block, at.softness);
       const auto impulse = read_parts(block, at.iterate.impulse());
