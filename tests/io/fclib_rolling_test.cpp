@@ -14,8 +14,8 @@
 #include <Eigen/LU>
 
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/interior_point.hpp"
 
 #include "support/catch.hpp"
 #include "support/friction_problems.hpp"
@@ -289,7 +289,8 @@ TEST_CASE("fclib_rolling: solvers bring the bundled problems to their tolerance"
       const auto check = [&file = problem, law](const FrictionState& state, double tolerance) {
         CHECK(file_error(file, whole_impulse(state), law) <= 1.01 * tolerance);
       };
-      check(solved(carom::InteriorPointSolver<double>({.law = law, .tolerance = 1e-12}), problem), 1e-12);
+      check(solved(carom::InteriorPointSolver<double>({.law = law, .tolerance = 1e-12}), problem),
+            1e-12);
       check(solved(carom::GaussSeidel<double>({.law = law, .tolerance = 1e-6}), problem), 1e-6);
     }
   }

@@ -31,17 +31,11 @@ namespace interior_point_test {
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::InteriorPointSolver,
     carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_problem,
-    carom::testing::DualShape, carom::testing::sweep, carom::testing::VectorSource;
+    carom::testing::sweep, carom::testing::VectorSource;
 
 namespace {
 
 constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
-
-const auto make = [](FrictionLaw law, auto tolerance, int limit) {
-  using Scalar = decltype(tolerance);
-  return InteriorPointSolver<Scalar>(
-      {.law = law, .tolerance = tolerance, .iteration_limit = limit});
-};
 
 /// Bodies and contacts drawn so that impulses exist.
 template <typename Scalar>
@@ -77,29 +71,6 @@ void check_answer(const ContactProblem<Scalar>& problem, const InteriorPointSolv
 }
 
 }  // namespace
-
-TEST_CASE("interior_point: problems in impulses of all shapes, compliant", "[solvers][law]") {
-  for (const double regularization : {0.1, 0.01}) {
-    carom::testing::check_random_problems<double>(
-        make, sweep(5, 20), DualShape{8, 3, 0.3, true, regularization}, 1e-10, 1000);
-  }
-  carom::testing::check_random_problems<float>(make, sweep(5, 20), DualShape{8, 3, 0.3, true, 0.1},
-                                               1e-4f, 1000);
-}
-
-TEST_CASE("interior_point: what every solver in impulses promises", "[solvers][law]") {
-  carom::testing::check_boundaries(make);
-  carom::testing::check_best_iterate(make);
-  carom::testing::check_scales(make);
-  carom::testing::check_closed_forms(make);
-  carom::testing::check_order(make);
-  carom::testing::check_against_sap(make);
-  const auto other = [](FrictionLaw law, double tolerance, int limit) {
-    return carom::GaussSeidel<double>(
-        {.law = law, .tolerance = tolerance, .iteration_limit = limit});
-  };
-  carom::testing::check_agreement(make, other);
-}
 
 TEMPLATE_TEST_CASE("interior_point: random bodies, rigid or not, by either law", "[solvers][law]",
                    float, double) {

@@ -21,8 +21,8 @@ struct InteriorPointOptions {
   /// type's digits; Newton's method at the end doubles them with every system.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40, heaps with
-  /// self-stresses of 1000 times their load 750.
-  int iteration_limit = 1000;
+  /// self-stresses of 1000 times their load 750, files of FCLIB up to 1900.
+  int iteration_limit = 2000;
   /// Sweeps of Gauss-Seidel before the first system of a problem in impulses, ≥ 0; up to ten times
   /// as many while they gain half a digit every ten.
   int sweeps = 30;
