@@ -27,7 +27,7 @@ namespace detail {
 /// Velocity of a body in the world: (v, ω) [m/s, rad/s].
 using BodyVelocity = Vector<double, 6>;
 /// Rows (linear, angular) that act on it.
-using BodyRows = Eigen::Matrix<double, Eigen::Dynamic, 6, 0, 6, 6>;
+using MovementRows = Eigen::Matrix<double, Eigen::Dynamic, 6, 0, 6, 6>;
 /// The same rows on a body's own coordinates.
 using CoordinateRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
 /// Numbers per coordinate of a body, 0 to 6.
@@ -108,7 +108,7 @@ class BulletBodies {
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
   /// Rows on a body as rows on its coordinates.
-  [[nodiscard]] CoordinateRows coordinate_rows(int slot, const BodyRows& rows) const {
+  [[nodiscard]] CoordinateRows coordinate_rows(int slot, const MovementRows& rows) const {
     return rows * (*this)[slot].basis;
   }
 

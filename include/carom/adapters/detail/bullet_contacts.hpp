@@ -288,7 +288,7 @@ class BulletContacts {
       if (made.slots[s] == BulletBodies::world) continue;
       const double sign = s == 0 ? 1 : -1;
       const Vector3<double> arm = from_bullet(arms[s]);
-      BodyRows rows = BodyRows::Zero(count, 6);
+      MovementRows rows = MovementRows::Zero(count, 6);
       for (int i = 0; i < 3; ++i) {
         const Vector3<double> axis = sign * made.frame.row(i).transpose();
         rows.row(i) << axis.transpose(), arm.cross(axis).transpose();

@@ -192,7 +192,7 @@ class BulletJoints {
     block.held.setZero();
     block.weight.setZero();
     for (std::size_t s = 0; s < 2; ++s) {
-      BodyRows rows(count, 6);
+      MovementRows rows(count, 6);
       for (int i = 0; i < count; ++i) {
         const BulletRow& row = rows_[std::size_t(first) + std::size_t(i)];
         rows.row(i) << from_bullet(row.axes[2 * s]).transpose(),
