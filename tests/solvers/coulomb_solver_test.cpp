@@ -17,6 +17,8 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
+#include "scenes/infeasible.hpp"
+
 namespace coulomb_solver_test {
 
 using carom::ContactProblem, carom::CoulombSolver, carom::FrictionLaw, carom::Index,
@@ -386,6 +388,57 @@ TEST_CASE("coulomb_solver: where squares overflow nothing is called solved", "[s
     carom::DelassusProblem<double> dual;
     form.write(problem, dual);
     CHECK_FALSE(certify(dual, none, carom::FrictionLaw::coulomb).natural_map_error < 0.1);
+  }
+}
+
+TEST_CASE("coulomb_solver: where there is no answer it proves so, and softens what is rigid",
+          "[solvers][law]") {
+  const auto solve = [](const carom::ContactProblem<double>& problem, FrictionLaw law, bool soften,
+                        CoulombSolver<double>& solver) {
+    solver = CoulombSolver<double>(
+        {.law = law, .tolerance = 1e-9, .prove_infeasible = true, .soften_infeasible = soften});
+    VectorX<double> velocity;
+    return solver.solve(problem, velocity);
+  };
+  const auto soften_all = [](carom::ContactProblem<double> problem, double r) {
+    for (Index i = 0; i < problem.contact_count(); ++i) {
+      auto law = problem.law(i);
+      law.rigid = false;
+      law.regularization = {r, r};
+      problem.set_law(i, law);
+    }
+    return problem;
+  };
+  CoulombSolver<double> solver;
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const double share : {0.5, 0.9, 1.1, 2.0}) {
+      carom::examples::ClosingSlot<double> slot{.gap = 0.01, .friction = 0.3};
+      slot.closing = share * carom::examples::closing_limit(slot);
+      const auto problem = make_closing_slot(slot);
+      CAPTURE(to_string(law), share);
+      const auto plain = solve(problem, law, false, solver);
+      CHECK(solver.regularization() == 0);
+      if (share < 1) {
+        CHECK(plain.converged());
+        CHECK(solver.ray().size() == 0);
+        continue;
+      }
+      CHECK(plain.status == SolveStatus::infeasible);
+      CHECK(certify_infeasible(problem, law, solver.ray()).infeasible);
+      const auto softened = solve(problem, law, true, solver);
+      CHECK(softened.status == SolveStatus::infeasible);
+      CHECK(solver.regularization() > 0);
+      const auto soft = soften_all(problem, solver.regularization());
+      carom::DelassusForm<double> form;
+      carom::DelassusProblem<double> dual;
+      form.write(soft, dual);
+      CHECK(certify(dual, solver.impulse(), law).natural_map_error <= 1.01e-9);
+      // A tenth of it is not enough.
+      carom::InteriorPointSolver<double> path({.law = law, .tolerance = 1e-9});
+      VectorX<double> velocity;
+      CHECK_FALSE(
+          path.solve(soften_all(problem, solver.regularization() / 10), velocity).converged());
+    }
   }
 }
 

@@ -449,6 +449,48 @@ TEST_CASE("interior_point_impulses: islands come in any order, and mixed", "[sol
   }
 }
 
+TEST_CASE("interior_point_impulses: islands of one size that are coupled in other ways",
+          "[solvers][law]") {
+  // Four contacts: a chain, a ring with both diagonals, a star.
+  const auto couple = [](VectorSource<double>& source, const auto& are_coupled) {
+    DualData data = draw_dual(source, {4, 2, 1.0, false, 0.1});
+    for (Index i = 0; i < 4; ++i) {
+      for (Index j = 0; j < 4; ++j) {
+        if (i != j && !are_coupled(i, j)) data.w.block<3, 3>(3 * i, 3 * j).setZero();
+      }
+      data.w.block<3, 3>(3 * i, 3 * i) *= 4;  // stays positive definite
+    }
+    return data;
+  };
+  const auto chain = [](Index i, Index j) { return i - j == 1 || j - i == 1; };
+  const auto all = [](Index, Index) { return true; };
+  const auto star = [](Index i, Index j) { return i == 0 || j == 0; };
+  VectorSource<double> source(49u);
+  for (int round = 0; round < 3; ++round) {
+    const DualData parts[] = {couple(source, chain), couple(source, all), couple(source, star)};
+    for (const auto& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+      std::vector<DualData> chosen;
+      for (const int k : order) chosen.push_back(parts[k]);
+      const auto problem = assemble_dual(put_together(chosen));
+      for (const FrictionLaw law : laws) {
+        for (const int sweeps : {0, 30}) {
+          InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-12, .sweeps = sweeps});
+          VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+          const auto report = solver.solve(problem, impulse);
+          CAPTURE(round, to_string(law), sweeps, report.residual);
+          CHECK(report.converged());
+          carom::testing::check_answer(problem, impulse, report, law);
+          for (std::size_t k = 0; k < 3; ++k) {
+            VectorX<double> own = VectorX<double>::Zero(12);
+            CHECK(solver.solve(assemble_dual(chosen[k]), own).converged());
+            CHECK((own - impulse.segment<12>(12 * Index(k))).norm() <= 1e-9 * (1 + own.norm()));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("interior_point_impulses: islands together keep the limit and the tolerance",
           "[solvers][law]") {
   VectorSource<double> source(45u);

@@ -43,6 +43,39 @@ class ActiveBlock {
     }
   }
 
+  /// The weights w of a law's map γ = 𝒞(γ − u/w), part by part: the inverse mass; under the convex
+  /// law those of the friction cone in units of μ, where it is Lorentz's.
+  static Numbers weights(const Block& block, FrictionLaw law) noexcept {
+    if constexpr (Parts == 1) {
+      if (law == FrictionLaw::convex) {
+        const Scalar& mu = block.disc.friction[0];
+        const Scalar w = convex_weight(block);
+        return Numbers(w / (mu * mu), w / (mu * mu), w);
+      }
+    }
+    return Numbers::Constant(block.inverse_mass);
+  }
+
+  /// The law's 𝒞: the nearest impulse of the set by the weights under the convex law; under
+  /// Coulomb's friction brought to what the normal impulse allows.
+  static Numbers nearest(const Block& block, FrictionLaw law, const Numbers& trial) noexcept {
+    using std::sqrt;
+    if (law == FrictionLaw::coulomb) return clip(block, trial);
+    if constexpr (Parts == 2) {
+      if (!block.is_cone()) return clip(block, trial);
+      const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+      return parts_of_rows(block, nearest_impulse(block.set, ones, rows_of_parts(block, trial)));
+    } else {
+      const Scalar& mu = block.disc.friction[0];
+      const Numbers moved = trial + block.shift;
+      const Scalar length = sqrt(moved(0) * moved(0) + moved(1) * moved(1)) / mu;
+      if (length <= moved(2)) return trial;
+      if (moved(2) <= -length) return -block.shift;
+      const Scalar half = (moved(2) + length) / 2, share = half / length;
+      return Numbers(share * moved(0), share * moved(1), half) - block.shift;
+    }
+  }
+
   /// The impulse brought into its set: the normal pushes, friction keeps to what it allows.
   static Numbers clip(const Block& block, const Numbers& impulse) noexcept {
     if constexpr (Parts == 2) {
@@ -60,6 +93,13 @@ class ActiveBlock {
   }
 
  private:
+  /// The weight of the normal part in units of μ, of which the mean over the parts is the inverse
+  /// mass.
+  static Scalar convex_weight(const Block& block) noexcept {
+    const Scalar& mu = block.disc.friction[0];
+    return block.inverse_mass * (1 + 2 * mu * mu) / 3;
+  }
+
   /// Nothing is held: the impulse goes.
   static void open(const Block& block, const Numbers& impulse, Response& response) noexcept {
     response.offset = -(impulse + block.shift);
@@ -110,7 +150,7 @@ class ActiveBlock {
                            Response& response) noexcept {
     using std::sqrt;
     const Scalar& mu = block.disc.friction[0];
-    const Scalar w = block.inverse_mass * (1 + 2 * mu * mu) / 3;
+    const Scalar w = convex_weight(block);
     const Scalar r[3] = {(impulse(0) + block.shift(0)) / mu, (impulse(1) + block.shift(1)) / mu,
                          impulse(2) + block.shift(2)};
     const Scalar z[3] = {velocity(0) * mu, velocity(1) * mu, velocity(2)};

@@ -9,9 +9,10 @@ namespace carom::inline CAROM_ABI::detail {
 /// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a held centre c, each solved by Newton's
 /// method; then the answer is the next centre. It goes on where the central path folds.
 ///
-/// A step is the law with ρ w added to R, and so is solvable where the law is hard: the softness ρ
-/// falls while steps succeed and rises where one does not. Near a solution Newton's method on the
-/// law itself ends what is left to do; the best iterate met is what remains.
+/// A step is the law with ρ w added to R, w the weights of the law's map, and so is solvable where
+/// the law is hard: the softness ρ falls while steps succeed and rises where one does not. Near a
+/// solution Newton's method on the law itself ends what is left to do; the best iterate met is what
+/// remains.
 /// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
 ///        Coulomb's law is not monotone: no proof of convergence exists.
 template <typename System>
@@ -72,7 +73,8 @@ class ProximalNewton {
     StepMemory<Scalar>& memory;
     int& systems;
     Scalar error, best;
-    Scalar softness = 1;  ///< ρ
+    Scalar softness = 1;     ///< ρ
+    bool minimises = false;  ///< whether descend_convex applies
     [[nodiscard]] bool may_go_on() const noexcept {
       return systems < limits.iteration_limit && !limits.is_over();
     }
@@ -108,15 +110,15 @@ class ProximalNewton {
     return at.error <= at.tolerance;
   }
   [[nodiscard]] bool take_step(Search& at, int patience, int& taken);
-  [[nodiscard]] bool descend(Search& at, Scalar& gap);
-  /// The block of the step's own law, at rest where its centre is.
+  [[nodiscard]] bool write_step(Search& at, bool coupled);
+  [[nodiscard]] Scalar go(Search& at, const Scalar& share);
+  [[nodiscard]] bool descend(Search& at, Scalar& reached);
+  [[nodiscard]] bool descend_convex(Search& at, Scalar& reached);
+  /// ρ w, part by part.
   template <int Parts>
-  [[nodiscard]] static BlockRows<Scalar, Parts> soften(const BlockRows<Scalar, Parts>& block,
-                                                       const Scalar& softness) noexcept {
-    BlockRows<Scalar, Parts> soft = block;
-    soft.inverse_mass = softness * block.inverse_mass;
-    for (int k = 0; k < block.size(); ++k) soft.regularization(k) += soft.inverse_mass;
-    return soft;
+  [[nodiscard]] static PartNumbers<Scalar, Parts> softness(
+      const Search& at, const BlockRows<Scalar, Parts>& block) noexcept {
+    return at.softness * ActiveBlock<Scalar, Parts>::weights(block, at.yardstick.law);
   }
   /// answer ← 𝒞(c − u/(ρ w)), gap ← γ − answer; its norm weighted by w.
   Scalar write_gap(Search& at, const Scalar* impulse, const Scalar* velocity) {
@@ -125,8 +127,9 @@ class ProximalNewton {
     at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
       const PartNumbers<Scalar, Parts> trial =
           read_parts(block, centre_.data()) -
-          read_parts(block, velocity) / (at.softness * block.inverse_mass);
-      const PartNumbers<Scalar, Parts> answer = ActiveBlock<Scalar, Parts>::clip(block, trial);
+          read_parts(block, velocity).cwiseQuotient(softness(at, block));
+      const PartNumbers<Scalar, Parts> answer =
+          ActiveBlock<Scalar, Parts>::nearest(block, at.yardstick.law, trial);
       const PartNumbers<Scalar, Parts> gap = read_parts(block, impulse) - answer;
       write_parts(block, answer, answer_.data());
       write_parts(block, gap, gap_.data());
@@ -148,6 +151,10 @@ void ProximalNewton<System>::search(Search& at) {
   Scalar error = measure(at), floor = least;
   copy(at, at.iterate.impulse(), centre_.data());
   at.softness = manner.softness;
+  at.minimises = at.yardstick.law == FrictionLaw::convex;
+  at.for_each([&](Index, const auto& block) {
+    at.minimises = at.minimises && block.regularization.isZero(Scalar(0));
+  });
   int failures = 0, successes = 0;
   for (int k = 0; k < manner.steps && at.may_go_on(); ++k) {
     int taken = 0;
@@ -210,63 +217,79 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
     last = gap;
     if (!at.may_go_on()) return false;
     promised = gap;
-    if (!descend(at, promised)) return gap < Scalar(1e-6) * first;
+    const bool goes_on = at.minimises ? descend_convex(at, promised) : descend(at, promised);
+    if (!goes_on) return gap < Scalar(1e-6) * first;
   }
   return false;
 }
 
-/// One Newton step with a search along it; where that finds nothing, one along the direction of
-/// friction with given bounds.
-/// @param reached  gap before; after.
+/// Newton's step of the proximal step's own law, which is at rest where the centre is.
+/// @param coupled  whether the bounds of friction follow the normal impulse.
+template <typename System>
+bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
+  StepMemory<Scalar>& memory = at.memory;
+  at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+    const PartNumbers<Scalar, Parts> added = softness(at, block);
+    BlockRows<Scalar, Parts> soft = block;
+    soft.inverse_mass *= at.softness;
+    soft.regularization += added;
+    const auto impulse = read_parts(block, at.iterate.impulse());
+    const PartNumbers<Scalar, Parts> velocity =
+        read_parts(block, at.iterate.velocity()) +
+        added.cwiseProduct(impulse - read_parts(block, centre_.data()));
+    BlockResponse<Scalar, Parts> response;
+    ActiveBlock<Scalar, Parts>::write(soft, at.yardstick.law, impulse, velocity, response);
+    if constexpr (Parts == 1) {
+      if (!coupled && response.gain(0, 2) != 0) {
+        for (int k = 0; k < 2; ++k) {
+          response.offset(k) -= response.gain(k, 2) / response.gain(2, 2) *
+                                (response.offset(2) + velocity(2) / soft.inverse_mass);
+          response.gain(k, 2) = 0;
+        }
+      }
+    }
+    memory.gains.write(i, block.parts, response.gain);
+    write_parts(block, response.offset, memory.offset.data());
+  });
+  ++at.systems;
+  if (!at.system.factor(at.island, memory.gains)) return false;
+  at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
+                  memory.moved.data());
+  return true;
+}
+
+/// Goes a share of the step, as a trial; returns the norm of its gap.
+template <typename System>
+auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
+  at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+    const auto step = read_parts(block, at.memory.step.data());
+    const PartNumbers<Scalar, Parts> impulse =
+        read_parts(block, at.iterate.impulse()) + share * step;
+    const PartNumbers<Scalar, Parts> velocity = read_parts(block, at.iterate.velocity()) +
+                                                share * (read_parts(block, at.memory.moved.data()) +
+                                                         block.regularization.cwiseProduct(step));
+    write_parts(block, impulse, trial_impulse_.data());
+    write_parts(block, velocity, trial_velocity_.data());
+  });
+  return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
+}
+
+/// One Newton step with a search along it for a smaller gap; where that finds nothing under
+/// Coulomb's law, one along the direction of friction with given bounds.
+/// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   constexpr int halvings = 7;
   const Scalar gap = reached;
-  StepMemory<Scalar>& memory = at.memory;
-  const auto go = [&](const Scalar& share) {
-    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
-      const auto step = read_parts(block, memory.step.data());
-      const PartNumbers<Scalar, Parts> impulse =
-          read_parts(block, at.iterate.impulse()) + share * step;
-      const PartNumbers<Scalar, Parts> velocity = read_parts(block, at.iterate.velocity()) +
-                                                  share * (read_parts(block, memory.moved.data()) +
-                                                           block.regularization.cwiseProduct(step));
-      write_parts(block, impulse, trial_impulse_.data());
-      write_parts(block, velocity, trial_velocity_.data());
-    });
-    return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
-  };
   Scalar best = gap;
+  const bool bounds_given = at.manner.bounds_given && at.yardstick.law == FrictionLaw::coulomb;
   for (const bool coupled : {true, false}) {
-    if (!at.may_go_on() || (!coupled && !at.manner.bounds_given)) break;
-    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
-      const auto soft = soften(block, at.softness);
-      const auto impulse = read_parts(block, at.iterate.impulse());
-      const PartNumbers<Scalar, Parts> velocity =
-          read_parts(block, at.iterate.velocity()) +
-          soft.inverse_mass * (impulse - read_parts(block, centre_.data()));
-      BlockResponse<Scalar, Parts> response;
-      ActiveBlock<Scalar, Parts>::write(soft, at.yardstick.law, impulse, velocity, response);
-      if constexpr (Parts == 1) {
-        if (!coupled && response.gain(0, 2) != 0) {
-          for (int k = 0; k < 2; ++k) {
-            response.offset(k) -= response.gain(k, 2) / response.gain(2, 2) *
-                                  (response.offset(2) + velocity(2) / soft.inverse_mass);
-            response.gain(k, 2) = 0;
-          }
-        }
-      }
-      memory.gains.write(i, block.parts, response.gain);
-      write_parts(block, response.offset, memory.offset.data());
-    });
-    ++at.systems;
-    if (!at.system.factor(at.island, memory.gains)) continue;
-    at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
-                    memory.moved.data());
+    if (!at.may_go_on() || (!coupled && !bounds_given)) break;
+    if (!write_step(at, coupled)) continue;
     Scalar share(1);
     bool accepted = false;
     for (int k = 0; k < (coupled ? halvings : 12) && !accepted; ++k, share /= 2) {
-      const Scalar trial = go(share);
+      const Scalar trial = go(at, share);
       accepted = trial <= (1 - Scalar(1e-4) * share) * gap;
       if (!(trial < best)) continue;
       best = trial;
@@ -278,6 +301,38 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   if (!(best < gap)) return false;
   copy(at, kept_.data(), at.iterate.impulse());
   return best <= Scalar(0.999999) * gap;
+}
+
+/// One Newton step of a step that minimises: under the convex law of rigid blocks the velocities
+/// minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose slope along the step is Δuᵀ(γ − 𝒞). The
+/// search ends where at most half of the slope is left.
+/// @param reached  norm of the gap, before and after.
+template <typename System>
+bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
+  constexpr int evaluations = 12;
+  if (!write_step(at, true)) return false;
+  const auto slope_at = [&](const Scalar& share) {
+    reached = go(at, share);
+    Scalar sum(0);
+    for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
+      sum += at.memory.moved[p] * gap_[p];
+    }
+    return sum;
+  };
+  const Scalar first = slope_at(Scalar(0));
+  if (!(first < Scalar(0))) return false;
+  const Scalar enough = -first / 2;
+  Scalar low(0), high(1), at_low = first, at_high = slope_at(high), slope = at_high;
+  if (!is_finite(slope)) return false;
+  for (int k = 0; k < evaluations && at_high > enough && !(std::abs(slope) <= enough); ++k) {
+    const Scalar root = at_low / (at_low - at_high);
+    const Scalar share = low + (high - low) * std::clamp(root, Scalar(0.1), Scalar(0.9));
+    slope = slope_at(share);
+    (slope > Scalar(0) ? high : low) = share;
+    (slope > Scalar(0) ? at_high : at_low) = slope;
+  }
+  copy(at, trial_impulse_.data(), at.iterate.impulse());
+  return true;
 }
 
 }  // namespace carom::inline CAROM_ABI::detail
