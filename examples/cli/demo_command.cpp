@@ -52,6 +52,7 @@ int run_demo(const DemoOptions& options) {
                                             run_pizza_experiment(),
                                             run_ground_experiment(),
                                             run_pile_experiment(brief),
+                                            run_wall_experiment(brief),
                                             run_cradle_experiment(),
                                             run_billiards_experiment(),
                                             run_order_experiment(),

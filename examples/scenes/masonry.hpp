@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -10,8 +11,8 @@
 namespace carom::examples {
 
 /// @file
-/// Bodies that only contact holds up: an arch, a house of cards, a table, a stack. How the load
-/// spreads is not determined, W is singular; what stands and what falls is.
+/// Bodies that only contact holds up: an arch, a house of cards, a table, a stack, a brick wall.
+/// How the load spreads is not determined, W is singular; what stands and what falls is.
 
 /// A semicircular arch of equal blocks on its two springings, joints along the radius. Of many
 /// blocks, with friction enough, it stands while thickness/radius is at least 0.1075.
@@ -164,6 +165,90 @@ struct CardBuilder {
         touches.push_back(
             {Index(i), Index(i) - 1, point, Vector3<double>::UnitZ(), point.z() - floor, friction});
       }
+    }
+    return touches;
+  };
+  return world;
+}
+
+/// Bricks in running bond, each on the halves of two below, with half bricks at the ends of every
+/// second row; those side by side do not touch.
+struct BrickWall {
+  int columns = 43;                         ///< whole bricks of the lowest row
+  int rows = 23;                            ///< [-]
+  Vector3<double> half{0.1, 0.05, 0.0325};  ///< half a brick, along the wall, across, up [m]
+  double density = 2000;                    ///< [kg/m³]
+  double friction = 0.6;                    ///< μ [-]
+  double time_step = 0.01;                  ///< δt [s]
+};
+
+namespace detail {
+
+/// Two bricks that overlap along the wall, by the ends of the overlap in the axes of each.
+struct BrickJoint {
+  Index upper, lower;  ///< lower −1: the ground.
+  Vector3<double> upper_point, lower_point;
+};
+
+/// The corners where a brick lies on the one below, or on the ground.
+inline void add_joints(const std::vector<RigidBlock>& bricks, const std::vector<double>& lengths,
+                       Index upper, Index lower, const Vector3<double>& half,
+                       std::vector<BrickJoint>& joints) {
+  const auto& top = bricks[std::size_t(upper)].position;
+  double from = top.x() - lengths[std::size_t(upper)], to = top.x() + lengths[std::size_t(upper)];
+  Vector3<double> under(0, 0, 0);
+  if (lower >= 0) {
+    under = bricks[std::size_t(lower)].position;
+    from = std::max(from, under.x() - lengths[std::size_t(lower)]);
+    to = std::min(to, under.x() + lengths[std::size_t(lower)]);
+  }
+  if (to - from < half.x() / 2) return;
+  for (const double x : {from, to}) {
+    for (const double y : {-half.y(), half.y()}) {
+      const Vector3<double> point(x, y, top.z() - half.z());
+      joints.push_back({upper, lower, point - top, point - under});
+    }
+  }
+}
+
+}  // namespace detail
+
+[[nodiscard]] inline RigidWorld make_brick_wall(const BrickWall& wall) {
+  RigidWorld world;
+  world.time_step = wall.time_step;
+  std::vector<double> lengths;  // halves
+  std::vector<detail::BrickJoint> joints;
+  std::vector<Index> below{-1}, row;
+  for (int k = 0; k < wall.rows; ++k, below = row) {
+    row.clear();
+    const int count = wall.columns + k % 2;
+    double left = 0;
+    for (int i = 0; i < count; ++i) {
+      const bool cut = k % 2 == 1 && (i == 0 || i + 1 == count);
+      const double length = cut ? wall.half.x() / 2 : wall.half.x();
+      const Vector3<double> half(length, wall.half.y(), wall.half.z());
+      world.blocks.push_back(make_block(8 * wall.density * half.prod(), half));
+      world.blocks.back().position << left + length, 0, wall.half.z() * (2 * k + 1);
+      lengths.push_back(length);
+      left += 2 * length;
+      row.push_back(Index(world.blocks.size()) - 1);
+      for (const Index lower : below) {
+        detail::add_joints(world.blocks, lengths, row.back(), lower, wall.half, joints);
+      }
+    }
+  }
+  world.find_touches = [joints, friction = wall.friction](const std::vector<RigidBlock>& blocks) {
+    RigidWorld::Touches touches;
+    for (const auto& joint : joints) {
+      const Vector3<double> upper = blocks[std::size_t(joint.upper)].place(joint.upper_point);
+      Vector3<double> lower = joint.lower_point, normal = Vector3<double>::UnitZ();
+      if (joint.lower >= 0) {
+        const RigidBlock& block = blocks[std::size_t(joint.lower)];
+        lower = block.place(joint.lower_point);
+        normal = block.orientation * normal;
+      }
+      touches.push_back(
+          {joint.upper, joint.lower, upper, normal, normal.dot(upper - lower), friction});
     }
     return touches;
   };

@@ -159,6 +159,41 @@ def check_mixed(checks):
     checks.expect(abs(answer["velocity"][5] - expected) <= 1e-7, "--rigid", answer["velocity"])
 
 
+CLOSING = """carom-problem 1
+time_step 0.01
+bodies 1
+body 3
+2 0 0 0 2 0 0 0 2
+0 0 -0.0981
+0 0 0
+contacts 2
+contact rigid 1 0 0.5 0.1 0.1 0 0 {up}
+1 0 0 0 1 0 0 0 1
+contact rigid 1 0 0.5 0.1 0.1 0 0 {down}
+1 0 0 0 -1 0 0 0 -1
+"""
+
+
+def check_infeasible(checks):
+    """A body between two plates that close has no velocity: the ray is impulses in both cones that
+    move nothing and would gain. Between plates that open there is an answer and no ray."""
+    for words in ([], ["--law", "coulomb"]):
+        path = checks.file(CLOSING.format(up=0.1, down=0.1))
+        answer = checks.json_of("solve", path, *words, code=3)
+        checks.expect(answer["status"] == "infeasible", words, answer["status"])
+        first, second = answer["ray"]["impulse"][:3], answer["ray"]["impulse"][3:]
+        for ray in (first, second):
+            checks.expect(math.hypot(*ray[:2]) <= 0.5 * ray[2] * (1 + 1e-9), words, "cone", ray)
+        size = math.hypot(*first, *second)
+        moved = [first[0] + second[0], first[1] - second[1], first[2] - second[2]]
+        checks.expect(size > 0 and math.hypot(*moved) <= 1e-9 * size, words, "moves", moved)
+        checks.expect(first[2] * 0.1 + second[2] * 0.1 > 1e-3 * size, words, "gains", first, second)
+        path = checks.file(CLOSING.format(up=0.1, down=-0.2))
+        answer = checks.json_of("solve", path, *words)
+        checks.expect(answer["status"] == "converged" and "ray" not in answer, words, "opening")
+        checks.expect(abs(answer["velocity"][2] - 0.1) <= 1e-7, words, answer["velocity"])
+
+
 def check_deadline(checks):
     """By a deadline that is over at once the answer is balanced and in its cones, the exit code 3;
     by one that is far away it is the answer."""
@@ -186,5 +221,6 @@ if __name__ == "__main__":
     check_solvers(every)
     check_bodies(every)
     check_mixed(every)
+    check_infeasible(every)
     check_deadline(every)
     every.end()

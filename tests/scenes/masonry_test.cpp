@@ -16,7 +16,8 @@
 namespace masonry_test {
 
 using carom::Index, carom::VectorX;
-using carom::examples::Arch, carom::examples::CardHouse, carom::examples::make_arch;
+using carom::examples::Arch, carom::examples::BrickWall, carom::examples::CardHouse,
+    carom::examples::make_arch, carom::examples::make_brick_wall;
 using carom::examples::make_card_house, carom::examples::make_stack;
 using carom::examples::make_voussoir, carom::examples::RigidWorld;
 using carom::testing::ReferenceSolver, carom::testing::WorldSolver;
@@ -167,6 +168,37 @@ TEST_CASE("masonry: a stack of masses a million apart stands", "[scenes][scene]"
       CHECK(support_of(world) == Approx(weight * world.time_step).epsilon(1e-7));
     }
     CHECK(solver.worst <= 1e-13);
+  }
+}
+
+TEST_CASE("masonry: every row of a brick wall carries the rows above, and nothing moves",
+          "[scenes][scene]") {
+  for (const int rows : {1, 2, 5}) {
+    const BrickWall shape{.columns = 4, .rows = rows};
+    RigidWorld world = make_brick_wall(shape);
+    const auto touches = world.find_touches(world.blocks);
+    // Whole bricks lie on two others or on the ground, half bricks on one.
+    CHECK(world.blocks.size() == std::size_t(4 * rows + rows / 2));
+    CHECK(touches.size() == std::size_t(16 + 32 * (rows - 1)));
+    const auto row_of = [&](Index brick) {
+      const double z = world.blocks[std::size_t(brick)].position.z();
+      return int(std::lround((z / shape.half.z() - 1) / 2));
+    };
+    const double row_weight = 9.81 * 8 * shape.density * shape.half.prod() * shape.columns;
+    WorldSolver solver(1e-12);
+    for (int k = 0; k < 3; ++k) {
+      CHECK(speed_after_step(world, solver) <= 1e-10);
+      std::vector<double> carried(std::size_t(rows), 0);
+      for (std::size_t i = 0; i < touches.size(); ++i) {
+        CHECK(std::abs(touches[i].gap) <= 1e-12);
+        carried[std::size_t(row_of(touches[i].first))] += world.impulse(Index(3 * i + 2));
+      }
+      for (int row = 0; row < rows; ++row) {
+        const double expected = (rows - row) * row_weight * shape.time_step;
+        CHECK(carried[std::size_t(row)] == Approx(expected).epsilon(1e-9));
+      }
+    }
+    CHECK(solver.worst <= 1e-12);
   }
 }
 

@@ -195,8 +195,8 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   }
   for (int k = 0; k < starts && !solved && !run.out_of_time(); ++k) {
     solved = follow_path(run, margins[k]);
-    const bool near = run.best < small_error && yardstick_.law == FrictionLaw::coulomb;
-    if (!solved && (near || k + 1 == starts)) {
+    const bool promising = run.best < small_error && yardstick_.law == FrictionLaw::coulomb;
+    if (!solved && (promising || k + 1 == starts)) {
       solved = search(run, k, limits.iteration_limit);
     }
   }
