@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 
 #include "fclib/solver_run.hpp"

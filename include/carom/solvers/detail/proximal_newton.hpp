@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
 
