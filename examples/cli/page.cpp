@@ -49,7 +49,7 @@ std::string make_legend(const std::vector<LegendEntry>& entries) {
       html += "<circle class=\"dot " + e.style + (e.mark == "ring" ? " ring" : "") +
               "\" cx=\"11\" cy=\"5\" r=\"3.8\"/>";
     } else if (e.mark == "fill") {
-      html += "<rect class=\"" + e.style + "\" x=\"3\" width=\"16\" height=\"10\"/>";
+      html += "<path class=\"" + e.style + "\" d=\"M3 0h16v10h-16z\"/>";
     } else {
       html += "<line class=\"line " + e.style + (e.mark == "dash" ? " dashed" : "") +
               "\" x1=\"1\" y1=\"5\" x2=\"21\" y2=\"5\"/>";

@@ -19,8 +19,6 @@ namespace {
 using examples::BrickWall, examples::format_rounded, examples::make_brick_wall,
     examples::RigidBlock, examples::RigidWorld;
 
-constexpr int standing_steps = 100;
-
 /// A wall of bricks that stands, and what its solver does about it.
 struct StandingWall {
   RigidWorld world;
@@ -31,12 +29,12 @@ struct StandingWall {
   double worst = 0;                  ///< natural map error of all steps
   std::vector<double> milliseconds;  ///< of each step's solve
 
-  explicit StandingWall(const BrickWall& wall) : world(make_brick_wall(wall)) {
+  StandingWall(const BrickWall& wall, int steps) : world(make_brick_wall(wall)) {
     brick_count = world.blocks.size();
     contact_count = world.find_touches(world.blocks).size();
     for (const RigidBlock& block : world.blocks) weight += block.mass * earth_gravity;
     const std::vector<RigidBlock> built = world.blocks;
-    for (int k = 0; k < standing_steps; ++k) step();
+    for (int k = 0; k < steps; ++k) step();
     for (std::size_t i = 0; i < brick_count; ++i) {
       const RigidBlock& block = world.blocks[i];
       fastest = std::max(fastest, block.velocity.tail<3>().norm());
@@ -108,7 +106,7 @@ Panel make_time_panel(const StandingWall& wall) {
     fastest = std::min(fastest, time);
   }
   const Range exponents{std::floor(std::log10(fastest)), std::ceil(std::log10(slowest))};
-  SvgPlot plot(title, {"step", {0, double(standing_steps)}, {}},
+  SvgPlot plot(title, {"step", {0, double(wall.milliseconds.size())}, {}},
                {"[ms]", exponents, make_decade_ticks(exponents)}, 300);
   std::vector<PlotPoint> points;
   for (const double time : wall.milliseconds) {
@@ -126,9 +124,10 @@ Experiment run_wall_experiment(bool brief) {
     shape.columns = 11;
     shape.rows = 7;
   }
-  const StandingWall wall(shape);
-  std::vector<double> sorted(wall.milliseconds.begin() + 1, wall.milliseconds.end());
-  std::nth_element(sorted.begin(), sorted.begin() + standing_steps / 2, sorted.end());
+  const StandingWall wall(shape, brief ? 20 : 100);
+  std::vector<double> next(wall.milliseconds.begin() + 1, wall.milliseconds.end());
+  const auto median = next.begin() + std::ptrdiff_t(next.size() / 2);
+  std::nth_element(next.begin(), median, next.end());
   Experiment experiment;
   experiment.title = "A wall of bricks";
   experiment.text =
@@ -139,15 +138,15 @@ Experiment run_wall_experiment(bool brief) {
       "step starts from nothing and took " +
       format_rounded(wall.milliseconds[0], 2) +
       " ms; the next ones start from the impulses of the step before and took " +
-      format_rounded(sorted[standing_steps / 2], 2) + " ms.";
+      format_rounded(*median, 2) + " ms.";
   experiment.panels = {make_load_panel(wall, shape), make_time_panel(wall)};
   experiment.caption = "After one second in steps of 10 ms no brick has moved by more than " +
                        format_rounded(1e9 * wall.sunk, 2) +
                        " nm. Times are of this machine, in this run; each step is solved to 10⁻⁸.";
   experiment.comparisons = {
       {"Brick wall: force of the ground, the weight", "N", wall.weight, wall.carried, 1e-6},
-      {"Brick wall: fastest brick after one second", "m/s", 0, wall.fastest, 1e-6},
-      {"Brick wall: farthest that a brick moved in one second", "m", 0, wall.sunk, 1e-6},
+      {"Brick wall: fastest brick at the end", "m/s", 0, wall.fastest, 1e-6},
+      {"Brick wall: farthest that a brick moved", "m", 0, wall.sunk, 1e-6},
       {"Brick wall: natural map error of the worst step", "", 0, wall.worst, 1e-8}};
   return experiment;
 }
