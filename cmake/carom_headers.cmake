@@ -114,6 +114,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/block_rows.hpp
   include/carom/solvers/detail/body_rows.hpp
+  include/carom/solvers/detail/body_sweep.hpp
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
   include/carom/solvers/detail/cone_pair.hpp
@@ -135,11 +136,13 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/law_iterate.hpp
+  include/carom/solvers/detail/law_search.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/newton_walk.hpp
+  include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_constraint.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_newton.hpp

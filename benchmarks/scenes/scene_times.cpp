@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times of whole scenes, which no short loop shows: bodies that fall into a bin and settle, step by
 // step, and one large problem of packed balls. Prints a row per solver.
-//   carom_scene_times [falling|packed] [steps or balls] [part of a solver's name]
+//   carom_scene_times [falling|packed] [steps or balls] [part of a solver's name] [deadline in ms]
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -20,7 +22,7 @@
 namespace {
 
 using carom::CoulombSolver, carom::FrictionLaw, carom::InteriorPointSolver, carom::SapSolver;
-using carom::SolveReport;
+using carom::SolveLimits, carom::SolveReport;
 using carom::examples::FallingSolids, carom::examples::make_falling_solids;
 using carom::examples::make_packed_balls, carom::examples::SolidContact;
 
@@ -29,8 +31,15 @@ double milliseconds_since(std::clock_t start) {
   return 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
+/// So many milliseconds of the processor from now; infinity: no limit.
+SolveLimits limits_of(double milliseconds) {
+  if (!std::isfinite(milliseconds)) return {};
+  const auto now = [](void*) noexcept { return double(std::clock()) / CLOCKS_PER_SEC; };
+  return {.now = now, .deadline = now(nullptr) + milliseconds / 1e3};
+}
+
 /// Solves a prepared scene: leaves velocity and impulse in it.
-using Solve = std::function<SolveReport<double>(FallingSolids&)>;
+using Solve = std::function<SolveReport<double>(FallingSolids&, const SolveLimits&)>;
 
 struct Row {
   std::string name;
@@ -40,7 +49,8 @@ struct Row {
 
 template <typename Solver>
 Solve by_velocity(Solver& solver) {
-  return [&](FallingSolids& scene) {
+  return [&](FallingSolids& scene, const SolveLimits& limits) {
+    solver.set_limits(limits);
     const auto report = solver.solve(scene.problem(), scene.velocity);
     scene.impulse = solver.impulse();
     return report;
@@ -48,7 +58,8 @@ Solve by_velocity(Solver& solver) {
 }
 template <typename Solver>
 Solve by_impulse(Solver& solver) {
-  return [&](FallingSolids& scene) {
+  return [&](FallingSolids& scene, const SolveLimits& limits) {
+    solver.set_limits(limits);
     const auto report = solver.solve_from(scene.problem(), scene.impulse, scene.velocity);
     scene.impulse = solver.impulse();
     return report;
@@ -63,9 +74,9 @@ double peak_memory() {
 }
 
 /// 300 balls and 100 boxes fall into a bin; only solving is timed.
-void run_falling(const Row& row, int steps) {
+void run_falling(const Row& row, int steps, double deadline) {
   FallingSolids scene = make_falling_solids(300, 100, row.kind);
-  double sum = 0, largest = 0, deepest = 0;
+  double sum = 0, largest = 0, deepest = 0, digits = 0;
   std::size_t contacts = 0;
   int failed = 0, worst = 0;
   long iterations = 0;
@@ -74,18 +85,19 @@ void run_falling(const Row& row, int steps) {
     contacts = std::max(contacts, scene.touches().size());
     deepest = std::max(deepest, scene.deepest());
     const auto start = std::clock();
-    const auto report = row.solve(scene);
+    const auto report = row.solve(scene, limits_of(deadline));
     const double time = milliseconds_since(start);
     sum += time;
     largest = std::max(largest, time);
     iterations += report.iterations;
     worst = std::max(worst, report.iterations);
     failed += report.converged() ? 0 : 1;
+    digits += std::log10(std::max(report.residual, 1e-16)) / steps;
     scene.advance();
   }
-  std::printf("%-34s %8.2f %8.2f %7.1f %5d %7d %8zu %9.2f %9.3f\n", row.name.c_str(), sum / steps,
-              largest, double(iterations) / steps, worst, failed, contacts, 1e3 * deepest,
-              scene.kinetic_energy());
+  std::printf("%-34s %8.2f %8.2f %7.1f %5d %7d %8.1e %8zu %9.2f %9.3f\n", row.name.c_str(),
+              sum / steps, largest, double(iterations) / steps, worst, failed, std::pow(10, digits),
+              contacts, 1e3 * deepest, scene.kinetic_energy());
   std::fflush(stdout);
 }
 
@@ -94,7 +106,7 @@ void run_packed(const Row& row, int balls) {
   scene.prepare();
   const double before = peak_memory();
   const auto start = std::clock();
-  const auto report = row.solve(scene);
+  const auto report = row.solve(scene, {});
   std::printf("%-34s %9.0f %8.0f %6d %10.1e %-16s %8zu\n", row.name.c_str(),
               milliseconds_since(start), peak_memory() - before, report.iterations, report.residual,
               carom::to_string(report.status), scene.touches().size());
@@ -108,14 +120,17 @@ int main(int count, char** arguments) {
   const bool packed = !given.empty() && given[0] == "packed";
   const int size = given.size() > 1 ? std::atoi(given[1].c_str()) : packed ? 2000 : 300;
   const std::string wanted = given.size() > 2 ? given[2] : "";
+  const double deadline =
+      given.size() > 3 ? std::atof(given[3].c_str()) : std::numeric_limits<double>::infinity();
   if (size <= 0 || (!packed && !given.empty() && given[0] != "falling")) {
-    std::puts("usage: carom_scene_times [falling|packed] [steps or balls] [solver]");
+    std::puts("usage: carom_scene_times [falling|packed] [steps or balls] [solver] [ms]");
     return 2;
   }
   constexpr double tolerance = 1e-8;
   SapSolver<double> sap({.tolerance = tolerance});
   SapSolver<double> sap_exact({.law = FrictionLaw::coulomb, .tolerance = tolerance});
   CoulombSolver<double> exact({.law = FrictionLaw::coulomb, .tolerance = tolerance});
+  CoulombSolver<double> given_law({.law = FrictionLaw::coulomb, .tolerance = tolerance});
   CoulombSolver<double> convex({.law = FrictionLaw::convex, .tolerance = tolerance});
   InteriorPointSolver<double> path({.law = FrictionLaw::coulomb, .tolerance = tolerance});
   InteriorPointSolver<double> convex_path({.law = FrictionLaw::convex, .tolerance = tolerance});
@@ -123,6 +138,7 @@ int main(int count, char** arguments) {
       {"SapSolver", SolidContact::compliant, by_velocity(sap)},
       {"SapSolver, rolling friction", SolidContact::rolling, by_velocity(sap)},
       {"SapSolver, Coulomb's law", SolidContact::compliant, by_velocity(sap_exact)},
+      {"CoulombSolver, compliant", SolidContact::compliant, by_velocity(given_law)},
       {"CoulombSolver, rigid", SolidContact::rigid, by_impulse(exact)},
       {"InteriorPointSolver, rigid", SolidContact::rigid, by_impulse(path)}};
   const std::vector<Row> one{{"InteriorPointSolver", SolidContact::rigid, by_velocity(convex_path)},
@@ -133,12 +149,12 @@ int main(int count, char** arguments) {
                 "residual", "status", "contacts");
   } else {
     std::printf("300 balls and 100 boxes fall into a bin, %d steps of 1/60 s, to 1e-8\n", size);
-    std::printf("%-34s %8s %8s %7s %5s %7s %8s %9s %9s\n", "solver", "ms mean", "largest", "iter",
-                "most", "failed", "contacts", "deepest mm", "at end J");
+    std::printf("%-34s %8s %8s %7s %5s %7s %8s %8s %9s %9s\n", "solver", "ms mean", "largest",
+                "iter", "most", "failed", "residual", "contacts", "deepest mm", "at end J");
   }
   for (const Row& row : packed ? one : falling) {
     if (row.name.find(wanted) == std::string::npos) continue;
-    packed ? run_packed(row, size) : run_falling(row, size);
+    packed ? run_packed(row, size) : run_falling(row, size, deadline);
   }
   return 0;
 }

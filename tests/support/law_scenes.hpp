@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "carom/solvers/detail/body_system.hpp"
-#include "carom/solvers/detail/law_iterate.hpp"
+#include "carom/solvers/detail/law_search.hpp"
 
 #include "support/body_problems.hpp"
 #include "support/stacks.hpp"
@@ -64,6 +64,11 @@ struct LawScene {
   [[nodiscard]] RowPlaces places() const { return {system.rows(), rows}; }
   [[nodiscard]] Eigen::VectorXd impulse() const { return places().rows(iterate.impulse()); }
   [[nodiscard]] Scalar measure(Index island) { return iterate.measure(system, island, yardstick); }
+  /// A search on an island from the impulses as they stand.
+  [[nodiscard]] detail::LawSearch<detail::BodySystem<Scalar>> search(
+      Index island, double tolerance, const SolveLimits& limits = {}) {
+    return {system, island, yardstick, iterate, memory, Scalar(tolerance), limits, measure(island)};
+  }
   /// How far the impulses of an island are out of their sets, relative to their size.
   [[nodiscard]] double outside(Index island) const {
     const detail::BlockIsland& own = system.islands()[island];

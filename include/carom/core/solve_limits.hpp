@@ -19,8 +19,10 @@ namespace carom::inline CAROM_ABI {
 /// ```
 /// A solver asks the clock once per iteration and keeps to the limits until others are set. At the
 /// deadline it returns the best iterate met, its impulses inside their cones, with the residual of
-/// that iterate and the status SolveStatus::deadline. An iteration that has begun is ended, so a
-/// solve is late by the time of one, a factorisation in the worst case.
+/// that iterate and the status SolveStatus::deadline. An iteration that has begun is ended. Solvers
+/// that factor begin none that would end late if it took as long as the longest so far, in this
+/// solve or the last, so that a solve is late by the time of one only when such a time is not
+/// known.
 struct SolveLimits {
   /// Most iterations of one solve, as its report counts them, ≥ 0; the limit of the options holds
   /// beside it.

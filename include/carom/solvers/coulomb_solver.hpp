@@ -190,14 +190,15 @@ class CoulombSolver {
   /// Gives rigid contacts R, more and more of it, until there is an answer.
   void soften(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
               SolveReport<Scalar>& report) {
-    constexpr auto least = Scalar(1e-10), most = Scalar(1e4), factor = Scalar(10);  // relative to w
+    constexpr auto least = Scalar(1e-10), factor = Scalar(10);  // relative to w
+    constexpr int most = 15;
     ContactProblem<Scalar> soft = problem;
     DelassusForm<Scalar> form;
     DelassusProblem<Scalar> dual;
     form.write_matrix_free(problem, dual);
     const Scalar unit = dual.mean_diagonal();
-    for (Scalar share = least; share <= most; share *= factor) {
-      const Scalar r = share * unit;
+    Scalar r = least * unit;
+    for (int k = 0; k < most; ++k, r *= factor) {
       for (Index i = 0; i < problem.contact_count(); ++i) {
         if (!problem.is_rigid(i)) continue;
         WeightedContact<Scalar> law = problem.law(i);

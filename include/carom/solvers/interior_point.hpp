@@ -55,8 +55,10 @@ class InteriorPointSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0 && options.sweeps >= 0);
   }
   [[nodiscard]] const InteriorPointOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. At the
-  /// deadline the answer is the iterate of the least natural map error, inside its cones.
+  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. What is
+  /// not solved by then is the iterate of the least natural map error, inside its cones. Where that
+  /// is above 1e-3, impulses on bodies are scaled down until they give no energy, and sweeps of
+  /// projected Gauss-Seidel follow.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Grows memory to the problem's size and pattern.
@@ -214,7 +216,12 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   Sums sums;
-  for (Index i = 0; i < islands; ++i) add(outcomes_[i], sums, report);
+  double pace = 0;
+  for (Index i = 0; i < islands; ++i) {
+    add(outcomes_[i], sums, report);
+    pace = (std::max)(pace, outcomes_[i].pace);
+  }
+  law_.learn_pace(pace);
   conclude(law_.yardstick(), sums, report);
   impulse_.setZero();
   system_.rows().for_each_row(

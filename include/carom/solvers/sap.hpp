@@ -13,6 +13,7 @@
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
+#include "carom/solvers/detail/paced_limits.hpp"
 #include "carom/solvers/detail/small_solver.hpp"
 #include "carom/solvers/sap_options.hpp"
 
@@ -98,9 +99,10 @@ class SapSolver {
 
   /// What an island's solve came to.
   struct Outcome {
+    typename State::Measures measures;
     SolveStatus status;
     int iterations;
-    Scalar residual, free_squared, pushed_squared, gross_squared;
+    double pace;  ///< longest time between two looks at the clock [s]
     bool moved;
   };
   struct Totals {
@@ -114,8 +116,9 @@ class SapSolver {
   void take_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity) noexcept;
   void solve_island(Index i, bool iterate) noexcept;
   [[nodiscard]] SolveStatus solve_convex(Index i, State& state, const Scalar& tolerance,
-                                         int& iterations) noexcept;
-  [[nodiscard]] SolveStatus solve_coulomb(Index i, State& state, int& iterations) noexcept;
+                                         const SolveLimits& limits, int& iterations) noexcept;
+  [[nodiscard]] SolveStatus solve_coulomb(Index i, State& state, const SolveLimits& limits,
+                                          int& iterations) noexcept;
   [[nodiscard]] Totals total() const noexcept;
   void give_velocity(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept;
   void write_results(const ContactProblem<Scalar>& problem) noexcept;
@@ -127,6 +130,7 @@ class SapSolver {
 
   SapOptions<Scalar> options_;
   SolveLimits limits_;
+  detail::Pace pace_;
   ContactGraph graph_;
   detail::PackedProblem<Scalar> packed_;
   Memory memory_;
@@ -232,33 +236,30 @@ void SapSolver<Scalar>::solve_island(Index i, bool iterate) noexcept {
   if (!iterate) {
     state.evaluate();
   } else {
-    state.residual = outcome.residual;
-    state.free_squared = outcome.free_squared;
-    state.pushed_squared = outcome.pushed_squared;
-    state.gross_squared = outcome.gross_squared;
+    static_cast<typename State::Measures&>(state) = outcome.measures;
     const Newton newton(state, memory_, {options_.tolerance, 0, Scalar(0)});
     if (newton.meets_target()) {
       outcome.status = SolveStatus::converged;
     } else {
+      detail::PacedLimits pace(limits_, pace_.expected);
+      const SolveLimits limits = pace.limits();
       outcome.status = options_.law == FrictionLaw::coulomb
-                           ? solve_coulomb(i, state, outcome.iterations)
-                           : solve_convex(i, state, options_.tolerance, outcome.iterations);
+                           ? solve_coulomb(i, state, limits, outcome.iterations)
+                           : solve_convex(i, state, options_.tolerance, limits, outcome.iterations);
+      outcome.pace = pace.longest();
       // A start that leaves the range of numbers stays what it was.
       outcome.moved = state.residual <= (std::numeric_limits<Scalar>::max)();
     }
   }
-  outcome.residual = state.residual;
-  outcome.free_squared = state.free_squared;
-  outcome.pushed_squared = state.pushed_squared;
-  outcome.gross_squared = state.gross_squared;
+  outcome.measures = state;
 }
 
 /// Solves an island under the convex law from the iterate last evaluated.
 template <RealScalar Scalar>
 SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar& tolerance,
-                                            int& iterations) noexcept {
+                                            const SolveLimits& limits, int& iterations) noexcept {
   Newton newton(state, memory_,
-                {tolerance, iteration_limit(), options_.line_search_tolerance, limits_});
+                {tolerance, iteration_limit(), options_.line_search_tolerance, limits});
   newton.start_from_best();
   if (newton.meets_target()) return SolveStatus::converged;
   if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
@@ -271,12 +272,13 @@ SolveStatus SapSolver<Scalar>::solve_convex(Index i, State& state, const Scalar&
 
 /// Solves an island under Coulomb's law from the iterate last evaluated.
 template <RealScalar Scalar>
-SolveStatus SapSolver<Scalar>::solve_coulomb(Index i, State& state, int& iterations) noexcept {
-  const Newton judge(state, memory_, {options_.tolerance, iteration_limit(), Scalar(0), limits_});
+SolveStatus SapSolver<Scalar>::solve_coulomb(Index i, State& state, const SolveLimits& limits,
+                                             int& iterations) noexcept {
+  const Newton judge(state, memory_, {options_.tolerance, iteration_limit(), Scalar(0), limits});
   return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
     State convex(packed_, memory_, state.island());
     convex.evaluate();
-    return solve_convex(i, convex, tolerance, iterations);
+    return solve_convex(i, convex, tolerance, limits, iterations);
   });
 }
 
@@ -285,10 +287,11 @@ typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
   Scalar residual = idle_squared_, free = idle_free_squared_, pushed = 0, gross = 0;
   for (const Outcome& outcome : outcomes_) {
-    residual += outcome.residual * outcome.residual;
-    free += outcome.free_squared;
-    pushed += outcome.pushed_squared;
-    gross += outcome.gross_squared;
+    const auto& own = outcome.measures;
+    residual += own.residual * own.residual;
+    free += own.free_squared;
+    pushed += own.pushed_squared;
+    gross += own.gross_squared;
   }
   return {sqrt(residual), momentum_scale(free, pushed, gross)};
 }
@@ -377,10 +380,13 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     executor(islands, [this](Index i) { solve_island(i, true); });
     give_velocity(problem, velocity);
     totals = total();
+    double pace = 0;
     for (const Outcome& outcome : outcomes_) {
+      pace = (std::max)(pace, outcome.pace);
       report.iterations = (std::max)(report.iterations, outcome.iterations);
       if (outcome.status != SolveStatus::converged) report.status = outcome.status;
     }
+    pace_.learn(pace);
     if (met()) report.status = SolveStatus::converged;
   }
   write_results(problem);

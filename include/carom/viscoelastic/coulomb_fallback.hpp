@@ -30,7 +30,7 @@ namespace carom::inline CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 12;   ///< first guesses
+  static constexpr int start_limit = 40;   ///< first guesses
   static constexpr int newton_limit = 40;  ///< steps on G after each
   static constexpr int share_limit = 10;   ///< halvings of a step
 

@@ -36,14 +36,10 @@ struct Solved {
 template <typename Scalar>
 [[nodiscard]] Solved polish(LawScene<Scalar>& scene, Index island, double tolerance,
                             int limit = 10) {
-  Solved result;
-  Scalar error = scene.measure(island);
-  result.before = double(error);
-  ActiveNewton<BodySystem<Scalar>>::solve(scene.system, island, scene.yardstick,
-                                          {Scalar(tolerance), limit}, scene.iterate, scene.memory,
-                                          error, result.systems);
-  result.error = double(error);
-  return result;
+  auto at = scene.search(island, tolerance);
+  const double before = double(at.error);
+  ActiveNewton<BodySystem<Scalar>>::solve(at, limit);
+  return {before, double(at.error), at.systems};
 }
 /// Follows the central path down to an error.
 template <typename Scalar>

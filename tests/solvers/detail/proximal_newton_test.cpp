@@ -28,11 +28,10 @@ struct Solved {
                             const SolveLimits& limits, bool bounds_given = true) {
   ProximalNewton<BodySystem<double>> proximal;
   proximal.lay_out(scene.system);
-  Solved result;
-  result.before = result.error = scene.measure(island);
-  proximal.solve(scene.system, island, scene.yardstick, {1e-2, 0.5, 40, 80, bounds_given},
-                 tolerance, limits, scene.iterate, scene.memory, result.error, result.systems);
-  return result;
+  auto at = scene.search(island, tolerance, limits);
+  const double before = at.error;
+  proximal.solve(at, {1e-2, 0.5, 40, 80, bounds_given});
+  return {before, at.error, at.systems};
 }
 [[nodiscard]] SolveLimits systems(int count) {
   return SolveLimits().with_iterations(count);

@@ -60,7 +60,7 @@ class BodyRows {
     for (Index i = 0; i < blocks_.size(); ++i) {
       blocks_.visit(i, [&](const auto& block) {
         for (int r = 0; r < rows_[i].count; ++r) {
-          visit(Index(rows_[i].first + r), 3 * block.first_part + block.place(r));
+          visit(Index(rows_[i].first) + r, 3 * block.first_part + block.place(r));
         }
       });
     }

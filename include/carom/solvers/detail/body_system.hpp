@@ -4,6 +4,7 @@
 #include "carom/linalg/block_cholesky.hpp"
 #include "carom/linalg/block_lu.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
+#include "carom/solvers/detail/body_sweep.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -48,6 +49,11 @@ class BodySystem {
   void multiply(Index island, const Scalar* impulse, Scalar* product) noexcept {
     rows_.write_momentum(island, impulse, vector_.data());
     rows_.write_velocities(island, vector_.data(), product);
+  }
+  /// Sweeps over an island's blocks, as BodySweep does, while go_on().
+  template <typename GoOn>
+  void sweep(Index island, FrictionLaw law, Scalar* impulse, GoOn&& go_on) noexcept {
+    BodySweep<Scalar>::sweep(rows_, island, law, impulse, vector_.data(), go_on);
   }
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;

@@ -70,10 +70,19 @@ class SolverMemory {
   Index vector_size_ = 0, contact_size_ = 0;
 };
 
+/// What an iterate of an island is judged by.
+template <RealScalar Scalar>
+struct IslandMeasures {
+  Scalar residual = 0;        ///< ‖∇ℓ‖
+  Scalar free_squared = 0;    ///< ‖w*‖²
+  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
+  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
+};
+
 /// One island's cost ℓ and its derivatives at an iterate, in whitened velocities: views of the
 /// packed problem and of the memory, cheap to make.
 template <RealScalar Scalar>
-class IslandState {
+class IslandState : public IslandMeasures<Scalar> {
  public:
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
@@ -123,10 +132,9 @@ class IslandState {
   [[nodiscard]] bool write_projections(typename Memory::TripleName trial,
                                        typename Memory::TripleName impulse) const noexcept;
 
-  Scalar residual = 0;        ///< ‖∇ℓ‖
-  Scalar free_squared = 0;    ///< ‖w*‖²
-  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
+  using Measures = IslandMeasures<Scalar>;
+  using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
+      Measures::residual;
 
   /// Rows of a constraint out of a contact array.
   [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,

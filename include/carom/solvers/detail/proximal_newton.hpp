@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
@@ -44,19 +43,15 @@ class ProximalNewton {
   };
 
   /// Proximal steps until the tolerance is met, the manner's steps are taken, or so many fail.
-  /// @param iterate  impulses in; the best met out, with their velocities.
-  /// @param error    natural map error of the iterate, in and out.
-  /// @param systems  counts the systems factored; no more than limits allow.
-  void solve(System& system, Index island, const Yardstick<Scalar>& yardstick, const Manner& manner,
-             const Scalar& tolerance, const SolveLimits& limits, LawIterate<Scalar>& iterate,
-             StepMemory<Scalar>& memory, Scalar& error, int& systems) {
-    Search at{system,  island, yardstick, manner, tolerance, limits,
-              iterate, memory, systems,   error,  error};
-    copy(at, iterate.impulse(), best_.data());
+  /// @param given  the iterate is the best met at the end.
+  void solve(LawSearch<System>& given, const Manner& manner) {
+    Search at{given, manner, given.error};
+    at.copy(at.iterate.impulse(), best_.data());
     search(at);
-    copy(at, best_.data(), iterate.impulse());
-    iterate.write_velocity(system, island);
-    error = at.best;
+    at.copy(best_.data(), at.iterate.impulse());
+    at.measure();
+    given.error = at.error;
+    given.systems = at.systems;
   }
 
  private:
@@ -66,52 +61,28 @@ class ProximalNewton {
   /// Proximal steps that fail in a row before the search is given up.
   static constexpr int most_failures = 8;
 
-  struct Search {
-    System& system;
-    Index island;
-    const Yardstick<Scalar>& yardstick;
+  struct Search : LawSearch<System> {
     const Manner& manner;
-    Scalar tolerance;
-    const SolveLimits& limits;
-    LawIterate<Scalar>& iterate;
-    StepMemory<Scalar>& memory;
-    int& systems;
-    Scalar error, best;
+    Scalar best;             ///< least error met
     Scalar softness = 1;     ///< ρ
     bool minimises = false;  ///< whether descend_convex applies
-    [[nodiscard]] bool may_go_on() const noexcept {
-      return systems < limits.iteration_limit && !limits.is_over();
-    }
-    [[nodiscard]] const BlockIsland& parts() const noexcept { return system.islands()[island]; }
-    template <typename Visit>
-    void for_each(Visit&& visit) const {
-      for (Index i = parts().first_block; i < parts().block_end; ++i) {
-        system.blocks().visit(i, [&](const auto& block) { visit(i, block); });
-      }
-    }
   };
-  void copy(const Search& at, const Scalar* from, Scalar* to) const {
-    std::copy(from + 3 * at.parts().first_part, from + 3 * at.parts().part_end,
-              to + 3 * at.parts().first_part);
-  }
   /// The natural map error of the iterate; keeps the best.
   Scalar measure(Search& at) {
-    at.error = at.iterate.measure(at.system, at.island, at.yardstick);
+    at.measure();
     keep(at);
     return at.error;
   }
   void keep(Search& at) {
     if (!(at.error < at.best)) return;
     at.best = at.error;
-    copy(at, at.iterate.impulse(), best_.data());
+    at.copy(at.iterate.impulse(), best_.data());
   }
   void search(Search& at);
   [[nodiscard]] bool polish(Search& at) {
-    const int limit = (std::min)(final_steps, at.limits.iteration_limit - at.systems);
-    ActiveNewton<System>::solve(at.system, at.island, at.yardstick, {at.tolerance, limit},
-                                at.iterate, at.memory, at.error, at.systems);
+    ActiveNewton<System>::solve(at, final_steps);
     keep(at);
-    return at.error <= at.tolerance;
+    return at.is_solved();
   }
   [[nodiscard]] bool take_step(Search& at, int patience, int& taken);
   [[nodiscard]] bool write_step(Search& at, bool coupled);
@@ -153,7 +124,7 @@ void ProximalNewton<System>::search(Search& at) {
   using std::pow, std::sqrt;
   const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.7));
   Scalar error = measure(at), floor = least;
-  copy(at, at.iterate.impulse(), centre_.data());
+  at.copy(at.iterate.impulse(), centre_.data());
   at.softness = manner.softness;
   at.minimises = at.yardstick.law == FrictionLaw::convex;
   at.for_each([&](Index, const auto& block) {
@@ -170,9 +141,9 @@ void ProximalNewton<System>::search(Search& at) {
     const Scalar reached = measure(at);
     if (reached <= at.tolerance) return;
     if (done) {
-      copy(at, at.iterate.impulse(), centre_.data());
+      at.copy(at.iterate.impulse(), centre_.data());
       if (reached < small_error && polish(at)) return;
-      copy(at, centre_.data(), at.iterate.impulse());
+      at.copy(centre_.data(), at.iterate.impulse());
       failures = 0;
       if (++successes >= 3) {
         floor = (std::max)(least, floor / 4);
@@ -190,8 +161,8 @@ void ProximalNewton<System>::search(Search& at) {
     if (++failures == 1) floor = 2 * at.softness;
     at.softness = (std::min)(4 * at.softness, Scalar(1));
     if (failures > most_failures) return;
-    if (failures > 2) copy(at, best_.data(), centre_.data());
-    copy(at, centre_.data(), at.iterate.impulse());
+    if (failures > 2) at.copy(best_.data(), centre_.data());
+    at.copy(centre_.data(), at.iterate.impulse());
   }
 }
 
@@ -297,13 +268,13 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
       accepted = trial <= (1 - Scalar(1e-4) * share) * gap;
       if (!(trial < best)) continue;
       best = trial;
-      copy(at, trial_impulse_.data(), kept_.data());
+      at.copy(trial_impulse_.data(), kept_.data());
     }
     if (accepted) break;
   }
   reached = best;
   if (!(best < gap)) return false;
-  copy(at, kept_.data(), at.iterate.impulse());
+  at.copy(kept_.data(), at.iterate.impulse());
   return best <= Scalar(0.999999) * gap;
 }
 
@@ -335,7 +306,7 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
     (slope > Scalar(0) ? high : low) = share;
     (slope > Scalar(0) ? at_high : at_low) = slope;
   }
-  copy(at, trial_impulse_.data(), at.iterate.impulse());
+  at.copy(trial_impulse_.data(), at.iterate.impulse());
   return true;
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/core/solve_limits.hpp"
+#include "carom/solvers/detail/law_iterate.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// The search for the impulses of an island: what it works on, how long it may go on, and how far
+/// it has come.
+template <typename System>
+struct LawSearch {
+  using Scalar = typename System::scalar_type;
+
+  System& system;
+  Index island;
+  const Yardstick<Scalar>& yardstick;
+  LawIterate<Scalar>& iterate;
+  StepMemory<Scalar>& memory;
+  Scalar tolerance;    ///< natural map error to end at [-]
+  SolveLimits limits;  ///< of the systems in all, and of time
+  Scalar error;        ///< natural map error of the iterate [-]
+  int systems = 0;     ///< factored so far
+
+  /// u of the iterate, and its error.
+  void measure() { error = iterate.measure(system, island, yardstick); }
+  [[nodiscard]] bool is_solved() const noexcept { return error <= tolerance; }
+  [[nodiscard]] bool may_go_on() const noexcept {
+    return systems < limits.iteration_limit && !limits.is_over();
+  }
+  [[nodiscard]] const BlockIsland& parts() const noexcept { return system.islands()[island]; }
+  /// Calls visit(i, block) for every block of the island.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (Index i = parts().first_block; i < parts().block_end; ++i) {
+      system.blocks().visit(i, [&](const auto& block) { visit(i, block); });
+    }
+  }
+  /// Copies what belongs to the island.
+  void copy(const Scalar* from, Scalar* to) const {
+    std::copy(from + 3 * parts().first_part, from + 3 * parts().part_end,
+              to + 3 * parts().first_part);
+  }
+};
+
+}  // namespace carom::inline CAROM_ABI::detail

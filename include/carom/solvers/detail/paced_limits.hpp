@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/core/solve_limits.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// How long an iteration is expected to take [s], from one solve to the next.
+struct Pace {
+  double expected = 0;
+  /// @param longest  of an iteration in the last solve; one that took long by chance is forgotten.
+  void learn(double longest) noexcept { expected = (std::max)(longest, expected / 2); }
+};
+
+/// Limits whose deadline is over as soon as another iteration, by the longest so far, would end
+/// late. An iteration lasts from one look at the clock to the next.
+class PacedLimits {
+ public:
+  /// @param given     outlives this.
+  /// @param expected  of an iteration [s], ≥ 0.
+  PacedLimits(const SolveLimits& given, double expected) noexcept
+      : given_(given), expected_(expected) {
+    if (given.now != nullptr) last_ = given.now(given.context);
+  }
+  PacedLimits(const PacedLimits&) = delete;
+  PacedLimits& operator=(const PacedLimits&) = delete;
+
+  /// Limits that watch the pace; this outlives them.
+  [[nodiscard]] SolveLimits limits() noexcept {
+    SolveLimits paced = given_;
+    if (given_.now == nullptr) return paced;
+    paced.now = [](void* self) noexcept { return static_cast<PacedLimits*>(self)->look(); };
+    paced.context = this;
+    return paced;
+  }
+  /// The longest iteration so far [s].
+  [[nodiscard]] double longest() const noexcept { return longest_; }
+  /// Keeps time for what follows the last iteration [s], ≥ 0.
+  void reserve(double seconds) noexcept { reserved_ = seconds; }
+
+ private:
+  double look() noexcept {
+    const double now = given_.now(given_.context);
+    longest_ = (std::max)(longest_, now - last_);
+    last_ = now;
+    return now + (std::max)(longest_, expected_) + reserved_;
+  }
+
+  const SolveLimits& given_;
+  double expected_, last_ = 0, longest_ = 0, reserved_ = 0;
+};
+
+}  // namespace carom::inline CAROM_ABI::detail
