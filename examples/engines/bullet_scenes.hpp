@@ -128,6 +128,23 @@ class BulletScene {
     return deepest;
   }
 
+  /// The fastest with which a gap closes beyond zero [m/s]: what is left of the law of contacts.
+  [[nodiscard]] double closing_speed(double time_step) {
+    double fastest = 0;
+    for_each_point([&](const btPersistentManifold& manifold, const btManifoldPoint& point) {
+      const auto speed = [&](const btCollisionObject* object, const btVector3& at) {
+        const btRigidBody* const body = btRigidBody::upcast(object);
+        const btVector3 arm = at - body->getWorldTransform().getOrigin();
+        return body->getVelocityInLocalPoint(arm).dot(point.m_normalWorldOnB);
+      };
+      const double apart = double(speed(manifold.getBody0(), point.getPositionWorldOnA()) -
+                                  speed(manifold.getBody1(), point.getPositionWorldOnB()));
+      const double open = std::max(double(point.getDistance()), 0.0);
+      fastest = std::max(fastest, -apart - open / time_step);
+    });
+    return fastest;
+  }
+
  private:
   btDefaultCollisionConfiguration configuration_;
   btCollisionDispatcher dispatcher_{&configuration_};

@@ -632,6 +632,30 @@ TEST_CASE("bullet: a stack with its heaviest cube on top neither sinks nor shake
   CHECK(world.kinetic_energy() < 1e-6);
 }
 
+TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a while",
+          "[adapters][law]") {
+  World world;
+  carom::examples::add_stack(world, 4, 1, 1);
+  world.run(dt, 20);
+  REQUIRE(world.report().converged());
+  const auto later = [](void*) noexcept { return 1.0; };
+  world.solver->set_limits({.now = later, .deadline = 0});
+  world.body(4).setLinearVelocity({btScalar(0.3), 0, 0});
+  double energy = world.kinetic_energy();
+  for (int i = 0; i < 30; ++i) {
+    world.step(dt);
+    CHECK(world.report().status != carom::SolveStatus::not_finite);
+    CHECK(world.kinetic_energy() < energy + 1e-3);
+    energy = world.kinetic_energy();
+  }
+  CHECK(world.report().refused == 0);
+  CHECK(std::abs(position(world.body(4)).z() - 3.5) < 5e-3);
+  world.solver->set_limits({});
+  world.run(dt, 60);
+  CHECK(world.report().converged());
+  CHECK(world.kinetic_energy() < 1e-6);
+}
+
 TEST_CASE("bullet: what is at rest goes on from the impulses of the step before",
           "[adapters][law]") {
   const auto iterations = [](World& world) {

@@ -3,8 +3,8 @@
 """Writes every C++ snippet of the given Markdown files to a folder, one file each.
 
 Usage: extract_snippets.py OUTPUT_FOLDER FILE...
-A snippet is a block fenced by ```cpp. It is a whole program or a run of statements; statements get
-an #include of the umbrella header and a main around them. A file that holds the same text already
+A snippet is a block fenced by ```cpp. It is a whole program or a run of statements, with #include
+lines before them or not; statements get an #include of the umbrella header and a main around them. A file that holds the same text already
 is left alone, so that builds stay incremental; the names written are printed, one per line.
 """
 import pathlib
@@ -15,7 +15,8 @@ import sys
 def program(code):
     if re.search(r"\bint main\(", code):
         return code
-    return "#include <carom/carom.hpp>\n\nint main() {\n" + code + "}\n"
+    includes = re.match(r"(?:#include .*\n|\n)*", code).group()
+    return includes + "#include <carom/carom.hpp>\n\nint main() {\n" + code[len(includes):] + "}\n"
 
 
 def main():

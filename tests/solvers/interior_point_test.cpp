@@ -215,10 +215,10 @@ TEST_CASE("interior_point: at a deadline it returns the best so far, in its cone
         [&] {
           const auto certificate = certify(dual, solver.impulse(), law);
           const double error = certificate.natural_map_error;
-          // Sweeps from what is far off may end below what others are left at.
-          return carom::testing::Judged{error,
-                                        certificate.cone_violation / (1 + solver.impulse().norm()),
-                                        std::max(error, 2e-3)};
+          // Above 1e-3 sweeps make the answer, whose error goes up and down.
+          const double merit = error > 1e-3 ? 1 : error;
+          return carom::testing::Judged{
+              error, certificate.cone_violation / (1 + solver.impulse().norm()), merit};
         });
   }
 }

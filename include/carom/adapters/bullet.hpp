@@ -49,6 +49,12 @@ class BulletSolver : public btConstraintSolver {
         mover_({.tolerance = 1e-8}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
+  /// Bounds every solve from now on, as CoulombSolver::set_limits() does: set a deadline anew
+  /// before every step of the world. Motion out of penetration keeps to it too.
+  void set_limits(const SolveLimits& limits) noexcept {
+    solver_.set_limits(limits);
+    mover_.set_limits(limits);
+  }
   /// The last step of the world; a group solved outside of one adds to it.
   [[nodiscard]] const BulletReport& report() const noexcept { return report_; }
   /// The last group's problem, to be kept with write_problem() or judged with certify().
@@ -154,7 +160,8 @@ class BulletSolver : public btConstraintSolver {
       solved = solver_.solve_from(problem_, guess_, velocity_);
       report_.iterations += solved.iterations;
     }
-    if (!warm || !options_.rigid || !solved.converged()) {
+    const bool late = solved.status == SolveStatus::deadline;
+    if (!warm || !options_.rigid || (!solved.converged() && !late)) {
       if (!velocity_.allFinite()) velocity_ = problem_.free_velocity();
       solved = solver_.solve(problem_, velocity_);
       report_.iterations += solved.iterations;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "carom/solvers/detail/active_block.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
@@ -13,8 +14,8 @@ namespace carom::inline CAROM_ABI::detail {
 /// goes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
 /// passes over Ĵ, no system.
 ///
-/// d bounds the block's own W + R from above, so that a step never goes too far; a friction contact
-/// under Coulomb's law goes along its normal first.
+/// d bounds the block's own W + R from above, so that a step never goes too far. Rows between
+/// bounds go one by one; friction under Coulomb's law goes along its normal first.
 /// @cite  acary2018coulomb for solving contacts in turn.
 template <RealScalar Scalar>
 class BodySweep {
@@ -85,58 +86,100 @@ class BodySweep {
                       {lanes[0], lanes[1]},
                       {whitened + packed.low_start, whitened + packed.high_start}};
         }
-        const Scalar* load = rows.load() + 3 * block.first_part;
-        if constexpr (Parts == 1) {
-          if (law == FrictionLaw::coulomb) {
-            return slide(block, parts[0], load, impulse + 3 * block.first_part);
-          }
+        const One<Parts> one{block, parts, rows.load() + 3 * block.first_part,
+                             impulse + 3 * block.first_part};
+        if (!block.is_cone()) {
+          follow_rows(one);
+        } else if (law == FrictionLaw::coulomb) {
+          slide(one);
+        } else {
+          project(one);
         }
-        project(block, law, parts, load, impulse);
       });
       jacobian += rows.blocks().parts(i) * width;
     }
   }
 
-  /// Along the normal, then along both tangents.
-  static void slide(const BlockRows<Scalar, 1>& block, const PartRows& part, const Scalar* load,
-                    Scalar* impulse) noexcept {
-    using std::sqrt;
-    const auto change = [&](int row, const Scalar& next) {
-      part.push(row, next - impulse[row]);
-      impulse[row] = next;
-    };
-    const auto velocity = [&](int row) {
-      return part.velocity(row) + load[row] + block.regularization(row) * impulse[row];
-    };
-    const Scalar stiff = part.squared(2) + block.regularization(2);
-    if (stiff > Scalar(0)) {
-      change(2, (std::max)(Scalar(impulse[2] - velocity(2) / stiff), Scalar(-block.shift(2))));
+  /// A block with its place in the problem.
+  template <int Parts>
+  struct One {
+    const BlockRows<Scalar, Parts>& block;
+    const PartRows (&parts)[Parts];
+    const Scalar* load;
+    Scalar* impulse;
+
+    /// u of a row.
+    [[nodiscard]] Scalar velocity(int k) const noexcept {
+      return parts[k / 3].velocity(k % 3) + load[k] + block.regularization(k) * impulse[k];
     }
-    const Scalar both = part.squared(0) + part.squared(1) + block.regularization(0);
-    if (!(both > Scalar(0))) return;
-    Scalar y[2];
-    for (int k = 0; k < 2; ++k) y[k] = impulse[k] + block.shift(k) - velocity(k) / both;
-    const Scalar bound = block.disc.friction[0] * (impulse[2] + block.shift(2));
-    const Scalar length = sqrt(y[0] * y[0] + y[1] * y[1]);
-    const Scalar share = length > bound ? bound / length : Scalar(1);
-    for (int k = 0; k < 2; ++k) change(k, share * y[k] - block.shift(k));
+    /// The diagonal of W + R.
+    [[nodiscard]] Scalar diagonal(int k) const noexcept {
+      return parts[k / 3].squared(k % 3) + block.regularization(k);
+    }
+    void change(int k, const Scalar& next) const noexcept {
+      parts[k / 3].push(k % 3, next - impulse[k]);
+      impulse[k] = next;
+    }
+    /// To where u vanishes, or to a bound.
+    void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
+      const Scalar stiff = diagonal(k);
+      if (!(stiff > Scalar(0))) return;
+      change(k, (std::min)((std::max)(Scalar(impulse[k] - velocity(k) / stiff), lower), upper));
+    }
+  };
+
+  /// Rows between bounds, one after the other.
+  template <int Parts>
+  static void follow_rows(const One<Parts>& one) noexcept {
+    if constexpr (Parts == 2) {
+      for (int k = 0; k < one.block.size(); ++k) {
+        if (one.block.present(k)) one.follow(k, one.block.lower(k), one.block.upper(k));
+      }
+    }
   }
 
-  /// All rows at once, by the trace of the block.
+  /// Along the normal, then along the rows of each disc together.
   template <int Parts>
-  static void project(const BlockRows<Scalar, Parts>& block, FrictionLaw law,
-                      const PartRows (&parts)[Parts], const Scalar* load,
-                      Scalar* impulse) noexcept {
+  static void slide(const One<Parts>& one) noexcept {
+    using std::sqrt;
+    const int n = one.block.normal;
+    const Scalar& shift = one.block.shift(n);
+    one.follow(n, -shift, std::numeric_limits<Scalar>::infinity());
+    for (int d = 0; d < one.block.disc_count; ++d) {
+      const auto& disc = one.block.friction_disc(d);
+      Scalar trace(0), squared(0), y[5];
+      for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[std::size_t(k)]);
+      if (!(trace > Scalar(0))) continue;
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[std::size_t(k)];
+        y[k] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
+        const Scalar scaled = y[k] / disc.friction[std::size_t(k)];
+        squared += scaled * scaled;
+      }
+      const Scalar bound = one.impulse[n] + shift, length = sqrt(squared);
+      const Scalar share = length > bound ? bound / length : Scalar(1);
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[std::size_t(k)];
+        one.change(row, share * y[k] - one.block.shift(row));
+      }
+    }
+  }
+
+  /// All rows at once, by a bound of the block's own W + R.
+  template <int Parts>
+  static void project(const One<Parts>& one) noexcept {
     using Active = ActiveBlock<Scalar, Parts>;
-    if (!(block.inverse_mass > Scalar(0))) return;
-    const PartNumbers<Scalar, Parts> before = read_parts(block, impulse);
-    PartNumbers<Scalar, Parts> velocity = block.regularization.cwiseProduct(before);
-    for (int k = 0; k < 3 * Parts; ++k) velocity(k) += parts[k / 3].velocity(k % 3) + load[k];
-    const PartNumbers<Scalar, Parts> bound = Scalar(3 * Parts) * Active::weights(block, law);
+    if (!(one.block.inverse_mass > Scalar(0))) return;
+    PartNumbers<Scalar, Parts> before = PartNumbers<Scalar, Parts>::Zero(), velocity = before;
+    for (int k = 0; k < one.block.size(); ++k) {
+      before(k) = one.impulse[k];
+      velocity(k) = one.velocity(k);
+    }
+    const PartNumbers<Scalar, Parts> bound =
+        Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
     const PartNumbers<Scalar, Parts> after =
-        Active::nearest(block, law, before - velocity.cwiseQuotient(bound));
-    for (int k = 0; k < 3 * Parts; ++k) parts[k / 3].push(k % 3, after(k) - before(k));
-    write_parts(block, after, impulse);
+        Active::nearest(one.block, FrictionLaw::convex, before - velocity.cwiseQuotient(bound));
+    for (int k = 0; k < one.block.size(); ++k) one.change(k, after(k));
   }
 };
 

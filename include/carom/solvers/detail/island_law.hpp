@@ -52,7 +52,7 @@ class IslandLaw {
   /// Solves an island.
   /// @param warm  whether impulse() holds a guess; it is brought into its cones.
   [[nodiscard]] Outcome solve(System& system, Index island, bool warm, const Scalar& tolerance,
-                              const SolveLimits& limits);
+                              const SolveLimits& given);
 
  private:
   /// Newton's steps from a guess before the path begins, and from a point of the path.
@@ -89,7 +89,7 @@ class IslandLaw {
   static constexpr bool sweeps = requires(System & system, Scalar* impulse) {
     system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
   };
-  static constexpr int guess_sweeps = 100, final_sweeps = 20, sure_sweeps = 4;
+  static constexpr int guess_sweeps = 100, final_sweeps = 20, sure_sweeps = 10;
 
   struct Run : LawSearch<System> {
     Scalar best;  ///< least error met
