@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
 #include <utility>
 
 #include "carom/solvers/admm.hpp"
@@ -22,12 +21,7 @@ void run_timed(Solver solver, const DelassusProblem<double>& dual, const VectorX
                const SolveOptions& options, ContactAnswer& answer) {
   const auto start = [&] {
     answer.impulse = guess;
-    if constexpr (requires { solver.set_limits({}); }) {
-      solver.set_limits(limits_from_now(options));
-    } else if (std::isfinite(options.deadline)) {
-      throw BadInput("--deadline: expected sap, newton or gauss_seidel, which keep one, got '" +
-                     options.solver + "'");
-    }
+    solver.set_limits(limits_from_now(options));
   };
   const auto run = [&] { answer.report = solver.solve(dual, answer.impulse); };
   if (options.repeat > 1) {

@@ -4,6 +4,7 @@
 #include "carom/solvers/gauss_seidel.hpp"
 
 #include "support/catch.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
 #include "support/dual_solver_laws.hpp"
 
@@ -107,6 +108,20 @@ TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "
       const auto certificate = certify(problem, impulse, FrictionLaw::coulomb);
       CHECK(std::abs(certificate.natural_map_error - report.residual) <= 1e-12);
     }
+  }
+}
+
+TEST_CASE("admm: at a deadline it returns the best so far, in its cones", "[solvers][law]") {
+  carom::testing::VectorSource<double> source(11u);
+  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    carom::testing::check_dual_deadlines(Admm<double>({.law = law}), problem);
+    Admm<double> solver({.law = law, .tolerance = 1e-14});
+    solver.set_limits({.iteration_limit = 3});
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    const auto report = solver.solve(problem, impulse);
+    CHECK(report.iterations == 3);
+    CHECK(report.status == carom::SolveStatus::iteration_limit);
   }
 }
 

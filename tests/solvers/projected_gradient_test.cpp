@@ -6,6 +6,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
 #include "support/dual_solver_laws.hpp"
 #include "support/sweep.hpp"
@@ -88,6 +89,21 @@ TEST_CASE("projected_gradient: a tolerance below round-off ends once nothing mov
         return assemble_dual(draw_dual(source, {1 + round % 3, 2, 0.3, false, 0.3}));
       });
   CHECK(ended > 0);
+}
+
+TEST_CASE("projected_gradient: at a deadline it returns the best so far, in its cones",
+          "[solvers][law]") {
+  carom::testing::VectorSource<double> source(11u);
+  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    carom::testing::check_dual_deadlines(ProjectedGradient<double>({.law = law}), problem);
+    ProjectedGradient<double> solver({.law = law, .tolerance = 1e-14});
+    solver.set_limits({.iteration_limit = 3});
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    const auto report = solver.solve(problem, impulse);
+    CHECK(report.iterations == 3);
+    CHECK(report.status == carom::SolveStatus::iteration_limit);
+  }
 }
 
 }  // namespace projected_gradient_test

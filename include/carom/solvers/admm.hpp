@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/delassus_factor.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
@@ -58,6 +59,9 @@ class Admm {
   Admm(Admm&&) noexcept = default;
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve from now on; a default SolveLimits bounds none. The answer is the best
+  /// iterate measured by then.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Finds an order of elimination and grows memory to the problem's size.
   void prepare(const DelassusProblem<Scalar>& problem) {
@@ -99,6 +103,7 @@ class Admm {
   };
 
   AdmmOptions<Scalar> options_;
+  SolveLimits limits_;
   detail::DualIterate<Scalar> iterate_;
   detail::DelassusFactor<Scalar> factor_;
   Sequence<Scalar> weights_;     ///< D
@@ -251,7 +256,10 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
   if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);
-  if (options_.iteration_limit == 0) return finish(SolveStatus::iteration_limit, 0);
+  const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  if (limits_.now != nullptr) iterate_.confine_best(problem, options_.law);
+  if (limits_.is_over()) return finish(SolveStatus::deadline, 0);
+  if (limit == 0) return finish(SolveStatus::iteration_limit, 0);
   start(problem);
   if (!refactor(problem)) return finish(SolveStatus::no_progress, 0);
   for (Index k = 0; k < multiplier_.size(); ++k) {
@@ -261,9 +269,10 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
   constexpr auto enough =
       Scalar(0.6);  // of the law's residual: what the held problem may have left
   int next_change = 8, since = 8;
-  for (int k = 1; k <= options_.iteration_limit; ++k) {
+  for (int k = 1; k <= limit; ++k) {
+    if (limits_.is_over()) return finish(SolveStatus::deadline, k - 1);
     iterate(problem);
-    if (k % interval != 0 && k != options_.iteration_limit && k != 1) {
+    if (k % interval != 0 && k != limit && k != 1) {
       continue;
     }
     std::copy(projected_.begin(), projected_.end(), iterate_.impulse());
@@ -278,7 +287,7 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     next_change = k + since;
     if (!change_penalty(problem)) return finish(SolveStatus::no_progress, k);
   }
-  return finish(SolveStatus::iteration_limit, options_.iteration_limit);
+  return finish(SolveStatus::iteration_limit, limit);
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
 
@@ -39,6 +40,9 @@ class ProjectedGradient {
   [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
     return options_;
   }
+  /// Bounds every solve from now on; a default SolveLimits bounds none. The answer is the best
+  /// iterate measured by then.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Grows memory to the problem's size.
   void prepare(const DelassusProblem<Scalar>& problem) {
@@ -71,6 +75,7 @@ class ProjectedGradient {
   bool hold_lift(const DelassusProblem<Scalar>& problem, const Scalar& error) noexcept;
 
   ProjectedGradientOptions<Scalar> options_;
+  SolveLimits limits_;
   detail::DualIterate<Scalar> iterate_;
   Sequence<Scalar> weights_;
   Sequence<Scalar> now_, now_velocity_;      ///< γ, u
@@ -183,15 +188,19 @@ SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scala
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
   if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);
+  const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  if (limits_.now != nullptr) iterate_.confine_best(problem, options_.law);
+  if (limits_.is_over()) return finish(SolveStatus::deadline, 0);
   start(problem);
   constexpr int interval = 5;  // steps between measurements, which cost about as much
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-  for (int step = 1; step <= options_.iteration_limit; ++step) {
+  for (int step = 1; step <= limit; ++step) {
+    if (limits_.is_over()) return finish(SolveStatus::deadline, step - 1);
     const Scalar length = take_step(problem);
     accelerate();
     const Scalar size = numbers(now_).cwiseAbs2().dot(numbers(weights_));
     const bool still = !(length > rounding * rounding * size);
-    if (step % interval != 0 && step != options_.iteration_limit && step != 1 && !still) continue;
+    if (step % interval != 0 && step != limit && step != 1 && !still) continue;
     error = measure(problem);
     if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, step);
     if (error <= options_.tolerance) return finish(SolveStatus::converged, step);
@@ -204,7 +213,7 @@ SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scala
       return finish(SolveStatus::no_progress, step);
     }
   }
-  return finish(SolveStatus::iteration_limit, options_.iteration_limit);
+  return finish(SolveStatus::iteration_limit, limit);
 }
 
 }  // namespace carom::inline CAROM_ABI
