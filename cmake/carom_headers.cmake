@@ -23,22 +23,20 @@ set(CAROM_HEADERS
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
   include/carom/contact/bilateral.hpp
+  include/carom/contact/block_view.hpp
+  include/carom/contact/bodies.hpp
   include/carom/contact/compliance.hpp
   include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
-  include/carom/contact/constraint_derivative.hpp
-  include/carom/contact/constraint_list.hpp
-  include/carom/contact/constraint_primal.hpp
   include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/coulomb_law.hpp
-  include/carom/contact/curvature.hpp
   include/carom/contact/delassus_form.hpp
   include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
-  include/carom/contact/detail/contact_laws.hpp
-  include/carom/contact/detail/contact_order.hpp
+  include/carom/contact/detail/block_order.hpp
+  include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/inverse_mass.hpp
@@ -55,7 +53,7 @@ set(CAROM_HEADERS
   include/carom/contact/problem_dump.hpp
   include/carom/contact/rigid_contact.hpp
   include/carom/contact/surface.hpp
-  include/carom/contact/weighted_constraint.hpp
+  include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/device.hpp
   include/carom/core/expects.hpp
@@ -143,7 +141,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/paced_limits.hpp
-  include/carom/solvers/detail/packed_constraint.hpp
+  include/carom/solvers/detail/packed_block.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/ray_columns.hpp

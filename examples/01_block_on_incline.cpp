@@ -43,7 +43,7 @@ Motion slide(double angle) {
     height += time_step * velocity.z();
   }
   return {velocity.x(), (velocity.x() - speed_before) / time_step,
-          problem.regularization(0).tangent * mass * pull.x() * time_step};
+          problem.friction_contact_law(0).regularization.tangent * mass * pull.x() * time_step};
 }
 
 }  // namespace

@@ -25,9 +25,9 @@ void build_problem(benchmark::State& state) {
     for (carom::Index b = 1; b < bodies; ++b) {
       problem.add_contact(b - 1, jacobian, b, jacobian, law);
     }
-    benchmark::DoNotOptimize(problem.contact_count());
+    benchmark::DoNotOptimize(problem.block_count());
   }
-  state.SetItemsProcessed(state.iterations() * problem.contact_count());
+  state.SetItemsProcessed(state.iterations() * problem.block_count());
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ class Comparison {
 
   void print(const Row& row) const {
     std::printf("| %s | %d | %s | %s | %s | %d | %.3g | %.1e |\n", name_.c_str(),
-                int(given_.problem.contact_count()), row.solver.c_str(), row.start.c_str(),
+                int(given_.problem.block_count()), row.solver.c_str(), row.start.c_str(),
                 row.tolerance.c_str(), row.iterations, row.time, row.residual);
     std::fflush(stdout);
   }

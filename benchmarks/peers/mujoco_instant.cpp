@@ -107,7 +107,7 @@ void for_each_jacobian(const ContactProblem<double>& problem, Index contact, int
   for (const int side : sides_by_body(problem, contact)) {
     const auto [start, size] = problem.body(problem.side_body(contact, side));
     for (Index c = 0; c < size; ++c) {
-      visit(int(start + c), problem.jacobian(contact, side)(c, (row + 2) % 3));
+      visit(int(start + c), problem.jacobian(contact, side)((row + 2) % 3, c));
     }
   }
 }
@@ -152,15 +152,15 @@ void put_jacobian(const ContactProblem<double>& problem, const MujocoInstant& in
 /// Cones and weights, and a_ref = (v̂ − J v_now)/δt.
 void put_contacts(const ContactProblem<double>& problem, const MujocoInstant& instant) {
   mjData& d = *instant.data;
-  d.ncon = int(problem.contact_count());
+  d.ncon = int(problem.block_count());
   d.nefc = 3 * d.ncon;
   put_jacobian(problem, instant);
   mj_mulJacVec(instant.model.get(), &d, d.efc_vel, d.qvel);
   for (int i = 0; i < d.ncon; ++i) {
-    const double friction = problem.cone(i).friction;
+    const double friction = problem.friction_contact_law(i).friction;
     if (friction < mjMINMU) throw std::runtime_error("MuJoCo: contacts without friction");
-    const auto [tangent, normal] = problem.regularization(i);
-    const Eigen::Vector3d bias = problem.bias_velocity(i);
+    const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
+    const Eigen::Vector3d bias = problem.friction_contact_law(i).bias_velocity;
     mjContact& contact = d.contact[i];
     contact = {};
     contact.dim = 3;
@@ -284,7 +284,7 @@ MujocoInstant make_heap(const HeapShape& shape) {
 MujocoInstant make_instant(const ContactProblem<double>& problem, const VectorXd& guess) {
   const int count = int(problem.velocity_count());
   std::ostringstream text;
-  text << "<mujoco><option cone=\"elliptic\"/>" << write_sizes(count, int(problem.contact_count()))
+  text << "<mujoco><option cone=\"elliptic\"/>" << write_sizes(count, int(problem.block_count()))
        << "<default><geom contype=\"0\" conaffinity=\"0\"/></default><worldbody>";
   for (Index b = 0; b < problem.body_count(); ++b) {
     const Index size = problem.body(b).size;

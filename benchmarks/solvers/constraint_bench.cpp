@@ -55,7 +55,7 @@ void solve_chain(benchmark::State& state) {
     report = solver.solve(problem, velocity);
   }
   if (!report.converged()) return state.SkipWithError("not converged");
-  state.SetItemsProcessed(state.iterations() * problem.constraints().count());
+  state.SetItemsProcessed(state.iterations() * problem.block_count());
   state.counters["iterations"] = report.iterations;
   state.counters["residual"] =
       certify(problem, velocity, Eigen::VectorXd(solver.impulse())).residual;

@@ -36,7 +36,7 @@ void solve(benchmark::State& state, const carom::ContactProblem<double>& problem
   if (!report.converged()) return state.SkipWithError("not converged");
   const Eigen::VectorXd impulse = solver.impulse();
   state.counters["iterations"] = report.iterations;
-  state.counters["contacts"] = double(problem.contact_count());
+  state.counters["contacts"] = double(problem.block_count());
   state.counters["residual"] = certify(problem, velocity, impulse).residual;
   state.counters["worst_us"] = worst;
 }

@@ -58,7 +58,7 @@ void gradient(benchmark::State& state, const std::string& name, carom::Different
   state.counters["solve_us"] = 1e6 * solve;
   state.counters["ratio"] = middle(gradients) / solve;
   state.counters["product_ratio"] = middle(products) / solve;
-  state.counters["contacts"] = double(given.problem.contact_count());
+  state.counters["contacts"] = double(given.problem.block_count());
 }
 
 const bool registered = [] {

@@ -67,7 +67,7 @@ Gliding glide(double speed) {
     puck.velocity.x() = speed;
     puck.step({ground.friction * dropped_mass * earth_gravity, 0, 0});
   }
-  const ContactWeights<double> weights = puck.problem().regularization(0);
+  const ContactWeights<double> weights = puck.problem().friction_contact_law(0).regularization;
   return {puck.position.z(),
           examples::gliding_gap(ground, weights, dropped_mass, puck.velocity.x(), time_step),
           -(time_step + ground.dissipation_time) * weights.normal * dropped_mass * earth_gravity *

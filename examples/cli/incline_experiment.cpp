@@ -42,7 +42,7 @@ SlopeMotion run_point(double degrees) {
     mass.step();
   }
   return {mass.velocity.x(), (mass.velocity.x() - before) / slope_time_step,
-          mass.problem().regularization(0).tangent};
+          mass.problem().friction_contact_law(0).regularization.tangent};
 }
 
 SlopeMotion run_box(double degrees) {
@@ -54,7 +54,8 @@ SlopeMotion run_box(double degrees) {
     box.step();
   }
   double stiffness = 0;  // corners move alike, so 1/Rₜ adds up over them
-  for (Index i = 0; i < 4; ++i) stiffness += 1 / box.problem().regularization(i).tangent;
+  for (Index i = 0; i < 4; ++i)
+    stiffness += 1 / box.problem().friction_contact_law(i).regularization.tangent;
   return {box.velocity(3), (box.velocity(3) - before) / slope_time_step, 4 / stiffness};
 }
 

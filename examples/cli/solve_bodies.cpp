@@ -33,7 +33,7 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
   ContactAnswer answer;
   answer.law = to_string(friction_law(options));
   answer.solver = options.solver.empty() ? "newton" : options.solver;
-  answer.contact_count = problem.contact_count();
+  answer.contact_count = problem.block_count();
   DelassusForm<double> form;
   DelassusProblem<double> dual;
   form.write(problem, dual);
@@ -54,13 +54,9 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
   answer.velocity.resize(problem.velocity_count());
   write_velocity(problem, answer.impulse, answer.velocity);
   answer.contact_velocity.resize(problem.impulse_count());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    answer.contact_velocity.segment<3>(3 * i) = contact_velocity(problem, i, answer.velocity);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    write_constraint_rows(problem, c, constraint_velocity(problem, c, answer.velocity),
-                          answer.contact_velocity);
-  }
+  problem.for_each_block([&](const auto& block) {
+    block.write(block.velocity(answer.velocity), answer.contact_velocity);
+  });
   answer.residual = certify(problem, answer.velocity, answer.impulse).residual;
   certify_answer(dual, options, answer);
   return answer;

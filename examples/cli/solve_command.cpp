@@ -33,7 +33,7 @@ ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options
   ContactAnswer answer;
   answer.law = "convex";
   answer.solver = "sap";
-  answer.contact_count = given.problem.contact_count();
+  answer.contact_count = given.problem.block_count();
   answer.seconds = median_seconds(
       options.repeat,
       [&] {
@@ -66,11 +66,11 @@ ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
   const ContactProblem<double>& problem = given.problem;
   answer.about = "bodies " + std::to_string(problem.body_count()) + ", velocities " +
                  std::to_string(problem.velocity_count()) + ", contacts " +
-                 std::to_string(problem.contact_count()) + ", time step " +
+                 std::to_string(problem.block_count()) + ", time step " +
                  format_rounded(problem.time_step(), 4) + " s, " +
-                 (rigid == 0                         ? "compliant"
-                  : rigid == problem.contact_count() ? "rigid"
-                                                     : std::to_string(rigid) + " of them rigid");
+                 (rigid == 0                       ? "compliant"
+                  : rigid == problem.block_count() ? "rigid"
+                                                   : std::to_string(rigid) + " of them rigid");
   return answer;
 }
 

@@ -177,8 +177,9 @@ bool run(const Arguments& arguments) {
   const Pile pile = [&]() -> Pile {
     if (arguments.file.empty()) return make_pile({.body_count = arguments.bodies});
     TextProblem read = read_text_problem(arguments.file);
-    if (read.problem.constraints().count() > 0) {
-      throw std::invalid_argument(arguments.file + ": expected contacts alone, got constraints");
+    if (read.problem.friction_contact_count() < read.problem.block_count()) {
+      throw std::invalid_argument(arguments.file +
+                                  ": expected friction contacts alone, got other blocks");
     }
     return {std::move(read.problem), std::move(read.guess)};
   }();
@@ -191,7 +192,7 @@ bool run(const Arguments& arguments) {
     return order.distribute(x).segment(parts.rank_starts[std::size_t(rank)], contacts.own_count());
   };
   PetscPrintf(PETSC_COMM_WORLD, "%d bodies, %d contacts, %d unknowns, %d processes\n",
-              int(problem.body_count()), int(problem.contact_count()), int(parts.unknown_count()),
+              int(problem.body_count()), int(problem.block_count()), int(parts.unknown_count()),
               rank_count);
   print_shares(contacts, rank_count);
 

@@ -33,7 +33,7 @@ class LocalContacts {
       body =
           own_problem_.add_body(MatrixX<double>::Identity(size, size), VectorX<double>::Zero(size));
     }
-    for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (Index i = 0; i < problem.block_count(); ++i) {
       Contact contact{};
       int own = 0;
       for (int side = 0; side < problem.side_count(i); ++side) {
@@ -50,7 +50,7 @@ class LocalContacts {
         kept.start = kept.own ? parts.start[std::size_t(body)] - first : ghost_start_.at(body);
         kept.size = problem.body(body).size;
         kept.jacobian = Index(jacobians_.size());
-        const auto block = problem.whitened_jacobian(i, side);
+        const auto block = problem.friction_contact(i).whitened_columns(side);
         jacobians_.insert(jacobians_.end(), block.data(), block.data() + block.size());
       }
       (own == contact.side_count ? inner_ : cut_).push_back(contact);
@@ -111,7 +111,7 @@ class LocalContacts {
     return {jacobians_.data() + side.jacobian, side.size, 3};
   }
   void gather_ghosts(const ContactProblem<double>& problem, const BodyPartition& parts, int rank) {
-    for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (Index i = 0; i < problem.block_count(); ++i) {
       if (problem.side_count(i) < 2) continue;
       for (int side = 0; side < 2; ++side) {
         const Index body = problem.side_body(i, side), other = problem.side_body(i, 1 - side);

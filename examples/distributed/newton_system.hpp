@@ -23,12 +23,9 @@ struct NewtonSystem {
   /// @param velocity  v, where the step starts [m/s, rad/s].
   NewtonSystem(const ContactProblem<double>& given, const VectorX<double>& velocity)
       : problem(&given) {
-    for (Index i = 0; i < given.contact_count(); ++i) {
-      const auto root =
-          make_curvature(given.cone(i), given.regularization(i),
-                         trial_impulse(given, i, contact_velocity(given, i, velocity)))
-              .root;
-      curvature.emplace_back(root * root.transpose());
+    for (Index i = 0; i < given.block_count(); ++i) {
+      const auto contact = given.friction_contact(i);
+      curvature.push_back(contact.curvature(contact.trial(contact.velocity(velocity))));
     }
     write_gradient(given, velocity, load);
     given.whiten_momentum(load.data());
@@ -42,16 +39,17 @@ struct NewtonSystem {
   /// y = H x.
   void multiply(const VectorX<double>& x, VectorX<double>& y) const {
     y = x;
-    for (Index i = 0; i < problem->contact_count(); ++i) {
+    for (Index i = 0; i < problem->block_count(); ++i) {
+      const auto contact = problem->friction_contact(i);
       Vector3<double> rate = Vector3<double>::Zero();
-      for (int side = 0; side < problem->side_count(i); ++side) {
-        const auto [start, size] = problem->body(problem->side_body(i, side));
-        rate.noalias() += problem->whitened_jacobian(i, side).transpose() * x.segment(start, size);
+      for (int s = 0; s < contact.side_count(); ++s) {
+        const auto [start, size] = contact.side(s).range;
+        rate.noalias() += contact.whitened_columns(s).transpose() * x.segment(start, size);
       }
       const Vector3<double> impulse = curvature[std::size_t(i)] * rate;
-      for (int side = 0; side < problem->side_count(i); ++side) {
-        const auto [start, size] = problem->body(problem->side_body(i, side));
-        y.segment(start, size).noalias() += problem->whitened_jacobian(i, side) * impulse;
+      for (int s = 0; s < contact.side_count(); ++s) {
+        const auto [start, size] = contact.side(s).range;
+        y.segment(start, size).noalias() += contact.whitened_columns(s) * impulse;
       }
     }
   }
@@ -82,7 +80,7 @@ class NewtonFactor {
     }
     for (const ContactIsland& island : graph_.islands()) cholesky_.clear(island.range);
     add_identity();
-    for (Index i = 0; i < problem_->contact_count(); ++i) add_contact(system, i);
+    for (Index i = 0; i < problem_->block_count(); ++i) add_contact(system, i);
     for (const ContactIsland& island : graph_.islands()) {
       if (!cholesky_.factor(island.range)) {
         throw std::runtime_error("Newton step: expected a positive definite Hessian");
@@ -114,13 +112,14 @@ class NewtonFactor {
         for (Index r = 0; r < part.rows(); ++r) block.data[c * block.stride + r] += part(r, c);
       }
     };
+    const auto contact = problem_->friction_contact(i);
     const SquareMatrix<double, 3>& g = system.curvature[std::size_t(i)];
-    for (int a = 0; a < problem_->side_count(i); ++a) {
-      const int row = graph_.slot_of(problem_->side_body(i, a));
-      const MatrixX<double> pushed = problem_->whitened_jacobian(i, a) * g;
-      for (int b = 0; b < problem_->side_count(i); ++b) {
-        const int column = graph_.slot_of(problem_->side_body(i, b));
-        const MatrixX<double> part = pushed * problem_->whitened_jacobian(i, b).transpose();
+    for (int a = 0; a < contact.side_count(); ++a) {
+      const int row = graph_.slot_of(contact.side(a).body);
+      const MatrixX<double> pushed = contact.whitened_columns(a) * g;
+      for (int b = 0; b < contact.side_count(); ++b) {
+        const int column = graph_.slot_of(contact.side(b).body);
+        const MatrixX<double> part = pushed * contact.whitened_columns(b).transpose();
         if (row == column) add(cholesky_.diagonal(row), part);
         if (row > column) {
           add(cholesky_.block(cholesky_.place_below(column, row), column), part);

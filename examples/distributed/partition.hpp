@@ -29,7 +29,7 @@ struct BodyPartition {
   const auto bodies = std::size_t(problem.body_count());
   std::vector<Index> sides(bodies, 0);
   Index total = 0;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
+  for (Index i = 0; i < problem.block_count(); ++i) {
     for (int side = 0; side < problem.side_count(i); ++side) {
       ++sides[std::size_t(problem.side_body(i, side))];
       ++total;

@@ -33,10 +33,10 @@ namespace detail {
                                                const VectorX<double>& impulse) {
   VectorX<double> pushed = VectorX<double>::Zero(problem.velocity_count()), change = velocity;
   double gross = 0;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
+  for (Index i = 0; i < problem.block_count(); ++i) {
     const Vector3<double> gamma = impulse.segment<3>(3 * i);
-    add_contact_momentum(problem, i, gamma, pushed);
-    gross += gross_momentum_squared(problem, i, gamma);
+    problem.friction_contact(i).add_momentum(gamma, pushed);
+    gross += problem.friction_contact(i).gross_squared(gamma);
   }
   problem.whiten(change.data());
   problem.whiten_momentum(pushed.data());
@@ -55,24 +55,25 @@ namespace detail {
   LawViolation found;
   found.balance = detail::momentum_imbalance(problem, velocity, impulse);
   const auto relative_velocity = [&](Index i) {
-    Vector3<double> u = contact_velocity(problem, i, velocity) - problem.bias_velocity(i);
+    Vector3<double> u = problem.friction_contact(i).velocity(velocity) -
+                        problem.friction_contact_law(i).bias_velocity;
     if (step.law != StepLaw::rigid) {
-      const auto [tangent, normal] = problem.regularization(i);
+      const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
       u += Vector3<double>(tangent, tangent, normal).cwiseProduct(impulse.segment<3>(3 * i));
     }
     return u;
   };
   double fast = 0, strong = 0;  // U, Γ
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<double> load =
-        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const Vector3<double> load = problem.friction_contact(i).velocity(problem.free_velocity()) -
+                                 problem.friction_contact_law(i).bias_velocity;
     fast = std::max({fast, relative_velocity(i).norm(), load.norm()});
     strong = std::max(strong, impulse.segment<3>(3 * i).norm());
   }
   if (!(fast > 0)) fast = 1;
   if (!(strong > 0)) strong = 1;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const double mu = problem.cone(i).friction;
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const double mu = problem.friction_contact_law(i).friction;
     const Vector3<double> u = relative_velocity(i) / fast,
                           gamma = impulse.segment<3>(3 * i) / strong;
     const double slip = u.head<2>().norm();

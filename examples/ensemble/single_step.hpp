@@ -76,7 +76,7 @@ class SingleStep {
     if (report.converged()) tally.largest[3 * law + 2].see(violation.worst(), index);
     tally.sums[2 * law].add(double(iterations));
     tally.sums[2 * law + 1].add(kept_energy());
-    tally.sums[2 * law_names.size()].add(double(step_.problem.contact_count()));
+    tally.sums[2 * law_names.size()].add(double(step_.problem.block_count()));
     Digest digest(index);
     digest.take(std::uint64_t(outcome));
     digest.take(iterations);

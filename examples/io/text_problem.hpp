@@ -51,13 +51,11 @@ class TextProblemParser {
     for (std::int64_t body = 0; body < body_count; ++body) read_body(result.problem);
     reader_.keyword("contacts");
     const std::int64_t contact_count = reader_.count([] { return "contacts"; });
-    for (std::int64_t contact = 0; contact < contact_count; ++contact) {
-      read_contact(result.problem);
-    }
+    for (std::int64_t i = 0; i < contact_count; ++i) read_contact(result.problem, i);
     if (version == "2") {
       reader_.keyword("constraints");
       const std::int64_t constraint_count = reader_.count([] { return "constraints"; });
-      for (std::int64_t i = 0; i < constraint_count; ++i) read_constraint(result.problem);
+      for (std::int64_t i = 0; i < constraint_count; ++i) read_constraint(result.problem, i);
     }
     if (const std::string_view extra = reader_.next(); !extra.empty()) {
       reader_.fail(version == "2" ? "after the last constraint" : "after the last contact",
@@ -95,8 +93,8 @@ class TextProblemParser {
     }
   }
 
-  void read_contact(ContactProblem<double>& problem) {
-    item_ = "contact " + std::to_string(problem.contact_count());
+  void read_contact(ContactProblem<double>& problem, std::int64_t number) {
+    item_ = "contact " + std::to_string(number);
     reader_.keyword("contact", item_);
     const std::int64_t line = reader_.line();
     const std::string_view law = reader_.next();
@@ -109,7 +107,8 @@ class TextProblemParser {
           .friction = field("friction", NumberRange::nonnegative),
           .near_rigid = field("beta", NumberRange::nonnegative),
           .relative_slip = field("sigma", NumberRange::positive)};
-      add_contact(problem, line, sides, contact);
+      add_block(problem, line, sides, 3, contact);
+      check_weights(problem, line);
     } else if (law == "weighted" || law == "rigid") {
       const bool rigid = law == "rigid";
       const Sides sides = read_sides(problem);
@@ -119,7 +118,7 @@ class TextProblemParser {
       const double bias1 = field("bias t1"), bias2 = field("bias t2"), bias3 = field("bias n");
       const WeightedContact<double> contact{
           friction, {tangent, normal}, {bias1, bias2, bias3}, rigid};
-      add_contact(problem, line, sides, contact);
+      add_block(problem, line, sides, 3, contact);
     } else {
       reader_.fail(item_, "'compliant', 'weighted' or 'rigid'", law);
     }
@@ -147,13 +146,18 @@ class TextProblemParser {
     return sides;
   }
 
-  void read_constraint(ContactProblem<double>& problem) {
-    item_ = "constraint " + std::to_string(problem.constraints().count());
+  void read_constraint(ContactProblem<double>& problem, std::int64_t number) {
+    item_ = "constraint " + std::to_string(number);
     reader_.keyword("constraint", item_);
     const std::int64_t line = reader_.line();
-    const ImpulseShape shape = read_shape();
+    WeightedBlock<double> law;
+    std::string_view word = reader_.next();
+    if (word == "rigid") {
+      law.rigid = true;
+      word = reader_.next();
+    }
+    const ImpulseShape shape = shape_of(word);
     const Sides sides = read_sides(problem);
-    WeightedConstraint<double> law;
     if (shape == ImpulseShape::intervals) {
       const std::int64_t rows = reader_.count([&] { return item_ + ": rows"; }, 1);
       if (rows > 6) reader_.fail(item_ + ": rows", "a number in [1, 6]", std::to_string(rows));
@@ -175,10 +179,10 @@ class TextProblemParser {
       law.regularization(row) = entry("R", row, NumberRange::positive);
       law.bias_velocity(row) = entry("bias", row);
     }
-    add_constraint(problem, line, sides, law);
+    add_block(problem, line, sides, law.set.rows, law);
   }
 
-  ImpulseShape read_shape() {
+  ImpulseShape shape_of(std::string_view word) {
     constexpr std::pair<const char*, ImpulseShape> names[]{
         {"intervals", ImpulseShape::intervals},
         {"friction", ImpulseShape::friction},
@@ -189,7 +193,6 @@ class TextProblemParser {
         {"ellipsoidal_torsional", ImpulseShape::ellipsoidal_torsional},
         {"ellipsoidal_rolling", ImpulseShape::ellipsoidal_rolling},
         {"spinless_rolling", ImpulseShape::spinless_rolling}};
-    const std::string_view word = reader_.next();
     for (const auto& [name, shape] : names) {
       if (word == name) return shape;
     }
@@ -199,46 +202,33 @@ class TextProblemParser {
                  word);
   }
 
-  void add_constraint(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
-                      const WeightedConstraint<double>& law) {
-    matrix_.resize(law.set.rows, problem.body(sides.bodies[0]).size);
-    read_matrix("Jacobian");
-    if (sides.count == 1) {
-      refuse(line, problem.check_constraint(sides.bodies[0], matrix_, law));
-      problem.add_constraint(sides.bodies[0], matrix_, law);
-      return;
-    }
-    first_jacobian_ = matrix_;
-    matrix_.resize(law.set.rows, problem.body(sides.bodies[1]).size);
-    read_matrix("second Jacobian");
-    refuse(line, problem.check_constraint(sides.bodies[0], first_jacobian_, sides.bodies[1],
-                                          matrix_, law));
-    problem.add_constraint(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
-  }
-
   template <typename Law>
-  void add_contact(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
-                   const Law& law) {
-    matrix_.resize(3, problem.body(sides.bodies[0]).size);
+  void add_block(ContactProblem<double>& problem, std::int64_t line, const Sides& sides, int rows,
+                 const Law& law) {
+    matrix_.resize(rows, problem.body(sides.bodies[0]).size);
     read_matrix("Jacobian");
     if (sides.count == 1) {
       refuse(line, problem.check_contact(sides.bodies[0], matrix_, law));
       problem.add_contact(sides.bodies[0], matrix_, law);
-    } else {
-      first_jacobian_ = matrix_;
-      matrix_.resize(3, problem.body(sides.bodies[1]).size);
-      read_matrix("second Jacobian");
-      refuse(line, problem.check_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_,
-                                         law));
-      problem.add_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
+      return;
     }
-    const auto [tangent, normal] = problem.regularization(problem.contact_count() - 1);
-    const bool usable = tangent > 0 && std::isfinite(tangent) && normal > 0 &&
-                        std::isfinite(normal) &&
-                        problem.bias_velocity(problem.contact_count() - 1).allFinite();
+    first_jacobian_ = matrix_;
+    matrix_.resize(rows, problem.body(sides.bodies[1]).size);
+    read_matrix("second Jacobian");
+    refuse(line,
+           problem.check_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law));
+    problem.add_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
+  }
+  /// Refuses a contact whose physical data lead to weights beyond the numbers there are.
+  void check_weights(const ContactProblem<double>& problem, std::int64_t line) {
+    const auto& [mu, weights, bias, rigid] =
+        problem.friction_contact_law(problem.block_count() - 1);
+    const bool usable = weights.tangent > 0 && std::isfinite(weights.tangent) &&
+                        weights.normal > 0 && std::isfinite(weights.normal) && bias.allFinite();
     if (!usable) {
       refuse(line, item_ + ": expected data whose weights a double can hold, got R_t " +
-                       format_rounded(tangent, 3) + ", R_n " + format_rounded(normal, 3));
+                       format_rounded(weights.tangent, 3) + ", R_n " +
+                       format_rounded(weights.normal, 3));
     }
   }
 
@@ -279,8 +269,12 @@ class TextProblemParser {
     }
     return *value;
   }
-  static void refuse(std::int64_t line, const std::string& fault) {
-    if (!fault.empty()) throw BadInput("line " + std::to_string(line) + ": " + fault);
+  /// Refuses what the problem objects to, under the item's name in the file.
+  void refuse(std::int64_t line, const std::string& fault) const {
+    if (fault.empty()) return;
+    const std::string told =
+        fault.starts_with("contact ") ? item_ + fault.substr(fault.find(':')) : fault;
+    throw BadInput("line " + std::to_string(line) + ": " + told);
   }
 
   WordReader reader_;

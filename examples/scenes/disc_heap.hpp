@@ -113,7 +113,7 @@ class DiscHeap {
   }
   void support(std::size_t i, double gap, double reach, double normal_x, double normal_z) {
     if (gap > reach) return;
-    const Index contact = problem_.contact_count();
+    const Index contact = problem_.block_count();
     problem_.add_contact(Index(i), rows(-discs[i].radius, normal_x, normal_z), ground.contact(gap));
     supports_.push_back({contact, -normal_x, normal_z});
   }

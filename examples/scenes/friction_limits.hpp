@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 #include "scenes/ground.hpp"
 #include "scenes/rigid_world.hpp"
@@ -164,7 +164,7 @@ struct Capstan {
     frame.row(2) = Vector3<double>(std::cos(angle), 0, std::sin(angle));
     problem.add_contact(i, frame, RigidContact<double>{.friction = capstan.friction});
   }
-  WeightedConstraint<double> rod;
+  WeightedBlock<double> rod;
   rod.set = free_impulses<double>(1);
   rod.regularization *= 1e-12 / capstan.mass;  // as good as rigid
   for (int i = 0; i + 1 < capstan.count; ++i) {

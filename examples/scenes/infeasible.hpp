@@ -65,8 +65,9 @@ template <typename Scalar>
       const Vector3<Scalar> arm = axes.transpose() * Vector3<Scalar>(up, along, -h);
       RigidContact<Scalar> law{.gap = slot.gap, .friction = slot.friction};
       const Index i = problem.add_contact(block, axes * point_rows(arm), law);
-      const auto [tangent, normal] = problem.regularization(i);
-      const Vector3<Scalar> bias(0, 0, problem.bias_velocity(i).z() + slot.closing);
+      const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
+      const Vector3<Scalar> bias(0, 0,
+                                 problem.friction_contact_law(i).bias_velocity.z() + slot.closing);
       problem.set_law(i, {slot.friction, {tangent, normal}, bias, true});
     }
   }
@@ -159,7 +160,7 @@ template <typename Scalar>
                                       Vector<Scalar, 1>::Constant(-brake.press));
   const Vector3<Scalar> rows(brake.height, 0, brake.offset);
   const Index i = problem.add_contact(shoe, rows, RigidContact<Scalar>{.friction = brake.friction});
-  const auto [tangent, normal] = problem.regularization(i);
+  const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
   problem.set_law(i, {brake.friction, {tangent, normal}, Vector3<Scalar>(-brake.belt, 0, 0), true});
   return problem;
 }
@@ -195,7 +196,7 @@ template <typename Scalar>
   for (const Scalar side : {Scalar(1), Scalar(-1)}) {
     const Index i = problem.add_contact(block, Vector3<Scalar>(0, 0, side),
                                         RigidContact<Scalar>{.friction = channel.friction});
-    const auto [tangent, normal] = problem.regularization(i);
+    const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
     problem.set_law(
         i, {channel.friction, {tangent, normal}, Vector3<Scalar>(-channel.speed, 0, 0), true});
   }

@@ -40,8 +40,8 @@ class PointMass {
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
   /// The last step's impulse [N·s], zero without contact.
   [[nodiscard]] Vector3<double> impulse() const {
-    return problem_.contact_count() > 0 ? Vector3<double>(solver_.impulse().head<3>())
-                                        : Vector3<double>(0, 0, 0);
+    return problem_.block_count() > 0 ? Vector3<double>(solver_.impulse().head<3>())
+                                      : Vector3<double>(0, 0, 0);
   }
 
  private:

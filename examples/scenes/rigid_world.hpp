@@ -80,8 +80,8 @@ class RigidWorld {
     for (const RigidBlock& block : blocks) add(block, problem);
     const Touches touches = find_touches(blocks);
     for (std::size_t i = 0; i < touches.size(); ++i) add(touches[i], i, problem);
-    for (Index i = 0; !rigid && i < problem.contact_count(); ++i) {
-      WeightedContact<double> law = problem.law(i);
+    for (Index i = 0; !rigid && i < problem.block_count(); ++i) {
+      WeightedContact<double> law = problem.friction_contact_law(i);
       law.rigid = false;
       problem.set_law(i, law);
     }
@@ -94,9 +94,9 @@ class RigidWorld {
     VectorX<double> velocity = now.free_velocity();
     impulse = VectorX<double>::Zero(now.impulse_count());
     solve(now, velocity, impulse);
-    slip_.resize(std::size_t(now.contact_count()));
-    for (Index i = 0; i < now.contact_count(); ++i) {
-      slip_[std::size_t(i)] = contact_velocity(now, i, velocity).head<2>().norm();
+    slip_.resize(std::size_t(now.block_count()));
+    for (Index i = 0; i < now.block_count(); ++i) {
+      slip_[std::size_t(i)] = now.friction_contact(i).velocity(velocity).head<2>().norm();
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const auto [start, size] = now.body(Index(b));

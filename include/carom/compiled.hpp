@@ -23,7 +23,7 @@ namespace carom::inline CAROM_ABI {
 // The lists are declared here and defined in src/.
 // NOLINTBEGIN(bugprone-macro-parentheses): what a macro gets is a type
 #define CAROM_COMPILE_CONTACT(prefix, Scalar)                                                \
-  prefix class ConstraintList<Scalar>;                                                       \
+  prefix class Bodies<Scalar>;                                                               \
   prefix class ContactProblem<Scalar>;                                                       \
   prefix class DelassusForm<Scalar>;                                                         \
   prefix class DelassusIslands<Scalar>;                                                      \

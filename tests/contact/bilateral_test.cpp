@@ -118,7 +118,7 @@ TEST_CASE("weld: two bodies move as one up to R", "[contact][example]") {
     problem.add_constraint(0, rows1, 1, rows2,
                            Bilateral<double>{.rows = 6, .near_rigid = near_rigid});
     const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
-    const Vector6d& r = problem.constraints().law(0).regularization;
+    const Vector6d& r = problem.law(0).regularization;
     const Vector6d gamma = solution.impulse;
     const Vector6d apart =
         rows1 * solution.velocity.head<6>() + rows2 * solution.velocity.tail<6>();

@@ -80,8 +80,9 @@ TEST_CASE("compliance_derivative: the inverse mass is the one R was made with, a
       return problem;
     };
     const auto here = inverse_mass_of(make(1, 1), 0);
-    value.see(std::abs(here.value - make(1, 1).regularization(0).tangent / 0.125),
-              rounding(50, here.value));
+    value.see(
+        std::abs(here.value - make(1, 1).friction_contact_law(0).regularization.tangent / 0.125),
+        rounding(50, here.value));
     const double h = 1e-5;
     const auto w = [&](double x, double y) {
       return inverse_mass_of(make(std::exp(x), std::exp(y)), 0).value;

@@ -97,16 +97,16 @@ TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies
     int next = 0;
     for (Index e = 0; e < graph.edges().size(); ++e) {
       const ContactEdge& edge = graph.edges()[e];
-      ordered = ordered && edge.first_contact == next && edge.contact_end > next;
-      next = edge.contact_end;
+      ordered = ordered && edge.first_part == next && edge.part_end > next;
+      next = edge.part_end;
       if (e > 0) {
         const ContactEdge& last = graph.edges()[e - 1];
         ordered = ordered && (last.low_slot < edge.low_slot ||
                               (last.low_slot == edge.low_slot && last.high_slot < edge.high_slot));
       }
-      for (int k = edge.first_contact; k < edge.contact_end; ++k) {
-        const RawContact& contact = raw.contacts[std::size_t(graph.contact_at(k))];
-        seen.insert(graph.contact_at(k));
+      for (int k = edge.first_part; k < edge.part_end; ++k) {
+        const RawContact& contact = raw.contacts[std::size_t(graph.part_at(k).block)];
+        seen.insert(graph.part_at(k).block);
         const int a = graph.slot_of(contact.first);
         const int b = contact.second < 0 ? -1 : graph.slot_of(contact.second);
         right =
@@ -147,7 +147,7 @@ TEST_CASE("contact_graph: the order of contacts and of their sides does not matt
       equal = graph.body_at(slot) == other.body_at(slot);
     }
     for (Index k = 0; equal && k < Index(from.size()); ++k) {
-      equal = graph.contact_at(k) == from[std::size_t(other.contact_at(k))];
+      equal = graph.part_at(k).block == from[std::size_t(other.part_at(k).block)];
     }
     same.see_holds(equal);
     ++count;
@@ -167,7 +167,7 @@ TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
   raw.contacts.push_back(raw.contacts[0]);  // one more between bodies that touch already
   graph.analyse(build(raw), any_work);
   CHECK(graph.analysis_count() == 1);
-  CHECK(graph.contact_at(9) >= 0);
+  CHECK(graph.part_at(9).block >= 0);
   raw.contacts.clear();
   graph.analyse(build(raw), any_work);
   CHECK(graph.analysis_count() == 2);

@@ -237,4 +237,107 @@ TEST_CASE("coulomb law: the normal does not depend on the tangents, as it would 
             .norm() <= rounding(4, 3.0));
 }
 
+namespace {
+
+/// Weights R > 0, of any ratio.
+Rows draw_weights(VectorSource<double>& source, int rows) {
+  Rows weights = Rows::Ones();
+  for (int i = 0; i < rows; ++i) weights(i) = source.positive(2);
+  return weights;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "coulomb law: of a compliant contact the other rows are nearest by R in what the normal "
+    "allows",
+    "[contact][law]") {
+  VectorSource<double> source(401u);
+  WorstCase normal("normal"), inside("in the disc"), optimal("R (y - x) = multiplier x / mu^2"),
+      clipped("intervals"), slides("slides");
+  for (int sample = 0; sample < 6000; ++sample) {
+    const ImpulseSet<double> set = draw_set(source, sample % kinds);
+    const Rows weights = draw_weights(source, set.rows);
+    Rows y = Rows::Zero();
+    y.head(set.rows) = 2 * draw_matrix(source, set.rows, 1);
+    const Rows gamma = coulomb_impulse(set, weights, y);
+    const Rows x = gamma + set.shift, z = y + set.shift;
+    const auto shape = shape_of(set);
+    if (set.shape == ImpulseShape::intervals) {
+      clipped.see_holds(gamma == nearest_impulse(set, weights, y));
+      continue;
+    }
+    const int n = set.shape == ImpulseShape::planar ? 1 : 2;
+    normal.see(std::abs(x(n) - std::max(z(n), 0.0)), rounding(4, std::abs(z(n))));
+    for (const OracleBlock& block : shape.blocks) {
+      double length = 0, pull = 0, size = 0;  // ‖x/μ‖², multiplier from the first row that moves
+      for (std::size_t k = 0; k < block.rows.size(); ++k) {
+        const double mu = double(block.friction[k]);
+        if (mu > 0) length += std::pow(x(block.rows[k]) / mu, 2);
+        if (mu == 0) inside.see_holds(x(block.rows[k]) == 0);
+        size += std::abs(z(block.rows[k]));
+      }
+      inside.see(std::sqrt(length), x(n) + rounding(100, size + x(n)));
+      double work = 0;
+      for (std::size_t k = 0; k < block.rows.size(); ++k) {
+        const int row = block.rows[k];
+        if (!(block.friction[k] > 0)) continue;
+        pull += weights(row) * (z(row) - x(row)) * x(row);
+        work += weights(row) * std::abs(z(row)) * std::abs(x(row));
+      }
+      const bool slip = std::sqrt(length) > x(n) * (1 - 1e-9) && x(n) > 0;
+      if (slip) slides.see_holds(pull >= -rounding(100, work));
+      for (std::size_t k = 0; k < block.rows.size() && x(n) > 0; ++k) {
+        const int row = block.rows[k];
+        const double mu = double(block.friction[k]);
+        if (!(mu > 0)) continue;
+        const double wanted = slip ? pull / length * x(row) / (mu * mu) : 0;
+        optimal.see(std::abs(weights(row) * (z(row) - x(row)) - wanted),
+                    rounding(1e6, weights(row) * std::abs(z(row)) + std::abs(wanted)));
+      }
+    }
+  }
+  for (const WorstCase* law : {&normal, &inside, &optimal, &slides}) law->check(500);
+  clipped.check(500);
+}
+
+TEST_CASE("coulomb law: where R is in proportion to 1/mu^2 both maps are one", "[contact][law]") {
+  VectorSource<double> source(402u);
+  WorstCase same("impulse");
+  for (int sample = 0; sample < 3000; ++sample) {
+    const ImpulseSet<double> set = draw_set(source, sample % kinds);
+    Rows weights = draw_steps(source, set).cwiseInverse();
+    Rows y = Rows::Zero();
+    y.head(set.rows) = 2 * draw_matrix(source, set.rows, 1);
+    same.see((coulomb_impulse(set, weights, y) - coulomb_impulse(set, y)).norm(),
+             rounding(100, y.norm() + set.shift.norm()));
+  }
+  same.check(3000);
+}
+
+TEST_CASE("coulomb law: G of a compliant contact is the slope of its impulse",
+          "[contact][derivative]") {
+  VectorSource<double> source(403u);
+  WorstCase slope("G R, by central differences");
+  for (int sample = 0; sample < 3000; ++sample) {
+    const ImpulseSet<double> set = draw_set(source, sample % kinds);
+    const Rows weights = draw_weights(source, set.rows);
+    Rows y = Rows::Zero(), d = y;
+    y.head(set.rows) = 2 * draw_matrix(source, set.rows, 1);
+    d.head(set.rows) = draw_matrix(source, set.rows, 1);
+    const double h = 1e-6;
+    const auto g = [&](double step) {
+      return carom::coulomb_curvature(set, weights, Rows(y + step * d));
+    };
+    // Between two regions of the law G jumps.
+    if ((g(4 * h) - g(-4 * h)).norm() > 1e-2 * (1e-3 + g(0).norm())) continue;
+    const Rows difference = (coulomb_impulse(set, weights, Rows(y + h * d)) -
+                             coulomb_impulse(set, weights, Rows(y - h * d))) /
+                            (2 * h);
+    const Rows expected = g(0) * weights.cwiseProduct(d);
+    slope.see((difference - expected).norm(), 1e-6 * (1 + expected.norm()) * (1 + y.norm()));
+  }
+  slope.check(2500);
+}
+
 }  // namespace coulomb_law_test

@@ -26,7 +26,7 @@ namespace {
 
 /// Laws of every shape, and a dense W among them, some of whose blocks are zero.
 struct DenseCase {
-  std::vector<carom::WeightedConstraint<double>> laws;
+  std::vector<carom::WeightedBlock<double>> laws;
   std::vector<Index> starts;  ///< one more than laws
   Eigen::MatrixXd matrix;     ///< W
   Eigen::VectorXd load, weights;

@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("dual: cost, gradient, velocity and Delassus are those of the
     const auto problem = build<Scalar>(raw);
     const auto dense = assemble<Long>(read_back(problem));
     const VectorX<Scalar> gamma =
-        convert_vector<Scalar>(carom::testing::draw_matrix(source, 3 * problem.contact_count(), 1));
+        convert_vector<Scalar>(carom::testing::draw_matrix(source, 3 * problem.block_count(), 1));
     const VectorX<Long> wide = convert_vector<Long>(gamma);
     VectorX<Scalar> velocity, gradient;
     write_velocity(problem, gamma, velocity);
@@ -138,15 +138,16 @@ TEST_CASE("dual: at the solution all forms of the problem agree", "[contact][law
     const double scale = double(size * size) + std::abs(primal);
     equal.see(std::abs(primal + dual), rounding(3000, scale));
     conic.see(std::abs(conic_cost(problem, v, gamma) - primal), rounding(3000, scale));
-    for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (Index i = 0; i < problem.block_count(); ++i) {
       const Vector3<double> g = gamma.segment<3>(3 * i);
-      const Vector3<double> u = conic_velocity(problem, i, v, g);
-      const double mu = problem.cone(i).friction,
+      const Vector3<double> u =
+          problem.friction_contact(i).slope(problem.friction_contact(i).velocity(v), g);
+      const double mu = problem.friction_contact_law(i).friction,
                    speed = std::sqrt(double(dense.delassus().trace()));
       feasible.see(std::max(0.0, mu * u.head<2>().norm() - u.z()),
                    rounding(10000, speed * double(size) * (1 + mu)));
       perpendicular.see(std::abs(g.dot(u)), rounding(10000, scale));
-      add_contact_momentum(problem, i, g, pushed);
+      problem.friction_contact(i).add_momentum(g, pushed);
     }
     const VectorX<Long> change = exact.velocity - dense.free_velocity;
     const VectorX<Long> imbalance =

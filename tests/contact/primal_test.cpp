@@ -88,10 +88,11 @@ TEMPLATE_TEST_CASE("primal: cost, gradient and impulses are those of the dense f
               unit * (scale.cost + dense.weights.sum()), v);
     const VectorX<Long> u = dense.conic_velocity(wide, wide_slack);
     const VectorX<Long> contact = carom::testing::multiply(dense.jacobian, wide);
-    for (Index i = 0; i < problem.contact_count(); ++i) {
-      const Vector3<Scalar> one = contact_velocity(problem, i, v);
+    for (Index i = 0; i < problem.block_count(); ++i) {
+      const Vector3<Scalar> one = problem.friction_contact(i).velocity(v);
       const Vector3<Scalar> other =
-          conic_velocity(problem, i, v, Vector3<Scalar>(slack.template segment<3>(3 * i)));
+          problem.friction_contact(i).slope(problem.friction_contact(i).velocity(v),
+                                            Vector3<Scalar>(slack.template segment<3>(3 * i)));
       for (Index k = 0; k < 3; ++k) {
         const Index row = 3 * i + k;
         const Long size = dense.jacobian.row(row).norm() * wide.norm();
@@ -268,8 +269,10 @@ TEST_CASE("primal: a ball pressed into the ground, by hand", "[contact][example]
   CHECK(gamma.isApprox(Eigen::Vector3d(-10.0 / 3, 0, 20.0 / 3)));
   CHECK(primal_cost(problem, v) ==
         Approx(4 + 0.5 * (0.5 * 100 / 9 + 0.25 * 400 / 9)).epsilon(1e-14));
-  CHECK(trial_impulse(problem, 0, Vector3<double>(3, 0, -1)).isApprox(Eigen::Vector3d(-6, 0, 4)));
-  CHECK(contact_impulse(problem, 0, v).isApprox(gamma));
+  CHECK(problem.friction_contact(0)
+            .trial(Vector3<double>(3, 0, -1))
+            .isApprox(Eigen::Vector3d(-6, 0, 4)));
+  CHECK(problem.friction_contact(0).impulse(v).isApprox(gamma));
   CHECK(regularization_cost(problem, gamma) ==
         Approx(0.5 * (0.5 * 100 / 9 + 0.25 * 400 / 9)).epsilon(1e-14));
   CHECK(momentum_cost(problem, v) == Approx(4));
@@ -277,8 +280,9 @@ TEST_CASE("primal: a ball pressed into the ground, by hand", "[contact][example]
   v = Eigen::Vector3d(0, 0, 1);
   write_impulse(problem, v, gamma);
   CHECK(gamma.isZero(0));
-  CHECK(
-      conic_velocity(problem, 0, v, Vector3<double>(1, 2, 4)).isApprox(Eigen::Vector3d(0.5, 1, 2)));
+  CHECK(problem.friction_contact(0)
+            .slope(problem.friction_contact(0).velocity(v), Vector3<double>(1, 2, 4))
+            .isApprox(Eigen::Vector3d(0.5, 1, 2)));
 }
 
 }  // namespace primal_test

@@ -23,17 +23,18 @@ TEMPLATE_TEST_CASE("problem_differential: each number of the data has one of its
     CHECK(numbers.has_matrices());
     CHECK(numbers.free_velocity.size() == problem.velocity_count());
     CHECK(numbers.friction.size() == 7);
-    CHECK(numbers.regularization.size() == 14);
+    CHECK(numbers.regularization.size() == 21);
     CHECK(numbers.bias_velocity.size() == 21);
     for (Index b = 0; b < problem.body_count(); ++b) {
       REQUIRE(numbers.momentum(b).rows() == problem.momentum_matrix(b).rows());
       REQUIRE(numbers.momentum(b).cols() == problem.momentum_matrix(b).cols());
       numbers.momentum(b).array() += 1;
     }
-    for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (Index i = 0; i < problem.block_count(); ++i) {
       for (int side = 0; side < problem.side_count(i); ++side) {
         REQUIRE(numbers.jacobian(i, side).rows() == problem.jacobian(i, side).rows());
-        numbers.jacobian(i, side).array() += 1;
+        auto own = numbers.jacobian(i, side);
+        own.array() += 1;
       }
     }
     CHECK((numbers.matrices.array() == 1).all());  // all of them, none twice
@@ -56,7 +57,7 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
       problem.add_contact(0, here, law);
     }
     for (int left = rows; left > 0; left -= rows) {
-      carom::WeightedConstraint<double> rows_law;
+      carom::WeightedBlock<double> rows_law;
       rows_law.set = carom::free_impulses<double>(rows);
       problem.add_constraint(0, Eigen::MatrixXd::Ones(rows, first), rows_law);
     }
@@ -84,8 +85,8 @@ TEST_CASE("problem_differential: the product runs over what both speak of", "[co
   b.free_velocity << 3, 4;
   a.friction << 5;
   b.friction << 6;
-  a.regularization << 7, 8;
-  b.regularization << 9, 10;
+  a.regularization << 7, 0, 8;
+  b.regularization << 9, 1, 10;
   a.bias_velocity << 1, 1, 2;
   b.bias_velocity << 1, 1, 3;
   a.momentum(0).setConstant(1000);

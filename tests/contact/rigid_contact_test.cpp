@@ -75,7 +75,7 @@ TEST_CASE("rigid contact: problems take it, and name what is wrong", "[contact][
   const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
   problem.add_body(unit, Eigen::Vector3d(0, 0, 0));
   problem.add_contact(0, unit, RigidContact<double>{.gap = 0.02, .friction = 0.5});
-  CHECK(problem.bias_velocity(0) == Eigen::Vector3d(0, 0, -2));
+  CHECK(problem.friction_contact_law(0).bias_velocity == Eigen::Vector3d(0, 0, -2));
   const auto said = [&](const RigidContact<double>& law) {
     return problem.check_contact(0, unit, law);
   };

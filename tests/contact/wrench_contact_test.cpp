@@ -161,7 +161,7 @@ TEST_CASE("wrench: elliptic friction is the round one of scaled tangents", "[con
     scaled.add_body(mass * Matrix3d::Identity(), free);
     direct.add_body(mass * Matrix3d::Identity(), free);
     scaled.add_contact(0, carom::scaled_tangents(Matrix3d::Identity(), mu1, mu2), round);
-    carom::WeightedConstraint<double> law;
+    carom::WeightedBlock<double> law;
     law.set = carom::cone_impulses<double>(ImpulseShape::elliptic, {mu1, mu2, 0});
     law.regularization.head<3>() << 1e-3 / (mu1 * mu1), 1e-3 / (mu2 * mu2), 2e-2;
     direct.add_constraint(0, Matrix3d::Identity(), law);

@@ -36,9 +36,9 @@ struct Solved {
   /// v of other impulses: balanced, whatever they are.
   void balance() {
     velocity.setZero();
-    for (Index i = 0; i < step.problem.contact_count(); ++i) {
-      add_contact_momentum(step.problem, i, carom::Vector3<double>(impulse.segment<3>(3 * i)),
-                           velocity);
+    for (Index i = 0; i < step.problem.block_count(); ++i) {
+      step.problem.friction_contact(i).add_momentum(
+          carom::Vector3<double>(impulse.segment<3>(3 * i)), velocity);
     }
     step.problem.whiten_momentum(velocity.data());
     velocity += step.problem.whitened_free_velocity();
@@ -59,7 +59,7 @@ TEST_CASE("law_check: solved steps of every law obey it, and each fault shows in
     if (!(solved.impulse.norm() > 0)) continue;
     Index strongest = 0;
     const carom::ContactProblem<double>& problem = solved.step.problem;
-    for (Index i = 0; i < problem.contact_count(); ++i) {
+    for (Index i = 0; i < problem.block_count(); ++i) {
       if (solved.impulse(3 * i + 2) > solved.impulse(3 * strongest + 2)) strongest = i;
     }
 
@@ -69,7 +69,7 @@ TEST_CASE("law_check: solved steps of every law obey it, and each fault shows in
 
     faulty = solved;
     faulty.impulse(3 * strongest) =
-        (1 + problem.cone(strongest).friction) * faulty.impulse(3 * strongest + 2);
+        (1 + problem.friction_contact_law(strongest).friction) * faulty.impulse(3 * strongest + 2);
     CHECK(faulty.violation().cone > 1e-2);
     faulty = solved;
     faulty.impulse *= -1;
@@ -81,10 +81,10 @@ TEST_CASE("law_check: solved steps of every law obey it, and each fault shows in
     CHECK(faulty.violation().balance < 1e-12);
     CHECK(faulty.violation().normal > 1e-6);
 
-    const double mu = problem.cone(strongest).friction;
+    const double mu = problem.friction_contact_law(strongest).friction;
     const double held = solved.impulse.segment<2>(3 * strongest).norm();
     if (solved.step.law != StepLaw::rigid || mu < 0.1 || !(held > 0)) continue;
-    const carom::Vector3<double> u = contact_velocity(problem, strongest, solved.velocity);
+    const carom::Vector3<double> u = problem.friction_contact(strongest).velocity(solved.velocity);
     if (u.head<2>().norm() < 1e-3 * solved.velocity.norm()) continue;
     ++slides;
     faulty = solved;

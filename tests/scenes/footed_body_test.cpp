@@ -34,7 +34,7 @@ TEST_CASE("footed_body: below the transition the pizza saver holds, its feet sha
     const double torque = part * transition;
     const FootedBody disc = twist(torque, 1500);
     CAPTURE(part, disc.velocity.transpose());
-    const double tangent = disc.problem().regularization(0).tangent;
+    const double tangent = disc.problem().friction_contact_law(0).regularization.tangent;
     for (int foot = 0; foot < 3; ++foot) {
       const Eigen::Vector3d impulse = disc.impulse(foot);
       CHECK(impulse.z() == Approx(time_step * mass * gravity / 3).epsilon(1e-6));

@@ -208,7 +208,7 @@ TEST_CASE("masonry: positions move out of penetration, velocities do not know", 
   world.blocks[1].position.z() -= 5e-3;
   const auto problem = world.problem();
   const auto touches = world.find_touches(world.blocks);
-  VectorX<double> gaps(problem.contact_count()), moves, impulse;
+  VectorX<double> gaps(problem.block_count()), moves, impulse;
   for (std::size_t i = 0; i < touches.size(); ++i) gaps(Index(i)) = touches[i].gap;
   carom::ContactProblem<double> shift(1.0);
   write_position_problem(problem, gaps, 1e-6, shift);

@@ -19,8 +19,8 @@ TEST_CASE("pile: it has the bodies asked for, each touching, and the same ones e
     CHECK(pile.problem.body_count() == count);
     CHECK(pile.guess.size() == 6 * count);
     CHECK(pile.guess == again.guess);
-    CHECK(pile.problem.contact_count() == again.problem.contact_count());
-    CHECK(pile.problem.contact_count() >= count);
+    CHECK(pile.problem.block_count() == again.problem.block_count());
+    CHECK(pile.problem.block_count() >= count);
     SapSolver<double> solver;
     solver.prepare(pile.problem);
     CHECK(solver.graph().slot_count() == count);
@@ -53,7 +53,7 @@ TEST_CASE("pile: it is solved with a factor or without, to the same certificate"
 
 TEST_CASE("pile: a hundred thousand bodies are solved", "[scenes][scene][.slow]") {
   const Pile pile = make_pile({.body_count = 100000});
-  CHECK(pile.problem.contact_count() >= 250000);
+  CHECK(pile.problem.block_count() >= 250000);
   SapSolver<double> solver({.tolerance = 1e-8});
   Eigen::VectorXd velocity = pile.guess;
   const auto report = solver.solve(pile.problem, velocity);

@@ -61,7 +61,7 @@ TEST_CASE("point_mass: below the friction angle it creeps, slowly and steadily",
     const Ground ground = make_incline(angle, gravity);
     PointMass mass(m, ground, dt);
     settle(mass, 600);
-    const double tangent = mass.problem().regularization(0).tangent;
+    const double tangent = mass.problem().friction_contact_law(0).regularization.tangent;
     CHECK(tangent == Approx(1e-3 * std::sqrt(3.0) / 3 / m).epsilon(1e-12));
     CAPTURE(angle, mass.velocity.transpose());
     CHECK(mass.velocity.x() == Approx(tangent * m * gravity * std::sin(angle) * dt).epsilon(1e-9));
@@ -97,7 +97,7 @@ TEST_CASE("point_mass: sliding at a steady pace it glides above the ground", "[s
     mass.velocity.x() = speed;
     settle(mass, 2000, {mu * m * gravity, 0, 0});
     const double v = mass.velocity.x();
-    const auto [tangent, normal] = mass.problem().regularization(0);
+    const auto [tangent, normal] = mass.problem().friction_contact_law(0).regularization;
     const double ratio = mu * mu * tangent / normal;
     const double expected = -(dt + tau) * (normal * (1 + ratio) * m * gravity * dt - mu * v);
     CAPTURE(speed, v, expected);
@@ -138,7 +138,8 @@ TEST_CASE("point_mass: under Coulomb's law it slides as deep as it rests", "[sce
     REQUIRE(solver.solve(problem, velocity).converged());
     height += dt * velocity.z();
   }
-  const double expected = -(dt + 0.02) * problem.regularization(0).normal * m * gravity * dt;
+  const double expected =
+      -(dt + 0.02) * problem.friction_contact_law(0).regularization.normal * m * gravity * dt;
   CAPTURE(height, expected);
   CHECK(velocity.x() > 1);
   CHECK(expected == Approx(-m * gravity / 5000).epsilon(1e-12));

@@ -52,7 +52,7 @@ TEST_CASE("text_problem: every number lands where the format says", "[scenes][ex
   REQUIRE(p.time_step() == 0.5);
   REQUIRE(p.body_count() == 2);
   REQUIRE(p.velocity_count() == 3);
-  REQUIRE(p.contact_count() == 2);
+  REQUIRE(p.block_count() == 2);
   CHECK(p.momentum_matrix(0) == Eigen::MatrixXd::Constant(1, 1, 2));
   CHECK(p.momentum_matrix(1) == Eigen::MatrixXd(Eigen::Vector2d(1, 5).asDiagonal()));
   CHECK(p.free_velocity() == Eigen::Vector3d(3, 6, 7));
@@ -60,28 +60,28 @@ TEST_CASE("text_problem: every number lands where the format says", "[scenes][ex
   CHECK(p.side_count(0) == 2);
   CHECK(p.side_body(0, 0) == 1);
   CHECK(p.side_body(0, 1) == 0);
-  CHECK(p.cone(0).friction == 0.5);
-  CHECK(p.regularization(0).tangent == 0.25);
-  CHECK(p.regularization(0).normal == 0.125);
-  CHECK(p.bias_velocity(0) == Eigen::Vector3d(1, 2, 3));
+  CHECK(p.friction_contact_law(0).friction == 0.5);
+  CHECK(p.friction_contact_law(0).regularization.tangent == 0.25);
+  CHECK(p.friction_contact_law(0).regularization.normal == 0.125);
+  CHECK(p.friction_contact_law(0).bias_velocity == Eigen::Vector3d(1, 2, 3));
   Eigen::Matrix<double, 3, 2> first;
   first << 1, 2, 3, 4, 5, 6;
-  CHECK(p.jacobian(0, 0).transpose() == first);
-  CHECK(p.jacobian(0, 1).transpose() == Eigen::Vector3d(7, 8, 9));
+  CHECK(p.jacobian(0, 0) == first);
+  CHECK(p.jacobian(0, 1) == Eigen::Vector3d(7, 8, 9));
   // w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 = (3² + 4²)/2/3, without the clamp Rₙ = 1/(δt k (δt + τ)).
-  CHECK(p.cone(1).friction == 0.75);
-  CHECK(std::abs(p.regularization(1).tangent - 0.1 * 25.0 / 6) < 1e-15);
-  CHECK(std::abs(p.regularization(1).normal - 1 / (0.5 * 100 * 1.0)) < 1e-15);
-  CHECK(std::abs(p.bias_velocity(1).z() - 0.01) < 1e-15);
+  CHECK(p.friction_contact_law(1).friction == 0.75);
+  CHECK(std::abs(p.friction_contact_law(1).regularization.tangent - 0.1 * 25.0 / 6) < 1e-15);
+  CHECK(std::abs(p.friction_contact_law(1).regularization.normal - 1 / (0.5 * 100 * 1.0)) < 1e-15);
+  CHECK(std::abs(p.friction_contact_law(1).bias_velocity.z() - 0.01) < 1e-15);
 }
 
 TEST_CASE("text_problem: so does every number of a constraint", "[scenes][example]") {
   const TextProblem given = parse_text_problem(constrained_problem);
-  const auto& list = given.problem.constraints();
-  REQUIRE(list.count() == 3);
-  const auto& intervals = list.law(0);
-  CHECK(list.side_count(0) == 1);
-  CHECK(list.side_body(0, 0) == 1);
+  const auto& list = given.problem;
+  REQUIRE(list.block_count() == 5);  // two contacts come first
+  const auto intervals = list.law(2);
+  CHECK(list.side_count(2) == 1);
+  CHECK(list.side_body(2, 0) == 1);
   CHECK(intervals.set.shape == carom::ImpulseShape::intervals);
   REQUIRE(intervals.set.rows == 2);
   CHECK(intervals.set.lower(0) == -std::numeric_limits<double>::infinity());
@@ -90,22 +90,20 @@ TEST_CASE("text_problem: so does every number of a constraint", "[scenes][exampl
   CHECK(intervals.set.upper(1) == 2);
   CHECK(intervals.regularization.head<2>() == Eigen::Vector2d(0.5, 0.25));
   CHECK(intervals.bias_velocity.head<2>() == Eigen::Vector2d(3, -4));
-  CHECK(list.jacobian(0, 0, 0).transpose().topRows(2) ==
-        (Eigen::Matrix2d() << 1, 2, 3, 4).finished());
-  const auto& torsional = list.law(1);
-  CHECK(list.side_count(1) == 2);
-  CHECK(list.side_body(1, 0) == 0);
-  CHECK(list.side_body(1, 1) == 1);
+  CHECK(list.jacobian(2, 0) == (Eigen::Matrix2d() << 1, 2, 3, 4).finished());
+  const auto torsional = list.law(3);
+  CHECK(list.side_count(3) == 2);
+  CHECK(list.side_body(3, 0) == 0);
+  CHECK(list.side_body(3, 1) == 1);
   CHECK(torsional.set.shape == carom::ImpulseShape::torsional);
   CHECK(torsional.set.friction == Eigen::Vector3d(0.5, 0.125, 0));
   CHECK(torsional.set.shift.head<4>() == Eigen::Vector4d(0, 0, 0.75, 0));
   CHECK(torsional.regularization.head<4>() == Eigen::Vector4d(2, 2, 4, 6));
   CHECK(torsional.bias_velocity.head<4>() == Eigen::Vector4d(1, 3, 5, 7));
-  CHECK(list.jacobian(1, 0, 0) == Eigen::RowVector3d(1, 2, 3));
-  CHECK(list.jacobian(1, 0, 1)(0, 0) == 4);
-  CHECK(list.jacobian(1, 1, 1).col(0) == Eigen::Vector2d(11, 12));
-  CHECK(list.law(2).set.friction == Eigen::Vector3d(0.5, 0.25, 0.125));
-  CHECK(list.law(2).set.rows == 6);
+  CHECK(list.jacobian(3, 0) == Eigen::Vector4d(1, 2, 3, 4));
+  CHECK(list.jacobian(3, 1).row(3) == Eigen::RowVector2d(11, 12));
+  CHECK(list.law(4).set.friction == Eigen::Vector3d(0.5, 0.25, 0.125));
+  CHECK(list.law(4).set.rows == 6);
 }
 
 TEST_CASE("text_problem: no prefix of a problem is a problem", "[scenes][law]") {

@@ -52,7 +52,7 @@ struct Case {
   [[nodiscard]] DelassusProblem<Scalar> build() const {
     DelassusProblem<Scalar> problem;
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      carom::WeightedConstraint<double> law;
+      carom::WeightedBlock<double> law;
       law.set = sets[i];
       problem.add_contact(convert_law<Scalar>(law).set,
                           load.segment(starts[i], sets[i].rows).template cast<Scalar>().eval());
@@ -125,7 +125,7 @@ Expected expect(const Case& drawn, FrictionLaw law) {
   const LongRows ones = LongRows::Ones();
   Long squared = 0;
   for (Index i = 0; i < drawn.count(); ++i) {
-    carom::WeightedConstraint<double> scaled;
+    carom::WeightedBlock<double> scaled;
     scaled.set = drawn.sets[std::size_t(i)];
     ImpulseSet<Long> set = convert_law<Long>(scaled).set, plain = set;
     set.lower *= w / q;  // bounds and shifts scale as the impulses

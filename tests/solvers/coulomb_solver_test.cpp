@@ -58,13 +58,8 @@ void check_answer(const ContactProblem<Scalar>& problem, const CoulombSolver<Sca
   CHECK(report.residual_target == solver.options().tolerance);
   CHECK((!report.converged() || report.residual <= report.residual_target));
   VectorX<Scalar> momentum = VectorX<Scalar>::Zero(velocity.size());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const carom::Vector3<Scalar> own = impulse.template segment<3>(3 * i);
-    add_contact_momentum(problem, i, own, momentum);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    add_constraint_momentum(problem, c, constraint_rows(problem, c, impulse), momentum);
-  }
+  problem.for_each_block(
+      [&](const auto& block) { block.add_momentum(block.read(impulse), momentum); });
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
     const carom::MatrixX<Scalar> mass = problem.momentum_matrix(b);
@@ -198,7 +193,7 @@ TEST_CASE("coulomb_solver: a rigid contact below a compliant one, each by its ow
 
   // SapSolver needs an R and takes that of every contact: the ground sinks by R γ.
   carom::SapSolver<double> sap({.tolerance = 1e-13});
-  const double weight = problem.regularization(0).normal;
+  const double weight = problem.friction_contact_law(0).regularization.normal;
   velocity = problem.free_velocity();
   CHECK(sap.solve(problem, velocity).converged());
   const Eigen::Vector3d rate = velocity.head<3>() + weight * sap.impulse().head<3>();
@@ -401,8 +396,8 @@ TEST_CASE("coulomb_solver: where there is no answer it proves so, and softens wh
     return solver.solve(problem, velocity);
   };
   const auto soften_all = [](carom::ContactProblem<double> problem, double r) {
-    for (Index i = 0; i < problem.contact_count(); ++i) {
-      auto law = problem.law(i);
+    for (Index i = 0; i < problem.block_count(); ++i) {
+      auto law = problem.friction_contact_law(i);
       law.rigid = false;
       law.regularization = {r, r};
       problem.set_law(i, law);

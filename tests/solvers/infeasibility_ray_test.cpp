@@ -111,7 +111,7 @@ TEST_CASE("infeasibility_ray: it is found from impulses that grow, and from none
 
 TEST_CASE("infeasibility_ray: it is that of the island that has no answer", "[solvers][example]") {
   auto problem = carom::examples::make_narrow_well(carom::examples::NarrowWell<double>{.count = 3});
-  const Index contacts = problem.contact_count();
+  const Index contacts = problem.block_count();
   for (int b = 0; b < 2; ++b) {  // apart, pressed down
     const Index body =
         problem.add_body(carom::SquareMatrix<double, 3>::Identity(), Vector3<double>(0, 0, -100));
@@ -157,7 +157,7 @@ TEST_CASE("infeasibility_ray: a weak case is known by velocities without end",
   problem.add_body(carom::SquareMatrix<double, 1>::Identity(), Vector<double, 1>::Zero());
   const Index i =
       problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
-  const auto [tangent, normal] = problem.regularization(i);
+  const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
   problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -1, 0), true});
   const VectorX<double> ray = refine_ray(problem, FrictionLaw::convex);
   CHECK(certify_infeasible(problem, FrictionLaw::convex, ray).velocity_needed > 100);

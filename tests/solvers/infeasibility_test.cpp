@@ -43,7 +43,7 @@ ContactProblem<double> belt_across(double speed) {
   problem.add_body(carom::SquareMatrix<double, 1>::Identity(), Vector<double, 1>::Zero());
   const Index i =
       problem.add_contact(0, Vector3<double>(1, 0, 1), carom::RigidContact<double>{.friction = 1});
-  const auto [tangent, normal] = problem.regularization(i);
+  const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
   problem.set_law(i, {1, {tangent, normal}, Vector3<double>(0, -speed, 0), true});
   return problem;
 }
@@ -125,7 +125,7 @@ TEST_CASE("infeasibility: contacts that give way always have an answer", "[solve
   const VectorX<double> wedged = carom::examples::closing_slot_ray<double>();
   CHECK(certify_infeasible(problem, FrictionLaw::coulomb, wedged).infeasible);
   auto soft = problem;
-  for (carom::Index i = 0; i < soft.contact_count(); ++i) {
+  for (carom::Index i = 0; i < soft.block_count(); ++i) {
     auto law = soft.law(i);
     law.rigid = false;
     soft.set_law(i, law);
@@ -187,7 +187,7 @@ TEST_CASE("infeasibility: a motor's push can keep a jammed brake off its belt",
   const KleinBrake<double> brake{.friction = 0.6};
   for (const double effort : {0.0, 0.04, 0.06, 1.0}) {  // it takes I ω = 0.05
     auto problem = carom::examples::make_klein_brake(brake);
-    carom::WeightedConstraint<double> motor;
+    carom::WeightedBlock<double> motor;
     motor.set = carom::bounded_impulse(-effort, effort);
     motor.regularization *= 1e-9;
     problem.add_constraint(0, carom::SquareMatrix<double, 1>::Identity(), motor);
@@ -224,7 +224,7 @@ TEST_CASE("infeasibility: a slide is known as far as its direction is", "[solver
   CHECK(judge(rough, 1.5 * limit).slides_proven == 0);
   CHECK(judge(VectorX<double>(), 1e6).slides_proven == 0);
   // A belt that also runs across is followed by friction: t is off by the angle, z·γ by its share.
-  const auto [tangent, normal] = problem.regularization(0);
+  const auto [tangent, normal] = problem.friction_contact_law(0).regularization;
   for (const double across : {0.1, 1.0}) {
     problem.set_law(0, {brake.friction, {tangent, normal}, Vector3<double>(-1, -across, 0), true});
     CAPTURE(across);

@@ -355,7 +355,7 @@ TEST_CASE("sap_derivative: one sliding step against its closed form", "[solvers]
   SapDerivative<double> derivative;
   REQUIRE(derivative.linearize(problem, velocity).usable());
   const Vector3<double> law(0, -mu * impulse, impulse);
-  CHECK((derivative.contact(0).impulse - law).norm() <= 1e-12 * impulse);
+  CHECK((derivative.friction_contact(0).impulse - law).norm() <= 1e-12 * impulse);
   ProblemDifferential<double> gradient;
   gradient.set_zero(problem);
   CHECK(derivative.pull_back(problem, Eigen::VectorXd(Eigen::Vector3d::UnitY()), gradient)
@@ -363,8 +363,9 @@ TEST_CASE("sap_derivative: one sliding step against its closed form", "[solvers]
   const double unit = -mu / mass;  // dvₜ/dγₙ
   const auto near = [](double expected) { return Approx(expected).epsilon(1e-11); };
   CHECK(gradient.bias_velocity(2) == near(unit / resistance));
-  CHECK(gradient.regularization(1) == near(-unit * impulse / resistance));
-  CHECK(gradient.regularization(0) == near(-unit * mu * mu * impulse / resistance));
+  CHECK(gradient.regularization(2) == near(-unit * impulse / resistance));
+  CHECK(gradient.regularization(0) + gradient.regularization(1) ==
+        near(-unit * mu * mu * impulse / resistance));
   CHECK(gradient.free_velocity(2) == near(-unit / resistance));
   CHECK(gradient.free_velocity(1) == near(1 + unit * mu / resistance));
   const double by_friction = (slip - 2 * mu * (tangent + 1 / mass) * impulse) / resistance;
@@ -489,9 +490,9 @@ TEST_CASE("sap_derivative: the gradient of a rollout is that of its end by the s
         carom::make_compliance_derivative(slide.contact(0), slide.time_step, inverse_mass.value);
     CHECK_FALSE(law.near_rigid);
     by_friction += gradient.friction(0);
-    by_stiffness += gradient.regularization(1) * law.normal_by_stiffness;
+    by_stiffness += gradient.regularization(2) * law.normal_by_stiffness;
     by_mass += gradient.momentum(0).cwiseProduct(problem.momentum_matrix(0)).sum() / slide.mass;
-    by_mass += gradient.regularization(0) * law.tangent_by_inverse_mass *
+    by_mass += gradient.regularization.head(2).sum() * law.tangent_by_inverse_mass *
                inverse_mass.by_log_mass[0] / slide.mass;
     place_bar.z() += gradient.bias_velocity(2) * law.bias_by_gap;
     velocity_bar = gradient.free_velocity;

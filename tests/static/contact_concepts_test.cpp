@@ -119,11 +119,13 @@ concept HotCallsPromise = requires(const ContactProblem<Scalar>& problem,
   requires noexcept(write_gradient(problem, x, out));
   requires noexcept(write_impulse(problem, x, out));
   requires noexcept(conic_cost(problem, x, x));
-  requires noexcept(conic_velocity(problem, i, x, triple));
-  requires noexcept(contact_velocity(problem, i, x));
-  requires noexcept(contact_impulse(problem, i, x));
-  requires noexcept(trial_impulse(problem, i, triple));
-  requires noexcept(add_contact_momentum(problem, i, triple, out));
+  requires noexcept(block_velocity(problem, i, x));
+  requires noexcept(block_impulse(problem, i, x));
+  requires noexcept(problem.friction_contact(i).velocity(x));
+  requires noexcept(problem.friction_contact(i).impulse(x));
+  requires noexcept(problem.friction_contact(i).trial(triple));
+  requires noexcept(problem.friction_contact(i).slope(triple, triple));
+  requires noexcept(problem.friction_contact(i).add_momentum(triple, out));
   requires noexcept(write_velocity(problem, x, out));
   requires noexcept(write_dual_gradient(problem, x, out, out));
   requires noexcept(dual_cost(problem, x, out));

@@ -21,7 +21,7 @@ struct RawConstraint {
   Index first = 0;
   Index second = -1;  ///< −1: the world
   Eigen::MatrixXd first_jacobian, second_jacobian;
-  WeightedConstraint<double> law;
+  WeightedBlock<double> law;
 };
 
 struct ConstrainedProblem {
@@ -30,8 +30,8 @@ struct ConstrainedProblem {
 };
 
 template <typename Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> convert_law(const WeightedConstraint<double>& law) {
-  WeightedConstraint<Scalar> result;
+[[nodiscard]] WeightedBlock<Scalar> convert_law(const WeightedBlock<double>& law) {
+  WeightedBlock<Scalar> result;
   result.set.shape = law.set.shape;
   result.set.rows = law.set.rows;
   result.set.lower = law.set.lower.cast<Scalar>();
@@ -62,8 +62,8 @@ template <typename Scalar = double>
 }
 
 /// A law of a drawn shape; `kind` in [0, 12).
-[[nodiscard]] inline WeightedConstraint<double> draw_law(VectorSource<double>& source, int kind) {
-  WeightedConstraint<double> law;
+[[nodiscard]] inline WeightedBlock<double> draw_law(VectorSource<double>& source, int kind) {
+  WeightedBlock<double> law;
   const Eigen::Vector3d mu(source.pick({0, 0.1, 0.5, 1}), source.pick({0, 0.05, 0.5, 2}),
                            source.pick({0, 0.1, 1}));
   if (kind == 0) law.set = free_impulses<double>(1 + int(source.unit() * 6));

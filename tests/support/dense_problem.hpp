@@ -237,18 +237,18 @@ template <typename Scalar>
     raw.bodies.push_back(
         {copy(problem.momentum_matrix(b)), copy(problem.free_velocity().segment(start, size))});
   }
-  for (Index i = 0; i < problem.contact_count(); ++i) {
+  for (Index i = 0; i < problem.block_count(); ++i) {
     RawContact contact;
     contact.first = problem.side_body(i, 0);
-    contact.first_jacobian = copy(problem.jacobian(i, 0).transpose());
+    contact.first_jacobian = copy(problem.jacobian(i, 0));
     if (problem.side_count(i) == 2) {
       contact.second = problem.side_body(i, 1);
-      contact.second_jacobian = copy(problem.jacobian(i, 1).transpose());
+      contact.second_jacobian = copy(problem.jacobian(i, 1));
     }
-    const auto [tangent, normal] = problem.regularization(i);
-    contact.law = {double(problem.cone(i).friction),
+    const auto [tangent, normal] = problem.friction_contact_law(i).regularization;
+    contact.law = {double(problem.friction_contact_law(i).friction),
                    {double(tangent), double(normal)},
-                   problem.bias_velocity(i).template cast<double>()};
+                   problem.friction_contact_law(i).bias_velocity.template cast<double>()};
     raw.contacts.push_back(contact);
   }
   return raw;

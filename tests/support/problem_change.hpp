@@ -14,28 +14,18 @@
 /// Changes of a problem's data, and problems moved along them: for derivatives of the solution.
 namespace carom::testing {
 
-/// A change of the constraints' data; rows that share a weight go together.
+/// A change of R of one block; rows that share a weight go together.
 template <typename Scalar, typename Draw>
-void draw_constraint_change(const ConstraintList<Scalar>& list, const Draw& draw,
-                            ProblemDifferential<Scalar>& change) {
-  for (Scalar& x : change.constraint_bias_velocity) x = draw();
-  for (Index c = 0; c < list.count(); ++c) {
-    auto weights = change.constraint_regularization.segment(list.first_row(c), list.rows(c));
-    for (int i = 0; i < list.rows(c); ++i) weights(i) = list.law(c).regularization(i) * draw();
-    const ImpulseShape shape = list.law(c).set.shape;
-    if (shape != ImpulseShape::intervals && shape != ImpulseShape::elliptic) {
-      weights(1) = weights(0);
-    }
-    if (shape == ImpulseShape::rolling || shape == ImpulseShape::spinless_rolling) {
-      weights(4) = weights(3);
-    }
-    for (int side = 0; side < list.side_count(c); ++side) {
-      for (int row = 0; row < list.rows(c); ++row) {
-        auto column = change.constraint_jacobian(c, side, row / 3).col(row % 3);
-        for (Index k = 0; k < column.size(); ++k) column(k) = draw();
-      }
-    }
+[[nodiscard]] VectorX<Scalar> draw_weight_change(const WeightedBlock<Scalar>& law,
+                                                 const Draw& draw) {
+  VectorX<Scalar> weights(law.set.rows);
+  for (int i = 0; i < law.set.rows; ++i) weights(i) = law.regularization(i) * draw();
+  const ImpulseShape shape = law.set.shape;
+  if (shape != ImpulseShape::intervals && shape != ImpulseShape::elliptic) weights(1) = weights(0);
+  if (shape == ImpulseShape::rolling || shape == ImpulseShape::spinless_rolling) {
+    weights(4) = weights(3);
   }
+  return weights;
 }
 
 /// A change of all data, as large as the data are; friction stays where it is zero.
@@ -47,13 +37,17 @@ template <typename Scalar>
   change.set_zero(problem);
   for (Scalar& x : change.free_velocity) x = draw();
   for (Scalar& x : change.bias_velocity) x = draw();
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    change.friction(i) = problem.cone(i).friction * draw();
-    change.regularization(2 * i) = problem.regularization(i).tangent * draw();
-    change.regularization(2 * i + 1) = problem.regularization(i).normal * draw();
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    if (problem.is_friction_contact(i)) {
+      change.friction(i) = problem.friction_contact_law(i).friction * draw();
+    }
+    change.regularization.segment(problem.first_row(i), problem.rows(i)) =
+        draw_weight_change(problem.law(i), draw);
     for (int side = 0; side < problem.side_count(i); ++side) {
       auto block = change.jacobian(i, side);
-      for (Index k = 0; k < block.size(); ++k) block(k) = draw();
+      for (Index r = 0; r < block.rows(); ++r) {
+        for (Index k = 0; k < block.cols(); ++k) block(r, k) = draw();
+      }
     }
   }
   for (Index b = 0; b < problem.body_count(); ++b) {
@@ -61,7 +55,6 @@ template <typename Scalar>
     const Scalar size = problem.momentum_matrix(b).norm() / Scalar(4 * block.rows());
     for (Index k = 0; k < block.size(); ++k) block(k) = size * draw();
   }
-  draw_constraint_change(problem.constraints(), draw, change);
   return change;
 }
 
@@ -78,11 +71,11 @@ template <typename Scalar>
   for (std::size_t k = 0; k < raw.contacts.size(); ++k) {
     const Index i = Index(k);
     RawContact& contact = raw.contacts[k];
-    contact.first_jacobian += h * change.jacobian(i, 0).transpose();
-    if (contact.second >= 0) contact.second_jacobian += h * change.jacobian(i, 1).transpose();
+    contact.first_jacobian += h * change.jacobian(i, 0);
+    if (contact.second >= 0) contact.second_jacobian += h * change.jacobian(i, 1);
     contact.law.friction += h * change.friction(i);
-    contact.law.regularization.tangent += h * change.regularization(2 * i);
-    contact.law.regularization.normal += h * change.regularization(2 * i + 1);
+    contact.law.regularization.tangent += h * change.regularization(3 * i);
+    contact.law.regularization.normal += h * change.regularization(3 * i + 2);
     contact.law.bias_velocity += h * change.bias_velocity.segment<3>(3 * i);
   }
   return raw;
@@ -91,21 +84,18 @@ template <typename Scalar>
 [[nodiscard]] inline ConstrainedProblem move(ConstrainedProblem raw,
                                              const ProblemDifferential<double>& change, double h) {
   raw.contacts = move(raw.contacts, change, h);
-  Index first_row = 0;
+  const std::size_t contacts = raw.contacts.contacts.size();
+  Index first_row = 3 * Index(contacts);
   for (std::size_t k = 0; k < raw.constraints.size(); ++k) {
     RawConstraint& constraint = raw.constraints[k];
-    const int rows = constraint.law.set.rows;
-    constraint.law.bias_velocity.head(rows) +=
-        h * change.constraint_bias_velocity.segment(first_row, rows);
-    constraint.law.regularization.head(rows) +=
-        h * change.constraint_regularization.segment(first_row, rows);
-    for (int row = 0; row < rows; ++row) {
-      const auto column = [&](int side) {
-        return change.constraint_jacobian(Index(k), side, row / 3).col(row % 3).transpose();
-      };
-      constraint.first_jacobian.row(row) += h * column(0);
-      if (constraint.second >= 0) constraint.second_jacobian.row(row) += h * column(1);
+    const Index rows = constraint.law.set.rows, block = Index(contacts + k);
+    constraint.law.bias_velocity.head(rows) += h * change.bias_velocity.segment(first_row, rows);
+    constraint.law.regularization.head(rows) += h * change.regularization.segment(first_row, rows);
+    if (constraint.law.set.shape == ImpulseShape::friction) {
+      constraint.law.set.friction(0) += h * change.friction(block);
     }
+    constraint.first_jacobian += h * change.jacobian(block, 0);
+    if (constraint.second >= 0) constraint.second_jacobian += h * change.jacobian(block, 1);
     first_row += rows;
   }
   return raw;

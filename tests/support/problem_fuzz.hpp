@@ -81,7 +81,7 @@ inline SolveStatus check_solver(const examples::TextProblem& given, double work_
 inline FuzzOutcome check_problem_text(std::string_view text) {
   try {
     const examples::TextProblem given = examples::parse_text_problem(text);
-    if (given.problem.velocity_count() > 300 || given.problem.contact_count() > 200) {
+    if (given.problem.velocity_count() > 300 || given.problem.block_count() > 200) {
       return FuzzOutcome::too_large;
     }
     const SolveStatus by_factor = check_solver(given, SapOptions<double>{}.factor_work_limit);

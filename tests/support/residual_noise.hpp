@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/contact_problem.hpp"
 
 #include "support/tolerance.hpp"
@@ -20,33 +19,18 @@ template <typename Scalar>
   VectorX<Scalar> whitened = velocity, pushed = VectorX<Scalar>::Zero(velocity.size());
   problem.whiten(whitened.data());
   Scalar stiff = 0;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const auto [tangent, normal] = problem.regularization(i);
-    Scalar speed = problem.bias_velocity(i).norm(), lever = 0;
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      const auto [start, size] = problem.body(problem.side_body(i, side));
-      speed += problem.jacobian(i, side).norm() * velocity.segment(start, size).norm();
-      lever += problem.whitened_jacobian(i, side).norm();
+  problem.for_each_block([&](const auto& block) {
+    Scalar speed = block.bias_velocity().norm(), lever = 0;
+    const auto gamma = block.read(impulse);
+    for (int s = 0; s < block.side_count(); ++s) {
+      const auto [start, size] = block.side(s).range;
+      speed += block.columns(s).norm() * velocity.segment(start, size).norm();
+      lever += block.whitened_columns(s).norm();
       pushed.segment(start, size) +=
-          problem.whitened_jacobian(i, side).lazyProduct(impulse.template segment<3>(3 * i));
+          block.whitened_columns(s).lazyProduct(gamma.head(block.rows()));
     }
-    stiff += lever * speed / std::min(tangent, normal);
-  }
-  const ConstraintList<Scalar>& list = problem.constraints();
-  for (Index c = 0; c < list.count(); ++c) {
-    Scalar speed = list.law(c).bias_velocity.norm(), lever = 0;
-    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
-    for (int side = 0; side < list.side_count(c); ++side) {
-      const auto [start, size] = problem.body(list.side_body(c, side));
-      for (int part = 0; part < list.parts(c); ++part) {
-        speed += list.jacobian(c, side, part).norm() * velocity.segment(start, size).norm();
-        lever += list.whitened_jacobian(c, side, part).norm();
-        pushed.segment(start, size) +=
-            list.whitened_jacobian(c, side, part).lazyProduct(gamma.template segment<3>(3 * part));
-      }
-    }
-    stiff += lever * speed / list.law(c).regularization.head(list.rows(c)).minCoeff();
-  }
+    stiff += lever * speed / block.regularization().head(block.rows()).minCoeff();
+  });
   const Scalar free = problem.whitened_free_velocity().norm(), push = pushed.norm();
   const Scalar scale = std::max(free, push);
   const Scalar size = whitened.norm() + free + push + stiff;

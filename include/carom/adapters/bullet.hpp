@@ -14,7 +14,6 @@
 #include "carom/adapters/detail/bullet_joints.hpp"
 #include "carom/adapters/detail/bullet_memory.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
-#include "carom/contact/position_projection.hpp"
 #include "carom/solvers/coulomb_solver.hpp"
 
 namespace carom::inline CAROM_ABI {
@@ -133,7 +132,6 @@ class BulletSolver : public btConstraintSolver {
     const bool remembers =
         contacts_.add_to(problem_, bodies_, options_, double(info.m_restitutionVelocityThreshold));
     joints_.add_to(problem_, bodies_, options_.joint_softness);
-    contacts_.find_constraints(problem_);
     for (const detail::BulletPoint& p : contacts_.points()) {
       report_.penetration = std::max(report_.penetration, -p.gap);
     }
@@ -199,18 +197,18 @@ class BulletSolver : public btConstraintSolver {
       if (rigid) return p.gap + allowed / 2;
       return p.was_struck() ? p.gap : std::max(p.gap, 0.0);
     };
-    gaps_.resize(problem_.contact_count());
     double deepest = 0;
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (!p.is_constraint()) gaps_(p.first_impulse / 3) = wanted(p);
       if (p.is_separable() && (rigid || p.was_struck())) deepest = std::max(deepest, -p.gap);
     }
     if (deepest <= (rigid ? allowed : 0)) return;
     ++report_.projections;
-    write_position_problem(problem_, gaps_, 1e-6, moves_);
+    moves_.reset(1.0);
+    for (Index b = 0; b < problem_.body_count(); ++b) {
+      moves_.add_body(problem_.momentum_matrix(b), VectorX<double>::Zero(problem_.body(b).size));
+    }
     for (const detail::BulletPoint& p : contacts_.points()) {
-      if (!p.is_constraint() || !p.is_separable()) continue;
-      detail::BulletContacts::add_position(moves_, bodies_, p, wanted(p));
+      if (p.is_separable()) detail::BulletContacts::add_position(moves_, bodies_, p, wanted(p));
     }
     hold_joints();
     shift_.setZero(moves_.velocity_count());
@@ -225,8 +223,8 @@ class BulletSolver : public btConstraintSolver {
   }
   void hold_joints() {
     for (const detail::JointBlock& block : joints_.blocks()) {
-      if (block.constraint < 0) continue;
-      WeightedConstraint<double> law = problem_.constraints().law(block.constraint);
+      if (block.number < 0) continue;
+      WeightedBlock<double> law = problem_.law(block.number);
       law.bias_velocity.setZero();
       for (int i = 0; i < block.rows; ++i) {
         if (joints_.row(block, i).bilateral()) continue;
@@ -256,7 +254,7 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
   CoulombSolver<double> solver_, mover_;
-  VectorX<double> velocity_, impulse_, guess_, gaps_, shift_;
+  VectorX<double> velocity_, impulse_, guess_, shift_;
 };
 
 }  // namespace carom::inline CAROM_ABI

@@ -133,7 +133,7 @@ class MujocoStepper {
   /// @return  where it is not answered, qacc, qfrc_constraint and efc_force are what they were.
   MujocoOutcome solve(const mjModel* model, mjData* data);
 
-  /// The problem of the last solve, its velocities and impulses: contacts, then constraints. Under
+  /// The problem of the last solve, its velocities and impulses, block by block. Under
   /// MuJoCo's law the velocities are counted from those before the step.
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return posed_.problem(); }
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -24,10 +24,10 @@ struct Bilateral {
 /// @param inverse_mass  the rows' own [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const Bilateral<Scalar>& law, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
-  WeightedConstraint<Scalar> rows;
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const Bilateral<Scalar>& law,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
+  WeightedBlock<Scalar> rows;
   rows.set = free_impulses<Scalar>(law.rows);
   for (int i = 0; i < law.rows; ++i) {
     const detail::SpringRow<Scalar> spring(law, law.error(i), time_step, inverse_mass(i));
@@ -39,7 +39,7 @@ template <RealScalar Scalar>
 
 /// What is wrong with the springs, or nothing.
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const Bilateral<Scalar>& law) {
+[[nodiscard]] Fault law_fault(const std::string& item, const Bilateral<Scalar>& law) {
   if (law.rows < 1 || law.rows > 6) {
     return detail::fault(item + ": rows", "a number in [1, 6]", Index(law.rows));
   }

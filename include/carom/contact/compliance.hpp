@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "carom/cones/friction_cone.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
+#include "carom/core/invalid_input.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -56,6 +59,52 @@ template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const WeightedContact<Scalar>& contact,
                                                     const Scalar&, const Scalar&) noexcept {
   return contact;
+}
+
+/// What is wrong with a contact's physical data, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault law_fault(const std::string& item, const CompliantContact<Scalar>& contact) {
+  constexpr const char* nonnegative = "a finite number >= 0";
+  if (!detail::is_finite(contact.gap))
+    return detail::fault(item + ": gap", "a finite number", contact.gap);
+  if (!(contact.stiffness > Scalar(0))) {
+    return detail::fault(item + ": stiffness", "a number > 0", contact.stiffness);
+  }
+  if (!detail::is_nonnegative(contact.dissipation_time)) {
+    return detail::fault(item + ": dissipation time", nonnegative, contact.dissipation_time);
+  }
+  if (!detail::is_nonnegative(contact.friction)) {
+    return detail::fault(item + ": friction", nonnegative, contact.friction);
+  }
+  if (!detail::is_nonnegative(contact.near_rigid)) {
+    return detail::fault(item + ": near-rigid factor", nonnegative, contact.near_rigid);
+  }
+  if (!detail::is_finite(contact.stiffness) && contact.near_rigid == Scalar(0)) {
+    return detail::fault(item + ": near-rigid factor",
+                         "a number > 0 when the stiffness is infinite", contact.near_rigid);
+  }
+  if (!detail::is_positive(contact.relative_slip)) {
+    return detail::fault(item + ": relative slip", "a finite number > 0", contact.relative_slip);
+  }
+  return {};
+}
+
+/// What is wrong with a contact's weights, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault law_fault(const std::string& item, const WeightedContact<Scalar>& contact) {
+  if (!detail::is_nonnegative(contact.friction)) {
+    return detail::fault(item + ": friction", "a finite number >= 0", contact.friction);
+  }
+  if (!detail::is_positive(contact.regularization.tangent)) {
+    return detail::fault(item + ": tangential regularization", "a finite number > 0",
+                         contact.regularization.tangent);
+  }
+  if (!detail::is_positive(contact.regularization.normal)) {
+    return detail::fault(item + ": normal regularization", "a finite number > 0",
+                         contact.regularization.normal);
+  }
+  if (contact.bias_velocity.allFinite()) return {};
+  return detail::finite_fault(item + ": bias velocity", contact.bias_velocity);
 }
 
 }  // namespace carom::inline CAROM_ABI

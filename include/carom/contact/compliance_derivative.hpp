@@ -55,6 +55,7 @@ struct InverseMass {
 };
 
 /// The w that ContactProblem turns σ and β into R with, and its derivatives.
+/// @pre   the block is a friction contact.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
 [[nodiscard]] InverseMass<Scalar> inverse_mass_of(const ContactProblem<Scalar>& problem,
@@ -62,9 +63,8 @@ template <RealScalar Scalar>
   using std::sqrt;
   SquareMatrix<Scalar, 3> part[2], sum = SquareMatrix<Scalar, 3>::Zero();
   for (int side = 0; side < problem.side_count(contact); ++side) {
-    part[side] =
-        detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(contact, side)),
-                                  problem.jacobian(contact, side).transpose());
+    part[side] = detail::diagonal_delassus(
+        problem.momentum_matrix(problem.side_body(contact, side)), problem.jacobian(contact, side));
     sum += part[side];
   }
   const Scalar norm = sqrt(sum.squaredNorm());

@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "carom/cones/friction_cone_batch.hpp"
-#include "carom/contact/compliance.hpp"
-#include "carom/contact/constraint_list.hpp"
-#include "carom/contact/detail/contact_laws.hpp"
-#include "carom/contact/detail/faults.hpp"
-#include "carom/contact/detail/inverse_mass.hpp"
-#include "carom/core/invalid_input.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/contact/block_view.hpp"
+#include "carom/contact/bodies.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-/// A block of generalized velocities: its place in the stacked velocity, and its size.
-struct BodyRange {
-  Index start;
-  Index size;
-};
-
 /// One time step of compliant frictional contact: min ½‖v − v*‖²_A + ½‖P(y(v))‖²_R.
 ///
-/// A body is a block of generalized velocities with one momentum matrix A: a free rigid body has 6,
-/// a robot any number. A contact joins one or two bodies by its Jacobian, rows (t₁, t₂, n); a
-/// positive normal velocity separates. Nothing in here iterates.
-///
-/// It keeps all data in whitened velocities w = Lᵀ v, A = L Lᵀ, too, where the momentum matrix is
-/// the identity: Ĵ = J L⁻ᵀ. Norms of w are kinetic-energy norms.
+/// It is made of bodies and of blocks. A block is one to six rows J of one or two bodies, with a
+/// law that bounds their impulses: a friction contact, whose rows are (t₁, t₂, n) and whose normal
+/// velocity is positive where it separates, a contact that also resists rolling, a joint limit, a
+/// motor. Nothing in here iterates.
 ///
 /// ```
 /// carom::ContactProblem<double> problem(0.01);
@@ -42,359 +31,318 @@ struct BodyRange {
 ///        refused item leaves the problem as it was. After reset() the memory is kept, so that a
 ///        problem no larger than an earlier one is built without allocation.
 template <RealScalar Scalar>
-class ContactProblem {
+class ContactProblem : public Bodies<Scalar> {
  public:
   using scalar_type = Scalar;
-  using MatrixMap = Eigen::Map<const MatrixX<Scalar>>;
-  using VectorMap = Eigen::Map<const VectorX<Scalar>>;
-  /// Jacobian of one contact with respect to one body, transposed: size × 3, columns (t₁, t₂, n).
-  using JacobianMap = Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
+  using FrictionContactView = BlockView<Scalar, 3>;
+  using OtherBlockView = BlockView<Scalar, 6>;
 
   /// @param time_step  δt [s], > 0.
   explicit ContactProblem(Scalar time_step) { reset(time_step); }
 
-  /// Forgets all bodies and contacts, keeps their memory.
-  void reset(Scalar time_step) {
-    detail::reject_if(detail::is_positive(time_step)
-                          ? Fault{}
-                          : detail::fault("time step", "a finite number > 0", time_step));
-    time_step_ = time_step;
-    bodies_.clear();
-    contacts_.clear();
-    constraints_.clear();
-    const auto body_arrays = {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_,
-                              &jacobian_,      &whitened_jacobian_};
-    for (auto* values : body_arrays) values->clear();
-    laws_.clear();
-  }
-
-  /// Adds a body.
-  /// @param momentum_matrix  A [kg, kg·m²], n×n, symmetric positive definite.
-  /// @param free_velocity    v* [m/s, rad/s], n: the step's outcome if nothing touched.
-  /// @return  index of the body.
-  template <typename MatrixType, typename VectorType>
-  Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                 const Eigen::MatrixBase<VectorType>& free_velocity);
-
-  /// What add_body would object to, or nothing. Does not change the problem.
-  template <typename MatrixType, typename VectorType>
-  [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                                 const Eigen::MatrixBase<VectorType>& free_velocity) const {
-    const std::string item = "body " + std::to_string(body_count());
-    Fault entries = detail::body_fault(item, momentum_matrix, free_velocity);
-    if (!entries.empty()) return entries;
-    MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
-    const bool definite = factor_cholesky(lower.data(), lower.rows(), lower.rows());
-    return definite ? Fault{} : detail::indefinite_fault(item);
-  }
+  /// Forgets all bodies and blocks, keeps their memory.
+  void reset(Scalar time_step);
 
   /// Adds a contact of one body with the immobile world.
-  /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n).
-  /// @param law       CompliantContact, RigidContact, HuntCrossleyContact or WeightedContact.
-  /// @return  index of the contact.
+  /// @param jacobian  J [-, m], 3×n, rows (t₁, t₂, n); as many rows as the law has.
+  /// @param law       CompliantContact, RigidContact, HuntCrossleyContact, WeightedContact;
+  ///                  WrenchContact of 3 to 6 rows.
+  /// @return  number of the block.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
-    detail::reject_if(check_contact(body, jacobian, law));
-    append_contact({body, -1});
-    append_side(0, body, jacobian);
-    laws_.append(weighted(law, delassus(body, jacobian)));
-    return contact_count() - 1;
+    return add_block("contact ", law, side(body, jacobian));
   }
-
   /// Adds a contact between two bodies, each with its own Jacobian block.
   template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index first_body, const Eigen::MatrixBase<FirstType>& first_jacobian,
                     Index second_body, const Eigen::MatrixBase<SecondType>& second_jacobian,
                     const Law& law) {
-    detail::reject_if(check_contact(first_body, first_jacobian, second_body, second_jacobian, law));
-    append_contact({first_body, second_body});
-    append_side(0, first_body, first_jacobian);
-    append_side(1, second_body, second_jacobian);
-    laws_.append(weighted(
-        law, delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian)));
-    return contact_count() - 1;
+    return add_block("contact ", law, side(first_body, first_jacobian),
+                     side(second_body, second_jacobian));
+  }
+  /// Adds a block that is not a contact, on one body.
+  /// @param jacobian  J, m×n, 1 ≤ m ≤ 6.
+  /// @param law       JointLimit, DryFriction, Motor, Tendon, Bilateral, WeightedBlock.
+  /// @return  number of the block.
+  template <typename MatrixType, typename Law>
+  Index add_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
+    return add_block("constraint ", law, side(body, jacobian));
+  }
+  /// Adds a block that is not a contact between two bodies, each with its own Jacobian block.
+  template <typename FirstType, typename SecondType, typename Law>
+  Index add_constraint(Index first_body, const Eigen::MatrixBase<FirstType>& first_jacobian,
+                       Index second_body, const Eigen::MatrixBase<SecondType>& second_jacobian,
+                       const Law& law) {
+    return add_block("constraint ", law, side(first_body, first_jacobian),
+                     side(second_body, second_jacobian));
   }
 
-  /// What add_contact would object to, or nothing. Does not change the problem.
+  /// What add_contact() would object to, or nothing. Does not change the problem.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   [[nodiscard]] Fault check_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
-                                    const Law& law) const;
+                                    const Law& law) const {
+    return block_fault("contact ", law, side(body, jacobian));
+  }
   template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
   [[nodiscard]] Fault check_contact(Index first_body,
                                     const Eigen::MatrixBase<FirstType>& first_jacobian,
                                     Index second_body,
                                     const Eigen::MatrixBase<SecondType>& second_jacobian,
-                                    const Law& law) const;
+                                    const Law& law) const {
+    return block_fault("contact ", law, side(first_body, first_jacobian),
+                       side(second_body, second_jacobian));
+  }
+  /// What add_constraint() would object to, or nothing. Does not change the problem.
+  template <typename MatrixType, typename Law>
+  [[nodiscard]] Fault check_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
+                                       const Law& law) const {
+    return block_fault("constraint ", law, side(body, jacobian));
+  }
+  template <typename FirstType, typename SecondType, typename Law>
+  [[nodiscard]] Fault check_constraint(Index first_body,
+                                       const Eigen::MatrixBase<FirstType>& first_jacobian,
+                                       Index second_body,
+                                       const Eigen::MatrixBase<SecondType>& second_jacobian,
+                                       const Law& law) const {
+    return block_fault("constraint ", law, side(first_body, first_jacobian),
+                       side(second_body, second_jacobian));
+  }
 
-  /// Gives a contact another law, μ ≥ 0 and R > 0. Real-time safe: no allocation, no exception.
-  void set_law(Index contact, const WeightedContact<Scalar>& law) noexcept {
-    laws_.set(contact, law);
-  }
-  /// Makes every contact rigid; μ, R and v̂ stay, constraints too. Real-time safe as set_law().
-  void make_rigid() noexcept { laws_.make_rigid(); }
-  /// Replaces the law of a constraint by one of as many rows. Real-time safe; it is not checked.
-  void set_constraint_law(Index constraint, const WeightedConstraint<Scalar>& law) noexcept {
-    constraints_.set_law(constraint, law);
-  }
-  /// Adds a constraint that is not a contact: (body, J, law), or (body, J, other body, its J, law).
-  /// @return  index of the constraint.  See ConstraintList::add.
-  Index add_constraint(Index body, const auto&... arguments) {
-    return constraints_.add(*this, body, arguments...);
-  }
-  /// What add_constraint would object to, or nothing. Does not change the problem.
-  [[nodiscard]] Fault check_constraint(Index body, const auto&... arguments) const {
-    return constraints_.check(*this, body, arguments...);
-  }
-  [[nodiscard]] const ConstraintList<Scalar>& constraints() const noexcept { return constraints_; }
-  /// Length of the stacked impulses: contacts' triples, then the constraints' rows.
-  [[nodiscard]] Index impulse_count() const noexcept {
-    return 3 * contact_count() + constraints_.row_count();
-  }
+  /// Gives a friction contact other numbers, μ ≥ 0 and R > 0, which are not checked. Real-time
+  /// safe: no allocation, no exception.
+  /// @pre  is_friction_contact(block).
+  void set_law(Index block, const WeightedContact<Scalar>& law) noexcept;
+  /// Gives a block other numbers, as many rows, which are not checked. Real-time safe.
+  /// @pre  a friction contact stays one.
+  void set_law(Index block, const WeightedBlock<Scalar>& law) noexcept;
+  /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
+  void make_rigid() noexcept;
 
   [[nodiscard]] Scalar time_step() const noexcept { return time_step_; }
-  [[nodiscard]] Index body_count() const noexcept { return Index(bodies_.size()); }
-  [[nodiscard]] Index contact_count() const noexcept { return Index(contacts_.size()); }
-  /// Length of the stacked velocity, n_v.
-  [[nodiscard]] Index velocity_count() const noexcept { return Index(free_velocity_.size()); }
+  [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
+  /// Length of the stacked impulses: the rows of all blocks.
+  [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
+  /// Parts of all blocks: a friction contact is one, any other block one for each three rows begun.
+  [[nodiscard]] Index part_count() const noexcept { return part_count_; }
+  /// Where the rows of a block begin in the stacked impulses.
+  [[nodiscard]] Index first_row(Index block) const noexcept { return at(block).first_row; }
+  [[nodiscard]] int rows(Index block) const noexcept {
+    return is_friction_contact(block) ? 3 : other(block).set.rows;
+  }
+  /// Bodies a block joins: 1 or 2.
+  [[nodiscard]] int side_count(Index block) const noexcept {
+    return at(block).bodies[1] < 0 ? 1 : 2;
+  }
+  /// Body on one side of a block.
+  [[nodiscard]] Index side_body(Index block, int side) const noexcept {
+    return at(block).bodies[std::size_t(side)];
+  }
+  /// J of one side, rows × size.
+  [[nodiscard]] auto jacobian(Index block, int side) const noexcept {
+    return Columns(jacobian_.data() + at(block).jacobians[std::size_t(side)],
+                   this->body(side_body(block, side)).size, rows(block))
+        .transpose();
+  }
+  /// The numbers of a block, as set_law() takes them.
+  [[nodiscard]] WeightedBlock<Scalar> law(Index block) const noexcept {
+    return is_friction_contact(block) ? as_block(friction_contact_law(block)) : other(block);
+  }
+  /// Whether a block does not give way, and how many do not.
+  [[nodiscard]] bool is_rigid(Index block) const noexcept {
+    return is_friction_contact(block) ? friction_contact_law(block).rigid : other(block).rigid;
+  }
+  [[nodiscard]] Index rigid_count() const noexcept { return rigid_count_; }
 
-  /// v*, stacked over the bodies.
-  [[nodiscard]] VectorMap free_velocity() const noexcept {
-    return {free_velocity_.data(), velocity_count()};
+  /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
+  /// and the laws of most blocks, kept apart from the others.
+  [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
+  [[nodiscard]] Index friction_contact_count() const noexcept { return Index(contacts_.size()); }
+  /// Numbers of a friction contact.
+  [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
+    return contacts_[std::size_t(at(block).law)];
   }
-  /// w* = Lᵀ v*.
-  [[nodiscard]] VectorMap whitened_free_velocity() const noexcept {
-    return {whitened_free_velocity_.data(), velocity_count()};
+  /// A block with its own type.
+  /// @pre  is_friction_contact(block).
+  [[nodiscard]] FrictionContactView friction_contact(Index block) const noexcept {
+    return {block, first_row(block), friction_contact_law(block), side_count(block),
+            sides<FrictionContactView>(block)};
   }
-  [[nodiscard]] BodyRange body(Index body) const noexcept { return bodies_[at(body)].range; }
-  /// A of one body.
-  [[nodiscard]] MatrixMap momentum_matrix(Index body) const noexcept {
-    return body_matrix(momentum_, body);
+  /// @pre  !is_friction_contact(block).
+  [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
+    return {block, first_row(block), other(block), side_count(block), sides<OtherBlockView>(block)};
   }
-  /// L of one body; only its lower triangle has meaning.
-  [[nodiscard]] MatrixMap momentum_factor(Index body) const noexcept {
-    return body_matrix(factor_, body);
+  /// Calls visit(view) with the BlockView of a block.
+  template <typename Visit>
+  decltype(auto) visit(Index block, Visit&& visit) const noexcept {
+    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
   }
-
-  /// Bodies a contact joins: 1 or 2.
-  [[nodiscard]] int side_count(Index contact) const noexcept {
-    return contacts_[at(contact)].bodies[1] < 0 ? 1 : 2;
-  }
-  /// Body on one side of a contact.
-  [[nodiscard]] Index side_body(Index contact, int side) const noexcept {
-    return contacts_[at(contact)].bodies[std::size_t(side)];
-  }
-  /// Jᵀ of one side.
-  [[nodiscard]] JacobianMap jacobian(Index contact, int side) const noexcept {
-    return side_jacobian(jacobian_, contact, side);
-  }
-  /// Ĵᵀ = L⁻¹ Jᵀ of one side.
-  [[nodiscard]] JacobianMap whitened_jacobian(Index contact, int side) const noexcept {
-    return side_jacobian(whitened_jacobian_, contact, side);
-  }
-
-  [[nodiscard]] FrictionCone<Scalar> cone(Index contact) const noexcept {
-    return {laws_.law(contact).friction};
-  }
-  /// R of one contact, for solvers that need one: of a rigid contact a stand-in for none.
-  [[nodiscard]] ContactWeights<Scalar> regularization(Index contact) const noexcept {
-    return laws_.law(contact).regularization;
-  }
-  /// R of one contact for solvers that can do without: zero where the contact is rigid.
-  [[nodiscard]] ContactWeights<Scalar> own_regularization(Index contact) const noexcept {
-    return is_rigid(contact) ? ContactWeights<Scalar>{0, 0} : regularization(contact);
-  }
-  /// Whether a contact does not give way, and how many do not.
-  [[nodiscard]] bool is_rigid(Index contact) const noexcept { return laws_.law(contact).rigid; }
-  [[nodiscard]] Index rigid_count() const noexcept { return laws_.rigid_count(); }
-  /// v̂ of one contact.
-  [[nodiscard]] Vector3<Scalar> bias_velocity(Index contact) const noexcept {
-    return laws_.law(contact).bias_velocity;
-  }
-  /// All of that of one contact, as set_law() takes it.
-  [[nodiscard]] WeightedContact<Scalar> law(Index contact) const noexcept {
-    return laws_.law(contact);
-  }
-
-  /// Contact parameters as arrays over the contacts, for batches.
-  [[nodiscard]] PerContact<Scalar> frictions() const noexcept { return laws_.frictions(); }
-  [[nodiscard]] PerContact<Scalar> tangent_regularizations() const noexcept {
-    return laws_.tangent_regularizations();
-  }
-  [[nodiscard]] PerContact<Scalar> normal_regularizations() const noexcept {
-    return laws_.normal_regularizations();
-  }
-  [[nodiscard]] TripleArrays<const Scalar> bias_velocities() const noexcept {
-    return laws_.bias_velocities();
-  }
-
-  /// w = Lᵀ v of n_v numbers, in place.
-  void whiten(Scalar* velocity) const noexcept {
-    for (const Body& b : bodies_) {
-      multiply_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
-                                velocity + b.range.start);
-    }
-  }
-  /// v = L⁻ᵀ w of n_v numbers, in place.
-  void unwhiten(Scalar* whitened) const noexcept {
-    for (const Body& b : bodies_) {
-      solve_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
-                             whitened + b.range.start);
-    }
-  }
-  /// p ← L⁻¹ p of n_v numbers, in place: ‖p‖_{A⁻¹} of a momentum is the norm of the result.
-  void whiten_momentum(Scalar* momentum) const noexcept {
-    for (const Body& b : bodies_) {
-      solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size, momentum + b.range.start);
-    }
+  /// The same for all blocks in their order.
+  template <typename Visit>
+  void for_each_block(Visit&& visit) const noexcept {
+    for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
   }
 
  private:
-  struct Body {
-    BodyRange range;
-    Index matrix;  ///< where its matrices start
-  };
-  struct Contact {
-    std::array<Index, 2> bodies;     ///< second −1 for a contact with the world
+  using Columns = Eigen::Map<const MatrixX<Scalar>>;
+  struct Block {
+    std::array<Index, 2> bodies;     ///< second −1 for the world
     std::array<Index, 2> jacobians;  ///< where the Jacobian blocks start
+    Index first_row;
+    Index law;  ///< number among the friction contacts, or −1 less that among the others
   };
+  template <typename MatrixType>
+  [[nodiscard]] static detail::BlockSide<MatrixType> side(
+      Index body, const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
+    return {body, jacobian};
+  }
+  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[std::size_t(block)]; }
+  [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
+    return others_[std::size_t(-1 - at(block).law)];
+  }
+  template <typename View>
+  [[nodiscard]] std::array<typename View::Side, 2> sides(Index block) const noexcept;
 
-  using Delassus = SquareMatrix<Scalar, 3>;
-  [[nodiscard]] static std::size_t at(Index i) noexcept { return std::size_t(i); }
-  [[nodiscard]] MatrixMap body_matrix(const std::vector<Scalar>& matrices,
-                                      Index body) const noexcept {
-    const Body& b = bodies_[at(body)];
-    return {matrices.data() + b.matrix, b.range.size, b.range.size};
+  template <typename Law, typename... Sides>
+  Index add_block(const char* door, const Law& law, const Sides&... sides);
+  template <typename Law, typename... Sides>
+  [[nodiscard]] Fault block_fault(const char* door, const Law& law, const Sides&... sides) const {
+    detail::LawNumbers<Law, Scalar> numbers;
+    return read_block(door, law, numbers, sides...);
   }
-  [[nodiscard]] JacobianMap side_jacobian(const std::vector<Scalar>& blocks, Index contact,
-                                          int side) const noexcept {
-    const Contact& c = contacts_[at(contact)];
-    const std::size_t s = std::size_t(side);
-    return {blocks.data() + c.jacobians[s], bodies_[at(c.bodies[s])].range.size, 3};
-  }
-
-  void append_contact(std::array<Index, 2> bodies) {
-    contacts_.push_back({bodies, {Index(jacobian_.size()), Index(jacobian_.size())}});
-  }
-  template <typename MatrixType>
-  void append_side(int side, Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
-  template <typename MatrixType>
-  [[nodiscard]] Delassus delassus(Index body,
-                                  const Eigen::MatrixBase<MatrixType>& jacobian) const noexcept {
-    return detail::diagonal_delassus(momentum_matrix(body), jacobian);
-  }
-  template <typename Law>
-  [[nodiscard]] WeightedContact<Scalar> weighted(const Law& law,
-                                                 const Delassus& block) const noexcept {
-    return make_weighted(law, time_step_, Scalar(block.norm() / 3));
-  }
-  /// What is wrong with a law, or with the numbers it leads to.
-  template <typename Law>
-  [[nodiscard]] Fault law_fault(const std::string& item, const Law& law,
-                                const Delassus& block) const {
-    using detail::law_fault;
-    if (Fault given = law_fault(item, law); !given.empty()) return given;
-    return law_fault(item, weighted(law, block));
-  }
-  template <typename MatrixType>
-  [[nodiscard]] Fault side_fault(const std::string& item, Index body,
-                                 const Eigen::MatrixBase<MatrixType>& jacobian) const;
+  template <typename Law, typename... Sides>
+  [[nodiscard]] Fault read_block(const char* door, const Law& law,
+                                 detail::LawNumbers<Law, Scalar>& numbers,
+                                 const Sides&... sides) const;
+  void append_law(const WeightedContact<Scalar>& law);
+  void append_law(const WeightedBlock<Scalar>& law);
 
   Scalar time_step_ = 0;
-  std::vector<Body> bodies_;
-  std::vector<Contact> contacts_;
-  ConstraintList<Scalar> constraints_;
-  std::vector<Scalar> free_velocity_, whitened_free_velocity_;
-  std::vector<Scalar> momentum_, factor_;
+  std::vector<Block> blocks_;
+  std::vector<WeightedContact<Scalar>> contacts_;
+  std::vector<WeightedBlock<Scalar>> others_;
   std::vector<Scalar> jacobian_, whitened_jacobian_;
-  detail::ContactLaws<Scalar> laws_;
+  Index row_count_ = 0, part_count_ = 0, rigid_count_ = 0;
 };
 
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <typename MatrixType, typename VectorType>
-Index ContactProblem<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                                       const Eigen::MatrixBase<VectorType>& free_velocity) {
-  const std::string item = "body " + std::to_string(body_count());
-  detail::reject_if(detail::body_fault(item, momentum_matrix, free_velocity));
-  const Index size = momentum_matrix.rows();
-  const std::size_t matrix = momentum_.size();
-  const std::size_t start = free_velocity_.size();
-  momentum_.resize(matrix + at(size * size));
-  factor_.resize(momentum_.size());
-  Eigen::Map<MatrixX<Scalar>> kept(momentum_.data() + matrix, size, size);
-  for (Index k = 0; k < size * size; ++k) {
-    const Index r = k % size, c = k / size;
-    kept(r, c) = (momentum_matrix(r, c) + momentum_matrix(c, r)) / 2;
+void ContactProblem<Scalar>::reset(Scalar time_step) {
+  detail::reject_if(detail::is_positive(time_step)
+                        ? Fault{}
+                        : detail::fault("time step", "a finite number > 0", time_step));
+  time_step_ = time_step;
+  this->clear_bodies();
+  blocks_.clear();
+  contacts_.clear();
+  others_.clear();
+  jacobian_.clear();
+  whitened_jacobian_.clear();
+  row_count_ = part_count_ = rigid_count_ = 0;
+}
+
+template <RealScalar Scalar>
+void ContactProblem<Scalar>::set_law(Index block, const WeightedContact<Scalar>& law) noexcept {
+  CAROM_EXPECTS(is_friction_contact(block));
+  WeightedContact<Scalar>& kept = contacts_[std::size_t(at(block).law)];
+  rigid_count_ += Index(law.rigid) - Index(kept.rigid);
+  kept = law;
+}
+
+template <RealScalar Scalar>
+void ContactProblem<Scalar>::set_law(Index block, const WeightedBlock<Scalar>& law) noexcept {
+  CAROM_EXPECTS(law.set.rows == rows(block));
+  if (is_friction_contact(block)) return set_law(block, as_friction_contact(law));
+  WeightedBlock<Scalar>& kept = others_[std::size_t(-1 - at(block).law)];
+  rigid_count_ += Index(law.rigid) - Index(kept.rigid);
+  kept = law;
+  detail::clear_unused(kept);
+}
+
+template <RealScalar Scalar>
+void ContactProblem<Scalar>::make_rigid() noexcept {
+  rigid_count_ = 0;
+  for (auto& law : contacts_) law.rigid = true;
+  for (auto& law : others_) {
+    law.rigid = law.rigid || law.set.shape != ImpulseShape::intervals;
+    rigid_count_ += Index(law.rigid);
   }
-  Scalar* const lower = factor_.data() + matrix;
-  Eigen::Map<MatrixX<Scalar>>(lower, size, size) = kept;
-  if (!factor_cholesky(lower, size, size)) {
-    momentum_.resize(matrix);
-    factor_.resize(matrix);
-    detail::reject_if(detail::indefinite_fault(item));
-  }
-  free_velocity_.resize(start + at(size));
-  for (Index i = 0; i < size; ++i) free_velocity_[start + at(i)] = free_velocity(i);
-  whitened_free_velocity_.resize(free_velocity_.size());
-  for (Index i = 0; i < size; ++i) whitened_free_velocity_[start + at(i)] = free_velocity(i);
-  multiply_lower_transposed(lower, size, size, whitened_free_velocity_.data() + start);
-  bodies_.push_back({{Index(start), size}, Index(matrix)});
-  return body_count() - 1;
+  rigid_count_ += friction_contact_count();
 }
 
 template <RealScalar Scalar>
-template <typename MatrixType>
-Fault ContactProblem<Scalar>::side_fault(const std::string& item, Index body,
-                                         const Eigen::MatrixBase<MatrixType>& jacobian) const {
-  Fault index = detail::body_index_fault(item, body, body_count());
-  return index.empty() ? detail::jacobian_fault(item, this->body(body).size, jacobian) : index;
+template <typename View>
+std::array<typename View::Side, 2> ContactProblem<Scalar>::sides(Index block) const noexcept {
+  const auto one = [&](std::size_t s) -> typename View::Side {
+    const Index body = at(block).bodies[s];
+    if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
+    const Index start = at(block).jacobians[s];
+    return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
+  };
+  return {one(0), one(1)};
+}
+
+/// What is wrong with a block, or nothing, and the numbers of its law.
+template <RealScalar Scalar>
+template <typename Law, typename... Sides>
+Fault ContactProblem<Scalar>::read_block(const char* door, const Law& law,
+                                         detail::LawNumbers<Law, Scalar>& numbers,
+                                         const Sides&... sides) const {
+  static_assert(FrictionContactLaw<Law, Scalar> || BlockLaw<Law, Scalar>,
+                "a law has make_weighted(law, time_step, inverse_mass), which gives a "
+                "WeightedContact or a WeightedBlock");
+  const std::string item = door + std::to_string(block_count());
+  Fault sizes = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>,
+                                         {sides.body...}, {sides.jacobian.rows()...},
+                                         {sides.jacobian.cols()...}, int(sizeof...(sides)));
+  if (!sizes.empty()) return sizes;
+  return detail::read_law(*this, time_step_, item, law, numbers, sides...);
 }
 
 template <RealScalar Scalar>
-template <typename MatrixType, typename Law>
-Fault ContactProblem<Scalar>::check_contact(Index body,
-                                            const Eigen::MatrixBase<MatrixType>& jacobian,
-                                            const Law& law) const {
-  const std::string item = "contact " + std::to_string(contact_count());
-  if (Fault side = side_fault(item, body, jacobian); !side.empty()) return side;
-  if (jacobian.isZero(Scalar(0))) return detail::zero_jacobian_fault(item);
-  return law_fault(item, law, delassus(body, jacobian));
+template <typename Law, typename... Sides>
+Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const Sides&... sides) {
+  detail::LawNumbers<Law, Scalar> numbers;
+  detail::reject_if(read_block(door, law, numbers, sides...));
+  Block block{{-1, -1}, {0, 0}, row_count_, 0};
+  std::size_t place = 0;
+  const auto append = [&](const auto& given) {
+    const Index size = given.jacobian.cols(), rows = given.jacobian.rows();
+    const std::size_t start = jacobian_.size();
+    block.bodies[place] = given.body;
+    block.jacobians[place++] = Index(start);
+    jacobian_.resize(start + std::size_t(size * rows));
+    whitened_jacobian_.resize(jacobian_.size());
+    using Kept = Eigen::Map<MatrixX<Scalar>>;
+    Scalar* const whitened = whitened_jacobian_.data() + start;
+    Kept(jacobian_.data() + start, size, rows) = given.jacobian.transpose();
+    Kept(whitened, size, rows) = given.jacobian.transpose();
+    solve_lower(this->momentum_factor(given.body).data(), size, size, whitened, rows);
+  };
+  (append(sides), ...);
+  blocks_.push_back(block);
+  append_law(numbers);
+  return block_count() - 1;
 }
 
+/// Of the block last added.
 template <RealScalar Scalar>
-template <typename FirstType, typename SecondType, typename Law>
-Fault ContactProblem<Scalar>::check_contact(Index first_body,
-                                            const Eigen::MatrixBase<FirstType>& first_jacobian,
-                                            Index second_body,
-                                            const Eigen::MatrixBase<SecondType>& second_jacobian,
-                                            const Law& law) const {
-  const std::string item = "contact " + std::to_string(contact_count());
-  if (Fault side = side_fault(item, first_body, first_jacobian); !side.empty()) return side;
-  if (Fault side = side_fault(item, second_body, second_jacobian); !side.empty()) return side;
-  if (first_body == second_body) {
-    return detail::fault(item + ": second body", "a body other than the first", second_body);
-  }
-  const bool zero = first_jacobian.isZero(Scalar(0)) && second_jacobian.isZero(Scalar(0));
-  if (zero) return detail::zero_jacobian_fault(item);
-  return law_fault(item, law,
-                   delassus(first_body, first_jacobian) + delassus(second_body, second_jacobian));
+void ContactProblem<Scalar>::append_law(const WeightedContact<Scalar>& law) {
+  blocks_.back().law = friction_contact_count();
+  contacts_.push_back(law);
+  row_count_ += 3;
+  part_count_ += 1;
+  rigid_count_ += Index(law.rigid);
 }
-
 template <RealScalar Scalar>
-template <typename MatrixType>
-void ContactProblem<Scalar>::append_side(int side, Index body,
-                                         const Eigen::MatrixBase<MatrixType>& jacobian) {
-  const Body& b = bodies_[at(body)];
-  const std::size_t start = jacobian_.size();
-  contacts_.back().jacobians[std::size_t(side)] = Index(start);
-  jacobian_.resize(start + at(3 * b.range.size));
-  whitened_jacobian_.resize(jacobian_.size());
-  using Block = Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, 3>>;
-  Block(jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
-  Block(whitened_jacobian_.data() + start, b.range.size, 3) = jacobian.transpose();
-  solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
-              whitened_jacobian_.data() + start, 3);
+void ContactProblem<Scalar>::append_law(const WeightedBlock<Scalar>& law) {
+  if (carom::is_friction_contact(law)) return append_law(as_friction_contact(law));
+  blocks_.back().law = -1 - Index(others_.size());
+  others_.push_back(law);
+  detail::clear_unused(others_.back());
+  row_count_ += law.set.rows;
+  part_count_ += (law.set.rows + 2) / 3;
+  rigid_count_ += Index(law.rigid);
 }
 
 }  // namespace carom::inline CAROM_ABI

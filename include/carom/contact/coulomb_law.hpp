@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "carom/contact/impulse_set.hpp"
 
@@ -175,6 +176,134 @@ template <RealScalar Scalar>
     }
   });
   return slope;
+}
+
+namespace detail {
+
+/// The point of the ball ‖x‖ ≤ radius that is nearest to z by weights w, x_i = w_i z_i/(w_i + λ),
+/// with the least λ ≥ 0.
+template <RealScalar Scalar>
+struct WeightedBall {
+  std::array<Scalar, 5> point{};
+  Scalar multiplier{0};  ///< λ; zero inside
+  bool inside = true;
+
+  /// @param w, z  of `size` numbers, w > 0.
+  WeightedBall(int size, const std::array<Scalar, 5>& w, const std::array<Scalar, 5>& z,
+               const Scalar& radius) noexcept
+      : point(z) {
+    using std::sqrt;
+    Scalar squared(0);
+    for (std::size_t i = 0; i < std::size_t(size); ++i) squared += z[i] * z[i];
+    const Scalar norm = sqrt(squared);
+    inside = norm <= radius;
+    if (inside) return;
+    if (!(radius > Scalar(0))) {
+      point = {};
+      multiplier = std::numeric_limits<Scalar>::infinity();
+      return;
+    }
+    // 1/‖x(λ)‖ is concave and increasing: Newton's method from λ = 0 rises to the root, and
+    // arrives at once where all weights are equal.
+    constexpr int most = 60;
+    for (int k = 0; k < most; ++k) {
+      Scalar length(0), slope(0);
+      for (std::size_t i = 0; i < std::size_t(size); ++i) {
+        point[i] = w[i] * z[i] / (w[i] + multiplier);
+        length += point[i] * point[i];
+        slope += point[i] * point[i] / (w[i] + multiplier);
+      }
+      const Scalar over = sqrt(length) / radius - Scalar(1);
+      if (!(over > 4 * std::numeric_limits<Scalar>::epsilon())) break;
+      multiplier += over * length / slope;
+    }
+  }
+};
+
+/// The rows of a friction block in units of their μ, with their weights R μ²; rows without friction
+/// are left out.
+template <RealScalar Scalar>
+struct ScaledFriction {
+  int size = 0;
+  std::array<int, 5> rows{};
+  std::array<Scalar, 5> mu{}, weights{}, trial{};
+
+  ScaledFriction(const FrictionBlock<Scalar>& block, const RowNumbers<Scalar>& regularization,
+                 const RowNumbers<Scalar>& y) noexcept {
+    for (int k = 0; k < block.size; ++k) {
+      if (!(block.mu(k) > Scalar(0))) continue;
+      const std::size_t to = std::size_t(size++);
+      rows[to] = block.row(k);
+      mu[to] = block.mu(k);
+      weights[to] = regularization(block.row(k)) * mu[to] * mu[to];
+      trial[to] = y(block.row(k)) / mu[to];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Coulomb's law of a compliant contact: γ for y = R⁻¹(v̂ − J v). The normal is kept if it pushes,
+/// the other rows go to the point nearest by R of the disc that this normal allows. Rows between
+/// bounds are clipped.
+/// @param regularization  R, > 0 in the set's rows.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> coulomb_impulse(const ImpulseSet<Scalar>& set,
+                                                 const RowNumbers<Scalar>& regularization,
+                                                 const RowNumbers<Scalar>& y) noexcept {
+  if (set.shape == ImpulseShape::intervals) return nearest_impulse(set, regularization, y);
+  const int n = detail::normal_row(set.shape);
+  const RowNumbers<Scalar> shifted = y + set.shift;
+  RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
+  if (shifted(n) > Scalar(0)) {
+    impulse(n) = shifted(n);
+    detail::visit_friction_blocks(set, [&](const auto& block) {
+      const detail::ScaledFriction<Scalar> rows(block, regularization, shifted);
+      const detail::WeightedBall<Scalar> ball(rows.size, rows.weights, rows.trial, impulse(n));
+      for (std::size_t k = 0; k < std::size_t(rows.size); ++k) {
+        impulse(rows.rows[k]) = rows.mu[k] * ball.point[k];
+      }
+    });
+  }
+  return impulse - set.shift;
+}
+
+/// G = (d𝒞/dy) R⁻¹ of the same, not symmetric where a contact slides; on a boundary one generalised
+/// derivative. Zero beyond the set's rows.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] SquareMatrix<Scalar, 6> coulomb_curvature(const ImpulseSet<Scalar>& set,
+                                                        const RowNumbers<Scalar>& regularization,
+                                                        const RowNumbers<Scalar>& y) noexcept {
+  if (set.shape == ImpulseShape::intervals) return impulse_curvature(set, regularization, y);
+  SquareMatrix<Scalar, 6> g = SquareMatrix<Scalar, 6>::Zero();
+  const int n = detail::normal_row(set.shape);
+  const RowNumbers<Scalar> shifted = y + set.shift;
+  if (!(shifted(n) > Scalar(0))) return g;
+  g(n, n) = Scalar(1) / regularization(n);
+  detail::visit_friction_blocks(set, [&](const auto& block) {
+    const detail::ScaledFriction<Scalar> rows(block, regularization, shifted);
+    const detail::WeightedBall<Scalar> ball(rows.size, rows.weights, rows.trial, shifted(n));
+    // x = W z/(W + λ) with ‖x‖ = γₙ: dx = (W + λ)⁻¹ (W dz − x dλ), x·dx = γₙ dγₙ.
+    std::array<Scalar, 5> along{};  // (W + λ)⁻¹ x
+    Scalar bend(0);
+    for (std::size_t k = 0; k < std::size_t(rows.size); ++k) {
+      along[k] = ball.point[k] / (rows.weights[k] + ball.multiplier);
+      bend += ball.point[k] * along[k];
+    }
+    for (std::size_t k = 0; k < std::size_t(rows.size); ++k) {
+      const int row = rows.rows[k];
+      const Scalar mu2 = rows.mu[k] * rows.mu[k];
+      g(row, row) = mu2 / (rows.weights[k] + ball.multiplier);  // W/(W + λ) R⁻¹
+      if (ball.inside || !(bend > Scalar(0))) continue;
+      g(row, n) = rows.mu[k] * along[k] / bend * shifted(n) / regularization(n);
+      for (std::size_t l = 0; l < std::size_t(rows.size); ++l) {
+        g(row, rows.rows[l]) -= rows.mu[k] * along[k] * along[l] * rows.mu[l] / bend;
+      }
+    }
+  });
+  return g;
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -11,7 +11,7 @@
 #include "carom/contact/delassus_operator.hpp"
 #include "carom/contact/detail/delassus_faults.hpp"
 #include "carom/contact/detail/own_block.hpp"
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 #include "carom/linalg/sequence.hpp"
 
 namespace carom::inline CAROM_ABI {

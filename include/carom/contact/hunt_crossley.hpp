@@ -80,11 +80,11 @@ template <RealScalar Scalar>
   if (!detail::is_finite(contact.normal_velocity)) {
     return detail::fault(item + ": normal velocity", "a finite number", contact.normal_velocity);
   }
-  return detail::law_fault(item, CompliantContact<Scalar>{.gap = contact.gap,
-                                                          .stiffness = contact.stiffness,
-                                                          .friction = contact.friction,
-                                                          .near_rigid = contact.near_rigid,
-                                                          .relative_slip = contact.relative_slip});
+  return law_fault(item, CompliantContact<Scalar>{.gap = contact.gap,
+                                                  .stiffness = contact.stiffness,
+                                                  .friction = contact.friction,
+                                                  .near_rigid = contact.near_rigid,
+                                                  .relative_slip = contact.relative_slip});
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "carom/cones/friction_cone.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-/// Where two regions of the friction cone meet: there the impulse has one derivative per side.
+/// Where two regions of a set meet: there the impulse has one derivative per side.
 enum class RegionBoundary {
   none,         ///< Inside a region: the derivative is the only one.
   stick_slide,  ///< Friction at its limit, slip about to begin or to end.
   open_closed,  ///< The contact about to open or to close.
+  bound,        ///< A row of intervals about to reach or to leave a bound.
 };
 
 /// The boundary as a word for messages and files.
@@ -23,21 +26,34 @@ enum class RegionBoundary {
       return "stick_slide";
     case RegionBoundary::open_closed:
       return "open_closed";
+    case RegionBoundary::bound:
+      return "bound";
   }
   return "unknown";
 }
 
-/// A contact's impulse γ = P(R⁻¹e) as a function of e = v̂ − v_c, μ and R, with all derivatives:
-/// dγ = G de + dγ/dμ dμ + dγ/dRₜ dRₜ + dγ/dRₙ dRₙ.
-template <RealScalar Scalar>
+/// A block's impulse γ = P(R⁻¹e) as a function of e = v̂ − J v, of R and of μ:
+/// dγ = G (de − γ∘dR) + dγ/dμ dμ, as γ is the least of ½γᵀRγ − eᵀγ over the set.
+/// @tparam Capacity  3 for a friction contact; 6 for any other block, whose set is held fixed and
+///                   whose numbers beyond its rows are zero.
+template <RealScalar Scalar, int Capacity>
 struct ImpulseDerivative {
-  Vector3<Scalar> impulse;            ///< γ [N·s]
-  SquareMatrix<Scalar, 3> by_excess;  ///< G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite
-  Vector3<Scalar> by_friction;        ///< dγ/dμ [N·s]
-  Vector3<Scalar> by_tangent;         ///< dγ/dRₜ at fixed e [N·s·kg]
-  Vector3<Scalar> by_normal;          ///< dγ/dRₙ at fixed e [N·s·kg]
-  Scalar margin;                      ///< Distance of e from the next region [m/s], ≥ 0.
-  RegionBoundary nearest;             ///< The boundary at that distance.
+  using Rows = Vector<Scalar, Capacity>;
+
+  Rows impulse = Rows::Zero();  ///< γ [N·s]
+  /// G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite
+  SquareMatrix<Scalar, Capacity> by_excess = SquareMatrix<Scalar, Capacity>::Zero();
+  Rows by_friction = Rows::Zero();  ///< dγ/dμ of a friction contact [N·s]
+  /// Distance of e from the next region [m/s, rad/s], ≥ 0; infinite for cones other than that of a
+  /// friction contact, whose boundaries are not looked for.
+  Scalar margin = std::numeric_limits<Scalar>::infinity();
+  RegionBoundary nearest = RegionBoundary::none;  ///< The boundary at that distance.
+
+  /// dγ of a change of e, of R in the rows, and of μ.
+  [[nodiscard]] Rows change(const Rows& excess, const Rows& regularization,
+                            const Scalar& friction) const noexcept {
+    return by_excess * Rows(excess - impulse.cwiseProduct(regularization)) + friction * by_friction;
+  }
 };
 
 namespace detail {
@@ -47,7 +63,7 @@ namespace detail {
 template <RealScalar Scalar>
 void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
                          const Scalar& slip, const Scalar& normal,
-                         ImpulseDerivative<Scalar>& derivative) noexcept {
+                         ImpulseDerivative<Scalar, 3>& derivative) noexcept {
   using std::abs, std::sqrt;
   const Scalar& mu = cone.friction;
   // To the ray along (x, y), x and y not both zero; to the apex from behind it.
@@ -66,41 +82,37 @@ void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<
 
 }  // namespace detail
 
-/// The impulse of one contact and its derivatives.
+/// The impulse of a friction contact and its derivatives.
 ///
 /// Notation: t = eₜ/‖eₜ‖, t⊥ across it, p = (μ t, 1), d = Rₙ + μ² Rₜ. Stick: γ = R⁻¹e, G = R⁻¹.
 /// Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d, so G = p pᵀ/d + μ γₙ/‖eₜ‖ t⊥ t⊥ᵀ,
-/// dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p, dγ/dRₜ = −μ² γₙ/d p, dγ/dRₙ = −γₙ/d p.
+/// dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p.
 /// Separate: all zero. On a boundary, those of the region project() names.
+/// @param law     gives μ and R.
 /// @param excess  e = v̂ − v_c [m/s], finite: by how much the contact would still relax.
 /// @note  Real-time safe: no allocation, no exception, constant work. Without friction there is no
 ///        stick: dγ/dμ is the derivative towards μ > 0, zero where nothing slips.
 /// @cite  castro2021unconstrained, derivatives of the analytical inverse dynamics, here also by its
 ///        parameters.
 template <RealScalar Scalar>
-[[nodiscard]] ImpulseDerivative<Scalar> make_impulse_derivative(
-    const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
-    const Vector3<Scalar>& excess) noexcept {
+[[nodiscard]] ImpulseDerivative<Scalar, 3> make_impulse_derivative(
+    const WeightedContact<Scalar>& law, const Vector3<Scalar>& excess) noexcept {
   using std::sqrt;
   const Scalar zero(0);
-  const Scalar& mu = cone.friction;
+  const Scalar& mu = law.friction;
+  const FrictionCone<Scalar> cone{mu};
+  const ContactWeights<Scalar>& weights = law.regularization;
   const Vector3<Scalar> trial(excess.x() / weights.tangent, excess.y() / weights.tangent,
                               excess.z() / weights.normal);
   const ConeProjection<Scalar, 3> nearest = project(cone, weights, trial);
-  ImpulseDerivative<Scalar> result;
+  ImpulseDerivative<Scalar, 3> result;
   result.impulse = nearest.point;
-  result.by_excess.setZero();
-  result.by_friction.setZero();
-  result.by_tangent.setZero();
-  result.by_normal.setZero();
   const Scalar slip = sqrt(Scalar(excess.x() * excess.x() + excess.y() * excess.y()));
   detail::write_region_margin(cone, weights, slip, excess.z(), result);
   if (nearest.region == ConeRegion::separate) return result;
   if (nearest.region == ConeRegion::stick && mu > zero) {
     result.by_excess.diagonal() << Scalar(1) / weights.tangent, Scalar(1) / weights.tangent,
         Scalar(1) / weights.normal;
-    result.by_tangent << -trial.x() / weights.tangent, -trial.y() / weights.tangent, zero;
-    result.by_normal.z() = -trial.z() / weights.normal;
     return result;
   }
   const Scalar resistance = weights.normal + mu * mu * weights.tangent;
@@ -116,8 +128,30 @@ template <RealScalar Scalar>
   result.by_excess(1, 0) = result.by_excess(0, 1);
   const Scalar turn = (slip - Scalar(2) * mu * weights.tangent * normal) / resistance;
   result.by_friction = turn * along + Vector3<Scalar>(normal * t1, normal * t2, zero);
-  result.by_tangent = (-mu * mu * normal / resistance) * along;
-  result.by_normal = (-normal / resistance) * along;
+  return result;
+}
+
+/// The impulse of any other block and its derivatives.
+/// @param law     gives the set and R.
+/// @param excess  e [m/s, rad/s], finite.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseDerivative<Scalar, 6> make_impulse_derivative(
+    const WeightedBlock<Scalar>& law, const RowNumbers<Scalar>& excess) noexcept {
+  using std::abs;
+  RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
+  for (int i = 0; i < law.set.rows; ++i) trial(i) = excess(i) / law.regularization(i);
+  ImpulseDerivative<Scalar, 6> result;
+  result.impulse = nearest_impulse(law.set, law.regularization, trial);
+  result.by_excess = impulse_curvature(law.set, law.regularization, trial);
+  if (law.set.shape != ImpulseShape::intervals) return result;
+  result.nearest = RegionBoundary::bound;
+  for (int i = 0; i < law.set.rows; ++i) {
+    for (const Scalar& bound : {law.set.lower(i), law.set.upper(i)}) {
+      result.margin =
+          (std::min)(result.margin, Scalar(abs(trial(i) - bound) * law.regularization(i)));
+    }
+  }
   return result;
 }
 

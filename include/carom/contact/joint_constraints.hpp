@@ -5,7 +5,7 @@
 #include <string>
 
 #include "carom/contact/detail/near_rigid.hpp"
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -58,10 +58,10 @@ namespace detail {
 
 /// One row with its numbers.
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> one_row(const ImpulseSet<Scalar>& set,
-                                                 const Scalar& regularization,
-                                                 const Scalar& bias_velocity) noexcept {
-  WeightedConstraint<Scalar> row;
+[[nodiscard]] WeightedBlock<Scalar> one_row(const ImpulseSet<Scalar>& set,
+                                            const Scalar& regularization,
+                                            const Scalar& bias_velocity) noexcept {
+  WeightedBlock<Scalar> row;
   row.set = set;
   row.regularization(0) = regularization;
   row.bias_velocity(0) = bias_velocity;
@@ -81,26 +81,26 @@ template <RealScalar Scalar>
 /// @param inverse_mass  w of the rows [1/kg, 1/(kg·m²)], the Delassus block's diagonal.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const JointLimit<Scalar>& limit, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const JointLimit<Scalar>& limit,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
   const detail::SpringRow<Scalar> spring(limit, limit.gap, time_step, inverse_mass(0));
   return detail::one_row(pushing_impulse<Scalar>(), spring.regularization, spring.bias_velocity);
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const DryFriction<Scalar>& friction, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const DryFriction<Scalar>& friction,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar limit = time_step * friction.effort_limit;
   return detail::one_row(bounded_impulse(Scalar(-limit), limit),
                          Scalar(friction.relative_slip * inverse_mass(0)), Scalar(0));
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const Motor<Scalar>& motor, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const Motor<Scalar>& motor,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar gain = time_step * motor.position_gain + motor.velocity_gain;
   const detail::NearRigidWeight<Scalar> weight(Scalar(1) / (time_step * gain), motor.near_rigid,
                                                inverse_mass(0));
@@ -112,9 +112,9 @@ template <RealScalar Scalar>
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const Tendon<Scalar>& tendon, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const Tendon<Scalar>& tendon,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
   const detail::SpringRow<Scalar> spring(tendon, tendon.stretch, time_step, inverse_mass(0));
   const Scalar limit = -time_step * tendon.tension_limit;
   return detail::one_row(bounded_impulse(limit, Scalar(0)), spring.regularization,
@@ -123,7 +123,7 @@ template <RealScalar Scalar>
 
 /// What is wrong with a joint's law, or nothing.
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const JointLimit<Scalar>& limit) {
+[[nodiscard]] Fault law_fault(const std::string& item, const JointLimit<Scalar>& limit) {
   if (!detail::is_finite(limit.gap)) {
     return detail::fault(item + ": gap", "a finite number", limit.gap);
   }
@@ -131,7 +131,7 @@ template <RealScalar Scalar>
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const DryFriction<Scalar>& friction) {
+[[nodiscard]] Fault law_fault(const std::string& item, const DryFriction<Scalar>& friction) {
   if (!detail::is_positive(friction.relative_slip)) {
     return detail::fault(item + ": relative slip", "a finite number > 0", friction.relative_slip);
   }
@@ -139,7 +139,7 @@ template <RealScalar Scalar>
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const Motor<Scalar>& motor) {
+[[nodiscard]] Fault law_fault(const std::string& item, const Motor<Scalar>& motor) {
   if (!detail::is_finite(motor.position_error)) {
     return detail::fault(item + ": position error", "a finite number", motor.position_error);
   }
@@ -163,7 +163,7 @@ template <RealScalar Scalar>
 }
 
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const Tendon<Scalar>& tendon) {
+[[nodiscard]] Fault law_fault(const std::string& item, const Tendon<Scalar>& tendon) {
   if (!detail::is_finite(tendon.stretch)) {
     return detail::fault(item + ": stretch", "a finite number", tendon.stretch);
   }

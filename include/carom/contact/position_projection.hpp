@@ -7,21 +7,22 @@ namespace carom::inline CAROM_ABI {
 
 /// The shortest motion out of penetration, min ½‖Δq‖²_A with Jₙ Δq ≥ −ϕ, as a contact problem whose
 /// velocity is Δq [m, rad] over one second: contacts of a step without friction, bodies at rest,
-/// constraints left out. It moves positions along normals and adds nothing to the velocity;
-/// contacts that are open keep what is left of their gap.
+/// blocks that are no contacts left out. It moves positions along normals and adds nothing to the
+/// velocity; contacts that are open keep what is left of their gap.
 /// @param problem   the step's problem, with its Jacobians.
-/// @param gaps      ϕ of its contacts [m], negative in penetration, finite.
+/// @param gaps      ϕ of its blocks [m], negative in penetration, finite; those of blocks whose set
+///                  is no cone are not used.
 /// @param softness  R relative to each contact's inverse mass [-], > 0, for solvers that need one.
 /// @param moves     written, its contacts rigid: to be solved by any solver, by one of rigid
 /// contact
-///        for gaps of zero.
+///                  for gaps of zero.
 /// @note  Cold: may allocate beyond the largest problem so far; throws std::invalid_argument.
 template <RealScalar Scalar>
 void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& gaps,
                             const Scalar& softness, ContactProblem<Scalar>& moves) {
-  if (gaps.size() != problem.contact_count()) {
+  if (gaps.size() != problem.block_count()) {
     detail::reject_if(
-        detail::fault("gaps: size", std::to_string(problem.contact_count()).c_str(), gaps.size()));
+        detail::fault("gaps: size", std::to_string(problem.block_count()).c_str(), gaps.size()));
   }
   detail::reject_if(detail::finite_fault("gaps", gaps));
   detail::reject_if(detail::is_positive(softness)
@@ -31,23 +32,28 @@ void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX
   for (Index b = 0; b < problem.body_count(); ++b) {
     moves.add_body(problem.momentum_matrix(b), VectorX<Scalar>::Zero(problem.body(b).size));
   }
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const auto first = problem.jacobian(i, 0).transpose();
-    const Index body = problem.side_body(i, 0);
-    SquareMatrix<Scalar, 3> own = detail::diagonal_delassus(problem.momentum_matrix(body), first);
-    const bool two = problem.side_count(i) == 2;
-    if (two) {
-      own += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(i, 1)),
-                                       problem.jacobian(i, 1).transpose());
+  using Rows = Eigen::Matrix<Scalar, 3, Eigen::Dynamic>;
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const ImpulseShape shape = problem.law(i).set.shape;
+    if (shape == ImpulseShape::intervals) continue;
+    const bool planar = shape == ImpulseShape::planar;
+    Rows rows[2];
+    SquareMatrix<Scalar, 3> own = SquareMatrix<Scalar, 3>::Zero();
+    for (int side = 0; side < problem.side_count(i); ++side) {
+      const auto jacobian = problem.jacobian(i, side);
+      rows[side] = Rows::Zero(3, jacobian.cols());
+      for (int r = 0; r < (planar ? 2 : 3); ++r)
+        rows[side].row(planar ? 2 * r : r) = jacobian.row(r);
+      own += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(i, side)),
+                                       rows[side]);
     }
     const Scalar weight = softness * own.norm() / 3;
     const WeightedContact<Scalar> law{
         Scalar(0), {weight, weight}, {Scalar(0), Scalar(0), -gaps(i)}, true};
-    if (two) {
-      moves.add_contact(body, first, problem.side_body(i, 1), problem.jacobian(i, 1).transpose(),
-                        law);
+    if (problem.side_count(i) == 2) {
+      moves.add_contact(problem.side_body(i, 0), rows[0], problem.side_body(i, 1), rows[1], law);
     } else {
-      moves.add_contact(body, first, law);
+      moves.add_contact(problem.side_body(i, 0), rows[0], law);
     }
   }
 }

@@ -4,33 +4,39 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/contact_problem.hpp"
-#include "carom/contact/curvature.hpp"
 
 namespace carom::inline CAROM_ABI {
 
 /// @file
 /// The convex problem in velocities: ℓ(v) = ½‖v − v*‖²_A + ½‖P(y(v))‖²_R, y(v) = −R⁻¹(J v − v̂),
-/// with derivatives, inverse dynamics, and the conic form it is equivalent to. Contact vectors are
-/// stacked triples (t₁, t₂, n), 3 n_c long, and then the rows of the constraints that are not
-/// contacts, whose cost is that of constraint_primal.hpp.
+/// with derivatives, inverse dynamics, and the conic form it is equivalent to. Where a set is no
+/// cone, a block's part is sup γᵀR y − ½‖γ‖²_R over the set. Impulses are stacked block by block.
 /// @cite  castro2021unconstrained, conic primal and unconstrained problem.
 
-/// J v of one contact [m/s].
+/// J v of one block [m/s, rad/s]; zero beyond its rows.
 template <RealScalar Scalar, typename VectorType>
-[[nodiscard]] Vector3<Scalar> contact_velocity(
-    const ContactProblem<Scalar>& problem, Index contact,
+[[nodiscard]] RowNumbers<Scalar> block_velocity(
+    const ContactProblem<Scalar>& problem, Index block,
     const Eigen::MatrixBase<VectorType>& velocity) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  Vector3<Scalar> result = Vector3<Scalar>::Zero();
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    const auto [start, size] = problem.body(problem.side_body(contact, side));
-    const auto block = problem.jacobian(contact, side);
-    for (int row = 0; row < 3; ++row) {
-      result(row) += block.col(row).dot(velocity.segment(start, size));
-    }
-  }
+  RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
+  problem.visit(block, [&](const auto& view) {
+    result.template head<std::decay_t<decltype(view)>::Rows::SizeAtCompileTime>() =
+        view.velocity(velocity);
+  });
+  return result;
+}
+
+/// Inverse dynamics of one block: γ = P(y(v)) [N·s]; zero beyond its rows.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> block_impulse(const ContactProblem<Scalar>& problem, Index block,
+                                               const VectorX<Scalar>& velocity) noexcept {
+  RowNumbers<Scalar> result = RowNumbers<Scalar>::Zero();
+  problem.visit(block, [&](const auto& view) {
+    result.template head<std::decay_t<decltype(view)>::Rows::SizeAtCompileTime>() =
+        view.impulse(velocity);
+  });
   return result;
 }
 
@@ -45,81 +51,24 @@ template <RealScalar Scalar>
               std::numeric_limits<Scalar>::epsilon() * gross_squared);
 }
 
-/// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows of one contact [J].
-template <RealScalar Scalar>
-[[nodiscard]] Scalar gross_momentum_squared(const ContactProblem<Scalar>& problem, Index contact,
-                                            const Vector3<Scalar>& impulse) noexcept {
-  Scalar sum = 0;
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    const auto block = problem.whitened_jacobian(contact, side);
-    for (int row = 0; row < 3; ++row) {
-      sum += block.col(row).squaredNorm() * impulse(row) * impulse(row);
-    }
-  }
-  return sum;
-}
-
-/// y = −R⁻¹(v_c − v̂) of one contact [N·s], the impulse it would take without its cone.
-template <RealScalar Scalar>
-[[nodiscard]] Vector3<Scalar> trial_impulse(const ContactProblem<Scalar>& problem, Index contact,
-                                            const Vector3<Scalar>& contact_velocity) noexcept {
-  const auto [tangent, normal] = problem.regularization(contact);
-  const Vector3<Scalar> excess = problem.bias_velocity(contact) - contact_velocity;
-  return {excess.x() / tangent, excess.y() / tangent, excess.z() / normal};
-}
-
-/// Inverse dynamics of one contact: γ = P(y(v)) [N·s].
-template <RealScalar Scalar>
-[[nodiscard]] Vector3<Scalar> contact_impulse(const ContactProblem<Scalar>& problem, Index contact,
-                                              const VectorX<Scalar>& velocity) noexcept {
-  return project(problem.cone(contact), problem.regularization(contact),
-                 trial_impulse(problem, contact, contact_velocity(problem, contact, velocity)))
-      .point;
-}
-
-/// Adds Jᵀ γ of one contact to a momentum.
-template <RealScalar Scalar, typename VectorType>
-void add_contact_momentum(const ContactProblem<Scalar>& problem, Index contact,
-                          const Vector3<Scalar>& impulse, VectorType& momentum) noexcept {
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    const auto [start, size] = problem.body(problem.side_body(contact, side));
-    const auto block = problem.jacobian(contact, side);
-    for (int row = 0; row < 3; ++row) {
-      momentum.segment(start, size) += impulse(row) * block.col(row);
-    }
-  }
-}
-
-/// Inverse dynamics: γ = P(y(v)) of every contact and constraint.
+/// Inverse dynamics: γ = P(y(v)) of every block.
 /// @param impulse  written, impulse_count() [N·s].
 /// @note  Real-time safe when impulse has its size: no allocation, no exception.
 template <RealScalar Scalar>
 void write_impulse(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
                    VectorX<Scalar>& impulse) noexcept {
   impulse.resize(problem.impulse_count());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    impulse.template segment<3>(3 * i) = contact_impulse(problem, i, velocity);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    write_constraint_rows(problem, c, constraint_impulse(problem, c, velocity), impulse);
-  }
+  problem.for_each_block([&](const auto& block) { block.write(block.impulse(velocity), impulse); });
 }
 
 /// ½‖γ‖²_R [J].
 template <RealScalar Scalar>
 [[nodiscard]] Scalar regularization_cost(const ContactProblem<Scalar>& problem,
                                          const VectorX<Scalar>& impulse) noexcept {
-  Scalar twice = 0;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const auto [tangent, normal] = problem.regularization(i);
-    twice += tangent * impulse.template segment<2>(3 * i).squaredNorm() +
-             normal * impulse(3 * i + 2) * impulse(3 * i + 2);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    twice += problem.constraints().law(c).regularization.dot(
-        constraint_rows(problem, c, impulse).cwiseAbs2());
-  }
-  return twice / 2;
+  Scalar cost = 0;
+  problem.for_each_block(
+      [&](const auto& block) { cost += block.regularization_cost(block.read(impulse)); });
+  return cost;
 }
 
 /// ½‖v − v*‖²_A [J].
@@ -139,22 +88,15 @@ template <RealScalar Scalar>
 }
 
 /// Cost of the unconstrained form, ℓ(v) [J].
-/// @note  Real-time safe: no allocation, no exception, O(bodies + contacts).
+/// @note  Real-time safe: no allocation, no exception, O(bodies + blocks).
 template <RealScalar Scalar>
 [[nodiscard]] Scalar primal_cost(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& velocity) noexcept {
   Scalar cost = momentum_cost(problem, velocity);
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const auto [tangent, normal] = problem.regularization(i);
-    const Vector3<Scalar> impulse = contact_impulse(problem, i, velocity);
-    cost +=
-        (tangent * impulse.template head<2>().squaredNorm() + normal * impulse.z() * impulse.z()) /
-        2;
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    const auto trial = constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
-    cost += constraint_cost(problem, c, trial, constraint_impulse(problem, c, velocity));
-  }
+  problem.for_each_block([&](const auto& block) {
+    const auto trial = block.trial(block.velocity(velocity));
+    cost += block.cost(trial, block.nearest(trial));
+  });
   return cost;
 }
 
@@ -166,14 +108,8 @@ void write_gradient(const ContactProblem<Scalar>& problem, const VectorX<Scalar>
                     VectorX<Scalar>& gradient) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   gradient.setZero(problem.velocity_count());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    add_contact_momentum(problem, i, Vector3<Scalar>(-contact_impulse(problem, i, velocity)),
-                         gradient);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    add_constraint_momentum(
-        problem, c, RowNumbers<Scalar>(-constraint_impulse(problem, c, velocity)), gradient);
-  }
+  problem.for_each_block(
+      [&](const auto& block) { block.add_momentum(-block.impulse(velocity), gradient); });
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
     const auto momentum = problem.momentum_matrix(b);
@@ -195,25 +131,18 @@ void write_hessian(const ContactProblem<Scalar>& problem, const VectorX<Scalar>&
     const auto [start, size] = problem.body(b);
     hessian.block(start, start, size, size) = problem.momentum_matrix(b);
   }
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const ContactCurvature<Scalar> curvature =
-        make_curvature(problem.cone(i), problem.regularization(i),
-                       trial_impulse(problem, i, contact_velocity(problem, i, velocity)));
-    const SquareMatrix<Scalar, 3> g = curvature.root * curvature.root.transpose();
-    for (int row = 0; row < problem.side_count(i); ++row) {
-      for (int column = 0; column < problem.side_count(i); ++column) {
-        const auto [r, row_size] = problem.body(problem.side_body(i, row));
-        const auto [c, column_size] = problem.body(problem.side_body(i, column));
+  problem.for_each_block([&](const auto& block) {
+    const auto all = block.curvature(block.trial(block.velocity(velocity)));
+    const auto g = all.topLeftCorner(block.rows(), block.rows());
+    for (int a = 0; a < block.side_count(); ++a) {
+      for (int b = 0; b < block.side_count(); ++b) {
+        const auto [r, row_size] = block.side(a).range;
+        const auto [c, column_size] = block.side(b).range;
         hessian.block(r, c, row_size, column_size) +=
-            (problem.jacobian(i, row) * g).lazyProduct(problem.jacobian(i, column).transpose());
+            (block.columns(a) * g).lazyProduct(block.columns(b).transpose());
       }
     }
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    add_constraint_hessian(problem, c,
-                           constraint_trial(problem, c, constraint_velocity(problem, c, velocity)),
-                           hessian);
-  }
+  });
 }
 
 /// Cost of the conic form, ½‖v − v*‖²_A + ½‖σ‖²_R [J], for a velocity and a slack σ [N·s].
@@ -222,16 +151,6 @@ template <RealScalar Scalar>
                                 const VectorX<Scalar>& velocity,
                                 const VectorX<Scalar>& slack) noexcept {
   return momentum_cost(problem, velocity) + regularization_cost(problem, slack);
-}
-
-/// u = J v − v̂ + R σ of one contact [m/s]; the conic form asks for u ∈ ℱ*.
-template <RealScalar Scalar>
-[[nodiscard]] Vector3<Scalar> conic_velocity(const ContactProblem<Scalar>& problem, Index contact,
-                                             const VectorX<Scalar>& velocity,
-                                             const Vector3<Scalar>& slack) noexcept {
-  const auto [tangent, normal] = problem.regularization(contact);
-  return contact_velocity(problem, contact, velocity) - problem.bias_velocity(contact) +
-         Vector3<Scalar>(tangent * slack.x(), tangent * slack.y(), normal * slack.z());
 }
 
 }  // namespace carom::inline CAROM_ABI

@@ -21,8 +21,10 @@ class ProblemText {
  public:
   [[nodiscard]] std::string write(const ContactProblem<Scalar>& problem,
                                   const VectorX<Scalar>& guess) {
-    const ConstraintList<Scalar>& constraints = problem.constraints();
-    text_ = constraints.count() > 0 ? "carom-problem 2\ntime_step" : "carom-problem 1\ntime_step";
+    Index contacts = 0;  // friction contacts before all others
+    while (contacts < problem.block_count() && problem.is_friction_contact(contacts)) ++contacts;
+    const Index others = problem.block_count() - contacts;
+    text_ = others > 0 ? "carom-problem 2\ntime_step" : "carom-problem 1\ntime_step";
     number(problem.time_step());
     text_ += "\nbodies " + std::to_string(problem.body_count()) + '\n';
     for (Index b = 0; b < problem.body_count(); ++b) {
@@ -32,30 +34,29 @@ class ProblemText {
       rows(problem.free_velocity().segment(start, size).transpose());
       rows(guess.segment(start, size).transpose());
     }
-    text_ += "contacts " + std::to_string(problem.contact_count()) + '\n';
-    for (Index i = 0; i < problem.contact_count(); ++i) contact(problem, i);
-    if (constraints.count() == 0) return text_;
-    text_ += "constraints " + std::to_string(constraints.count()) + '\n';
-    for (Index i = 0; i < constraints.count(); ++i) constraint(constraints, i);
+    text_ += "contacts " + std::to_string(contacts) + '\n';
+    for (Index i = 0; i < contacts; ++i) contact(problem.friction_contact(i));
+    if (others > 0) text_ += "constraints " + std::to_string(others) + '\n';
+    for (Index i = contacts; i < problem.block_count(); ++i) {
+      problem.visit(i, [&](const auto& block) { constraint(problem.law(i), block); });
+    }
     return text_;
   }
 
  private:
-  void contact(const ContactProblem<Scalar>& problem, Index i) {
-    text_ += problem.is_rigid(i) ? "contact rigid" : "contact weighted";
-    sides(problem, i);
-    number(problem.cone(i).friction);
-    number(problem.regularization(i).tangent);
-    number(problem.regularization(i).normal);
-    for (const Scalar& bias : problem.bias_velocity(i)) number(bias);
+  void contact(const BlockView<Scalar, 3>& block) {
+    const WeightedContact<Scalar>& law = block.law();
+    text_ += law.rigid ? "contact rigid" : "contact weighted";
+    sides(block);
+    number(law.friction);
+    number(law.regularization.tangent);
+    number(law.regularization.normal);
+    for (const Scalar& bias : law.bias_velocity) number(bias);
     text_ += '\n';
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      rows(problem.jacobian(i, side).transpose());
-    }
+    jacobians(block);
   }
 
-  void constraint(const ConstraintList<Scalar>& constraints, Index i) {
-    const WeightedConstraint<Scalar>& law = constraints.law(i);
+  void constraint(const WeightedBlock<Scalar>& law, const auto& block) {
     const ImpulseSet<Scalar>& set = law.set;
     const bool bounded = set.shape == ImpulseShape::intervals;
     static constexpr std::array<const char*, 9> names{"intervals",
@@ -67,8 +68,9 @@ class ProblemText {
                                                       "ellipsoidal_torsional",
                                                       "ellipsoidal_rolling",
                                                       "spinless_rolling"};
-    text_ += std::string("constraint ") + names[std::size_t(set.shape)];
-    sides(constraints, i);
+    text_ += law.rigid ? "constraint rigid " : "constraint ";
+    text_ += names[std::size_t(set.shape)];
+    sides(block);
     if (bounded) text_ += ' ' + std::to_string(set.rows);
     for (int k = 0; k < friction_count(set.shape); ++k) number(set.friction(k));
     text_ += '\n';
@@ -79,19 +81,18 @@ class ProblemText {
       number(law.bias_velocity(row));
       text_ += '\n';
     }
-    for (int side = 0; side < constraints.side_count(i); ++side) {
-      for (int row = 0; row < set.rows; ++row) {
-        rows(constraints.jacobian(i, side, row / 3).col(row % 3).transpose());
-      }
-    }
+    jacobians(block);
   }
 
-  /// How many bodies, and which: of a contact or a constraint.
-  void sides(const auto& items, Index i) {
-    text_ += ' ' + std::to_string(items.side_count(i));
-    for (int side = 0; side < items.side_count(i); ++side) {
-      text_ += ' ' + std::to_string(items.side_body(i, side));
+  /// How many bodies, and which.
+  void sides(const auto& block) {
+    text_ += ' ' + std::to_string(block.side_count());
+    for (int s = 0; s < block.side_count(); ++s) {
+      text_ += ' ' + std::to_string(block.side(s).body);
     }
+  }
+  void jacobians(const auto& block) {
+    for (int s = 0; s < block.side_count(); ++s) rows(block.columns(s).transpose());
   }
   template <typename Derived>
   void rows(const Eigen::MatrixBase<Derived>& matrix) {
@@ -115,8 +116,9 @@ class ProblemText {
 
 /// A problem as text that reads back as the same problem, bit for bit: `carom solve` replays it.
 ///
-/// Contacts and constraints are written by their numbers R and v̂, contacts with whether they are
-/// rigid: a problem does not keep the physical data that these came from.
+/// Blocks are written by their numbers R and v̂ and with whether they are rigid, as a problem does
+/// not keep the physical data that these came from. Friction contacts that come after another block
+/// are written as constraints, which keeps their order.
 /// @param guess  first guess of the velocity [m/s, rad/s], n_v.
 /// @note  Cold: allocates; throws std::invalid_argument if the guess does not fit the problem.
 template <std::floating_point Scalar>

@@ -5,7 +5,7 @@
 
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/faults.hpp"
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI {
 
@@ -34,9 +34,9 @@ struct WrenchContact {
 /// @param inverse_mass  the rows' own, the Delassus block's diagonal.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(
-    const WrenchContact<Scalar>& law, const Scalar& time_step,
-    const RowNumbers<Scalar>& inverse_mass) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const WrenchContact<Scalar>& law,
+                                                  const Scalar& time_step,
+                                                  const RowNumbers<Scalar>& inverse_mass) noexcept {
   const auto contact =
       make_weighted(law.contact, time_step, Scalar(inverse_mass.template head<3>().norm() / 3));
   const Scalar& mu = law.contact.friction;
@@ -52,7 +52,7 @@ template <RealScalar Scalar>
   if (rolling) {
     friction << mu, law.rolling_friction, law.torsional_friction;
   }
-  WeightedConstraint<Scalar> rows;
+  WeightedBlock<Scalar> rows;
   rows.set = cone_impulses(law.shape, friction);
   rows.set.shift(2) = time_step * law.bond;
   const auto [tangent, normal] = contact.regularization;
@@ -70,8 +70,8 @@ template <RealScalar Scalar>
 
 /// What is wrong with such a contact, or nothing.
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item, const WrenchContact<Scalar>& law) {
-  if (Fault contact = detail::law_fault(item, law.contact); !contact.empty()) return contact;
+[[nodiscard]] Fault law_fault(const std::string& item, const WrenchContact<Scalar>& law) {
+  if (Fault contact = law_fault(item, law.contact); !contact.empty()) return contact;
   if (law.shape == ImpulseShape::intervals) return item + ": shape: expected a cone, got intervals";
   if (law.shape == ImpulseShape::planar) return item + ": shape: expected one in space, got planar";
   const auto check = [&](const char* name, const Scalar& number) {

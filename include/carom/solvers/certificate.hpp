@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "carom/contact/dual.hpp"
 
@@ -12,9 +13,8 @@ namespace carom::inline CAROM_ABI {
 /// How good an answer to a convex contact problem is, computed from the answer alone.
 ///
 /// Every measure is a number ≥ 0, but for the duality gap, and 0 at the solution; numbers too large
-/// for the type make it infinite, never NaN. Each comes with the contact or body that has the
-/// largest part in it: −1 if there is none, or if an entry of the velocity itself is not finite.
-/// Constraints count as contacts here: constraint c has the number of contacts plus c.
+/// for the type make it infinite, never NaN. Each comes with the block or body that has the largest
+/// part in it: −1 if there is none, or if an entry of the velocity itself is not finite.
 template <RealScalar Scalar>
 struct Certificate {
   /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. Any γ meets
@@ -27,21 +27,21 @@ struct Certificate {
   Scalar duality_gap = 0;
   /// ‖∇ℓ(v)‖_{A⁻¹} [√J], proven never smaller than ‖v − v_opt‖_A, for any v.
   Scalar velocity_error_bound = 0;
-  /// Largest distance of a contact's impulse from its cone [N·s].
+  /// Largest distance of a block's impulse from its set [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·u| over the contacts, u = J v − v̂ + R γ [J]; over the constraints, whose sets need
-  /// not be cones, largest |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
+  /// Largest |γ·u| over the blocks, u = J v − v̂ + R γ [J]; where the set is no cone with its apex
+  /// at zero, |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
   Scalar complementarity = 0;
   /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R γ +
   /// q)/‖q‖, q = J v* − v̂, w the mean diagonal of W + R. Needs γ alone.
   Scalar natural_map_error = 0;
-  /// Contact with the largest part in the natural map error.
+  /// Block with the largest part in the natural map error.
   Index worst_contact = -1;
-  /// Contact with the largest part of the duality gap's sum over the contacts.
+  /// Block with the largest part of the duality gap's sum over the blocks.
   Index duality_gap_contact = -1;
-  /// Contact farthest outside its cone; −1 when all are inside.
+  /// Block farthest outside its set; −1 when all are inside.
   Index cone_violation_contact = -1;
-  /// Contact with the largest |γ·u|.
+  /// Block with the largest |γ·u|.
   Index complementarity_contact = -1;
   /// Body with the largest part in the momentum balance.
   Index residual_body = -1;
@@ -86,30 +86,13 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// First contact, then constraint, with an impulse that is not finite, or −1.
-template <RealScalar Scalar>
+/// The first block of which something is not finite, or −1.
+/// @param finite  finite(block) says whether it is.
+template <RealScalar Scalar, typename Finite>
 [[nodiscard]] Index find_not_finite(const ContactProblem<Scalar>& problem,
-                                    const VectorX<Scalar>& impulse) noexcept {
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    if (!impulse.template segment<3>(3 * i).allFinite()) return i;
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    if (!constraint_rows(problem, c, impulse).allFinite()) return problem.contact_count() + c;
-  }
-  return -1;
-}
-
-/// The contact or constraint whose trial impulse is not finite, or −1.
-template <RealScalar Scalar>
-[[nodiscard]] Index find_trial_not_finite(const ContactProblem<Scalar>& problem,
-                                          const VectorX<Scalar>& velocity) noexcept {
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    if (!trial_impulse(problem, i, contact_velocity(problem, i, velocity)).allFinite()) return i;
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    if (!constraint_trial(problem, c, constraint_velocity(problem, c, velocity)).allFinite()) {
-      return problem.contact_count() + c;
-    }
+                                    const Finite& finite) noexcept {
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    if (!problem.visit(i, finite)) return i;
   }
   return -1;
 }
@@ -123,32 +106,19 @@ struct DualSize {
 template <RealScalar Scalar>
 [[nodiscard]] DualSize<Scalar> dual_size(const ContactProblem<Scalar>& problem) noexcept {
   DualSize<Scalar> total;
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> load =
-        contact_velocity(problem, i, problem.free_velocity()) - problem.bias_velocity(i);
-    total.load_squared += load.squaredNorm();
-    const auto [tangent, normal] = problem.regularization(i);
-    total.diagonal += 2 * tangent + normal;
-    for (int side = 0; side < problem.side_count(i); ++side) {
-      total.diagonal += problem.whitened_jacobian(i, side).squaredNorm();
-    }
-  }
-  const ConstraintList<Scalar>& list = problem.constraints();
-  for (Index c = 0; c < list.count(); ++c) {
+  problem.for_each_block([&](const auto& block) {
     total.load_squared +=
-        (constraint_velocity(problem, c, problem.free_velocity()) - list.law(c).bias_velocity)
-            .squaredNorm();
-    for (int i = 0; i < list.rows(c); ++i) total.diagonal += list.law(c).regularization(i);
-    for (int side = 0; side < list.side_count(c); ++side) {
-      for (int part = 0; part < list.parts(c); ++part) {
-        total.diagonal += list.whitened_jacobian(c, side, part).squaredNorm();
-      }
+        (block.velocity(problem.free_velocity()) - block.bias_velocity()).squaredNorm();
+    const auto weights = block.regularization();
+    for (int i = 0; i < block.rows(); ++i) total.diagonal += weights(i);
+    for (int s = 0; s < block.side_count(); ++s) {
+      total.diagonal += block.whitened_columns(s).squaredNorm();
     }
-  }
+  });
   return total;
 }
 
-/// Natural map of the dual problem, and its worst contact.
+/// Natural map of the dual problem, and its worst block.
 template <RealScalar Scalar>
 void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
                          VectorX<Scalar>& workspace, Certificate<Scalar>& certificate) {
@@ -160,33 +130,23 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   LargestPart<Scalar> worst(Scalar(-1));
   // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
   const Scalar inverse_mass = diagonal / Scalar(problem.impulse_count());
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> r = impulse.template segment<3>(3 * i) * inverse_mass;
-    const Vector3<Scalar> u = slope.template segment<3>(3 * i);
-    const Vector3<Scalar> trial = r - u;
+  Index not_finite = -1;
+  problem.for_each_block([&](const auto& block) {
+    using Rows = typename std::decay_t<decltype(block)>::Rows;
+    const Rows gamma = block.read(impulse);
+    const Rows trial = gamma - block.read(slope) / inverse_mass;
     if (!trial.allFinite()) {
-      certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
-      certificate.worst_contact = i;
+      if (not_finite < 0) not_finite = block.number();
       return;
     }
-    const Scalar part = (r - project(problem.cone(i), trial).point).squaredNorm();
+    const Scalar part = ((gamma - block.nearest_unweighted(trial)) * inverse_mass).squaredNorm();
     total_squared += part;
-    worst.see(part, i);
-  }
-  const ConstraintList<Scalar>& list = problem.constraints();
-  for (Index c = 0; c < list.count(); ++c) {
-    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
-    const RowNumbers<Scalar> trial = gamma - constraint_rows(problem, c, slope) / inverse_mass;
-    if (!trial.allFinite()) {
-      certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
-      certificate.worst_contact = problem.contact_count() + c;
-      return;
-    }
-    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-    const RowNumbers<Scalar> nearest = nearest_impulse(list.law(c).set, ones, trial);
-    const Scalar part = ((gamma - nearest) * inverse_mass).squaredNorm();
-    total_squared += part;
-    worst.see(part, problem.contact_count() + c);
+    worst.see(part, block.number());
+  });
+  if (not_finite >= 0) {
+    certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
+    certificate.worst_contact = not_finite;
+    return;
   }
   certificate.worst_contact = worst.owner();
   const Scalar scale =
@@ -232,7 +192,7 @@ template <RealScalar Scalar>
   return {norm, scale > Scalar(0) ? norm / scale : norm, worst.owner()};
 }
 
-/// One contact's or constraint's parts of the sums and of the largest values.
+/// One block's parts of the sums and of the largest values.
 template <RealScalar Scalar>
 struct ImpulseParts {
   Scalar gap;  ///< ½‖γ − P(y)‖²_R + (γ − P(y))ᵀR(P(y) − y), ≥ 0 for γ in its set
@@ -240,30 +200,18 @@ struct ImpulseParts {
   Scalar work;       ///< |(γ − P(y))·u|, for cones |γ·u|
 };
 
-template <RealScalar Scalar>
-[[nodiscard]] ImpulseParts<Scalar> parts_of(const ContactProblem<Scalar>& problem, Index contact,
-                                            const Vector3<Scalar>& gamma, const Vector3<Scalar>& y,
-                                            const Vector3<Scalar>& nearest) noexcept {
-  const auto [tangent, normal] = problem.regularization(contact);
-  const Vector3<Scalar> weights(tangent, tangent, normal);
+/// @param nearest  P(y).
+template <typename Block, typename Rows>
+[[nodiscard]] auto parts_of(const Block& block, const Rows& gamma, const Rows& y,
+                            const Rows& nearest) noexcept {
+  using Scalar = typename Rows::Scalar;
+  const Rows weights = block.regularization(), change = gamma - nearest;
+  const Rows& works = block.is_cone() ? gamma : change;  // P(y)ᵀR(P(y) − y) = 0 for a cone
   // u = J v − v̂ + R γ = R (γ − y).
-  return {
-      (gamma - nearest).cwiseAbs2().dot(weights) / 2 + gamma.cwiseProduct(weights).dot(nearest - y),
-      (gamma - project(problem.cone(contact), gamma).point).norm(),
-      std::abs(gamma.cwiseProduct(weights).dot(gamma - y))};
-}
-
-/// @copydoc parts_of  @note  Cones drop P(y)ᵀR(P(y) − y) = 0; other sets may not.
-template <RealScalar Scalar>
-[[nodiscard]] ImpulseParts<Scalar> parts_of(const WeightedConstraint<Scalar>& law,
-                                            const RowNumbers<Scalar>& gamma,
-                                            const RowNumbers<Scalar>& y,
-                                            const RowNumbers<Scalar>& nearest) noexcept {
-  const RowNumbers<Scalar>& weights = law.regularization;
-  const RowNumbers<Scalar> change = gamma - nearest, ones = RowNumbers<Scalar>::Ones();
-  return {change.cwiseAbs2().dot(weights) / 2 + change.cwiseProduct(weights).dot(nearest - y),
-          (gamma - nearest_impulse(law.set, ones, gamma)).norm(),
-          std::abs(change.cwiseProduct(weights).dot(gamma - y))};
+  return ImpulseParts<Scalar>{
+      change.cwiseAbs2().dot(weights) / 2 + works.cwiseProduct(weights).dot(nearest - y),
+      (gamma - block.nearest_unweighted(gamma)).norm(),
+      std::abs(works.cwiseProduct(weights).dot(gamma - y))};
 }
 
 /// The sum of the parts of the gap, and who has the largest part of each measure.
@@ -280,45 +228,32 @@ struct PartsSeen {
   }
 };
 
-/// Looks at every contact, then at every constraint, of an answer (v, γ).
+/// Looks at every block of an answer (v, γ).
 /// @param given, own  Jᵀγ and JᵀP(y(v)) are added.
-/// @return  The first contact or constraint whose y(v) is not finite; −1 if there is none.
+/// @return  The first block whose y(v) is not finite; −1 if there is none.
 template <RealScalar Scalar>
 [[nodiscard]] Index see_impulses(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& velocity, const VectorX<Scalar>& impulse,
                                  Momenta<Scalar>& given, Momenta<Scalar>& own,
                                  PartsSeen<Scalar>& seen) noexcept {
-  for (Index i = 0; i < problem.contact_count(); ++i) {
-    const Vector3<Scalar> gamma = impulse.template segment<3>(3 * i);
-    const Vector3<Scalar> y = trial_impulse(problem, i, contact_velocity(problem, i, velocity));
-    if (!y.allFinite()) return i;
-    const Vector3<Scalar> nearest = project(problem.cone(i), problem.regularization(i), y).point;
-    add_contact_momentum(problem, i, gamma, given.sum);
-    add_contact_momentum(problem, i, nearest, own.sum);
-    given.gross_squared += gross_momentum_squared(problem, i, gamma);
-    own.gross_squared += gross_momentum_squared(problem, i, nearest);
-    seen.see(parts_of(problem, i, gamma, y, nearest), i);
-  }
-  for (Index c = 0; c < problem.constraints().count(); ++c) {
-    const WeightedConstraint<Scalar>& law = problem.constraints().law(c);
-    const RowNumbers<Scalar> gamma = constraint_rows(problem, c, impulse);
-    const RowNumbers<Scalar> y =
-        constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
-    if (!y.allFinite()) return problem.contact_count() + c;
-    const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
-    add_constraint_momentum(problem, c, gamma, given.sum);
-    add_constraint_momentum(problem, c, nearest, own.sum);
-    given.gross_squared += constraint_gross_squared(problem, c, gamma);
-    own.gross_squared += constraint_gross_squared(problem, c, nearest);
-    seen.see(parts_of(law, gamma, y, nearest), problem.contact_count() + c);
-  }
-  return -1;
+  return find_not_finite(problem, [&](const auto& block) {
+    using Rows = typename std::decay_t<decltype(block)>::Rows;
+    const Rows gamma = block.read(impulse), y = block.trial(block.velocity(velocity));
+    if (!y.allFinite()) return false;
+    const Rows nearest = block.nearest(y);
+    block.add_momentum(gamma, given.sum);
+    block.add_momentum(nearest, own.sum);
+    given.gross_squared += block.gross_squared(gamma);
+    own.gross_squared += block.gross_squared(nearest);
+    seen.see(parts_of(block, gamma, y, nearest), block.number());
+    return true;
+  });
 }
 
 }  // namespace detail
 
 /// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
-/// contacts.
+/// blocks.
 /// @param velocity  v, n_v [m/s]. Entries may be anything.
 /// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
 /// @note  Cold: allocates.
@@ -328,9 +263,10 @@ template <RealScalar Scalar>
                                           const VectorX<Scalar>& impulse) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  if (const Index owner = detail::find_not_finite(problem, impulse);
-      owner >= 0 || !velocity.allFinite()) {
-    return detail::make_void_certificate<Scalar>(owner);
+  const Index not_finite = detail::find_not_finite(
+      problem, [&](const auto& block) { return block.read(impulse).allFinite(); });
+  if (not_finite >= 0 || !velocity.allFinite()) {
+    return detail::make_void_certificate<Scalar>(not_finite);
   }
   detail::Momenta<Scalar> given{VectorX<Scalar>::Zero(problem.velocity_count())}, own = given;
   detail::PartsSeen<Scalar> seen;
@@ -373,9 +309,10 @@ template <RealScalar Scalar>
                                           const VectorX<Scalar>& velocity) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (!velocity.allFinite()) return detail::make_void_certificate<Scalar>(-1);
-  if (const Index owner = detail::find_trial_not_finite(problem, velocity); owner >= 0) {
-    return detail::make_void_certificate<Scalar>(owner);
-  }
+  const Index owner = detail::find_not_finite(problem, [&](const auto& block) {
+    return block.trial(block.velocity(velocity)).allFinite();
+  });
+  if (owner >= 0) return detail::make_void_certificate<Scalar>(owner);
   VectorX<Scalar> impulse;
   write_impulse(problem, velocity, impulse);
   return certify(problem, velocity, impulse);

@@ -83,8 +83,7 @@ class CoulombSolver {
   }
 
   /// Solves from a first guess of the impulses.
-  /// @param impulse   γ, impulse_count(): contacts, then constraints; impulse() of the last solve
-  ///        may be it.
+  /// @param impulse   γ, impulse_count(); impulse() of the last solve may be it.
   /// @param velocity  v, n_v, out; nothing of it is read.
   /// @return  as of solve().
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
@@ -107,7 +106,7 @@ class CoulombSolver {
     return solve_on_bodies(problem, velocity, report.iterations);
   }
 
-  /// γ of the last solve: contacts, then constraints.
+  /// γ of the last solve, stacked block by block.
   [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
   /// Where the status is infeasible, the ray that proves it as certify_infeasible() judges; empty
   /// otherwise.
@@ -134,8 +133,8 @@ class CoulombSolver {
     ray_.resize(0);
     regularization_ = 0;
   }
-  /// SapSolver, which does not know Coulomb's law of friction cones among the constraints and may
-  /// not get there where a heap is in uproar; InteriorPointSolver judges its impulses and goes on.
+  /// SapSolver, which may not get there where a heap moves fast; InteriorPointSolver judges its
+  /// impulses and goes on.
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity, int iterations) {
     on_bodies_.set_limits(limits_after(iterations));
@@ -153,7 +152,7 @@ class CoulombSolver {
   /// proof that there is no answer, if one is wanted.
   SolveReport<Scalar> settle(const ContactProblem<Scalar>& problem, bool guessed,
                              VectorX<Scalar>& velocity, int iterations) {
-    const bool wanted = options_.prove_infeasible && problem.contact_count() <= proof_contacts;
+    const bool wanted = options_.prove_infeasible && problem.block_count() <= proof_contacts;
     SolveReport<Scalar> report =
         follow(problem, guessed, velocity, iterations, wanted ? proof_systems : unlimited);
     if (!wanted || !may_go_on(report)) return report;
@@ -199,11 +198,11 @@ class CoulombSolver {
     const Scalar unit = dual.mean_diagonal();
     Scalar r = least * unit;
     for (int k = 0; k < most; ++k, r *= factor) {
-      for (Index i = 0; i < problem.contact_count(); ++i) {
+      for (Index i = 0; i < problem.block_count(); ++i) {
         if (!problem.is_rigid(i)) continue;
-        WeightedContact<Scalar> law = problem.law(i);
+        WeightedBlock<Scalar> law = problem.law(i);
         law.rigid = false;
-        law.regularization = {r, r};
+        law.regularization.setConstant(r);
         soft.set_law(i, law);
       }
       const SolveReport<Scalar> found = path_.solve(soft, velocity);

@@ -39,7 +39,7 @@ struct InfeasibilityOptions {
 /// The ray is impulses that press without moving anything, Jᵀr = 0, against what the contacts ask
 /// for, drive = −q·r = (v̂ − J v*)·r > 0. It is put into its cone before anything is measured, and
 /// scaled so that its rows alone would move the bodies by 1 √J: measures do not depend on its size.
-/// Under Coulomb's law only the normals of contacts count, and the rows of constraints.
+/// Under Coulomb's law only the normals of contacts count, and rows between bounds.
 ///
 /// An exact ray is rare, and so the proof says how fast an answer would have to be: none has
 /// ‖v − v*‖_A < velocity_needed. Rounding counts against the drive; a net momentum that is zero to
@@ -57,11 +57,11 @@ struct InfeasibilityCertificate {
   Scalar cancellation = 0;
   /// −q·r [√J], less what rounding may have added.
   Scalar drive = 0;
-  /// drive/cancellation, 0 without a drive [√J]. With compliance or a constraint's R it is a bound
-  /// of √(‖v − v*‖²_A + ‖γ‖²_R).
+  /// drive/cancellation, 0 without a drive [√J]. With compliance or the R of other rows it is a
+  /// bound of √(‖v − v*‖²_A + ‖γ‖²_R).
   Scalar velocity_needed = 0;
   /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed, w the
-  /// inverse mass along the normal, and of a constraint the largest of its rows [√J]: infinite
+  /// inverse mass along the normal, and of rows between bounds the largest [√J]: infinite
   /// where friction that is known takes away what every normal impulse gives. 0 without a drive and
   /// under the convex law.
   Scalar impulse_needed = 0;
@@ -82,7 +82,7 @@ template <RealScalar Scalar>
     const InfeasibilityOptions<Scalar>& options = {});
 
 /// Judges a ray of a problem given by bodies.
-/// @param ray  r, impulse_count(): contacts, then constraints. Entries may be anything.
+/// @param ray  r, impulse_count(). Entries may be anything.
 /// @note  Cold: allocates; time and memory in proportion to bodies and contacts.
 template <RealScalar Scalar>
 [[nodiscard]] InfeasibilityCertificate<Scalar> certify_infeasible(
@@ -160,7 +160,7 @@ class RayJudge {
     }
     return largest > Scalar(0) ? largest : Scalar(1);
   }
-  /// w of γₙ, or of the unbounded rows of a constraint.
+  /// w of γₙ, or of unbounded rows.
   [[nodiscard]] Scalar normal_inverse_mass(Index contact) const noexcept {
     const int n = normal_row(problem_.set(contact).shape);
     const Scalar own = n >= 0 ? inverse_mass(contact, n) : Scalar(0);

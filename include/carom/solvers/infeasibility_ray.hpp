@@ -27,7 +27,7 @@ template <RealScalar Scalar>
                                          const VectorX<Scalar>& impulse = {});
 
 /// The same for a problem given by bodies.
-/// @param impulse  γ, impulse_count(): contacts, then constraints.
+/// @param impulse  γ, impulse_count().
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
                                          const VectorX<Scalar>& impulse = {}) {

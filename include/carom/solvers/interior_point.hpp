@@ -29,7 +29,7 @@ struct InteriorPointOptions {
 };
 
 /// Primal-dual interior point for contact under the exact law of Coulomb, or the convex one: rigid
-/// contacts, compliant ones and constraints, each as it was added, on bodies.
+/// contacts, compliant ones and all other blocks, each as it was added, on bodies.
 ///
 /// It follows the central path of the law, whose points are inside of all cones, by predictor and
 /// corrector, and ends by Newton's method on the law itself. Each step solves one sparse system of
@@ -83,7 +83,7 @@ class InteriorPointSolver {
 
   /// Solves from a first guess of the impulses, such as the last step's: where they already solve
   /// the problem that costs one check, and two to four systems where they are near.
-  /// @param impulse   γ, impulse_count(): contacts, then constraints; finite.
+  /// @param impulse   γ, impulse_count(); finite.
   /// @param velocity  out, nothing of it is read.
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
@@ -118,7 +118,7 @@ class InteriorPointSolver {
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             Eigen::Ref<VectorX<Scalar>> impulse);
 
-  /// γ of the last solve on bodies [N·s]: contacts, then constraints.
+  /// γ of the last solve on bodies [N·s], stacked block by block.
   [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
 
  private:

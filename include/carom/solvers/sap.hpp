@@ -79,17 +79,17 @@ class SapSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept;
 
-  /// γ of the last solve [N·s]: stacked triples (t₁, t₂, n), then the rows of the constraints. Zero
+  /// γ of the last solve [N·s], stacked block by block, see ContactProblem::first_row(). Zero
   /// where the guess was refused as not finite.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
     return {impulses_.data(), impulses_.size()};
   }
-  /// J v of the last solve [m/s], stacked alike.
+  /// J v of the last solve [m/s, rad/s], stacked alike.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> contact_velocity() const noexcept {
     return {row_velocities_.data(), row_velocities_.size()};
   }
   /// Who touches whom in the last problem seen: its islands, and which of them are factored. Of a
-  /// small problem, contact_at() has the order of an earlier one of the same size.
+  /// small problem, part_at() has the order of an earlier one of the same size.
   [[nodiscard]] const ContactGraph& graph() const noexcept { return graph_; }
 
  private:
@@ -170,7 +170,7 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
   direct_.follow(graph_);  // the solver may have been moved
   coulomb_.follow(graph_);
   if (laid_out == graph_.layout_count()) return;
-  small_.reserve(problem.velocity_count(), problem.contact_count());
+  small_.reserve(problem.velocity_count(), problem.block_count());
   packed_.lay_out(graph_);
   memory_.lay_out(packed_);
   outcomes_.reserve(problem.body_count());
@@ -185,7 +185,7 @@ void SapSolver<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
 template <RealScalar Scalar>
 bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const noexcept {
   return options_.law == FrictionLaw::convex && options_.factor_work_limit > 0 &&
-         problem.contact_count() <= options_.small_contact_limit && detail::is_small(problem);
+         problem.block_count() <= options_.small_contact_limit && detail::is_small(problem);
 }
 
 template <RealScalar Scalar>
@@ -322,23 +322,23 @@ void SapSolver<Scalar>::give_velocity(const ContactProblem<Scalar>& problem,
 
 template <RealScalar Scalar>
 void SapSolver<Scalar>::write_results(const ContactProblem<Scalar>& problem) noexcept {
-  packed_.for_each_contact(graph_, [&](Index contact, Index place) {
+  packed_.for_each_friction_contact(graph_, [&](Index block, Index place) {
+    const Index first = problem.first_row(block);
     for (int k = 0; k < 3; ++k) {
-      impulses_[3 * contact + k] = memory_.contact(Memory::impulse, k)[place];
-      row_velocities_[3 * contact + k] = memory_.contact(Memory::velocity, k)[place];
+      impulses_[first + k] = memory_.contact(Memory::impulse, k)[place];
+      row_velocities_[first + k] = memory_.contact(Memory::velocity, k)[place];
     }
   });
   for (const detail::PackedIsland& island : packed_.islands()) {
     const State state(packed_, memory_, island);
-    for (Index c = island.first_constraint; c < island.constraint_end; ++c) {
-      const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-      const auto gamma = state.rows_of(constraint, Memory::impulse);
-      const auto velocity = state.rows_of(constraint, Memory::velocity);
-      const Index first =
-          3 * problem.contact_count() + problem.constraints().first_row(constraint.number);
-      for (int i = 0; i < constraint.set.rows; ++i) {
-        impulses_[first + i] = constraint.scale(i) * gamma(i);
-        row_velocities_[first + i] = velocity(i) / constraint.scale(i);
+    for (Index c = island.first_other; c < island.other_end; ++c) {
+      const detail::PackedBlock<Scalar>& other = packed_.other(c);
+      const auto gamma = state.rows_of(other, Memory::impulse);
+      const auto velocity = state.rows_of(other, Memory::velocity);
+      const Index first = problem.first_row(other.number);
+      for (int i = 0; i < other.set.rows; ++i) {
+        impulses_[first + i] = other.scale(i) * gamma(i);
+        row_velocities_[first + i] = velocity(i) / other.scale(i);
       }
     }
   }

@@ -34,15 +34,14 @@ struct [[nodiscard]] LinearizationReport {
   /// converged: products may be asked for; no_progress: round-off left a Hessian indefinite;
   /// not_finite: the velocity is not, or leads to impulses that are not.
   SolveStatus status = SolveStatus::not_finite;
-  /// Contacts on a boundary, see SapDerivative::boundary(), and constraints with a row at a bound.
+  /// Blocks on a boundary, see SapDerivative::boundary().
   /// With any, the derivative is one-sided.
   Index boundary_count = 0;
 
   [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
 };
 
-/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂), constraints
-/// beside the contacts included.
+/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂).
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
 /// curvature G. linearize() factors H once; each product is then one pair of triangular solves and
@@ -96,17 +95,17 @@ class SapDerivative {
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& velocity) noexcept;
 
-  /// Where a contact of the problem last linearised sits.
-  [[nodiscard]] RegionBoundary boundary(Index contact) const noexcept {
-    return impulses_.contact(contact).nearest;
+  /// Where a block of the problem last linearised sits.
+  [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
+    return impulses_.boundary(block);
   }
-  /// γ of a contact with its derivatives at fixed velocity.
-  [[nodiscard]] const ImpulseDerivative<Scalar>& contact(Index contact) const noexcept {
-    return impulses_.contact(contact);
+  /// γ of a friction contact with its derivatives at fixed velocity.
+  [[nodiscard]] const ImpulseDerivative<Scalar, 3>& friction_contact(Index block) const noexcept {
+    return impulses_.friction_contact(block);
   }
-  /// γ of a constraint with its derivatives at fixed velocity.
-  [[nodiscard]] const ConstraintDerivative<Scalar>& constraint(Index constraint) const noexcept {
-    return impulses_.constraint(constraint);
+  /// γ of any other block with its derivatives at fixed velocity.
+  [[nodiscard]] const ImpulseDerivative<Scalar, 6>& other_block(Index block) const noexcept {
+    return impulses_.other_block(block);
   }
 
   /// Jacobian times vector: the change dv of the solution that a change dθ of the data makes.
@@ -135,7 +134,7 @@ class SapDerivative {
   void lay_out(const ContactProblem<Scalar>& problem);
   /// x ← H⁻¹ x, from momenta to velocities.
   SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
-  /// Ĵᵀ G Ĵ of an edge's contacts and constraints.
+  /// Ĵᵀ G Ĵ of an edge's blocks.
   void add_curvature(const detail::PackedEdge& edge,
                      const detail::Columns<Scalar> (&targets)[3]) const noexcept;
 
@@ -144,8 +143,8 @@ class SapDerivative {
   Packed packed_;
   detail::LinearizedIslands<Scalar> islands_;
   detail::LinearizedImpulses<Scalar> impulses_;
-  Sequence<Index> contact_at_;  ///< per place in the packed arrays
-  Sequence<Scalar> whitened_;   ///< a packed vector
+  Sequence<Index> block_at_;   ///< per place in the packed arrays
+  Sequence<Scalar> whitened_;  ///< a packed vector
   Growing<VectorX<Scalar>> response_;
   int analysed_ = -1, laid_out_ = -1;
 };
@@ -167,9 +166,9 @@ void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
     }
   }
   // Contacts of one pair of bodies change places with their numbers.
-  contact_at_.assign(packed_.contact_size(), -1);
-  packed_.for_each_contact(graph_,
-                           [&](Index contact, Index place) { contact_at_[place] = contact; });
+  block_at_.assign(packed_.part_size(), -1);
+  packed_.for_each_friction_contact(graph_,
+                                    [&](Index block, Index place) { block_at_[place] = block; });
 }
 
 template <RealScalar Scalar>
@@ -177,16 +176,15 @@ void SapDerivative<Scalar>::add_curvature(
     const detail::PackedEdge& edge, const detail::Columns<Scalar> (&targets)[3]) const noexcept {
   const Scalar* const block = packed_.jacobians(edge.jacobians);
   const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
-    const SquareMatrix<Scalar, 3>& by = impulses_.contact(contact_at_[place]).by_excess;
+    const SquareMatrix<Scalar, 3>& by = impulses_.friction_contact(block_at_[place]).by_excess;
     g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
     return g.zz > Scalar(0);
   };
   detail::add_edge_curvature(edge, block, curvature, targets);
-  for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
-    const detail::PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-    const auto scaled =
-        constraint.scale_curvature(impulses_.constraint(constraint.number).by_excess);
-    detail::add_constraint_curvature(edge, block, constraint, scaled, targets);
+  for (Index c = edge.first_other; c < edge.other_end; ++c) {
+    const detail::PackedBlock<Scalar>& other = packed_.other(c);
+    const auto scaled = other.scale_curvature(impulses_.other_block(other.number).by_excess);
+    detail::add_other_curvature(edge, block, other, scaled, targets);
   }
 }
 

@@ -15,7 +15,7 @@ template <RealScalar Scalar>
 struct SapOptions {
   /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
   /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
-  /// former alone. Friction cones among the constraints keep the convex law.
+  /// former alone.
   FrictionLaw law = FrictionLaw::convex;
   /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
@@ -30,9 +30,10 @@ struct SapOptions {
   /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
   /// take about as long on piles; harder friction favours the factorisation.
   double factor_work_limit = 1.5e4;
-  /// Problems of one body with no more contacts than this, ≥ 0, and no constraints are solved under
-  /// the convex law on one dense matrix, unless the limit above is zero: the same to rounding, in
-  /// less time. Beyond the default, 20, it changes nothing; 0 sends all problems the general way.
+  /// Problems of one body with no more friction contacts than this, ≥ 0, and nothing else are
+  /// solved under the convex law on one dense matrix, unless the limit above is zero: the same to
+  /// rounding, in less time. Beyond the default, 20, it changes nothing; 0 sends all problems the
+  /// general way.
   int small_contact_limit = int(detail::small_contact_limit);
 
   /// Whether every option is in its range.

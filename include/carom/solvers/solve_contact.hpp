@@ -9,8 +9,8 @@ namespace carom::inline CAROM_ABI {
 /// An answer to a contact problem, and how far to trust it.
 template <RealScalar Scalar>
 struct ContactSolution {
-  VectorX<Scalar> velocity;  ///< v [m/s, rad/s], n_v.
-  VectorX<Scalar> impulse;  ///< γ [N·s], stacked triples (t₁, t₂, n), then constraints' rows.
+  VectorX<Scalar> velocity;          ///< v [m/s, rad/s], n_v.
+  VectorX<Scalar> impulse;           ///< γ [N·s], stacked block by block.
   VectorX<Scalar> contact_velocity;  ///< J v [m/s], stacked alike.
   SolveReport<Scalar> report;
   Certificate<Scalar> certificate;

@@ -4,5 +4,5 @@
 carom::Index count_contacts(const carom::ContactProblem<double>& problem);
 
 carom::Index count_contacts(const carom::ContactProblem<double>& problem) {
-  return problem.contact_count();
+  return problem.block_count();
 }

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "carom/contact/constraint_primal.hpp"
 #include "carom/contact/primal.hpp"
 
 #include "support/catch.hpp"
@@ -32,35 +31,18 @@ struct DenseLaw {
     const Index size = problem.velocity_count();
     curvature.setZero(size, size);
     momentum.setZero(size);
-    for (Index i = 0; i < problem.contact_count(); ++i) {
-      Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(3, size);
-      for (int side = 0; side < problem.side_count(i); ++side) {
-        const auto [start, own] = problem.body(problem.side_body(i, side));
-        rows.middleCols(start, own) = problem.whitened_jacobian(i, side).transpose();
-      }
-      const auto set = carom::friction_impulses(problem.cone(i).friction);
-      const auto [tangent, normal] = problem.regularization(i);
-      const Eigen::Vector3d weights(tangent, tangent, normal);
-      RowNumbers<double> y = RowNumbers<double>::Zero();
-      y.head<3>() = trial_impulse(problem, i, contact_velocity(problem, i, velocity));
-      const Eigen::Matrix3d slope = coulomb_slope(set, y).topLeftCorner<3, 3>();
-      curvature += rows.transpose() * slope * weights.cwiseInverse().asDiagonal() * rows;
-      momentum += rows.transpose() * coulomb_impulse(set, y).head<3>();
-    }
-    const auto& list = problem.constraints();
-    for (Index c = 0; c < list.count(); ++c) {
+    problem.for_each_block([&](const auto& block) {
       Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(6, size);
-      for (int side = 0; side < list.side_count(c); ++side) {
-        const auto [start, own] = problem.body(list.side_body(c, side));
-        for (int r = 0; r < list.rows(c); ++r) {
-          rows.row(r).segment(start, own) = list.whitened_jacobian(c, side, r / 3).col(r % 3);
-        }
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, own] = block.side(s).range;
+        rows.block(0, start, block.rows(), own) = block.whitened_columns(s).transpose();
       }
-      const auto& law = list.law(c);
-      const auto y = constraint_trial(problem, c, constraint_velocity(problem, c, velocity));
-      curvature += rows.transpose() * impulse_curvature(law.set, law.regularization, y) * rows;
-      momentum += rows.transpose() * constraint_impulse(problem, c, velocity);
-    }
+      RowNumbers<double> y = RowNumbers<double>::Zero(), weights = RowNumbers<double>::Ones();
+      y.head(block.rows()) = block.trial(block.velocity(velocity)).head(block.rows());
+      weights.head(block.rows()) = block.regularization().head(block.rows());
+      curvature += rows.transpose() * coulomb_curvature(block.set(), weights, y) * rows;
+      momentum += rows.transpose() * coulomb_impulse(block.set(), weights, y);
+    });
   }
 };
 

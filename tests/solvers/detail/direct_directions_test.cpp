@@ -45,12 +45,12 @@ struct StuckBody {
   }
 
   [[nodiscard]] SettledRegion noted() {
-    return static_cast<SettledRegion>(memory.regions()[packed.islands()[0].first_contact]);
+    return static_cast<SettledRegion>(memory.regions()[packed.islands()[0].first_part]);
   }
   /// Ĵ d.
   [[nodiscard]] Vector3<Scalar> contact_step() {
     const Eigen::Map<const VectorX<Scalar>> direction(memory.vector(Memory::direction), 6);
-    return problem.whitened_jacobian(0, 0).transpose() * direction;
+    return problem.friction_contact(0).whitened_columns(0).transpose() * direction;
   }
 };
 

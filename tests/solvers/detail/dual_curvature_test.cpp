@@ -14,10 +14,10 @@
 namespace dual_curvature_test {
 
 using carom::cone_impulses, carom::ImpulseShape, carom::Index, carom::RowNumbers;
-using carom::SquareMatrix, carom::Vector3, carom::WeightedConstraint;
+using carom::SquareMatrix, carom::Vector3, carom::WeightedBlock;
 using carom::detail::add_direction_curvature, carom::detail::ContactNumbers;
 using carom::detail::current_direction, carom::detail::friction_rows;
-using carom::detail::FrictionRows, carom::detail::PackedConstraint;
+using carom::detail::FrictionRows, carom::detail::PackedBlock;
 using carom::detail::predict_direction, carom::detail::Symmetric3, carom::detail::Tangent2;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -36,7 +36,7 @@ void for_each_sample(int count, const Visit& visit) {
   VectorSource<Scalar> source(2718u);
   for (int sample = 0; sample < count; ++sample) {
     const Scalar mu = source.pick({0, 0.1, 0.5, 1}), patch = source.pick({0, 0.05, 0.5});
-    WeightedConstraint<Scalar> law;
+    WeightedBlock<Scalar> law;
     law.set = cone_impulses<Scalar>(ImpulseShape::rolling, {mu, patch, Scalar(0.1)});
     if (sample % 3 == 1) law.set = cone_impulses<Scalar>(ImpulseShape::torsional, {mu, patch, 0});
     if (sample % 3 == 2) law.set = cone_impulses<Scalar>(ImpulseShape::friction, {mu, 0, 0});
@@ -44,7 +44,7 @@ void for_each_sample(int count, const Visit& visit) {
     for (int i = 0; i < law.set.rows; ++i) law.regularization(i) = source.positive(3);
     law.regularization(1) = law.regularization(0);
     law.regularization(4) = law.regularization(3);
-    const PackedConstraint<Scalar> constraint(law, 0, 0);
+    const PackedBlock<Scalar> constraint(law, 0, 0);
     RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
     for (int i = 0; i < law.set.rows; ++i) {
       trial(i) = source.pick({0, 1, 1, 1}) * (2 * Scalar(source.unit()) - Scalar(i == 2 ? 0.5 : 1));
@@ -76,7 +76,8 @@ TEMPLATE_TEST_CASE("dual_curvature: a cone's is the same among contacts and amon
     static_cast<void>(carom::detail::write_dual_curvature(region, contact, z, g));
     slides += region == carom::detail::SettledRegion::unsettled ? 1 : 0;
     SquareMatrix<Scalar, 6> other = constraint.curvature(trial);
-    const auto rows = friction_rows(constraint, 0, trial, constraint.project_scaled(trial));
+    const auto rows = friction_rows(constraint, 0, trial,
+                                    constraint.impulse_scaled(carom::FrictionLaw::convex, trial));
     add_direction_curvature(rows, z, 0, other);
     SquareMatrix<Scalar, 3> wanted;
     wanted << g.xx, g.xy, g.xz, g.xy, g.yy, g.yz, g.xz, g.yz, g.zz;
@@ -99,7 +100,7 @@ TEMPLATE_TEST_CASE(
   int count = 0;
   for_each_sample<Scalar>(carom::testing::sweep(500, 3000), [&](const auto& constraint,
                                                                 const auto& trial, auto& source) {
-    const auto impulse = constraint.project_scaled(trial);
+    const auto impulse = constraint.impulse_scaled(carom::FrictionLaw::convex, trial);
     const SquareMatrix<Scalar, 6> exact = constraint.curvature(trial);
     SquareMatrix<Scalar, 6> any = exact, current = exact;
     for (int part = 0; part < constraint.direction_count(); ++part) {

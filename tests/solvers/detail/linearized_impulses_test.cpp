@@ -48,8 +48,8 @@ TEST_CASE("sap_derivative: with constraints, each datum moves the solution as di
       change.set_zero(problem);
       if (part == 0) change.free_velocity = all.free_velocity;
       if (part == 1) change.bias_velocity = all.bias_velocity;
-      if (part == 2) change.constraint_bias_velocity = all.constraint_bias_velocity;
-      if (part == 3) change.constraint_regularization = all.constraint_regularization;
+      if (part == 2) change.friction = all.friction;
+      if (part == 3) change.regularization = all.regularization;
       if (part == 4) change.matrices = all.matrices;
       Eigen::VectorXd moved;
       CHECK(derivative.push_forward(problem, change, moved).converged());
@@ -85,11 +85,10 @@ TEMPLATE_TEST_CASE("sap_derivative: with constraints, the two products are each 
       gradient.set_zero(problem);
       static_cast<void>(derivative.push_forward(problem, w, moved));
       static_cast<void>(derivative.pull_back(problem, u, gradient));
-      const Scalar size =
-          u.norm() * moved.norm() +
-          gradient.constraint_regularization.cwiseProduct(w.constraint_regularization).norm() +
-          gradient.constraint_bias_velocity.norm() * w.constraint_bias_velocity.norm() +
-          gradient.matrices.cwiseProduct(w.matrices).norm();
+      const Scalar size = u.norm() * moved.norm() +
+                          gradient.regularization.cwiseProduct(w.regularization).norm() +
+                          gradient.bias_velocity.norm() * w.bias_velocity.norm() +
+                          gradient.matrices.cwiseProduct(w.matrices).norm();
       identity.see(std::abs(u.dot(moved) - gradient.dot(w)),
                    rounding(limit > 0 ? 3000 : 200000, size));
     });
@@ -104,7 +103,7 @@ TEST_CASE("sap_derivative: a motor at its limit no longer answers to its target"
   for (const double bound : {10.0, 0.5}) {
     ContactProblem<double> problem(0.01);
     problem.add_body(Eigen::Matrix<double, 1, 1>(mass), Eigen::Matrix<double, 1, 1>(0.0));
-    carom::WeightedConstraint<double> law;
+    carom::WeightedBlock<double> law;
     law.set = carom::bounded_impulse(-bound, bound);
     law.regularization(0) = weight;
     law.bias_velocity(0) = target;
@@ -117,10 +116,10 @@ TEST_CASE("sap_derivative: a motor at its limit no longer answers to its target"
     gradient.set_zero(problem);
     CHECK(derivative.pull_back(problem, Eigen::VectorXd::Ones(1), gradient).converged());
     const double share = limited ? 0 : 1 / (1 + mass * weight);  // v = v̂/(1 + m R)
-    CHECK(gradient.constraint_bias_velocity(0) == Approx(share));
-    CHECK(gradient.constraint_regularization(0) == Approx(-mass * target * share * share));
+    CHECK(gradient.bias_velocity(0) == Approx(share));
+    CHECK(gradient.regularization(0) == Approx(-mass * target * share * share));
     CHECK(gradient.free_velocity(0) == Approx(1 - share));
-    CHECK(derivative.constraint(0).impulse(0) == Approx(limited ? bound : mass * velocity(0)));
+    CHECK(derivative.other_block(0).impulse(0) == Approx(limited ? bound : mass * velocity(0)));
   }
 }
 

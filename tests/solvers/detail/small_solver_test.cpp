@@ -119,8 +119,8 @@ TEMPLATE_TEST_CASE("small_solver: it finds what the general way finds", "[solver
     write_impulse(problem, direct.velocity, impulse);
     rows.see((impulse - direct.impulse).norm(), rounding(1e5, Scalar(1)) * (1 + impulse.norm()),
              sample);
-    for (Index i = 0; i < problem.contact_count(); ++i) {
-      const carom::Vector3<Scalar> expected = contact_velocity(problem, i, direct.velocity);
+    for (Index i = 0; i < problem.block_count(); ++i) {
+      const carom::Vector3<Scalar> expected = problem.friction_contact(i).velocity(direct.velocity);
       rows.see((expected - direct.contact_velocity.template segment<3>(3 * i)).norm(),
                rounding(1000, 1 + direct.velocity.norm()), sample);
     }
@@ -283,7 +283,7 @@ TEST_CASE("small_solver: one solver serves small problems and others in turn", "
     carom::ContactGraph graph;
     graph.analyse(problem, reused.options().factor_work_limit);
     bool equal = graph.slot_count() == reused.graph().slot_count() &&
-                 graph.contact_count() == reused.graph().contact_count() &&
+                 graph.part_count() == reused.graph().part_count() &&
                  graph.islands().size() == reused.graph().islands().size();
     for (Index b = 0; equal && b < problem.body_count(); ++b) {
       equal = graph.slot_of(b) == reused.graph().slot_of(b);
@@ -323,7 +323,7 @@ TEMPLATE_TEST_CASE("small_solver: guesses out of range, and limits", "[solvers][
       CHECK(report.residual == infinity);
       CHECK(report.error_bound == infinity);
       CHECK((velocity.head(guess.size() - 1) == before.head(guess.size() - 1)));
-      CHECK(solver.impulse().size() == 3 * problem.contact_count());
+      CHECK(solver.impulse().size() == 3 * problem.block_count());
       CHECK(solver.impulse().isZero(0));
     }
     for (const int limit : {0, 1, 2}) {

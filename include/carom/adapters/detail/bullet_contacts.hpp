@@ -43,8 +43,9 @@ struct BulletPoint {
   [[nodiscard]] bool is_separable() const noexcept {
     return !soft && set.shape != ImpulseShape::elliptic;
   }
-  [[nodiscard]] bool is_constraint() const noexcept {
-    return soft || set.shape != ImpulseShape::friction;
+  /// Whether it is a friction contact as all options make it.
+  [[nodiscard]] bool is_plain() const noexcept {
+    return !soft && set.shape == ImpulseShape::friction;
   }
 };
 
@@ -65,28 +66,20 @@ class BulletContacts {
   [[nodiscard]] int refused() const noexcept { return refused_; }
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
-  /// Adds the points to the problem, plain ones first as contacts, others as constraints.
+  /// Adds the points to the problem, plain friction contacts first.
   /// @return  whether a point remembers impulses of the step before.
   bool add_to(ContactProblem<double>& problem, const BulletBodies& bodies,
               const BulletOptions& options, double bounce_threshold) {
     bool remembers = false;
     for (BulletPoint& p : points_) {
       p.first_impulse = -1;
-      if (!p.is_constraint()) add_contact(problem, bodies, p, options, bounce_threshold);
+      if (p.is_plain()) add(problem, bodies, p, weighted(p, options, problem, bounce_threshold));
       remembers = remembers || p.point->m_appliedImpulse > btScalar(0);
     }
     for (BulletPoint& p : points_) {
-      if (p.is_constraint()) add_constraint(problem, bodies, p, options, bounce_threshold);
+      if (!p.is_plain()) add(problem, bodies, p, block_of(p, options, problem, bounce_threshold));
     }
     return remembers;
-  }
-  /// Places of the constraints' impulses, known once all are there.
-  void find_constraints(const ContactProblem<double>& problem) {
-    for (BulletPoint& p : points_) {
-      if (!p.is_constraint()) continue;
-      p.first_impulse =
-          3 * problem.contact_count() + problem.constraints().first_row(p.first_impulse);
-    }
   }
   /// The impulses the points remember, in their frames.
   void write_guess(const BulletMemory& memory, VectorX<double>& impulse) const {
@@ -308,8 +301,10 @@ class BulletContacts {
   }
 
   [[nodiscard]] static WeightedContact<double> weighted(const BulletPoint& p,
-                                                        const BulletOptions& options, double dt,
+                                                        const BulletOptions& options,
+                                                        const ContactProblem<double>& problem,
                                                         double bounce_threshold) {
+    const double dt = problem.time_step();
     WeightedContact<double> law{};
     if (options.rigid) {
       RigidContact<double> contact{.gap = p.gap, .friction = p.set.friction(0)};
@@ -334,25 +329,13 @@ class BulletContacts {
     law.bias_velocity.y() += p.motion[1];
     return law;
   }
-  static void add_contact(ContactProblem<double>& problem, const BulletBodies& bodies,
-                          BulletPoint& p, const BulletOptions& options, double bounce_threshold) {
-    const auto law = weighted(p, options, problem.time_step(), bounce_threshold);
-    const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
-    Index contact = 0;
-    if (index[0] < 0) {
-      contact = problem.add_contact(index[1], p.sides[1], law);
-    } else if (index[1] < 0) {
-      contact = problem.add_contact(index[0], p.sides[0], law);
-    } else {
-      contact = problem.add_contact(index[0], p.sides[0], index[1], p.sides[1], law);
-    }
-    p.first_impulse = 3 * contact;
-  }
-  static void add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
-                             BulletPoint& p, const BulletOptions& options,
-                             double bounce_threshold) {
-    const auto contact = weighted(p, options, problem.time_step(), bounce_threshold);
-    WeightedConstraint<double> law;
+  /// The law of a point that is no plain friction contact.
+  [[nodiscard]] static WeightedBlock<double> block_of(const BulletPoint& p,
+                                                      const BulletOptions& options,
+                                                      const ContactProblem<double>& problem,
+                                                      double bounce_threshold) {
+    const auto contact = weighted(p, options, problem, bounce_threshold);
+    WeightedBlock<double> law;
     law.set = p.set;
     const auto [tangent, normal] = contact.regularization;
     law.regularization.head<3>() << tangent, tangent, normal;
@@ -367,14 +350,20 @@ class BulletContacts {
       law.regularization.tail<3>() << roll, roll, share * std::max(p.weight(5), 1e-12);
       law.bias_velocity.tail<3>() = -p.held.tail<3>();
     }
+    return law;
+  }
+  static void add(ContactProblem<double>& problem, const BulletBodies& bodies, BulletPoint& p,
+                  const auto& law) {
     const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
+    Index block = 0;
     if (index[0] < 0) {
-      p.first_impulse = problem.add_constraint(index[1], p.sides[1], law);
+      block = problem.add_contact(index[1], p.sides[1], law);
     } else if (index[1] < 0) {
-      p.first_impulse = problem.add_constraint(index[0], p.sides[0], law);
+      block = problem.add_contact(index[0], p.sides[0], law);
     } else {
-      p.first_impulse = problem.add_constraint(index[0], p.sides[0], index[1], p.sides[1], law);
+      block = problem.add_contact(index[0], p.sides[0], index[1], p.sides[1], law);
     }
+    p.first_impulse = problem.first_row(block);
   }
 
   std::vector<BulletPoint> points_;

@@ -29,7 +29,7 @@ struct alignas(16) BulletRow {
   }
 };
 
-/// Rows of a joint, up to six of them: one constraint of the problem.
+/// Rows of a joint, up to six of them: one block of the problem.
 struct JointBlock {
   btTypedConstraint* joint;
   std::array<int, 2> slots;
@@ -38,7 +38,7 @@ struct JointBlock {
   std::array<CoordinateRows, 2> sides;
   Vector<double, 6> held;    ///< J of the parts no impulse changes
   Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
-  Index constraint = -1;     ///< in the problem; −1: both sides are immobile
+  Index number = -1;         ///< among the problem's blocks; −1: both sides are immobile
 
   [[nodiscard]] bool moves() const noexcept { return sides[0].cols() + sides[1].cols() > 0; }
 };
@@ -69,7 +69,7 @@ class BulletJoints {
   void add_to(ContactProblem<double>& problem, const BulletBodies& bodies, double softness) {
     for (JointBlock& block : blocks_) {
       if (!block.moves()) continue;
-      WeightedConstraint<double> law;
+      WeightedBlock<double> law;
       law.set.rows = block.rows;
       for (int i = 0; i < block.rows; ++i) {
         const BulletRow& row = this->row(block, i);
@@ -85,12 +85,12 @@ class BulletJoints {
         const double before = kept == 0 ? 0 : kept * free_velocity(block, i, bodies);
         law.bias_velocity(i) = double(row.error) + before - block.held(i);
       }
-      block.constraint = add_constraint(problem, bodies, block, law);
+      block.number = add_constraint(problem, bodies, block, law);
     }
   }
   /// Adds a block's rows under any law; bodies without coordinates are left out.
   static Index add_constraint(ContactProblem<double>& problem, const BulletBodies& bodies,
-                              const JointBlock& block, const WeightedConstraint<double>& law) {
+                              const JointBlock& block, const WeightedBlock<double>& law) {
     const std::array<Index, 2> index = {bodies[block.slots[0]].index, bodies[block.slots[1]].index};
     if (index[0] < 0) return problem.add_constraint(index[1], block.sides[1], law);
     if (index[1] < 0) return problem.add_constraint(index[0], block.sides[0], law);
@@ -102,9 +102,8 @@ class BulletJoints {
   void write_back(const ContactProblem<double>& problem, const VectorX<double>& impulse,
                   double time_step) const {
     for (const JointBlock& block : blocks_) {
-      if (block.constraint < 0) continue;
-      const Index first =
-          3 * problem.contact_count() + problem.constraints().first_row(block.constraint);
+      if (block.number < 0) continue;
+      const Index first = problem.first_row(block.number);
       for (int i = 0; i < block.rows; ++i) apply(block, i, impulse(first + i), time_step);
     }
   }

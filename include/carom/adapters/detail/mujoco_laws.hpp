@@ -8,7 +8,7 @@
 
 #include "carom/adapters/detail/mujoco_blocks.hpp"
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 
@@ -19,11 +19,10 @@ inline constexpr int mujoco_row_limit = 10;
 /// block's forces are f_b = Cᵀ γ/δt. Cones are round, of μ = 1, in rows scaled by MuJoCo's μ_i:
 /// ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
 struct MujocoRowLaw {
-  WeightedConstraint<double> law;
+  WeightedBlock<double> law;
   Eigen::Matrix<double, 6, mujoco_row_limit> combination;  ///< C; zero beyond the law's rows
   Index block;                                             ///< among the step's
-  Index number;   ///< of the contact or constraint of the problem
-  bool contact;   ///< A friction cone that is one of the problem's contacts, else a constraint.
+  Index number;                                            ///< among the problem's blocks
   bool solvable;  ///< False where a normal that moves nothing bounds friction.
 
   [[nodiscard]] int rows() const noexcept { return law.set.rows; }
@@ -58,8 +57,7 @@ class MujocoLawWriter {
     result.law.regularization.setConstant(mu * mu * data_->efc_R[block.first_row + 1]);
     result.law.regularization(result.normal()) = data_->efc_R[block.first_row];
     result.law.bias_velocity = bias_of(block, result);
-    result.contact = result.law.set.shape == ImpulseShape::friction;
-    result.solvable = result.solvable || result.contact;
+    result.solvable = result.solvable || result.law.set.shape == ImpulseShape::friction;
   }
 
   /// MuJoCo's law of up to six rows of any other block, those from `offset` on; rows of zeros are
@@ -100,7 +98,7 @@ class MujocoLawWriter {
     const double wanted = bias_of(block, result)(n);
     const double share = contact.dist > 0 ? 1 : correction;
     result.law.bias_velocity(n) = soft ? wanted : -share * contact.dist / step_;
-    result.contact = !soft && result.law.set.shape == ImpulseShape::friction;
+    result.law.rigid = !soft && result.law.set.shape == ImpulseShape::friction;
   }
 
  private:
@@ -114,7 +112,6 @@ class MujocoLawWriter {
     result.law = {};
     result.law.set.rows = 0;
     result.combination.setZero();
-    result.contact = false;
     result.solvable = true;
   }
   [[nodiscard]] static bool is_pyramid(const MujocoBlock& block) noexcept {

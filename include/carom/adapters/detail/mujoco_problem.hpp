@@ -45,8 +45,7 @@ class MujocoProblem {
   [[nodiscard]] const Sequence<MujocoRowLaw>& laws() const noexcept { return laws_; }
   /// Where the impulses of a law begin among the problem's.
   [[nodiscard]] Index first_impulse(const MujocoRowLaw& law) const noexcept {
-    if (law.contact) return 3 * law.number;
-    return 3 * problem_.contact_count() + problem_.constraints().first_row(law.number);
+    return problem_.first_row(law.number);
   }
 
   /// The problem's velocities out of numbers per degree of freedom, times a factor.
@@ -130,7 +129,7 @@ class MujocoProblem {
     if (!(terms.coulomb && contact) && block.type != mjCNSTR_CONTACT_ELLIPTIC) {
       for (int offset = 0; offset < block.rows; offset += 6) {
         writer.write_rows(block, offset, law_);
-        pose(model, data, number, false);
+        pose(model, data, number);
       }
       return true;
     }
@@ -139,29 +138,20 @@ class MujocoProblem {
     } else {
       writer.write_elliptic(block, law_);
     }
-    if (law_.solvable) pose(model, data, number, terms.coulomb);
+    if (law_.solvable) pose(model, data, number);
     return law_.solvable;
   }
 
   /// Adds law_ with its Jacobian.
-  /// @param rigid  whether R of a contact stands in for none.
-  void pose(const mjModel& model, const mjData& data, Index number, bool rigid) {
+  void pose(const mjModel& model, const mjData& data, Index number) {
     if (law_.rows() == 0) return;
     const MujocoBlock& block = blocks_.blocks()[number];
     write_jacobian(model, data, block);
     law_.block = number;
     const int first = block.bodies[0], second = block.bodies[1];
     const bool alone = second == MujocoBlocks::none;
-    if (law_.contact) {
-      const auto& [set, weights, bias] = law_.law;
-      const WeightedContact<double> contact{
-          set.friction(0), {weights(0), weights(2)}, bias.template head<3>(), rigid};
-      law_.number = alone ? problem_.add_contact(first, sides_[0], contact)
-                          : problem_.add_contact(first, sides_[0], second, sides_[1], contact);
-    } else {
-      law_.number = alone ? problem_.add_constraint(first, sides_[0], law_.law)
-                          : problem_.add_constraint(first, sides_[0], second, sides_[1], law_.law);
-    }
+    law_.number = alone ? problem_.add_constraint(first, sides_[0], law_.law)
+                        : problem_.add_constraint(first, sides_[0], second, sides_[1], law_.law);
     laws_.push_back(law_);
   }
 

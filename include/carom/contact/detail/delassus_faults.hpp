@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "carom/contact/weighted_constraint.hpp"
+#include "carom/contact/weighted_block.hpp"
 
 namespace carom::inline CAROM_ABI::detail {
 

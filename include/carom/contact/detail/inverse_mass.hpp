@@ -21,5 +21,19 @@ template <typename MomentumType, typename MatrixType>
   return result;
 }
 
+/// The diagonal of J diag(A)⁻¹ Jᵀ of one body, for one to six rows: the rows' inverse masses.
+template <typename MomentumType, typename MatrixType>
+[[nodiscard]] auto delassus_diagonal(const Eigen::MatrixBase<MomentumType>& momentum,
+                                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
+  using Scalar = typename MomentumType::Scalar;
+  Vector<Scalar, 6> sum = Vector<Scalar, 6>::Zero();
+  for (Index i = 0; i < jacobian.rows(); ++i) {
+    for (Index k = 0; k < jacobian.cols(); ++k) {
+      sum(i) += jacobian(i, k) * jacobian(i, k) / momentum(k, k);
+    }
+  }
+  return sum;
+}
+
 }  // namespace detail
 }  // namespace carom::inline CAROM_ABI

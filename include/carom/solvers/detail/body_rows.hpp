@@ -11,14 +11,13 @@
 
 namespace carom::inline CAROM_ABI::detail {
 
-/// The rows of a ContactProblem, contacts and constraints alike, laid out for passes over them on
-/// the bodies: blocks by pair of bodies, and Ĵ with every body's unknowns padded to whole
-/// registers.
+/// The rows of a ContactProblem laid out for passes over them on the bodies: blocks by pair of
+/// bodies, and Ĵ with every body's unknowns padded to whole registers.
 template <RealScalar Scalar>
 class BodyRows {
  public:
   struct Edge {
-    PackedEdge packed;  ///< first_contact and contact_end are parts
+    PackedEdge packed;
     Index first_block, block_end;
   };
 
@@ -38,7 +37,7 @@ class BodyRows {
   [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] const Sequence<Edge>& edges() const noexcept { return edges_; }
-  [[nodiscard]] Index part_count() const noexcept { return graph_.contact_count(); }
+  [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
   /// q = J v* − v̂ of all parts.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
   /// Per slot, where its unknowns start in a vector.
@@ -78,10 +77,9 @@ class BodyRows {
   };
   void lay_out();
   void pack(const ContactProblem<Scalar>& problem);
-  Scalar* pack_contact(const ContactProblem<Scalar>& problem, Index contact, const Edge& edge,
-                       Index part, Scalar* to);
-  Scalar* pack_constraint(const ContactProblem<Scalar>& problem, Index item, const Edge& edge,
-                          Index part, Scalar* to);
+  template <typename Block>
+  Scalar* pack_part(const ContactProblem<Scalar>& problem, const Block& block, int number,
+                    const Edge& edge, Index part, Scalar* to);
 
   ContactGraph graph_;
   int layout_ = -1;
@@ -106,19 +104,18 @@ void BodyRows<Scalar>::lay_out() {
     starts_[slot] = vector_size_;
     vector_size_ += lanes_above(forest.size(slot));
   }
-  edges_.reserve(graph_.contact_count());
+  edges_.reserve(graph_.part_count());
   edges_.clear();
   Index jacobian_size = 0;
   for (const ContactEdge& edge : graph_.edges()) {
     const int low = forest.size(edge.low_slot);
     const int high = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
     edges_.push_back({{edge.low_slot, edge.high_slot, low, high, starts_[edge.low_slot],
-                       edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_contact,
-                       edge.contact_end, jacobian_size, edge.constraint_begin},
+                       edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part,
+                       edge.part_end, jacobian_size, edge.other_begin},
                       0,
                       0});
-    jacobian_size +=
-        3 * (lanes_above(low) + lanes_above(high)) * (edge.contact_end - edge.first_contact);
+    jacobian_size += 3 * (lanes_above(low) + lanes_above(high)) * (edge.part_end - edge.first_part);
   }
   jacobians_.assign(jacobian_size, Scalar(0));
   load_.assign(3 * part_count(), Scalar(0));
@@ -127,60 +124,43 @@ void BodyRows<Scalar>::lay_out() {
   islands_.reserve(graph_.slot_count());
 }
 
+/// Ĵ, load and law of one part of a block.
+/// @return  where the next part's Ĵ goes.
 template <RealScalar Scalar>
-Scalar* BodyRows<Scalar>::pack_contact(const ContactProblem<Scalar>& problem, Index contact,
-                                       const Edge& edge, Index part, Scalar* to) {
+template <typename Block>
+Scalar* BodyRows<Scalar>::pack_part(const ContactProblem<Scalar>& problem, const Block& block,
+                                    int number, const Edge& edge, Index part, Scalar* to) {
+  constexpr int capacity = Block::Rows::SizeAtCompileTime;
   const PackedEdge& packed = edge.packed;
   const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
-  const int low = problem.side_body(contact, 0) == graph_.body_at(packed.low_slot) ? 0 : 1;
+  if (number == 0) {
+    RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
+    if (!block.law().rigid) softness.template head<capacity>() = block.regularization();
+    blocks_.add(block.set(), softness, part);
+    rows_.push_back({int(block.first_row()), block.rows()});
+  }
+  // The rows of a plane, (t, n), stand at the first and the last place.
+  const bool planar = block.set().shape == ImpulseShape::planar;
+  const auto row_at = [&](int place) {
+    const int row = planar ? (3 - place) % 3 : 3 * number + place;
+    return row < block.rows() ? row : -1;
+  };
+  const int low = block.side(0).body == graph_.body_at(packed.low_slot) ? 0 : 1;
   for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
-    const auto side = problem.whitened_jacobian(contact, low ^ s);
-    for (int c = 0; c < 3; ++c) {
-      std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
+    const auto side = block.whitened_columns(low ^ s);
+    for (int c = 0; c < 3; ++c, to += lanes[s]) {
+      const int row = row_at(c);
+      if (row < 0) {
+        std::fill_n(to, side.rows(), Scalar(0));
+      } else {
+        std::copy_n(side.data() + row * side.rows(), side.rows(), to);
+      }
     }
-    to += 3 * lanes[s];
   }
-  RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
-  if (!problem.is_rigid(contact)) {
-    const auto [tangent, normal] = problem.regularization(contact);
-    softness.template head<3>() << tangent, tangent, normal;
-  }
-  blocks_.add(friction_impulses(problem.cone(contact).friction), softness, part);
-  rows_.push_back({int(3 * contact), 3});
-  Eigen::Map<Vector3<Scalar>>(load_.data() + 3 * part) =
-      contact_velocity(problem, contact, problem.free_velocity()) - problem.bias_velocity(contact);
-  return to;
-}
-
-template <RealScalar Scalar>
-Scalar* BodyRows<Scalar>::pack_constraint(const ContactProblem<Scalar>& problem, Index item,
-                                          const Edge& edge, Index part, Scalar* to) {
-  const PackedEdge& packed = edge.packed;
-  const ConstraintList<Scalar>& list = problem.constraints();
-  const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
-  const Index number = list.part_constraint(item);
-  const int own = list.part_number(item);
-  const WeightedConstraint<Scalar>& law = list.law(number);
-  const bool planar = law.set.shape == ImpulseShape::planar;
-  const int low = list.side_body(number, 0) == graph_.body_at(packed.low_slot) ? 0 : 1;
-  for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
-    const auto side = list.whitened_jacobian(number, low ^ s, own);
-    for (int c = 0; c < 3; ++c) {  // the rows of a plane at the first and last place
-      const int from = planar ? (3 - c) % 3 : c;
-      std::copy_n(side.data() + from * side.rows(), side.rows(), to + c * lanes[s]);
-    }
-    to += 3 * lanes[s];
-  }
-  if (own == 0) {
-    blocks_.add(law.set, law.regularization, part);
-    rows_.push_back({int(3 * problem.contact_count() + list.first_row(number)), law.set.rows});
-  }
-  const RowNumbers<Scalar> q =
-      constraint_velocity(problem, number, problem.free_velocity()) - law.bias_velocity;
-  Eigen::Map<Vector3<Scalar>> load(load_.data() + 3 * part);
-  load.setZero();
-  for (int r = 3 * own; r < (std::min)(3 * own + 3, law.set.rows); ++r) {
-    load(planar ? 2 * r : r - 3 * own) = q(r);
+  const typename Block::Rows q = block.velocity(problem.free_velocity()) - block.bias_velocity();
+  for (int c = 0; c < 3; ++c) {
+    const int row = row_at(c);
+    load_[3 * part + c] = row < 0 ? Scalar(0) : q(row);
   }
   return to;
 }
@@ -192,11 +172,12 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
   for (Edge& edge : edges_) {
     edge.first_block = blocks_.size();
     Scalar* to = jacobians_.data() + edge.packed.jacobians;
-    for (Index part = edge.packed.first_contact; part < edge.packed.contact_end; ++part) {
-      const Index item = graph_.contact_at(part), contacts = problem.contact_count();
+    for (Index part = edge.packed.first_part; part < edge.packed.part_end; ++part) {
+      const BlockPart& item = graph_.part_at(part);
       const Scalar* const from = to;
-      to = item < contacts ? pack_contact(problem, item, edge, part, to)
-                           : pack_constraint(problem, item - contacts, edge, part, to);
+      to = problem.visit(item.block, [&](const auto& block) {
+        return pack_part(problem, block, item.number, edge, part, to);
+      });
       Scalar squared(0);
       for (const Scalar* x = from; x != to; x += row_lanes) squared += lanes_at(x).square().sum();
       const Index i = blocks_.size() - 1;
@@ -210,8 +191,7 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
   islands_.clear();
   for (const ContactIsland& island : graph_.islands()) {
     islands_.push_back({edges_[island.first_edge].first_block,
-                        edges_[island.edge_end - 1].block_end, island.first_contact,
-                        island.contact_end});
+                        edges_[island.edge_end - 1].block_end, island.first_part, island.part_end});
   }
 }
 
@@ -225,7 +205,7 @@ void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
     const Scalar* block = jacobians(edge);
     const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
     Scalar* const targets[2] = {momentum + edge.low_start, momentum + edge.high_start};
-    for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+    for (Index k = edge.first_part; k < edge.part_end; ++k) {
       const Scalar x = impulse[3 * k], y = impulse[3 * k + 1], z = impulse[3 * k + 2];
       for (int s = 0; s < 2; ++s) {
         for (Index i = 0; i < lanes[s]; i += row_lanes) {
@@ -247,7 +227,7 @@ void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened,
     const Scalar* block = jacobians(edge);
     const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
     const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
-    for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+    for (Index k = edge.first_part; k < edge.part_end; ++k) {
       RowLanes<Scalar> sum[3];
       for (auto& row : sum) row.setZero();
       for (int s = 0; s < 2; ++s) {

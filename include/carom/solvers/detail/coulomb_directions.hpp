@@ -109,11 +109,12 @@ class CoulombDirections {
     const Scalar* const block = packed.jacobians(edge.jacobians);
     add_edge_curvature<General3>(edge, block, curvature, lower);
     add_edge_curvature<General3>(edge, block, transposed, upper);
-    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
-      const PackedConstraint<Scalar>& constraint = packed.constraint(c);
-      const auto g = constraint.curvature(state.rows_of(constraint, Memory::trial));
-      add_constraint_curvature(edge, block, constraint, g, lower);
-      add_constraint_curvature(edge, block, constraint, g, upper);
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = packed.other(c);
+      const SquareMatrix<Scalar, 6> g =
+          other.curvature_of_coulomb(state.rows_of(other, Memory::trial));
+      add_other_curvature(edge, block, other, g, lower);
+      add_other_curvature(edge, block, other, SquareMatrix<Scalar, 6>(g.transpose()), upper);
     }
   }
 

@@ -31,8 +31,8 @@ class CoulombNewton {
   }
   /// Takes on the contacts of a pattern, which may have changed in number.
   void lay_out_contacts(const Packed& packed) {
-    bias_.resize(packed.contact_size());
-    lift_.resize(packed.contact_size());
+    bias_.resize(packed.part_size());
+    lift_.resize(packed.part_size());
     best_.resize(packed.vector_size());
   }
   /// The graph taken on has moved to another place, unchanged.
@@ -53,9 +53,11 @@ class CoulombNewton {
                              int& iterations) noexcept;
   void take_step(State& state) noexcept;
   void renew_lift(const State& state, Memory& memory, const Scalar& share) noexcept;
+  [[nodiscard]] static Scalar lift_of(const Packed& packed, const State& state,
+                                      const PackedBlock<Scalar>& other) noexcept;
 
   CoulombDirections<Scalar> directions_;
-  Sequence<Scalar> bias_, lift_;  ///< per contact: v̂ₙ as given; by how much it is lowered
+  Sequence<Scalar> bias_, lift_;  ///< per part: v̂ₙ as given; by how much it is lowered
   Sequence<Scalar> best_;         ///< as a vector
 };
 
@@ -106,6 +108,20 @@ bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& j
   return judge.meets_target();
 }
 
+/// De Saxcé's lift of a block at the iterate last evaluated.
+template <RealScalar Scalar>
+Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
+                                      const PackedBlock<Scalar>& other) noexcept {
+  const RowNumbers<Scalar> bias =
+      other.read({packed.parameter(Packed::bias1), packed.parameter(Packed::bias2),
+                  packed.parameter(Packed::bias3)});
+  RowNumbers<Scalar> u =
+      state.rows_of(other, Memory::velocity) - bias + state.rows_of(other, Memory::impulse);
+  for (int i = 0; i < other.set.rows; ++i) u(i) /= other.scale(i);
+  const int normal = normal_row(other.set.shape);
+  return de_saxce_velocity(other.set, u)(normal) - u(normal);
+}
+
 /// Lifts by a share of the way to those of the iterate last evaluated.
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
@@ -117,12 +133,20 @@ void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
            packed.parameter(Packed::tangent)[k] * memory.contact(Memory::impulse, axis)[k];
   };
   for (Index e = state.island().first_edge; e < state.island().edge_end; ++e) {
-    for (Index k = packed.edge(e).first_contact; k < packed.edge(e).constraint_begin; ++k) {
+    for (Index k = packed.edge(e).first_part; k < packed.edge(e).other_begin; ++k) {
       using std::sqrt;
       const Scalar u1 = slip(k, 0), u2 = slip(k, 1);
       const Scalar wanted = packed.parameter(Packed::friction)[k] * sqrt(u1 * u1 + u2 * u2);
       lift_[k] += share * (wanted - lift_[k]);
     }
+  }
+  for (Index c = state.island().first_other; c < state.island().other_end; ++c) {
+    const PackedBlock<Scalar>& other = packed.other(c);
+    const int normal = normal_row(other.set.shape);
+    if (normal < 0) continue;
+    const Scalar wanted = other.scale(normal) * lift_of(packed, state, other);
+    Scalar& lift = lift_[other.place];
+    lift += share * (wanted - lift);
   }
 }
 
@@ -134,7 +158,7 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   const int limit = judge.limits().iteration_limit;
   constexpr int lift_limit = 200, often = 10;
   const PackedIsland& island = state.island();
-  const Index first = island.first_contact, count = island.contact_count;
+  const Index first = island.first_part, count = island.part_count;
   Scalar* const bias = packed.normal_bias() + first;
   Scalar* const best = best_.data() + island.vector_start;
   auto whitened = state.vector(Memory::whitened);

@@ -22,7 +22,7 @@ class DirectHessian {
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     cholesky_.reset(graph.forest());
     scratch_.resize(packed.vector_size());
-    cross_places_.reserve(graph.contact_count());
+    cross_places_.reserve(graph.part_count());
     cross_places_.resize(packed.edge_count());
     for (const PackedIsland& island : packed.islands()) {
       if (!island.direct) continue;

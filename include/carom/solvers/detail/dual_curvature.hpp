@@ -130,13 +130,13 @@ template <typename Scalar>
 /// The rows 3p and 3p + 1 of a constraint's part p, in its scaled rows.
 /// @pre  p < direction_count().
 template <typename Scalar>
-[[nodiscard]] FrictionRows<Scalar> friction_rows(const PackedConstraint<Scalar>& constraint,
-                                                 int part, const RowNumbers<Scalar>& trial,
+[[nodiscard]] FrictionRows<Scalar> friction_rows(const PackedBlock<Scalar>& other, int part,
+                                                 const RowNumbers<Scalar>& trial,
                                                  const RowNumbers<Scalar>& impulse) noexcept {
-  const ImpulseSet<Scalar>& set = constraint.set;
+  const ImpulseSet<Scalar>& set = other.set;
   const int i = 3 * part;
-  const Scalar scale = constraint.scale(i);
-  const Scalar normal = constraint.scale(2) * impulse(2) + set.shift(2);
+  const Scalar scale = other.scale(i);
+  const Scalar normal = other.scale(2) * impulse(2) + set.shift(2);
   return {{trial(i) + set.shift(i) / scale, trial(i + 1) + set.shift(i + 1) / scale},
           set.friction(part) * normal / scale};
 }

@@ -25,7 +25,7 @@ template <typename Scalar>
 void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
                            Scalar* const (&velocity)[3]) noexcept {
   const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-  for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
     RowLanes<Scalar> sum[3];
     for (auto& part : sum) part.setZero();
     const auto add = [&](const Scalar* start, Index lanes) {
@@ -46,7 +46,7 @@ template <typename Scalar>
 void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
                        const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
   const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-  for (Index k = edge.first_contact; k < edge.contact_end; ++k) {
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
     const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
     const auto add = [&](Scalar* start, Index lanes) {
       for (Index i = 0; i < lanes; i += row_lanes) {
@@ -162,7 +162,7 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
     EdgeCurvature<Size, Scalar> sum(two_sided);
     bool any = false;
-    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
+    for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
       if (!curvature(k, g)) continue;
       sum.add(block, g);
       any = true;
@@ -176,7 +176,7 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   const bool same = !two_sided || edge.high_size == edge.low_size;
   if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
-  for (Index k = edge.first_contact; k < edge.constraint_begin; ++k, block += width) {
+  for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
     if (!curvature(k, g)) continue;
     if (all) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
     if (!two_sided) continue;
@@ -190,15 +190,14 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
 /// @param block  Ĵᵀ of the edge's first contact.
 /// @param g      scaled G, zero beyond the rows.
 template <typename Scalar>
-void add_constraint_curvature(const PackedEdge& edge, const Scalar* block,
-                              const PackedConstraint<Scalar>& constraint,
-                              const SquareMatrix<Scalar, 6>& g,
-                              const Columns<Scalar> (&targets)[3]) noexcept {
+void add_other_curvature(const PackedEdge& edge, const Scalar* block,
+                         const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
+                         const Columns<Scalar> (&targets)[3]) noexcept {
   const Index low_width = 3 * lanes_above(edge.low_size);
   const Index width = low_width + 3 * lanes_above(edge.high_size);
-  const Scalar* const first = block + (constraint.place - edge.first_contact) * width;
-  for (int i = 0; i < constraint.parts; ++i) {
-    for (int j = 0; j < constraint.parts; ++j) {
+  const Scalar* const first = block + (other.place - edge.first_part) * width;
+  for (int i = 0; i < other.parts; ++i) {
+    for (int j = 0; j < other.parts; ++j) {
       const SquareMatrix<Scalar, 3> p = g.template block<3, 3>(3 * i, 3 * j);
       if (p.isZero(Scalar(0))) continue;
       const General3<Scalar> part{p(0, 0), p(0, 1), p(0, 2), p(1, 0), p(1, 1),

@@ -53,21 +53,20 @@ class IslandNewton {
     const Scalar* const block = packed.jacobians(edge.jacobians);
     add_edge_curvature(
         edge, block, [this](Index contact, auto& g) { return curvature(contact, g); }, targets);
-    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
-      const PackedConstraint<Scalar>& constraint = packed.constraint(c);
-      auto g = constraint.curvature(state_.rows_of(constraint, Memory::trial));
-      for (int part = 0; part < constraint.direction_count(); ++part) {
-        add_direction_curvature(rows_of(constraint, part), dual(constraint.place + part), 3 * part,
-                                g);
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = packed.other(c);
+      auto g = other.curvature(state_.rows_of(other, Memory::trial));
+      for (int part = 0; part < other.direction_count(); ++part) {
+        add_direction_curvature(rows_of(other, part), dual(other.place + part), 3 * part, g);
       }
-      add_constraint_curvature(edge, block, constraint, g, targets);
+      add_other_curvature(edge, block, other, g, targets);
     }
   }
 
   /// Nothing is known of the curvature last assembled.
   void forget_regions() const noexcept {
     const PackedIsland& island = state_.island();
-    std::fill_n(memory_.regions() + island.first_contact, island.contact_count,
+    std::fill_n(memory_.regions() + island.first_part, island.part_count,
                 static_cast<signed char>(SettledRegion::unsettled));
   }
   /// Whether an edge's curvature may have changed since the regions of its contacts and constraints
@@ -78,12 +77,12 @@ class IslandNewton {
       changed = changed || region < 0 || region != memory_.regions()[place];
       memory_.regions()[place] = region;
     };
-    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
       note(k, place_trial(numbers(k)).region);
     }
-    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
-      const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
-      note(constraint.place, constraint.settled_region(state_.rows_of(constraint, Memory::trial)));
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = state_.packed().other(c);
+      note(other.place, other.settled_region(state_.rows_of(other, Memory::trial)));
     }
     return changed;
   }
@@ -103,10 +102,10 @@ class IslandNewton {
         state_.packed().parameter(Packed::friction)[k] * memory_.contact(Memory::impulse, 2)[k];
     return {{memory_.contact(Memory::trial, 0)[k], memory_.contact(Memory::trial, 1)[k]}, limit};
   }
-  [[nodiscard]] FrictionRows<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+  [[nodiscard]] FrictionRows<Scalar> rows_of(const PackedBlock<Scalar>& other,
                                              int part) const noexcept {
-    return friction_rows(constraint, part, state_.rows_of(constraint, Memory::trial),
-                         state_.rows_of(constraint, Memory::impulse));
+    return friction_rows(other, part, state_.rows_of(other, Memory::trial),
+                         state_.rows_of(other, Memory::impulse));
   }
   /// Sets the dual of all rows with a direction: find(rows, place).
   template <typename Find>
@@ -150,13 +149,13 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
   };
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = state_.packed().edge(e);
-    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
+    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
       write(rows_of(k), k);
     }
-    for (Index c = edge.first_constraint; c < edge.constraint_end; ++c) {
-      const PackedConstraint<Scalar>& constraint = state_.packed().constraint(c);
-      for (int part = 0; part < constraint.direction_count(); ++part) {
-        write(rows_of(constraint, part), constraint.place + part);
+    for (Index c = edge.first_other; c < edge.other_end; ++c) {
+      const PackedBlock<Scalar>& other = state_.packed().other(c);
+      for (int part = 0; part < other.direction_count(); ++part) {
+        write(rows_of(other, part), other.place + part);
       }
     }
   }

@@ -41,13 +41,13 @@ class SolverMemory {
 
   void lay_out(const Packed& packed) {
     vector_size_ = packed.vector_size();
-    contact_size_ = packed.contact_size();
+    contact_size_ = packed.part_size();
     // Padding must stay finite, and is zero where it takes part in sums.
     vectors_.assign(vector_count * vector_size_, Scalar(0));
     const Index split = (std::min)({packed.slot_count(), contact_size_ / 4, Index(64)});
-    contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::contact_lanes * split));
+    contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::part_lanes * split));
     contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
-    regions_.reserve(contact_size_ + Packed::contact_lanes * split);
+    regions_.reserve(contact_size_ + Packed::part_lanes * split);
     regions_.assign(contact_size_, -1);
   }
   [[nodiscard]] Scalar* vector(VectorName name) noexcept {
@@ -60,7 +60,7 @@ class SolverMemory {
   [[nodiscard]] Scalar* dual(int component) noexcept {
     return contacts_.data() + (3 * triple_count + component) * contact_size_;
   }
-  /// The region each contact or constraint was in when its curvature was last assembled; negative
+  /// The region each block was in when its curvature was last assembled; negative
   /// where that says nothing of its curvature.
   [[nodiscard]] signed char* regions() noexcept { return regions_.data(); }
 
@@ -89,7 +89,7 @@ class IslandState : public IslandMeasures<Scalar> {
   using Array = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
   using Given = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
 
-  /// @param law  γ(y) of the contacts; Coulomb's is no gradient, and has no cost.
+  /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
   IslandState(const Packed& packed, Memory& memory, const PackedIsland& island,
               FrictionLaw law = FrictionLaw::convex) noexcept
       : packed_(packed), memory_(memory), island_(island), law_(law) {}
@@ -103,10 +103,10 @@ class IslandState : public IslandMeasures<Scalar> {
   }
   /// The island's part of one component of a contact array.
   [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
-    return {memory_.contact(name, component) + island_.first_contact, island_.contact_count};
+    return {memory_.contact(name, component) + island_.first_part, island_.part_count};
   }
   [[nodiscard]] Given parameter(typename Packed::Parameter which) const noexcept {
-    return {packed_.parameter(which) + island_.first_contact, island_.contact_count};
+    return {packed_.parameter(which) + island_.first_part, island_.part_count};
   }
 
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
@@ -136,17 +136,17 @@ class IslandState : public IslandMeasures<Scalar> {
   using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
       Measures::residual;
 
-  /// Rows of a constraint out of a contact array.
-  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedConstraint<Scalar>& constraint,
+  /// Rows of another block out of a contact array.
+  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
                                            typename Memory::TripleName name) const noexcept {
-    return constraint.read(
+    return other.read(
         {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
   }
 
  private:
-  /// γ = P(y) of the constraints that are not contacts; false if one is not finite.
-  [[nodiscard]] bool write_constraint_projections(
-      typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept;
+  /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
+  [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
+                                             typename Memory::TripleName impulse) const noexcept;
   /// y = R⁻¹(v̂ − v_c).
   void write_trial(typename Memory::TripleName velocity,
                    typename Memory::TripleName trial) const noexcept;
@@ -154,7 +154,8 @@ class IslandState : public IslandMeasures<Scalar> {
   [[nodiscard]] Scalar cost_of(typename Memory::VectorName point, typename Memory::TripleName trial,
                                typename Memory::TripleName impulse) const noexcept;
 
-  /// γ of the contacts under Coulomb's law: γₙ = max(yₙ, 0), then γₜ = yₜ, in the disc of μ γₙ.
+  /// γ of the friction contacts under Coulomb's law: γₙ = max(yₙ, 0), then γₜ = yₜ, in the disc of
+  /// μ γₙ.
   void write_coulomb_impulses(typename Memory::TripleName trial,
                               typename Memory::TripleName impulse) const noexcept;
 
@@ -196,8 +197,7 @@ bool IslandState<Scalar>::write_projections(typename Memory::TripleName trial,
             {parameter(Packed::normal).data()}},
         {contacts(impulse, 0).data(), contacts(impulse, 1).data(), contacts(impulse, 2).data()});
   }
-  return island_.first_constraint == island_.constraint_end ||
-         write_constraint_projections(trial, impulse);
+  return island_.first_other == island_.other_end || write_other_projections(trial, impulse);
 }
 
 template <RealScalar Scalar>
@@ -214,14 +214,14 @@ void IslandState<Scalar>::write_coulomb_impulses(
 }
 
 template <RealScalar Scalar>
-bool IslandState<Scalar>::write_constraint_projections(
+bool IslandState<Scalar>::write_other_projections(
     typename Memory::TripleName trial, typename Memory::TripleName impulse) const noexcept {
   Scalar size = 0;
-  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
-    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-    const RowNumbers<Scalar> projected = constraint.project_scaled(rows_of(constraint, trial));
-    constraint.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
-                                 memory_.contact(impulse, 2)});
+  for (Index c = island_.first_other; c < island_.other_end; ++c) {
+    const PackedBlock<Scalar>& other = packed_.other(c);
+    const RowNumbers<Scalar> projected = other.impulse_scaled(law_, rows_of(other, trial));
+    other.write(projected, {memory_.contact(impulse, 0), memory_.contact(impulse, 1),
+                            memory_.contact(impulse, 2)});
     size += projected.cwiseAbs().sum();
   }
   return size <= (std::numeric_limits<Scalar>::max)();
@@ -273,10 +273,10 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
                                     typename Memory::TripleName trial,
                                     typename Memory::TripleName impulse) const noexcept {
   Scalar beyond = 0;
-  for (Index c = island_.first_constraint; c < island_.constraint_end; ++c) {
-    const PackedConstraint<Scalar>& constraint = packed_.constraint(c);
-    const RowNumbers<Scalar> gamma = rows_of(constraint, impulse);
-    beyond += gamma.dot(rows_of(constraint, trial) - gamma);
+  for (Index c = island_.first_other; c < island_.other_end; ++c) {
+    const PackedBlock<Scalar>& other = packed_.other(c);
+    const RowNumbers<Scalar> gamma = rows_of(other, impulse);
+    beyond += gamma.dot(rows_of(other, trial) - gamma);
   }
   return beyond + ((vector(point) - vector(Memory::free)).square().sum() +
                    (parameter(Packed::tangent) *

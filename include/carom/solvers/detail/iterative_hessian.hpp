@@ -24,7 +24,7 @@ class IterativeHessian {
     hessian_.clear_pattern();
     ranges_.reserve(packed.slot_count());
     ranges_.resize(packed.islands().size());
-    blocks_.reserve(packed.contact_size());
+    blocks_.reserve(packed.part_size());
     blocks_.assign(packed.edge_count(), -1);
     for (Index i = 0; i < packed.islands().size(); ++i) append(packed, i);
     hessian_.allocate();

@@ -3,44 +3,46 @@
 
 #include "carom/contact/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
-#include "carom/solvers/detail/packed_constraint.hpp"
+#include "carom/solvers/detail/packed_block.hpp"
 
 namespace carom::inline CAROM_ABI {
 namespace detail {
 
-/// An edge of the contact graph with all that a pass over its contacts reads.
+/// An edge of the contact graph with all that a pass over its parts reads.
 struct PackedEdge {
   int low_slot, high_slot;      ///< high −1 for the world
   int low_size, high_size;      ///< unknowns; high 0 for the world
   Index low_start, high_start;  ///< of the bodies in a vector
-  Index first_contact, contact_end;
-  Index jacobians;         ///< of the first contact; the others follow
-  Index constraint_begin;  ///< the first place that is not a contact's but a constraint's part
-  Index first_constraint = 0, constraint_end = 0;
+  Index first_part, part_end;
+  Index jacobians;    ///< of the first part; the others follow
+  Index other_begin;  ///< the first part that is not a friction contact
+  Index first_other = 0, other_end = 0;
 };
 
 /// An island in the packed arrays.
 struct PackedIsland {
   Index first_edge, edge_end;
-  Index first_contact, contact_count;  ///< the padding counts
-  Index projected_count;               ///< contacts to project: with the padding unless few
-  Index true_count;                    ///< without the padding
-  Index vector_start, vector_size;     ///< the padding counts
+  Index first_part, part_count;     ///< the padding counts
+  Index projected_count;            ///< parts to project: with the padding unless few
+  Index true_count;                 ///< without the padding
+  Index vector_start, vector_size;  ///< the padding counts
   FrontRange range;
   bool direct;
-  Index first_constraint = 0, constraint_end = 0;
+  Index first_other = 0, other_end = 0;
 };
 
-/// A contact problem laid out for passes over it: bodies in the order of elimination, contacts by
-/// edge, every body's unknowns and every island's contacts padded with ones that do nothing to
-/// whole registers. An island's arrays are contiguous and start at a multiple of a register.
+/// A contact problem laid out for passes over it: bodies in the order of elimination, blocks by
+/// edge in parts of three rows, every body's unknowns and every island's parts padded with ones
+/// that do nothing to whole registers. An island's arrays are contiguous and start at a multiple of
+/// a register. Friction contacts come first in an edge and are one part each, their numbers in
+/// arrays; all other blocks follow as PackedBlock.
 template <RealScalar Scalar>
 class PackedProblem {
  public:
-  /// Contacts of an island are padded to a multiple of this: the widest register of floats.
-  static constexpr Index contact_lanes = 16;
-  /// Islands of fewer contacts than this are padded to it alone.
-  static constexpr Index few_contacts = 8;
+  /// Parts of an island are padded to a multiple of this: the widest register of floats.
+  static constexpr Index part_lanes = 16;
+  /// Islands of fewer parts than this are padded to it alone.
+  static constexpr Index few_parts = 8;
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
@@ -48,7 +50,7 @@ class PackedProblem {
 
   [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
-  [[nodiscard]] Index contact_size() const noexcept { return contact_size_; }
+  [[nodiscard]] Index part_size() const noexcept { return part_size_; }
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
   [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
@@ -56,11 +58,11 @@ class PackedProblem {
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
   /// Unknowns of the body in a slot.
   [[nodiscard]] int size(Index slot) const noexcept { return sizes_[slot]; }
-  /// Ĵᵀ of the sides of a contact: three columns for the low body, then three for the high one.
+  /// Ĵᵀ of the sides of a part: three columns for the low body, then three for the high one.
   [[nodiscard]] const Scalar* jacobians(Index first) const noexcept {
     return jacobians_.data() + first;
   }
-  /// Parameters over the contacts: μ, Rₜ, Rₙ, v̂, and the squared norms of the rows of Ĵ.
+  /// Parameters over the parts: μ, Rₜ, Rₙ, v̂, and the squared norms of the rows of Ĵ.
   enum Parameter {
     friction,
     tangent,
@@ -74,31 +76,27 @@ class PackedProblem {
     parameter_count
   };
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
-    return parameters_.data() + which * contact_size_;
+    return parameters_.data() + which * part_size_;
   }
-  /// v̂ₙ over the contacts, to be changed for a while.
-  [[nodiscard]] Scalar* normal_bias() noexcept {
-    return parameters_.data() + bias3 * contact_size_;
-  }
-  /// The constraints that are not contacts, those of an edge and of an island together.
-  [[nodiscard]] const PackedConstraint<Scalar>& constraint(Index c) const noexcept {
-    return constraints_[c];
-  }
-  [[nodiscard]] Index constraint_count() const noexcept { return constraints_.size(); }
-  /// Calls visit(contact of the problem, place in the packed arrays).
+  /// v̂ₙ over the parts, to be changed for a while.
+  [[nodiscard]] Scalar* normal_bias() noexcept { return parameters_.data() + bias3 * part_size_; }
+  /// The blocks that are not friction contacts, those of an edge and of an island together.
+  [[nodiscard]] const PackedBlock<Scalar>& other(Index c) const noexcept { return others_[c]; }
+  [[nodiscard]] Index other_count() const noexcept { return others_.size(); }
+  /// Calls visit(block of the problem, place in the packed arrays) for every friction contact.
   template <typename Visit>
-  void for_each_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
+  void for_each_friction_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
     for (Index e = 0; e < edges_.size(); ++e) {
-      const Index skip = edges_[e].first_contact - graph.edges()[e].first_contact;
-      for (Index k = edges_[e].first_contact; k < edges_[e].constraint_begin; ++k) {
-        visit(Index(graph.contact_at(k - skip)), k);
+      const Index skip = edges_[e].first_part - graph.edges()[e].first_part;
+      for (Index k = edges_[e].first_part; k < edges_[e].other_begin; ++k) {
+        visit(Index(graph.part_at(k - skip).block), k);
       }
     }
   }
 
  private:
-  void pack_constraints(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
-                        Index edge, Scalar* block) noexcept;
+  void pack_others(const ContactProblem<Scalar>& problem, const ContactGraph& graph, Index edge,
+                   Scalar* to) noexcept;
   /// The numbers of one place, and the norms of its rows.
   /// @param block  Ĵᵀ of the place.
   void write(Index place, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
@@ -118,7 +116,7 @@ class PackedProblem {
   }
   void write(Index place, const Scalar (&numbers)[parameter_count]) noexcept {
     for (int p = 0; p < parameter_count; ++p) {
-      parameters_[p * contact_size_ + place] = numbers[p];
+      parameters_[p * part_size_ + place] = numbers[p];
     }
   }
 
@@ -127,8 +125,8 @@ class PackedProblem {
   Sequence<Index> starts_;
   Sequence<int> sizes_;
   Sequence<Scalar> jacobians_, parameters_;
-  Sequence<PackedConstraint<Scalar>> constraints_;
-  Index vector_size_ = 0, contact_size_ = 0;
+  Sequence<PackedBlock<Scalar>> others_;
+  Index vector_size_ = 0, part_size_ = 0;
 };
 
 // --- implementation ---
@@ -146,122 +144,118 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   }
   islands_.clear();
   islands_.reserve(graph.slot_count());
-  edges_.reserve(graph.contact_count());
+  edges_.reserve(graph.part_count());
   edges_.clear();
-  contact_size_ = 0;
+  part_size_ = 0;
   Index jacobian_size = 0, parts = 0;
   for (const ContactIsland& island : graph.islands()) {
-    const Index contacts = island.contact_end - island.first_contact;
-    const bool few = contacts < few_contacts;
-    const Index lanes = few ? few_contacts : contact_lanes;
-    contact_size_ = (contact_size_ + lanes - 1) / lanes * lanes;
-    const Index padded = (contacts + lanes - 1) / lanes * lanes;
+    const Index count = island.part_end - island.first_part;
+    const bool few = count < few_parts;
+    const Index lanes = few ? few_parts : part_lanes;
+    part_size_ = (part_size_ + lanes - 1) / lanes * lanes;
+    const Index padded = (count + lanes - 1) / lanes * lanes;
     const Index start = starts_[island.range.first_slot];
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
-    islands_.push_back({island.first_edge, island.edge_end, contact_size_, padded,
-                        contacts < 4 ? contacts : padded, contacts, start, end - start,
-                        island.range, island.direct});
-    const Index skip = contact_size_ - island.first_contact;
+    islands_.push_back({island.first_edge, island.edge_end, part_size_, padded,
+                        count < 4 ? count : padded, count, start, end - start, island.range,
+                        island.direct});
+    const Index skip = part_size_ - island.first_part;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const ContactEdge& edge = graph.edges()[e];
       const int low_size = forest.size(edge.low_slot);
       const int high_size = edge.high_slot < 0 ? 0 : forest.size(edge.high_slot);
       edges_.push_back({edge.low_slot, edge.high_slot, low_size, high_size, starts_[edge.low_slot],
-                        edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_contact + skip,
-                        edge.contact_end + skip, jacobian_size, edge.constraint_begin + skip});
-      parts += edge.contact_end - edge.constraint_begin;
-      jacobian_size += 3 * (lanes_above(low_size) + lanes_above(high_size)) *
-                       (edge.contact_end - edge.first_contact);
+                        edge.high_slot < 0 ? 0 : starts_[edge.high_slot], edge.first_part + skip,
+                        edge.part_end + skip, jacobian_size, edge.other_begin + skip});
+      parts += edge.part_end - edge.other_begin;
+      jacobian_size +=
+          3 * (lanes_above(low_size) + lanes_above(high_size)) * (edge.part_end - edge.first_part);
     }
-    contact_size_ += padded;
+    part_size_ += padded;
   }
-  // Few contacts: room for two sides of the largest size, as another pattern may have them.
+  // Few parts: room for two sides of the largest size, as another pattern may have them.
   int largest = 1;
   for (const int size : sizes_) largest = (std::max)(largest, size);
-  if (contact_size_ <= 128) jacobians_.reserve(contact_size_ * 6 * lanes_above(largest));
+  if (part_size_ <= 128) jacobians_.reserve(part_size_ * 6 * lanes_above(largest));
   jacobians_.assign(jacobian_size, Scalar(0));
-  constraints_.reserve(parts);
+  others_.reserve(parts);
   // A similar problem may fall into more islands, each with its padding.
-  const Index split = (std::min)({graph.slot_count(), contact_size_ / 4, Index(64)});
-  parameters_.reserve(parameter_count * (contact_size_ + contact_lanes * split));
-  parameters_.resize(parameter_count * contact_size_);
+  const Index split = (std::min)({graph.slot_count(), part_size_ / 4, Index(64)});
+  parameters_.reserve(parameter_count * (part_size_ + part_lanes * split));
+  parameters_.resize(parameter_count * part_size_);
 }
 
 template <RealScalar Scalar>
 void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
                                  const ContactGraph& graph) noexcept {
-  constraints_.clear();
-  for (const PackedIsland& island : islands_) {  // the padding: contacts far from touching
-    const Index end = island.first_contact + island.contact_count;
-    for (Index k = edges_[island.edge_end - 1].contact_end; k < end; ++k) {
+  others_.clear();
+  for (const PackedIsland& island : islands_) {  // the padding: contacts that are open
+    const Index end = island.first_part + island.part_count;
+    for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
       write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0), Scalar(-10), Scalar(0),
                 Scalar(0), Scalar(0)});
     }
   }
   for (Index e = 0; e < edges_.size(); ++e) {
     const PackedEdge& edge = edges_[e];
-    const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
-    Scalar* block = jacobians_.data() + edge.jacobians;
+    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+    Scalar* to = jacobians_.data() + edge.jacobians;
     const int low_body = graph.body_at(edge.low_slot);
-    const Index skip = edge.first_contact - graph.edges()[e].first_contact;
-    for (Index k = edge.first_contact; k < edge.constraint_begin; ++k) {
-      const Scalar* const rows = block;
-      const Index contact = graph.contact_at(k - skip);
-      const int low_side = problem.side_body(contact, 0) == low_body ? 0 : 1;
-      const auto low = problem.whitened_jacobian(contact, low_side);
-      for (int c = 0; c < 3; ++c) {
-        std::copy_n(low.data() + c * low.rows(), low.rows(), block + c * low_lanes);
-      }
-      block += 3 * low_lanes;
-      if (edge.high_slot >= 0) {
-        const auto high = problem.whitened_jacobian(contact, 1 - low_side);
+    const Index skip = edge.first_part - graph.edges()[e].first_part;
+    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
+      const Scalar* const rows = to;
+      const auto contact = problem.friction_contact(graph.part_at(k - skip).block);
+      const int low_side = contact.side(0).body == low_body ? 0 : 1;
+      for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+        const auto side = contact.whitened_columns(low_side ^ s);
         for (int c = 0; c < 3; ++c) {
-          std::copy_n(high.data() + c * high.rows(), high.rows(), block + c * high_lanes);
+          std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
         }
-        block += 3 * high_lanes;
+        to += 3 * lanes[s];
       }
-      write(k, edge, rows, problem.cone(contact).friction, problem.regularization(contact),
-            problem.bias_velocity(contact));
+      const WeightedContact<Scalar>& law = contact.law();
+      write(k, edge, rows, law.friction, law.regularization, law.bias_velocity);
     }
-    pack_constraints(problem, graph, e, block);
+    pack_others(problem, graph, e, to);
   }
   for (PackedIsland& island : islands_) {
-    island.first_constraint = edges_[island.first_edge].first_constraint;
-    island.constraint_end = edges_[island.edge_end - 1].constraint_end;
+    island.first_other = edges_[island.first_edge].first_other;
+    island.other_end = edges_[island.edge_end - 1].other_end;
   }
 }
 
-/// The constraints of an edge, rows scaled by √R⁻¹, which makes their regularization one.
+/// The other blocks of an edge, rows scaled by √R⁻¹, which makes their regularization one.
 template <RealScalar Scalar>
-void PackedProblem<Scalar>::pack_constraints(const ContactProblem<Scalar>& problem,
-                                             const ContactGraph& graph, Index e,
-                                             Scalar* block) noexcept {
+void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
+                                        const ContactGraph& graph, Index e, Scalar* to) noexcept {
   PackedEdge& edge = edges_[e];
-  const ConstraintList<Scalar>& list = problem.constraints();
   const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-  const Index skip = edge.first_contact - graph.edges()[e].first_contact;
-  edge.first_constraint = constraints_.size();
-  for (Index k = edge.constraint_begin; k < edge.contact_end; ++k) {
-    const Index item = graph.contact_at(k - skip) - problem.contact_count();
-    const Index number = list.part_constraint(item);
-    const int part = list.part_number(item);
-    const int low_side = list.side_body(number, 0) == graph.body_at(edge.low_slot) ? 0 : 1;
-    if (part == 0) constraints_.push_back(PackedConstraint<Scalar>(list.law(number), number, k));
-    const RowNumbers<Scalar> scale = constraints_.back().scale;
-    const Scalar* const first = block;
-    for (int side = 0; side < (edge.high_slot < 0 ? 1 : 2); ++side) {
-      const auto rows = list.whitened_jacobian(number, low_side ^ side, part);
-      for (int c = 0; c < 3; ++c) {
-        for (Index i = 0; i < rows.rows(); ++i) block[i] = scale(3 * part + c) * rows(i, c);
-        block += lanes[side];
+  const Index skip = edge.first_part - graph.edges()[e].first_part;
+  edge.first_other = others_.size();
+  for (Index k = edge.other_begin; k < edge.part_end; ++k) {
+    const BlockPart part = graph.part_at(k - skip);
+    const auto block = problem.other_block(part.block);
+    const int low_side = block.side(0).body == graph.body_at(edge.low_slot) ? 0 : 1;
+    if (part.number == 0) others_.push_back(PackedBlock<Scalar>(block.law(), part.block, k));
+    const PackedBlock<Scalar>& packed = others_.back();
+    const Scalar* const first = to;
+    Vector3<Scalar> bias = Vector3<Scalar>::Zero();
+    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+      const auto rows = block.whitened_columns(low_side ^ s);
+      std::fill_n(to, 3 * lanes[s], Scalar(0));
+      for (int r = 0; r < block.rows(); ++r) {
+        const int place = packed.place_of(r) - 3 * part.number;
+        if (place < 0 || place > 2) continue;
+        const Scalar& scale = packed.scale(r);
+        for (Index i = 0; i < rows.rows(); ++i) to[place * lanes[s] + i] = scale * rows(i, r);
+        bias(place) = scale * block.bias_velocity()(r);
       }
+      to += 3 * lanes[s];
     }
-    const Vector3<Scalar> bias = scale.template segment<3>(3 * part).cwiseProduct(
-        list.law(number).bias_velocity.template segment<3>(3 * part));
     write(k, edge, first, Scalar(1), {Scalar(1), Scalar(1)}, bias);
   }
-  edge.constraint_end = constraints_.size();
+  edge.other_end = others_.size();
 }
 
 }  // namespace detail

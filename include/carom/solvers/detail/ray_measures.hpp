@@ -227,12 +227,7 @@ class BodyRayMeasures {
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
     VectorX<Scalar> sum = VectorX<Scalar>::Zero(problem_.velocity_count());
-    for (Index i = 0; i < problem_.contact_count(); ++i) {
-      add_contact_momentum(problem_, i, Vector3<Scalar>(ray.template segment<3>(3 * i)), sum);
-    }
-    for (Index c = 0; c < problem_.constraints().count(); ++c) {
-      add_constraint_momentum(problem_, c, constraint_rows(problem_, c, ray), sum);
-    }
+    problem_.for_each_block([&](const auto& block) { block.add_momentum(block.read(ray), sum); });
     problem_.whiten_momentum(sum.data());
     VectorX<Scalar> gross = VectorX<Scalar>::Zero(problem_.body_count());
     for_each_row_side([&](Index row, Index body, const auto& column) {
@@ -254,16 +249,9 @@ class BodyRayMeasures {
       const auto [start, size] = problem_.body(body);
       sum += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, size).cwiseAbs());
     });
-    for (Index i = 0; i < problem_.contact_count(); ++i) {
-      sum += ray.template segment<3>(3 * i)
-                 .cwiseProduct(problem_.bias_velocity(i))
-                 .template lpNorm<1>();
-    }
-    for (Index c = 0; c < problem_.constraints().count(); ++c) {
-      sum += constraint_rows(problem_, c, ray)
-                 .cwiseProduct(problem_.constraints().law(c).bias_velocity)
-                 .template lpNorm<1>();
-    }
+    problem_.for_each_block([&](const auto& block) {
+      sum += block.read(ray).cwiseProduct(block.bias_velocity()).template lpNorm<1>();
+    });
     return 8 * std::numeric_limits<Scalar>::epsilon() * sum;
   }
 
@@ -271,23 +259,14 @@ class BodyRayMeasures {
   /// Calls visit(row of the impulses, body, column of Ĵᵀ).
   template <typename Visit>
   void for_each_row_side(const Visit& visit) const {
-    const Index contacts = problem_.contact_count();
-    for (Index i = 0; i < contacts; ++i) {
-      for (int s = 0; s < problem_.side_count(i); ++s) {
-        for (int r = 0; r < 3; ++r) {
-          visit(3 * i + r, problem_.side_body(i, s), problem_.whitened_jacobian(i, s).col(r));
+    problem_.for_each_block([&](const auto& block) {
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto columns = block.whitened_columns(s);
+        for (int r = 0; r < block.rows(); ++r) {
+          visit(block.first_row() + r, block.side(s).body, columns.col(r));
         }
       }
-    }
-    const ConstraintList<Scalar>& list = problem_.constraints();
-    for (Index c = 0; c < list.count(); ++c) {
-      for (int s = 0; s < list.side_count(c); ++s) {
-        for (int r = 0; r < list.rows(c); ++r) {
-          visit(3 * contacts + list.first_row(c) + r, list.side_body(c, s),
-                list.whitened_jacobian(c, s, r / 3).col(r % 3));
-        }
-      }
-    }
+    });
   }
 
   const ContactProblem<Scalar>& problem_;

@@ -4,14 +4,14 @@
 #include <algorithm>
 
 #include "carom/cones/detail/lanes.hpp"
-#include "carom/contact/detail/contact_order.hpp"
+#include "carom/contact/detail/block_order.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/linalg/sequence.hpp"
 
 namespace carom::inline CAROM_ABI {
 namespace detail {
 
-/// What counts as small: one body, no constraints. Measured on bricks and a robot
+/// What counts as small: one body with friction contacts alone. Measured on bricks and a robot
 /// (docs/performance.md): up to here the dense matrix is the faster. Of several bodies it is not:
 /// two bricks on each other gain a tenth, three lose as much.
 inline constexpr Index small_contact_limit = 20;
@@ -19,9 +19,9 @@ inline constexpr Index small_velocity_limit = 64;
 
 template <RealScalar Scalar>
 [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
-  const Index contacts = problem.contact_count();
+  const Index contacts = problem.friction_contact_count();
   return problem.body_count() == 1 && contacts >= 1 && contacts <= small_contact_limit &&
-         problem.constraints().count() == 0 && problem.velocity_count() <= small_velocity_limit;
+         contacts == problem.block_count() && problem.velocity_count() <= small_velocity_limit;
 }
 
 /// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
@@ -61,7 +61,7 @@ class SmallProblem {
   /// Takes on a problem's size; allocates beyond the largest so far.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) {
-    place(problem.velocity_count(), problem.contact_count());
+    place(problem.velocity_count(), problem.block_count());
     numbers_.resize(end_);
   }
   /// Copies the numbers of the problem laid out, and whitens the guess.
@@ -110,23 +110,22 @@ template <RealScalar Scalar>
 void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem) noexcept {
   for (Index k = 0; k < count_; ++k) order_[k] = k;
   std::sort(order_, order_ + count_,
-            [&](Index a, Index b) { return contact_precedes(problem, a, b); });
+            [&](Index a, Index b) { return friction_contact_precedes(problem, a, b); });
 }
 
 template <RealScalar Scalar>
 void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
                                           Index place) noexcept {
-  const Index contact = order_[place];
-  const auto [tangent_weight, normal_weight] = problem.regularization(contact);
-  const Vector3<Scalar> bias_velocity = problem.bias_velocity(contact);
+  const auto contact = problem.friction_contact(order_[place]);
+  const auto& [mu, weights, bias_velocity, rigid] = contact.law();
   Scalar* const numbers = numbers_.data() + arrays_at_ + place;
-  numbers[friction * padded_] = problem.cone(contact).friction;
-  numbers[tangent * padded_] = tangent_weight;
-  numbers[normal * padded_] = normal_weight;
-  numbers[inverse_tangent * padded_] = Scalar(1) / tangent_weight;
-  numbers[inverse_normal * padded_] = Scalar(1) / normal_weight;
+  numbers[friction * padded_] = mu;
+  numbers[tangent * padded_] = weights.tangent;
+  numbers[normal * padded_] = weights.normal;
+  numbers[inverse_tangent * padded_] = Scalar(1) / weights.tangent;
+  numbers[inverse_normal * padded_] = Scalar(1) / weights.normal;
   Scalar* const block = columns() + 3 * place * lanes_;
-  const auto jacobian = problem.whitened_jacobian(contact, 0);
+  const auto jacobian = contact.whitened_columns(0);
   for (int c = 0; c < 3; ++c) {
     std::copy_n(jacobian.data() + c * size_, size_, block + c * lanes_);
     std::fill(block + c * lanes_ + size_, block + (c + 1) * lanes_, Scalar(0));

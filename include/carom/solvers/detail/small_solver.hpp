@@ -19,8 +19,7 @@ class SmallSolver {
   void lay_out(const ContactProblem<Scalar>& problem) { problem_.lay_out(problem); }
   /// Whether the problem last laid out had as many velocities and contacts.
   [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
-    return problem_.size() == problem.velocity_count() &&
-           problem_.count() == problem.contact_count();
+    return problem_.size() == problem.velocity_count() && problem_.count() == problem.block_count();
   }
 
   /// Solves the problem laid out from a first guess, which is finite.

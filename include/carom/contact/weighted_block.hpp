@@ -4,35 +4,64 @@
 #include <string>
 #include <type_traits>
 
+#include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/impulse_set.hpp"
 
 namespace carom::inline CAROM_ABI {
 
-/// A constraint by the numbers of the convex problem themselves: rows that obey
-/// γ = P(R⁻¹ (v̂ − J v)) onto a set of impulses.
+/// A block of rows by the numbers of the convex problem themselves: its impulses obey
+/// γ = P(R⁻¹ (v̂ − J v)) onto a set.
 template <RealScalar Scalar>
-struct WeightedConstraint {
+struct WeightedBlock {
   using Rows = RowNumbers<Scalar>;
   ImpulseSet<Scalar> set;
   /// R [1/kg, 1/(kg·m²)], > 0 in the set's rows; equal where a cone bounds rows together, except
   /// in the elliptic one.
   Rows regularization = Rows::Ones();
   Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity the rows relax to.
+  bool rigid = false;  ///< Whether R stands in for a block that does not give way: solvers of
+                       ///< rigid contact then take R = 0, those that need one take R as it is.
 };
 
 /// The numbers as they are.
 template <RealScalar Scalar>
-[[nodiscard]] WeightedConstraint<Scalar> make_weighted(const WeightedConstraint<Scalar>& law,
-                                                       const Scalar&,
-                                                       const RowNumbers<Scalar>&) noexcept {
+[[nodiscard]] WeightedBlock<Scalar> make_weighted(const WeightedBlock<Scalar>& law, const Scalar&,
+                                                  const RowNumbers<Scalar>&) noexcept {
   return law;
 }
 
-/// What is wrong with a constraint's weights, or nothing.
+/// A friction contact as a block of three rows (t₁, t₂, n).
 template <RealScalar Scalar>
-[[nodiscard]] Fault constraint_fault(const std::string& item,
-                                     const WeightedConstraint<Scalar>& law) {
+[[nodiscard]] WeightedBlock<Scalar> as_block(const WeightedContact<Scalar>& contact) noexcept {
+  WeightedBlock<Scalar> block;
+  block.set = friction_impulses(contact.friction);
+  const auto [tangent, normal] = contact.regularization;
+  block.regularization.template head<3>() << tangent, tangent, normal;
+  block.bias_velocity.template head<3>() = contact.bias_velocity;
+  block.rigid = contact.rigid;
+  return block;
+}
+/// Whether a block is a friction contact that WeightedContact can say, without adhesion.
+template <RealScalar Scalar>
+[[nodiscard]] bool is_friction_contact(const WeightedBlock<Scalar>& block) noexcept {
+  return block.set.shape == ImpulseShape::friction && block.set.shift.isZero(Scalar(0)) &&
+         block.regularization(0) == block.regularization(1);
+}
+/// A block that is_friction_contact() as one.
+template <RealScalar Scalar>
+[[nodiscard]] WeightedContact<Scalar> as_friction_contact(
+    const WeightedBlock<Scalar>& block) noexcept {
+  CAROM_EXPECTS(is_friction_contact(block));
+  return {block.set.friction(0),
+          {block.regularization(0), block.regularization(2)},
+          block.bias_velocity.template head<3>(),
+          block.rigid};
+}
+
+/// What is wrong with a block's weights, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault law_fault(const std::string& item, const WeightedBlock<Scalar>& law) {
   if (Fault set = set_fault(item, law.set); !set.empty()) return set;
   for (int i = 0; i < law.set.rows; ++i) {
     if (!detail::is_positive(law.regularization(i))) {
@@ -62,6 +91,21 @@ template <RealScalar Scalar>
 }
 
 namespace detail {
+
+/// Numbers that have no meaning for a law are the same in all of its kind.
+template <RealScalar Scalar>
+void clear_unused(WeightedBlock<Scalar>& law) noexcept {
+  ImpulseSet<Scalar>& set = law.set;
+  for (int i = set.rows; i < 6; ++i) {
+    law.regularization(i) = Scalar(1);
+    law.bias_velocity(i) = set.shift(i) = set.lower(i) = set.upper(i) = Scalar(0);
+  }
+  const bool bounded = set.shape == ImpulseShape::intervals;
+  if (bounded) set.shift.setZero();
+  if (!bounded) set.lower.setZero();
+  if (!bounded) set.upper.setZero();
+  for (int i = friction_count(set.shape); i < 3; ++i) set.friction(i) = Scalar(0);
+}
 
 /// Rows of a spring with linear dissipation, γ = −δt k ((x + δt v) + τ_d v), as R and v̂: the
 /// spring is softened to a period of β steps.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/contact/constraint_list.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 
 #include <limits>
 #include <stdexcept>
@@ -10,9 +10,9 @@
 
 #include "support/catch.hpp"
 
-namespace constraint_list_test {
+namespace block_reading_test {
 
-using carom::ContactProblem, carom::JointLimit, carom::WeightedConstraint;
+using carom::ContactProblem, carom::JointLimit, carom::WeightedBlock;
 using Eigen::Matrix3d, Eigen::MatrixXd, Eigen::Vector3d;
 
 namespace {
@@ -24,56 +24,70 @@ ContactProblem<double> two_bodies() {
   return problem;
 }
 
-WeightedConstraint<double> held(int rows) {
-  WeightedConstraint<double> law;
+WeightedBlock<double> held(int rows) {
+  WeightedBlock<double> law;
   law.set = carom::free_impulses<double>(rows);
   return law;
 }
 
 }  // namespace
 
-TEST_CASE("constraint list: keeps what it was given, padded to triples", "[contact][example]") {
+TEST_CASE("block_reading: a problem keeps what it was given", "[contact][example]") {
   auto problem = two_bodies();
   const MatrixXd first = MatrixXd::Random(4, 3), second = MatrixXd::Random(4, 7);
   CHECK(problem.add_constraint(0, first.topRows(1), held(1)) == 0);
   CHECK(problem.add_constraint(1, second, 0, first, held(4)) == 1);
-  const auto& list = problem.constraints();
-  CHECK(list.count() == 2);
-  CHECK(list.row_count() == 5);
-  CHECK(list.part_count() == 3);
-  CHECK(problem.impulse_count() == 5);
-  CHECK(list.first_row(1) == 1);
-  CHECK(list.parts(1) == 2);
-  CHECK(list.side_count(0) == 1);
-  CHECK(list.side_body(1, 0) == 1);
-  CHECK(list.side_body(1, 1) == 0);
-  CHECK(list.part_constraint(2) == 1);
-  CHECK(list.part_number(2) == 1);
-  CHECK(list.jacobian(1, 1, 0) == first.topRows(3).transpose());
-  CHECK(list.jacobian(1, 0, 1).col(0) == second.row(3).transpose());
-  CHECK(list.jacobian(1, 0, 1).rightCols<2>().isZero(0));
-  CHECK(list.whitened_jacobian(1, 1, 1).col(0) == first.row(3).transpose() / 2);
-  WeightedConstraint<double> softer = held(4);
+  CHECK(problem.add_contact(0, Matrix3d::Identity(), {.gap = 0, .stiffness = 1e4}) == 2);
+  CHECK(problem.block_count() == 3);
+  CHECK(problem.impulse_count() == 8);
+  CHECK(problem.part_count() == 4);
+  CHECK(problem.first_row(1) == 1);
+  CHECK(problem.first_row(2) == 5);
+  CHECK(problem.rows(1) == 4);
+  CHECK(problem.side_count(0) == 1);
+  CHECK(problem.side_body(1, 0) == 1);
+  CHECK(problem.side_body(1, 1) == 0);
+  CHECK(problem.jacobian(1, 1) == first);
+  CHECK(problem.jacobian(1, 0) == second);
+  CHECK(problem.other_block(1).whitened_columns(1) == first.transpose() / 2);
+  CHECK(problem.friction_contact_count() == 1);
+  CHECK(problem.is_friction_contact(2));
+  WeightedBlock<double> softer = held(4);
   softer.regularization *= 3;
-  problem.set_constraint_law(1, softer);
-  CHECK(list.law(1).regularization == softer.regularization);
-  CHECK(list.law(0).regularization == held(1).regularization);
+  problem.set_law(1, softer);
+  CHECK(problem.law(1).regularization.head<4>() == softer.regularization.head<4>());
+  CHECK(problem.law(0).regularization == held(1).regularization);
   problem.reset(0.01);
-  CHECK(problem.constraints().count() == 0);
+  CHECK(problem.block_count() == 0);
   CHECK(problem.impulse_count() == 0);
 }
 
-TEST_CASE("constraint list: numbers beyond the rows are forgotten", "[contact][law]") {
+TEST_CASE("block_reading: a friction cone is the same block through either door",
+          "[contact][law]") {
+  auto problem = two_bodies();
+  const carom::WeightedContact<double> contact{0.3, {0.1, 0.2}, Vector3d(0, 0, 1), true};
+  problem.add_contact(0, Matrix3d::Identity(), contact);
+  problem.add_constraint(0, Matrix3d::Identity(), as_block(contact));
+  CHECK(problem.friction_contact_count() == 2);
+  CHECK(problem.rigid_count() == 2);
+  WeightedBlock<double> adhesive = as_block(contact);
+  adhesive.set.shift(2) = 1;
+  problem.add_contact(0, Matrix3d::Identity(), adhesive);
+  CHECK(!problem.is_friction_contact(2));
+  CHECK(problem.rigid_count() == 3);
+}
+
+TEST_CASE("block_reading: numbers beyond the rows are forgotten", "[contact][law]") {
   auto problem = two_bodies();
   auto law = held(2);
   law.bias_velocity.tail<4>().setConstant(std::numeric_limits<double>::quiet_NaN());
   law.regularization.tail<4>().setConstant(-1);
   problem.add_constraint(0, MatrixXd::Ones(2, 3), law);
-  CHECK(problem.constraints().law(0).bias_velocity.tail<4>().isZero(0));
-  CHECK(problem.constraints().law(0).regularization.tail<4>() == Eigen::Vector4d::Ones());
+  CHECK(problem.law(0).bias_velocity.tail<4>().isZero(0));
+  CHECK(problem.law(0).regularization.tail<4>() == Eigen::Vector4d::Ones());
 }
 
-TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", "[contact][law]") {
+TEST_CASE("block_reading: numbers without meaning for a shape are forgotten", "[contact][law]") {
   using carom::ImpulseShape;
   auto problem = two_bodies();
   for (const auto& [shape, rows, coefficients] :
@@ -84,7 +98,7 @@ TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", 
         std::tuple(ImpulseShape::ellipsoidal_rolling, 6, 3),
         std::tuple(ImpulseShape::spinless_rolling, 5, 2)}) {
     CHECK(carom::friction_count(shape) == coefficients);
-    WeightedConstraint<double> law;
+    WeightedBlock<double> law;
     law.set.shape = shape;
     law.set.rows = rows;
     law.set.lower.setConstant(-1);
@@ -92,8 +106,7 @@ TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", 
     law.set.friction.setConstant(3);
     law.set.shift.setConstant(4);
     problem.add_constraint(1, MatrixXd::Identity(rows, 7), law);
-    const auto& list = problem.constraints();
-    const auto& kept = list.law(list.count() - 1).set;
+    const auto kept = problem.law(problem.block_count() - 1).set;
     const bool bounded = shape == ImpulseShape::intervals;
     CHECK(kept.lower.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? -1 : 0));
     CHECK(kept.upper.head(rows) == Eigen::VectorXd::Constant(rows, bounded ? 2 : 0));
@@ -106,24 +119,7 @@ TEST_CASE("constraint list: numbers without meaning for a shape are forgotten", 
   }
 }
 
-TEST_CASE("constraint list: compares by what constraints are", "[contact][law]") {
-  auto problem = two_bodies();
-  const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
-  auto biased = held(1);
-  biased.bias_velocity(0) = 0.5;
-  problem.add_constraint(0, row, 1, wide, held(1));
-  problem.add_constraint(1, wide, 0, row, held(1));  // the same, the other way round
-  problem.add_constraint(0, row, 1, wide, biased);
-  problem.add_constraint(0, row, 1, 2 * wide, held(1));
-  const auto& list = problem.constraints();
-  CHECK(list.compare(0, 1) == 0);
-  for (const int other : {2, 3}) {
-    CHECK(list.compare(0, other) == -1);
-    CHECK(list.compare(other, 1) == 1);
-  }
-}
-
-TEST_CASE("constraint list: data are refused by name and leave no trace", "[contact][input]") {
+TEST_CASE("block_reading: data are refused by name and leave no trace", "[contact][input]") {
   auto problem = two_bodies();
   const MatrixXd row = MatrixXd::Ones(1, 3), wide = MatrixXd::Ones(1, 7);
   problem.add_constraint(0, row, held(1));
@@ -153,8 +149,8 @@ TEST_CASE("constraint list: data are refused by name and leave no trace", "[cont
   CHECK(problem.check_constraint(0, MatrixXd::Zero(1, 3), 1, wide, held(1)).empty());
   const JointLimit<double> limit{.gap = std::numeric_limits<double>::quiet_NaN()};
   CHECK_THROWS_AS(problem.add_constraint(0, row, limit), std::invalid_argument);
-  CHECK(problem.constraints().count() == 1);
+  CHECK(problem.block_count() == 1);
   CHECK(problem.impulse_count() == 1);
 }
 
-}  // namespace constraint_list_test
+}  // namespace block_reading_test

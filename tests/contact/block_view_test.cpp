@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/contact/constraint_primal.hpp"
+#include "carom/contact/block_view.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -18,7 +19,7 @@
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
-namespace constraint_primal_test {
+namespace block_view_test {
 
 using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
@@ -44,7 +45,7 @@ void for_each_problem(int count, const Visit& visit) {
 
 }  // namespace
 
-TEST_CASE("constraints: the gradient is the slope of the cost", "[contact][derivative]") {
+TEST_CASE("block_view: the gradient is the slope of the cost", "[contact][derivative]") {
   WorstCase slope("gradient along a direction, by central differences");
   VectorSource<double> source(4u);
   for_each_problem(60, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& velocity) {
@@ -63,7 +64,7 @@ TEST_CASE("constraints: the gradient is the slope of the cost", "[contact][deriv
   slope.check(60);
 }
 
-TEST_CASE("constraints: the Hessian is the slope of the gradient, symmetric and no less than A",
+TEST_CASE("block_view: the Hessian is the slope of the gradient, symmetric and no less than A",
           "[contact][derivative][law]") {
   WorstCase slope("Hessian times a direction"), symmetric("symmetric"), above("H - A >= 0");
   VectorSource<double> source(5u);
@@ -87,7 +88,7 @@ TEST_CASE("constraints: the Hessian is the slope of the gradient, symmetric and 
   for (const WorstCase* law : {&slope, &symmetric, &above}) law->check(60);
 }
 
-TEST_CASE("constraints: the solver finds what projected gradient on the dual finds",
+TEST_CASE("block_view: the solver finds what projected gradient on the dual finds",
           "[contact][solvers][oracle]") {
   WorstCase near("velocity of the oracle"), gap("primal + dual = 0"), certified("certified"),
       converged("converged"), rows("impulses and row velocities are those of v"),
@@ -131,7 +132,7 @@ TEST_CASE("constraints: the solver finds what projected gradient on the dual fin
     law->check(2 * problems);
 }
 
-TEST_CASE("constraints: a certificate bounds the error of any answer and names the worst",
+TEST_CASE("block_view: a certificate bounds the error of any answer and names the worst",
           "[contact][solvers][law]") {
   WorstCase bound("velocity error bound"), gap("duality gap >= 0"), violated("violation is seen");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
@@ -144,32 +145,33 @@ TEST_CASE("constraints: a certificate bounds the error of any answer and names t
     bound.see(error, (1 + 1e-9) * certificate.velocity_error_bound + 1e-9);
     gap.see(std::max(0.0, -certificate.duality_gap), 1e-12 * (1 + solution.impulse.norm()));
     Eigen::VectorXd wrong = solution.impulse;
-    const Index last = problem.constraints().count() - 1;
-    carom::RowNumbers<double> far = carom::RowNumbers<double>::Constant(-1e3);
-    write_constraint_rows(problem, last, far, wrong);
+    problem.visit(problem.block_count() - 1, [&](const auto& block) {
+      using Rows = typename std::decay_t<decltype(block)>::Rows;
+      block.write(Rows(Rows::Constant(-1e3)), wrong);
+    });
     violated.see_holds(certify(problem, solution.velocity, wrong).natural_map_error > 1e-3);
   });
   for (const WorstCase* law : {&bound, &gap, &violated}) law->check(40);
 }
 
-TEST_CASE("constraints: the worst of independent ones is named", "[contact][solvers][example]") {
+TEST_CASE("block_view: the worst of independent ones is named", "[contact][solvers][example]") {
   ContactProblem<double> problem(0.01);
   for (int b = 0; b < 3; ++b)
     problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Ones());
   problem.add_contact(0, Eigen::Matrix3d::Identity(), {.gap = 0, .stiffness = 1e4});
-  carom::WeightedConstraint<double> law;
+  carom::WeightedBlock<double> law;
   law.set = carom::free_impulses<double>(3);
   problem.add_constraint(1, Eigen::Matrix3d::Identity(), law);
   problem.add_constraint(2, Eigen::Matrix3d::Identity(), law);
   const auto solution = carom::solve_contact(problem);
-  for (const Index constraint : {0, 1}) {
+  for (const Index block : {1, 2}) {
     Eigen::VectorXd wrong = solution.impulse;
-    wrong(3 + 3 * constraint + 1) += 0.1;
-    CHECK(certify(problem, solution.velocity, wrong).worst_contact == 1 + constraint);
+    wrong(3 * block + 1) += 0.1;
+    CHECK(certify(problem, solution.velocity, wrong).worst_contact == block);
   }
 }
 
-TEST_CASE("constraints: their order leaves no trace", "[contact][solvers][law]") {
+TEST_CASE("block_view: their order leaves no trace", "[contact][solvers][law]") {
   WorstCase same("bitwise equal velocities and impulses");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     ConstrainedProblem doubled = raw;  // with duplicates, which tie
@@ -187,18 +189,18 @@ TEST_CASE("constraints: their order leaves no trace", "[contact][solvers][law]")
     bool equal = first.solve(forward, a).converged() && second.solve(backward, b).converged();
     equal = equal && (a.array() == b.array()).all();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      equal =
-          equal &&
-          (constraint_rows(forward, Index(order[i]), Eigen::VectorXd(first.impulse())).array() ==
-           constraint_rows(backward, Index(i), Eigen::VectorXd(second.impulse())).array())
-              .all();
+      const Index contacts = Index(raw.contacts.contacts.size());
+      const Index here = contacts + Index(order[i]), there = contacts + Index(i);
+      const int rows = forward.rows(here);
+      equal = equal && first.impulse().segment(forward.first_row(here), rows) ==
+                           second.impulse().segment(backward.first_row(there), rows);
     }
     same.see_holds(equal);
   });
   same.check(40);
 }
 
-TEST_CASE("constraints: float follows double", "[contact][solvers][oracle]") {
+TEST_CASE("block_view: float follows double", "[contact][solvers][oracle]") {
   WorstCase near("velocity in float");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     const auto exact = carom::solve_contact(build(raw), {.tolerance = 1e-12});
@@ -212,4 +214,32 @@ TEST_CASE("constraints: float follows double", "[contact][solvers][oracle]") {
   near.check(40);
 }
 
-}  // namespace constraint_primal_test
+TEST_CASE("block_view: a friction contact and the same block of six rows agree", "[contact][law]") {
+  VectorSource<double> source(71u);
+  WorstCase same("P, its slope, costs and the slope of the dual");
+  for (int sample = 0; sample < 2000; ++sample) {
+    const carom::WeightedContact<double> contact{source.pick({0, 0.1, 1, 5}),
+                                                 {source.positive(3), source.positive(3)},
+                                                 source.vector<3>(1, 0.1)};
+    const carom::WeightedBlock<double> block = as_block(contact);
+    const carom::BlockView<double, 3> small(0, 0, contact, 0, {});
+    const carom::BlockView<double, 6> wide(0, 0, block, 0, {});
+    const Eigen::Vector3d u = source.vector<3>(2, 0.1);
+    carom::RowNumbers<double> rows = carom::RowNumbers<double>::Zero();
+    rows.head<3>() = u;
+    const Eigen::Vector3d y = small.trial(u), gamma = small.nearest(y);
+    const auto wide_y = wide.trial(rows);
+    const double size = y.norm(), mass = 1 / small.regularization().minCoeff();
+    CHECK(wide_y.head<3>() == y);
+    same.see((wide.nearest(wide_y).head<3>() - gamma).norm(), carom::testing::rounding(50, size));
+    same.see((wide.nearest_unweighted(wide_y).head<3>() - small.nearest_unweighted(y)).norm(),
+             carom::testing::rounding(50, size));
+    same.see((wide.curvature(wide_y).topLeftCorner<3, 3>() - small.curvature(y)).norm(),
+             carom::testing::rounding(100, mass));
+    same.see(std::abs(wide.cost(wide_y, wide.nearest(wide_y)) - small.cost(y, gamma)),
+             carom::testing::rounding(100, size * size / mass + small.cost(y, gamma)));
+  }
+  same.check(4000);
+}
+
+}  // namespace block_view_test

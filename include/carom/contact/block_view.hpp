@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+#include "carom/contact/bodies.hpp"
+#include "carom/contact/compliance.hpp"
+#include "carom/contact/weighted_block.hpp"
+
+namespace carom::inline CAROM_ABI {
+
+/// One block of rows of a ContactProblem: its bodies, J, and its law with what follows from them,
+/// so that a loop over all blocks is written once.
+///
+/// ```
+/// problem.for_each_block([&](const auto& block) {
+///   block.add_momentum(block.impulse(velocity), momentum);  // momentum += Jᵀ P(y(v))
+/// });
+/// ```
+/// @tparam Capacity  3 for a friction contact, whose rows are (t₁, t₂, n); 6 for any other block,
+///                   whose numbers beyond its rows are zero.
+/// @note  Refers to the problem's memory. Real-time safe: no allocation, no exception.
+template <RealScalar Scalar, int Capacity>
+class BlockView {
+ public:
+  static constexpr bool is_friction_contact = Capacity == 3;
+  using Rows = Vector<Scalar, Capacity>;
+  using Law =
+      std::conditional_t<is_friction_contact, WeightedContact<Scalar>, WeightedBlock<Scalar>>;
+  using Columns = Eigen::Map<
+      const Eigen::Matrix<Scalar, Eigen::Dynamic, is_friction_contact ? 3 : Eigen::Dynamic>>;
+
+  /// What a block has of one of its bodies.
+  struct Side {
+    Index body;
+    BodyRange range;         ///< the body's
+    const Scalar* jacobian;  ///< Jᵀ, size × rows, column by column
+    const Scalar* whitened;  ///< Ĵᵀ = L⁻¹ Jᵀ
+  };
+
+  BlockView(Index number, Index first_row, const Law& law, int side_count,
+            const std::array<Side, 2>& sides) noexcept
+      : number_(number), first_row_(first_row), law_(law), side_count_(side_count), sides_(sides) {}
+
+  /// Its place among the problem's blocks.
+  [[nodiscard]] Index number() const noexcept { return number_; }
+  /// Where its rows begin in the stacked impulses.
+  [[nodiscard]] Index first_row() const noexcept { return first_row_; }
+  [[nodiscard]] int rows() const noexcept {
+    if constexpr (is_friction_contact) {
+      return 3;
+    } else {
+      return law_.set.rows;
+    }
+  }
+  [[nodiscard]] const Law& law() const noexcept { return law_; }
+  [[nodiscard]] int side_count() const noexcept { return side_count_; }
+  [[nodiscard]] const Side& side(int side) const noexcept { return sides_[std::size_t(side)]; }
+  /// Jᵀ of one side, size × rows.
+  [[nodiscard]] Columns columns(int s) const noexcept {
+    return {side(s).jacobian, side(s).range.size, rows()};
+  }
+  /// Ĵᵀ = L⁻¹ Jᵀ of one side.
+  [[nodiscard]] Columns whitened_columns(int s) const noexcept {
+    return {side(s).whitened, side(s).range.size, rows()};
+  }
+
+  // --- stacked impulses ---
+
+  /// Its rows out of stacked numbers.
+  template <typename VectorType>
+  [[nodiscard]] Rows read(const Eigen::MatrixBase<VectorType>& stacked) const noexcept {
+    Rows result = Rows::Zero();
+    for (int i = 0; i < rows(); ++i) result(i) = stacked(first_row_ + i);
+    return result;
+  }
+  template <typename VectorType>
+  void write(const Rows& numbers, VectorType& stacked) const noexcept {
+    for (int i = 0; i < rows(); ++i) stacked(first_row_ + i) = numbers(i);
+  }
+
+  // --- the Jacobian ---
+
+  /// J v [m/s, rad/s].
+  template <typename VectorType>
+  [[nodiscard]] Rows velocity(const Eigen::MatrixBase<VectorType>& v) const noexcept {
+    Rows result = Rows::Zero();
+    for (int s = 0; s < side_count_; ++s) {
+      const auto [start, size] = side(s).range;
+      const Columns block = columns(s);
+      for (int row = 0; row < rows(); ++row) {
+        result(row) += block.col(row).dot(v.segment(start, size));
+      }
+    }
+    return result;
+  }
+  /// Adds Jᵀ γ to a momentum.
+  template <typename VectorType>
+  void add_momentum(const Rows& impulse, VectorType& momentum) const noexcept {
+    for (int s = 0; s < side_count_; ++s) {
+      const auto [start, size] = side(s).range;
+      const Columns block = columns(s);
+      for (int row = 0; row < rows(); ++row) {
+        momentum.segment(start, size) += impulse(row) * block.col(row);
+      }
+    }
+  }
+  /// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows [J].
+  [[nodiscard]] Scalar gross_squared(const Rows& impulse) const noexcept {
+    Scalar sum = 0;
+    for (int s = 0; s < side_count_; ++s) {
+      const Columns block = whitened_columns(s);
+      for (int row = 0; row < rows(); ++row) {
+        sum += block.col(row).squaredNorm() * impulse(row) * impulse(row);
+      }
+    }
+    return sum;
+  }
+
+  // --- the law ---
+
+  /// R [1/kg, 1/(kg·m²)]; of a rigid block its stand-in. One beyond the rows.
+  [[nodiscard]] Rows regularization() const noexcept {
+    if constexpr (is_friction_contact) {
+      const auto [tangent, normal] = law_.regularization;
+      return {tangent, tangent, normal};
+    } else {
+      return law_.regularization;
+    }
+  }
+  /// v̂ [m/s, rad/s].
+  [[nodiscard]] const Rows& bias_velocity() const noexcept { return law_.bias_velocity; }
+  [[nodiscard]] ImpulseSet<Scalar> set() const noexcept {
+    if constexpr (is_friction_contact) {
+      return friction_impulses(law_.friction);
+    } else {
+      return law_.set;
+    }
+  }
+  /// Whether the set is a cone with its apex at zero.
+  [[nodiscard]] bool is_cone() const noexcept {
+    if constexpr (is_friction_contact) {
+      return true;
+    } else {
+      return law_.set.shape != ImpulseShape::intervals && law_.set.shift.isZero(Scalar(0));
+    }
+  }
+  /// y = R⁻¹(v̂ − u) [N·s], the impulse that a velocity u of the rows leads to without the set.
+  [[nodiscard]] Rows trial(const Rows& velocity) const noexcept {
+    return (bias_velocity() - velocity).cwiseQuotient(regularization());
+  }
+  /// P(y), the impulse in the set that is nearest by R.
+  [[nodiscard]] Rows nearest(const Rows& y) const noexcept {
+    if constexpr (is_friction_contact) {
+      return project(FrictionCone<Scalar>{law_.friction}, law_.regularization, y).point;
+    } else {
+      return nearest_impulse(law_.set, law_.regularization, y);
+    }
+  }
+  /// G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite; on a boundary one generalised
+  /// derivative.
+  [[nodiscard]] SquareMatrix<Scalar, Capacity> curvature(const Rows& y) const noexcept {
+    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Ones(), all = RowNumbers<Scalar>::Zero();
+    weights.template head<Capacity>() = regularization();
+    all.template head<Capacity>() = y;
+    return impulse_curvature(set(), weights, all).template topLeftCorner<Capacity, Capacity>();
+  }
+  /// The impulse in the set that is nearest in N·s.
+  [[nodiscard]] Rows nearest_unweighted(const Rows& y) const noexcept {
+    if constexpr (is_friction_contact) {
+      return project(FrictionCone<Scalar>{law_.friction}, y).point;
+    } else {
+      return nearest_impulse(law_.set, Rows(Rows::Ones()), y);
+    }
+  }
+  /// Inverse dynamics: γ = P(y(v)) [N·s] for a velocity of the bodies.
+  template <typename VectorType>
+  [[nodiscard]] Rows impulse(const Eigen::MatrixBase<VectorType>& v) const noexcept {
+    return nearest(trial(velocity(v)));
+  }
+  /// ½‖γ‖²_R [J].
+  [[nodiscard]] Scalar regularization_cost(const Rows& impulse) const noexcept {
+    return regularization().dot(impulse.cwiseAbs2()) / 2;
+  }
+  /// γᵀR y − ½‖γ‖²_R [J], for γ = P(y); of cones that is ½‖γ‖²_R.
+  [[nodiscard]] Scalar cost(const Rows& y, const Rows& impulse) const noexcept {
+    if (is_cone()) return regularization_cost(impulse);
+    return regularization().cwiseProduct(impulse).dot(y - impulse / 2);
+  }
+  /// u = J v − v̂ + R γ [m/s, rad/s] for a velocity J v of the rows.
+  [[nodiscard]] Rows slope(const Rows& velocity, const Rows& impulse) const noexcept {
+    return velocity - bias_velocity() + regularization().cwiseProduct(impulse);
+  }
+
+ private:
+  Index number_, first_row_;
+  const Law& law_;
+  int side_count_;
+  std::array<Side, 2> sides_;
+};
+
+}  // namespace carom::inline CAROM_ABI

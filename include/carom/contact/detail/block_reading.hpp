@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+#include "carom/contact/bodies.hpp"
+#include "carom/contact/concepts.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
+
+namespace carom::inline CAROM_ABI::detail {
+
+/// The numbers that a law leads to.
+template <typename Law, typename Scalar>
+using LawNumbers = std::conditional_t<FrictionContactLaw<Law, Scalar>, WeightedContact<Scalar>,
+                                      WeightedBlock<Scalar>>;
+
+/// A body and J, as add_ functions are given them.
+template <typename MatrixType>
+struct BlockSide {
+  Index body;
+  const Eigen::MatrixBase<MatrixType>& jacobian;
+};
+
+/// What is wrong with the bodies of a block and the sizes of its Jacobians, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const std::string& item,
+                                     bool friction_contact, const std::array<Index, 2>& bodies,
+                                     const std::array<Index, 2>& rows,
+                                     const std::array<Index, 2>& columns, int count) {
+  for (std::size_t s = 0; s < std::size_t(count); ++s) {
+    Fault index = body_index_fault(item, bodies[s], all.body_count());
+    if (!index.empty()) return index;
+    Fault size =
+        jacobian_size_fault(item, friction_contact, rows[s], columns[s], all.body(bodies[s]).size);
+    if (!size.empty()) return size;
+  }
+  if (count == 1) return {};
+  if (bodies[0] == bodies[1]) {
+    return fault(item + ": second body", "a body other than the first", bodies[1]);
+  }
+  if (rows[0] == rows[1]) return {};
+  return fault(item + ": second Jacobian rows", std::to_string(rows[0]).c_str(), rows[1]);
+}
+
+/// The numbers of a law for given sides, of right sizes: of a friction contact by w = ‖W_ii‖_F/3,
+/// of any other block by the diagonal of W_ii, with diag(A) in place of A.
+/// @return  what is wrong with the law, with J or with the numbers they lead to, or nothing.
+template <RealScalar Scalar, typename Law, typename... Sides>
+[[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
+                             const std::string& item, const Law& law,
+                             LawNumbers<Law, Scalar>& numbers, const Sides&... sides) {
+  Fault broken;
+  const auto see = [&](const auto& side) {
+    if (broken.empty() && !side.jacobian.allFinite()) {
+      broken = finite_fault(item + ": Jacobian", side.jacobian);
+    }
+  };
+  (see(sides), ...);
+  if (!broken.empty()) return broken;
+  if constexpr (FrictionContactLaw<Law, Scalar>) {
+    if ((sides.jacobian.isZero(Scalar(0)) && ...)) return zero_jacobian_fault(item);
+    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    const SquareMatrix<Scalar, 3> delassus =
+        (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
+    numbers = make_weighted(law, time_step, Scalar(delassus.norm() / 3));
+  } else {
+    const RowNumbers<Scalar> diagonal =
+        (delassus_diagonal(all.momentum_matrix(sides.body), sides.jacobian) + ...);
+    const Index rows = (std::max)({sides.jacobian.rows()...});
+    for (Index i = 0; i < rows; ++i) {
+      if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item, i);
+    }
+    if (Fault given = law_fault(item, law); !given.empty()) return given;
+    numbers = make_weighted(law, time_step, diagonal);
+    if (numbers.set.rows != rows) {
+      return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), rows);
+    }
+  }
+  return law_fault(item, numbers);
+}
+
+}  // namespace carom::inline CAROM_ABI::detail
