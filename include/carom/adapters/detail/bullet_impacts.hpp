@@ -282,7 +282,7 @@ class BulletImpacts {
       for (int s = 0; s < local_.side_count(Index(k)); ++s) {
         const bool second = local_.side_body(Index(k), s) != body[0];
         clusters_[std::size_t(pair.clusters[second ? 1 : 0])].velocity +=
-            local_.jacobian(Index(k), s) * own;
+            local_.jacobian(Index(k), s).transpose() * own;
       }
     }
   }
@@ -312,7 +312,7 @@ class BulletImpacts {
   void plastic(const std::vector<BulletPoint>& points) {
     for (std::size_t k = 0; k < acting_.size(); ++k) {
       const Index i = Index(k);
-      WeightedContact<double> law = local_.law(i);
+      WeightedContact<double> law = local_.friction_contact_law(i);
       law.bias_velocity.z() += points[acting_[k]].restitution * loads_[k].z();
       local_.set_law(i, law);
     }
@@ -325,10 +325,7 @@ class BulletImpacts {
     for (std::size_t k = 0; k < acting_.size(); ++k) {
       const Vector3<double> own = impulse.segment<3>(3 * Index(k));
       gain += own.dot(loads_[k]);
-      for (int s = 0; s < local_.side_count(Index(k)); ++s) {
-        const BodyRange range = local_.body(local_.side_body(Index(k), s));
-        change.segment(range.start, range.size) += local_.jacobian(Index(k), s) * own;
-      }
+      local_.friction_contact(Index(k)).add_momentum(own, change);
     }
     return gain + change.squaredNorm() / 2;
   }
