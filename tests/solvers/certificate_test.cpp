@@ -324,12 +324,14 @@ TEST_CASE("certificate: a velocity alone is judged with the impulses it leads to
     Eigen::VectorXd impulse;
     write_impulse(problem, velocity, impulse);
     const auto alone = certify(problem, velocity), pair = certify(problem, velocity, impulse);
-    CHECK(alone.residual == alone.velocity_residual);
-    CHECK(alone.residual == pair.residual);
-    CHECK(alone.duality_gap == pair.duality_gap);
-    CHECK(alone.natural_map_error == pair.natural_map_error);
+    // An optimising compiler may fuse products and sums in one place and not in the other.
+    const auto same = [](double a, double b) { return std::abs(a - b) <= rounding(1000, b); };
+    CHECK(same(alone.residual, alone.velocity_residual));
+    CHECK(same(alone.residual, pair.residual));
+    CHECK(same(alone.duality_gap, pair.duality_gap));
+    CHECK(same(alone.natural_map_error, pair.natural_map_error));
     CHECK(alone.worst_contact == pair.worst_contact);
-    CHECK(alone.velocity_error_bound == pair.velocity_error_bound);
+    CHECK(same(alone.velocity_error_bound, pair.velocity_error_bound));
   }
 }
 
