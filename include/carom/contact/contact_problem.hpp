@@ -173,12 +173,12 @@ class ContactProblem : public Bodies<Scalar> {
   }
   /// Calls visit(view) with the BlockView of a block.
   template <typename Visit>
-  decltype(auto) visit(Index block, Visit&& visit) const noexcept {
+  decltype(auto) visit(Index block, Visit&& visit) const {
     return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
   }
   /// The same for all blocks in their order.
   template <typename Visit>
-  void for_each_block(Visit&& visit) const noexcept {
+  void for_each_block(Visit&& visit) const {
     for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
   }
 
@@ -292,9 +292,11 @@ Fault ContactProblem<Scalar>::read_block(const char* door, const Law& law,
                 "a law has make_weighted(law, time_step, inverse_mass), which gives a "
                 "WeightedContact or a WeightedBlock");
   const std::string item = door + std::to_string(block_count());
-  Fault sizes = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>,
-                                         {sides.body...}, {sides.jacobian.rows()...},
-                                         {sides.jacobian.cols()...}, int(sizeof...(sides)));
+  const detail::BlockSizes given{int(sizeof...(sides)),
+                                 {sides.body...},
+                                 {sides.jacobian.rows()...},
+                                 {sides.jacobian.cols()...}};
+  Fault sizes = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>, given);
   if (!sizes.empty()) return sizes;
   return detail::read_law(*this, time_step_, item, law, numbers, sides...);
 }

@@ -26,25 +26,31 @@ struct BlockSide {
   const Eigen::MatrixBase<MatrixType>& jacobian;
 };
 
-/// What is wrong with the bodies of a block and the sizes of its Jacobians, or nothing.
+/// The bodies of a block and the sizes of its Jacobians.
+struct BlockSizes {
+  int count;  ///< of the sides: 1 or 2
+  std::array<Index, 2> bodies, rows, columns;
+};
+
+/// What is wrong with these, or nothing.
 template <RealScalar Scalar>
 [[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const std::string& item,
-                                     bool friction_contact, const std::array<Index, 2>& bodies,
-                                     const std::array<Index, 2>& rows,
-                                     const std::array<Index, 2>& columns, int count) {
-  for (std::size_t s = 0; s < std::size_t(count); ++s) {
-    Fault index = body_index_fault(item, bodies[s], all.body_count());
+                                     bool friction_contact, const BlockSizes& sizes) {
+  for (std::size_t s = 0; s < std::size_t(sizes.count); ++s) {
+    const Index body = sizes.bodies[s];
+    Fault index = body_index_fault(item, body, all.body_count());
     if (!index.empty()) return index;
-    Fault size =
-        jacobian_size_fault(item, friction_contact, rows[s], columns[s], all.body(bodies[s]).size);
+    Fault size = jacobian_size_fault(item, friction_contact, sizes.rows[s], sizes.columns[s],
+                                     all.body(body).size);
     if (!size.empty()) return size;
   }
-  if (count == 1) return {};
-  if (bodies[0] == bodies[1]) {
-    return fault(item + ": second body", "a body other than the first", bodies[1]);
+  if (sizes.count == 1) return {};
+  if (sizes.bodies[0] == sizes.bodies[1]) {
+    return fault(item + ": second body", "a body other than the first", sizes.bodies[1]);
   }
-  if (rows[0] == rows[1]) return {};
-  return fault(item + ": second Jacobian rows", std::to_string(rows[0]).c_str(), rows[1]);
+  if (sizes.rows[0] == sizes.rows[1]) return {};
+  return fault(item + ": second Jacobian rows", std::to_string(sizes.rows[0]).c_str(),
+               sizes.rows[1]);
 }
 
 /// The numbers of a law for given sides, of right sizes: of a friction contact by w = ‖W_ii‖_F/3,
