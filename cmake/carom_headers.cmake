@@ -28,23 +28,23 @@ set(CAROM_HEADERS
   include/carom/contact/compliance.hpp
   include/carom/contact/compliance_derivative.hpp
   include/carom/contact/concepts.hpp
-  include/carom/contact/contact_graph.hpp
   include/carom/contact/contact_problem.hpp
   include/carom/contact/coulomb_law.hpp
   include/carom/contact/delassus_form.hpp
-  include/carom/contact/delassus_islands.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
+  include/carom/contact/detail/contact_graph.hpp
   include/carom/contact/detail/delassus_faults.hpp
+  include/carom/contact/detail/delassus_islands.hpp
   include/carom/contact/detail/faults.hpp
+  include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/near_rigid.hpp
   include/carom/contact/detail/own_block.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
-  include/carom/contact/impulse_derivative.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
   include/carom/contact/position_projection.hpp
@@ -55,7 +55,7 @@ set(CAROM_HEADERS
   include/carom/contact/surface.hpp
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
-  include/carom/core/device.hpp
+  include/carom/core/detail/device.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
@@ -81,32 +81,31 @@ set(CAROM_HEADERS
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp
-  include/carom/linalg/block_cholesky.hpp
-  include/carom/linalg/block_incomplete_cholesky.hpp
-  include/carom/linalg/block_lu.hpp
-  include/carom/linalg/block_symmetric.hpp
-  include/carom/linalg/cholesky.hpp
-  include/carom/linalg/conjugate_gradient.hpp
+  include/carom/linalg/detail/block_cholesky.hpp
+  include/carom/linalg/detail/block_incomplete_cholesky.hpp
+  include/carom/linalg/detail/block_lu.hpp
+  include/carom/linalg/detail/block_symmetric.hpp
+  include/carom/linalg/detail/cholesky.hpp
+  include/carom/linalg/detail/conjugate_gradient.hpp
+  include/carom/linalg/detail/exponential_action.hpp
+  include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
+  include/carom/linalg/detail/growing.hpp
+  include/carom/linalg/detail/increasing_root.hpp
+  include/carom/linalg/detail/lu.hpp
+  include/carom/linalg/detail/matrix_exponential.hpp
+  include/carom/linalg/detail/minimum_degree.hpp
+  include/carom/linalg/detail/minimum_norm_newton.hpp
+  include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
-  include/carom/linalg/exponential_action.hpp
-  include/carom/linalg/front_forest.hpp
-  include/carom/linalg/growing.hpp
-  include/carom/linalg/increasing_root.hpp
-  include/carom/linalg/lu.hpp
-  include/carom/linalg/matrix_exponential.hpp
-  include/carom/linalg/minimum_degree.hpp
-  include/carom/linalg/minimum_norm_newton.hpp
-  include/carom/linalg/nonnegative_least_squares.hpp
-  include/carom/linalg/phi_functions.hpp
-  include/carom/linalg/quadratic_program.hpp
-  include/carom/linalg/second_order.hpp
-  include/carom/linalg/sequence.hpp
-  include/carom/linalg/symmetric_eigen.hpp
+  include/carom/linalg/detail/phi_functions.hpp
+  include/carom/linalg/detail/quadratic_program.hpp
+  include/carom/linalg/detail/second_order.hpp
+  include/carom/linalg/detail/sequence.hpp
+  include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
-  include/carom/solvers/certificate.hpp
   include/carom/solvers/contact_certificate.hpp
-  include/carom/solvers/coulomb_solver.hpp
+  include/carom/solvers/contact_solver.hpp
   include/carom/solvers/detail/active_block.hpp
   include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
@@ -152,6 +151,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/small_state.hpp
   include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/impulse_certificate.hpp
   include/carom/solvers/infeasibility.hpp
   include/carom/solvers/infeasibility_ray.hpp
   include/carom/solvers/interior_point.hpp

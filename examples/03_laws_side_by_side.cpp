@@ -27,7 +27,7 @@ struct Motion {
 };
 
 Motion launch(carom::FrictionLaw law, bool rigid) {
-  carom::CoulombSolver<double> solver({.law = law, .tolerance = 1e-12});
+  carom::ContactSolver<double> solver({.law = law, .tolerance = 1e-12});
   carom::examples::RigidWorld world = carom::examples::make_cube_on_ground(
       {.friction = friction, .time_step = time_step, .velocity = {speed, 0, 0}});
   world.rigid = rigid;

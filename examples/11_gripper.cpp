@@ -65,7 +65,7 @@ int main() try {
     const double fall = std::fmax(gravity - 2 * friction * force / mass, 0);
     const double crept = fall > 0 ? fall : creep;
     const double convex = speed_after_a_second(carom::SapSolver<double>(), force, soft);
-    const double coulomb = speed_after_a_second(carom::CoulombSolver<double>(), force, rigid);
+    const double coulomb = speed_after_a_second(carom::ContactSolver<double>(), force, rigid);
     std::printf("%7.1f  %9.3e  %9.3e  %9.3e  %9.3e\n", force, convex, crept, coulomb, fall);
     right = right && std::abs(coulomb - fall) < 1e-6 && std::abs(convex - crept) < 2e-3 * crept;
   }

@@ -40,7 +40,7 @@ add_unit() {
   done
   units+=("$unit")
 }
-mapfile -t program < <(find examples/cli examples/io -name '*.cpp' ! -name main.cpp | sort)
+mapfile -t program < <(find apps/cli apps/io -name '*.cpp' ! -name main.cpp | sort)
 mapfile -t compiled < <(find src -name '*.cpp' | sort)
 mapfile -t numbered < <(find examples -maxdepth 1 -name '*.cpp' | sort)
 headers=$results/all_headers.cpp
@@ -48,7 +48,7 @@ find include -name '*.hpp' ! -path '*/adapters/*' | sort | sed 's|^include/\(.*\
 add_unit program "${program[@]}"
 add_unit compiled "${compiled[@]}"
 add_unit examples "${numbered[@]}"
-units+=("$headers" examples/cli/main.cpp)
+units+=("$headers" apps/cli/main.cpp)
 # Adapters are read where their engines are installed.
 for engine in bullet/btBulletDynamicsCommon.h mujoco/mujoco.h dart/dart.hpp; do
   adapter=include/carom/adapters/${engine%%/*}.hpp
@@ -58,10 +58,10 @@ for engine in bullet/btBulletDynamicsCommon.h mujoco/mujoco.h dart/dart.hpp; do
   fi
 done
 
-shared=$(find include src examples benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
+shared=$(find include src examples apps benchmarks -name '*.hpp' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum)
 
-flags=(-std=c++20 -Iinclude -Iexamples -Ibenchmarks -isystem "$eigen"
-  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"' '-DCAROM_PAGE_DIR="examples/page"' -DCAROM_COMPILED_SCALAR=double)
+flags=(-std=c++20 -Iinclude -Iexamples -Iapps -Ibenchmarks -isystem "$eigen"
+  '-DCAROM_CLI_VERSION="0"' '-DCAROM_DATA_DIR="examples/data"' '-DCAROM_PAGE_DIR="apps/page"' -DCAROM_COMPILED_SCALAR=double)
 [ ! -d /usr/include/bullet ] || flags+=(-isystem /usr/include/bullet)
 # Solvers are read where they are compiled, once.
 flags+=(-include carom/compiled.hpp)

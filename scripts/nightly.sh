@@ -62,7 +62,7 @@ front_end() {
   local compiler=$1 standard=$2
   shift 2
   printf '%-12s -std=%s %s\n' "$(basename "$compiler")" "$standard" "${*//-W*/}"
-  "$compiler" "-std=$standard" -fsyntax-only -Iinclude -Iexamples -isystem "$eigen" "$@" \
+  "$compiler" "-std=$standard" -fsyntax-only -Iinclude -Iexamples -Iapps -isystem "$eigen" "$@" \
     tests/nightly/every_face.cpp
 }
 

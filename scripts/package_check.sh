@@ -85,9 +85,9 @@ cd /tmp/carom/source
 cmake -S . -B /tmp/carom/tests -G Ninja -DCAROM_BUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 cmake --build /tmp/carom/tests --target carom_static_tests
 libraries=$(find /usr/lib -name "libCatch2*.a" | sort -r | tr "\n" " ")
-g++ -std=c++20 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -Itests -Iexamples \
+g++ -std=c++20 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -Itests -Iexamples -Iapps \
   -isystem /usr/include/eigen3 tests/core/version_test.cpp tests/core/expects_test.cpp \
-  tests/core/scalar_test.cpp tests/cones/friction_cone_test.cpp tests/linalg/cholesky_test.cpp \
+  tests/core/scalar_test.cpp tests/cones/friction_cone_test.cpp tests/linalg/detail/cholesky_test.cpp \
   $libraries -o /tmp/carom/tests/some_tests
 /tmp/carom/tests/some_tests'
 
@@ -119,7 +119,7 @@ for suite in "${suites[@]}"; do
   step "$log" "install and consume" inside "$root" sh -c "$consume"
   echo "  with: $(inside "$root" dpkg-query -W -f '${Package} ${Version}, ' g++ cmake libeigen3-dev libcarom-dev)"
   if [ "$tests" = yes ]; then
-    tar c CMakeLists.txt CHANGELOG.md README.md LICENSE cmake docs examples include packaging scripts src tests |
+    tar c CMakeLists.txt CHANGELOG.md README.md LICENSE cmake docs apps examples include packaging scripts src tests |
       tar x -C "$root/tmp/carom/source"
     step "$log" "tests" inside "$root" sh -c "$test_there"
     echo "  with: $(inside "$root" dpkg-query -W -f '${Package} ${Version}, ' catch2)"

@@ -19,7 +19,7 @@ say "1/2 the library as WebAssembly"
 if [ "${1:-}" = --force ] || ! python3 tests/page/current_test.py program; then
   bytes=$(scripts/compile_page_program.sh build/page)
   python3 tests/page/current_test.py --write program
-  echo "examples/page/page_program.wasm.base64: $bytes bytes before base64"
+  echo "apps/page/page_program.wasm.base64: $bytes bytes before base64"
 fi
 
 say "2/2 the page"

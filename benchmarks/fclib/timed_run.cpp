@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "io/cpf_writer.hpp"
 #include "io/friction_dual.hpp"

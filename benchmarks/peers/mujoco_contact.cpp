@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "peers/mujoco_instant.hpp"

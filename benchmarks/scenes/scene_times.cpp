@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <vector>
 
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/sap.hpp"
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-using carom::CoulombSolver, carom::FrictionLaw, carom::InteriorPointSolver, carom::SapSolver;
+using carom::ContactSolver, carom::FrictionLaw, carom::InteriorPointSolver, carom::SapSolver;
 using carom::SolveLimits, carom::SolveReport;
 using carom::examples::FallingSolids, carom::examples::make_falling_solids;
 using carom::examples::make_packed_balls, carom::examples::SolidContact;
@@ -129,20 +129,20 @@ int main(int count, char** arguments) {
   constexpr double tolerance = 1e-8;
   SapSolver<double> sap({.tolerance = tolerance});
   SapSolver<double> sap_exact({.law = FrictionLaw::coulomb, .tolerance = tolerance});
-  CoulombSolver<double> exact({.law = FrictionLaw::coulomb, .tolerance = tolerance});
-  CoulombSolver<double> given_law({.law = FrictionLaw::coulomb, .tolerance = tolerance});
-  CoulombSolver<double> convex({.law = FrictionLaw::convex, .tolerance = tolerance});
+  ContactSolver<double> exact({.law = FrictionLaw::coulomb, .tolerance = tolerance});
+  ContactSolver<double> given_law({.law = FrictionLaw::coulomb, .tolerance = tolerance});
+  ContactSolver<double> convex({.law = FrictionLaw::convex, .tolerance = tolerance});
   InteriorPointSolver<double> path({.law = FrictionLaw::coulomb, .tolerance = tolerance});
   InteriorPointSolver<double> convex_path({.law = FrictionLaw::convex, .tolerance = tolerance});
   const std::vector<Row> falling{
       {"SapSolver", SolidContact::compliant, by_velocity(sap)},
       {"SapSolver, rolling friction", SolidContact::rolling, by_velocity(sap)},
       {"SapSolver, Coulomb's law", SolidContact::compliant, by_velocity(sap_exact)},
-      {"CoulombSolver, compliant", SolidContact::compliant, by_velocity(given_law)},
-      {"CoulombSolver, rigid", SolidContact::rigid, by_impulse(exact)},
+      {"ContactSolver, compliant", SolidContact::compliant, by_velocity(given_law)},
+      {"ContactSolver, rigid", SolidContact::rigid, by_impulse(exact)},
       {"InteriorPointSolver, rigid", SolidContact::rigid, by_impulse(path)}};
   const std::vector<Row> one{{"InteriorPointSolver", SolidContact::rigid, by_velocity(convex_path)},
-                             {"CoulombSolver", SolidContact::rigid, by_velocity(convex)}};
+                             {"ContactSolver", SolidContact::rigid, by_velocity(convex)}};
   if (packed) {
     std::printf("%d packed balls, rigid, convex law, to 1e-8, one solve from nothing\n", size);
     std::printf("%-34s %9s %8s %6s %10s %-16s %8s\n", "solver", "ms", "MiB more", "iter",

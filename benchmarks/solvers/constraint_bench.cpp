@@ -3,7 +3,7 @@
 
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/joint_constraints.hpp"
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace {

@@ -6,18 +6,18 @@
 
 #include <benchmark/benchmark.h>
 
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
 #include "io/text_problem.hpp"
 
 namespace {
 
 /// Solves a file in the form of examples/data from its own guess to 1e-8: compliant contact under
-/// the convex law by SapSolver, then under Coulomb's by CoulombSolver.
+/// the convex law by SapSolver, then under Coulomb's by ContactSolver.
 void solve_law(benchmark::State& state, const std::string& path, carom::FrictionLaw law) {
   const auto given = carom::examples::read_text_problem(path);
   carom::SapSolver<double> convex({.tolerance = 1e-8});
-  carom::CoulombSolver<double> exact({.tolerance = 1e-8});
+  carom::ContactSolver<double> exact({.tolerance = 1e-8});
   Eigen::VectorXd velocity;
   carom::SolveReport<double> report;
   for (auto _ : state) {

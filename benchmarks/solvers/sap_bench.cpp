@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 
 #include "io/text_problem.hpp"
 #include "scenes/pile.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/linalg/second_order.hpp"
+#include "carom/linalg/detail/second_order.hpp"
 
 #include <cmath>
 #include <unsupported/Eigen/AutoDiff>

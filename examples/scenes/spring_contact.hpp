@@ -11,7 +11,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
 #include "carom/viscoelastic/stepper.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
 #include "carom/viscoelastic/stepper.hpp"
 

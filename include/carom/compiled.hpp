@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/block_lu.hpp"
-#include "carom/linalg/exponential_action.hpp"
-#include "carom/linalg/matrix_exponential.hpp"
-#include "carom/linalg/nonnegative_least_squares.hpp"
-#include "carom/linalg/quadratic_program.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
+#include "carom/linalg/detail/exponential_action.hpp"
+#include "carom/linalg/detail/matrix_exponential.hpp"
+#include "carom/linalg/detail/nonnegative_least_squares.hpp"
+#include "carom/linalg/detail/quadratic_program.hpp"
 #include "carom/solvers/admm.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 #include "carom/solvers/solve_contact.hpp"
@@ -18,7 +18,8 @@
 /// What the library target `carom::compiled` holds, declared: a unit that includes this header, or
 /// carom.hpp with CAROM_COMPILED defined as that target does, takes these classes and functions for
 /// float and double from the library instead of compiling them again.
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // The lists are declared here and defined in src/.
 // NOLINTBEGIN(bugprone-macro-parentheses): what a macro gets is a type
@@ -43,14 +44,15 @@ namespace carom::inline CAROM_ABI {
       const ImpulseSet<Scalar>&, const RowNumbers<Scalar>&, const RowNumbers<Scalar>&) noexcept; \
   prefix SquareMatrix<Scalar, 6> impulse_curvature<Scalar>(                                      \
       const ImpulseSet<Scalar>&, const RowNumbers<Scalar>&, const RowNumbers<Scalar>&) noexcept; \
-  prefix Certificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&,                      \
-                                             const VectorX<Scalar>&, const VectorX<Scalar>&);    \
-  prefix Certificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&, const VectorX<Scalar>&)
+  prefix ContactCertificate<Scalar> certify<Scalar>(                                             \
+      const ContactProblem<Scalar>&, const VectorX<Scalar>&, const VectorX<Scalar>&);            \
+  prefix ContactCertificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&,               \
+                                                    const VectorX<Scalar>&)
 
 #define CAROM_COMPILE_COULOMB(prefix, Scalar) \
   prefix class Admm<Scalar>;                  \
   prefix class BlockLu<Scalar>;               \
-  prefix class CoulombSolver<Scalar>;         \
+  prefix class ContactSolver<Scalar>;         \
   prefix class GaussSeidel<Scalar>;           \
   prefix class InteriorPointSolver<Scalar>;   \
   prefix class ProjectedGradient<Scalar>
@@ -82,4 +84,5 @@ CAROM_COMPILE_COULOMB(extern template, double);
 CAROM_COMPILE_VISCOELASTIC(extern template, float);
 CAROM_COMPILE_VISCOELASTIC(extern template, double);
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
 #include "support/dart_worlds.hpp"

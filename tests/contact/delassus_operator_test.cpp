@@ -2,7 +2,7 @@
 #include "carom/contact/delassus_operator.hpp"
 
 #include "carom/contact/delassus_problem.hpp"
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -29,7 +29,7 @@ struct Solved {
       impulse = solver.impulse();
       return;
     }
-    carom::CoulombSolver<double> solver({.tolerance = 1e-10});
+    carom::ContactSolver<double> solver({.tolerance = 1e-10});
     converged = solver.solve(step.problem, velocity).converged();
     impulse = solver.impulse();
   }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
 #include "support/friction_problems.hpp"

@@ -19,7 +19,8 @@
 #include "../../src/coulomb.cpp"
 #include "../../src/viscoelastic.cpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 #define CAROM_FOR_EACH_SCALAR(Class) \
   template class Class<float>;       \
@@ -50,4 +51,5 @@ template class StepDerivative<examples::PointDoublePendulum>;
 template class VariationalStepper<examples::PointDoublePendulum>;
 template class ImpactStepper<examples::BouncingBall, ImpactResolver<double>>;
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

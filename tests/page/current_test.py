@@ -12,14 +12,14 @@ import re
 import subprocess
 import sys
 
-PROGRAM = pathlib.Path("examples/page/page_program.wasm.base64")
+PROGRAM = pathlib.Path("apps/page/page_program.wasm.base64")
 PAGE = pathlib.Path("docs/demo/index.html")
 COMPILE = pathlib.Path("scripts/compile_page_program.sh")
 DEPENDENCIES = pathlib.Path("build/page/page_program.d")  # of the last compilation
 #: What shapes the page. Its numbers come from all of carom and are those of the day it was made.
-PAGE_SOURCES = ["examples/cli/*_experiment.cpp", "examples/cli/page*.*pp", "examples/cli/svg_plot.*",
-                "examples/cli/animation.*", "examples/cli/axis_ticks.hpp", "examples/cli/experiment.hpp",
-                "examples/cli/demo_command.cpp", "examples/page/*.js", "examples/page/*.css",
+PAGE_SOURCES = ["apps/cli/*_experiment.cpp", "apps/cli/page*.*pp", "apps/cli/svg_plot.*",
+                "apps/cli/animation.*", "apps/cli/axis_ticks.hpp", "apps/cli/experiment.hpp",
+                "apps/cli/demo_command.cpp", "apps/page/*.js", "apps/page/*.css",
                 PROGRAM.as_posix()]
 
 

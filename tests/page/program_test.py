@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The WebAssembly kept in examples/page is what its source gives, to the last byte.
+"""The WebAssembly kept in apps/page is what its source gives, to the last byte.
 
 Skipped, by exit code 77, without the em++ and the Eigen that made it. Runs from the repository root.
     tests/page/program_test.py FOLDER

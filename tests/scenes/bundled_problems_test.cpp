@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 

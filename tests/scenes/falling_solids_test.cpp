@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "carom/contact/dual.hpp"
-#include "carom/solvers/contact_certificate.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/sap.hpp"
 
@@ -87,7 +87,7 @@ TEST_CASE("falling_solids: a ball that rolls slows down by rolling friction alon
 TEST_CASE("falling_solids: impulses of the step before are a guess of the next one's",
           "[scenes][law]") {
   FallingSolids scene = make_falling_solids(6, 0, SolidContact::rigid);
-  carom::CoulombSolver<double> solver;
+  carom::ContactSolver<double> solver;
   for (int k = 0; k < 60; ++k) {
     scene.prepare();
     REQUIRE(solver.solve_from(scene.problem(), scene.impulse, scene.velocity).converged());

@@ -184,7 +184,7 @@ TEST_CASE("friction limits: wedges lock up to the friction angle", "[scenes][sce
 
 TEST_CASE("friction limits: a capstan holds up to its ratio, exp(mu theta) in the limit",
           "[scenes][scene]") {
-  carom::CoulombSolver<double> solver({.tolerance = 1e-12});
+  carom::ContactSolver<double> solver({.tolerance = 1e-12});
   for (const int count : {8, 20}) {
     for (const double factor : {0.5, 0.999, 1.001, 2.0}) {
       Capstan capstan{.count = count};
@@ -210,7 +210,7 @@ TEST_CASE("friction limits: without a solution none is claimed", "[scenes][scene
   for (const double friction : {0.0, 0.5}) {
     const auto problem = make_overfull_slot(0.1, friction);
     for (const double tolerance : {1e-6, 1e-12}) {
-      carom::CoulombSolver<double> solver({.tolerance = tolerance});
+      carom::ContactSolver<double> solver({.tolerance = tolerance});
       VectorX<double> velocity = problem.free_velocity();
       const auto report = solver.solve(problem, velocity);
       CAPTURE(friction, tolerance, report.residual, report.iterations, solver.impulse().norm());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scenes/pile.hpp"
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"

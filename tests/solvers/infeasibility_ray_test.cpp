@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "carom/contact/dual.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -61,7 +61,7 @@ TEST_CASE("infeasibility_ray: where there is an answer the ray tells how far it 
     const int bodies = 1 + sample % 4;
     const auto problem =
         draw_problem(source, bodies, 2 + sample % 7, friction, sample % 2 == 0 ? 0 : 4);
-    carom::CoulombSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-12});
+    carom::ContactSolver<double> solver({.law = FrictionLaw::convex, .tolerance = 1e-12});
     VectorX<double> velocity = problem.free_velocity();
     const auto report = solver.solve(problem, velocity);
     const VectorX<double> ray = refine_ray(problem, FrictionLaw::convex);

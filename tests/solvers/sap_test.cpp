@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/certificate.hpp"
 #include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
@@ -710,7 +710,7 @@ TEST_CASE("sap: Coulomb's law holds of every cone, whichever way it was added", 
         carom::testing::build(carom::testing::draw_constrained(source, sizes, 1 + round % 5));
     SapSolver<double> solver({.law = carom::FrictionLaw::coulomb, .tolerance = 1e-12});
     Eigen::VectorXd velocity = problem.free_velocity();
-    // Lifts in a row need not arrive: CoulombSolver goes on from there.
+    // Lifts in a row need not arrive: ContactSolver goes on from there.
     if (!solver.solve(problem, velocity).converged()) continue;
     carom::DelassusForm<double> form;
     carom::DelassusProblem<double> dual;

@@ -6,8 +6,8 @@
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/increasing_root.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/sap.hpp"
 
 // A named namespace: much of this is only ever declared.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "carom/linalg/minimum_degree.hpp"
+#include "carom/linalg/detail/minimum_degree.hpp"
 
 #include "support/sweep.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/solvers/certificate.hpp"
 #include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_clock.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"

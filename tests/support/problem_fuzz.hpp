@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 

@@ -7,7 +7,7 @@
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/contact/delassus_form.hpp"
 #include "carom/contact/dual.hpp"
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
 namespace carom::testing {
 

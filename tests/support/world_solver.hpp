@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
 namespace carom::testing {
 
-/// CoulombSolver as the answer to RigidWorld's problems: remembers the report and the worst error.
+/// ContactSolver as the answer to RigidWorld's problems: remembers the report and the worst error.
 struct WorldSolver {
-  CoulombSolver<double> solver;
+  ContactSolver<double> solver;
   SolveReport<double> report;  ///< of the last solve
   double worst = 0;            ///< natural map error of all solves
 

@@ -13,7 +13,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
-#include "carom/linalg/second_order.hpp"
+#include "carom/linalg/detail/second_order.hpp"
 #include "carom/variational/lagrangian.hpp"
 #include "carom/variational/planar_tree.hpp"
 #include "carom/variational/stepper.hpp"

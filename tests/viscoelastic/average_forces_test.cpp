@@ -5,7 +5,7 @@
 
 #include <Eigen/Dense>
 
-#include "carom/linalg/matrix_exponential.hpp"
+#include "carom/linalg/detail/matrix_exponential.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"

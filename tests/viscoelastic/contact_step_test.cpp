@@ -7,7 +7,7 @@
 #include <Eigen/Dense>
 
 #include "carom/contact/rigid_contact.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -82,7 +82,7 @@ VectorX<double> rigid_velocity(const ContactStepData<double>& data) {
     problem.add_contact(0, data.jacobian.middleRows<3>(3 * i),
                         carom::RigidContact<double>{.friction = data.friction(i)});
   }
-  carom::CoulombSolver<double> solver({.tolerance = 1e-13});
+  carom::ContactSolver<double> solver({.tolerance = 1e-13});
   VectorX<double> velocity;
   const auto report = solver.solve(problem, velocity);
   CAPTURE(report.residual);

@@ -7,7 +7,7 @@
 
 #include <Eigen/Dense>
 
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 
 #include "support/box_body.hpp"
 #include "support/catch.hpp"

@@ -14,9 +14,10 @@
 #include "carom/adapters/detail/bullet_joints.hpp"
 #include "carom/adapters/detail/bullet_memory.hpp"
 #include "carom/adapters/detail/bullet_options.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Solves contacts and joints of a Bullet world: a btConstraintSolver for btDiscreteDynamicsWorld.
 ///
@@ -48,7 +49,7 @@ class BulletSolver : public btConstraintSolver {
         mover_({.tolerance = 1e-8}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, as CoulombSolver::set_limits() does: set a deadline anew
+  /// Bounds every solve from now on, as ContactSolver::set_limits() does: set a deadline anew
   /// before every step of the world. Motion out of penetration keeps to it too.
   void set_limits(const SolveLimits& limits) noexcept {
     solver_.set_limits(limits);
@@ -253,8 +254,9 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletMemory memory_;
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
-  CoulombSolver<double> solver_, mover_;
+  ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 
 #include "carom/solvers/interior_point.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What a DartLcpSolver solves, and how closely.
 struct DartLcpSolverOptions {
@@ -20,7 +21,7 @@ struct DartLcpSolverOptions {
   /// circular one, an elliptic one where their coefficients differ. Without it each row keeps its
   /// own interval, as DART's solvers have it.
   bool cones = true;
-  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   double tolerance = 1e-10;
   /// Natural map error that still counts as solved where rounding leaves no more [-], ≥ tolerance:
   /// beyond it DART asks its secondary solver.
@@ -353,4 +354,5 @@ inline bool DartLcpSolver::solve_once() {
   return report_.residual <= options_.accepted;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

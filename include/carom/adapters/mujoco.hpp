@@ -8,11 +8,12 @@
 #include "carom/adapters/detail/mujoco_memory.hpp"
 #include "carom/adapters/detail/mujoco_problem.hpp"
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/contact_certificate.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What a MuJoCo step's contacts obey. Joint limits, equalities and friction loss keep MuJoCo's law
 /// whichever it is.
@@ -26,7 +27,7 @@ enum class MujocoLaw {
 struct MujocoOptions {
   MujocoLaw law = MujocoLaw::coulomb;
   /// Relative residual at which to stop [-], > 0: that of SapSolver under MuJoCo's law, of
-  /// CoulombSolver under Coulomb's. What a stuck contact still moves is about this times the
+  /// ContactSolver under Coulomb's. What a stuck contact still moves is about this times the
   /// velocity that one step of the forces makes, which is why the default is near rounding.
   double tolerance = 1e-12;
   /// Share of a penetration that one step takes out [-], in [0, 1], of MujocoLaw::coulomb. It stays
@@ -141,7 +142,7 @@ class MujocoStepper {
 
   /// Judges the last solve from its problem alone.
   /// @note  Cold: allocates.
-  [[nodiscard]] ContactCertificate<double> certificate() const {
+  [[nodiscard]] ImpulseCertificate<double> certificate() const {
     DelassusForm<double> form;
     DelassusProblem<double> dual;
     const bool soft = options_.law == MujocoLaw::soft;
@@ -174,7 +175,7 @@ class MujocoStepper {
   detail::MujocoProblem posed_;
   detail::MujocoMemory memory_;
   SapSolver<double> sap_;
-  CoulombSolver<double> coulomb_;
+  ContactSolver<double> coulomb_;
   VectorX<double> velocity_, impulse_, guess_;
 };
 
@@ -313,4 +314,5 @@ inline void MujocoStepper::write_states(mjData& data) const noexcept {
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/cones/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The box { γ ∈ ℝⁿ : lower ≤ γ ≤ upper }, bounds possibly infinite: limits, motors with an effort
 /// bound, dry joint friction. A convex set, not a cone.
@@ -48,4 +49,5 @@ template <RealScalar Scalar, int Dimension>
   return slope;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

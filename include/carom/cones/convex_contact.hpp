@@ -8,7 +8,8 @@
 
 #include "carom/cones/coulomb_contact.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 namespace detail {
 
@@ -235,4 +236,5 @@ class ConvexInverseMass {
   Scalar coupling_[2];                 ///< W_tn in the axes of W_tt
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

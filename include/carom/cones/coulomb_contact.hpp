@@ -8,7 +8,8 @@
 
 #include "carom/cones/projection.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One contact under Coulomb's law: open, γ = 0 and uₙ ≥ 0; stick, u = 0 and ‖γₜ‖ ≤ μ γₙ; slide,
 /// uₙ = 0 and γₜ = −μ γₙ uₜ/‖uₜ‖.
@@ -275,4 +276,5 @@ class CoulombGain {
   Scalar b_[2];                       ///< G_nt G_tt⁻¹
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

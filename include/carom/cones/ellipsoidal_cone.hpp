@@ -10,7 +10,8 @@
 #include "carom/cones/detail/power_of_two.hpp"
 #include "carom/cones/detail/wider_scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Cone whose section is an ellipsoid: ℱ = { γ : Σ (γ_i/μ_i)² ≤ γₙ², γₙ ≥ 0 }, the normal being
 /// entry 2 and i running over the others in order. Dimension 3 is friction that differs by
@@ -330,4 +331,5 @@ template <RealScalar Scalar, int Dimension>
   return detail::slope_of<Scalar>(detail::EllipsoidProjection<Work, Dimension>(cone, weights, y));
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/cones/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The whole line ℝ: the impulse of an equality constraint, pulling or pushing.
 template <RealScalar Scalar>
@@ -41,4 +42,5 @@ template <RealScalar Scalar>
   return SquareMatrix<Scalar, 1>::Identity();
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 #include "carom/cones/detail/lanes.hpp"
 #include "carom/cones/friction_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Contact triples as three arrays, one per component (structure of arrays).
 template <typename Scalar>
@@ -156,4 +157,5 @@ void project(const FrictionConeBatch<Scalar>& batch, const TripleArrays<Scalar>&
   return detail::project_lanes<false, false>(batch, point);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 
 #include "carom/cones/shared_normal_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Four-sided pyramid { γ ∈ ℝ³ : |γ_t₁| ≤ m γₙ, |γ_t₂| ≤ m γₙ }, faces normal to the tangents.
 /// The weights of the two tangents may differ.
@@ -40,4 +41,5 @@ template <RealScalar Scalar>
   return {friction};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

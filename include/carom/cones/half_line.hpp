@@ -3,7 +3,8 @@
 
 #include "carom/cones/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The half line { γ ∈ ℝ : γ ≥ 0 }: a contact without friction, or a one-sided limit.
 template <RealScalar Scalar>
@@ -42,4 +43,5 @@ template <RealScalar Scalar>
   return SquareMatrix<Scalar, 1>::Identity();
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

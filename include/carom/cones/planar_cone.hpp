@@ -5,7 +5,8 @@
 
 #include "carom/cones/shared_normal_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Coulomb cone of a planar contact: ℱ = { (γₜ, γₙ) ∈ ℝ² : |γₜ| ≤ μ γₙ }.
 template <RealScalar Scalar>
@@ -24,4 +25,5 @@ template <RealScalar Scalar>
   return {cone.friction};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

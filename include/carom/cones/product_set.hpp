@@ -7,7 +7,8 @@
 
 #include "carom/cones/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The product F₁ × … × F_k of sets over the same scalar, entries one after the other.
 template <ConvexSetLike First, ConvexSetLike... Rest>
@@ -102,4 +103,5 @@ template <typename... Sets>
   return slope;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

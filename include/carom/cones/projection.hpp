@@ -3,7 +3,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Where a trial impulse lies relative to its cone, and thus the contact mode it implies.
 enum class ConeRegion {
@@ -40,4 +41,5 @@ using SetVector = Vector<typename Set::scalar_type, Set::dimension>;
 template <typename Set>
 using SetMatrix = SquareMatrix<typename Set::scalar_type, Set::dimension>;
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

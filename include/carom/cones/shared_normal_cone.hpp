@@ -10,7 +10,8 @@
 #include "carom/cones/detail/power_of_two.hpp"
 #include "carom/cones/detail/wider_scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Consecutive entries of a vector whose norm the shared normal entry bounds.
 struct ConeBlock {
@@ -228,4 +229,5 @@ template <SharedNormalCone Cone>
   return detail::slope_of(detail::SharedNormal<Cone, Scalar>(cone, weights, y));
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

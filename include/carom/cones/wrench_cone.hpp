@@ -5,7 +5,8 @@
 
 #include "carom/cones/shared_normal_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Friction of a patch that resists spinning, tangent and spin bounded apart:
 /// { (t₁, t₂, n, s) : ‖(t₁, t₂)‖ ≤ μ n, |s| ≤ μₛ n }, s the moment about the normal.
@@ -66,4 +67,5 @@ template <RealScalar Scalar>
   return {cone.friction, cone.rolling_friction};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,7 +5,8 @@
 
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Rows that are held at zero from both sides by springs with linear dissipation:
 /// γ = −δt k ((x + δt J v) + τ_d J v), row by row. Points, welds, distances, couplers, joints and
@@ -104,4 +105,5 @@ template <RealScalar Scalar>
   return row;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,7 +10,8 @@
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One block of rows of a ContactProblem: its bodies, J, and its law with what follows from them,
 /// so that a loop over all blocks is written once.
@@ -202,4 +203,5 @@ class BlockView {
   std::array<Side, 2> sides_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

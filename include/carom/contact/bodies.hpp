@@ -7,9 +7,10 @@
 #include <Eigen/Core>
 
 #include "carom/contact/detail/faults.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A body's generalized velocities: their place in the stacked velocity, and their number.
 struct BodyRange {
@@ -149,4 +150,5 @@ Index Bodies<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_mat
   return body_count() - 1;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A contact by the physical data of its materials. A contact in stick, or without friction, obeys
 /// γₙ = δt k (−(ϕ + δt vₙ) − τ_d vₙ)₊: a spring with linear dissipation, taken implicitly.
@@ -107,4 +108,5 @@ template <RealScalar Scalar>
   return detail::finite_fault(item + ": bias velocity", contact.bias_velocity);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,7 +5,8 @@
 #include "carom/contact/detail/inverse_mass.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Derivatives of R and v̂ₙ, as make_weighted() gives them, by the physical data of a contact.
 /// Those not listed are zero; friction passes through unchanged.
@@ -75,4 +76,5 @@ template <RealScalar Scalar>
   return result;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

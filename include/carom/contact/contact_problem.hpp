@@ -13,7 +13,8 @@
 #include "carom/contact/bodies.hpp"
 #include "carom/contact/detail/block_reading.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One time step of compliant frictional contact: min ½‖v − v*‖²_A + ½‖P(y(v))‖²_R.
 ///
@@ -347,4 +348,5 @@ void ContactProblem<Scalar>::append_law(const WeightedBlock<Scalar>& law) {
   rigid_count_ += Index(law.rigid);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/contact/impulse_set.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How impulses of a cone and velocities belong together.
 enum class FrictionLaw {
@@ -306,4 +307,5 @@ template <RealScalar Scalar>
   return g;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

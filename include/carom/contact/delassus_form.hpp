@@ -6,9 +6,10 @@
 
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 namespace detail {
 
@@ -147,4 +148,5 @@ class DelassusForm {
   Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6> product_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// W as a function, for a W that is not written down: DelassusProblem::set_operator().
 ///
@@ -19,4 +20,5 @@ struct DelassusOperator {
   Multiply multiply = nullptr;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

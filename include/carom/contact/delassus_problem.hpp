@@ -12,9 +12,10 @@
 #include "carom/contact/detail/delassus_faults.hpp"
 #include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_block.hpp"
-#include "carom/linalg/sequence.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 template <RealScalar Scalar>
 class DelassusIslands;
@@ -391,4 +392,5 @@ Fault DelassusProblem<Scalar>::check() const {
   return {};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/contact/primal.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// @file
 /// The convex problem in impulses: min ½ γᵀ(W + R)γ + rᵀγ over γ ∈ ℱ, W = J A⁻¹ Jᵀ, r = J v* − v̂.
@@ -73,4 +74,5 @@ void write_delassus(const ContactProblem<Scalar>& problem, MatrixX<Scalar>& dela
   delassus = jacobian.lazyProduct(jacobian.transpose());
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/faults.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A contact whose dissipation grows with penetration, fₙ = k x (1 − d vₙ)₊, x = (−ϕ)₊ at the end
 /// of the step: it neither pulls nor jumps.
@@ -87,4 +88,5 @@ template <RealScalar Scalar>
                                                   .relative_slip = contact.relative_slip});
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,7 +10,8 @@
 #include "carom/cones/wrench_cone.hpp"
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Numbers for the rows of one constraint; those beyond its rows are zero.
 template <RealScalar Scalar>
@@ -234,4 +235,5 @@ template <RealScalar Scalar>
   return set.shift.allFinite() ? Fault{} : detail::finite_fault(item + ": shift", set.shift);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// @file
 /// What acts along one row J, a joint's velocity or a combination of velocities: limits, dry
@@ -171,4 +172,5 @@ template <RealScalar Scalar>
   return detail::effort_fault(item, ": tension limit", tendon.tension_limit);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

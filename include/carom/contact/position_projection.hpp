@@ -3,7 +3,8 @@
 
 #include "carom/contact/contact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The shortest motion out of penetration, min ½‖Δq‖²_A with Jₙ Δq ≥ −ϕ, as a contact problem whose
 /// velocity is Δq [m, rad] over one second: contacts of a step without friction, bodies at rest,
@@ -58,4 +59,5 @@ void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

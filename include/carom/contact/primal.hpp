@@ -6,7 +6,8 @@
 
 #include "carom/contact/contact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// @file
 /// The convex problem in velocities: ℓ(v) = ½‖v − v*‖²_A + ½‖P(y(v))‖²_R, y(v) = −R⁻¹(J v − v̂),
@@ -153,4 +154,5 @@ template <RealScalar Scalar>
   return momentum_cost(problem, velocity) + regularization_cost(problem, slack);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

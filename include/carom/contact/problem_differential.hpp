@@ -2,10 +2,11 @@
 #pragma once
 
 #include "carom/contact/contact_problem.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/sequence.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Which data of a problem a differential speaks of.
 enum class DifferentialParts {
@@ -124,4 +125,5 @@ struct ProblemDifferential {
   Sequence<Index> starts_, sizes_, columns_;  ///< per body, then per side of every block
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -12,7 +12,8 @@
 #include "carom/contact/contact_problem.hpp"
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Puts a problem into words: the text format `carom-problem` (docs/file_formats.md).
@@ -162,4 +163,5 @@ void write_problem(const ContactProblem<Scalar>& problem, const std::string& pat
   write_problem(problem, path, VectorX<Scalar>(problem.free_velocity()));
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

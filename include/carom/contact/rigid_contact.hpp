@@ -6,7 +6,8 @@
 #include "carom/contact/compliance.hpp"
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A contact that does not give way: what its normal velocity must exceed after the step, v̂ₙ, and
 /// nothing else. Solvers of rigid contact take R = 0 for it; SapSolver, which needs an R, has that
@@ -79,4 +80,5 @@ template <RealScalar Scalar>
   return {};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,7 +5,8 @@
 
 #include "carom/contact/compliance.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// @file
 /// What a surface does to an ordinary contact triple: it moves, or resists by direction or speed.
@@ -74,4 +75,5 @@ template <RealScalar Scalar>
   return slip_speed > friction.rest_speed ? friction.sliding : friction.at_rest;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,8 @@
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/impulse_set.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A block of rows by the numbers of the convex problem themselves: its impulses obey
 /// γ = P(R⁻¹ (v̂ − J v)) onto a set.
@@ -146,4 +147,5 @@ template <typename Law>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 #include "carom/contact/detail/faults.hpp"
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A contact that resists more than sliding, or holds on: a constraint whose rows are (t₁, t₂, n)
 /// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n).
@@ -85,4 +86,5 @@ template <RealScalar Scalar>
   return check(": bond", law.bond);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/core/device.hpp"
+#include "carom/core/detail/device.hpp"
 
 /// @file
 /// Precondition check for caller mistakes (wrong size, negative friction, NaN).
@@ -33,7 +33,8 @@
 #define CAROM_MAKE_ABI(checks, align) CAROM_PASTE_ABI(checks, align)
 #define CAROM_ABI CAROM_MAKE_ABI(CAROM_CHECKS, EIGEN_MAX_ALIGN_BYTES)
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 [[noreturn]] inline void precondition_failed(const char* condition, const char* file,
@@ -43,7 +44,8 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom
 
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define CAROM_EXPECTS(condition) static_cast<void>(sizeof(!(condition)))

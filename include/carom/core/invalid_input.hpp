@@ -11,7 +11,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What is wrong with user data, as one sentence naming the item, its index and what was expected.
 /// Empty when nothing is. Making an empty one does not allocate.
@@ -122,4 +123,5 @@ template <typename Derived>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

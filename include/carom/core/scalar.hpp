@@ -7,7 +7,8 @@
 
 #include "carom/core/expects.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Opt-in switch for scalar types beyond the built-in ones (e.g. an autodiff number).
 template <typename T>
@@ -35,4 +36,5 @@ using SquareMatrix = Eigen::Matrix<Scalar, Size, Size>;
 template <RealScalar Scalar>
 using MatrixX = SquareMatrix<Scalar, Eigen::Dynamic>;
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

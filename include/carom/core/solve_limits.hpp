@@ -5,7 +5,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How long a solver may go on, beside its own options: in iterations, and in time by a clock that
 /// the caller brings. carom reads no clock of its own.
@@ -46,4 +47,5 @@ struct SolveLimits {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

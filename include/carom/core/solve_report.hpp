@@ -3,7 +3,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Why a solver stopped. Every solver in the library ends with one of these.
 enum class SolveStatus {
@@ -49,4 +50,5 @@ struct [[nodiscard]] SolveReport {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

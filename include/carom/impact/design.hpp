@@ -5,9 +5,10 @@
 #include <numbers>
 
 #include "carom/impact/impact_problem.hpp"
-#include "carom/linalg/minimum_norm_newton.hpp"
+#include "carom/linalg/detail/minimum_norm_newton.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Two contacts of a design: what a model tells about one choice of parameters and configuration.
 template <RealScalar Scalar>
@@ -68,4 +69,5 @@ SolveReport<Scalar> find_unique_design(Model&& model, VectorX<Scalar>& x, int m 
   return find_nearest_root<Scalar>(residual, x, options);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

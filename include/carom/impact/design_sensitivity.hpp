@@ -8,7 +8,8 @@
 #include "carom/impact/design.hpp"
 #include "carom/impact/outcomes.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How the ambiguity of a double impact answers to the design.
 template <RealScalar Scalar>
@@ -75,4 +76,5 @@ template <RealScalar Scalar, typename Model>
   return result;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -12,7 +12,8 @@
 #include "carom/impact/planar_friction.hpp"
 #include "carom/impact/spatial_friction.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Law of a single contact with friction, propagated over all of them.
 enum class FrictionImpactLaw {
@@ -222,4 +223,5 @@ class FrictionImpact {
   std::vector<Contact> contacts_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/wedge.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Generalized Reflections: all violated contacts at once, so that no order enters.
 ///
@@ -91,4 +92,5 @@ class GeneralizedReflections {
   bool wedged_ = false;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

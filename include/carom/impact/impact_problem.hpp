@@ -12,7 +12,8 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/impact/mass_matrix.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One nonzero of a sparse row.
 template <RealScalar Scalar>
@@ -297,4 +298,5 @@ void ImpactProblem<Scalar>::write_gram_rows(std::size_t count) {
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

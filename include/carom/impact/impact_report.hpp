@@ -5,7 +5,8 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How an impact ended.
 enum class ImpactStatus {
@@ -83,4 +84,5 @@ struct [[nodiscard]] ImpactReport {
   Scalar energy_gain = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

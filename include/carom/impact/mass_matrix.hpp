@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
 // clang-format off
@@ -113,4 +114,5 @@ class MassMatrix {
   std::vector<Scalar> matrix_, factor_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

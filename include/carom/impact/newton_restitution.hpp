@@ -11,7 +11,8 @@
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Propagation with Newton's restitution at every single reflection, contact by contact:
 /// s_i⁺ = −e_i s_i⁻.
@@ -120,4 +121,5 @@ class NewtonImpact {
   bool wedged_ = false;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

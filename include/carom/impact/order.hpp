@@ -10,7 +10,8 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
 // clang-format off
@@ -159,4 +160,5 @@ struct ChosenOrder {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

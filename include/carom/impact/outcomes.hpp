@@ -13,7 +13,8 @@
 #include "carom/impact/reflection.hpp"
 #include "carom/impact/wedge.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One way an impact can end.
 template <RealScalar Scalar>
@@ -175,4 +176,5 @@ template <RealScalar Scalar, InverseMassLike Mass>
   return result;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One planar contact with friction at the instant of impact, in contact space (t, n).
 ///
@@ -148,4 +149,5 @@ template <RealScalar Scalar>
   return (Scalar(1) + contact.restitution) * plastic;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

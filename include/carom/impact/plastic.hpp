@@ -9,10 +9,11 @@
 #include "carom/impact/impact_problem.hpp"
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/wedge.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/nonnegative_least_squares.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/nonnegative_least_squares.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Perfectly plastic impact.
 enum class PlasticLaw {
@@ -120,4 +121,5 @@ class PlasticImpact {
   Vector residual_, direction_;  ///< of the conjugate gradients
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

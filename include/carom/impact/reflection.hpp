@@ -3,7 +3,8 @@
 
 #include "carom/impact/impact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Γ(u) = I − 2 M⁻¹uᵀu/⟨u, u⟩, acting on row momenta: p⁺ = p Γ(u). For checking; n×n.
 ///
@@ -44,4 +45,5 @@ Scalar reflect_rates(const ImpactProblem<Scalar>& problem, Index contact, Scalar
   return impulse;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/reflection.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Propagative elastic impact: reflects across infeasible contacts, one at a time, until none is.
 ///
@@ -142,4 +143,5 @@ class ImpactResolver {
   bool wedged_ = false;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

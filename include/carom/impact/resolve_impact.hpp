@@ -9,7 +9,8 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/impact/resolve.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // clang-format off
 
@@ -99,4 +100,5 @@ template <RealScalar Scalar, InverseMassLike Mass,
   return solution;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,8 @@
 
 #include "carom/impact/resolve.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Share of the way from the plastic to the elastic outcome that leaves the fraction R² of the
 /// energy a plastic impact would lose.
@@ -95,4 +96,5 @@ class RestitutionImpact {
   Growing<VectorX<Scalar>> impulses_, image_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

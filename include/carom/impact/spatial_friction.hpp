@@ -6,9 +6,10 @@
 #include <Eigen/Eigenvalues>
 
 #include "carom/cones/ellipsoidal_cone.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One spatial contact with friction at the instant of impact, in contact space (t₁, t₂, n).
 ///
@@ -89,4 +90,5 @@ template <RealScalar Scalar>
   return all * normal * measure.cwiseProduct(edge);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

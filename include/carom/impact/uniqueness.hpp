@@ -12,7 +12,8 @@
 
 #include "carom/impact/impact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Why an impact has one outcome whatever the order.
 enum class UniquenessReason {
@@ -314,4 +315,5 @@ template <RealScalar Scalar>
   return infeasible;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,10 +5,11 @@
 #include <limits>
 
 #include "carom/impact/impact_problem.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/nonnegative_least_squares.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/nonnegative_least_squares.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 namespace detail {
 
@@ -104,4 +105,5 @@ bool WedgeTest<Scalar>::opens(const ImpactProblem<Scalar>& problem) {
   return x.dot(product) > 64 * rounding * x.squaredNorm();
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 #include "carom/solvers/detail/dual_projection.hpp"
 #include "carom/solvers/detail/spectral_step.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How ADMM finds its penalty ϱ.
 enum class AdmmPenalty {
@@ -23,7 +24,7 @@ enum class AdmmPenalty {
 template <RealScalar Scalar>
 struct AdmmOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 5000;  ///< Most iterations, ≥ 0.
   AdmmPenalty rule = AdmmPenalty::spectral;
@@ -290,4 +291,5 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
   return finish(SolveStatus::iteration_limit, limit);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -4,217 +4,320 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
-#include "carom/contact/coulomb_law.hpp"
-#include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/dual.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
-/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W
-/// + R) γ + q.
+/// How good an answer to a convex contact problem is, computed from the answer alone.
 ///
-/// Every measure is ≥ 0, and 0 at a solution; infinite when an impulse is not finite. Each comes
-/// with the contact that has the largest part in it, −1 if none has any.
+/// Every measure is a number ≥ 0, but for the duality gap, and 0 at the solution; numbers too large
+/// for the type make it infinite, never NaN. Each comes with the block or body that has the largest
+/// part in it: −1 if there is none, or if an entry of the velocity itself is not finite.
 template <RealScalar Scalar>
 struct ContactCertificate {
-  /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the
-  /// mean diagonal of W + R; ũ = u for the convex law, De Saxcé's for Coulomb's.
-  Scalar natural_map_error = 0;
-  /// err_abh = ‖r − P(r − ũ)‖ [-], relative to ‖q‖ alone: stricter where ‖r‖ is large.
-  Scalar absolute_error = 0;
-  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with
-  /// uₙ − Σ μ_b ‖u_b‖, which it lets a contact separate with.
-  Scalar signorini = 0;
-  /// Largest distance of an impulse from its set [N·s].
+  /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. Any γ meets
+  /// it with v = v* + A⁻¹Jᵀγ: velocity_residual says whether γ is the right one.
+  Scalar residual = 0;
+  /// ‖∇ℓ(v)‖_{A⁻¹}, the balance with the impulses γ(v) = P(y(v)) that the velocity leads to,
+  /// relative to the momentum_scale() [-]. What SapSolver reports. Needs v alone.
+  Scalar velocity_residual = 0;
+  /// ℓ(v) + dual cost(γ) [J]; ≥ 0 whenever γ lies in its cones, 0 at the solution only.
+  Scalar duality_gap = 0;
+  /// ‖∇ℓ(v)‖_{A⁻¹} [√J], proven never smaller than ‖v − v_opt‖_A, for any v.
+  Scalar velocity_error_bound = 0;
+  /// Largest distance of a block's impulse from its set [N·s].
   Scalar cone_violation = 0;
-  /// Largest |γ·ũ| [J]; of rows between bounds 0 is not asked, and they are left out.
+  /// Largest |γ·u| over the blocks, u = J v − v̂ + R γ [J]; where the set is no cone with its apex
+  /// at zero, |(γ − P(y))·u|, y = γ − R⁻¹u. 0 at the solution.
   Scalar complementarity = 0;
-  /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
-  /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
-  /// rest.
-  Scalar dissipation_angle = 0;
+  /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R γ +
+  /// q)/‖q‖, q = J v* − v̂, w the mean diagonal of W + R. Needs γ alone.
+  Scalar natural_map_error = 0;
+  /// Block with the largest part in the natural map error.
   Index worst_contact = -1;
-  Index signorini_contact = -1;
+  /// Block with the largest part of the duality gap's sum over the blocks.
+  Index duality_gap_contact = -1;
+  /// Block farthest outside its set; −1 when all are inside.
   Index cone_violation_contact = -1;
+  /// Block with the largest |γ·u|.
   Index complementarity_contact = -1;
-  Index dissipation_contact = -1;
+  /// Body with the largest part in the momentum balance.
+  Index residual_body = -1;
+  /// Body with the largest part in ‖∇ℓ(v)‖_{A⁻¹}.
+  Index velocity_residual_body = -1;
 };
 
 namespace detail {
 
-/// The largest value seen, and whose it is.
+/// The largest of some numbers ≥ 0, and whose it is.
 template <RealScalar Scalar>
-void see_largest(const Scalar& value, Index owner, Scalar& largest, Index& whose) noexcept {
-  if (!(value > largest)) return;
-  largest = value;
-  whose = owner;
-}
-
-/// Rows of a contact out of numbers in parts.
-template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> gather_rows(const DelassusProblem<Scalar>& problem, Index contact,
-                                             const Scalar* parts) noexcept {
-  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
-  for (int r = 0; r < problem.set(contact).rows; ++r) {
-    const auto [part, row] = problem.place_of(contact, r);
-    rows(r) = parts[3 * part + row];
+class LargestPart {
+ public:
+  explicit LargestPart(const Scalar& least) noexcept : value_(least) {}
+  void see(const Scalar& part, Index owner) noexcept {
+    if (!(part > value_)) return;
+    value_ = part;
+    owner_ = owner;
   }
-  return rows;
-}
+  [[nodiscard]] const Scalar& value() const noexcept { return value_; }
+  [[nodiscard]] Index owner() const noexcept { return owner_; }
 
-/// ũ of a law.
-template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> law_velocity(FrictionLaw law, const ImpulseSet<Scalar>& set,
-                                              const RowNumbers<Scalar>& velocity) noexcept {
-  return law == FrictionLaw::coulomb ? de_saxce_velocity(set, velocity) : velocity;
-}
-
-/// Squared natural map of one contact, in impulses times w; infinite where a number is not finite.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const ImpulseSet<Scalar>& set,
-                                         const RowNumbers<Scalar>& impulse,
-                                         const RowNumbers<Scalar>& velocity,
-                                         const Scalar& inverse_mass) noexcept {
-  const RowNumbers<Scalar> trial = impulse - law_velocity(law, set, velocity) / inverse_mass;
-  if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
-  const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-  return ((impulse - nearest_impulse(set, ones, trial)) * inverse_mass).squaredNorm();
-}
-
-/// A measure of an error by the scale of what it is an error of: infinite where the scale has
-/// overflowed, itself where there is none.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
-  if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
-  return scale > Scalar(0) ? error / scale : error;
-}
-
-/// The natural map error alone, for solvers: err and err_abh.
-template <RealScalar Scalar>
-struct NaturalMap {
-  Scalar relative, absolute;
-  Index worst;
+ private:
+  Scalar value_;
+  Index owner_ = -1;
 };
 
-/// Of numbers that are not finite: infinite, by the first contact whose own impulse is not, or else
-/// the one found.
+/// Nothing can be said for this answer: all measures are infinite.
 template <RealScalar Scalar>
-[[nodiscard]] NaturalMap<Scalar> void_natural_map(const DelassusProblem<Scalar>& problem,
-                                                  const Scalar* impulse, Index found) noexcept {
+[[nodiscard]] ContactCertificate<Scalar> make_void_certificate(Index contact) noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  for (Index i = 0; i < problem.count(); ++i) {
-    if (!gather_rows(problem, i, impulse).allFinite()) return {infinity, infinity, i};
-  }
-  return {infinity, infinity, found};
-}
-
-/// @param impulse, velocity  γ and u in parts.
-template <RealScalar Scalar>
-[[nodiscard]] NaturalMap<Scalar> natural_map(const DelassusProblem<Scalar>& problem,
-                                             FrictionLaw law, const Scalar* impulse,
-                                             const Scalar* velocity) noexcept {
-  using std::sqrt;
-  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-  Scalar map_squared = 0, impulse_squared = 0, velocity_squared = 0, largest = -1;
-  Index worst = -1;
-  for (Index i = 0; i < problem.count(); ++i) {
-    const RowNumbers<Scalar> gamma = gather_rows(problem, i, impulse);
-    const RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
-    const Scalar part = natural_map_squared(law, problem.set(i), gamma, u, w);
-    if (!is_finite(part)) return void_natural_map(problem, impulse, i);
-    map_squared += part;
-    see_largest(part, i, largest, worst);
-    impulse_squared += (gamma * w).squaredNorm();
-    velocity_squared += u.squaredNorm();
-  }
-  const Scalar load = problem.load_norm();
-  const Scalar scale =
-      (std::max)({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
-  if (!is_finite(scale)) return void_natural_map(problem, impulse, worst);  // squares overflowed
-  const Scalar map = sqrt(map_squared);
-  return {relative_error(map, scale), relative_error(map, load), worst};
-}
-
-/// The angle between slip and the direction that −γ opposes, in a block's metric, up to π [rad]; 0
-/// of a block that rests or does not rub.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar dissipation_angle(const FrictionBlock<Scalar>& block,
-                                       const RowNumbers<Scalar>& impulse,
-                                       const RowNumbers<Scalar>& velocity,
-                                       const Scalar& at_rest) noexcept {
-  using std::atan2, std::sqrt;
-  Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
-  Scalar largest(0), squared(0);
-  for (int k = 0; k < block.size; ++k) {
-    const Scalar& mu = block.mu(k);
-    if (!(mu > Scalar(0))) continue;  // nothing rubs this way
-    largest = (std::max)(largest, mu);
-    slip(k) = mu * velocity(block.row(k));
-    rub(k) = -impulse(block.row(k)) / mu;
-  }
-  if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return Scalar(0);
-  for (int k = 0; k < 5; ++k) {
-    for (int l = 0; l < k; ++l) {
-      const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
-      squared += across * across;
-    }
-  }
-  return atan2(sqrt(squared), slip.dot(rub));
-}
-
-}  // namespace detail
-
-/// Certifies impulses.
-/// @param impulse  γ, row_count().
-/// @note  Cold: allocates.
-template <RealScalar Scalar>
-[[nodiscard]] ContactCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
-                                                 const VectorX<Scalar>& impulse, FrictionLaw law) {
-  using std::abs;
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
   ContactCertificate<Scalar> result;
-  if (problem.count() == 0) return result;
-  VectorX<Scalar> gamma(3 * problem.part_count()), velocity(3 * problem.part_count());
-  problem.write_parts(impulse, gamma);
-  problem.write_velocities(gamma.data(), velocity.data());
-  const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
-  result.natural_map_error = map.relative;
-  result.absolute_error = map.absolute;
-  if (map.relative > Scalar(0)) result.worst_contact = map.worst;
-  if (!detail::is_finite(map.relative)) {
-    result.signorini = result.cone_violation = result.complementarity = result.dissipation_angle =
-        map.relative;
-    result.signorini_contact = result.cone_violation_contact = result.complementarity_contact =
-        result.dissipation_contact = map.worst;
-    return result;
+  for (Scalar* measure : {&result.residual, &result.velocity_residual, &result.duality_gap,
+                          &result.velocity_error_bound, &result.cone_violation,
+                          &result.complementarity, &result.natural_map_error}) {
+    *measure = infinity;
   }
-  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-  constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
-  const Scalar at_rest =
-      (std::max)(map.relative, rounding) *
-      (std::max)({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
-  for (Index i = 0; i < problem.count(); ++i) {
-    const ImpulseSet<Scalar>& set = problem.set(i);
-    const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
-    const RowNumbers<Scalar> u = detail::gather_rows(problem, i, velocity.data());
-    const RowNumbers<Scalar> lifted = detail::law_velocity(law, set, u);
-    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-    detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
-                        result.cone_violation, result.cone_violation_contact);
-    const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
-      detail::see_largest(
-          detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
-          result.dissipation_angle, result.dissipation_contact);
-    });
-    if (n < 0) continue;
-    const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
-    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
-    detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
-                        result.signorini, result.signorini_contact);
-    detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
-                        result.complementarity_contact);
+  for (Index* worst : {&result.worst_contact, &result.duality_gap_contact,
+                       &result.cone_violation_contact, &result.complementarity_contact}) {
+    *worst = contact;
   }
   return result;
 }
 
-}  // namespace carom::inline CAROM_ABI
+/// The first block of which something is not finite, or −1.
+/// @param finite  finite(block) says whether it is.
+template <RealScalar Scalar, typename Finite>
+[[nodiscard]] Index find_not_finite(const ContactProblem<Scalar>& problem,
+                                    const Finite& finite) noexcept {
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    if (!problem.visit(i, finite)) return i;
+  }
+  return -1;
+}
+
+/// ‖q‖², q = J v* − v̂, and the trace of W + R.
+template <RealScalar Scalar>
+struct DualSize {
+  Scalar load_squared = 0, diagonal = 0;
+};
+
+template <RealScalar Scalar>
+[[nodiscard]] DualSize<Scalar> dual_size(const ContactProblem<Scalar>& problem) noexcept {
+  DualSize<Scalar> total;
+  problem.for_each_block([&](const auto& block) {
+    total.load_squared +=
+        (block.velocity(problem.free_velocity()) - block.bias_velocity()).squaredNorm();
+    const auto weights = block.regularization();
+    for (int i = 0; i < block.rows(); ++i) total.diagonal += weights(i);
+    for (int s = 0; s < block.side_count(); ++s) {
+      total.diagonal += block.whitened_columns(s).squaredNorm();
+    }
+  });
+  return total;
+}
+
+/// Natural map of the dual problem, and its worst block.
+template <RealScalar Scalar>
+void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
+                         VectorX<Scalar>& workspace, ContactCertificate<Scalar>& certificate) {
+  if (problem.impulse_count() == 0) return;
+  VectorX<Scalar> slope;
+  write_dual_gradient(problem, impulse, workspace, slope);  // u
+  const auto [load_squared, diagonal] = dual_size(problem);
+  Scalar total_squared = 0;
+  LargestPart<Scalar> worst(Scalar(-1));
+  // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
+  const Scalar inverse_mass = diagonal / Scalar(problem.impulse_count());
+  Index not_finite = -1;
+  problem.for_each_block([&](const auto& block) {
+    using Rows = typename std::decay_t<decltype(block)>::Rows;
+    const Rows gamma = block.read(impulse);
+    const Rows trial = gamma - block.read(slope) / inverse_mass;
+    if (!trial.allFinite()) {
+      if (not_finite < 0) not_finite = block.number();
+      return;
+    }
+    const Scalar part = ((gamma - block.nearest_unweighted(trial)) * inverse_mass).squaredNorm();
+    total_squared += part;
+    worst.see(part, block.number());
+  });
+  if (not_finite >= 0) {
+    certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
+    certificate.worst_contact = not_finite;
+    return;
+  }
+  certificate.worst_contact = worst.owner();
+  const Scalar scale =
+      (std::max)({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
+  if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
+}
+
+/// What impulses add up to, and what they would if none cancelled another.
+template <RealScalar Scalar>
+struct Momenta {
+  VectorX<Scalar> sum;  ///< Jᵀγ
+  Scalar gross_squared = 0;
+};
+
+/// ‖w − w* − Ĵᵀγ‖, how large that is relative to the momentum in play, and the worst body.
+template <RealScalar Scalar>
+struct MomentumBalance {
+  Scalar norm, relative;
+  Index body;
+};
+
+/// @param given  Jᵀγ; whitened in place.
+template <RealScalar Scalar>
+[[nodiscard]] MomentumBalance<Scalar> balance_of(const ContactProblem<Scalar>& problem,
+                                                 const VectorX<Scalar>& whitened,
+                                                 Momenta<Scalar>& given) noexcept {
+  VectorX<Scalar>& pushed = given.sum;
+  problem.whiten_momentum(pushed.data());
+  const auto free = problem.whitened_free_velocity();
+  Scalar squared = 0;
+  LargestPart<Scalar> worst(Scalar(0));
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    const Scalar part =
+        (whitened.segment(start, size) - free.segment(start, size) - pushed.segment(start, size))
+            .squaredNorm();
+    squared += part;
+    worst.see(part, b);
+  }
+  const Scalar norm = std::sqrt(squared);
+  const Scalar scale =
+      momentum_scale(free.squaredNorm(), pushed.squaredNorm(), given.gross_squared);
+  return {norm, scale > Scalar(0) ? norm / scale : norm, worst.owner()};
+}
+
+/// One block's parts of the sums and of the largest values.
+template <RealScalar Scalar>
+struct ImpulseParts {
+  Scalar gap;  ///< ½‖γ − P(y)‖²_R + (γ − P(y))ᵀR(P(y) − y), ≥ 0 for γ in its set
+  Scalar violation;  ///< distance from the set
+  Scalar work;       ///< |(γ − P(y))·u|, for cones |γ·u|
+};
+
+/// @param nearest  P(y).
+template <typename Block, typename Rows>
+[[nodiscard]] auto parts_of(const Block& block, const Rows& gamma, const Rows& y,
+                            const Rows& nearest) noexcept {
+  using Scalar = typename Rows::Scalar;
+  const Rows weights = block.regularization(), change = gamma - nearest;
+  const Rows& works = block.is_cone() ? gamma : change;  // P(y)ᵀR(P(y) − y) = 0 for a cone
+  // u = J v − v̂ + R γ = R (γ − y).
+  return ImpulseParts<Scalar>{
+      change.cwiseAbs2().dot(weights) / 2 + works.cwiseProduct(weights).dot(nearest - y),
+      (gamma - block.nearest_unweighted(gamma)).norm(),
+      std::abs(works.cwiseProduct(weights).dot(gamma - y))};
+}
+
+/// The sum of the parts of the gap, and who has the largest part of each measure.
+template <RealScalar Scalar>
+struct PartsSeen {
+  Scalar gap_sum = 0;
+  LargestPart<Scalar> gap{Scalar(-1)}, violation{Scalar(0)}, work{Scalar(-1)};
+
+  void see(const ImpulseParts<Scalar>& parts, Index owner) noexcept {
+    gap_sum += parts.gap;
+    gap.see(std::abs(parts.gap), owner);
+    violation.see(parts.violation, owner);
+    work.see(parts.work, owner);
+  }
+};
+
+/// Looks at every block of an answer (v, γ).
+/// @param given, own  Jᵀγ and JᵀP(y(v)) are added.
+/// @return  The first block whose y(v) is not finite; −1 if there is none.
+template <RealScalar Scalar>
+[[nodiscard]] Index see_impulses(const ContactProblem<Scalar>& problem,
+                                 const VectorX<Scalar>& velocity, const VectorX<Scalar>& impulse,
+                                 Momenta<Scalar>& given, Momenta<Scalar>& own,
+                                 PartsSeen<Scalar>& seen) noexcept {
+  return find_not_finite(problem, [&](const auto& block) {
+    using Rows = typename std::decay_t<decltype(block)>::Rows;
+    const Rows gamma = block.read(impulse), y = block.trial(block.velocity(velocity));
+    if (!y.allFinite()) return false;
+    const Rows nearest = block.nearest(y);
+    block.add_momentum(gamma, given.sum);
+    block.add_momentum(nearest, own.sum);
+    given.gross_squared += block.gross_squared(gamma);
+    own.gross_squared += block.gross_squared(nearest);
+    seen.see(parts_of(block, gamma, y, nearest), block.number());
+    return true;
+  });
+}
+
+}  // namespace detail
+
+/// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
+/// blocks.
+/// @param velocity  v, n_v [m/s]. Entries may be anything.
+/// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify(const ContactProblem<Scalar>& problem,
+                                                 const VectorX<Scalar>& velocity,
+                                                 const VectorX<Scalar>& impulse) {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+  const Index not_finite = detail::find_not_finite(
+      problem, [&](const auto& block) { return block.read(impulse).allFinite(); });
+  if (not_finite >= 0 || !velocity.allFinite()) {
+    return detail::make_void_certificate<Scalar>(not_finite);
+  }
+  detail::Momenta<Scalar> given{VectorX<Scalar>::Zero(problem.velocity_count())}, own = given;
+  detail::PartsSeen<Scalar> seen;
+  if (const Index owner = detail::see_impulses(problem, velocity, impulse, given, own, seen);
+      owner >= 0) {
+    return detail::make_void_certificate<Scalar>(owner);
+  }
+  VectorX<Scalar> whitened = velocity;
+  problem.whiten(whitened.data());
+  const auto of_pair = detail::balance_of(problem, whitened, given);
+  const auto of_velocity = detail::balance_of(problem, whitened, own);
+
+  ContactCertificate<Scalar> certificate;
+  certificate.residual = of_pair.relative;
+  certificate.residual_body = of_pair.body;
+  certificate.velocity_residual = of_velocity.relative;
+  certificate.velocity_residual_body = of_velocity.body;
+  certificate.velocity_error_bound = of_velocity.norm;
+  certificate.duality_gap = of_pair.norm * of_pair.norm / 2 + seen.gap_sum;
+  certificate.duality_gap_contact = seen.gap.owner();
+  certificate.cone_violation = seen.violation.value();
+  certificate.cone_violation_contact = seen.violation.owner();
+  if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
+  certificate.complementarity_contact = seen.work.owner();
+  detail::certify_natural_map(problem, impulse, whitened, certificate);
+  for (Scalar* measure :
+       {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,
+        &certificate.velocity_error_bound, &certificate.cone_violation,
+        &certificate.complementarity, &certificate.natural_map_error}) {
+    if (!detail::is_finite(*measure)) *measure = std::numeric_limits<Scalar>::infinity();
+  }
+  return certificate;
+}
+
+/// Certifies a velocity alone, with the impulses it leads to: γ = P(y(v)).
+/// @param velocity  v, n_v [m/s]. Entries may be anything.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify(const ContactProblem<Scalar>& problem,
+                                                 const VectorX<Scalar>& velocity) {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  if (!velocity.allFinite()) return detail::make_void_certificate<Scalar>(-1);
+  const Index owner = detail::find_not_finite(problem, [&](const auto& block) {
+    return block.trial(block.velocity(velocity)).allFinite();
+  });
+  if (owner >= 0) return detail::make_void_certificate<Scalar>(owner);
+  VectorX<Scalar> impulse;
+  write_impulse(problem, velocity, impulse);
+  return certify(problem, velocity, impulse);
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

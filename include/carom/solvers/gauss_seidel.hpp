@@ -12,7 +12,8 @@
 #include "carom/solvers/detail/local_rows.hpp"
 #include "carom/solvers/detail/local_triple.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// In which order contacts are visited.
 enum class VisitOrder {
@@ -25,7 +26,7 @@ enum class VisitOrder {
 template <RealScalar Scalar>
 struct GaussSeidelOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 10000;  ///< Most sweeps, ≥ 0.
   /// ω [-], in (0, 2): impulses move by ω times what their own contact asks for.
@@ -365,4 +366,5 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   return finish(SolveStatus::converged, sweep_number);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,7 +9,8 @@
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/detail/ray_measures.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A contact that slides one way whatever the answer is: on a belt, in a guide.
 ///
@@ -308,4 +309,5 @@ InfeasibilityCertificate<Scalar> certify_infeasible(const ContactProblem<Scalar>
       .judge(ray, options);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,11 +3,12 @@
 
 #include <limits>
 
-#include "carom/contact/delassus_islands.hpp"
+#include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/detail/ray_columns.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// @file
 /// Rays that certify_infeasible() accepts, from impulses that a solver let grow without end.
@@ -171,4 +172,5 @@ KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index cont
   return slide;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

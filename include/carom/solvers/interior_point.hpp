@@ -4,20 +4,21 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/contact/delassus_islands.hpp"
+#include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_system.hpp"
 #include "carom/solvers/detail/island_law.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Which law InteriorPointSolver solves, and how accurately.
 template <RealScalar Scalar>
 struct InteriorPointOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error. Half the
+  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error. Half the
   /// type's digits; Newton's method at the end doubles them with every system.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40, heaps with
@@ -302,4 +303,5 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
   return report;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

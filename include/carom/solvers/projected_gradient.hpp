@@ -9,13 +9,14 @@
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What ProjectedGradient is asked for.
 template <RealScalar Scalar>
 struct ProjectedGradientOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ContactCertificate::natural_map_error.
+  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, now and then twice.
 };
@@ -216,4 +217,5 @@ SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scala
   return finish(SolveStatus::iteration_limit, limit);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,9 +7,9 @@
 
 #include <Eigen/Core>
 
-#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
 #include "carom/solvers/detail/iterative_directions.hpp"
@@ -17,7 +17,8 @@
 #include "carom/solvers/detail/small_solver.hpp"
 #include "carom/solvers/sap_options.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
 ///
@@ -397,4 +398,5 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   return report;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 #include "carom/solvers/detail/linearized_islands.hpp"
 #include "carom/solvers/sap.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How SapDerivative solves its systems, and what it counts as a boundary.
 template <RealScalar Scalar>
@@ -301,4 +302,5 @@ SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
   return report;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

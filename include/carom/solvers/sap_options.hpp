@@ -8,7 +8,8 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/small_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Which law SapSolver solves, how accurately, and by which directions.
 template <RealScalar Scalar>
@@ -43,4 +44,5 @@ struct SapOptions {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

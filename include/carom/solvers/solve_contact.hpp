@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// An answer to a contact problem, and how far to trust it.
 template <RealScalar Scalar>
@@ -13,7 +14,7 @@ struct ContactSolution {
   VectorX<Scalar> impulse;           ///< γ [N·s], stacked block by block.
   VectorX<Scalar> contact_velocity;  ///< J v [m/s], stacked alike.
   SolveReport<Scalar> report;
-  Certificate<Scalar> certificate;
+  ContactCertificate<Scalar> certificate;
 };
 
 /// Solves compliant contact in one call, from the free velocity.
@@ -31,4 +32,5 @@ template <RealScalar Scalar>
   return solution;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

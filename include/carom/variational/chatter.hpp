@@ -5,7 +5,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Tells chatter, impacts of one contact that come ever faster and lose energy each time, from
 /// sequences that merely are fast.
@@ -53,4 +54,5 @@ class ChatterWatch {
   std::vector<History> contacts_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

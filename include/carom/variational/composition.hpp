@@ -8,7 +8,8 @@
 
 #include "carom/variational/stepper.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Substeps, as shares of a step, that raise a self-adjoint method of order 2 to order 4:
 /// (w, 1 − 2w, w) with w = 1/(2 − ∛2). Three solves; the middle one goes 1.7 steps back in time.
@@ -60,4 +61,5 @@ StepReport<typename System::scalar_type> composed_step(
   return sum;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

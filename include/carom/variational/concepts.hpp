@@ -4,9 +4,10 @@
 #include <concepts>
 
 #include "carom/core/scalar.hpp"
-#include "carom/linalg/second_order.hpp"
+#include "carom/linalg/detail/second_order.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A Lagrangian L(q, v, t) with its derivatives at one point.
 template <RealScalar Scalar>
@@ -147,4 +148,5 @@ concept WrittenGapsLike =
 
 // clang-format on
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/lu.hpp"
+#include "carom/linalg/detail/lu.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Mass matrix of a system that constraints C v = 0 hold: applies the inverse that an impulse
 /// meets, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
@@ -66,4 +67,5 @@ class ConstrainedMass {
   LuFactor<Scalar> lu_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

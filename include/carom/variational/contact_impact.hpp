@@ -16,7 +16,8 @@
 #include "carom/variational/legendre.hpp"
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // clang-format off
 
@@ -236,4 +237,5 @@ void ContactImpact<System, Law>::release_thrown(StepSolver<System>& solver,
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

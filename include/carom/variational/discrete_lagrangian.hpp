@@ -4,7 +4,8 @@
 #include "carom/variational/force.hpp"
 #include "carom/variational/lagrangian.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Where between two configurations the Lagrangian is read: at q_α = (1−α) q₀ + α q₁ with the
 /// velocity (q₁ − q₀)/h, or with half the weight each at q_α and at q_{1−α}.
@@ -194,4 +195,5 @@ class DiscreteLagrangian {
   Scalar value_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

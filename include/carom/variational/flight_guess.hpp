@@ -3,7 +3,8 @@
 
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Guesses where a flight ends, q₁ ≈ q + h v + ½ h² a, with the acceleration of the flight before
 /// where the state continues it, a = 0 where not.
@@ -43,4 +44,5 @@ class FlightGuess {
   Scalar span_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

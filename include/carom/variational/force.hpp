@@ -5,7 +5,8 @@
 
 #include "carom/variational/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Generalized forces f(q, v, t) of a system with their derivatives; nothing for a system without.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
@@ -68,4 +69,5 @@ class ForceEvaluator {
   VectorX<Number> q_, v_, f_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Finds the first instant within a step at which a gap closes, along the path that the step's own
 /// equations draw when its length varies.
@@ -266,4 +267,5 @@ class GapRoot {
   bool read_ = false;  ///< gradients and path_rate_ are those of where the solver is
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

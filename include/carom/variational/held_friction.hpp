@@ -10,7 +10,8 @@
 #include "carom/variational/sliding_problem.hpp"
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 // clang-format off
 
@@ -223,4 +224,5 @@ void HeldFriction<System>::finish(const System& system, const StepSolver<System>
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

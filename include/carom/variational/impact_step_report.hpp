@@ -7,7 +7,8 @@
 #include "carom/impact/impact_report.hpp"
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What ImpactStepper counts as closed, as rest and as too much.
 template <RealScalar Scalar>
@@ -57,4 +58,5 @@ struct [[nodiscard]] ImpactStepReport {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -17,7 +17,8 @@
 #include "carom/variational/overlap.hpp"
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
 /// across the impact of all closed contacts, then finishes the original step, so that the grid of
@@ -392,4 +393,5 @@ void ImpactStepper<System, Law>::accept(State& state, const Scalar& time) noexce
   flight_.remember(velocity_, state, time);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,7 +9,8 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/variational/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A linear spring with a damper and a drive at one coordinate, PD control included:
 ///
@@ -113,4 +114,5 @@ class WithJointForces : public System {
   Forces forces_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

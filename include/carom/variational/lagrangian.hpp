@@ -5,7 +5,8 @@
 
 #include "carom/variational/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Derivatives of a system's Lagrangian, whichever way the system gives it (concepts.hpp).
 ///
@@ -186,4 +187,5 @@ class LagrangianEvaluator {
   MatrixX<Scalar> matrix_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

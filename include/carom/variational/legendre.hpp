@@ -8,7 +8,8 @@
 #include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/lagrangian.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Gradients of constraints, the first `count` rows of a matrix.
 template <RealScalar Scalar>
@@ -142,4 +143,5 @@ class LegendreMap {
   Scalar t_factored_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

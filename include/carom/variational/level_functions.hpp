@@ -5,7 +5,8 @@
 
 #include "carom/variational/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Which functions of the configuration are meant.
 enum class LevelKind {
@@ -159,4 +160,5 @@ class LevelFunctions {
   VectorX<Slope> slope_q_, slope_out_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

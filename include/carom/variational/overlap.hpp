@@ -6,13 +6,14 @@
 
 #include "carom/core/solve_report.hpp"
 #include "carom/impact/impact_problem.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/nonnegative_least_squares.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/nonnegative_least_squares.hpp"
 #include "carom/variational/constrained_mass.hpp"
 #include "carom/variational/legendre.hpp"
 #include "carom/variational/level_functions.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Moves a configuration out of overlap: Newton on ϕ(q) ≥ 0, every correction the shortest in the
 /// mass metric that opens all linearised gaps, argmin ½ dqᵀM dq with ϕ + Dϕ dq ≥ 0.
@@ -139,4 +140,5 @@ SolveReport<typename System::scalar_type> OverlapProjection<System>::project_out
   return report;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,7 +9,8 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/variational/concepts.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A rigid body of a planar tree, hinged to its parent.
 template <RealScalar Scalar>
@@ -321,4 +322,5 @@ void PlanarTree<Scalar>::write_curvature(const VectorX<Scalar>& v,
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

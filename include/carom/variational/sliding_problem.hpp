@@ -8,7 +8,8 @@
 #include "carom/cones/friction_cone.hpp"
 #include "carom/core/solve_report.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Friction of contacts whose normal impulses are known, by maximal dissipation: the impulses that
 /// take most energy out of a slip,
@@ -96,4 +97,5 @@ class SlidingProblem {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

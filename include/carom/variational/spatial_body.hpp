@@ -9,7 +9,8 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What a joint lets a body do.
 enum class JointKind {
@@ -189,4 +190,5 @@ template <RealScalar Scalar>
   return {};
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,7 +9,8 @@
 #include "carom/variational/concepts.hpp"
 #include "carom/variational/spatial_body.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Gravity of a SpatialTree.
 template <RealScalar Scalar>
@@ -345,4 +346,5 @@ void SpatialTree<Scalar>::write_curvature(LagrangianDerivatives<Scalar>& out) co
   }
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/variational/step_derivative.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
 /// Pendulum<double>. Its second derivatives, read in these numbers, carry the third.
@@ -144,4 +145,5 @@ class StepCurvature {
   VectorX<Scalar> column_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Derivative of the step map (q₀, p₀) → (q₁, p₁), for linearised optimal control and for checking
 /// that the map is symplectic: YᵀΩY = Ω without forces.
@@ -85,4 +86,5 @@ class StepDerivative {
   VectorX<Scalar> column_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/lu.hpp"
+#include "carom/linalg/detail/lu.hpp"
 #include "carom/variational/discrete_lagrangian.hpp"
 #include "carom/variational/level_functions.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Configuration and momentum at an instant.
 template <RealScalar Scalar>
@@ -330,4 +331,5 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
   return report;
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,7 +10,8 @@
 #include "carom/variational/legendre.hpp"
 #include "carom/variational/step_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How a step went.
 template <RealScalar Scalar>
@@ -221,4 +222,5 @@ class VariationalStepper {
   Scalar step_before_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

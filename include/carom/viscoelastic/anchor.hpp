@@ -5,7 +5,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Stretch e = p − p₀ of a spring-damper that carries a constant force for a while:
 /// B e′ = −(λ + K e), so e(t) = −λ/K + (e(0) + λ/K) exp(−K t/B).
@@ -32,4 +33,5 @@ template <RealScalar Scalar>
                              : rest + (stretch - rest) * exp(-decay);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

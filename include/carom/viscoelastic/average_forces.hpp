@@ -8,11 +8,12 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/general_forces.hpp"
 #include "carom/viscoelastic/modal_forces.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How average forces are computed.
 enum class ForceMethod : std::uint8_t {
@@ -220,4 +221,5 @@ class AverageForces {
   ForceMethod method_ = ForceMethod::contact_modes;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

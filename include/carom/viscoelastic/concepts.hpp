@@ -5,9 +5,10 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A mechanism with points that may touch a plane, as ViscoelasticStepper advances it.
 ///
@@ -27,4 +28,5 @@ concept ContactMechanism = requires(const System& system, typename System::State
   system.advance(state, vector, vector);               // displacement, velocity
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,12 +7,13 @@
 #include <Eigen/Core>
 
 #include "carom/core/invalid_input.hpp"
-#include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/anchor.hpp"
 #include "carom/viscoelastic/force_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One step of a mechanism on n viscoelastic contacts: everything is frozen at its start. Triples
 /// are (t₁, t₂, n), the normal pointing away from the surface.
@@ -236,4 +237,5 @@ class ContactStep {
       damping_, velocity_, displacement_, push_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,11 +11,12 @@
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/cones/ellipsoidal_cone.hpp"
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/symmetric_eigen.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/symmetric_eigen.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// One contact under the associated law: the force of its cone nearest to l in the metric G⁻¹.
 ///
@@ -175,4 +176,5 @@ class ConvexSlip {
   Growing<VectorX<Scalar>> force_, velocity_, response_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,13 +9,14 @@
 #include <Eigen/Core>
 
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Coulomb's law of viscoelastic contacts, λ = λ_avg + G w, for problems that sweeps over contacts
 /// do not solve.
@@ -294,4 +295,5 @@ class CoulombFallback {
   Vector force_, velocity_, kept_, least_, trial_, best_, moved_, scale_, load_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,12 +10,13 @@
 
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/coulomb_fallback.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Coulomb's law for viscoelastic contacts that act on each other: λ = λ_avg + G w with, per
 /// contact, stick w = 0, slide wₙ = 0 and λₜ = −μ λₙ wₜ/‖wₜ‖, or open λ = 0 and wₙ ≥ 0.
@@ -215,4 +216,5 @@ class CoulombSlip {
   int newton_steps_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,10 +7,11 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/quadratic_program.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/quadratic_program.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How a moving anchor enters the average force in the document's program.
 enum class AnchorColumn : std::uint8_t {
@@ -84,4 +85,5 @@ class DocumentProgram {
   Growing<VectorX<Scalar>> force_, velocity_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

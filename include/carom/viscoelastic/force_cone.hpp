@@ -9,14 +9,15 @@
 #include <Eigen/Core>
 
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/cholesky.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/average_forces.hpp"
 #include "carom/viscoelastic/convex_slip.hpp"
 #include "carom/viscoelastic/coulomb_slip.hpp"
 #include "carom/viscoelastic/document_program.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// How average forces are brought into their friction cones.
 enum class SlipLaw : std::uint8_t {
@@ -195,4 +196,5 @@ class ForceCone {
   std::vector<ConeRegion> regions_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,9 +10,10 @@
 
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
-#include "carom/linalg/cholesky.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Place and motion of a rigid body in space.
 template <RealScalar Scalar>
@@ -146,4 +147,5 @@ class FreeBody {
   std::vector<Vector3<Scalar>> points_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,11 +7,12 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/exponential_action.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/matrix_exponential.hpp"
+#include "carom/linalg/detail/exponential_action.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/matrix_exponential.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Average forces of spring-dampers over one step for any diagonal K and B.
 ///
@@ -215,4 +216,5 @@ class GeneralForces {
   Way way_ = Way::taylor;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,11 +7,12 @@
 
 #include <Eigen/Core>
 
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/symmetric_eigen.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/symmetric_eigen.hpp"
 #include "carom/viscoelastic/oscillator_functions.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// Average forces of spring-dampers over one step of any length, mode by mode, when damping is
 /// proportional to stiffness, B = β K.
@@ -224,4 +225,5 @@ class ModalForces {
   Vector position_, velocity_, acceleration_, mixed_, mixed2_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

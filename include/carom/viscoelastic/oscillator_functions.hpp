@@ -5,9 +5,10 @@
 #include <cmath>
 #include <cstddef>
 
-#include "carom/linalg/phi_functions.hpp"
+#include "carom/linalg/detail/phi_functions.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// A damped oscillator pushed off from its rest place, at unit time, and its repeated integrals.
 ///
@@ -138,4 +139,5 @@ template <RealScalar Scalar>
   return a < Scalar(2) ? detail::slow_oscillator(a, c) : detail::fast_oscillator(a, c);
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

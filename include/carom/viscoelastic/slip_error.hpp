@@ -9,7 +9,8 @@
 
 #include "carom/cones/friction_cone.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// By how much a contact misses Coulomb's law.
 template <RealScalar Scalar>
@@ -71,4 +72,5 @@ template <typename Matrix, typename Values1, typename Values2, typename Values3,
   return relative - relative == Scalar(0) ? relative : std::numeric_limits<Scalar>::infinity();
 }
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -13,11 +13,12 @@
 
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
 #include "carom/viscoelastic/contact_step.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What a contact point is made of; directions (t₁, t₂, n).
 template <RealScalar Scalar>
@@ -301,4 +302,5 @@ class ViscoelasticStepper {
   State next_;
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Towers of boxes on the ground, pushed: compliant contact by SapSolver, rigid contact under
-// Coulomb's law by CoulombSolver; velocities and impulses printed bit by bit.
+// Coulomb's law by ContactSolver; velocities and impulses printed bit by bit.
 #include <carom/carom.hpp>
 
 #include "print_bits.hpp"
@@ -60,7 +60,7 @@ int main() {
       print_solution("compliant", carom::SapSolver<double>(),
                      carom::CompliantContact<double>{
                          .gap = 0, .stiffness = 1e5, .dissipation_time = 0.01, .friction = 0.5});
-  const bool rigid = print_solution("rigid", carom::CoulombSolver<double>(),
+  const bool rigid = print_solution("rigid", carom::ContactSolver<double>(),
                                     carom::RigidContact<double>{.gap = 0, .friction = 0.5});
   return compliant && rigid ? 0 : 1;
 }

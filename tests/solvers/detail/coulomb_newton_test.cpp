@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -36,7 +36,7 @@ ContactProblem<Scalar> draw(VectorSource<double>& source, int contacts) {
 }
 
 template <typename Scalar>
-carom::ContactCertificate<Scalar> judge(const ContactProblem<Scalar>& problem,
+carom::ImpulseCertificate<Scalar> judge(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& impulse) {
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "carom/contact/joint_constraints.hpp"
-#include "carom/solvers/certificate.hpp"
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 

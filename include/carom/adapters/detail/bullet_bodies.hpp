@@ -14,7 +14,8 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 [[nodiscard]] inline Vector3<double> from_bullet(const btVector3& x) noexcept {
@@ -225,4 +226,5 @@ class BulletBodies {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -16,7 +16,8 @@
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// One point of a manifold.
@@ -372,4 +373,5 @@ class BulletContacts {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

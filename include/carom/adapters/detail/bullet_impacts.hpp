@@ -11,9 +11,10 @@
 
 #include "carom/adapters/detail/bullet_contacts.hpp"
 #include "carom/adapters/detail/bullet_joints.hpp"
-#include "carom/solvers/coulomb_solver.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Bodies that joints tie together, in coordinates z in which their kinetic energy is ½ ‖z‖² and
@@ -338,12 +339,13 @@ class BulletImpacts {
   std::vector<std::size_t> acting_;
   std::vector<Vector3<double>> loads_;
   ContactProblem<double> local_{1.0};
-  CoulombSolver<double> exact_{{.tolerance = 1e-13}};
-  CoulombSolver<double> convex_{{.law = FrictionLaw::convex, .tolerance = 1e-13}};
+  ContactSolver<double> exact_{{.tolerance = 1e-13}};
+  ContactSolver<double> convex_{{.law = FrictionLaw::convex, .tolerance = 1e-13}};
   int count_ = 0;
   double energy_ = 0;
   bool cut_ = false;
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 #include "carom/adapters/detail/bullet_bodies.hpp"
 #include "carom/contact/contact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// One row as a btTypedConstraint writes it: J v = error − cfm γ, lower ≤ γ ≤ upper.
@@ -242,4 +243,5 @@ class BulletJoints {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

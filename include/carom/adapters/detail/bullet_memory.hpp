@@ -8,7 +8,9 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What a point did in a step.
 struct PointImpulse {
@@ -60,4 +62,6 @@ class BulletMemory {
   std::vector<Kept> kept_, known_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -10,7 +10,8 @@
 #include "carom/contact/delassus_form.hpp"
 #include "carom/core/solve_report.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 
 /// What becomes of contacts that close fast and have a restitution.
 enum class BulletImpact {
@@ -99,4 +100,5 @@ struct BulletReport {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,9 +7,11 @@
 #include <mujoco/mujoco.h>
 
 #include "carom/core/scalar.hpp"
-#include "carom/linalg/sequence.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Calls visit(column, entry) for the entries of a row of MuJoCo's J that are not zero, kept dense
 /// or sparse.
@@ -186,4 +188,6 @@ class MujocoBlocks {
   int body_count_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

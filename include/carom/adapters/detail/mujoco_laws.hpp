@@ -10,7 +10,9 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// How many of MuJoCo's rows one block has at most: a pyramid of five dimensions of friction.
 inline constexpr int mujoco_row_limit = 10;
@@ -219,4 +221,6 @@ class MujocoLawWriter {
   bool from_now_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

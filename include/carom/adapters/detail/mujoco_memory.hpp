@@ -5,7 +5,9 @@
 
 #include "carom/adapters/detail/mujoco_problem.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Impulses of the step before, found again by what they acted between: the warm start of solvers
 /// in impulses.
@@ -71,4 +73,6 @@ class MujocoMemory {
   Sequence<Kept> kept_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

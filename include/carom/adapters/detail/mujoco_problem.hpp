@@ -5,9 +5,11 @@
 
 #include "carom/adapters/detail/mujoco_laws.hpp"
 #include "carom/contact/contact_problem.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What a step of MuJoCo's is solved by.
 struct MujocoTerms {
@@ -182,4 +184,6 @@ class MujocoProblem {
   Growing<VectorX<double>> free_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -9,7 +9,8 @@
 #include <immintrin.h>
 #endif
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// As many numbers as one register holds under the caller's compiler flags; one where Eigen does
@@ -52,4 +53,5 @@ template <RealScalar Scalar>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

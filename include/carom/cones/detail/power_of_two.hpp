@@ -7,7 +7,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Binary exponent of the largest magnitude in x; 0 when x is zero, not finite or not a built-in
@@ -48,4 +49,5 @@ template <RealScalar Scalar, int Size>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// A floating type with room for the squares and products of `Scalar`, where the platform has one.
@@ -50,4 +51,5 @@ template <typename Weights>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/contact/contact_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// −1, 0 or 1: how two numbers are ordered.
@@ -79,4 +80,5 @@ template <RealScalar Scalar>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -12,7 +12,9 @@
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/detail/inverse_mass.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The numbers that a law leads to.
 template <typename Law, typename Scalar>
@@ -90,4 +92,6 @@ template <RealScalar Scalar, typename Law, typename... Sides>
   return law_fault(item, numbers);
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,7 +5,9 @@
 
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What is wrong with a contact of a DelassusProblem, or nothing.
 template <RealScalar Scalar, typename LoadType>
@@ -49,4 +51,6 @@ template <typename Problem, typename MatrixType>
   return block.allFinite() ? Fault{} : finite_fault(item(), block);
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,7 +5,8 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// What is wrong with a body's data short of definiteness, or nothing.
@@ -53,4 +54,5 @@ template <typename MatrixType, typename VectorType>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

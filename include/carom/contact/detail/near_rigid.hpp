@@ -5,7 +5,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// R of a spring that is softened to a period of β steps: max(1/(δt c), (β/2π)² w).
@@ -29,4 +30,5 @@ struct NearRigidWeight {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Whether a matrix is symmetric positive semidefinite but for rounding, by elimination with the
@@ -46,4 +47,5 @@ template <typename Problem>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "carom/linalg/front_forest.hpp"
+#include "carom/linalg/detail/front_forest.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Adds what a front leaves to its parent, lower triangles: columns the parent eliminates, and
@@ -101,4 +102,5 @@ void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -11,7 +11,8 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Rows handled together. Columns are padded to a multiple of it, so that no kernel has a tail.
@@ -258,4 +259,5 @@ void solve_leading_columns_transposed(const Columns<const Scalar>& lower, Index 
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

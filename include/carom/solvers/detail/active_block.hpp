@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/block_lu.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Softness of what is held, relative to the block's inverse mass: it makes a singular W harmless
 /// and costs a Newton step as much of its accuracy. In hyperstatic contact it takes the change of
@@ -248,4 +250,6 @@ class ActiveBlock {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

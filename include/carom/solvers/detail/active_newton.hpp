@@ -4,7 +4,9 @@
 #include "carom/solvers/detail/active_block.hpp"
 #include "carom/solvers/detail/law_search.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Newton's method on the law itself from impulses near a solution: what is open, stuck or sliding
 /// is guessed from the trial impulse of every block, anew in every step.
@@ -82,4 +84,6 @@ class ActiveNewton {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,9 +6,11 @@
 #include <limits>
 
 #include "carom/contact/delassus_problem.hpp"
-#include "carom/linalg/block_lu.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// 3 × 3 blocks of a matrix that couples the parts of one contact.
 template <RealScalar Scalar>
@@ -250,4 +252,6 @@ bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const S
   return is_finite(write_residual(problem, h, x, moved));
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

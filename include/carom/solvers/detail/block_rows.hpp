@@ -5,9 +5,11 @@
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/linalg/sequence.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Numbers of one block in parts of three rows.
 template <RealScalar Scalar, int Parts>
@@ -257,4 +259,6 @@ struct BlockResponse {
   PartNumbers<Scalar, Parts> offset;     ///< h
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

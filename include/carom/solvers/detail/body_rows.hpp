@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The rows of a ContactProblem laid out for passes over them on the bodies: blocks by pair of
 /// bodies, and Ĵ with every body's unknowns padded to whole registers.
@@ -242,4 +244,6 @@ void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened,
   }
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,9 @@
 #include "carom/solvers/detail/active_block.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Sweeps of projected Gauss-Seidel over the blocks of an island, on the bodies: each block in turn
 /// goes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
@@ -183,4 +185,6 @@ class BodySweep {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/block_cholesky.hpp"
-#include "carom/linalg/block_lu.hpp"
+#include "carom/linalg/detail/block_cholesky.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
 #include "carom/solvers/detail/body_sweep.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Newton steps dγ = h − N W dγ of a ContactProblem's impulses, W = Ĵ Ĵᵀ never written down: with
 /// dw = Ĵᵀ dγ they come from (I + Ĵᵀ N Ĵ) dw = Ĵᵀ h, which has as many unknowns as the bodies and
@@ -235,4 +237,6 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
   }
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -4,7 +4,9 @@
 #include "carom/solvers/detail/interval_path.hpp"
 #include "carom/solvers/detail/law_iterate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The central path of a law, followed by predictor and corrector, an island at a time.
 ///
@@ -183,4 +185,6 @@ typename System::scalar_type CentralPath<System>::advance(System& system, Index 
   return share;
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -7,7 +7,9 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// A vector (x₀, x) of ℝ^{1+Size}, as second-order cones have it: inside where ‖x‖ < x₀.
 template <RealScalar Scalar, int Size>
@@ -132,4 +134,6 @@ struct ConePair {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

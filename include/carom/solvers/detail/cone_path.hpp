@@ -4,7 +4,9 @@
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/cone_pair.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What a step along the central path is to aim at.
 template <RealScalar Scalar>
@@ -303,4 +305,6 @@ Scalar ConePath<Scalar, Parts>::take_step(const Block& block, FrictionLaw law,
   return least;
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

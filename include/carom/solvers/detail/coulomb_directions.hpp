@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/linalg/block_lu.hpp"
+#include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// G = −∂γ/∂v_c of one contact under Coulomb's law, not symmetric in slide, where friction follows
@@ -124,4 +125,5 @@ class CoulombDirections {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

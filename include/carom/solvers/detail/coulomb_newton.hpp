@@ -8,7 +8,8 @@
 #include "carom/solvers/detail/coulomb_directions.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Coulomb's law on the islands of a packed problem: F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0.
@@ -202,4 +203,5 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,9 +5,11 @@
 #include <limits>
 
 #include "carom/contact/delassus_problem.hpp"
-#include "carom/linalg/block_cholesky.hpp"
+#include "carom/linalg/detail/block_cholesky.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Sparse Cholesky factor of W + R + diag(d) over the parts of a DelassusProblem.
 template <RealScalar Scalar>
@@ -93,4 +95,6 @@ class DelassusFactor {
   Sequence<Scalar> scratch_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,8 @@
 #include "carom/solvers/detail/direct_hessian.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Newton directions by factorisation. Of a factor, what no changed contact leads to is kept from
@@ -71,4 +72,5 @@ class DirectDirections {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

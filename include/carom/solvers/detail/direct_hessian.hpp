@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/block_cholesky.hpp"
+#include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// H = I + Ĵᵀ G Ĵ of the islands that the graph says are direct, and its factor. Islands are
@@ -102,4 +103,5 @@ Scalar DirectHessian<Scalar>::fill(const Packed& packed, const PackedIsland& isl
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

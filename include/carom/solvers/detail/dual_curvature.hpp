@@ -6,7 +6,8 @@
 
 #include "carom/solvers/detail/edge_kernels.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// A contact's cone and weights, and its trial impulse, as numbers.
@@ -158,4 +159,5 @@ void add_direction_curvature(const FrictionRows<Scalar>& rows, const Tangent2<Sc
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -5,11 +5,13 @@
 #include <limits>
 
 #include "carom/core/solve_report.hpp"
-#include "carom/linalg/sequence.hpp"
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The iterate of a solver of a DelassusProblem, and the best one it has met, in parts.
 template <RealScalar Scalar>
@@ -99,4 +101,6 @@ class DualIterate {
   Scalar best_error_ = 0, map_norm_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,9 +3,11 @@
 
 #include <cmath>
 
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Writes numbers for the rows of a contact into parts.
 template <RealScalar Scalar>
@@ -92,4 +94,6 @@ void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weigh
   }
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -3,7 +3,8 @@
 
 #include "carom/solvers/detail/packed_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// A symmetric 3 × 3 matrix.
@@ -216,4 +217,5 @@ void add_other_curvature(const PackedEdge& edge, const Scalar* block,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

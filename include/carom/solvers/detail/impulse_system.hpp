@@ -5,7 +5,9 @@
 #include "carom/solvers/detail/active_system.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Newton steps dγ = h − N W dγ of a DelassusProblem, for files without bodies: (I + N W) dγ = h,
 /// one sparse system over the contacts. All contacts are one island.
@@ -141,4 +143,6 @@ void ImpulseSystem<Scalar>::solve(Index, const BlockGains<Scalar>&, const Scalar
   }
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,9 @@
 
 #include "carom/solvers/detail/cone_path.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Rows between bounds on the central path: (γ − lower) z = κ, (upper − γ) y = κ, u = z − y. Rows
 /// without bounds have u = 0, those with equal ones a given impulse.
@@ -193,4 +195,6 @@ class IntervalPath {
   std::array<Row, 6> rows_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,9 @@
 #include "carom/solvers/detail/paced_limits.hpp"
 #include "carom/solvers/detail/proximal_newton.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// A law on the islands of a system: Newton's method from a guess, else the central path, and
 /// Newton's method again at every decade of the error once that is small. Islands are independent.
@@ -272,4 +274,6 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   return outcome;
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

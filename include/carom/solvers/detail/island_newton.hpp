@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/block_cholesky.hpp"
-#include "carom/linalg/increasing_root.hpp"
+#include "carom/linalg/detail/block_cholesky.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Newton's method on one island: a linear solver gives the directions.
@@ -239,4 +240,5 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

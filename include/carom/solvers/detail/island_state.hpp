@@ -8,7 +8,8 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// The vectors and contact arrays that an iteration works on, for all islands.
@@ -319,4 +320,5 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

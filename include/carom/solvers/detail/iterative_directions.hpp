@@ -7,7 +7,8 @@
 #include "carom/solvers/detail/island_newton.hpp"
 #include "carom/solvers/detail/iterative_hessian.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Newton directions by conjugate gradients, for islands whose factor would be too large.
@@ -58,4 +59,5 @@ class IterativeDirections {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

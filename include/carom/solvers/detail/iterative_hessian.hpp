@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "carom/linalg/block_incomplete_cholesky.hpp"
-#include "carom/linalg/conjugate_gradient.hpp"
+#include "carom/linalg/detail/block_incomplete_cholesky.hpp"
+#include "carom/linalg/detail/conjugate_gradient.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// H = I + Ĵᵀ G Ĵ of the islands whose factor would be too large: nothing but its own blocks and
@@ -111,4 +112,5 @@ bool IterativeHessian<Scalar>::factor(const Packed& packed, Index i, const Add& 
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

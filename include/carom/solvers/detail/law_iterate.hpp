@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What errors are measured by, in every island the same.
 template <RealScalar Scalar>
@@ -163,4 +165,6 @@ struct StepMemory {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

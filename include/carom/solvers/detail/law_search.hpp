@@ -6,7 +6,9 @@
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/law_iterate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The search for the impulses of an island: what it works on, how long it may go on, and how far
 /// it has come.
@@ -45,4 +47,6 @@ struct LawSearch {
   }
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

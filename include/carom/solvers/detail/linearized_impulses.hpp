@@ -4,12 +4,13 @@
 #include <cmath>
 #include <type_traits>
 
-#include "carom/contact/impulse_derivative.hpp"
+#include "carom/contact/detail/impulse_derivative.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/contact/problem_differential.hpp"
-#include "carom/linalg/growing.hpp"
+#include "carom/linalg/detail/growing.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// The impulses of all blocks as functions of the data at one velocity, with their derivatives:
@@ -177,4 +178,5 @@ void LinearizedImpulses<Scalar>::pull_block(const Block& block,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,8 @@
 #include "carom/solvers/detail/direct_hessian.hpp"
 #include "carom/solvers/detail/iterative_hessian.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// How well an island's system was solved.
@@ -89,4 +90,5 @@ LinearSolveReport<Scalar> LinearizedIslands<Scalar>::solve(const Packed& packed,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

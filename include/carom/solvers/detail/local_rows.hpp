@@ -9,9 +9,11 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
-#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// A contact of up to six rows solved with the others held, by iteration: rows between bounds,
 /// torsion and rolling. Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map, with plain steps of
@@ -111,4 +113,6 @@ class LocalRows {
   Scalar proximal_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,7 +6,9 @@
 
 #include "carom/contact/delassus_problem.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// What is added to a contact's own block so that it can be divided by: zero for one that is well
 /// positive definite. The contact is then solved in a proximal step, which has the same solutions.
@@ -118,4 +120,6 @@ class LocalTriple {
   Vector3<Scalar> shift_, shifted_velocity_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

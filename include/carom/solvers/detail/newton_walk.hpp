@@ -8,7 +8,8 @@
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// How far and how long to iterate.
@@ -92,4 +93,5 @@ template <RealScalar Scalar, typename Newton>
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

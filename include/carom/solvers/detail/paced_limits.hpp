@@ -5,7 +5,9 @@
 
 #include "carom/core/solve_limits.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// How long an iteration is expected to take [s], from one solve to the next.
 struct Pace {
@@ -52,4 +54,6 @@ class PacedLimits {
   double expected_, last_ = 0, longest_ = 0, reserved_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

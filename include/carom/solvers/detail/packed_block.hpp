@@ -6,7 +6,8 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/weighted_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// A block that is not a friction contact in the packed arrays: one or two parts, as if it were so
@@ -113,4 +114,5 @@ struct PackedBlock {
 };
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/contact/contact_graph.hpp"
+#include "carom/contact/detail/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/solvers/detail/packed_block.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// An edge of the contact graph with all that a pass over its parts reads.
@@ -259,4 +260,5 @@ void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

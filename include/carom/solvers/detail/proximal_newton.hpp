@@ -7,7 +7,9 @@
 
 #include "carom/solvers/detail/active_newton.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a held centre c, each solved by Newton's
 /// method; then the answer is the next centre. It goes on where the central path folds.
@@ -310,4 +312,6 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
   return true;
 }
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

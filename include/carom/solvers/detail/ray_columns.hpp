@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "carom/linalg/nonnegative_least_squares.hpp"
+#include "carom/linalg/detail/nonnegative_least_squares.hpp"
 #include "carom/solvers/detail/ray_measures.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Minimises ½ rᵀ(W + R)r + ½ (ω g·r − 1)², g = −q, over the cone of rays: the direction of the
 /// minimiser is that of the largest g·r/√(rᵀ(W + R)r), whatever ω.
@@ -236,4 +238,6 @@ class RayColumns {
   NonnegativeLeastSquares<Scalar> squares_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

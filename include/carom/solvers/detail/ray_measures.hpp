@@ -9,7 +9,9 @@
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Nearest direction in which the impulses of a set are unbounded; under Coulomb's law of a cone
 /// its normal alone.
@@ -273,4 +275,6 @@ class BodyRayMeasures {
   const DelassusProblem<Scalar>& dual_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "carom/cones/friction_cone.hpp"
-#include "carom/linalg/increasing_root.hpp"
+#include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/small_state.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Newton's method on a small problem: what IslandNewton and DirectDirections do on an island.
@@ -301,4 +302,5 @@ SolveStatus SmallNewton<Scalar, Size>::solve(int& iterations) noexcept {
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -6,9 +6,10 @@
 #include "carom/cones/detail/lanes.hpp"
 #include "carom/contact/detail/block_order.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
-#include "carom/linalg/sequence.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// What counts as small: one body with friction contacts alone. Measured on bricks and a robot
@@ -163,4 +164,5 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -4,7 +4,8 @@
 #include "carom/contact/primal.hpp"
 #include "carom/solvers/detail/small_newton.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// Solves small problems under the convex law as SapSolver says, on one dense matrix.
@@ -79,4 +80,5 @@ SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& 
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -8,7 +8,8 @@
 #include "carom/solvers/detail/newton_walk.hpp"
 #include "carom/solvers/detail/small_problem.hpp"
 
-namespace carom::inline CAROM_ABI {
+namespace carom {
+inline namespace CAROM_ABI {
 namespace detail {
 
 /// The cost ℓ of a small problem and its derivatives at an iterate: what IslandState is for
@@ -202,4 +203,5 @@ Scalar SmallState<Scalar, Size>::cost_ahead(const Scalar& change_squared) const 
 }
 
 }  // namespace detail
-}  // namespace carom::inline CAROM_ABI
+}  // namespace CAROM_ABI
+}  // namespace carom

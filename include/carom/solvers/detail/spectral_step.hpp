@@ -5,7 +5,9 @@
 
 #include "carom/core/scalar.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// The curvature a convex function shows along one step, from how its slope changes, in a diagonal
 /// metric D: slopes are given as D⁻¹ of themselves.
@@ -33,4 +35,6 @@ class SpectralStep {
   Scalar step_squared_ = 0, product_ = 0, slope_squared_ = 0;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

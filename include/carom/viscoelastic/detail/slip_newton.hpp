@@ -7,10 +7,12 @@
 #include <Eigen/Core>
 
 #include "carom/cones/projection.hpp"
-#include "carom/linalg/growing.hpp"
-#include "carom/linalg/lu.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/lu.hpp"
 
-namespace carom::inline CAROM_ABI::detail {
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
 
 /// Newton's method on Coulomb's law of viscoelastic contacts whose modes are given: λₜ + μ λₙ
 /// wₜ/‖wₜ‖ = 0 where a contact slides, λ = 0 where it is open, unknowns being the velocities that
@@ -120,4 +122,6 @@ class SlipNewton {
   Vector step_, fitted_;
 };
 
-}  // namespace carom::inline CAROM_ABI::detail
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace carom::cli {
+
+inline constexpr double earth_gravity = 9.81;  ///< Of every experiment [m/s²].
+
+/// A number that paper and pencil give, beside the one the library computes.
+struct Comparison {
+  std::string quantity;
+  std::string unit;  ///< Empty without unit.
+  double expected;   ///< Closed form.
+  double computed;
+  double tolerance;  ///< Largest accepted error(), > 0.
+
+  /// Relative error; absolute where the closed form is zero.
+  [[nodiscard]] double error() const noexcept;
+  [[nodiscard]] bool passed() const noexcept { return error() <= tolerance; }
+};
+
+/// One entry of a legend: a CSS class of the series, the kind of mark, its meaning.
+struct LegendEntry {
+  std::string style;
+  std::string mark;  ///< `line`, `dash`, `dot` or `fill`.
+  std::string text;
+};
+
+struct Panel {
+  std::string title;
+  std::vector<LegendEntry> legend;
+  std::string svg;
+};
+
+/// A section of the page: a question, pictures, numbers.
+struct Experiment {
+  std::string title;
+  std::string text;  ///< HTML, for a newcomer.
+  std::string play;  ///< Kind of the interactive figure above the pictures; empty: none.
+  std::vector<Panel> panels;
+  std::string caption;  ///< HTML below the pictures.
+  std::vector<Comparison> comparisons;
+};
+
+/// The experiments, in the order of the page; `brief` ones do about a tenth of the work.
+Experiment run_cone_experiment();
+Experiment run_path_experiment();
+Experiment run_incline_experiment();
+Experiment run_pizza_experiment();
+Experiment run_ground_experiment();
+Experiment run_pile_experiment(bool brief);
+Experiment run_wall_experiment(bool brief);
+Experiment run_cradle_experiment();
+Experiment run_billiards_experiment();
+Experiment run_order_experiment();
+Experiment run_galperin_experiment();
+Experiment run_energy_experiment(bool brief);
+Experiment run_motion_experiment();
+Experiment run_drift_experiment(bool brief);
+Experiment run_chain_experiment();
+Experiment run_break_experiment();
+Experiment run_trex_experiment(bool brief);
+Experiment run_stiff_contact_experiment(bool brief);
+Experiment run_climb_experiment(bool brief);
+Experiment run_problem_experiment(const std::string& data_folder);
+
+/// What makes the interactive figures live.
+struct PlayParts {
+  std::string style;    ///< CSS.
+  std::string script;   ///< JavaScript, all files in order.
+  std::string program;  ///< carom as WebAssembly, in base64.
+};
+
+/// Reads them from a folder as apps/page is; throws BadInput naming the file that is missing.
+PlayParts read_play_parts(const std::string& folder);
+
+/// The interactive figure of a kind, to come alive where the script runs.
+std::string make_play(const std::string& kind);
+
+/// The whole page, self-contained.
+std::string make_page(const std::vector<Experiment>& experiments, const PlayParts& parts);
+
+}  // namespace carom::cli

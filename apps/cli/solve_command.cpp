@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/contact_answer.hpp"
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "io/fclib_file.hpp"
+#include "io/file_text.hpp"
+#include "io/problem_format.hpp"
+
+namespace carom::cli {
+namespace {
+
+using examples::BadInput;
+using examples::format_rounded;
+using examples::ProblemFormat;
+using examples::TextProblem;
+
+/// Compliant contact under the convex law, on bodies.
+ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options) {
+  SapSolver<double> solver({.tolerance = options.tolerance});
+  solver.prepare(given.problem);
+  ContactAnswer answer;
+  answer.law = "convex";
+  answer.solver = "sap";
+  answer.contact_count = given.problem.block_count();
+  answer.seconds = median_seconds(
+      options.repeat,
+      [&] {
+        answer.velocity = given.guess;
+        solver.set_limits(limits_from_now(options));
+      },
+      [&] { answer.report = solver.solve(given.problem, answer.velocity); });
+  answer.impulse = solver.impulse();
+  answer.contact_velocity = solver.contact_velocity();
+  const ContactCertificate<double> c = certify(given.problem, answer.velocity, answer.impulse);
+  answer.residual = c.residual;
+  answer.duality_gap = c.duality_gap;
+  answer.velocity_error_bound = c.velocity_error_bound;
+  answer.cone_violation = c.cone_violation;
+  answer.complementarity = c.complementarity;
+  answer.natural_map_error = c.natural_map_error;
+  answer.worst_contact = c.worst_contact;
+  return answer;
+}
+
+ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
+  if (options.rigid) given.problem.make_rigid();
+  const Index rigid = given.problem.rigid_count();
+  const bool convex = options.law.empty() || options.law == "convex";
+  const bool sap = options.solver.empty() || options.solver == "sap";
+  SolveOptions chosen = options;
+  chosen.law = convex ? "convex" : "coulomb";
+  ContactAnswer answer =
+      convex && sap && rigid == 0 ? solve_convex(given, chosen) : solve_bodies(given, chosen);
+  const ContactProblem<double>& problem = given.problem;
+  answer.about = "bodies " + std::to_string(problem.body_count()) + ", velocities " +
+                 std::to_string(problem.velocity_count()) + ", contacts " +
+                 std::to_string(problem.block_count()) + ", time step " +
+                 format_rounded(problem.time_step(), 4) + " s, " +
+                 (rigid == 0                       ? "compliant"
+                  : rigid == problem.block_count() ? "rigid"
+                                                   : std::to_string(rigid) + " of them rigid");
+  return answer;
+}
+
+ContactAnswer solve_dual_form(const examples::FrictionProblem& given, const SolveOptions& options) {
+  ContactAnswer answer = solve_friction(given, options);
+  answer.about = "contacts " + std::to_string(given.contact_count) + " of " +
+                 std::to_string(given.dimension) + " components, normal first, rigid";
+  if (given.dimension == 5) answer.about += ", which resist rolling";
+  if (const Index count = given.equality_count(); count > 0) {
+    answer.about += "; equality constraints " + std::to_string(count);
+  }
+  return answer;
+}
+
+/// Reads a problem in a format recognised by its content, and solves it.
+ContactAnswer solve_file(const SolveOptions& options) {
+  const std::string bytes = examples::read_file(options.file);
+  try {
+    switch (examples::recognize_format(bytes)) {
+      case ProblemFormat::text:
+        return solve_text(examples::parse_text_problem(bytes), options);
+      case ProblemFormat::cpf:
+        return solve_dual_form(examples::parse_cpf(bytes), options);
+      case ProblemFormat::hdf5:
+        return solve_dual_form(examples::parse_fclib(bytes), options);
+      case ProblemFormat::unknown:
+        break;
+    }
+  } catch (const BadInput& fault) {
+    throw BadInput(options.file + ": " + fault.what());
+  }
+  throw BadInput(options.file +
+                 ": expected a contact problem, text that starts with 'carom-problem 1', CPF1 or "
+                 "HDF5, got " +
+                 (bytes.empty() ? "an empty file" : "something else"));
+}
+
+nlohmann::ordered_json json_or_null(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
+}
+
+std::string format_json(const ContactAnswer& a) {
+  nlohmann::ordered_json certificate{{"residual", a.residual},
+                                     {"duality_gap", json_or_null(a.duality_gap)},
+                                     {"velocity_error_bound", json_or_null(a.velocity_error_bound)},
+                                     {"cone_violation", a.cone_violation},
+                                     {"complementarity", a.complementarity},
+                                     {"natural_map_error", a.natural_map_error}};
+  if (a.absolute_error) {
+    certificate["natural_map_error_abh"] = *a.absolute_error;
+    certificate["signorini"] = json_or_null(a.signorini);
+    certificate["dissipation_angle"] = json_or_null(a.dissipation_angle);
+    certificate["worst_contact"] = a.worst_contact;
+  }
+  nlohmann::ordered_json document{{"law", a.law},
+                                  {"solver", a.solver},
+                                  {"status", to_string(a.report.status)},
+                                  {"iterations", a.report.iterations},
+                                  {"contacts", a.contact_count},
+                                  {"velocities", a.velocity.size()},
+                                  {"velocity", json_array(a.velocity)},
+                                  {"impulse", json_array(a.impulse)},
+                                  {"contact_velocity", json_array(a.contact_velocity)},
+                                  {"certificate", certificate},
+                                  {"seconds", a.seconds}};
+  if (a.multiplier.size() > 0) document["multiplier"] = json_array(a.multiplier);
+  if (a.ray.size() > 0) document["ray"] = {{"impulse", json_array(a.ray)}};
+  return document.dump() + "\n";
+}
+
+/// The impulse and velocity of each contact, as many as fit a screen.
+std::string format_contacts(const ContactAnswer& answer) {
+  constexpr Index most = 24;
+  const Index shown = std::min(answer.contact_count, most);
+  std::vector<std::string> names =
+      answer.dimension == 2 ? std::vector<std::string>{"t"} : std::vector<std::string>{"t1", "t2"};
+  names.insert(answer.normal_first ? names.begin() : names.end(), "n");
+  const bool rolling = answer.dimension == 5;
+  if (rolling) names.insert(names.end(), {"m1", "m2"});
+  std::vector<std::vector<std::string>> rows{{"contact"}};
+  for (const char* what : {"impulse ", "velocity "}) {
+    for (const std::string& name : names) {
+      const bool first = name == names.front(), last = name == names.back();
+      const char* const unit = *what == 'i' ? (rolling ? " [N s, N m s]" : " [N s]")
+                                            : (rolling ? " [m/s, rad/s]" : " [m/s]");
+      rows[0].push_back((first ? what + name : name) + (last ? unit : ""));
+    }
+  }
+  for (Index i = 0; i < shown; ++i) {
+    rows.push_back({std::to_string(i)});
+    for (const VectorX<double>* values : {&answer.impulse, &answer.contact_velocity}) {
+      for (Index k = 0; k < answer.dimension; ++k) {
+        rows.back().push_back(format_rounded((*values)(answer.dimension * i + k), 6));
+      }
+    }
+  }
+  const Index hidden = answer.contact_count - shown;
+  return format_table(rows) +
+         (hidden > 0 ? "... " + std::to_string(hidden) + " more contacts; --json prints all\n"
+                     : "");
+}
+
+std::string format_readable(const ContactAnswer& a) {
+  const auto number = [](double value) { return format_rounded(value, 4); };
+  std::string text = a.about + "\n" + a.law + " law, " + a.solver +
+                     " solver: " + to_string(a.report.status) + " after " +
+                     std::to_string(a.report.iterations) + " iterations, " +
+                     number(a.seconds * 1e3) + " ms\n\n";
+  std::vector<std::vector<std::string>> rows{
+      {"momentum balance, relative residual", number(a.residual), "-"}};
+  const auto add = [&](const char* name, const std::optional<double>& value, const char* unit) {
+    if (value) rows.push_back({name, number(*value), unit});
+  };
+  add("duality gap", a.duality_gap, "J");
+  add("bound on the velocity error, in the norm of A", a.velocity_error_bound, "J^(1/2)");
+  add("largest distance of an impulse from its cone", a.cone_violation, "N s");
+  add("largest violation of complementarity", a.complementarity, "J");
+  add("natural map error", a.natural_map_error, "-");
+  add("natural map error relative to the load alone", a.absolute_error, "-");
+  add("largest violation of Signorini's condition", a.signorini, "m/s");
+  add("largest angle between friction and slip", a.dissipation_angle, "rad");
+  text += format_table(rows);
+  if (a.contact_count > 0) text += "\n" + format_contacts(a);
+  return text;
+}
+
+}  // namespace
+
+int run_solve(const SolveOptions& options) {
+  ContactAnswer answer;
+  try {
+    answer = solve_file(options);
+  } catch (const std::length_error&) {  // a request no allocator can meet
+    throw std::bad_alloc();
+  }
+  print(options.json ? format_json(answer) : format_readable(answer));
+  return answer.report.converged() ? done : stopped_short;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include "carom/solvers/admm.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/interior_point.hpp"
+#include "carom/solvers/projected_gradient.hpp"
+
+#include "cli/contact_answer.hpp"
+#include "io/bad_input.hpp"
+#include "io/friction_dual.hpp"
+
+namespace carom::cli {
+namespace {
+
+using examples::BadInput;
+
+/// Runs a solver of a DelassusProblem from a guess; a first run grows the memory.
+template <typename Solver>
+void run_timed(Solver solver, const DelassusProblem<double>& dual, const VectorX<double>& guess,
+               const SolveOptions& options, ContactAnswer& answer) {
+  const auto start = [&] {
+    answer.impulse = guess;
+    solver.set_limits(limits_from_now(options));
+  };
+  const auto run = [&] { answer.report = solver.solve(dual, answer.impulse); };
+  if (options.repeat > 1) {
+    start();
+    run();
+  }
+  answer.seconds = median_seconds(options.repeat, start, run);
+}
+
+}  // namespace
+
+void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
+                const SolveOptions& options, ContactAnswer& answer) {
+  const FrictionLaw law = friction_law(options);
+  const double tolerance = options.tolerance;
+  if (options.solver == "gauss_seidel") {
+    run_timed(GaussSeidel<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
+              answer);
+  } else if (options.solver == "admm") {
+    run_timed(Admm<double>({.law = law, .tolerance = tolerance}), dual, guess, options, answer);
+  } else if (options.solver == "apgd") {
+    run_timed(ProjectedGradient<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
+              answer);
+  } else {
+    run_timed(InteriorPointSolver<double>({.law = law, .tolerance = tolerance}), dual, guess,
+              options, answer);
+  }
+}
+
+void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
+                    ContactAnswer& answer) {
+  const ImpulseCertificate<double> c = certify(dual, answer.impulse, friction_law(options));
+  answer.cone_violation = c.cone_violation;
+  answer.complementarity = c.complementarity;
+  answer.natural_map_error = c.natural_map_error;
+  answer.absolute_error = c.absolute_error;
+  answer.signorini = c.signorini;
+  answer.dissipation_angle = c.dissipation_angle;
+  answer.worst_contact = c.worst_contact;
+}
+
+ContactAnswer solve_friction(const examples::FrictionProblem& given, const SolveOptions& options) {
+  if (options.solver == "sap") {
+    throw BadInput(
+        "--solver: expected newton, gauss_seidel, admm or apgd, got 'sap', which needs "
+        "bodies");
+  }
+  const DelassusProblem<double> dual = examples::friction_dual(given);
+  if (const Fault fault = dual.check(); !fault.empty()) throw BadInput(fault);
+  ContactAnswer answer;
+  answer.law = to_string(friction_law(options));
+  answer.solver = options.solver.empty() ? "newton" : options.solver;
+  answer.contact_count = given.contact_count;
+  answer.dimension = given.dimension;
+  answer.normal_first = true;
+  VectorX<double> guess = VectorX<double>::Zero(dual.row_count());
+  if (given.guess) {
+    guess.head(given.row_count()) = examples::to_row_order(given.dimension, given.guess->impulse);
+    const VectorX<double>& multiplier = given.guess->multiplier;
+    guess.tail(multiplier.size()) = multiplier;
+  }
+  solve_dual(dual, guess, options, answer);
+  certify_answer(dual, options, answer);
+  examples::FrictionState state = examples::friction_answer(given, answer.impulse);
+  answer.velocity = std::move(state.velocity);
+  answer.impulse = std::move(state.impulse);
+  answer.multiplier = std::move(state.multiplier);
+  answer.contact_velocity = std::move(state.contact_velocity);
+  return answer;
+}
+
+}  // namespace carom::cli

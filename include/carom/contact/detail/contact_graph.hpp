@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/detail/block_order.hpp"
+#include "carom/linalg/detail/front_forest.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// The blocks between the same two bodies, or between one body and the world, in parts of up to
+/// three rows: friction contacts first, then the parts of all others, those of one block together.
+struct ContactEdge {
+  int low_slot;              ///< the body eliminated first, or the only one
+  int high_slot;             ///< the other; −1 for the world
+  int first_part, part_end;  ///< in ContactGraph::part_at()
+  int other_begin;           ///< where the friction contacts end and the others' parts begin
+};
+
+/// A part of a block: up to three of its rows.
+struct BlockPart {
+  int block;   ///< the problem's number of the block
+  int number;  ///< which of its parts: 0 or 1
+
+  friend bool operator==(const BlockPart&, const BlockPart&) = default;
+};
+
+/// Bodies that influence each other through blocks, and the parts of those blocks.
+struct ContactIsland {
+  FrontRange range;  ///< its bodies' slots; its fronts, none unless direct
+  int first_edge, edge_end;
+  int first_part, part_end;
+  bool direct;  ///< whether its Hessian is to be factored: its factor is small enough
+};
+
+/// Who touches whom: islands, an order in which to eliminate the bodies, and an order of the
+/// blocks that depends on what they are, not on the order in which they were added.
+///
+/// Bodies with blocks get slots, island by island; bodies without get none. The islands, the
+/// slots and all that belongs to the pattern are kept while the pattern stays the same.
+/// @note  Allocates only beyond the largest problem so far.
+class ContactGraph {
+ public:
+  /// @param work_limit  multiply-adds per part of an island's factorisation beyond which the island
+  ///                    is not direct.
+  template <RealScalar Scalar>
+  void analyse(const ContactProblem<Scalar>& problem, double work_limit);
+
+  [[nodiscard]] const FrontForest& forest() const noexcept { return forest_; }
+  [[nodiscard]] const Sequence<ContactIsland>& islands() const noexcept { return islands_; }
+  /// Ordered by low slot, then by high slot; those with the world first.
+  [[nodiscard]] const Sequence<ContactEdge>& edges() const noexcept { return edges_; }
+  [[nodiscard]] Index slot_count() const noexcept { return body_at_.size(); }
+  [[nodiscard]] int body_at(Index slot) const noexcept { return body_at_[slot]; }
+  /// Slot of a body; −1 when nothing touches it.
+  [[nodiscard]] int slot_of(Index body) const noexcept { return slot_of_[body]; }
+  [[nodiscard]] Index part_count() const noexcept { return part_at_.size(); }
+  [[nodiscard]] const BlockPart& part_at(Index place) const noexcept { return part_at_[place]; }
+  /// How often the pattern has been analysed anew.
+  [[nodiscard]] int analysis_count() const noexcept { return analysis_count_; }
+
+  /// How often the pattern, or the number of parts of an edge, has changed.
+  [[nodiscard]] int layout_count() const noexcept { return layout_count_; }
+
+ private:
+  struct Pair {
+    int low, high;  ///< bodies, high −1 for the world
+    friend bool operator==(const Pair&, const Pair&) = default;
+  };
+
+  void reserve(Index bodies, Index parts, Index unknowns);
+  template <RealScalar Scalar>
+  void gather_pairs(const ContactProblem<Scalar>& problem);
+  /// Stable: items in the order of key(item) in [0, key_count).
+  template <typename Item, typename Key>
+  void sort_items(Sequence<Item>& items, Sequence<Item>& sorted, Index key_count, const Key& key);
+  [[nodiscard]] int find_root(int body) noexcept;
+  void find_islands();
+  void write_neighbours();
+  void eliminate(double work_limit);
+  void order_edges();
+  void place_parts();
+  template <RealScalar Scalar>
+  void order_equal_pairs(const ContactProblem<Scalar>& problem);
+  template <RealScalar Scalar>
+  [[nodiscard]] static Pair bodies_of(const ContactProblem<Scalar>& problem,
+                                      const BlockPart& part) noexcept;
+
+  FrontForest forest_;
+  MinimumDegree order_;
+  Sequence<ContactIsland> islands_;
+  Sequence<ContactEdge> edges_;
+  Sequence<int> body_at_, slot_of_;
+  Sequence<BlockPart> part_at_;
+  // The pattern: what it was last time decides whether it is analysed again.
+  Sequence<Pair> pairs_, analysed_pairs_;
+  Sequence<int> sizes_, analysed_sizes_;
+  Sequence<int> placed_starts_, other_starts_, placed_others_;
+  double analysed_limit_ = -1;
+  int analysis_count_ = 0, layout_count_ = 0;
+  Index reserved_bodies_ = -1, reserved_parts_ = -1, reserved_unknowns_ = -1;
+  // Scratch.
+  Sequence<BlockPart> by_pair_, sorted_parts_;
+  Sequence<int> pair_start_, pair_at_, buckets_, sorted_;
+  Sequence<int> root_, island_of_, local_, bodies_, starts_, neighbours_, weights_, local_slot_;
+};
+
+// --- implementation ---
+
+/// Room for any pattern of so many bodies, parts and unknowns, of a factor of usual size.
+inline void ContactGraph::reserve(Index bodies, Index parts, Index unknowns) {
+  if (bodies <= reserved_bodies_ && parts <= reserved_parts_ && unknowns <= reserved_unknowns_) {
+    return;
+  }
+  reserved_bodies_ = bodies = (std::max)(bodies, reserved_bodies_);
+  reserved_unknowns_ = unknowns = (std::max)(unknowns, reserved_unknowns_);
+  reserved_parts_ = parts = (std::max)(parts, reserved_parts_);
+  const Index neighbours = (std::min)(2 * parts, bodies * (bodies - 1));
+  order_.reserve(bodies, neighbours, unknowns);
+  forest_.reserve(bodies, neighbours);
+  for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &root_,
+                                 &island_of_, &local_, &weights_, &local_slot_}) {
+    numbers->reserve(bodies);
+  }
+  for (Sequence<BlockPart>* items : {&part_at_, &by_pair_, &sorted_parts_}) items->reserve(parts);
+  for (Sequence<int>* numbers : {&bodies_, &pair_start_, &pair_at_, &sorted_, &placed_starts_,
+                                 &other_starts_, &placed_others_}) {
+    numbers->reserve(parts + bodies + 1);
+  }
+  islands_.reserve(bodies);
+  edges_.reserve(parts);
+  pairs_.reserve(parts);
+  analysed_pairs_.reserve(parts);
+  neighbours_.reserve(neighbours);
+  starts_.reserve(2 * bodies + 1);
+  buckets_.reserve(2 * bodies + 2);
+}
+
+template <typename Item, typename Key>
+void ContactGraph::sort_items(Sequence<Item>& items, Sequence<Item>& sorted, Index key_count,
+                              const Key& key) {
+  buckets_.assign(key_count + 1, 0);
+  for (const Item& item : items) ++buckets_[key(item) + 1];
+  for (Index k = 0; k < key_count; ++k) buckets_[k + 1] += buckets_[k];
+  sorted.resize(items.size());
+  for (const Item& item : items) sorted[buckets_[key(item)]++] = item;
+  std::swap(items, sorted);
+}
+
+/// The bodies that a part joins.
+template <RealScalar Scalar>
+ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem,
+                                           const BlockPart& part) noexcept {
+  const int first = int(problem.side_body(part.block, 0));
+  if (problem.side_count(part.block) == 1) return {first, -1};
+  const int second = int(problem.side_body(part.block, 1));
+  return {(std::min)(first, second), (std::max)(first, second)};
+}
+
+/// Parts by their pair of bodies, those of friction contacts first, and the pairs that occur.
+template <RealScalar Scalar>
+void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
+  sizes_.resize(problem.body_count());
+  for (Index b = 0; b < problem.body_count(); ++b) sizes_[b] = int(problem.body(b).size);
+  by_pair_.clear();
+  const int blocks = int(problem.block_count());
+  for (int i = 0; i < blocks; ++i) {
+    if (problem.is_friction_contact(i)) by_pair_.push_back({i, 0});
+  }
+  for (int i = 0; i < blocks && by_pair_.size() < problem.part_count(); ++i) {
+    if (problem.is_friction_contact(i)) continue;
+    by_pair_.push_back({i, 0});
+    if (problem.rows(i) > 3) by_pair_.push_back({i, 1});
+  }
+  const auto pair_of = [&](const BlockPart& part) { return bodies_of(problem, part); };
+  const auto high = [&](const BlockPart& part) { return pair_of(part).high + 1; };
+  const auto low = [&](const BlockPart& part) { return pair_of(part).low; };
+  sort_items(by_pair_, sorted_parts_, sizes_.size() + 1, high);
+  sort_items(by_pair_, sorted_parts_, sizes_.size(), low);
+  pairs_.clear();
+  pair_start_.clear();
+  other_starts_.clear();
+  const int count = int(by_pair_.size());
+  for (int k = 0; k < count; ++k) {
+    const Pair pair = pair_of(by_pair_[k]);
+    if (pairs_.empty() || !(pairs_.back() == pair)) {
+      pairs_.push_back(pair);
+      pair_start_.push_back(k);
+      other_starts_.push_back(k);
+    }
+    if (problem.is_friction_contact(by_pair_[k].block)) other_starts_.back() = k + 1;
+  }
+  pair_start_.push_back(count);
+}
+
+inline int ContactGraph::find_root(int body) noexcept {
+  while (root_[body] != body) body = root_[body] = root_[root_[body]];
+  return body;
+}
+
+/// Islands in the order of their lowest body, bodies_ by island, their place inside it in local_.
+inline void ContactGraph::find_islands() {
+  const Index count = sizes_.size();
+  root_.resize(count);
+  for (int b = 0; b < int(count); ++b) root_[b] = b;
+  slot_of_.assign(count, -1);
+  for (const Pair& pair : pairs_) {
+    slot_of_[pair.low] = 0;  // has blocks; the slot itself comes later
+    if (pair.high < 0) continue;
+    slot_of_[pair.high] = 0;
+    const int a = find_root(pair.low), b = find_root(pair.high);
+    root_[(std::max)(a, b)] = (std::min)(a, b);
+  }
+  islands_.clear();
+  bodies_.clear();
+  island_of_.assign(count, -1);
+  for (int b = 0; b < int(count); ++b) {
+    if (slot_of_[b] < 0) continue;
+    const int root = find_root(b);  // the lowest body of its island
+    if (root == b) {
+      island_of_[b] = int(islands_.size());
+      islands_.push_back({});
+    }
+    island_of_[b] = island_of_[root];
+    bodies_.push_back(b);
+  }
+  sort_items(bodies_, sorted_, islands_.size(), [&](int b) { return island_of_[b]; });
+  local_.resize(count);
+  for (int k = 0, place = 0; k < int(bodies_.size()); ++k) {
+    if (k > 0 && island_of_[bodies_[k]] != island_of_[bodies_[k - 1]]) place = 0;
+    local_[bodies_[k]] = place++;
+  }
+}
+
+/// Neighbour lists by places inside the island; those of island i start with its own numbering.
+inline void ContactGraph::write_neighbours() {
+  const Index count = bodies_.size();
+  starts_.assign(count + islands_.size() + 1, 0);
+  weights_.resize(count);
+  Sequence<int>& place = local_slot_;  // in starts_, of every body
+  place.resize(sizes_.size());
+  for (int k = 0; k < int(count); ++k) {
+    place[bodies_[k]] = k + island_of_[bodies_[k]];
+    weights_[k] = sizes_[bodies_[k]];
+  }
+  Index total = 0;
+  for (const Pair& pair : pairs_) {
+    if (pair.high < 0) continue;
+    ++starts_[place[pair.low] + 1];
+    ++starts_[place[pair.high] + 1];
+    total += 2;
+  }
+  neighbours_.resize(total);
+  for (Index i = 0; i < starts_.size() - 1; ++i) starts_[i + 1] += starts_[i];
+  Sequence<int>& next = buckets_;
+  next.resize(starts_.size());
+  std::copy(starts_.begin(), starts_.end(), next.begin());
+  for (const Pair& pair : pairs_) {
+    if (pair.high < 0) continue;
+    neighbours_[next[place[pair.low]]++] = local_[pair.high];
+    neighbours_[next[place[pair.high]]++] = local_[pair.low];
+  }
+}
+
+/// Orders each island's bodies, or gives up where the factor would be too large.
+inline void ContactGraph::eliminate(double work_limit) {
+  forest_.clear();
+  Sequence<int>& parts = buckets_;  // per island
+  parts.assign(islands_.size(), 0);
+  for (Index p = 0; p < pairs_.size(); ++p) {
+    parts[island_of_[pairs_[p].low]] += pair_start_[p + 1] - pair_start_[p];
+  }
+  Index first = 0;
+  body_at_.resize(bodies_.size());
+  local_slot_.resize(bodies_.size());
+  for (Index i = 0; i < islands_.size(); ++i) {
+    Index end = first;
+    while (end < bodies_.size() && island_of_[bodies_[end]] == i) ++end;
+    int* const starts = starts_.data() + first + i;
+    const int offset = starts[0];
+    for (Index k = 0; k <= end - first; ++k) starts[k] -= offset;
+    const WeightedGraph graph{end - first, starts, neighbours_.data() + offset,
+                              weights_.data() + first};
+    ContactIsland& island = islands_[i];
+    island.direct = order_.compute(graph, work_limit * parts[i]);
+    island.range = island.direct ? forest_.append(graph, order_, local_slot_.data())
+                                 : forest_.append_breadth_first(graph, local_slot_.data());
+    for (Index k = first; k < end; ++k) {
+      const int slot = local_slot_[k - first];
+      slot_of_[bodies_[k]] = slot;
+      body_at_[slot] = bodies_[k];
+    }
+    first = end;
+  }
+}
+
+/// Pairs as edges between slots, in their order.
+inline void ContactGraph::order_edges() {
+  const auto low = [&](int p) {
+    const Pair pair = pairs_[p];
+    return pair.high < 0 ? slot_of_[pair.low] : (std::min)(slot_of_[pair.low], slot_of_[pair.high]);
+  };
+  const auto high = [&](int p) {
+    const Pair pair = pairs_[p];
+    return pair.high < 0 ? -1 : (std::max)(slot_of_[pair.low], slot_of_[pair.high]);
+  };
+  pair_at_.resize(pairs_.size());
+  for (int p = 0; p < int(pairs_.size()); ++p) pair_at_[p] = p;
+  sort_items(pair_at_, sorted_, slot_count() + 1, [&](int p) { return high(p) + 1; });
+  sort_items(pair_at_, sorted_, slot_count(), low);
+  edges_.clear();
+  for (const int p : pair_at_) edges_.push_back({low(p), high(p), 0, 0, 0});
+  Index edge = 0;
+  for (ContactIsland& island : islands_) {
+    island.first_edge = int(edge);
+    while (edge < edges_.size() && edges_[edge].low_slot < island.range.slot_end) ++edge;
+    island.edge_end = int(edge);
+  }
+}
+
+inline void ContactGraph::place_parts() {
+  part_at_.clear();
+  part_at_.reserve(by_pair_.size());
+  for (Index e = 0; e < edges_.size(); ++e) {
+    const int pair = pair_at_[e];
+    ContactEdge& edge = edges_[e];
+    edge.first_part = int(part_at_.size());
+    for (int k = pair_start_[pair]; k < pair_start_[pair + 1]; ++k) {
+      part_at_.push_back(by_pair_[k]);
+    }
+    edge.part_end = int(part_at_.size());
+    edge.other_begin = edge.first_part + other_starts_[pair] - pair_start_[pair];
+  }
+  for (ContactIsland& island : islands_) {
+    island.first_part = edges_[island.first_edge].first_part;
+    island.part_end = edges_[island.edge_end - 1].part_end;
+  }
+}
+
+/// Blocks of the same pair by their numbers: those that compare equal are interchangeable.
+template <RealScalar Scalar>
+void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
+  const auto contact_precedes = [&](const BlockPart& a, const BlockPart& b) {
+    return detail::friction_contact_precedes(problem, a.block, b.block);
+  };
+  const auto part_precedes = [&](const BlockPart& a, const BlockPart& b) {
+    if (a.block == b.block) return a.number < b.number;
+    const auto first = problem.other_block(a.block), second = problem.other_block(b.block);
+    int order = detail::compare_laws(first.law(), second.law());
+    if (order == 0) order = detail::compare_jacobians(first, second);
+    return order != 0 ? order < 0 : a.block < b.block;
+  };
+  for (const ContactEdge& edge : edges_) {
+    BlockPart* const begin = part_at_.begin();
+    if (edge.other_begin - edge.first_part > 1) {
+      std::sort(begin + edge.first_part, begin + edge.other_begin, contact_precedes);
+    }
+    if (edge.part_end - edge.other_begin > 1) {
+      std::sort(begin + edge.other_begin, begin + edge.part_end, part_precedes);
+    }
+  }
+}
+
+template <RealScalar Scalar>
+void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_limit) {
+  reserve(problem.body_count(), problem.part_count(), problem.velocity_count());
+  gather_pairs(problem);
+  const bool known =
+      pairs_ == analysed_pairs_ && sizes_ == analysed_sizes_ && work_limit == analysed_limit_;
+  if (!known) {
+    find_islands();
+    write_neighbours();
+    eliminate(work_limit);
+    order_edges();
+    analysed_pairs_ = pairs_;
+    analysed_sizes_ = sizes_;
+    analysed_limit_ = work_limit;
+    ++analysis_count_;
+  }
+  if (!known || !(pair_start_ == placed_starts_) || !(other_starts_ == placed_others_)) {
+    placed_starts_ = pair_start_;
+    placed_others_ = other_starts_;
+    ++layout_count_;
+  }
+  place_parts();
+  order_equal_pairs(problem);
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

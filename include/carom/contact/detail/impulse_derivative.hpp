@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/weighted_block.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Where two regions of a set meet: there the impulse has one derivative per side.
+enum class RegionBoundary {
+  none,         ///< Inside a region: the derivative is the only one.
+  stick_slide,  ///< Friction at its limit, slip about to begin or to end.
+  open_closed,  ///< The contact about to open or to close.
+  bound,        ///< A row of intervals about to reach or to leave a bound.
+};
+
+/// The boundary as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(RegionBoundary boundary) noexcept {
+  switch (boundary) {
+    case RegionBoundary::none:
+      return "none";
+    case RegionBoundary::stick_slide:
+      return "stick_slide";
+    case RegionBoundary::open_closed:
+      return "open_closed";
+    case RegionBoundary::bound:
+      return "bound";
+  }
+  return "unknown";
+}
+
+/// A block's impulse γ = P(R⁻¹e) as a function of e = v̂ − J v, of R and of μ:
+/// dγ = G (de − γ∘dR) + dγ/dμ dμ, as γ is the least of ½γᵀRγ − eᵀγ over the set.
+/// @tparam Capacity  3 for a friction contact; 6 for any other block, whose set is held fixed and
+///                   whose numbers beyond its rows are zero.
+template <RealScalar Scalar, int Capacity>
+struct ImpulseDerivative {
+  using Rows = Vector<Scalar, Capacity>;
+
+  Rows impulse = Rows::Zero();  ///< γ [N·s]
+  /// G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite
+  SquareMatrix<Scalar, Capacity> by_excess = SquareMatrix<Scalar, Capacity>::Zero();
+  Rows by_friction = Rows::Zero();  ///< dγ/dμ of a friction contact [N·s]
+  /// Distance of e from the next region [m/s, rad/s], ≥ 0; infinite for cones other than that of a
+  /// friction contact, whose boundaries are not looked for.
+  Scalar margin = std::numeric_limits<Scalar>::infinity();
+  RegionBoundary nearest = RegionBoundary::none;  ///< The boundary at that distance.
+
+  /// dγ of a change of e, of R in the rows, and of μ.
+  [[nodiscard]] Rows change(const Rows& excess, const Rows& regularization,
+                            const Scalar& friction) const noexcept {
+    return by_excess * Rows(excess - impulse.cwiseProduct(regularization)) + friction * by_friction;
+  }
+};
+
+namespace detail {
+
+/// Distance of e from the next region, in the half-plane (‖eₜ‖, eₙ): stick ends at the ray along
+/// (μ Rₜ, Rₙ), slide at the one along (1, −μ) where eₙ + μ‖eₜ‖ = 0.
+template <RealScalar Scalar>
+void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<Scalar>& weights,
+                         const Scalar& slip, const Scalar& normal,
+                         ImpulseDerivative<Scalar, 3>& derivative) noexcept {
+  using std::abs, std::sqrt;
+  const Scalar& mu = cone.friction;
+  // To the ray along (x, y), x and y not both zero; to the apex from behind it.
+  const auto distance = [&](const Scalar& x, const Scalar& y) {
+    const Scalar large = abs(y) > x ? Scalar(abs(y)) : x;
+    const Scalar a = x / large, b = y / large;
+    if (!(a * slip + b * normal > Scalar(0))) return Scalar(sqrt(slip * slip + normal * normal));
+    return Scalar(abs(Scalar(a * normal - b * slip)) / sqrt(Scalar(a * a + b * b)));
+  };
+  const Scalar to_stick = distance(mu * weights.tangent, weights.normal);
+  const Scalar to_open = distance(Scalar(1), -mu);
+  const bool opens = to_open <= to_stick;
+  derivative.margin = opens ? to_open : to_stick;
+  derivative.nearest = opens ? RegionBoundary::open_closed : RegionBoundary::stick_slide;
+}
+
+}  // namespace detail
+
+/// The impulse of a friction contact and its derivatives.
+///
+/// Notation: t = eₜ/‖eₜ‖, t⊥ across it, p = (μ t, 1), d = Rₙ + μ² Rₜ. Stick: γ = R⁻¹e, G = R⁻¹.
+/// Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d, so G = p pᵀ/d + μ γₙ/‖eₜ‖ t⊥ t⊥ᵀ,
+/// dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p.
+/// Separate: all zero. On a boundary, those of the region project() names.
+/// @param law     gives μ and R.
+/// @param excess  e = v̂ − v_c [m/s], finite: by how much the contact would still relax.
+/// @note  Real-time safe: no allocation, no exception, constant work. Without friction there is no
+///        stick: dγ/dμ is the derivative towards μ > 0, zero where nothing slips.
+/// @cite  castro2021unconstrained, derivatives of the analytical inverse dynamics, here also by its
+///        parameters.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseDerivative<Scalar, 3> make_impulse_derivative(
+    const WeightedContact<Scalar>& law, const Vector3<Scalar>& excess) noexcept {
+  using std::sqrt;
+  const Scalar zero(0);
+  const Scalar& mu = law.friction;
+  const FrictionCone<Scalar> cone{mu};
+  const ContactWeights<Scalar>& weights = law.regularization;
+  const Vector3<Scalar> trial(excess.x() / weights.tangent, excess.y() / weights.tangent,
+                              excess.z() / weights.normal);
+  const ConeProjection<Scalar, 3> nearest = project(cone, weights, trial);
+  ImpulseDerivative<Scalar, 3> result;
+  result.impulse = nearest.point;
+  const Scalar slip = sqrt(Scalar(excess.x() * excess.x() + excess.y() * excess.y()));
+  detail::write_region_margin(cone, weights, slip, excess.z(), result);
+  if (nearest.region == ConeRegion::separate) return result;
+  if (nearest.region == ConeRegion::stick && mu > zero) {
+    result.by_excess.diagonal() << Scalar(1) / weights.tangent, Scalar(1) / weights.tangent,
+        Scalar(1) / weights.normal;
+    return result;
+  }
+  const Scalar resistance = weights.normal + mu * mu * weights.tangent;
+  const Scalar normal = nearest.point.z();
+  const Scalar inverse = slip > zero ? Scalar(1) / slip : zero;
+  const Scalar t1 = excess.x() * inverse, t2 = excess.y() * inverse;
+  const Vector3<Scalar> along(mu * t1, mu * t2, Scalar(1));
+  const Scalar across = mu * normal * inverse;
+  result.by_excess = (along / resistance) * along.transpose();
+  result.by_excess(0, 0) += across * t2 * t2;
+  result.by_excess(1, 1) += across * t1 * t1;
+  result.by_excess(0, 1) -= across * t1 * t2;
+  result.by_excess(1, 0) = result.by_excess(0, 1);
+  const Scalar turn = (slip - Scalar(2) * mu * weights.tangent * normal) / resistance;
+  result.by_friction = turn * along + Vector3<Scalar>(normal * t1, normal * t2, zero);
+  return result;
+}
+
+/// The impulse of any other block and its derivatives.
+/// @param law     gives the set and R.
+/// @param excess  e [m/s, rad/s], finite.
+/// @note  Real-time safe: no allocation, no exception, bounded work.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseDerivative<Scalar, 6> make_impulse_derivative(
+    const WeightedBlock<Scalar>& law, const RowNumbers<Scalar>& excess) noexcept {
+  using std::abs;
+  RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
+  for (int i = 0; i < law.set.rows; ++i) trial(i) = excess(i) / law.regularization(i);
+  ImpulseDerivative<Scalar, 6> result;
+  result.impulse = nearest_impulse(law.set, law.regularization, trial);
+  result.by_excess = impulse_curvature(law.set, law.regularization, trial);
+  if (law.set.shape != ImpulseShape::intervals) return result;
+  result.nearest = RegionBoundary::bound;
+  for (int i = 0; i < law.set.rows; ++i) {
+    for (const Scalar& bound : {law.set.lower(i), law.set.upper(i)}) {
+      result.margin =
+          (std::min)(result.margin, Scalar(abs(trial(i) - bound) * law.regularization(i)));
+    }
+  }
+  return result;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/linalg/detail/front_pieces.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Sparse Cholesky factorisation P H Pᵀ = L Lᵀ of a symmetric matrix made of blocks, front by front
+/// in dense kernels. The components of a forest are independent: different threads may fill,
+/// factor and solve different ones.
+///
+/// ```
+/// cholesky.reset(forest);
+/// cholesky.clear(range);
+/// ... add to cholesky.diagonal(slot) and cholesky.below(column, row) ...
+/// if (cholesky.factor(range)) cholesky.solve(range, x, starts);
+/// ```
+/// Where only part of the matrix changes, touch() its nodes and clear_touched(): fronts that no
+/// touched node leads to keep their factor.
+/// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
+/// @cite  liu1992multifrontal.
+template <RealScalar Scalar>
+class BlockCholesky {
+ public:
+  using Block = detail::Columns<Scalar>;
+
+  /// Takes on a pattern. The forest must outlive the use and stay as it is.
+  void reset(const FrontForest& forest) {
+    forest_ = &forest;
+    // Few unknowns: room for whatever pattern they may have next time.
+    const Index dense = forest.unknown_count() * (forest.unknown_count() + 16);
+    const bool few = forest.unknown_count() <= 128;
+    values_.reserve(few ? dense : forest.value_count());
+    updates_.reserve(few ? 4 * dense : forest.update_count());
+    values_.resize(forest.value_count());
+    updates_.resize(forest.update_count());
+    touched_.reserve(few ? forest.unknown_count() : forest.fronts().size());
+    touched_.assign(forest.fronts().size(), 1);
+  }
+
+  /// The forest taken on has moved to another place, unchanged.
+  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
+
+  /// Sets a component's matrix to zero, all of it to be filled and factored anew.
+  void clear(const FrontRange& range) noexcept;
+
+  /// Says that the matrix changes in a node's rows and columns.
+  void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
+  /// Sets the fronts to zero that touched nodes are in or lead to; they are to be filled, and are
+  /// factored anew. The others keep their factor, which is to be of the matrix without change.
+  /// @pre  since the last clear() of the component, factor() has been successful, or all is
+  /// touched.
+  void clear_touched(const FrontRange& range) noexcept;
+  /// Whether a node's columns are to be filled. If so, those of its neighbours eliminated later
+  /// are.
+  [[nodiscard]] bool touched(Index slot) const noexcept {
+    return touched_[forest_->front_of(slot)] != 0;
+  }
+
+  /// Block of the matrix on the diagonal, lower triangle; what is above it does not matter.
+  [[nodiscard]] Block diagonal(Index slot) noexcept {
+    const Front& front = forest_->fronts()[forest_->front_of(slot)];
+    const Index offset = forest_->offset(slot);
+    return {values_.data() + front.columns + offset * front.stride + offset, front.stride};
+  }
+  /// Where the block below the diagonal that joins two slots begins, row > column, counted from the
+  /// start of all values.
+  [[nodiscard]] Index place_below(Index column, int row) const noexcept {
+    const Front& front = forest_->fronts()[forest_->front_of(column)];
+    return front.columns + Index(forest_->offset(column)) * front.stride +
+           forest_->row_offset(column, row);
+  }
+  /// The block at a place found before; column is that of place_below().
+  [[nodiscard]] Block block(Index place, Index column) noexcept {
+    return {values_.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
+  }
+
+  /// Factors a component in place, as far as it was cleared. False when a pivot is not positive;
+  /// clear() all of it then.
+  [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+
+  /// x ← H⁻¹ x on a component's unknowns.
+  /// @param starts  per slot, where its unknowns start in x.
+  /// @param scratch  room for the component's largest front, in whole lanes.
+  template <typename Starts>
+  void solve(const FrontRange& range, Scalar* x, const Starts& starts,
+             Scalar* scratch) const noexcept;
+
+ private:
+  [[nodiscard]] Block columns(const Front& front) noexcept {
+    return {values_.data() + front.columns, front.stride};
+  }
+  [[nodiscard]] detail::Columns<const Scalar> columns(const Front& front) const noexcept {
+    return {values_.data() + front.columns, front.stride};
+  }
+  [[nodiscard]] Block update(const Front& front) noexcept {
+    return {updates_.data() + front.update, front.update_stride};
+  }
+  const FrontForest* forest_ = nullptr;
+  Sequence<Scalar> values_, updates_;
+  Sequence<char> touched_;  ///< per front
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void BlockCholesky<Scalar>::clear(const FrontRange& range) noexcept {
+  if (range.begin == range.end) return;
+  const Front& last = forest_->fronts()[range.end - 1];
+  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(1));
+  std::fill(values_.begin() + forest_->fronts()[range.begin].columns,
+            values_.begin() + last.columns + last.stride * last.own_size, Scalar(0));
+}
+
+template <RealScalar Scalar>
+void BlockCholesky<Scalar>::clear_touched(const FrontRange& range) noexcept {
+  for (int f = range.begin; f < range.end; ++f) {
+    if (touched_[f] == 0) continue;
+    const Front& front = forest_->fronts()[f];
+    if (front.parent >= 0) touched_[front.parent] = 1;
+    std::fill_n(values_.begin() + front.columns, front.stride * front.own_size, Scalar(0));
+  }
+}
+
+template <RealScalar Scalar>
+bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
+  for (int f = range.begin; f < range.end; ++f) {
+    if (touched_[f] == 0) continue;
+    const Front& front = forest_->fronts()[f];
+    const Index own = front.own_size, rows = front.row_size;
+    const Block lower = columns(front), rest = update(front);
+    if (front.first_child >= 0) {
+      std::fill(rest.data, rest.data + rest.stride * rows, Scalar(0));
+      for (int c = front.first_child; c >= 0; c = forest_->fronts()[c].next_sibling) {
+        detail::add_to_parent(*forest_, forest_->fronts()[c], values_.data(), updates_.data());
+      }
+    }
+    if (!detail::factor_leading_columns(lower, own, own + rows)) return false;
+    const detail::Columns<const Scalar> below{lower.data + own, lower.stride};
+    if (front.first_child >= 0) {
+      detail::subtract_square<false>(rest, below, own, rows);
+    } else {
+      detail::subtract_square<true>(rest, below, own, rows);
+    }
+  }
+  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
+  return true;
+}
+
+template <RealScalar Scalar>
+template <typename Starts>
+void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
+                                  Scalar* scratch) const noexcept {
+  const auto size = [](const Front& front) { return Index(front.own_size) + front.row_size; };
+  const auto down = [&](int f, Scalar* y) {
+    const Front& front = forest_->fronts()[f];
+    detail::solve_leading_columns(columns(front), Index(front.own_size), size(front), y);
+  };
+  const auto up = [&](int f, Scalar* y) {
+    const Front& front = forest_->fronts()[f];
+    detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size(front), y);
+  };
+  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "carom/linalg/detail/front_pieces.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Inverse of a Width × Width matrix by elimination with row exchanges, in place.
+/// @return  false when a pivot is zero or not a number.
+template <int Width, typename Scalar>
+[[nodiscard]] bool invert_corner(
+    Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
+  using std::abs;
+  int exchanges[std::size_t(Width)];
+  for (int k = 0; k < Width; ++k) {
+    int best = k;
+    for (int r = k + 1; r < Width; ++r) {
+      if (abs(corner[k][r]) > abs(corner[k][best])) best = r;
+    }
+    exchanges[k] = best;
+    for (int c = 0; best != k && c < Width; ++c) std::swap(corner[c][k], corner[c][best]);
+    const Scalar inverse = Scalar(1) / corner[k][k];
+    if (!(inverse - inverse == Scalar(0))) return false;
+    corner[k][k] = Scalar(1);
+    for (int c = 0; c < Width; ++c) corner[c][k] *= inverse;
+    for (int r = 0; r < Width; ++r) {
+      if (r == k) continue;
+      const Scalar factor = corner[k][r];
+      corner[k][r] = Scalar(0);
+      for (int c = 0; c < Width; ++c) corner[c][r] -= factor * corner[c][k];
+    }
+  }
+  for (int k = Width - 1; k >= 0; --k) {
+    if (exchanges[k] != k) std::swap(corner[k], corner[exchanges[k]]);
+  }
+  return true;
+}
+
+/// L U factors of a Width × Width pivot block with rows exchanged, unit diagonal of L left out and
+/// the diagonal of U inverted. Solving with the factors keeps the block's stiff directions accurate
+/// where its inverse, multiplied, would not.
+template <int Width, typename Scalar>
+struct PivotBlock {
+  Scalar entries[std::size_t(Width)][std::size_t(Width)];  ///< [column][row]
+  int exchanges[std::size_t(Width)];
+
+  /// Factors in place. False when a pivot is zero or not a number.
+  [[nodiscard]] bool factor() noexcept {
+    using std::abs;
+    for (int k = 0; k < Width; ++k) {
+      int best = k;
+      for (int r = k + 1; r < Width; ++r) {
+        if (abs(entries[k][r]) > abs(entries[k][best])) best = r;
+      }
+      exchanges[k] = best;
+      for (int c = 0; best != k && c < Width; ++c) std::swap(entries[c][k], entries[c][best]);
+      const Scalar inverse = Scalar(1) / entries[k][k];
+      if (!(inverse - inverse == Scalar(0))) return false;
+      entries[k][k] = inverse;
+      for (int r = k + 1; r < Width; ++r) entries[k][r] *= inverse;
+      for (int c = k + 1; c < Width; ++c) {
+        for (int r = k + 1; r < Width; ++r) entries[c][r] -= entries[k][r] * entries[c][k];
+      }
+    }
+    return true;
+  }
+  /// x ← D⁻¹ x, of numbers or of lanes of them.
+  template <typename Number>
+  void solve(Number (&x)[std::size_t(Width)]) const noexcept {
+    for (int k = 0; k < Width; ++k) {
+      if (exchanges[k] != k) std::swap(x[k], x[exchanges[k]]);
+    }
+    for (int k = 0; k < Width; ++k) {
+      for (int r = k + 1; r < Width; ++r) x[r] -= entries[k][r] * x[k];
+    }
+    for (int k = Width - 1; k >= 0; --k) {
+      x[k] *= entries[k][k];
+      for (int r = 0; r < k; ++r) x[r] -= entries[k][r] * x[k];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Sparse LU factorisation P H Pᵀ = L U of a matrix made of blocks whose pattern, not whose values,
+/// is symmetric: front by front in dense kernels, as BlockCholesky.
+///
+/// It keeps two halves of the same layout: L by columns, and U by rows. Rows are exchanged inside
+/// panels of up to six unknowns only, which serves matrices whose diagonal blocks dominate, or
+/// nearly.
+/// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
+/// @cite  liu1992multifrontal.
+template <RealScalar Scalar>
+class BlockLu {
+ public:
+  using Block = detail::Columns<Scalar>;
+
+  /// Takes on a pattern. The forest must outlive the use and stay as it is.
+  void reset(const FrontForest& forest) {
+    forest_ = &forest;
+    for (Half* half : {&lower_, &upper_}) {
+      half->values.resize(forest.value_count());
+      half->updates.resize(forest.update_count());
+    }
+    pivots_.resize(panel_width * forest.unknown_count());
+    exchanges_.resize(forest.unknown_count());
+    pivot_start_.resize(forest.fronts().size());
+    Index next = 0;
+    for (Index f = 0; f < forest.fronts().size(); ++f) {
+      pivot_start_[f] = int(next);
+      next += forest.fronts()[f].own_size;
+    }
+  }
+
+  /// The forest taken on has moved to another place, unchanged.
+  void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
+
+  /// Sets a component's matrix to zero.
+  void clear(const FrontRange& range) noexcept {
+    if (range.begin == range.end) return;
+    const Front& first = forest_->fronts()[range.begin];
+    const Front& last = forest_->fronts()[range.end - 1];
+    for (Half* half : {&lower_, &upper_}) {
+      std::fill(half->values.begin() + first.columns,
+                half->values.begin() + last.columns + last.stride * last.own_size, Scalar(0));
+    }
+  }
+
+  /// Where the block of two slots begins in both halves, row ≥ column in the order of elimination,
+  /// counted from the start of all values.
+  [[nodiscard]] Index place(Index column, int row) const noexcept {
+    const Front& front = forest_->fronts()[forest_->front_of(column)];
+    return front.columns + Index(forest_->offset(column)) * front.stride +
+           forest_->row_offset(column, row);
+  }
+  /// Block (row, column) of the matrix, at its place; of a diagonal block what is above the
+  /// diagonal does not matter.
+  [[nodiscard]] Block lower(Index place, Index column) noexcept {
+    return {lower_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
+  }
+  /// Block (column, row) of the matrix, transposed; as before.
+  [[nodiscard]] Block upper(Index place, Index column) noexcept {
+    return {upper_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
+  }
+
+  /// Factors a component in place. False when a pivot block is singular; the factor is then of no
+  /// use.
+  [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+
+  /// x ← H⁻¹ x on a component's unknowns.
+  /// @param starts  per slot, where its unknowns start in x.
+  /// @param scratch  room for the component's largest front, in whole lanes.
+  template <typename Starts>
+  void solve(const FrontRange& range, Scalar* x, const Starts& starts,
+             Scalar* scratch) const noexcept;
+
+ private:
+  static constexpr Index panel_width = 6;
+
+  /// L by columns, or U by rows.
+  struct Half {
+    Sequence<Scalar> values, updates;
+  };
+
+  [[nodiscard]] static Block columns(Half& half, const Front& front) noexcept {
+    return {half.values.data() + front.columns, front.stride};
+  }
+  [[nodiscard]] static detail::Columns<const Scalar> columns(const Half& half,
+                                                             const Front& front) noexcept {
+    return {half.values.data() + front.columns, front.stride};
+  }
+  /// The pivot block of the panel that begins at a column of a front.
+  template <int Width>
+  void keep(const detail::PivotBlock<Width, Scalar>& pivot, int front, Index first) noexcept {
+    const Index place = pivot_start_[front] + first;
+    std::copy_n(&pivot.entries[0][0], Width * Width, pivots_.begin() + panel_width * place);
+    std::copy_n(pivot.exchanges, Width, exchanges_.begin() + place);
+  }
+  template <int Width>
+  [[nodiscard]] detail::PivotBlock<Width, Scalar> pivot(int front, Index first) const noexcept {
+    const Index place = pivot_start_[front] + first;
+    detail::PivotBlock<Width, Scalar> result;
+    std::copy_n(pivots_.begin() + panel_width * place, Width * Width, &result.entries[0][0]);
+    std::copy_n(exchanges_.begin() + place, Width, result.exchanges);
+    return result;
+  }
+  void gather_children(const Front& front, Half& half) noexcept;
+  template <int Width>
+  [[nodiscard]] bool factor_panel(int number, Index first) noexcept;
+  void subtract_updates(const Front& front, Half& mine, const Half& other) noexcept;
+  void solve_front_lower(int number, Scalar* x) const noexcept;
+  void solve_front_upper(const Front& front, Scalar* x) const noexcept;
+
+  const FrontForest* forest_ = nullptr;
+  Half lower_, upper_;
+  Sequence<Scalar> pivots_;  ///< factors of the pivot blocks, column by column
+  Sequence<int> exchanges_, pivot_start_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void BlockLu<Scalar>::gather_children(const Front& front, Half& half) noexcept {
+  Scalar* const rest = half.updates.data() + front.update;
+  std::fill(rest, rest + front.update_stride * front.row_size, Scalar(0));
+  for (int c = front.first_child; c >= 0; c = forest_->fronts()[c].next_sibling) {
+    detail::add_to_parent(*forest_, forest_->fronts()[c], half.values.data(), half.updates.data());
+  }
+}
+
+/// One panel of pivots: what is to the left is taken off both halves, the pivot block factored, and
+/// the rows of U solved with it.
+template <RealScalar Scalar>
+template <int Width>
+bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
+  const Front& front = forest_->fronts()[number];
+  const Block left = columns(lower_, front), right = columns(upper_, front);
+  const Index begin = detail::lanes_below(first), size = front.own_size + front.row_size;
+  const Index end = detail::lanes_above(size);
+  const Block l{left.data + first * left.stride, left.stride};
+  const Block u{right.data + first * right.stride, right.stride};
+  const detail::Columns<const Scalar> known_left{left.data, left.stride};
+  const detail::Columns<const Scalar> known_right{right.data, right.stride};
+  detail::subtract_product<Width, false, Scalar>(l, known_left, right.data + first, first, begin,
+                                                 end);
+  detail::subtract_product<Width, false, Scalar>(u, known_right, left.data + first, first, begin,
+                                                 end);
+  detail::PivotBlock<Width, Scalar> block;
+  for (int c = 0; c < Width; ++c) {
+    for (int r = 0; r < Width; ++r) {
+      block.entries[c][r] =
+          r >= c ? l.data[c * l.stride + first + r] : u.data[r * u.stride + first + c];
+    }
+  }
+  if (!block.factor()) return false;
+  keep<Width>(block, number, first);
+  for (int c = 0; c < Width; ++c) {  // zeros let kernels run over whole lanes
+    std::fill(l.data + c * l.stride + begin, l.data + c * l.stride + first + Width, Scalar(0));
+    std::fill(u.data + c * u.stride + begin, u.data + c * u.stride + first + Width, Scalar(0));
+  }
+  for (Index row = detail::lanes_below(first + Width); row < end; row += detail::row_lanes) {
+    detail::RowLanes<Scalar> across[std::size_t(Width)];
+    for (int c = 0; c < Width; ++c) across[c] = detail::lanes_at(u.data + c * u.stride + row);
+    block.solve(across);
+    for (int c = 0; c < Width; ++c) detail::lanes_at(u.data + c * u.stride + row) = across[c];
+  }
+  return true;
+}
+
+/// What a front leaves, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its transpose.
+template <RealScalar Scalar>
+void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other) noexcept {
+  const Block rest{mine.updates.data() + front.update, front.update_stride};
+  const detail::Columns<const Scalar> below{columns(mine, front).data + front.own_size,
+                                            front.stride};
+  const Scalar* const across = columns(other, front).data + front.own_size;
+  static_cast<void>(detail::for_each_panel(Index(front.row_size), [&](Index first, auto width) {
+    const Block panel{rest.data + first * rest.stride, rest.stride};
+    const Index begin = detail::lanes_below(first), end = detail::lanes_above(front.row_size);
+    if (front.first_child >= 0) {
+      detail::subtract_product<width.value, false, Scalar>(panel, below, across + first,
+                                                           front.own_size, begin, end);
+    } else {
+      detail::subtract_product<width.value, true, Scalar>(panel, below, across + first,
+                                                          front.own_size, begin, end);
+    }
+    return true;
+  }));
+}
+
+template <RealScalar Scalar>
+bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
+  for (int f = range.begin; f < range.end; ++f) {
+    const Front& front = forest_->fronts()[f];
+    if (front.first_child >= 0) {
+      gather_children(front, lower_);
+      gather_children(front, upper_);
+    }
+    const bool regular = detail::for_each_panel(
+        Index(front.own_size),
+        [&](Index first, auto width) { return factor_panel<width.value>(f, first); });
+    if (!regular) return false;
+    subtract_updates(front, lower_, upper_);
+    subtract_updates(front, upper_, lower_);
+  }
+  return true;
+}
+
+template <RealScalar Scalar>
+void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
+  const Front& front = forest_->fronts()[number];
+  const detail::Columns<const Scalar> l = columns(lower_, front);
+  const Index end = detail::lanes_above(front.own_size + front.row_size);
+  static_cast<void>(detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
+    Scalar value[std::size_t(width.value)];
+    std::copy_n(x + first, width.value, value);
+    pivot<width.value>(number, first).solve(value);
+    for (int c = 0; c < width.value; ++c) {
+      const Scalar* const column = l.data + (first + c) * l.stride;
+      for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
+        detail::lanes_at(x + row) -= value[c] * detail::lanes_at(column + row);
+      }
+    }
+    for (int c = 0; c < width.value; ++c) x[first + c] = value[c];
+    return true;
+  }));
+}
+
+template <RealScalar Scalar>
+void BlockLu<Scalar>::solve_front_upper(const Front& front, Scalar* x) const noexcept {
+  const detail::Columns<const Scalar> u = columns(upper_, front);
+  const Index end = detail::lanes_above(front.own_size + front.row_size);
+  // Panels have no say in what is above them: columns in reverse, each after its panel's zeros.
+  for (Index c = front.own_size - 1; c >= 0; --c) {
+    const Scalar* const column = u.data + c * u.stride;
+    detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();
+    for (Index row = detail::lanes_below(c); row < end; row += detail::row_lanes) {
+      covered += detail::lanes_at(x + row) * detail::lanes_at(column + row);
+    }
+    x[c] -= covered.sum();
+  }
+}
+
+template <RealScalar Scalar>
+template <typename Starts>
+void BlockLu<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
+                            Scalar* scratch) const noexcept {
+  const auto down = [&](int f, Scalar* y) { solve_front_lower(f, y); };
+  const auto up = [&](int f, Scalar* y) { solve_front_upper(forest_->fronts()[f], y); };
+  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+namespace detail {
+
+/// Columns factored together: their updates share every load of the columns to the left.
+inline constexpr Index cholesky_panel = 4;
+
+/// Subtracts from `Width` columns of the panel at `first` what the columns left of it contribute,
+/// rows [row, row + lanes): C −= L[rows, :first] · L[first.., :first]ᵀ.
+template <RealScalar Scalar, int Lanes, int Width>
+void update_panel_rows(Scalar* a, Index stride, Index first, Index row) noexcept {
+  using Rows = Eigen::Array<Scalar, Lanes, 1>;
+  using RowsMap = Eigen::Map<Rows>;
+  Rows sum[std::size_t(Width)];
+  for (int c = 0; c < Width; ++c) sum[c] = RowsMap(a + (first + c) * stride + row);
+  for (Index k = 0; k < first; ++k) {
+    const Scalar* const column = a + k * stride;
+    const Rows left = RowsMap(const_cast<Scalar*>(column) + row);
+    for (int c = 0; c < Width; ++c) sum[c] -= left * column[first + c];
+  }
+  for (int c = 0; c < Width; ++c) RowsMap(a + (first + c) * stride + row) = sum[c];
+}
+
+/// The same for the panel's own diagonal block, whose upper triangle stays as it is.
+template <RealScalar Scalar, int Width>
+void update_panel_corner(Scalar* a, Index stride, Index first) noexcept {
+  using Rows = Eigen::Array<Scalar, Width, 1>;
+  Rows sum[std::size_t(Width)];
+  for (int c = 0; c < Width; ++c) sum[c].setZero();
+  for (Index k = 0; k < first; ++k) {
+    const Scalar* const column = a + k * stride + first;
+    const Rows left = Eigen::Map<const Rows>(column);
+    for (int c = 0; c < Width; ++c) sum[c] += left * column[c];
+  }
+  for (int c = 0; c < Width; ++c) {
+    for (int r = c; r < Width; ++r) a[(first + c) * stride + first + r] -= sum[c](r);
+  }
+}
+
+template <RealScalar Scalar, int Width>
+void update_panel(Scalar* a, Index size, Index stride, Index first) noexcept {
+  constexpr int lanes = int(Eigen::internal::packet_traits<Scalar>::size) * 2;
+  update_panel_corner<Scalar, Width>(a, stride, first);
+  Index row = first + Width;
+  for (; row + lanes <= size; row += lanes) {
+    update_panel_rows<Scalar, lanes, Width>(a, stride, first, row);
+  }
+  for (; row + 4 <= size; row += 4) update_panel_rows<Scalar, 4, Width>(a, stride, first, row);
+  for (; row < size; ++row) update_panel_rows<Scalar, 1, Width>(a, stride, first, row);
+}
+
+/// Factors the columns [first, first + width) once the columns to the left are subtracted.
+template <RealScalar Scalar>
+[[nodiscard]] bool factor_panel(Scalar* a, Index size, Index stride, Index first,
+                                Index width) noexcept {
+  using std::sqrt;
+  for (Index c = first; c < first + width; ++c) {
+    Scalar* const column = a + c * stride;
+    const Scalar pivot = column[c];
+    if (!(pivot > Scalar(0)) || !(pivot <= (std::numeric_limits<Scalar>::max)())) return false;
+    const Scalar inverse = Scalar(1) / sqrt(column[c]);
+    for (Index r = c; r < size; ++r) column[r] *= inverse;
+    for (Index next = c + 1; next < first + width; ++next) {
+      Scalar* const target = a + next * stride;
+      const Scalar factor = column[next];
+      for (Index r = next; r < size; ++r) target[r] -= factor * column[r];
+    }
+  }
+  return true;
+}
+
+/// Subtracts from rows [row, row + Lanes) of the right sides what the unknowns of the panel at
+/// `first` contribute.
+template <RealScalar Scalar, int Lanes, int Count>
+void subtract_panel(const Scalar* lower, Index size, Index stride, Scalar* x, Index first,
+                    Index row) noexcept {
+  using Rows = Eigen::Array<Scalar, Lanes, 1>;
+  Rows left[std::size_t(cholesky_panel)];
+  for (Index c = 0; c < cholesky_panel; ++c) {
+    left[c] = Eigen::Map<const Rows>(lower + (first + c) * stride + row);
+  }
+  for (int k = 0; k < Count; ++k, x += size) {
+    Rows sum = Eigen::Map<const Rows>(x + row);
+    for (Index c = 0; c < cholesky_panel; ++c) sum -= left[c] * x[first + c];
+    Eigen::Map<Rows>(x + row) = sum;
+  }
+}
+
+/// Solves L X = B for `Count` right sides, which share every load of L.
+template <RealScalar Scalar, int Count>
+void solve_lower_together(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index first = 0; first < size; first += cholesky_panel) {
+    const Index end = (std::min)(first + cholesky_panel, size);
+    for (Index c = first; c < end; ++c) {
+      const Scalar* const column = lower + c * stride;
+      const Scalar inverse = Scalar(1) / column[c];
+      for (int k = 0; k < Count; ++k) {
+        Scalar* const side = x + k * size;
+        side[c] *= inverse;
+        for (Index r = c + 1; r < end; ++r) side[r] -= side[c] * column[r];
+      }
+    }
+    Index row = end;
+    for (; row + 8 <= size; row += 8) {
+      subtract_panel<Scalar, 8, Count>(lower, size, stride, x, first, row);
+    }
+    for (; row + 4 <= size; row += 4) {
+      subtract_panel<Scalar, 4, Count>(lower, size, stride, x, first, row);
+    }
+    for (; row < size; ++row) {
+      subtract_panel<Scalar, 1, Count>(lower, size, stride, x, first, row);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Cholesky factorisation in place: A = L Lᵀ, L in the lower triangle.
+///
+/// @param a       column-major, lower triangle read and overwritten; the upper one is not touched.
+/// @param stride  distance between columns, ≥ size.
+/// @return  false when a pivot is not positive or not finite (A is not positive definite, or holds
+///          NaN or infinity); the lower triangle is then partly overwritten.
+/// @note  Real-time safe: no allocation, no exception, size³/6 multiply-adds.
+template <RealScalar Scalar>
+[[nodiscard]] bool factor_cholesky(Scalar* a, Index size, Index stride) noexcept {
+  CAROM_EXPECTS(size >= 0 && stride >= size);
+  Index first = 0;
+  for (; first + detail::cholesky_panel <= size; first += detail::cholesky_panel) {
+    detail::update_panel<Scalar, detail::cholesky_panel>(a, size, stride, first);
+    if (!detail::factor_panel(a, size, stride, first, detail::cholesky_panel)) return false;
+  }
+  for (; first < size; ++first) {
+    detail::update_panel<Scalar, 1>(a, size, stride, first);
+    if (!detail::factor_panel(a, size, stride, first, 1)) return false;
+  }
+  return true;
+}
+
+/// Solves L X = B in place, L the lower triangle of a column-major matrix.
+///
+/// @param x      `count` right sides of `size` numbers, one behind the other.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds for each right side.
+template <RealScalar Scalar>
+void solve_lower(const Scalar* lower, Index size, Index stride, Scalar* x,
+                 Index count = 1) noexcept {
+  for (; count >= 3; count -= 3, x += 3 * size) {
+    detail::solve_lower_together<Scalar, 3>(lower, size, stride, x);
+  }
+  for (; count >= 1; --count, x += size) {
+    detail::solve_lower_together<Scalar, 1>(lower, size, stride, x);
+  }
+}
+
+/// Solves Lᵀ x = b in place.
+/// @note  Real-time safe: no allocation, no exception, size²/2 multiply-adds.
+template <RealScalar Scalar>
+void solve_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index c = size - 1; c >= 0; --c) {
+    const Scalar* const column = lower + c * stride;
+    const Index rest = size - c - 1;
+    const Scalar covered = Eigen::Map<const VectorX<Scalar>>(column + c + 1, rest)
+                               .dot(Eigen::Map<const VectorX<Scalar>>(x + c + 1, rest));
+    x[c] = (x[c] - covered) / column[c];
+  }
+}
+
+/// Forms x ← Lᵀ x in place.
+template <RealScalar Scalar>
+void multiply_lower_transposed(const Scalar* lower, Index size, Index stride, Scalar* x) noexcept {
+  for (Index c = 0; c < size; ++c) {
+    const Index rest = size - c;
+    x[c] = Eigen::Map<const VectorX<Scalar>>(lower + c * stride + c, rest)
+               .dot(Eigen::Map<const VectorX<Scalar>>(x + c, rest));
+  }
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

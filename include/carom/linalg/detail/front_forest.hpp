@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/linalg/detail/minimum_degree.hpp"
+#include "carom/linalg/detail/panel_kernels.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Nodes eliminated together because their columns of the factor have the same rows, or nearly.
+/// The front is the dense matrix of these nodes and of the rows below them.
+struct Front {
+  int first_slot, slot_count;     ///< nodes eliminated here, neighbours in the order
+  int first_row, row_count;       ///< nodes that remain, in FrontForest::row_slots()
+  int own_size, row_size;         ///< unknowns of both
+  int parent;                     ///< front that takes what is left of this one; −1 at a root
+  int first_run, run_count;       ///< where its rows lie in the parent
+  int first_child, next_sibling;  ///< fronts that leave their rest to this one; −1 ends the list
+  Index columns, stride;          ///< place of the factor's columns in its values
+  Index update, update_stride;    ///< place of the remaining square in the updates
+};
+
+/// A stretch of a front's rows that its parent has in one piece.
+struct FrontRun {
+  int from;    ///< first unknown here, among the rows
+  int to;      ///< first unknown there, in the whole front
+  int length;  ///< how many
+};
+
+/// The part of a forest that belongs to one component of the graph.
+struct FrontRange {
+  int begin, end;            ///< fronts
+  int first_slot, slot_end;  ///< nodes in the order of elimination
+};
+
+/// What can be said of a sparse Cholesky factorisation before its numbers are known: who is
+/// eliminated when, in which dense fronts, and where every number will lie.
+///
+/// Every component of a graph is appended on its own; its nodes get the next slots.
+/// @note  Allocates only beyond the largest problem so far.
+/// @cite  liu1992multifrontal.
+class FrontForest {
+ public:
+  void clear() noexcept;
+  /// Makes room for graphs of that many nodes and neighbours in all.
+  void reserve(Index node_count, Index neighbour_count);
+
+  /// Appends the fronts of one component.
+  /// @param slot_of  written: the slot of every node.
+  FrontRange append(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
+
+  /// Appends a component that is not to be factored: no fronts, and slots in breadth-first order
+  /// from an end of the graph, which keeps neighbours near each other in memory.
+  FrontRange append_breadth_first(const WeightedGraph& graph, int* slot_of);
+
+  [[nodiscard]] const Sequence<Front>& fronts() const noexcept { return fronts_; }
+  [[nodiscard]] const int* row_slots(const Front& front) const noexcept {
+    return row_slots_.data() + front.first_row;
+  }
+  [[nodiscard]] const FrontRun* runs(const Front& front) const noexcept {
+    return runs_.data() + front.first_run;
+  }
+  /// Unknowns of the node in a slot.
+  [[nodiscard]] int size(Index slot) const noexcept { return size_[slot]; }
+  /// The first unknown of a slot inside its front.
+  [[nodiscard]] int offset(Index slot) const noexcept { return offset_[slot]; }
+  [[nodiscard]] int front_of(Index slot) const noexcept { return front_of_[slot]; }
+  /// Where the row slot's unknowns start in the front of the column slot.
+  /// @pre  the two are neighbours, or become so during elimination; row > column.
+  [[nodiscard]] int row_offset(Index column_slot, int row_slot) const noexcept;
+
+  /// Unknowns of all slots.
+  [[nodiscard]] Index unknown_count() const noexcept {
+    Index count = 0;
+    for (const int size : size_) count += size;
+    return count;
+  }
+  [[nodiscard]] Index value_count() const noexcept { return value_count_; }
+  [[nodiscard]] Index update_count() const noexcept { return update_count_; }
+  /// Unknowns in the largest front.
+  [[nodiscard]] Index largest_front() const noexcept { return largest_front_; }
+
+ private:
+  void write_postorder(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
+  void visit_breadth_first(const WeightedGraph& graph, int from);
+  void append_fronts(const FrontRange& range);
+  [[nodiscard]] static bool worth_merging(const Front& front, int size, int rows,
+                                          Index& zeros) noexcept;
+  void write_rows(const MinimumDegree& order, const int* slot_of, const FrontRange& range);
+  void write_runs(const FrontRange& range);
+  void place_values(const FrontRange& range);
+
+  Sequence<Front> fronts_;
+  Sequence<FrontRun> runs_;
+  Sequence<int> row_slots_, size_, offset_, front_of_;
+  Sequence<int> parent_slot_, column_size_;  ///< per slot: of the elimination tree; unknowns below
+  Sequence<int> node_at_;                    ///< per slot, while a component is appended
+  Sequence<int> step_, parent_, heavy_child_, first_child_, next_child_, pending_;  ///< per node
+  Sequence<int> place_;
+  Index value_count_ = 0, update_count_ = 0, largest_front_ = 0;
+};
+
+// --- implementation ---
+
+inline void FrontForest::clear() noexcept {
+  fronts_.clear();
+  runs_.clear();
+  for (Sequence<int>* numbers : {&row_slots_, &size_, &offset_, &front_of_, &parent_slot_,
+                                 &column_size_, &node_at_, &place_}) {
+    numbers->clear();
+  }
+  value_count_ = update_count_ = largest_front_ = 0;
+}
+
+inline void FrontForest::reserve(Index node_count, Index neighbour_count) {
+  fronts_.reserve(node_count);
+  for (Sequence<int>* numbers :
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_, &step_, &parent_,
+        &heavy_child_, &first_child_, &next_child_, &pending_, &place_}) {
+    numbers->reserve(node_count);
+  }
+  const Index rows = usual_row_count(node_count, neighbour_count);
+  row_slots_.reserve(rows);
+  runs_.reserve(rows);
+}
+
+inline int FrontForest::row_offset(Index column_slot, int row_slot) const noexcept {
+  const Front& front = fronts_[front_of_[column_slot]];
+  if (front_of_[row_slot] == front_of_[column_slot]) return offset_[row_slot];
+  const int* const rows = row_slots(front);
+  int result = front.own_size;
+  for (int r = 0; rows[r] != row_slot; ++r) result += size_[rows[r]];
+  return result;
+}
+
+/// Slots in an order in which every node follows all that lead to it, the child with most rows
+/// just before its parent, where the two may share a front.
+inline void FrontForest::write_postorder(const WeightedGraph& graph, const MinimumDegree& order,
+                                         int* slot_of) {
+  const Index count = graph.node_count;
+  step_.resize(count);
+  for (Index k = 0; k < count; ++k) step_[order.order()[k]] = int(k);
+  for (Sequence<int>* nodes : {&parent_, &heavy_child_, &first_child_, &next_child_}) {
+    nodes->assign(count, -1);
+  }
+  Sequence<int>& below = place_;  // unknowns below each node
+  below.assign(count, 0);
+  for (Index k = 0; k < count; ++k) {
+    const int node = order.order()[k];
+    const int* const rows = order.rows(node);
+    for (int r = 0; r < order.row_count(node); ++r) {
+      below[node] += graph.weights[rows[r]];
+      if (parent_[node] < 0 || step_[rows[r]] < step_[parent_[node]]) parent_[node] = rows[r];
+    }
+    if (const int parent = parent_[node]; parent >= 0) {
+      next_child_[node] = first_child_[parent];
+      first_child_[parent] = node;
+      int& heavy = heavy_child_[parent];
+      if (heavy < 0 || below[node] >= below[heavy]) heavy = node;
+    }
+  }
+  const Index base = size_.size();
+  for (Sequence<int>* per_slot :
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
+    per_slot->resize(base + count);
+  }
+  Index slot = base + count;  // filled from the back: parents before children
+  for (Index k = count - 1; k >= 0; --k) {
+    if (parent_[order.order()[k]] >= 0) continue;
+    pending_.clear();
+    pending_.push_back(order.order()[k]);
+    while (!pending_.empty()) {
+      const int node = pending_.back();
+      pending_.resize(pending_.size() - 1);
+      --slot;
+      node_at_[slot] = node;
+      slot_of[node] = int(slot);
+      size_[slot] = graph.weights[node];
+      column_size_[slot] = below[node];
+      parent_slot_[slot] = parent_[node] < 0 ? -1 : slot_of[parent_[node]];
+      for (int child = first_child_[node]; child >= 0; child = next_child_[child]) {
+        if (child != heavy_child_[node]) pending_.push_back(child);
+      }
+      if (heavy_child_[node] >= 0) pending_.push_back(heavy_child_[node]);
+    }
+  }
+}
+
+/// Whether a front and the next column, its parent, are cheaper as one: when few of its numbers
+/// would be zeros. `zeros` counts those of the front, and is brought up to date for a merger.
+inline bool FrontForest::worth_merging(const Front& front, int size, int rows,
+                                       Index& zeros) noexcept {
+  const Index own = front.own_size + size;
+  const Index all = own * (own + 1) / 2 + own * rows;
+  const Index merged = zeros + Index(front.own_size) * (size + rows - front.row_size);
+  if (merged * 6 > all && own + rows > 30) return false;
+  zeros = merged;
+  return true;
+}
+
+inline void FrontForest::append_fronts(const FrontRange& range) {
+  Index zeros = 0;
+  for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
+    const bool follows = slot > range.first_slot && parent_slot_[slot - 1] == slot;
+    if (follows && worth_merging(fronts_.back(), size_[slot], column_size_[slot], zeros)) {
+      Front& front = fronts_.back();
+      offset_[slot] = front.own_size;
+      ++front.slot_count;
+      front.own_size += size_[slot];
+      front.row_size = column_size_[slot];
+    } else {
+      zeros = 0;
+      Front front{};
+      front.first_slot = slot;
+      front.slot_count = 1;
+      front.own_size = size_[slot];
+      front.row_size = column_size_[slot];
+      front.parent = front.first_child = front.next_sibling = -1;
+      offset_[slot] = 0;
+      fronts_.push_back(front);
+    }
+    front_of_[slot] = int(fronts_.size()) - 1;
+  }
+}
+
+inline void FrontForest::write_rows(const MinimumDegree& order, const int* slot_of,
+                                    const FrontRange& range) {
+  for (int f = range.begin; f < range.end; ++f) {
+    Front& front = fronts_[f];
+    const int last = front.first_slot + front.slot_count - 1;
+    const int node = node_at_[last];
+    front.first_row = int(row_slots_.size());
+    front.row_count = order.row_count(node);
+    row_slots_.resize(row_slots_.size() + front.row_count);
+    int* const rows = row_slots_.data() + front.first_row;
+    for (int r = 0; r < front.row_count; ++r) rows[r] = slot_of[order.rows(node)[r]];
+    std::sort(rows, rows + front.row_count);
+    if (parent_slot_[last] >= 0) front.parent = front_of_[parent_slot_[last]];
+  }
+}
+
+inline void FrontForest::write_runs(const FrontRange& range) {
+  place_.resize(size_.size());
+  for (int f = range.end - 1; f >= range.begin; --f) {
+    if (fronts_[f].parent < 0) continue;
+    Front& parent = fronts_[fronts_[f].parent];
+    fronts_[f].next_sibling = parent.first_child;
+    parent.first_child = f;
+  }
+  for (int f = range.begin; f < range.end; ++f) {
+    const Front& front = fronts_[f];
+    int next = 0;
+    for (int slot = front.first_slot; slot < front.first_slot + front.slot_count; ++slot) {
+      place_[slot] = next;
+      next += size_[slot];
+    }
+    for (int r = 0; r < front.row_count; ++r) {
+      place_[row_slots(front)[r]] = next;
+      next += size_[row_slots(front)[r]];
+    }
+    for (int c = front.first_child; c >= 0; c = fronts_[c].next_sibling) {
+      Front& child = fronts_[c];
+      child.first_run = int(runs_.size());
+      int from = 0;
+      for (int r = 0; r < child.row_count; ++r) {
+        const int slot = row_slots(child)[r];
+        const bool first = int(runs_.size()) == child.first_run;
+        if (!first && runs_.back().to + runs_.back().length == place_[slot]) {
+          runs_.back().length += size_[slot];
+        } else {
+          runs_.push_back({from, place_[slot], size_[slot]});
+        }
+        from += size_[slot];
+      }
+      child.run_count = int(runs_.size()) - child.first_run;
+    }
+  }
+}
+
+/// Columns one after the other, and remaining squares: they stay, so that a parent can be factored
+/// anew without its children.
+inline void FrontForest::place_values(const FrontRange& range) {
+  for (int f = range.begin; f < range.end; ++f) {
+    Front& front = fronts_[f];
+    const Index rows = detail::lanes_above(front.row_size);
+    front.stride = detail::lanes_above(front.own_size + rows);
+    front.columns = value_count_;
+    value_count_ += front.stride * front.own_size;
+    front.update_stride = rows;
+    largest_front_ = (std::max)(largest_front_, front.stride);
+    front.update = update_count_;
+    update_count_ += front.update_stride * front.row_size;
+  }
+}
+
+/// Nodes of a component in pending_, by their distance from one of them.
+inline void FrontForest::visit_breadth_first(const WeightedGraph& graph, int from) {
+  step_.assign(graph.node_count, 0);  // whether a node is in the list
+  pending_.clear();
+  pending_.push_back(from);
+  step_[from] = 1;
+  for (Index k = 0; k < pending_.size(); ++k) {
+    const int node = pending_[k];
+    for (int n = graph.starts[node]; n < graph.starts[node + 1]; ++n) {
+      const int next = graph.neighbours[n];
+      if (step_[next] != 0) continue;
+      step_[next] = 1;
+      pending_.push_back(next);
+    }
+  }
+}
+
+inline FrontRange FrontForest::append_breadth_first(const WeightedGraph& graph, int* slot_of) {
+  FrontRange range{};
+  range.begin = range.end = int(fronts_.size());
+  range.first_slot = int(size_.size());
+  range.slot_end = range.first_slot + int(graph.node_count);
+  for (Sequence<int>* per_slot :
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
+    per_slot->resize(range.slot_end);
+  }
+  visit_breadth_first(graph, 0);
+  visit_breadth_first(graph, pending_.back());
+  for (int k = 0; k < int(graph.node_count); ++k) {
+    slot_of[pending_[k]] = range.first_slot + k;
+    size_[range.first_slot + k] = graph.weights[pending_[k]];
+  }
+  return range;
+}
+
+inline FrontRange FrontForest::append(const WeightedGraph& graph, const MinimumDegree& order,
+                                      int* slot_of) {
+  FrontRange range{};
+  range.begin = int(fronts_.size());
+  range.first_slot = int(size_.size());
+  range.slot_end = range.first_slot + int(graph.node_count);
+  write_postorder(graph, order, slot_of);
+  append_fronts(range);
+  range.end = int(fronts_.size());
+  write_rows(order, slot_of, range);
+  write_runs(range);
+  place_values(range);
+  return range;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

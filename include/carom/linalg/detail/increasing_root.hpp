@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Where a search for a root of an increasing function ended.
+template <RealScalar Scalar>
+struct IncreasingRoot {
+  Scalar argument;  ///< best argument found.
+  Scalar value;     ///< the function there.
+  int evaluations;  ///< calls of the function.
+};
+
+/// How long to look for a root.
+template <RealScalar Scalar>
+struct IncreasingRootOptions {
+  Scalar tolerance;           ///< accept |f| ≤ tolerance [unit of f], ≥ 0.
+  Scalar first = 1;           ///< first argument tried, > 0.
+  Scalar growth = 2;          ///< factor by which the bracket grows while f < 0, > 1.
+  int evaluation_limit = 40;  ///< most calls of f; at worst every other one is a bisection, so 40
+                              ///< narrow the bracket a millionfold.
+};
+
+/// Looks for the root of an increasing function on (0, ∞) that is negative at 0.
+///
+/// Brackets the root by growing steps, then closes in by false position with the Illinois rule;
+/// a step that fails to halve the bracket is followed by a bisection. Only signs and sizes of f are
+/// used, never differences of its integral, so round-off in a cost cannot mislead it.
+/// @param at_zero  f(0), < 0.
+/// @return  the argument of the smallest |f| met; positive even when the limit is reached.
+/// @note  Real-time safe when f is: no allocation, at most evaluation_limit calls.
+template <RealScalar Scalar, typename Function>
+[[nodiscard]] IncreasingRoot<Scalar> find_increasing_root(
+    Function&& f, Scalar at_zero, const IncreasingRootOptions<Scalar>& options) noexcept {
+  using std::abs;
+  Scalar low = 0, f_low = at_zero;
+  Scalar high = options.first, f_high = f(high);
+  IncreasingRoot<Scalar> best{high, f_high, 1};
+  const auto try_at = [&](const Scalar& x) {
+    const Scalar value = f(x);
+    ++best.evaluations;
+    if (abs(value) < abs(best.value)) {
+      best.argument = x;
+      best.value = value;
+    }
+    return value;
+  };
+  while (f_high < -options.tolerance && best.evaluations < options.evaluation_limit) {
+    low = high;
+    f_low = f_high;
+    high *= options.growth;
+    f_high = try_at(high);
+  }
+  Scalar f_low_weighted = f_low, f_high_weighted = f_high;
+  Scalar width_before = high - low;
+  int side = 0;
+  bool slow = false;
+  while (abs(best.value) > options.tolerance && best.evaluations < options.evaluation_limit) {
+    Scalar x = low + (high - low) * (f_low_weighted / (f_low_weighted - f_high_weighted));
+    if (slow || !(x > low && x < high)) {  // an end far steeper than the other hides x
+      x = low + (high - low) / 2;
+    }
+    if (!(x > low && x < high)) break;  // the bracket is down to round-off
+    const Scalar value = try_at(x);
+    if (value < Scalar(0)) {
+      if (side < 0) f_high_weighted /= 2;
+      side = -1;
+      low = x;
+      f_low_weighted = value;
+    } else {
+      if (side > 0) f_low_weighted /= 2;
+      side = 1;
+      high = x;
+      f_high_weighted = value;
+    }
+    slow = high - low > width_before * Scalar(0.501);  // a bisection is not slow, round-off or not
+    width_before = high - low;
+  }
+  return best;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <Eigen/Core>
+
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/lu.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+namespace detail {
+
+/// C = A B for square matrices, four columns at a time, without the buffers of a general product.
+template <typename Matrix>
+void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
+  using Scalar = typename Matrix::Scalar;
+  const Index n = a.rows();
+  Index j = 0;
+  for (; j + 4 <= n; j += 4) {
+    Scalar* const c0 = c.data() + j * n;
+    Scalar *const c1 = c0 + n, *const c2 = c1 + n, *const c3 = c2 + n;
+    std::fill(c0, c0 + 4 * n, Scalar(0));
+    for (Index k = 0; k < n; ++k) {
+      const Scalar* const left = a.data() + k * n;
+      const Scalar b0 = b(k, j), b1 = b(k, j + 1), b2 = b(k, j + 2), b3 = b(k, j + 3);
+      for (Index i = 0; i < n; ++i) {
+        c0[i] += left[i] * b0;
+        c1[i] += left[i] * b1;
+        c2[i] += left[i] * b2;
+        c3[i] += left[i] * b3;
+      }
+    }
+  }
+  for (; j < n; ++j) {
+    c.col(j).setZero();
+    for (Index k = 0; k < n; ++k) c.col(j) += b(k, j) * a.col(k);
+  }
+}
+
+}  // namespace detail
+
+/// Exponential of a square matrix: balancing by powers of two, scaling, the diagonal Padé
+/// approximant of degree 13, squaring.
+///
+/// ```
+/// carom::MatrixExponential<double> exponential;
+/// exponential.prepare(n);                              // cold
+/// if (exponential.evaluate(a)) use(exponential.result());  // hot
+/// ```
+/// @cite  higham2005scaling; parlett1969balancing
+template <RealScalar Scalar>
+class MatrixExponential {
+ public:
+  /// Grows memory for n×n matrices. Cold: allocates where none was as large.
+  void prepare(Index size) {
+    for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
+    scales_.grow(size);
+    if (dense_.rows() < size) dense_.resize(size, size);
+    lu_.prepare(size);
+  }
+
+  /// exp(A).
+  /// @return  false when an entry of A or of the result is not finite.
+  /// @note  Real-time safe once prepared: no allocation, no exception; 8 + log₂‖A‖ products.
+  template <typename Matrix>
+  [[nodiscard]] bool evaluate(const Matrix& matrix) noexcept {
+    CAROM_EXPECTS(matrix.rows() == a_.rows() && matrix.cols() == a_.rows());
+    a_ = matrix;
+    if (!a_.allFinite()) return false;
+    balance();
+    if (a_.size() == 0) return true;
+    const Scalar norm = a_.cwiseAbs().colwise().sum().maxCoeff();
+    int squarings = 0;
+    for (Scalar rest = norm / Scalar(radius); rest > Scalar(1) && squarings < 1100; rest /= 2) {
+      ++squarings;
+    }
+    a_ *= std::ldexp(Scalar(1), -squarings);
+    if (!approximate()) return false;
+    for (int k = 0; k < squarings; ++k) {
+      detail::multiply_square(result_, result_, a2_);
+      result_ = a2_;
+    }
+    const Index n = a_.rows();
+    for (Index c = 0; c < n; ++c) {
+      for (Index r = 0; r < n; ++r) result_(r, c) *= scales_(r) / scales_(c);
+    }
+    return result_.allFinite();
+  }
+
+  [[nodiscard]] const Growing<MatrixX<Scalar>>& result() const noexcept { return result_; }
+
+ private:
+  using Matrix = Growing<MatrixX<Scalar>>;
+
+  /// Largest norm at which the approximant is exact to the rounding of a double.
+  static constexpr double radius = 5.37;
+
+  /// A ← D⁻¹ A D, D of powers of two, until rows and columns weigh about the same.
+  void balance() noexcept {
+    const Index n = a_.rows();
+    scales_.setOnes();
+    bool changed = true;
+    for (int sweep = 0; changed && sweep < 200; ++sweep) {
+      changed = false;
+      for (Index i = 0; i < n; ++i) {
+        const Scalar diagonal = std::abs(a_(i, i));
+        const Scalar column = a_.col(i).cwiseAbs().sum() - diagonal;
+        const Scalar row = a_.row(i).cwiseAbs().sum() - diagonal;
+        if (!(column > Scalar(0)) || !(row > Scalar(0))) continue;
+        const int power = static_cast<int>(std::lround(std::log2(row / column) / 2));
+        const Scalar factor = std::ldexp(Scalar(1), std::clamp(power, -500, 500));
+        if (!(column * factor + row / factor < Scalar(0.95) * (column + row))) continue;
+        changed = true;
+        scales_(i) *= factor;
+        a_.col(i) *= factor;
+        a_.row(i) /= factor;
+      }
+    }
+  }
+
+  /// result ← (V − U)⁻¹ (V + U), U odd and V even in A.
+  [[nodiscard]] bool approximate() noexcept {
+    constexpr std::array<double, 14> b{64764752532480000.,
+                                       32382376266240000.,
+                                       7771770303897600.,
+                                       1187353796428800.,
+                                       129060195264000.,
+                                       10559470521600.,
+                                       670442572800.,
+                                       33522128640.,
+                                       1323241920.,
+                                       40840800.,
+                                       960960.,
+                                       16380.,
+                                       182.,
+                                       1.};
+    const auto s = [&b](std::size_t k) { return Scalar(b[k]); };
+    const Index n = a_.rows();
+    detail::multiply_square(a_, a_, a2_);
+    detail::multiply_square(a2_, a2_, a4_);
+    detail::multiply_square(a4_, a2_, a6_);
+    result_ = s(13) * a6_ + s(11) * a4_ + s(9) * a2_;
+    detail::multiply_square(a6_, result_, v_);
+    v_ += s(7) * a6_ + s(5) * a4_ + s(3) * a2_;
+    v_.diagonal().array() += s(1);
+    detail::multiply_square(a_, v_, u_);
+    result_ = s(12) * a6_ + s(10) * a4_ + s(8) * a2_;
+    detail::multiply_square(a6_, result_, v_);
+    v_ += s(6) * a6_ + s(4) * a4_ + s(2) * a2_;
+    v_.diagonal().array() += s(0);
+    dense_.topLeftCorner(n, n) = v_ - u_;
+    if (!lu_.factor(dense_, n)) return false;
+    result_ = v_ + u_;
+    for (Index c = 0; c < n; ++c) lu_.solve(result_.data() + c * n);
+    return true;
+  }
+
+  Matrix a_, a2_, a4_, a6_, u_, v_, result_;
+  Growing<VectorX<Scalar>> scales_;
+  MatrixX<Scalar> dense_;
+  LuFactor<Scalar> lu_;
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/linalg/detail/sequence.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// An undirected graph whose nodes have weights, as compressed neighbour lists: the neighbours of
+/// node i are neighbours[starts[i]] to neighbours[starts[i + 1] − 1]. Every edge is listed at both
+/// ends, once; no node neighbours itself.
+struct WeightedGraph {
+  Index node_count;
+  const int* starts;      ///< node_count + 1 numbers.
+  const int* neighbours;  ///< nodes in [0, node_count).
+  const int* weights;     ///< unknowns per node, > 0.
+};
+
+/// Blocks below the diagonal that a factor has at most, or as many as are worth making room for.
+[[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
+  return (std::min)(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
+}
+
+/// Orders the nodes of a graph so that Cholesky's factor of a matrix with its pattern stays sparse,
+/// and says which blocks the factor has: the next node is one that touches the fewest unknowns.
+///
+/// Eliminated nodes are kept as elements, sets of nodes that have become neighbours of each other;
+/// degrees are bounded by the sum of the sets' sizes, which is exact up to two sets per node. Equal
+/// degrees are settled by the order of the nodes' numbers, parts of the graph that are not
+/// connected do not influence each other.
+/// @note  Allocates only beyond the largest problem so far.
+/// @cite  amestoy1996approximate, without its merging of indistinguishable nodes: a body is one
+///        node already.
+class MinimumDegree {
+ public:
+  /// @param work_limit  multiply-adds of the factorisation beyond which to give up.
+  /// @return  false when the limit was met; nothing else is then of use.
+  [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
+
+  /// Makes room for graphs of that many nodes, neighbours and unknowns, and a factor of usual size.
+  void reserve(Index node_count, Index neighbour_count, Index unknown_count);
+
+  /// Nodes in the order of their elimination.
+  [[nodiscard]] const Sequence<int>& order() const noexcept { return order_; }
+  /// Nodes that remain when a node goes and that touch it then: the blocks below the diagonal in
+  /// its column of the factor, in no particular order.
+  [[nodiscard]] const int* rows(int node) const noexcept { return rows_.data() + row_start_[node]; }
+  [[nodiscard]] int row_count(int node) const noexcept { return row_count_[node]; }
+  /// Multiply-adds of the factorisation, about.
+  [[nodiscard]] double work() const noexcept { return work_; }
+
+ private:
+  enum class Role : unsigned char { variable, element, absorbed };
+
+  void start(const WeightedGraph& graph);
+  void link(int node) noexcept;
+  void unlink(int node) noexcept;
+  [[nodiscard]] int take_next() noexcept;
+  void make_element(int pivot, const int* weights);
+  void measure_elements(int pivot, const int* weights);
+  void update_variable(int node, int pivot, const int* weights) noexcept;
+
+  Sequence<int> order_, rows_, row_start_, row_count_;
+  Sequence<int> links_, link_start_, element_count_,
+      variable_count_;  ///< per node: sets, then nodes
+  Sequence<int> degree_, first_of_degree_, next_, previous_;
+  Sequence<int> element_weight_;  ///< unknowns in a set
+  Sequence<int> mark_;            ///< of a node: the last pivot it touched
+  Sequence<int> seen_by_;         ///< of a set: the pivot that measured it last
+  Sequence<int> outside_;         ///< of a set: unknowns it has outside the pivot's
+  Sequence<Role> role_;
+  int least_ = 0;
+  int remaining_ = 0;  ///< unknowns not yet eliminated
+  double work_ = 0;
+};
+
+// --- implementation ---
+
+inline void MinimumDegree::reserve(Index node_count, Index neighbour_count, Index unknown_count) {
+  first_of_degree_.reserve(unknown_count + 1);
+  for (Sequence<int>* numbers :
+       {&order_, &row_start_, &row_count_, &link_start_, &element_count_, &variable_count_,
+        &degree_, &next_, &previous_, &element_weight_, &mark_, &seen_by_, &outside_}) {
+    numbers->reserve(node_count);
+  }
+  role_.reserve(node_count);
+  links_.reserve(neighbour_count);
+  rows_.reserve(usual_row_count(node_count, neighbour_count));
+}
+
+inline void MinimumDegree::start(const WeightedGraph& graph) {
+  const Index count = graph.node_count;
+  order_.clear();
+  rows_.clear();
+  order_.reserve(count);
+  const Index link_count = graph.starts[count];
+  links_.resize(link_count);
+  std::copy(graph.neighbours, graph.neighbours + link_count, links_.begin());
+  for (Sequence<int>* numbers : {&row_start_, &row_count_, &link_start_, &element_count_,
+                                 &variable_count_, &degree_, &element_weight_, &outside_}) {
+    numbers->assign(count, 0);
+  }
+  for (Sequence<int>* nodes : {&next_, &previous_, &mark_, &seen_by_}) nodes->assign(count, -1);
+  role_.assign(count, Role::variable);
+  remaining_ = 0;
+  for (Index i = 0; i < count; ++i) remaining_ += graph.weights[i];
+  first_of_degree_.assign(remaining_ + 1, -1);
+  least_ = 0;
+  work_ = 0;
+  for (int i = int(count) - 1; i >= 0; --i) {  // the lowest of equal degree ends up first
+    link_start_[i] = graph.starts[i];
+    variable_count_[i] = graph.starts[i + 1] - graph.starts[i];
+    for (int k = 0; k < variable_count_[i]; ++k) {
+      degree_[i] += graph.weights[links_[link_start_[i] + k]];
+    }
+    link(i);
+  }
+}
+
+inline void MinimumDegree::link(int node) noexcept {
+  int& first = first_of_degree_[degree_[node]];
+  next_[node] = first;
+  previous_[node] = -1;
+  if (first >= 0) previous_[first] = node;
+  first = node;
+  least_ = (std::min)(least_, degree_[node]);
+}
+
+inline void MinimumDegree::unlink(int node) noexcept {
+  if (next_[node] >= 0) previous_[next_[node]] = previous_[node];
+  if (previous_[node] >= 0) {
+    next_[previous_[node]] = next_[node];
+  } else {
+    first_of_degree_[degree_[node]] = next_[node];
+  }
+}
+
+inline int MinimumDegree::take_next() noexcept {
+  while (first_of_degree_[least_] < 0) ++least_;
+  const int node = first_of_degree_[least_];
+  unlink(node);
+  return node;
+}
+
+/// The pivot becomes the set of all it touches; the sets it touched are part of it.
+inline void MinimumDegree::make_element(int pivot, const int* weights) {
+  const int begin = link_start_[pivot];
+  const int end = begin + element_count_[pivot];
+  row_start_[pivot] = int(rows_.size());
+  mark_[pivot] = pivot;
+  const auto take = [&](int node) {
+    if (mark_[node] == pivot) return;
+    mark_[node] = pivot;
+    element_weight_[pivot] += weights[node];
+    rows_.push_back(node);
+  };
+  for (int k = end; k < end + variable_count_[pivot]; ++k) take(links_[k]);
+  for (int k = begin; k < end; ++k) {
+    const int element = links_[k];
+    if (role_[element] != Role::element) continue;
+    role_[element] = Role::absorbed;
+    for (int r = 0; r < row_count_[element]; ++r) take(rows_[row_start_[element] + r]);
+  }
+  row_count_[pivot] = int(rows_.size()) - row_start_[pivot];
+  role_[pivot] = Role::element;
+  order_.push_back(pivot);
+  const double below = element_weight_[pivot], own = weights[pivot];
+  work_ += own * (below * below / 2 + own * below + own * own / 6);
+}
+
+/// For every set that shares nodes with the pivot's: its unknowns outside.
+inline void MinimumDegree::measure_elements(int pivot, const int* weights) {
+  for (int r = 0; r < row_count_[pivot]; ++r) {
+    const int node = rows_[row_start_[pivot] + r];
+    for (int k = 0; k < element_count_[node]; ++k) {
+      const int element = links_[link_start_[node] + k];
+      if (role_[element] != Role::element) continue;
+      if (seen_by_[element] != pivot) {
+        seen_by_[element] = pivot;
+        outside_[element] = element_weight_[element];
+      }
+      outside_[element] -= weights[node];
+    }
+  }
+}
+
+/// Rewrites what a node of the pivot's set touches: the pivot in place of all that it covers.
+inline void MinimumDegree::update_variable(int node, int pivot, const int* weights) noexcept {
+  unlink(node);
+  int* const links = links_.data() + link_start_[node];
+  const int elements = element_count_[node], variables = variable_count_[node];
+  int degree = element_weight_[pivot] - weights[node];
+  int kept = 0;
+  for (int k = 0; k < elements; ++k) {
+    const int element = links[k];
+    if (role_[element] != Role::element) continue;
+    if (outside_[element] == 0) {  // inside the pivot's set
+      role_[element] = Role::absorbed;
+      continue;
+    }
+    degree += outside_[element];
+    links[kept++] = element;
+  }
+  const int kept_elements = kept;
+  int last = kept;  // the pivot takes the place of a link that goes: there is at least one
+  for (int k = elements; k < elements + variables; ++k) {
+    const int variable = links[k];
+    if (mark_[variable] == pivot) continue;
+    degree += weights[variable];
+    links[last++] = variable;
+  }
+  links[last] = kept_elements < last ? links[kept_elements] : pivot;
+  links[kept_elements] = pivot;
+  element_count_[node] = kept_elements + 1;
+  variable_count_[node] = last - kept_elements;
+  // Sets may overlap outside the pivot's: no node touches more than what is left.
+  degree_[node] = (std::min)(degree, remaining_ - weights[node]);
+  link(node);
+}
+
+inline bool MinimumDegree::compute(const WeightedGraph& graph, double work_limit) {
+  start(graph);
+  while (order_.size() < graph.node_count) {
+    const int pivot = take_next();
+    make_element(pivot, graph.weights);
+    if (work_ > work_limit) return false;
+    remaining_ -= graph.weights[pivot];
+    measure_elements(pivot, graph.weights);
+    for (int r = 0; r < row_count_[pivot]; ++r) {
+      update_variable(rows_[row_start_[pivot] + r], pivot, graph.weights);
+    }
+  }
+  return true;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

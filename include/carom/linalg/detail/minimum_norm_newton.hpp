@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/core/solve_report.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// When find_nearest_root() stops.
+template <RealScalar Scalar>
+struct MinimumNormOptions {
+  Scalar tolerance =
+      16 * std::numeric_limits<Scalar>::epsilon();  ///< on max |r_i| [unit of r], ≥ 0.
+  int iteration_limit = 50;                         ///< ≥ 0.
+  /// Relative step of the central differences [-], > 0: the cube root of a rounding balances
+  /// truncation and round-off.
+  Scalar difference_step = std::cbrt(std::numeric_limits<Scalar>::epsilon());
+};
+
+/// Root of fewer equations than unknowns near a given point: Newton with the shortest possible
+/// step, x ← x − Jᵀ(J Jᵀ)⁻¹ r(x), halved while it does not reduce ‖r‖.
+///
+/// @param residual  r(x), a callable from VectorX to VectorX; its derivative is taken by central
+///                  differences, which near a root costs no digits of the root itself.
+/// @param x         start in, root (or the best point met) out.
+/// @return  residual: max |r_i| at x; no_progress when J loses rank or no step helps.
+/// @note  Cold: allocates.
+template <RealScalar Scalar, typename Residual>
+SolveReport<Scalar> find_nearest_root(Residual&& residual, VectorX<Scalar>& x,
+                                      const MinimumNormOptions<Scalar>& options = {}) {
+  using std::abs;
+  SolveReport<Scalar> report;
+  report.residual_target = options.tolerance;
+  VectorX<Scalar> r = residual(x);
+  const auto size_of = [](const VectorX<Scalar>& values) {
+    return values.size() > 0 ? values.cwiseAbs().maxCoeff() : Scalar(0);
+  };
+  for (;; ++report.iterations) {
+    report.residual = size_of(r);
+    if (!r.allFinite()) {
+      report.status = SolveStatus::not_finite;
+      return report;
+    }
+    report.status = SolveStatus::converged;
+    if (report.residual <= options.tolerance) return report;
+    report.status = SolveStatus::iteration_limit;
+    if (report.iterations >= options.iteration_limit) return report;
+
+    MatrixX<Scalar> slope(r.size(), x.size());
+    for (Index j = 0; j < x.size(); ++j) {
+      const Scalar step = options.difference_step * (abs(x(j)) > Scalar(1) ? abs(x(j)) : Scalar(1));
+      VectorX<Scalar> ahead = x, behind = x;
+      ahead(j) += step;
+      behind(j) -= step;
+      slope.col(j) = (residual(ahead) - residual(behind)) / (ahead(j) - behind(j));
+    }
+    MatrixX<Scalar> normal = slope.lazyProduct(slope.transpose());
+    VectorX<Scalar> multiplier = r;
+    report.status = SolveStatus::no_progress;
+    if (!factor_cholesky(normal.data(), r.size(), r.size())) return report;
+    solve_lower(normal.data(), r.size(), r.size(), multiplier.data());
+    solve_lower_transposed(normal.data(), r.size(), r.size(), multiplier.data());
+    const VectorX<Scalar> full = -(slope.transpose().lazyProduct(multiplier));
+    bool improved = false;
+    for (Scalar share = 1; share > Scalar(1e-6) && !improved; share /= 2) {
+      const VectorX<Scalar> candidate = x + share * full;
+      const VectorX<Scalar> there = residual(candidate);
+      improved = there.allFinite() && there.norm() < r.norm();
+      if (!improved) continue;
+      x = candidate;
+      r = there;
+    }
+    if (!improved) return report;
+  }
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/contact/delassus_problem.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W
+/// + R) γ + q.
+///
+/// Every measure is ≥ 0, and 0 at a solution; infinite when an impulse is not finite. Each comes
+/// with the contact that has the largest part in it, −1 if none has any.
+template <RealScalar Scalar>
+struct ImpulseCertificate {
+  /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the
+  /// mean diagonal of W + R; ũ = u for the convex law, De Saxcé's for Coulomb's.
+  Scalar natural_map_error = 0;
+  /// err_abh = ‖r − P(r − ũ)‖ [-], relative to ‖q‖ alone: stricter where ‖r‖ is large.
+  Scalar absolute_error = 0;
+  /// Largest |min(γₙ w, uₙ)| of a normal, Signorini's condition [m/s]; under the convex law with
+  /// uₙ − Σ μ_b ‖u_b‖, which it lets a contact separate with.
+  Scalar signorini = 0;
+  /// Largest distance of an impulse from its set [N·s].
+  Scalar cone_violation = 0;
+  /// Largest |γ·ũ| [J]; of rows between bounds 0 is not asked, and they are left out.
+  Scalar complementarity = 0;
+  /// Largest angle between γ_b and −u_b of a block that slides [rad]: friction opposes motion.
+  /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
+  /// rest.
+  Scalar dissipation_angle = 0;
+  Index worst_contact = -1;
+  Index signorini_contact = -1;
+  Index cone_violation_contact = -1;
+  Index complementarity_contact = -1;
+  Index dissipation_contact = -1;
+};
+
+namespace detail {
+
+/// The largest value seen, and whose it is.
+template <RealScalar Scalar>
+void see_largest(const Scalar& value, Index owner, Scalar& largest, Index& whose) noexcept {
+  if (!(value > largest)) return;
+  largest = value;
+  whose = owner;
+}
+
+/// Rows of a contact out of numbers in parts.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> gather_rows(const DelassusProblem<Scalar>& problem, Index contact,
+                                             const Scalar* parts) noexcept {
+  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
+  for (int r = 0; r < problem.set(contact).rows; ++r) {
+    const auto [part, row] = problem.place_of(contact, r);
+    rows(r) = parts[3 * part + row];
+  }
+  return rows;
+}
+
+/// ũ of a law.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> law_velocity(FrictionLaw law, const ImpulseSet<Scalar>& set,
+                                              const RowNumbers<Scalar>& velocity) noexcept {
+  return law == FrictionLaw::coulomb ? de_saxce_velocity(set, velocity) : velocity;
+}
+
+/// Squared natural map of one contact, in impulses times w; infinite where a number is not finite.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const ImpulseSet<Scalar>& set,
+                                         const RowNumbers<Scalar>& impulse,
+                                         const RowNumbers<Scalar>& velocity,
+                                         const Scalar& inverse_mass) noexcept {
+  const RowNumbers<Scalar> trial = impulse - law_velocity(law, set, velocity) / inverse_mass;
+  if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
+  const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+  return ((impulse - nearest_impulse(set, ones, trial)) * inverse_mass).squaredNorm();
+}
+
+/// A measure of an error by the scale of what it is an error of: infinite where the scale has
+/// overflowed, itself where there is none.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
+  if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
+  return scale > Scalar(0) ? error / scale : error;
+}
+
+/// The natural map error alone, for solvers: err and err_abh.
+template <RealScalar Scalar>
+struct NaturalMap {
+  Scalar relative, absolute;
+  Index worst;
+};
+
+/// Of numbers that are not finite: infinite, by the first contact whose own impulse is not, or else
+/// the one found.
+template <RealScalar Scalar>
+[[nodiscard]] NaturalMap<Scalar> void_natural_map(const DelassusProblem<Scalar>& problem,
+                                                  const Scalar* impulse, Index found) noexcept {
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  for (Index i = 0; i < problem.count(); ++i) {
+    if (!gather_rows(problem, i, impulse).allFinite()) return {infinity, infinity, i};
+  }
+  return {infinity, infinity, found};
+}
+
+/// @param impulse, velocity  γ and u in parts.
+template <RealScalar Scalar>
+[[nodiscard]] NaturalMap<Scalar> natural_map(const DelassusProblem<Scalar>& problem,
+                                             FrictionLaw law, const Scalar* impulse,
+                                             const Scalar* velocity) noexcept {
+  using std::sqrt;
+  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  Scalar map_squared = 0, impulse_squared = 0, velocity_squared = 0, largest = -1;
+  Index worst = -1;
+  for (Index i = 0; i < problem.count(); ++i) {
+    const RowNumbers<Scalar> gamma = gather_rows(problem, i, impulse);
+    const RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
+    const Scalar part = natural_map_squared(law, problem.set(i), gamma, u, w);
+    if (!is_finite(part)) return void_natural_map(problem, impulse, i);
+    map_squared += part;
+    see_largest(part, i, largest, worst);
+    impulse_squared += (gamma * w).squaredNorm();
+    velocity_squared += u.squaredNorm();
+  }
+  const Scalar load = problem.load_norm();
+  const Scalar scale =
+      (std::max)({load, Scalar(sqrt(impulse_squared)), Scalar(sqrt(velocity_squared))});
+  if (!is_finite(scale)) return void_natural_map(problem, impulse, worst);  // squares overflowed
+  const Scalar map = sqrt(map_squared);
+  return {relative_error(map, scale), relative_error(map, load), worst};
+}
+
+/// The angle between slip and the direction that −γ opposes, in a block's metric, up to π [rad]; 0
+/// of a block that rests or does not rub.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar dissipation_angle(const FrictionBlock<Scalar>& block,
+                                       const RowNumbers<Scalar>& impulse,
+                                       const RowNumbers<Scalar>& velocity,
+                                       const Scalar& at_rest) noexcept {
+  using std::atan2, std::sqrt;
+  Vector<Scalar, 5> slip = Vector<Scalar, 5>::Zero(), rub = slip;  // μ ∘ u, −γ/μ
+  Scalar largest(0), squared(0);
+  for (int k = 0; k < block.size; ++k) {
+    const Scalar& mu = block.mu(k);
+    if (!(mu > Scalar(0))) continue;  // nothing rubs this way
+    largest = (std::max)(largest, mu);
+    slip(k) = mu * velocity(block.row(k));
+    rub(k) = -impulse(block.row(k)) / mu;
+  }
+  if (!(slip.norm() > at_rest * largest) || rub.isZero(Scalar(0))) return Scalar(0);
+  for (int k = 0; k < 5; ++k) {
+    for (int l = 0; l < k; ++l) {
+      const Scalar across = slip(k) * rub(l) - slip(l) * rub(k);
+      squared += across * across;
+    }
+  }
+  return atan2(sqrt(squared), slip.dot(rub));
+}
+
+}  // namespace detail
+
+/// Certifies impulses.
+/// @param impulse  γ, row_count().
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+[[nodiscard]] ImpulseCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
+                                                 const VectorX<Scalar>& impulse, FrictionLaw law) {
+  using std::abs;
+  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  ImpulseCertificate<Scalar> result;
+  if (problem.count() == 0) return result;
+  VectorX<Scalar> gamma(3 * problem.part_count()), velocity(3 * problem.part_count());
+  problem.write_parts(impulse, gamma);
+  problem.write_velocities(gamma.data(), velocity.data());
+  const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
+  result.natural_map_error = map.relative;
+  result.absolute_error = map.absolute;
+  if (map.relative > Scalar(0)) result.worst_contact = map.worst;
+  if (!detail::is_finite(map.relative)) {
+    result.signorini = result.cone_violation = result.complementarity = result.dissipation_angle =
+        map.relative;
+    result.signorini_contact = result.cone_violation_contact = result.complementarity_contact =
+        result.dissipation_contact = map.worst;
+    return result;
+  }
+  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
+  const Scalar at_rest =
+      (std::max)(map.relative, rounding) *
+      (std::max)({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});
+  for (Index i = 0; i < problem.count(); ++i) {
+    const ImpulseSet<Scalar>& set = problem.set(i);
+    const RowNumbers<Scalar> g = detail::gather_rows(problem, i, gamma.data());
+    const RowNumbers<Scalar> u = detail::gather_rows(problem, i, velocity.data());
+    const RowNumbers<Scalar> lifted = detail::law_velocity(law, set, u);
+    const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+    detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
+                        result.cone_violation, result.cone_violation_contact);
+    const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
+      detail::see_largest(
+          detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
+          result.dissipation_angle, result.dissipation_contact);
+    });
+    if (n < 0) continue;
+    const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
+    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
+    detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
+                        result.signorini, result.signorini_contact);
+    detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
+                        result.complementarity_contact);
+  }
+  return result;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

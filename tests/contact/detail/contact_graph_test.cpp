@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/detail/contact_graph.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/raw_problem.hpp"
+#include "support/worst_case.hpp"
+
+namespace contact_graph_test {
+
+using carom::ContactEdge, carom::ContactGraph, carom::ContactIsland, carom::ContactProblem;
+using carom::Index;
+using carom::testing::build, carom::testing::draw_problem, carom::testing::RawContact;
+using carom::testing::RawProblem, carom::testing::VectorSource, carom::testing::WorstCase;
+
+namespace {
+
+constexpr double any_work = 1e300;
+
+/// Random problems of one to many islands.
+template <typename Visit>
+void for_each_problem(const Visit& visit) {
+  VectorSource<double> source(31u);
+  for (int sample = 0; sample < 40; ++sample) {
+    std::vector<int> sizes;
+    for (int i = 0; i < 3 + sample / 3; ++i) sizes.push_back(i % 5 == 4 ? 3 : 6);
+    visit(draw_problem(source, {.sizes = sizes, .contact_count = sample}));
+  }
+}
+
+/// Islands by the definition: the least label reachable through contacts; −1 without contact.
+std::vector<int> reachable(const RawProblem& raw) {
+  std::vector<int> label(raw.bodies.size(), -1);
+  for (const RawContact& contact : raw.contacts) {
+    label[std::size_t(contact.first)] = int(contact.first);
+    if (contact.second >= 0) label[std::size_t(contact.second)] = int(contact.second);
+  }
+  for (std::size_t round = 0; round < raw.bodies.size(); ++round) {
+    for (const RawContact& contact : raw.contacts) {
+      if (contact.second < 0) continue;
+      int& a = label[std::size_t(contact.first)];
+      int& b = label[std::size_t(contact.second)];
+      a = b = std::min(a, b);
+    }
+  }
+  return label;
+}
+
+}  // namespace
+
+TEST_CASE("contact_graph: islands are the bodies that contacts connect", "[contact][oracle]") {
+  WorstCase same("islands"), slots("slots");
+  int count = 0;
+  for_each_problem([&](const RawProblem& raw) {
+    ContactGraph graph;
+    graph.analyse(build(raw), any_work);
+    const std::vector<int> label = reachable(raw);
+    const std::set<int> labels(label.begin(), label.end());
+    bool right = Index(labels.size()) - Index(labels.count(-1)) == graph.islands().size();
+    Index touched = 0;
+    bool inverse = true;
+    for (int body = 0; body < int(label.size()); ++body) {
+      const int slot = graph.slot_of(body);
+      inverse = inverse && (slot >= 0) == (label[std::size_t(body)] >= 0);
+      if (slot < 0) continue;
+      inverse = inverse && graph.body_at(slot) == body;
+      ++touched;
+    }
+    for (const ContactIsland& island : graph.islands()) {
+      for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+        right = right && label[std::size_t(graph.body_at(slot))] ==
+                             label[std::size_t(graph.body_at(island.range.first_slot))];
+      }
+    }
+    same.see_holds(right);
+    slots.see_holds(inverse && touched == graph.slot_count());
+    ++count;
+  });
+  same.check(count);
+  slots.check(count);
+}
+
+TEST_CASE("contact_graph: every contact has one place, on the edge of its bodies",
+          "[contact][law]") {
+  WorstCase once("once"), edge_law("edges"), order("ordered");
+  int count = 0;
+  for_each_problem([&](const RawProblem& raw) {
+    ContactGraph graph;
+    graph.analyse(build(raw), any_work);
+    std::set<int> seen;
+    bool right = true, ordered = true;
+    int next = 0;
+    for (Index e = 0; e < graph.edges().size(); ++e) {
+      const ContactEdge& edge = graph.edges()[e];
+      ordered = ordered && edge.first_part == next && edge.part_end > next;
+      next = edge.part_end;
+      if (e > 0) {
+        const ContactEdge& last = graph.edges()[e - 1];
+        ordered = ordered && (last.low_slot < edge.low_slot ||
+                              (last.low_slot == edge.low_slot && last.high_slot < edge.high_slot));
+      }
+      for (int k = edge.first_part; k < edge.part_end; ++k) {
+        const RawContact& contact = raw.contacts[std::size_t(graph.part_at(k).block)];
+        seen.insert(graph.part_at(k).block);
+        const int a = graph.slot_of(contact.first);
+        const int b = contact.second < 0 ? -1 : graph.slot_of(contact.second);
+        right =
+            right && (b < 0 ? edge.high_slot < 0 && edge.low_slot == a
+                            : edge.low_slot == std::min(a, b) && edge.high_slot == std::max(a, b));
+      }
+    }
+    once.see_holds(seen.size() == raw.contacts.size() && next == int(raw.contacts.size()));
+    edge_law.see_holds(right);
+    order.see_holds(ordered);
+    ++count;
+  });
+  for (const WorstCase* law : {&once, &edge_law, &order}) law->check(count);
+}
+
+TEST_CASE("contact_graph: the order of contacts and of their sides does not matter",
+          "[contact][law]") {
+  WorstCase same("the same contact at every place");
+  std::mt19937 engine(5);
+  int count = 0;
+  for_each_problem([&](const RawProblem& raw) {
+    ContactGraph graph, other;
+    graph.analyse(build(raw), any_work);
+    RawProblem shuffled = raw;
+    std::vector<int> from(raw.contacts.size());
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = int(i);
+    std::shuffle(from.begin(), from.end(), engine);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      RawContact& contact = shuffled.contacts[i];
+      contact = raw.contacts[std::size_t(from[i])];
+      if (contact.second < 0 || i % 2 == 0) continue;
+      std::swap(contact.first, contact.second);
+      std::swap(contact.first_jacobian, contact.second_jacobian);
+    }
+    other.analyse(build(shuffled), any_work);
+    bool equal = graph.slot_count() == other.slot_count();
+    for (Index slot = 0; equal && slot < graph.slot_count(); ++slot) {
+      equal = graph.body_at(slot) == other.body_at(slot);
+    }
+    for (Index k = 0; equal && k < Index(from.size()); ++k) {
+      equal = graph.part_at(k).block == from[std::size_t(other.part_at(k).block)];
+    }
+    same.see_holds(equal);
+    ++count;
+  });
+  same.check(count);
+}
+
+TEST_CASE("contact_graph: a pattern is analysed once", "[contact][example]") {
+  VectorSource<double> source(7u);
+  RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6, 6}, .contact_count = 9});
+  ContactGraph graph;
+  graph.analyse(build(raw), any_work);
+  CHECK(graph.analysis_count() == 1);
+  raw.bodies[0].free_velocity *= 2;
+  raw.contacts[3].law.friction = 0.7;
+  graph.analyse(build(raw), any_work);
+  raw.contacts.push_back(raw.contacts[0]);  // one more between bodies that touch already
+  graph.analyse(build(raw), any_work);
+  CHECK(graph.analysis_count() == 1);
+  CHECK(graph.part_at(9).block >= 0);
+  raw.contacts.clear();
+  graph.analyse(build(raw), any_work);
+  CHECK(graph.analysis_count() == 2);
+  CHECK((graph.islands().empty() && graph.slot_count() == 0 && graph.slot_of(2) == -1));
+}
+
+TEST_CASE("contact_graph: an island is direct while its factor is small enough",
+          "[contact][example]") {
+  VectorSource<double> source(9u);
+  const RawProblem raw = draw_problem(source, {.sizes = {6, 6, 6, 6}, .contact_count = 20});
+  ContactGraph graph;
+  graph.analyse(build(raw), any_work);
+  REQUIRE(graph.islands().size() == 1);
+  CHECK(graph.islands()[0].direct);
+  CHECK(graph.forest().fronts().size() > 0);
+  graph.analyse(build(raw), 0);
+  CHECK_FALSE(graph.islands()[0].direct);
+  CHECK(graph.forest().fronts().empty());
+  CHECK(graph.analysis_count() == 2);
+}
+
+}  // namespace contact_graph_test

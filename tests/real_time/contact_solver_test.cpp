@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/contact_solver.hpp"
+
+#include "support/allocation_guard.hpp"
+#include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
+#include "support/fake_clock.hpp"
+#include "support/stacks.hpp"
+
+namespace contact_solver_test {
+
+using carom::ContactProblem, carom::ContactSolver, carom::FrictionLaw, carom::VectorX;
+using carom::testing::AllocationGuard;
+
+namespace {
+
+/// Allocations while a solver solves a problem, cold and from its own impulses.
+std::size_t count_allocations(ContactSolver<double>& solver, const ContactProblem<double>& problem,
+                              VectorX<double>& velocity, VectorX<double>& impulse) {
+  velocity = problem.free_velocity();
+  const VectorX<double> guess = 0.9 * impulse;
+  const std::size_t before = carom::testing::allocation_count;
+  const AllocationGuard guard;
+  for (const double deadline : {0, 1, 2, 4, 8, 16}) {
+    carom::testing::FakeClock clock;
+    solver.set_limits(clock.until(deadline));
+    static_cast<void>(solver.solve(problem, velocity));
+    static_cast<void>(solver.solve_from(problem, guess, velocity));
+    velocity = problem.free_velocity();
+  }
+  solver.set_limits({});
+  const bool converged = solver.solve(problem, velocity).converged();
+  impulse *= 0.9;
+  const bool again = solver.solve_from(problem, impulse, velocity).converged();
+  const std::size_t count = carom::testing::allocation_count - before;
+  Eigen::internal::set_is_malloc_allowed(true);
+  CHECK((converged && again));
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("real time: a problem seen before is solved by Coulomb's law without allocation",
+          "[real_time]") {
+  carom::testing::VectorSource<double> source(71u);
+  std::vector<ContactProblem<double>> problems;
+  problems.push_back(carom::testing::build<double>(carom::testing::make_stack({.count = 6})));
+  problems[0].make_rigid();
+  for (const int constraints : {0, 4, 8}) {
+    problems.push_back(carom::testing::build<double>(
+        carom::testing::draw_constrained(source, {6, 3, 6, 2}, constraints)));
+  }
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const auto& problem : problems) {
+      ContactSolver<double> solver({.law = law, .tolerance = 1e-9});
+      VectorX<double> velocity = problem.free_velocity();
+      CHECK(solver.solve(problem, velocity).converged());
+      VectorX<double> impulse = solver.impulse();
+      impulse *= 0.9;
+      CHECK(solver.solve_from(problem, impulse, velocity).converged());
+      impulse = solver.impulse();
+      for (int step = 0; step < 2; ++step) {
+        CAPTURE(to_string(law), problem.impulse_count(), step);
+        CHECK(count_allocations(solver, problem, velocity, impulse) == 0);
+        impulse = solver.impulse();
+      }
+    }
+  }
+}
+
+}  // namespace contact_solver_test
