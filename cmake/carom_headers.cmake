@@ -212,9 +212,13 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/bullet_joints.hpp
   include/carom/adapters/detail/bullet_memory.hpp
   include/carom/adapters/detail/bullet_options.hpp
+  include/carom/adapters/detail/bullet_point.hpp
+  include/carom/adapters/detail/dart_blocks.hpp
+  include/carom/adapters/detail/impact_clusters.hpp
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
   include/carom/adapters/detail/mujoco_memory.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
   include/carom/adapters/mujoco.hpp
+  include/carom/adapters/mujoco_outcome.hpp
 )

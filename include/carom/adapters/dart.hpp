@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <dart/constraint/BoxedLcpSolver.hpp>
 #include <limits>
 #include <string>
 
 #include <Eigen/Core>
 
+#include "carom/adapters/detail/dart_blocks.hpp"
 #include "carom/solvers/interior_point.hpp"
 
 namespace carom {
@@ -81,11 +81,11 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
 // solve() it takes the same place in their table in units with NDEBUG.
 #ifdef NDEBUG
   virtual bool canSolve(int n, const double* matrix) {
-    return is_finite_matrix(n, matrix);
+    return detail::is_finite_dart_matrix(n, matrix);
   }
 #else
   bool canSolve(int n, const double* matrix) override {
-    return is_finite_matrix(n, matrix);
+    return detail::is_finite_dart_matrix(n, matrix);
   }
 #endif
 
@@ -110,92 +110,18 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
 
   /// Numbers from one row of A to the next: a multiple of four, or n of a single row.
   [[nodiscard]] static constexpr int row_stride(int n) noexcept {
-    return n > 1 ? (n + 3) / 4 * 4 : n;
+    return detail::dart_row_stride(n);
   }
 
  private:
-  /// What solve() was given.
-  struct Input {
-    int n, unbounded;
-    const double* matrix;
-    const double* b;
-    const double* lower;
-    const double* upper;
-    const int* findex;
-
-    /// The row a row's bounds follow; −1 if none.
-    [[nodiscard]] int followed(int row) const noexcept {
-      return row < unbounded || findex[row] == row ? -1 : findex[row];
-    }
-    /// A normal that pushes and never pulls.
-    [[nodiscard]] bool pushes(int row) const noexcept {
-      return row >= unbounded && followed(row) < 0 && lower[row] == 0 &&
-             upper[row] == std::numeric_limits<double>::infinity();
-    }
-    /// Coefficient of friction of a row that follows another [-]: more than 1000 is not told from
-    /// it. The natural map sees a normal's velocity divided by it.
-    [[nodiscard]] double friction(int row) const noexcept { return std::min(upper[row], 1e3); }
-    [[nodiscard]] double entry(int row, int column) const noexcept {
-      const Index stride = row_stride(n);
-      return (matrix[stride * row + column] + matrix[stride * column + row]) / 2;
-    }
-  };
-  /// Rows of friction of a normal.
-  struct Friction {
-    int count = 0;
-    int rows[2] = {-1, -1};
-  };
-  /// Rows of the problem that go together.
-  struct Item {
-    ImpulseSet<double> set;
-    int rows[3];
-  };
-
-  [[nodiscard]] static bool is_finite_matrix(int n, const double* matrix) noexcept {
-    const Index stride = row_stride(n);
-    for (int row = 0; row < n; ++row) {
-      for (int column = 0; column < n; ++column) {
-        if (!std::isfinite(matrix[stride * row + column])) return false;
-      }
-    }
-    return true;
-  }
-  [[nodiscard]] static bool is_sound(const Input& input) noexcept {
-    for (int row = 0; row < input.n; ++row) {
-      if (!std::isfinite(input.b[row])) return false;
-      if (row < input.unbounded) continue;
-      if (input.findex[row] < -1 || input.findex[row] >= input.n) return false;
-      const bool follows = input.followed(row) >= 0;
-      if (!(input.upper[row] >= (follows ? 0 : input.lower[row]))) return false;
-      if (follows) continue;
-      if (!(input.lower[row] < std::numeric_limits<double>::infinity())) return false;
-      if (!(input.upper[row] > -std::numeric_limits<double>::infinity())) return false;
-    }
-    return is_finite_matrix(input.n, input.matrix);
-  }
-
-  /// Sorts the rows into cones and intervals.
-  void group(const Input& input);
-  void add_cone(const Input& input, int normal, const Friction& friction);
-  void add_interval(const Input& input, int row);
-  /// Bounds of rows that follow others from the impulses at hand [N·s].
-  struct Bounds {
-    double change = 0, largest = 0;
-  };
-  Bounds follow(const Input& input);
-  void write(const Input& input);
   /// Solves with the bounds as they are.
   [[nodiscard]] bool solve_once();
 
   DartLcpSolverOptions options_;
   InteriorPointSolver<double> newton_;
   DelassusProblem<double> problem_;
+  detail::DartBlocks blocks_;
   Sequence<double> impulse_;
-  Sequence<Friction> friction_;  ///< per row: of that normal
-  Sequence<Item> items_;
-  Sequence<int> place_;   ///< per row: where in impulse_
-  Index open_item_ = -1;  ///< intervals with room for another row
-  bool follows_ = false;  ///< whether any row's bounds follow another row
   SolveReport<double> report_;
   Index solve_count_ = 0, failure_count_ = 0;
 };
@@ -209,137 +135,33 @@ inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, in
   ++solve_count_;
   report_ = {};
   report_.residual_target = options_.tolerance;
-  const Input input{n, unbounded, matrix, b, lower, upper, findex};
-  if (!is_sound(input)) {
+  const detail::DartInput input{n, unbounded, matrix, b, lower, upper, findex};
+  if (!detail::is_sound(input)) {
     std::fill(x, x + n, 0.0);
     report_.residual = report_.error_bound = std::numeric_limits<double>::infinity();
     ++failure_count_;
     return false;
   }
-  group(input);
+  blocks_.group(input, options_.cones);
+  const bool follows = blocks_.follows();
   impulse_.assign(n, 0.0);
-  bool solved = false, settled = !follows_;
+  bool solved = false, settled = !follows;
   int iterations = 0;
-  for (int round = 0; round < (follows_ ? options_.interval_limit : 1); ++round) {
-    const Bounds bounds = follow(input);
+  for (int round = 0; round < (follows ? options_.interval_limit : 1); ++round) {
+    const auto bounds = blocks_.follow(input, impulse_.data());
     settled = settled || (round > 0 && bounds.change <= options_.tolerance * bounds.largest);
     if (round > 0 && settled) break;
-    write(input);
+    blocks_.write(input, problem_);
     solved = solve_once();
     iterations += report_.iterations;
     if (!solved) break;
   }
   report_.iterations = iterations;
   if (!settled && report_.converged()) report_.status = SolveStatus::iteration_limit;
-  for (int row = 0; row < n; ++row) x[row] = impulse_[place_[row]];
+  for (int row = 0; row < n; ++row) x[row] = impulse_[blocks_.place(row)];
   if (solved && settled) return true;
   ++failure_count_;
   return false;
-}
-
-inline void DartLcpSolver::group(const Input& input) {
-  friction_.assign(input.n, {});
-  items_.clear();
-  place_.resize(input.n);
-  open_item_ = -1;
-  follows_ = false;
-  for (int row = 0; row < input.n; ++row) {
-    const int normal = input.followed(row);
-    if (normal < 0) continue;
-    Friction& friction = friction_[normal];
-    if (friction.count < 2) friction.rows[friction.count] = row;
-    ++friction.count;
-  }
-  const auto makes_cone = [&](int row) {
-    const Friction& friction = friction_[row];
-    return options_.cones && (friction.count == 1 || friction.count == 2) && input.pushes(row);
-  };
-  for (int row = 0; row < input.n; ++row) {
-    const int normal = input.followed(row);
-    if (normal >= 0 && makes_cone(normal)) continue;  // added with its normal
-    if (makes_cone(row)) {
-      add_cone(input, row, friction_[row]);
-    } else {
-      add_interval(input, row);
-    }
-  }
-  int place = 0;
-  for (const Item& item : items_) {
-    for (int r = 0; r < item.set.rows; ++r) place_[item.rows[r]] = place++;
-  }
-}
-
-inline void DartLcpSolver::add_cone(const Input& input, int normal, const Friction& friction) {
-  const double first = input.friction(friction.rows[0]);
-  if (friction.count == 1) {
-    const auto set = cone_impulses<double>(ImpulseShape::planar, {first, 0, 0});
-    items_.push_back({set, {friction.rows[0], normal, -1}});
-    return;
-  }
-  const double second = input.friction(friction.rows[1]);
-  const auto set = first == second
-                       ? friction_impulses(first)
-                       : cone_impulses<double>(ImpulseShape::elliptic, {first, second, 0});
-  items_.push_back({set, {friction.rows[0], friction.rows[1], normal}});
-}
-
-inline void DartLcpSolver::add_interval(const Input& input, int row) {
-  if (open_item_ < 0) {
-    open_item_ = items_.size();
-    items_.push_back({});
-    items_.back().set.rows = 0;
-  }
-  Item& item = items_[open_item_];
-  const int r = item.set.rows++;
-  item.rows[r] = row;
-  if (input.followed(row) >= 0) {
-    follows_ = true;
-  } else {
-    const double infinity = std::numeric_limits<double>::infinity();
-    item.set.lower(r) = row < input.unbounded ? -infinity : input.lower[row];
-    item.set.upper(r) = row < input.unbounded ? infinity : input.upper[row];
-  }
-  if (item.set.rows == 3) open_item_ = -1;
-}
-
-inline DartLcpSolver::Bounds DartLcpSolver::follow(const Input& input) {
-  Bounds bounds;
-  if (!follows_) return bounds;
-  for (Item& item : items_) {
-    if (item.set.shape != ImpulseShape::intervals) continue;
-    for (int r = 0; r < item.set.rows; ++r) {
-      const int normal = input.followed(item.rows[r]);
-      if (normal < 0) continue;
-      const double bound = input.friction(item.rows[r]) * std::abs(impulse_[place_[normal]]);
-      bounds.change = std::max(bounds.change, std::abs(bound - item.set.upper(r)));
-      bounds.largest = std::max(bounds.largest, bound);
-      item.set.lower(r) = -bound;
-      item.set.upper(r) = bound;
-    }
-  }
-  return bounds;
-}
-
-inline void DartLcpSolver::write(const Input& input) {
-  problem_.reset();
-  for (const Item& item : items_) {
-    RowNumbers<double> load = RowNumbers<double>::Zero();
-    for (int r = 0; r < item.set.rows; ++r) load(r) = -input.b[item.rows[r]];
-    problem_.add_contact(item.set, load.head(item.set.rows));
-  }
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 3> block;
-  for (Index i = 0; i < items_.size(); ++i) {
-    for (Index j = 0; j <= i; ++j) {
-      block.resize(items_[i].set.rows, items_[j].set.rows);
-      for (int c = 0; c < items_[j].set.rows; ++c) {
-        for (int r = 0; r < items_[i].set.rows; ++r) {
-          block(r, c) = input.entry(items_[i].rows[r], items_[j].rows[c]);
-        }
-      }
-      if (i == j || !block.isZero(0)) problem_.add_block(i, j, block);
-    }
-  }
-  problem_.assemble();
 }
 
 inline bool DartLcpSolver::solve_once() {

@@ -4,26 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 #include <vector>
 
-#include <Eigen/QR>
-
 #include "carom/adapters/detail/bullet_contacts.hpp"
-#include "carom/adapters/detail/bullet_joints.hpp"
+#include "carom/adapters/detail/impact_clusters.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// Bodies that joints tie together, in coordinates z in which their kinetic energy is ½ ‖z‖² and
-/// no joint moves: y = held + basis z, y the bodies' coordinates one after another.
-struct ImpactCluster {
-  std::vector<int> slots;
-  MatrixX<double> basis;
-  VectorX<double> held, velocity;
-};
 
 /// The points of one manifold: they act together.
 struct ImpactPair {
@@ -57,17 +46,10 @@ class BulletImpacts {
       return p.restitution > 0 && p.approach > threshold && p.gap <= time_step * p.approach;
     });
     if (!starts) return;
-    make_clusters(bodies, joints);
+    clusters_.make(bodies, joints);
     make_pairs(points);
     propagate(points, threshold, limit);
-    for (const ImpactCluster& cluster : clusters_) {
-      const VectorX<double> y = cluster.held + cluster.basis * cluster.velocity;
-      Index start = 0;
-      for (const int slot : cluster.slots) {
-        bodies[slot].velocity = y.segment(start, bodies[slot].velocity.size());
-        start += bodies[slot].velocity.size();
-      }
-    }
+    clusters_.write_back(bodies);
   }
   [[nodiscard]] int count() const noexcept { return count_; }
   /// Kinetic energy gained [J].
@@ -75,96 +57,12 @@ class BulletImpacts {
   [[nodiscard]] bool cut() const noexcept { return cut_; }
 
  private:
-  void make_clusters(const BulletBodies& bodies, const BulletJoints& joints) {
-    std::vector<int> root(std::size_t(bodies.count()));
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](int slot) {
-      while (root[std::size_t(slot)] != slot) slot = root[std::size_t(slot)];
-      return slot;
-    };
-    for (const JointBlock& block : joints.blocks()) {
-      const bool both = block.sides[0].cols() > 0 && block.sides[1].cols() > 0;
-      if (both) root[std::size_t(find(block.slots[1]))] = find(block.slots[0]);
-    }
-    clusters_.clear();
-    cluster_of_.assign(std::size_t(bodies.count()), -1);
-    start_of_.assign(std::size_t(bodies.count()), 0);
-    std::vector<int> of_root(std::size_t(bodies.count()), -1);
-    std::vector<Index> sizes;
-    for (int slot = 0; slot < bodies.count(); ++slot) {
-      if (bodies[slot].velocity.size() == 0) continue;
-      int& cluster = of_root[std::size_t(find(slot))];
-      if (cluster < 0) {
-        cluster = int(clusters_.size());
-        clusters_.emplace_back();
-        sizes.push_back(0);
-      }
-      cluster_of_[std::size_t(slot)] = cluster;
-      start_of_[std::size_t(slot)] = sizes[std::size_t(cluster)];
-      sizes[std::size_t(cluster)] += bodies[slot].velocity.size();
-      clusters_[std::size_t(cluster)].slots.push_back(slot);
-    }
-    for (ImpactCluster& cluster : clusters_) write_basis(bodies, joints, cluster);
-  }
-  /// What bilateral rows of joints leave free.
-  void write_basis(const BulletBodies& bodies, const BulletJoints& joints,
-                   ImpactCluster& cluster) const {
-    std::vector<double> numbers, speeds;
-    for (const int slot : cluster.slots) {
-      const BulletBody& body = bodies[slot];
-      numbers.insert(numbers.end(), body.inertia.begin(), body.inertia.end());
-      speeds.insert(speeds.end(), body.velocity.begin(), body.velocity.end());
-    }
-    const Index size = Index(numbers.size());
-    const VectorX<double> root =
-        Eigen::Map<const VectorX<double>>(numbers.data(), size).cwiseSqrt();
-    const Eigen::Map<const VectorX<double>> y(speeds.data(), size);
-    const MatrixX<double> rows = joint_columns(bodies, joints, cluster, root);
-    if (rows.cols() == 0) {
-      cluster.basis = root.cwiseInverse().asDiagonal();
-    } else {
-      const Eigen::ColPivHouseholderQR<MatrixX<double>> factor(rows);
-      const MatrixX<double> directions = factor.householderQ();
-      cluster.basis = root.cwiseInverse().asDiagonal() * directions.rightCols(size - factor.rank());
-    }
-    cluster.velocity = cluster.basis.transpose() * (root.cwiseAbs2().asDiagonal() * y);
-    cluster.held = y - cluster.basis * cluster.velocity;
-  }
-  /// L⁻¹ Gᵀ of the cluster's bilateral rows.
-  [[nodiscard]] MatrixX<double> joint_columns(const BulletBodies& bodies,
-                                              const BulletJoints& joints,
-                                              const ImpactCluster& cluster,
-                                              const VectorX<double>& root) const {
-    std::vector<VectorX<double>> columns;
-    for (const JointBlock& block : joints.blocks()) {
-      for (int i = 0; i < block.rows; ++i) {
-        if (!joints.row(block, i).bilateral()) continue;
-        VectorX<double> column = VectorX<double>::Zero(root.size());
-        bool here = false;
-        for (std::size_t s = 0; s < 2; ++s) {
-          const std::size_t slot = std::size_t(block.slots[s]);
-          if (block.sides[s].cols() == 0 || cluster_of_[slot] < 0) continue;
-          if (&clusters_[std::size_t(cluster_of_[slot])] != &cluster) continue;
-          column.segment(start_of_[slot], bodies[block.slots[s]].velocity.size()) +=
-              block.sides[s].row(i).transpose();
-          here = true;
-        }
-        if (here) columns.push_back(column.cwiseQuotient(root));
-      }
-    }
-    MatrixX<double> all(root.size(), Index(columns.size()));
-    for (std::size_t k = 0; k < columns.size(); ++k) all.col(Index(k)) = columns[k];
-    return all;
-  }
-
   void make_pairs(const std::vector<BulletPoint>& points) {
     pairs_.clear();
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (pairs_.empty() || points[i].manifold != points[i - 1].manifold) {
-        pairs_.push_back({i,
-                          i,
-                          {cluster_of_[std::size_t(points[i].slots[0])],
-                           cluster_of_[std::size_t(points[i].slots[1])]}});
+        pairs_.push_back(
+            {i, i, {clusters_.of(points[i].slots[0]), clusters_.of(points[i].slots[1])}});
       }
       pairs_.back().last = i + 1;
     }
@@ -175,10 +73,10 @@ class BulletImpacts {
     std::array<MatrixX<double>, 2> rows;
     for (std::size_t s = 0; s < 2; ++s) {
       if (clusters[s] < 0) continue;
-      const ImpactCluster& cluster = clusters_[std::size_t(clusters[s])];
+      const ImpactCluster& cluster = clusters_[clusters[s]];
       const MatrixX<double> own =
           p.sides[s].topRows(3) *
-          cluster.basis.middleRows(start_of_[std::size_t(p.slots[s])], p.sides[s].cols());
+          cluster.basis.middleRows(clusters_.start_of(p.slots[s]), p.sides[s].cols());
       if (s == 1 && clusters[0] == clusters[1]) {
         rows[0] += own;
       } else {
@@ -191,10 +89,10 @@ class BulletImpacts {
   [[nodiscard]] Vector3<double> velocity_of(const BulletPoint& p) const {
     Vector3<double> u = p.held.head<3>();
     for (std::size_t s = 0; s < 2; ++s) {
-      const std::size_t slot = std::size_t(p.slots[s]);
-      if (cluster_of_[slot] < 0) continue;
-      const ImpactCluster& cluster = clusters_[std::size_t(cluster_of_[slot])];
-      const Index start = start_of_[slot], size = p.sides[s].cols();
+      const int slot = p.slots[s];
+      if (clusters_.of(slot) < 0) continue;
+      const ImpactCluster& cluster = clusters_[clusters_.of(slot)];
+      const Index start = clusters_.start_of(slot), size = p.sides[s].cols();
       const Coordinates y = cluster.held.segment(start, size) +
                             cluster.basis.middleRows(start, size) * cluster.velocity;
       u += p.sides[s].topRows(3) * y;
@@ -204,7 +102,7 @@ class BulletImpacts {
   void measure(const std::vector<BulletPoint>& points, double threshold, ImpactPair& pair) const {
     pair.speed = 0;
     const bool moves = std::any_of(pair.clusters.begin(), pair.clusters.end(), [&](int c) {
-      return c >= 0 && clusters_[std::size_t(c)].velocity.size() > 0;
+      return c >= 0 && clusters_[c].velocity.size() > 0;
     });
     if (!moves) return;
     bool bounces = pair.stirred;
@@ -250,7 +148,7 @@ class BulletImpacts {
     for (std::size_t s = 0; s < 2; ++s) {
       const int c = pair.clusters[s];
       if (c < 0 || (s == 1 && c == pair.clusters[0])) continue;
-      const VectorX<double>& z = clusters_[std::size_t(c)].velocity;
+      const VectorX<double>& z = clusters_[c].velocity;
       if (z.size() > 0) body[s] = local_.add_body(MatrixX<double>::Identity(z.size(), z.size()), z);
     }
     acting_.clear();
@@ -282,7 +180,7 @@ class BulletImpacts {
       points[acting_[k]].struck += own;
       for (int s = 0; s < local_.side_count(Index(k)); ++s) {
         const bool second = local_.side_body(Index(k), s) != body[0];
-        clusters_[std::size_t(pair.clusters[second ? 1 : 0])].velocity +=
+        clusters_[pair.clusters[second ? 1 : 0]].velocity +=
             local_.jacobian(Index(k), s).transpose() * own;
       }
     }
@@ -294,7 +192,7 @@ class BulletImpacts {
     double weight = 0;
     for (std::size_t s = 0; s < 2; ++s) {
       if (body[s] < 0) continue;
-      moving -= rows[s] * clusters_[std::size_t(pair.clusters[s])].velocity;
+      moving -= rows[s] * clusters_[pair.clusters[s]].velocity;
       weight += (rows[s] * rows[s].transpose()).norm() / 3;
     }
     const double soft = 1e-6 * std::max(weight, 1e-12);
@@ -332,9 +230,7 @@ class BulletImpacts {
   }
 
   double time_step_ = 0;
-  std::vector<ImpactCluster> clusters_;
-  std::vector<int> cluster_of_;
-  std::vector<Index> start_of_;
+  ImpactClusters clusters_;
   std::vector<ImpactPair> pairs_;
   std::vector<std::size_t> acting_;
   std::vector<Vector3<double>> loads_;
