@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/catch.hpp"
+#include "support/sweep.hpp"
 
 #include "scenes/ground.hpp"
 
@@ -16,13 +17,15 @@ namespace {
 
 constexpr double gravity = 9.81, mass = 3, radius = 1.5, mu = 0.4, time_step = 0.01;
 
-/// A disc on three points, twisted by a constant torque about its axis until all is steady.
-FootedBody twist(double torque, int steps) {
+/// A disc on three points.
+FootedBody make_pizza_saver() {
   Ground ground;
   ground.friction = mu;
-  FootedBody disc(make_disc(mass, radius), ground, time_step);
+  return FootedBody(make_disc(mass, radius), ground, time_step);
+}
+/// Twists it by a constant torque about its axis.
+void twist(FootedBody& disc, double torque, int steps) {
   for (int i = 0; i < steps; ++i) disc.step({0, 0, torque});
-  return disc;
 }
 
 }  // namespace
@@ -30,9 +33,11 @@ FootedBody twist(double torque, int steps) {
 TEST_CASE("footed_body: below the transition the pizza saver holds, its feet share the torque",
           "[scenes][scene]") {
   const double transition = mu * mass * gravity * radius;
-  for (const double part : {0.1, 0.5, 0.95}) {
+  for (const double part : {0.95, 0.5, 0.1}) {
+    if (part < carom::testing::sweep(0.9, 0.0)) continue;
     const double torque = part * transition;
-    const FootedBody disc = twist(torque, 1500);
+    FootedBody disc = make_pizza_saver();
+    twist(disc, torque, 1500);
     CAPTURE(part, disc.velocity.transpose());
     const double tangent = disc.problem().friction_contact_law(0).regularization.tangent;
     for (int foot = 0; foot < 3; ++foot) {
@@ -52,7 +57,10 @@ TEST_CASE("footed_body: above the transition the pizza saver turns, friction at 
   const double transition = mu * mass * gravity * radius, inertia = mass * radius * radius / 2;
   for (const double part : {1.05, 1.5, 3.0}) {
     const double torque = part * transition;
-    const FootedBody earlier = twist(torque, 400), disc = twist(torque, 500);
+    FootedBody disc = make_pizza_saver();
+    twist(disc, torque, 400);
+    const FootedBody earlier = disc;
+    twist(disc, torque, 100);
     const double rate = (disc.velocity(2) - earlier.velocity(2)) / (100 * time_step);
     CAPTURE(part, disc.velocity.transpose());
     CHECK(rate == Approx((torque - transition) / inertia).epsilon(1e-6));
