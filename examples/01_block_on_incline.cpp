@@ -3,9 +3,9 @@
 //
 // A block of mass m = 2 kg lies on a slope of angle a, friction μ = 0.5, gravity g = 9.81 m/s². In
 // the frame of the slope, x downhill and z out of the surface, its velocity without contact after a
-// step δt is v + δt g (sin a, 0, −cos a). Coulomb: it sticks while tan a ≤ μ, up to 26.57 degrees,
-// and then accelerates by g (sin a − μ cos a). Compliant contact sticks up to a creep of
-// Rₜ m g sin a δt, some micrometers per second.
+// step δt is v + δt g (sin a, 0, −cos a). By Coulomb's law it sticks while tan a ≤ μ, that is up to
+// 26.57 degrees; on steeper slopes it accelerates by g (sin a − μ cos a). Compliant contact sticks
+// too, but for a creep of Rₜ m g sin a δt, some micrometres per second.
 #include <cmath>
 #include <cstdio>
 #include <exception>

@@ -3,9 +3,9 @@
 //
 // A cube of 0.2 m is launched at v = 6 m/s over level ground, friction μ = 0.5, steps of 5 ms,
 // under four laws: the convex one and Coulomb's, each with contact that gives way and with rigid
-// contact. Coulomb's law keeps it level on the ground. The convex law is Coulomb's with a normal
-// velocity of μ ‖uₜ‖ in the place of zero: the cube floats while it slides. Both stop it after
-// v²/(2 μ g), less v δt/2 for velocities that hold from the end of each step.
+// contact. Coulomb's law keeps it level on the ground. The convex law asks for a normal velocity of
+// μ ‖uₜ‖ where Coulomb's asks for zero, so the cube glides above the ground while it slides. Under
+// both laws it stops after v²/(2 μ g), less v δt/2 because a step moves with its last velocity.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

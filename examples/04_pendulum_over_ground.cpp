@@ -3,9 +3,9 @@
 //
 // Two light rods of 1 m hang from a hinge 1.6 m above the ground, at angles q to the vertical, with
 // masses m1, m2 at their ends. The simulator knows its mass matrix M(q), its forces, the height of
-// the lower bob and the bob's Jacobian; one call per step gives it contact. Right is: gravity and
-// contact account for the kinetic energy, and in the end the ground holds what statics says, inside
-// the friction cone, at a depth of force over stiffness.
+// the lower bob and the bob's Jacobian; one call per step gives it contact. The example checks that
+// gravity and contact account for the kinetic energy, and that in the end the ground bears the
+// force that statics says, inside the friction cone, at a depth of force over stiffness.
 #include <cmath>
 #include <cstdio>
 #include <exception>

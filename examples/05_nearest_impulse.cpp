@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which impulse that friction allows is nearest to the one I want?
 //
-// Wanted is y; allowed are impulses with |tangential| <= 0.5 normal. Near is meant in the metric
-// diag(2, 2, 1): a way along the surface counts more than one into it. The answer has a closed
-// form. Here it meets a search over the cone's surface, its derivative meets differences, and a
-// batch of 10 007 impulses, several per instruction, meets them one by one.
+// The wanted impulse is y; friction allows impulses with |tangential| <= 0.5 normal. Distances are
+// those of the metric diag(2, 2, 1), in which a way along the surface counts more than one into it.
+// The answer has a closed form. It is compared with a search over the cone's surface, its
+// derivative with differences, and a batch of 10 007 impulses with the same ones taken one by one.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

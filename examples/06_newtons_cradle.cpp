@@ -2,9 +2,9 @@
 // What does Newton's cradle do, and is that the only thing it can do?
 //
 // Five equal balls hang in a row and touch. Impacts run through the row one contact at a time,
-// and nothing says which contact goes first. With equal masses that does not matter: velocities
-// come out sorted, whatever the order, so as many balls leave as came. With one heavy ball it
-// does: the library lists every outcome, and all of them keep momentum and energy.
+// and nothing says which contact goes first. With equal masses this does not matter: afterwards
+// velocities are sorted, whatever the order, so as many balls leave as arrived. With one heavy ball
+// it matters: the library lists every outcome, and each of them keeps momentum and energy.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -42,7 +42,7 @@ void print(const char* words, const Vector& velocity) {
   std::printf(" m/s\n");
 }
 
-/// As many balls leave as came, and there is no other outcome.
+/// As many balls leave as arrived, and there is no other outcome.
 bool keeps_count(const Cradle& cradle, int moving) {
   Vector before = Vector::Zero(5), sorted = Vector::Zero(5);
   before.head(moving).setOnes();

@@ -4,8 +4,8 @@
 // A small ball m between two large ones M is hit from both sides at once. With unit normals u, v of
 // the two contacts the order does not matter, for any velocities, exactly when
 // <u, v> = -M/(M + m) is -cos(pi/k) for a whole k: M/m = 1, 1 + sqrt 2, 2 + sqrt 5, 3 + 2 sqrt 3
-// for k = 3 to 6. Newton's method finds these from designs nearby, for any model; then all
-// outcomes are enumerated, before and after.
+// for k = 3 to 6. Newton's method finds these ratios from designs near them, and would do so for
+// any model; all outcomes are enumerated for the design before and after.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +23,7 @@ carom::DesignPoint<double> model(const Vector& design) {
           Eigen::Vector3d(-1, 1, 0), Eigen::Vector3d(0, -1, 1), Vector()};
 }
 
-/// How far outcomes are apart, of the momentum, at worst over some impacts.
+/// How far outcomes are apart, as a share of the momentum: the worst of some impacts.
 double ambiguity(const Vector& design) {
   const auto point = model(design);
   carom::ImpactProblem<double> problem(3);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does a pendulum that knocks against a wall keep its energy?
+// Does a pendulum that hits a wall keep its energy?
 //
-// A pendulum of 1 m, released at rest 1 rad from the vertical, meets a wall where it hangs down,
-// again and again. It comes back after half a period, 2 K sqrt(l/g) with Legendre's integral
-// K(sin 1/2), so the count of knocks in 500 s is known. Lost energy would show as a drift; what is
-// left is an error that swings with the motion, four times smaller for half the step.
+// A pendulum of 1 m is released at rest, 1 rad from the vertical, and hits a wall at its lowest
+// point again and again. It returns after half a period, 2 K sqrt(l/g) with Legendre's integral
+// K(sin 1/2), so the number of knocks in 500 s is known. Lost energy would show as a drift. There
+// is none: the error only oscillates with the motion, and is four times smaller for half the step.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How stiff may a contact be before the step must shrink?
 //
-// A mass of 1 kg is laid on the ground and let go: it sinks and swings on the contact's spring K
-// and damper B, z = -(m g/K) (1 - exp(-a t) (cos w t + (a/w) sin w t)) with a = B/2m and
+// A mass of 1 kg is released on the ground: it sinks and oscillates on the contact's spring K and
+// damper B, z = -(m g/K) (1 - exp(-a t) (cos w t + (a/w) sin w t)) with a = B/2m and
 // w = sqrt(K/m - a^2). The step stays 10 ms, while the period falls from 0.6 s to 6 microseconds.
-// The usual step, velocity by the forces and then position by the velocity, blows up where a
-// period is shorter than pi steps.
+// The usual step, which takes the velocity from the forces and then the position from the velocity,
+// becomes unstable where a period is shorter than pi steps.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,7 +20,7 @@ constexpr double mass = 1, gravity = 9.81, time_step = 0.01;
 constexpr int steps = 100;
 
 struct Errors {
-  double exact = 0, usual = 0;  // largest, in parts of the deflection m g/K
+  double exact = 0, usual = 0;  // largest errors, as shares of the deflection m g/K
 };
 
 Errors drop(double stiffness, double damping) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which friction made it slide that far?
 //
-// A block launched at 3 m/s came to rest after 1.3 m. Its simulation is differentiated along the
-// way: every step passes on how velocity and height answer to mu, and its solve adds how it answers
-// itself, dv = (dv/dv*) dv + (dv/dv^) dv^ + (dv/dmu) dmu. Newton's method on the distance then
-// finds mu. Right is: the derivative meets differences, and mu = v^2/(2 g (s + v dt/2)), Coulomb's.
+// A block launched at 3 m/s came to rest after 1.3 m. The simulation is differentiated step by
+// step: each step hands on the derivatives of velocity and height by mu, and its solve adds its
+// own, dv = (dv/dv*) dv + (dv/dv^) dv^ + (dv/dmu) dmu. Newton's method on the distance then finds
+// mu. The example checks the derivative by differences, and mu = v^2/(2 g (s + v dt/2)) by
+// Coulomb's law.
 #include <cmath>
 #include <cstdio>
 #include <exception>

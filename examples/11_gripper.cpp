@@ -2,9 +2,9 @@
 // Does a gripper hold what it grips, or does it creep?
 //
 // Two fingers on rails, each pushed by a motor of at most F, hold a block of 1 kg between them.
-// With mu = 0.5 friction carries 2 mu F, so it takes F = m g = 9.81 N; with less the block falls,
-// with g - 2 mu F/m. With more, Coulomb's law and rigid contact hold it still, while the convex law
-// and compliant contact let it creep at sigma w gamma: 1e-3 times inverse mass times impulse.
+// With mu = 0.5 friction carries 2 mu F, so F = m g = 9.81 N is needed; with less the block falls
+// with g - 2 mu F/m. With more, Coulomb's law with rigid contact holds it still. The convex law
+// with compliant contact lets it creep at sigma w gamma: 1e-3 times inverse mass times impulse.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double mass = 1, finger_mass = 0.3, gravity = 9.81, friction = 0.5, time_step = 0.005;
 
-/// One step's problem. Velocities, and places: block along x, y, z, then each finger along x.
+/// The problem of one step. Velocities and positions: block x, y, z, then each finger along x.
 template <typename Contact>
 void grip(carom::ContactProblem<double>& problem, const Eigen::VectorXd& velocity,
           const Eigen::VectorXd& place, double force, Contact contact) {
@@ -23,7 +23,7 @@ void grip(carom::ContactProblem<double>& problem, const Eigen::VectorXd& velocit
   const Eigen::Vector3d fall(0, 0, -gravity * time_step), free = velocity.head<3>() + fall;
   const auto block = problem.add_body(mass * Eigen::Matrix3d::Identity(), free);
   const Eigen::Matrix<double, 1, 1> along(1);
-  const carom::Motor<double> motor{// its aim is out of reach: it pushes with all it has
+  const carom::Motor<double> motor{// its target is out of reach: it pushes with its limit
                                    .position_error = -1,
                                    .position_gain = 1e6,
                                    .effort_limit = force};
