@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Two contacts of a design: what a model tells about one choice of parameters and configuration.
+/// Two contacts of a design: what a model returns for one choice of parameters and configuration.
 template <RealScalar Scalar>
 struct DesignPoint {
   MassMatrix<Scalar> mass;

@@ -11,7 +11,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How the ambiguity of a double impact answers to the design.
+/// How the ambiguity of a double impact changes with the design.
 template <RealScalar Scalar>
 struct DesignSensitivity {
   Scalar product = 0;                      ///< ⟨u, v⟩ [-].
@@ -37,7 +37,7 @@ template <RealScalar Scalar>
 }  // namespace detail
 
 /// Gradients of ⟨u, v⟩ and of the indeterminacy ξ with respect to the parameters and the
-/// configuration of a design, by differences: which screw to turn, and how far it matters.
+/// configuration of a design, by differences: they say which parameter matters, and how much.
 ///
 /// Central differences, except where ξ vanishes at x: there it grows on both sides like an absolute
 /// value, and the forward difference gives the slope of the rise.

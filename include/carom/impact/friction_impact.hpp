@@ -29,10 +29,10 @@ enum class FrictionImpactOrder {
 
 /// Simultaneous impacts with Coulomb friction, planar or spatial, one contact at a time.
 ///
-/// Friction breaks what orthogonal normals promise: the outcome may depend on the order even then.
-/// No single impact gains energy, so propagation does not either; an infinite series of ever weaker
-/// impacts is cut at the collapse threshold, and the status says so: some contacts then close
-/// still, slower than the threshold.
+/// With friction, orthogonal normals no longer make the outcome unique: it may depend on the order.
+/// No single impact gains energy, so propagation does not either. An infinite series of ever weaker
+/// impacts ends at the collapse threshold, and the status says so: some contacts then still close,
+/// but slower than the threshold.
 /// @cite stronge1990rigid; moreau1988unilateral, propagated from contact to contact
 template <RealScalar Scalar>
 class FrictionImpact {
@@ -177,7 +177,7 @@ class FrictionImpact {
     return fastest;
   }
 
-  /// What round-off of closing rates is relative to: their sums without cancellation.
+  /// The rounding of closing rates is relative to this: their sums without cancellation.
   [[nodiscard]] Scalar closing_scale(const VectorX<Scalar>& momentum) const noexcept {
     using std::abs;
     Scalar scale = 0;

@@ -65,7 +65,7 @@ class GeneralizedReflections {
       }
       static_cast<void>(squares_.solve(
           gram_, rates_, [&](Index i) { return rates_(i) < limit; }, step_));
-      if (!(step_.maxCoeff() > Scalar(0))) break;  // what closes is beneath round-off
+      if (!(step_.maxCoeff() > Scalar(0))) break;  // what closes is below rounding
       step_ *= Scalar(2);
       detail::multiply_gram(problem, step_, image_);
       report.energy_gain += step_.dot(rates_) + step_.dot(image_) / 2;

@@ -28,7 +28,7 @@ struct SparseEntry {
 /// momentum p closes it at the rate s_i = ⟨p, u_i⟩; s_i < 0 is infeasible. Everything that happens
 /// in the impact happens through the Gram matrix G_ij = ⟨u_i, u_j⟩, kept sparse.
 ///
-/// Put in all closed contacts, resting ones included: the outcome depends on them. Then prepare().
+/// Add all closed contacts, also those that rest: the outcome depends on them. Then call prepare().
 /// @cite seghete2014propagative, section III, with S the set of all closed contacts.
 template <RealScalar Scalar>
 class ImpactProblem {
@@ -139,7 +139,7 @@ class ImpactProblem {
   /// @note  Allocates until grown, as add_contact() does.
   void prepare();
 
-  /// Whether prepare() has seen all contacts.
+  /// Whether prepare() was called after the last contact.
   [[nodiscard]] bool prepared() const noexcept {
     return gram_starts_.size() == normal_starts_.size();
   }
@@ -197,7 +197,7 @@ Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>
   return contact_count() - 1;
 }
 
-/// Says what try_add_contact() did not like.
+/// Says why try_add_contact() refused the contact.
 template <RealScalar Scalar>
 void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
   const std::string item = "contact " + std::to_string(contact_count());
@@ -243,7 +243,7 @@ template <RealScalar Scalar>
 void ImpactProblem<Scalar>::prepare() {
   const auto count = static_cast<std::size_t>(contact_count());
   constexpr Scalar same = 8 * std::numeric_limits<Scalar>::epsilon();
-  // Which contacts have a normal entry at each coordinate: only these can meet in a product.
+  // Which contacts have a normal entry at each coordinate: only these have a product that is not 0.
   touches_.clear();
   first_touch_.assign(std::size_t(size_), none);
   last_touch_.assign(std::size_t(size_), none);

@@ -32,7 +32,7 @@ class PlasticImpact {
  public:
   explicit PlasticImpact(PlasticLaw law = PlasticLaw::moreau) noexcept : law_(law) {}
 
-  /// Sees to it that problems of up to `count` contacts find memory. Cold: allocates.
+  /// Grows memory for problems of up to `count` contacts. Cold: allocates.
   void grow(Index count) {
     gram_.grow(count, count);
     squares_.prepare(count);

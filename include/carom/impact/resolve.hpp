@@ -80,7 +80,7 @@ class ImpactResolver {
         rates_[i] = problem.rate(Index(i), momentum);
         feasible = feasible && !(rates_[i] < limit);
       }
-      // The order names no contact although some close: it has had enough.
+      // The order names no contact although some close: the propagation ends here.
       if (!feasible && report.reflections == before) report.status = ImpactStatus::reflection_limit;
     }
     return report;

@@ -63,7 +63,7 @@ template <RealScalar Scalar>
   const Scalar m = std::round(std::numbers::pi_v<Scalar> / angle);
   if (!(m < Scalar(1e6))) return 0;
   const Scalar exact = -std::cos(std::numbers::pi_v<Scalar> / m);
-  // Large m crowd together: the allowance must stay below half their distance.
+  // Products of large m are close to each other: the allowance must stay below half their distance.
   const Scalar next = -std::cos(std::numbers::pi_v<Scalar> / (m + 1));
   const Scalar allowance = (std::min)(tolerance, (exact - next) / 4);
   return std::abs(product - exact) <= allowance ? int(m) : 0;

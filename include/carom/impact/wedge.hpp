@@ -32,9 +32,9 @@ class WedgeTest {
   /// Whether some motion opens every contact at once: a w with ⟨w, u_i⟩ > 0 for all i.
   ///
   /// Then every admissible sequence of reflections is finite. Otherwise Σ c_i u_i = 0 for some
-  /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections go on for ever.
-  /// A w is looked for as Σ x_i u_i with G x = 1 by conjugate gradients, which ends as soon as G x
-  /// > 0; where that fails, non-negative least squares of the normals decides.
+  /// c ≥ 0, c ≠ 0 (Gordan): the body is wedged, and reflections never end.
+  /// First conjugate gradients look for a w of the form Σ x_i u_i with G x = 1 and end as soon as
+  /// G x > 0; where that fails, non-negative least squares of the normals decides.
   /// @note  Allocates until grown, throws std::invalid_argument for a problem that is not
   /// prepared().
   [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
