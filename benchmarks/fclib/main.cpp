@@ -151,8 +151,8 @@ void run(Options options) {
   }
 }
 
-/// Siconos' linear algebra makes a thread per processor when it is loaded, unless it is told not
-/// to: begins the program anew with that said. What is timed is one thread.
+/// Restarts the program with a setting that keeps Siconos' linear algebra to one thread. Otherwise
+/// it starts one per processor as soon as it is loaded, and the times would not compare.
 void hold_to_one_thread(char** argv) {
   const char* const name = "OPENBLAS_NUM_THREADS";
   if (std::getenv(name) != nullptr) return;

@@ -26,7 +26,7 @@ enum QuadrupedCoordinate : Index {
 /// Legs, and the gaps of their feet, in order.
 enum QuadrupedLeg : Index { front_left, front_right, rear_left, rear_right, quadruped_leg_count };
 
-/// A trunk that is a box, and four alike legs of two slender rods; made up, of a dog's size.
+/// A trunk that is a box, and four equal legs of two slender rods; invented, as large as a dog.
 struct QuadrupedShape {
   double length = 0.5, width = 0.25, height = 0.12;  ///< of the trunk, hips at its corners [m].
   double trunk_mass = 10;                            ///< [kg]
@@ -70,7 +70,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// A trunk on four legs above flat ground at height zero, with point feet that rub.
+/// A trunk on four legs above flat ground at height zero, with point feet that have friction.
 class QuadrupedBody : public SpatialTree<double> {
  public:
   /// @note  Cold: allocates, throws std::invalid_argument.

@@ -28,7 +28,7 @@ enum class SpringIntegrator : std::uint8_t {
 /// The differential equation of stiff contact, by methods that know nothing of its solution: a
 /// contact below the plane z = 0 carries λₙ = max(0, −Kₙ z − Bₙ ż) and what Coulomb's law leaves of
 /// −Kₜ e − Bₜ ẋₜ, e the stretch of its tangential spring. Contacts are made and broken at the ends
-/// of steps. What the other methods are measured against.
+/// of steps. The other methods are compared with it.
 template <ContactMechanism System>
 class SpringContact {
  public:

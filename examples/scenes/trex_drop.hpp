@@ -45,7 +45,7 @@ struct TrexDropOptions {
   double friction = 0.5;  ///< of feet and tail that rest or slide on the ground [-], ≥ 0.
 };
 
-/// A robot that is let go at rest above its stance.
+/// A robot that is released at rest above its stance.
 class TrexDrop {
  public:
   /// Cold: allocates.

@@ -61,12 +61,12 @@ namespace detail {
   return stance;
 }
 
-/// The paper's "Initial" row, height and lean found anew so that both contacts close.
+/// The paper's "Initial" row, with height and lean computed so that both contacts close.
 [[nodiscard]] inline TrexStance trex_initial() {
   return make_trex_stance({}, {5.13, 5.24, 1.99, 5.24, 0}, 0.123);
 }
 
-/// The paper's "Optimized" row, height and lean found anew.
+/// The paper's "Optimized" row, with height and lean computed in the same way.
 [[nodiscard]] inline TrexStance trex_printed_optimum() {
   return make_trex_stance({0.0669, 0.0422, 0.0781, 0.0986}, {4.79, 5.67, 2.85, 5.71, -0.19}, 0.136);
 }

@@ -23,7 +23,7 @@ struct Judged {
 };
 
 /// Solves under later and later deadlines until one is late enough.
-/// @param solve  solve(limits) begins anew and returns the report.
+/// @param solve  solve(limits) starts from the beginning and returns the report.
 /// @param judge  judge() measures the answer.
 template <typename Solve, typename Judge>
 void check_deadlines(const Solve& solve, const Judge& judge) {

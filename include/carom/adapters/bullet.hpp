@@ -49,8 +49,8 @@ class BulletSolver : public btConstraintSolver {
         mover_({.tolerance = 1e-8}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, as ContactSolver::set_limits() does: set a deadline anew
-  /// before every step of the world. Motion out of penetration keeps to it too.
+  /// Bounds every solve from now on, as ContactSolver::set_limits() does: set a new deadline
+  /// before every step of the world. The motion out of penetration keeps it too.
   void set_limits(const SolveLimits& limits) noexcept {
     solver_.set_limits(limits);
     mover_.set_limits(limits);

@@ -68,7 +68,7 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   [[nodiscard]] const std::string& getType() const override { return getStaticType(); }
 
   /// @param matrix   A, symmetric; rows row_stride(n) numbers apart.
-  /// @param x        out; nothing of it is read. Zero where the problem is not one of finite
+  /// @param x        out, never read. Zero where the problem is not one of finite
   ///        numbers, lower bounds ≤ upper ones and findex < n.
   /// @param b        its negative is the velocity without impulses.
   /// @param unbounded  of the first rows bounds are not read.

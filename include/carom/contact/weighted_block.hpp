@@ -21,8 +21,8 @@ struct WeightedBlock {
   /// in the elliptic one.
   Rows regularization = Rows::Ones();
   Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity the rows relax to.
-  bool rigid = false;  ///< Whether R stands in for a block that does not give way: solvers of
-                       ///< rigid contact then take R = 0, those that need one take R as it is.
+  bool rigid = false;  ///< Whether the block does not give way: solvers of rigid contact then
+                       ///< take R = 0, and solvers that need an R take the one above.
 };
 
 /// The numbers as they are.

@@ -63,9 +63,9 @@ struct BulletPoint {
   return direction - n * n.dot(direction);
 }
 
-/// t₁ as the point gives it, where the user gave it and Bullet is told to keep it. Otherwise
-/// Bullet's own choice: it writes that anew, but not the impulses along it, whenever it finds the
-/// point again.
+/// Writes the axes of a point. t₁ is the one that the user gave, if Bullet is told to keep it.
+/// Otherwise it is Bullet's choice. Bullet writes its choice again whenever it finds the point, but
+/// it does not turn the impulses along it.
 inline void write_contact_frame(const btContactSolverInfo& info, BulletPoint& made) {
   const btManifoldPoint& m = *made.point;
   const Vector3<double> n = from_bullet(m.m_normalWorldOnB).normalized();

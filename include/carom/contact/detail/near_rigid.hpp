@@ -13,8 +13,8 @@ namespace detail {
 template <RealScalar Scalar>
 struct NearRigidWeight {
   Scalar value;
-  Scalar by_inverse_mass;  ///< (β/2π)², the slope of what is at least had
-  bool clamped;            ///< that is what is had
+  Scalar by_inverse_mass;  ///< (β/2π)²: the least R per inverse mass
+  bool clamped;            ///< whether value is that least R
 
   /// @param compliant     1/(δt c) for an impulse of −δt c per velocity.
   /// @param near_rigid    β.
