@@ -106,6 +106,7 @@ set(CAROM_HEADERS
   include/carom/solvers/admm.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp
+  include/carom/solvers/contact_solver_options.hpp
   include/carom/solvers/detail/active_block.hpp
   include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
@@ -114,6 +115,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/body_sweep.hpp
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
+  include/carom/solvers/detail/certificate_parts.hpp
   include/carom/solvers/detail/cone_pair.hpp
   include/carom/solvers/detail/cone_path.hpp
   include/carom/solvers/detail/coulomb_directions.hpp
@@ -125,6 +127,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/impulse_islands.hpp
   include/carom/solvers/detail/impulse_system.hpp
   include/carom/solvers/detail/interval_path.hpp
   include/carom/solvers/detail/island_law.hpp
@@ -145,6 +148,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
+  include/carom/solvers/detail/ray_scales.hpp
   include/carom/solvers/detail/small_newton.hpp
   include/carom/solvers/detail/small_problem.hpp
   include/carom/solvers/detail/small_solver.hpp
@@ -159,7 +163,9 @@ set(CAROM_HEADERS
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp
+  include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
+  include/carom/solvers/solve_or_prove.hpp
   include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp

@@ -80,7 +80,7 @@ void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& gues
 void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
                     ContactAnswer& answer);
 
-/// Solves a problem given by bodies with a solver that works on impulses, or with rigid contact.
+/// Solves a problem given by bodies by the method that the options name.
 [[nodiscard]] ContactAnswer solve_bodies(const examples::TextProblem& given,
                                          const SolveOptions& options);
 

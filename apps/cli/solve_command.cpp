@@ -7,9 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "carom/solvers/contact_certificate.hpp"
-#include "carom/solvers/sap.hpp"
-
 #include "cli/commands.hpp"
 #include "cli/contact_answer.hpp"
 #include "cli/json_output.hpp"
@@ -26,43 +23,14 @@ using examples::format_rounded;
 using examples::ProblemFormat;
 using examples::TextProblem;
 
-/// Compliant contact under the convex law, on bodies.
-ContactAnswer solve_convex(const TextProblem& given, const SolveOptions& options) {
-  SapSolver<double> solver({.tolerance = options.tolerance});
-  solver.prepare(given.problem);
-  ContactAnswer answer;
-  answer.law = "convex";
-  answer.solver = "sap";
-  answer.contact_count = given.problem.block_count();
-  answer.seconds = median_seconds(
-      options.repeat,
-      [&] {
-        answer.velocity = given.guess;
-        solver.set_limits(limits_from_now(options));
-      },
-      [&] { answer.report = solver.solve(given.problem, answer.velocity); });
-  answer.impulse = solver.impulse();
-  answer.contact_velocity = solver.contact_velocity();
-  const ContactCertificate<double> c = certify(given.problem, answer.velocity, answer.impulse);
-  answer.residual = c.residual;
-  answer.duality_gap = c.duality_gap;
-  answer.velocity_error_bound = c.velocity_error_bound;
-  answer.cone_violation = c.cone_violation;
-  answer.complementarity = c.complementarity;
-  answer.natural_map_error = c.natural_map_error;
-  answer.worst_contact = c.worst_contact;
-  return answer;
-}
-
 ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
   if (options.rigid) given.problem.make_rigid();
   const Index rigid = given.problem.rigid_count();
   const bool convex = options.law.empty() || options.law == "convex";
-  const bool sap = options.solver.empty() || options.solver == "sap";
   SolveOptions chosen = options;
   chosen.law = convex ? "convex" : "coulomb";
-  ContactAnswer answer =
-      convex && sap && rigid == 0 ? solve_convex(given, chosen) : solve_bodies(given, chosen);
+  if (chosen.solver.empty()) chosen.solver = convex && rigid == 0 ? "sap" : "newton";
+  ContactAnswer answer = solve_bodies(given, chosen);
   const ContactProblem<double>& problem = given.problem;
   answer.about = "bodies " + std::to_string(problem.body_count()) + ", velocities " +
                  std::to_string(problem.velocity_count()) + ", contacts " +

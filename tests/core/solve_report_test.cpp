@@ -20,6 +20,14 @@ TEST_CASE("solve_report: every status has its own word", "[core][example]") {
   CHECK(std::string(to_string(static_cast<SolveStatus>(17))) == "unknown");
 }
 
+TEST_CASE("solve_report: every measure has its own word", "[core][example]") {
+  using carom::ResidualMeasure;
+  CHECK(std::string(to_string(ResidualMeasure::momentum_balance)) == "momentum_balance");
+  CHECK(std::string(to_string(ResidualMeasure::natural_map)) == "natural_map");
+  CHECK(std::string(to_string(ResidualMeasure::own)) == "own");
+  CHECK(std::string(to_string(static_cast<ResidualMeasure>(17))) == "unknown");
+}
+
 TEST_CASE("solve_report: nothing counts as converged until a solver says so", "[core][example]") {
   carom::testing::check_only_converged_counts(SolveReport<double>());
 }
@@ -31,4 +39,5 @@ TEST_CASE("solve_report: a fresh report holds zeros", "[core][example]") {
   CHECK(report.residual == 0);
   CHECK(report.residual_target == 0);
   CHECK(report.error_bound == 0);
+  CHECK(report.measure == carom::ResidualMeasure::own);
 }

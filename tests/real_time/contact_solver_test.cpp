@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/contact_solver.hpp"
 
+#include <vector>
+
 #include "support/allocation_guard.hpp"
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
@@ -65,6 +67,67 @@ TEST_CASE("real time: a problem seen before is solved by Coulomb's law without a
         impulse = solver.impulse();
       }
     }
+  }
+}
+
+TEST_CASE("real time: a prepared contact solver allocates nothing, by any method", "[real_time]") {
+  using carom::ContactMethod;
+  carom::testing::VectorSource<double> source(73u);
+  std::vector<ContactProblem<double>> problems;
+  problems.push_back(carom::testing::build<double>(carom::testing::make_stack({.count = 4})));
+  problems.push_back(
+      carom::testing::build<double>(carom::testing::draw_constrained(source, {6, 3, 6, 2}, 4)));
+  problems.push_back(problems[0]);
+  problems.back().make_rigid();
+  for (const auto& problem : problems) {
+    for (const ContactMethod method :
+         {ContactMethod::automatic, ContactMethod::sap, ContactMethod::interior_point,
+          ContactMethod::gauss_seidel, ContactMethod::admm, ContactMethod::projected_gradient}) {
+      if (method == ContactMethod::sap && problem.rigid_count() > 0) continue;
+      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+        ContactSolver<double> solver(
+            {.law = law, .method = method, .tolerance = 1e-6, .iteration_limit = 300});
+        solver.prepare(problem);
+        VectorX<double> velocity = problem.free_velocity();
+        const std::size_t before = carom::testing::allocation_count;
+        bool converged = false, again = false;
+        {
+          const AllocationGuard guard;
+          converged = solver.solve(problem, velocity).converged();
+          again = solver.solve_from(problem, 0.9 * solver.impulse(), velocity).converged();
+        }
+        const std::size_t allocations = carom::testing::allocation_count - before;
+        CAPTURE(to_string(law), to_string(method), problem.block_count(), problem.rigid_count());
+        CHECK(allocations == 0);
+        const bool surely =
+            method == ContactMethod::automatic || method == ContactMethod::interior_point;
+        if (surely) CHECK((converged && again));  // the others may stop at the limit
+      }
+    }
+  }
+}
+
+TEST_CASE("real time: after its largest problem a contact solver allocates nothing for smaller",
+          "[real_time]") {
+  std::vector<ContactProblem<double>> problems;
+  for (const int count : {6, 2, 4, 6}) {
+    problems.push_back(carom::testing::build<double>(carom::testing::make_stack({.count = count})));
+    problems.back().make_rigid();
+  }
+  ContactSolver<double> solver({.tolerance = 1e-9});
+  for (const auto& problem : problems) solver.prepare(problem);
+  for (const auto& problem : problems) {
+    VectorX<double> velocity = problem.free_velocity();
+    const std::size_t before = carom::testing::allocation_count;
+    bool converged = false;
+    {
+      const AllocationGuard guard;
+      converged = solver.solve(problem, velocity).converged();
+    }
+    const std::size_t allocations = carom::testing::allocation_count - before;
+    CAPTURE(problem.block_count());
+    CHECK(allocations == 0);
+    CHECK(converged);
   }
 }
 

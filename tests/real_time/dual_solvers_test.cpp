@@ -28,8 +28,8 @@ void check_solver(Solver solver, const std::vector<DelassusProblem<double>>& pro
   for (const auto& problem : problems) {
     impulses.push_back(VectorX<double>::Zero(problem.row_count()));
   }
-  (void)solver.solve(problems[0], impulses[0]);
-  for (std::size_t step = 1; step < problems.size(); ++step) {
+  solver.prepare(problems[0]);
+  for (std::size_t step = 0; step < problems.size(); ++step) {
     if (patterns) solver.prepare(problems[step]);
     const std::size_t before = carom::testing::allocation_count;
     bool converged = false;

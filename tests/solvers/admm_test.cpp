@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/admm.hpp"
 
-#include "carom/solvers/gauss_seidel.hpp"
-
 #include "support/catch.hpp"
-#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
-#include "support/dual_solver_laws.hpp"
+#include "support/impulse_solver_laws.hpp"
 
 namespace admm_test {
 
@@ -30,23 +27,13 @@ const auto make_balanced = [](FrictionLaw law, auto tolerance, int limit) {
 
 }  // namespace
 
-TEST_CASE("admm: solves problems of all shapes", "[solvers][law]") {
-  carom::testing::check_random_problems<double>(make_balanced, 10, DualShape{8, 3, 0.3, true, 0.1},
-                                                1e-10, 100000);
-  carom::testing::check_random_problems<double>(make, 20, DualShape{8, 3, 0.3, true, 0.1}, 1e-10,
-                                                100000);
-  carom::testing::check_random_problems<float>(make, 10, DualShape{8, 3, 0.3, true, 0.1}, 1e-4f,
-                                               20000);
+TEST_CASE("admm: obeys the laws of every solver in impulses", "[solvers][law]") {
+  carom::testing::check_impulse_laws(make, {.singular_limit = 20000});
 }
 
-TEST_CASE("admm: what every solver in impulses promises", "[solvers][law]") {
-  carom::testing::check_boundaries(make);
-  carom::testing::check_best_iterate(make);
-  carom::testing::check_scales(make);
-  carom::testing::check_closed_forms(make);
-  carom::testing::check_singular(make, 1e-6, 20000);
-  carom::testing::check_order(make);
-  carom::testing::check_against_sap(make);
+TEST_CASE("admm: the balanced penalty solves problems of all shapes too", "[solvers][law]") {
+  carom::testing::check_random_problems<double>(make_balanced, 10, DualShape{8, 3, 0.3, true, 0.1},
+                                                1e-10, 100000);
 }
 
 TEST_CASE("admm: finds its penalty from a start that is far off", "[solvers][law]") {
@@ -70,17 +57,6 @@ TEST_CASE("admm: finds its penalty from a start that is far off", "[solvers][law
     CAPTURE(sum);
     CHECK(sum < 36 * 150);
   }
-}
-
-TEST_CASE("admm: agrees with Gauss-Seidel where the solution is unique", "[solvers][law]") {
-  carom::testing::check_agreement(make, [](FrictionLaw law, double tolerance, int limit) {
-    return carom::GaussSeidel<double>(
-        {.law = law, .tolerance = tolerance, .iteration_limit = limit});
-  });
-}
-
-TEST_CASE("admm: options are kept as given", "[solvers][example]") {
-  carom::testing::check_options_kept<Admm<double>>();
 }
 
 TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "[solvers][input]") {
@@ -108,20 +84,6 @@ TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "
       const auto certificate = certify(problem, impulse, FrictionLaw::coulomb);
       CHECK(std::abs(certificate.natural_map_error - report.residual) <= 1e-12);
     }
-  }
-}
-
-TEST_CASE("admm: at a deadline it returns the best so far, in its cones", "[solvers][law]") {
-  carom::testing::VectorSource<double> source(11u);
-  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
-  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-    carom::testing::check_dual_deadlines(Admm<double>({.law = law}), problem);
-    Admm<double> solver({.law = law, .tolerance = 1e-14});
-    solver.set_limits({.iteration_limit = 3});
-    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
-    const auto report = solver.solve(problem, impulse);
-    CHECK(report.iterations == 3);
-    CHECK(report.status == carom::SolveStatus::iteration_limit);
   }
 }
 

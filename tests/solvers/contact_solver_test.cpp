@@ -11,13 +11,12 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/contact_solver_laws.hpp"
 #include "support/deadline_laws.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
-
-#include "scenes/infeasible.hpp"
 
 namespace contact_solver_test {
 
@@ -45,7 +44,7 @@ template <typename Scalar>
 void check_answer(const ContactProblem<Scalar>& problem, const ContactSolver<Scalar>& solver,
                   const VectorX<Scalar>& velocity, const carom::SolveReport<Scalar>& report) {
   using carom::testing::rounding;
-  const VectorX<Scalar>& impulse = solver.impulse();
+  const VectorX<Scalar> impulse = solver.impulse();
   REQUIRE(impulse.size() == problem.impulse_count());
   REQUIRE(velocity.size() == problem.velocity_count());
   CHECK((impulse.allFinite() && velocity.allFinite()));
@@ -72,6 +71,20 @@ void check_answer(const ContactProblem<Scalar>& problem, const ContactSolver<Sca
 }
 
 }  // namespace
+
+TEST_CASE("contact_solver: obeys the laws of every solver of bodies, by every method",
+          "[solvers][law]") {
+  carom::testing::check_contact_laws([](FrictionLaw law, double tolerance, int limit) {
+    return ContactSolver<double>({.law = law, .tolerance = tolerance, .iteration_limit = limit});
+  });
+  for (const auto method : {carom::ContactMethod::sap, carom::ContactMethod::interior_point}) {
+    CAPTURE(to_string(method));
+    carom::testing::check_contact_laws([&](FrictionLaw law, double tolerance, int limit) {
+      return ContactSolver<double>(
+          {.law = law, .method = method, .tolerance = tolerance, .iteration_limit = limit});
+    });
+  }
+}
 
 TEMPLATE_TEST_CASE("contact_solver: random bodies, rigid or not, by either law", "[solvers][law]",
                    float, double) {
@@ -386,53 +399,41 @@ TEST_CASE("contact_solver: where squares overflow nothing is called solved", "[s
   }
 }
 
-TEST_CASE("contact_solver: where there is no answer it proves so, and softens what is rigid",
+TEST_CASE("contact_solver: every method alone returns the same answer in the same way",
           "[solvers][law]") {
-  const auto solve = [](const carom::ContactProblem<double>& problem, FrictionLaw law, bool soften,
-                        ContactSolver<double>& solver) {
-    solver = ContactSolver<double>(
-        {.law = law, .tolerance = 1e-9, .prove_infeasible = true, .soften_infeasible = soften});
-    VectorX<double> velocity;
-    return solver.solve(problem, velocity);
-  };
-  const auto soften_all = [](carom::ContactProblem<double> problem, double r) {
-    for (Index i = 0; i < problem.block_count(); ++i) {
-      auto law = problem.friction_contact_law(i);
-      law.rigid = false;
-      law.regularization = {r, r};
-      problem.set_law(i, law);
-    }
-    return problem;
-  };
-  ContactSolver<double> solver;
-  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-    for (const double share : {0.5, 0.9, 1.1, 2.0}) {
-      carom::examples::ClosingSlot<double> slot{.gap = 0.01, .friction = 0.3};
-      slot.closing = share * carom::examples::closing_limit(slot);
-      const auto problem = make_closing_slot(slot);
-      CAPTURE(to_string(law), share);
-      const auto plain = solve(problem, law, false, solver);
-      CHECK(solver.regularization() == 0);
-      if (share < 1) {
-        CHECK(plain.converged());
-        CHECK(solver.ray().size() == 0);
-        continue;
+  using carom::ContactMethod;
+  VectorSource<double> source(68u);
+  for (int round = 0; round < 2; ++round) {
+    auto problem = draw_bodies<double>(source, 4);
+    for (const bool rigid : {false, true}) {
+      if (rigid) problem.make_rigid();
+      for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+        VectorX<double> expected;
+        CHECK(ContactSolver<double>({.law = law, .tolerance = 1e-11})
+                  .solve(problem, expected)
+                  .converged());
+        for (const ContactMethod method :
+             {ContactMethod::sap, ContactMethod::interior_point, ContactMethod::gauss_seidel,
+              ContactMethod::admm, ContactMethod::projected_gradient}) {
+          const bool on_velocities = method == ContactMethod::sap;
+          if (on_velocities && rigid) continue;  // it needs R > 0
+          ContactSolver<double> solver(
+              {.law = law, .method = method, .tolerance = 1e-11, .iteration_limit = 100000});
+          solver.prepare(problem);
+          VectorX<double> velocity = problem.free_velocity();
+          const auto report = solver.solve(problem, velocity);
+          CAPTURE(round, rigid, to_string(law), to_string(method), report.residual);
+          CHECK(report.converged());
+          CHECK(report.residual_target == 1e-11);
+          CHECK((velocity - expected).norm() <= 1e-7 * (1 + expected.norm()));
+          if (!on_velocities) check_answer(problem, solver, velocity, report);
+          const VectorX<double> impulse = solver.impulse();
+          const auto again = solver.solve_from(problem, solver.impulse(), velocity);
+          CHECK(again.converged());
+          CHECK(again.iterations <= (on_velocities ? 1 : 0));
+          CHECK((solver.impulse() - impulse).norm() <= 1e-7 * (1 + impulse.norm()));
+        }
       }
-      CHECK(plain.status == SolveStatus::infeasible);
-      CHECK(certify_infeasible(problem, law, solver.ray()).infeasible);
-      const auto softened = solve(problem, law, true, solver);
-      CHECK(softened.status == SolveStatus::infeasible);
-      CHECK(solver.regularization() > 0);
-      const auto soft = soften_all(problem, solver.regularization());
-      carom::DelassusForm<double> form;
-      carom::DelassusProblem<double> dual;
-      form.write(soft, dual);
-      CHECK(certify(dual, solver.impulse(), law).natural_map_error <= 1.01e-9);
-      // A tenth of it is not enough.
-      carom::InteriorPointSolver<double> path({.law = law, .tolerance = 1e-9});
-      VectorX<double> velocity;
-      CHECK_FALSE(
-          path.solve(soften_all(problem, solver.regularization() / 10), velocity).converged());
     }
   }
 }

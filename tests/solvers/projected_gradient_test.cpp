@@ -2,19 +2,16 @@
 #include "carom/solvers/projected_gradient.hpp"
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/gauss_seidel.hpp"
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
-#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
-#include "support/dual_solver_laws.hpp"
+#include "support/impulse_solver_laws.hpp"
 #include "support/sweep.hpp"
 
 namespace projected_gradient_test {
 
 using carom::FrictionLaw, carom::ProjectedGradient, carom::VectorX;
-using carom::testing::DualShape;
 
 namespace {
 
@@ -25,29 +22,8 @@ const auto make = [](FrictionLaw law, auto tolerance, int limit) {
 
 }  // namespace
 
-TEST_CASE("projected_gradient: solves problems of all shapes", "[solvers][law]") {
-  carom::testing::check_random_problems<double>(make, 20, DualShape{8, 3, 0.3, true, 0.1}, 1e-10,
-                                                100000);
-  carom::testing::check_random_problems<float>(make, 10, DualShape{8, 3, 0.3, true, 0.1}, 1e-4f,
-                                               20000);
-}
-
-TEST_CASE("projected_gradient: what every solver in impulses promises", "[solvers][law]") {
-  carom::testing::check_boundaries(make);
-  carom::testing::check_best_iterate(make);
-  carom::testing::check_scales(make);
-  carom::testing::check_closed_forms(make);
-  carom::testing::check_singular(make, 1e-6, 200000);
-  carom::testing::check_order(make);
-  carom::testing::check_against_sap(make);
-}
-
-TEST_CASE("projected_gradient: agrees with Gauss-Seidel where the solution is unique",
-          "[solvers][law]") {
-  carom::testing::check_agreement(make, [](FrictionLaw law, double tolerance, int limit) {
-    return carom::GaussSeidel<double>(
-        {.law = law, .tolerance = tolerance, .iteration_limit = limit});
-  });
+TEST_CASE("projected_gradient: obeys the laws of every solver in impulses", "[solvers][law]") {
+  carom::testing::check_impulse_laws(make);
 }
 
 TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[solvers][law]") {
@@ -77,10 +53,6 @@ TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[sol
   CHECK(10 * solved >= 9 * 2 * samples);
 }
 
-TEST_CASE("projected_gradient: options are kept as given", "[solvers][example]") {
-  carom::testing::check_options_kept<ProjectedGradient<double>>();
-}
-
 TEST_CASE("projected_gradient: a tolerance below round-off ends once nothing moves any more",
           "[solvers][law]") {
   carom::testing::VectorSource<double> source(18u);
@@ -89,21 +61,6 @@ TEST_CASE("projected_gradient: a tolerance below round-off ends once nothing mov
         return assemble_dual(draw_dual(source, {1 + round % 3, 2, 0.3, false, 0.3}));
       });
   CHECK(ended > 0);
-}
-
-TEST_CASE("projected_gradient: at a deadline it returns the best so far, in its cones",
-          "[solvers][law]") {
-  carom::testing::VectorSource<double> source(11u);
-  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
-  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
-    carom::testing::check_dual_deadlines(ProjectedGradient<double>({.law = law}), problem);
-    ProjectedGradient<double> solver({.law = law, .tolerance = 1e-14});
-    solver.set_limits({.iteration_limit = 3});
-    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
-    const auto report = solver.solve(problem, impulse);
-    CHECK(report.iterations == 3);
-    CHECK(report.status == carom::SolveStatus::iteration_limit);
-  }
 }
 
 }  // namespace projected_gradient_test

@@ -16,6 +16,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
+#include "support/contact_solver_laws.hpp"
 #include "support/deadline_laws.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
@@ -80,6 +81,12 @@ Long distance(const DenseProblem<Long>& dense, const Eigen::VectorXd& a, const V
 }
 
 }  // namespace
+
+TEST_CASE("sap: obeys the laws of every solver of bodies", "[solvers][law]") {
+  carom::testing::check_contact_laws([](carom::FrictionLaw law, double tolerance, int limit) {
+    return SapSolver<double>({.law = law, .tolerance = tolerance, .iteration_limit = limit});
+  });
+}
 
 TEMPLATE_TEST_CASE("sap: it finds what an independent solver of the dual finds",
                    "[solvers][oracle]", float, double) {

@@ -8,13 +8,14 @@
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
-#include "carom/solvers/sap.hpp"
+#include "carom/solvers/contact_solver.hpp"
 
 // A named namespace: much of this is only ever declared.
 namespace contact_concepts {
 
-using carom::ContactProblem, carom::ContactProblemLike, carom::ContactSolverFor, carom::Index;
-using carom::SapSolver, carom::SolveReport;
+using carom::ContactProblem, carom::ContactProblemLike, carom::ContactSolver;
+using carom::ContactSolverFor, carom::ImpulseProblemLike, carom::ImpulseSolverFor, carom::Index;
+using carom::InteriorPointSolver, carom::SapSolver, carom::SolveReport;
 using Velocity = carom::VectorX<double>;
 
 enum class Flaw {
@@ -75,30 +76,46 @@ struct NoScalar {
 };
 static_assert(!ContactProblemLike<NoScalar> && !ContactProblemLike<double>);
 
-struct LeastSolver {
-  void prepare(const LeastProblem&) {}
-  SolveReport<double> solve(const LeastProblem&, Velocity&) noexcept { return {}; }
+/// A solver of problems in velocities and nothing else, or one that falls short in one way.
+enum class Lack {
+  nothing,
+  prepare,
+  limits,
+  limits_that_throw,
+  noexcept_solve,
+  report,
+  report_of_its_scalar,
+  impulse
 };
-struct SolverThatThrows {
-  void prepare(const LeastProblem&) {}
-  SolveReport<double> solve(const LeastProblem&, Velocity&) { return {}; }
+
+template <Lack lack>
+struct Solver {
+  void prepare(const LeastProblem&) requires(lack != Lack::prepare) {}
+  void set_limits(const carom::SolveLimits&) noexcept(lack != Lack::limits_that_throw) requires(
+      lack != Lack::limits) {}
+  SolveReport<double> solve(const LeastProblem&, Velocity&) noexcept(
+      lack != Lack::noexcept_solve) requires(lack != Lack::report &&
+                                             lack != Lack::report_of_its_scalar) {
+    return {};
+  }
+  bool solve(const LeastProblem&, Velocity&) noexcept requires(lack == Lack::report) {
+    return true;
+  }
+  SolveReport<float> solve(const LeastProblem&, Velocity&) noexcept
+      requires(lack == Lack::report_of_its_scalar) {
+    return {};
+  }
+  [[nodiscard]] Velocity impulse() const requires(lack != Lack::impulse) { return {}; }
 };
-struct SolverUnprepared {
-  SolveReport<double> solve(const LeastProblem&, Velocity&) noexcept { return {}; }
-};
-struct SolverOfFewWords {
-  void prepare(const LeastProblem&) {}
-  bool solve(const LeastProblem&, Velocity&) noexcept { return true; }
-};
-struct SolverOfFloats {
-  void prepare(const LeastProblem&) {}
-  SolveReport<float> solve(const LeastProblem&, Velocity&) noexcept { return {}; }
-};
+using LeastSolver = Solver<Lack::nothing>;
 static_assert(ContactSolverFor<LeastSolver, LeastProblem>);
-static_assert(!ContactSolverFor<SolverThatThrows, LeastProblem>);
-static_assert(!ContactSolverFor<SolverUnprepared, LeastProblem>);
-static_assert(!ContactSolverFor<SolverOfFewWords, LeastProblem>);
-static_assert(!ContactSolverFor<SolverOfFloats, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::prepare>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::limits>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::limits_that_throw>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::noexcept_solve>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::report>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::report_of_its_scalar>, LeastProblem>);
+static_assert(!ContactSolverFor<Solver<Lack::impulse>, LeastProblem>);
 static_assert(!ContactSolverFor<LeastSolver, Problem<Flaw::cost_throws>>);
 static_assert(!ContactSolverFor<LeastSolver, ContactProblem<double>>);
 
@@ -108,6 +125,83 @@ static_assert(ContactProblemLike<ContactProblem<double>>);
 static_assert(ContactSolverFor<SapSolver<float>, ContactProblem<float>>);
 static_assert(ContactSolverFor<SapSolver<double>, ContactProblem<double>>);
 static_assert(!ContactSolverFor<SapSolver<double>, ContactProblem<float>>);
+static_assert(ContactSolverFor<InteriorPointSolver<float>, ContactProblem<float>>);
+static_assert(ContactSolverFor<InteriorPointSolver<double>, ContactProblem<double>>);
+static_assert(ContactSolverFor<ContactSolver<float>, ContactProblem<float>>);
+static_assert(ContactSolverFor<ContactSolver<double>, ContactProblem<double>>);
+
+/// Calls with an executor, or from a guess of the impulses, promise the same.
+template <typename Solver, typename Scalar>
+concept HotFromImpulses = requires(Solver& solver, const ContactProblem<Scalar>& problem,
+                                   carom::VectorX<Scalar>& x) {
+  requires noexcept(solver.solve_from(problem, x, x));
+  requires noexcept(solver.solve_from(problem, solver.impulse(), x));
+};
+static_assert(HotFromImpulses<InteriorPointSolver<float>, float>);
+static_assert(HotFromImpulses<ContactSolver<double>, double>);
+constexpr auto in_turn = [](Index count, auto&& task) {
+  for (Index i = 0; i < count; ++i) task(i);
+};
+template <typename Solver, typename Scalar>
+concept HotWithExecutor = requires(Solver& solver, const ContactProblem<Scalar>& problem,
+                                   carom::VectorX<Scalar>& x) {
+  requires noexcept(solver.solve(problem, x, in_turn));
+};
+static_assert(HotWithExecutor<SapSolver<double>, double>);
+static_assert(HotWithExecutor<InteriorPointSolver<double>, double>);
+
+// Problems in impulses.
+
+/// A problem in impulses and nothing else.
+struct LeastImpulses {
+  using scalar_type = double;
+  [[nodiscard]] Index count() const noexcept { return 0; }
+  [[nodiscard]] Index row_count() const noexcept { return 0; }
+  [[nodiscard]] const carom::ImpulseSet<double>& set(Index) const noexcept;
+  [[nodiscard]] Index first_row(Index) const noexcept { return 0; }
+};
+/// One that may throw when it is asked for its size.
+struct ImpulsesThatThrow : LeastImpulses {
+  [[nodiscard]] Index row_count() const { return 0; }
+};
+/// One that copies its sets.
+struct ImpulsesThatCopy : LeastImpulses {
+  [[nodiscard]] carom::ImpulseSet<double> set(Index) const noexcept { return {}; }
+};
+static_assert(ImpulseProblemLike<LeastImpulses>);
+static_assert(!ImpulseProblemLike<ImpulsesThatThrow> && !ImpulseProblemLike<ImpulsesThatCopy>);
+static_assert(!ImpulseProblemLike<LeastProblem> && !ContactProblemLike<LeastImpulses>);
+static_assert(ImpulseProblemLike<carom::DelassusProblem<float>>);
+static_assert(ImpulseProblemLike<carom::DelassusProblem<double>>);
+
+template <Lack lack>
+struct SolverInImpulses {
+  void prepare(const LeastImpulses&) requires(lack != Lack::prepare) {}
+  void set_limits(const carom::SolveLimits&) noexcept requires(lack != Lack::limits) {}
+  SolveReport<double> solve(const LeastImpulses&, Velocity&) noexcept(
+      lack != Lack::noexcept_solve) requires(lack != Lack::report) {
+    return {};
+  }
+  bool solve(const LeastImpulses&, Velocity&) noexcept requires(lack == Lack::report) {
+    return true;
+  }
+};
+static_assert(ImpulseSolverFor<SolverInImpulses<Lack::nothing>, LeastImpulses>);
+static_assert(!ImpulseSolverFor<SolverInImpulses<Lack::prepare>, LeastImpulses>);
+static_assert(!ImpulseSolverFor<SolverInImpulses<Lack::limits>, LeastImpulses>);
+static_assert(!ImpulseSolverFor<SolverInImpulses<Lack::noexcept_solve>, LeastImpulses>);
+static_assert(!ImpulseSolverFor<SolverInImpulses<Lack::report>, LeastImpulses>);
+static_assert(!ImpulseSolverFor<SolverInImpulses<Lack::nothing>, ImpulsesThatThrow>);
+
+template <template <typename> class Solver>
+constexpr bool solves_impulses =
+    ImpulseSolverFor<Solver<float>, carom::DelassusProblem<float>>&&
+        ImpulseSolverFor<Solver<double>, carom::DelassusProblem<double>> &&
+    !ImpulseSolverFor<Solver<double>, carom::DelassusProblem<float>>;
+static_assert(solves_impulses<carom::GaussSeidel> && solves_impulses<carom::ProjectedGradient>);
+static_assert(solves_impulses<carom::Admm> && solves_impulses<InteriorPointSolver>);
+// One for bodies is none for impulses.
+static_assert(!ImpulseSolverFor<SapSolver<double>, carom::DelassusProblem<double>>);
 
 /// What a step of a simulation calls must not throw.
 template <typename Scalar>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <dart/constraint/BoxedLcpSolver.hpp>
 #include <limits>
+#include <span>
 #include <string>
 
 #include <Eigen/Core>
@@ -165,8 +166,8 @@ inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, in
 }
 
 inline bool DartLcpSolver::solve_once() {
-  Eigen::Map<VectorX<double>> impulse(impulse_.data(), impulse_.size());
-  report_ = newton_.solve(problem_, impulse);
+  const Eigen::Map<const VectorX<double>> impulse(impulse_.data(), impulse_.size());
+  report_ = newton_.solve(problem_, std::span<double>(impulse_.begin(), impulse_.end()));
   // Where no impulses obey the law they grow until little is left of the error relative to them.
   const double grown = problem_.mean_diagonal() * impulse.norm();
   if (report_.residual * grown > problem_.load_norm() / 2) {

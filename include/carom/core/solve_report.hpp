@@ -35,15 +35,42 @@ enum class SolveStatus {
   return "unknown";
 }
 
+/// What the residual of a report measures; `tolerance` in the options of a solver means the same.
+/// Solvers of contact name one of the first two, whose value certify() finds again from the answer.
+enum class ResidualMeasure {
+  /// How far the momentum A (v − v*) is from the impulses Jᵀγ, in the norm of A⁻¹ and relative to
+  /// both [-]: ContactCertificate::residual.
+  momentum_balance,
+  /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
+  /// natural_map_error of ImpulseCertificate and ContactCertificate.
+  natural_map,
+  /// Another one, which the solver's own documentation names with its unit.
+  own,
+};
+
+/// The measure as words for messages and files.
+[[nodiscard]] constexpr const char* to_string(ResidualMeasure measure) noexcept {
+  switch (measure) {
+    case ResidualMeasure::momentum_balance:
+      return "momentum_balance";
+    case ResidualMeasure::natural_map:
+      return "natural_map";
+    case ResidualMeasure::own:
+      return "own";
+  }
+  return "unknown";
+}
+
 /// Outcome of one solve. The iterate itself stays with the caller; this says how far to trust it.
 template <RealScalar Scalar>
 struct [[nodiscard]] SolveReport {
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;          ///< Outer iterations taken.
-  Scalar residual = 0;         ///< Norm of the optimality residual [unit named by the solver].
+  Scalar residual = 0;         ///< Norm of the optimality residual [unit of its measure].
   Scalar residual_target = 0;  ///< Value the residual was asked to reach, same unit.
   Scalar error_bound = 0;      ///< Proven bound on the distance to the exact answer
                                ///< [unit named by the solver]; infinite where none is known.
+  ResidualMeasure measure = ResidualMeasure::own;  ///< What `residual` is.
 
   [[nodiscard]] constexpr bool converged() const noexcept {
     return status == SolveStatus::converged;

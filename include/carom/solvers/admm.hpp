@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/delassus_factor.hpp"
@@ -82,7 +83,11 @@ class Admm {
   /// @note  Real-time safe once prepare() has seen a problem of the pattern: no allocation, no
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
-                            VectorX<Scalar>& impulse) noexcept;
+                            VectorX<Scalar>& impulse) noexcept {
+    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+  }
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            std::span<Scalar> impulse) noexcept;
 
  private:
   using Numbers = Eigen::Map<VectorX<Scalar>>;
@@ -246,14 +251,15 @@ bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexce
 
 template <RealScalar Scalar>
 SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                        VectorX<Scalar>& impulse) noexcept {
+                                        std::span<Scalar> impulse) noexcept {
   CAROM_EXPECTS(!problem.matrix_free());
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  CAROM_EXPECTS(Index(impulse.size()) == problem.row_count());
+  Eigen::Map<VectorX<Scalar>> rows(impulse.data(), Index(impulse.size()));
   prepare(problem);
   const auto finish = [&](SolveStatus status, int iterations) {
-    return iterate_.finish(problem, status, iterations, options_.tolerance, impulse);
+    return iterate_.finish(problem, status, iterations, options_.tolerance, rows);
   };
-  if (!iterate_.start(problem, impulse)) return finish(SolveStatus::not_finite, 0);
+  if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
   if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);

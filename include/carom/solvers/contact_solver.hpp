@@ -2,60 +2,55 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <span>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/infeasibility_ray.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/admm.hpp"
+#include "carom/solvers/contact_solver_options.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
+#include "carom/solvers/projected_gradient.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which law ContactSolver solves, and how accurately.
-template <RealScalar Scalar>
-struct ContactSolverOptions {
-  FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
-  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most linear systems of all stages together, ≥ 0. It is what ends a problem without an answer;
-  /// a problem with one takes some tens, a heap with self-stresses of 1000 times its load 750.
-  int iteration_limit = 1000;
-  /// Whether a problem whose path is blocked is looked at for a ray that proves that no impulses
-  /// obey the law: status infeasible, ray(). It allocates, in work that grows with the cube of the
-  /// contacts that press, of which there may be 400; what is not proven goes on as without it.
-  bool prove_infeasible = false;
-  /// Whether a problem that is proven to have no answer is given the least R with which it has one,
-  /// to a factor of ten: the impulses are those of the softened problem, regularization() says its
-  /// R, and the status is still infeasible. Needs prove_infeasible; it allocates.
-  bool soften_infeasible = false;
-};
-
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
-/// compliant as it was added: what SapSolver, which needs R > 0 and the convex law, does not.
+/// compliant as it was added.
 ///
-/// It picks and switches by itself. Where every contact gives way SapSolver begins. With a rigid
-/// contact among them, and for what SapSolver leaves, InteriorPointSolver takes over: Newton's
-/// method from a first guess of the impulses, as the step before gives one, the law's central path,
-/// and proximal steps where that folds back.
+/// By default it picks and switches by itself. Where every contact is compliant SapSolver begins.
+/// With a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver takes over:
+/// Newton's method from a first guess of the impulses, as the step before gives one, the law's
+/// central path, and proximal steps where that folds back. Every method may be asked for alone, and
+/// returns velocity and impulses in the same way.
 ///
 /// ```
 /// carom::ContactSolver<double> solver;
 /// const auto report = solver.solve(problem, velocity);
 /// const auto& impulse = solver.impulse();
 /// ```
+/// Where no impulses obey the law it says no_progress or iteration_limit; solve_or_prove() looks
+/// for a proof of that, soften() for the least softness that gives an answer.
 template <RealScalar Scalar>
 class ContactSolver {
  public:
   using scalar_type = Scalar;
 
-  explicit ContactSolver(const ContactSolverOptions<Scalar>& options = {})
+  explicit ContactSolver(const ContactSolverOptions<Scalar>& options = {}) noexcept
       : options_(options),
-        on_bodies_({.law = options.law,
-                    .tolerance = options.tolerance / 3,
-                    .iteration_limit = options.law == FrictionLaw::coulomb ? coulomb_steps : 100}),
-        path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}) {
+        on_bodies_(sap_options(options)),
+        path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
+        gauss_seidel_({.law = options.law,
+                       .tolerance = options.tolerance,
+                       .iteration_limit = options.iteration_limit}),
+        admm_({.law = options.law,
+               .tolerance = options.tolerance,
+               .iteration_limit = options.iteration_limit}),
+        projected_gradient_({.law = options.law,
+                             .tolerance = options.tolerance,
+                             .iteration_limit = options.iteration_limit}) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -64,64 +59,46 @@ class ContactSolver {
   /// the best by what the stage that it ends goes by, on bodies the balance of momentum, so that
   /// its natural map error may exceed that of an earlier deadline.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
+
+  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  void prepare(const ContactProblem<Scalar>& problem);
 
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
-  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
-  ///          iterations: linear systems. Where no impulses obey the law they
+  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form, or
+  ///          of ContactMethod::sap what SapSolver reports; iterations: as the method counts them,
+  ///          of `automatic` linear systems. Where no impulses obey the law they
   ///          grow until little is left of the residual, which is relative to them; a residual at
   ///          its target that is more than a tenth of ‖q‖ counts as no_progress.
-  /// @note  Allocates nothing once a problem of the size and pattern has been solved.
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
-    begin();
-    if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
-    resize(impulse_, problem.impulse_count());
-    impulse_.setZero();
-    if (!velocity.allFinite()) return refuse();
-    return problem.rigid_count() == 0 ? solve_on_bodies(problem, velocity, 0)
-                                      : settle(problem, false, velocity, 0);
-  }
+  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
+  ///        allocation, no exception. Without it memory is made at the first problem, and again
+  ///        where a problem is larger than any before.
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
+                            VectorX<Scalar>& velocity) noexcept;
 
-  /// Solves from a first guess of the impulses.
+  /// Solves from a first guess of the impulses; ContactMethod::sap begins at their velocity.
   /// @param impulse   γ, impulse_count(); impulse() of the last solve may be it.
   /// @param velocity  v, n_v, out; nothing of it is read.
   /// @return  as of solve().
+  template <typename Impulse>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
-                                 const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
+                                 const Eigen::MatrixBase<Impulse>& impulse,
+                                 VectorX<Scalar>& velocity) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-    begin();
-    if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
+    impulse_.grow(problem.impulse_count());
     impulse_ = impulse;
-    if (!impulse_.allFinite()) {
-      impulse_.setZero();
-      return refuse();
-    }
-    if (problem.rigid_count() > 0) return settle(problem, true, velocity, 0);
-    SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
-    if (may_go_on(report) && report.residual < small_guess) {
-      report = follow(problem, true, velocity, 0, guess_systems);
-    }
-    if (!may_go_on(report)) return report;
-    velocity = problem.free_velocity();
-    return solve_on_bodies(problem, velocity, report.iterations);
+    return solve_from_impulse(problem, velocity);
   }
 
   /// γ of the last solve, stacked block by block.
-  [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
-  /// Where the status is infeasible, the ray that proves it as certify_infeasible() judges; empty
-  /// otherwise.
-  [[nodiscard]] const VectorX<Scalar>& ray() const noexcept { return ray_; }
-  /// R that rigid contacts were given to find an answer to a problem that has none [1/kg]; zero
-  /// otherwise.
-  [[nodiscard]] const Scalar& regularization() const noexcept { return regularization_; }
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
+    return {impulse_.data(), impulse_.size()};
+  }
 
  private:
   static constexpr int unlimited = SolveLimits().iteration_limit;
-  /// Most contacts of a problem that a proof is looked for: its work grows with their cube.
-  static constexpr Index proof_contacts = 400;
-  /// Systems after which it is looked for; a path that is blocked takes fewer.
-  static constexpr int proof_systems = 150;
   /// Steps of SapSolver under Coulomb's law, after which the central path takes over: the bundled
   /// walls take 23, piles that are not solved by 25 take 40 to 70.
   static constexpr int coulomb_steps = 25;
@@ -130,94 +107,48 @@ class ContactSolver {
   /// Natural map error above which it is not worth them [-].
   static constexpr Scalar small_guess = Scalar(1e-2);
 
-  void begin() noexcept {
-    ray_.resize(0);
-    regularization_ = 0;
+  [[nodiscard]] static SapOptions<Scalar> sap_options(
+      const ContactSolverOptions<Scalar>& options) noexcept {
+    SapOptions<Scalar> result;
+    result.law = options.law;
+    result.tolerance = options.tolerance;
+    result.iteration_limit = options.iteration_limit;
+    if (options.method == ContactMethod::sap) return result;
+    result.tolerance /= 3;
+    result.iteration_limit = options.law == FrictionLaw::coulomb ? coulomb_steps : 100;
+    return result;
   }
-  /// SapSolver, which may not get there where a heap moves fast; InteriorPointSolver judges its
-  /// impulses and goes on.
+  /// Whether a problem is looked at by SapSolver first.
+  [[nodiscard]] bool begins_on_bodies(const ContactProblem<Scalar>& problem) const noexcept {
+    return options_.method == ContactMethod::sap ||
+           (options_.method == ContactMethod::automatic && problem.rigid_count() == 0);
+  }
+  [[nodiscard]] bool follows_path() const noexcept {
+    return options_.method == ContactMethod::automatic ||
+           options_.method == ContactMethod::interior_point;
+  }
+  /// Calls visit(solver) with the method's solver in impulses.
+  template <typename Visit>
+  decltype(auto) with_impulse_solver(Visit&& visit) {
+    if (options_.method == ContactMethod::admm) return visit(admm_);
+    if (options_.method == ContactMethod::projected_gradient) return visit(projected_gradient_);
+    return visit(gauss_seidel_);
+  }
+  SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
+                                         VectorX<Scalar>& velocity) noexcept;
+  SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
+                                   VectorX<Scalar>& velocity) noexcept;
+  SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
+                                        VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
-                                      VectorX<Scalar>& velocity, int iterations) {
-    on_bodies_.set_limits(limits_after(iterations));
-    const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
-    if (begun.status == SolveStatus::not_finite) return refuse();
-    impulse_ = on_bodies_.impulse();
-    if (begun.status != SolveStatus::deadline) {
-      return settle(problem, true, velocity, iterations + begun.iterations);
-    }
-    SolveReport<Scalar> report = follow(problem, true, velocity, iterations + begun.iterations, 0);
-    if (!report.converged()) report.status = SolveStatus::deadline;
-    return report;
-  }
-  /// The whole law, from the impulses at hand if they are a guess; where it is long in coming, a
-  /// proof that there is no answer, if one is wanted.
-  SolveReport<Scalar> settle(const ContactProblem<Scalar>& problem, bool guessed,
-                             VectorX<Scalar>& velocity, int iterations) {
-    const bool wanted = options_.prove_infeasible && problem.block_count() <= proof_contacts;
-    SolveReport<Scalar> report =
-        follow(problem, guessed, velocity, iterations, wanted ? proof_systems : unlimited);
-    if (!wanted || !may_go_on(report)) return report;
-    if (!prove(problem)) return follow(problem, true, velocity, report.iterations, unlimited);
-    report.status = SolveStatus::infeasible;
-    if (options_.soften_infeasible) soften(problem, velocity, report);
-    return report;
-  }
-  /// InteriorPointSolver, from the impulses at hand if they are a guess, within what is left of the
-  /// limits and `most` systems.
+                                      VectorX<Scalar>& velocity, int iterations) noexcept;
   SolveReport<Scalar> follow(const ContactProblem<Scalar>& problem, bool guessed,
-                             VectorX<Scalar>& velocity, int iterations, int most) {
-    const SolveLimits left = limits_after(iterations);
-    path_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
-    SolveReport<Scalar> report =
-        guessed ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
-    report.iterations += iterations;
-    impulse_ = path_.impulse();
-    return report;
-  }
+                             VectorX<Scalar>& velocity, int iterations,
+                             int most = unlimited) noexcept;
   [[nodiscard]] bool may_go_on(const SolveReport<Scalar>& report) const noexcept {
     const bool stopped = report.converged() || report.status == SolveStatus::deadline ||
                          report.status == SolveStatus::not_finite;
     return !stopped && limits_after(report.iterations).iteration_limit > 0;
-  }
-  /// Whether a ray proves that there is no answer; the impulses, which grow along it, are its
-  /// guess.
-  [[nodiscard]] bool prove(const ContactProblem<Scalar>& problem) {
-    ray_ = refine_ray(problem, options_.law, impulse_);
-    if (certify_infeasible(problem, options_.law, ray_).infeasible) return true;
-    ray_.resize(0);
-    return false;
-  }
-  /// Gives rigid contacts R, more and more of it, until there is an answer.
-  void soften(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-              SolveReport<Scalar>& report) {
-    constexpr auto least = Scalar(1e-10), factor = Scalar(10);  // relative to w
-    constexpr int most = 15;
-    ContactProblem<Scalar> soft = problem;
-    DelassusForm<Scalar> form;
-    DelassusProblem<Scalar> dual;
-    form.write_matrix_free(problem, dual);
-    const Scalar unit = dual.mean_diagonal();
-    Scalar r = least * unit;
-    for (int k = 0; k < most; ++k, r *= factor) {
-      for (Index i = 0; i < problem.block_count(); ++i) {
-        if (!problem.is_rigid(i)) continue;
-        WeightedBlock<Scalar> law = problem.law(i);
-        law.rigid = false;
-        law.regularization.setConstant(r);
-        soft.set_law(i, law);
-      }
-      const SolveReport<Scalar> found = path_.solve(soft, velocity);
-      report.iterations += found.iterations;
-      if (!found.converged()) continue;
-      impulse_ = path_.impulse();
-      report.residual = found.residual;
-      regularization_ = r;
-      return;
-    }
-    write_velocity(problem, impulse_, velocity);
-  }
-  static void resize(VectorX<Scalar>& numbers, Index size) {
-    if (numbers.size() != size) numbers.resize(size);
   }
   /// What is left of the limits.
   [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
@@ -228,6 +159,8 @@ class ContactSolver {
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     SolveReport<Scalar> report;
+    report.measure = options_.method == ContactMethod::sap ? ResidualMeasure::momentum_balance
+                                                           : ResidualMeasure::natural_map;
     report.residual_target = options_.tolerance;
     report.residual = report.error_bound = infinity;
     return report;
@@ -237,9 +170,118 @@ class ContactSolver {
   SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
   InteriorPointSolver<Scalar> path_;
-  VectorX<Scalar> impulse_, ray_;
-  Scalar regularization_ = 0;
+  Growing<VectorX<Scalar>> impulse_;
+  // For methods in impulses: the problem in that form and who solves it.
+  DelassusForm<Scalar> form_;
+  DelassusProblem<Scalar> dual_;
+  GaussSeidel<Scalar> gauss_seidel_;
+  Admm<Scalar> admm_;
+  ProjectedGradient<Scalar> projected_gradient_;
 };
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
+  impulse_.grow(problem.impulse_count());
+  impulse_.setZero();
+  if (begins_on_bodies(problem)) on_bodies_.prepare(problem);
+  if (follows_path()) path_.prepare(problem);
+  if (follows_path() || options_.method == ContactMethod::sap) return;
+  form_.write(problem, dual_);
+  with_impulse_solver([this](auto& solver) { solver.prepare(dual_); });
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
+                                                 VectorX<Scalar>& velocity) noexcept {
+  if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
+  impulse_.grow(problem.impulse_count());
+  impulse_.setZero();
+  if (options_.method == ContactMethod::sap) return solve_by_sap(problem, velocity);
+  if (!velocity.allFinite()) return refuse();
+  if (!follows_path()) return solve_in_impulses(problem, velocity);
+  return begins_on_bodies(problem) ? solve_on_bodies(problem, velocity, 0)
+                                   : follow(problem, false, velocity, 0);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProblem<Scalar>& problem,
+                                                              VectorX<Scalar>& velocity) noexcept {
+  if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
+  if (!impulse_.allFinite()) {
+    impulse_.setZero();
+    return refuse();
+  }
+  if (options_.method == ContactMethod::sap) {
+    write_velocity(problem, impulse_, velocity);
+    return solve_by_sap(problem, velocity);
+  }
+  if (!follows_path()) return solve_in_impulses(problem, velocity);
+  if (!begins_on_bodies(problem)) return follow(problem, true, velocity, 0);
+  SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
+  if (may_go_on(report) && report.residual < small_guess) {
+    report = follow(problem, true, velocity, 0, guess_systems);
+  }
+  if (!may_go_on(report)) return report;
+  velocity = problem.free_velocity();
+  return solve_on_bodies(problem, velocity, report.iterations);
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Scalar>& problem,
+                                                        VectorX<Scalar>& velocity) noexcept {
+  on_bodies_.set_limits(limits_after(0));
+  const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity);
+  impulse_ = on_bodies_.impulse();
+  return report;
+}
+
+/// The method's solver in impulses, from the impulses at hand.
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
+                                                             VectorX<Scalar>& velocity) noexcept {
+  form_.write(problem, dual_);
+  const SolveReport<Scalar> report = with_impulse_solver([this](auto& solver) {
+    solver.set_limits(limits_after(0));
+    return solver.solve(dual_, std::span<Scalar>(impulse_.data(), std::size_t(impulse_.size())));
+  });
+  write_velocity(problem, impulse_, velocity);
+  return report;
+}
+
+/// SapSolver, which may not get there where a heap moves fast; InteriorPointSolver judges its
+/// impulses and goes on.
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
+                                                           VectorX<Scalar>& velocity,
+                                                           int iterations) noexcept {
+  on_bodies_.set_limits(limits_after(iterations));
+  const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
+  if (begun.status == SolveStatus::not_finite) return refuse();
+  impulse_ = on_bodies_.impulse();
+  if (begun.status != SolveStatus::deadline) {
+    return follow(problem, true, velocity, iterations + begun.iterations);
+  }
+  SolveReport<Scalar> report = follow(problem, true, velocity, iterations + begun.iterations, 0);
+  if (!report.converged()) report.status = SolveStatus::deadline;
+  return report;
+}
+
+/// InteriorPointSolver, from the impulses at hand if they are a guess, within what is left of the
+/// limits and `most` systems.
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::follow(const ContactProblem<Scalar>& problem,
+                                                  bool guessed, VectorX<Scalar>& velocity,
+                                                  int iterations, int most) noexcept {
+  const SolveLimits left = limits_after(iterations);
+  path_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
+  SolveReport<Scalar> report =
+      guessed ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
+  report.iterations += iterations;
+  impulse_ = path_.impulse();
+  return report;
+}
 
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "carom/cones/convex_contact.hpp"
 #include "carom/cones/coulomb_contact.hpp"
@@ -88,7 +89,11 @@ class GaussSeidel {
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
-                            VectorX<Scalar>& impulse) noexcept;
+                            VectorX<Scalar>& impulse) noexcept {
+    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+  }
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            std::span<Scalar> impulse) noexcept;
 
  private:
   enum class Kind : unsigned char { triple, rows };
@@ -322,14 +327,15 @@ Scalar GaussSeidel<Scalar>::sweep_triples(const DelassusProblem<Scalar>& problem
 
 template <RealScalar Scalar>
 SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                               VectorX<Scalar>& impulse) noexcept {
+                                               std::span<Scalar> impulse) noexcept {
   CAROM_EXPECTS(!problem.matrix_free());
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  CAROM_EXPECTS(Index(impulse.size()) == problem.row_count());
+  Eigen::Map<VectorX<Scalar>> rows(impulse.data(), Index(impulse.size()));
   prepare(problem);
   const auto finish = [&](SolveStatus status, int sweeps) {
-    return iterate_.finish(problem, status, sweeps, options_.tolerance, impulse);
+    return iterate_.finish(problem, status, sweeps, options_.tolerance, rows);
   };
-  if (!iterate_.start(problem, impulse)) return finish(SolveStatus::not_finite, 0);
+  if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
   // A measurement costs a sweep: one now and then, and where the change says that it may suffice.

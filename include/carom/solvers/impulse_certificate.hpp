@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
@@ -169,8 +170,9 @@ template <RealScalar Scalar>
 /// @param impulse  γ, row_count().
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
-[[nodiscard]] ImpulseCertificate<Scalar> certify(const DelassusProblem<Scalar>& problem,
-                                                 const VectorX<Scalar>& impulse, FrictionLaw law) {
+[[nodiscard]] ImpulseCertificate<Scalar> certify(
+    const DelassusProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& impulse,
+    FrictionLaw law) {
   using std::abs;
   CAROM_EXPECTS(impulse.size() == problem.row_count());
   ImpulseCertificate<Scalar> result;

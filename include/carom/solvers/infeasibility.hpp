@@ -8,15 +8,17 @@
 
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/detail/ray_measures.hpp"
+#include "carom/solvers/detail/ray_scales.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that slides one way whatever the answer is: on a belt, in a guide.
+/// A contact that slides one way whatever the answer is, as on a belt or in a guide. Then its
+/// friction is known, which may prove more.
 ///
-/// The multipliers p prove it. Where Jᵀ(e − p) = 0, e the row of the contact along t, every
-/// velocity that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥ (e − p)·q, which is to be
-/// positive.
+/// The multipliers p prove that it slides. Let e be the row of the contact along t, and
+/// Jᵀ(e − p) = 0. Then every velocity that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥
+/// (e − p)·q, and the contact slides if that is positive.
 template <RealScalar Scalar>
 struct KnownSlide {
   Index contact = 0;  ///< with friction alike in all directions
@@ -25,56 +27,59 @@ struct KnownSlide {
   VectorX<Scalar> multipliers = {};  ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
 };
 
-/// What is to be proven of a ray.
+/// What a ray shall prove, and what is known besides.
 template <RealScalar Scalar>
 struct InfeasibilityOptions {
-  /// X, what no answer of interest exceeds: ‖v − v*‖_A, √(2 J of energy) [√J], ≥ 0. With 0 it is
-  /// ε_m^(−2/5) times the ray's velocity scale, 1.8e6 times in double and 6e2 times in float: more
-  /// asks for more digits than the products of W have, less calls a nearly closed slot closed.
+  /// X: the proof is that no answer has ‖v − v*‖_A ≤ X [√J], the root of twice an energy, ≥ 0. The
+  /// default 0 stands for ε_m^(−2/5) times the ray's velocity scale, which is 1.8e6 times in double
+  /// and 6e2 times in float. A larger bound asks for more digits than the products of W have; with
+  /// a smaller one a slot that is nearly closed counts as closed.
   Scalar velocity_bound = 0;
-  std::vector<KnownSlide<Scalar>> slides = {};  ///< looked at under Coulomb's law only
+  /// Contacts that slide; the convex law does not use them.
+  std::vector<KnownSlide<Scalar>> slides = {};
 };
 
-/// How well a ray r proves that a problem has no answer, computed from the ray alone.
+/// Says how well a ray r proves that a problem has no answer. It is computed from the ray alone.
 ///
-/// The ray is impulses that press without moving anything, Jᵀr = 0, against what the contacts ask
-/// for, drive = −q·r = (v̂ − J v*)·r > 0. It is put into its cone before anything is measured, and
-/// scaled so that its rows alone would move the bodies by 1 √J: measures do not depend on its size.
-/// Under Coulomb's law only the normals of contacts count, and rows between bounds.
+/// A ray is a set of impulses that press on the bodies without moving them, Jᵀr = 0, although the
+/// contacts ask for motion: drive = −q·r = (v̂ − J v*)·r > 0. Such impulses could grow without end,
+/// and no impulses obey the law. Before anything is measured the ray is moved into its cone and
+/// scaled so that its rows alone would move the bodies by 1 √J, so that no measure depends on its
+/// size. Under Coulomb's law only the normals of contacts count, and rows between bounds.
 ///
-/// An exact ray is rare, and so the proof says how fast an answer would have to be: none has
-/// ‖v − v*‖_A < velocity_needed. Rounding counts against the drive; a net momentum that is zero to
-/// rounding counts as zero.
+/// In numbers Jᵀr is rarely zero exactly. Therefore the proof says how fast an answer would have to
+/// be: none has ‖v − v*‖_A < velocity_needed. What rounding may have added to the drive is
+/// subtracted from it; a net momentum that is zero to rounding counts as zero.
 template <RealScalar Scalar>
 struct InfeasibilityCertificate {
-  /// No answer exists up to the velocity bound: velocity_needed exceeds it, or under Coulomb's law
-  /// impulse_needed does.
+  /// Whether it is proven that no answer exists up to the velocity bound: velocity_needed exceeds
+  /// the bound, or under Coulomb's law impulse_needed does.
   bool infeasible = false;
-  /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]. It tells how far the ray
-  /// that was given is from the one that is judged; infinite where an entry is not finite.
+  /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: how far the ray that was
+  /// given is from the one that is judged. Infinite where an entry is not finite.
   Scalar cone_violation = 0;
   Index cone_violation_contact = -1;  ///< farthest outside; −1 when all are inside
   /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-].
   Scalar cancellation = 0;
-  /// −q·r [√J], less what rounding may have added.
+  /// −q·r minus what rounding may have added to it [√J].
   Scalar drive = 0;
-  /// drive/cancellation, 0 without a drive [√J]. With compliance or the R of other rows it is a
-  /// bound of √(‖v − v*‖²_A + ‖γ‖²_R).
+  /// drive/cancellation [√J]; 0 where there is no drive. With compliant contacts, or R of other
+  /// rows, it bounds √(‖v − v*‖²_A + ‖γ‖²_R) instead.
   Scalar velocity_needed = 0;
-  /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed, w the
-  /// inverse mass along the normal, and of rows between bounds the largest [√J]: infinite
-  /// where friction that is known takes away what every normal impulse gives. 0 without a drive and
-  /// under the convex law.
+  /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed [√J],
+  /// where w is the inverse mass along the normal, and of rows between bounds the largest of their
+  /// inverse masses. It is infinite where known friction takes away what every normal impulse
+  /// gives, and 0 without a drive and under the convex law.
   Scalar impulse_needed = 0;
-  /// What the drive is made of if nothing cancels, Σ |q_k r_k| of the scaled ray, under the convex
-  /// law Σ ‖q‖ ‖r‖ over the contacts' parts [√J]: the problem's own velocity.
+  /// What the drive would be if nothing cancelled in it [√J]: Σ |q_k r_k| of the scaled ray, under
+  /// the convex law Σ ‖q‖ ‖r‖ over the parts. It is the scale of the problem's own velocities.
   Scalar velocity_scale = 0;
   Scalar velocity_bound = 0;  ///< X that was asked for, or the default [√J]
   Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
 };
 
-/// Judges a ray of a problem in impulses. W r stands for the momentum, ‖Jᵀr‖² = rᵀ(W + R)r, of
-/// which rounding leaves half of the digits: use the other form where bodies are known.
+/// Judges a ray of a problem in impulses. The momentum comes from W, ‖Jᵀr‖² = rᵀ(W + R)r, and
+/// rounding leaves half of its digits: where bodies are known, use the other form.
 /// @param ray  r, row_count(). Entries may be anything.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
@@ -102,11 +107,17 @@ struct ProvenSlide {
   Scalar deviation;
 };
 
+/// Computes the certificate of one ray.
+/// @tparam Measures  knows the momentum Jᵀr, from W or from the bodies: net(r), load_rounding(r).
 template <RealScalar Scalar, typename Measures>
 class RayJudge {
  public:
   RayJudge(const DelassusProblem<Scalar>& problem, const Measures& measures, FrictionLaw law)
-      : problem_(problem), measures_(measures), law_(law), load_(load_rows(problem)) {}
+      : problem_(problem),
+        scales_(problem),
+        measures_(measures),
+        law_(law),
+        load_(load_rows(problem)) {}
 
   [[nodiscard]] InfeasibilityCertificate<Scalar> judge(
       const VectorX<Scalar>& given, const InfeasibilityOptions<Scalar>& options) {
@@ -118,14 +129,14 @@ class RayJudge {
       return result;
     }
     VectorX<Scalar> ray = given;
-    // First to numbers near one, which squares do not take out of range.
+    // The entries become at most one, so that their squares stay in the range of the type.
     if (const Scalar largest = ray.size() > 0 ? ray.cwiseAbs().maxCoeff() : Scalar(0);
         largest > Scalar(0)) {
       ray /= largest;
     }
     see_violation(ray, result);
     ray = ray_in_cone(problem_, law_, ray);
-    const Scalar gross = gross_norm(ray), norm = gross > Scalar(0) ? gross : ray.norm();
+    const Scalar gross = scales_.gross_norm(ray), norm = gross > Scalar(0) ? gross : ray.norm();
     if (!(norm > Scalar(0))) return result;
     ray /= norm;
     result.cancellation = measures_.net(ray);
@@ -150,41 +161,15 @@ class RayJudge {
   }
 
  private:
-  [[nodiscard]] Scalar inverse_mass(Index contact, int row) const noexcept {
-    return row_inverse_mass(problem_, contact, row);
-  }
-  /// Of the rows of a contact; 1 where nothing it is on moves.
-  [[nodiscard]] Scalar largest_inverse_mass(Index contact) const noexcept {
-    Scalar largest(0);
-    for (int r = 0; r < problem_.set(contact).rows; ++r) {
-      largest = (std::max)(largest, inverse_mass(contact, r));
-    }
-    return largest > Scalar(0) ? largest : Scalar(1);
-  }
-  /// w of γₙ, or of unbounded rows.
-  [[nodiscard]] Scalar normal_inverse_mass(Index contact) const noexcept {
-    const int n = normal_row(problem_.set(contact).shape);
-    const Scalar own = n >= 0 ? inverse_mass(contact, n) : Scalar(0);
-    return own > Scalar(0) ? own : largest_inverse_mass(contact);
-  }
-  /// √(Σ ‖J_kᵀ‖² r_k²).
-  [[nodiscard]] Scalar gross_norm(const VectorX<Scalar>& ray) const {
-    using std::sqrt;
-    Scalar squared(0);
-    problem_.for_each_row([&](Index row, const auto& place) {
-      squared += problem_.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
-    });
-    return sqrt(squared);
-  }
   void see_violation(const VectorX<Scalar>& ray, InfeasibilityCertificate<Scalar>& result) const {
     using std::sqrt;
     const VectorX<Scalar> outside = ray - ray_in_cone(problem_, law_, ray);
     Scalar largest(0), squared(0), whole(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       Scalar part(0);
-      const Scalar heaviest = largest_inverse_mass(i);
+      const Scalar heaviest = scales_.largest_inverse_mass(i);
       for (int r = 0; r < problem_.set(i).rows; ++r) {
-        const Scalar own = inverse_mass(i, r), w = own > Scalar(0) ? own : heaviest;
+        const Scalar own = scales_.inverse_mass(i, r), w = own > Scalar(0) ? own : heaviest;
         const Scalar x = outside(problem_.first_row(i) + r), y = ray(problem_.first_row(i) + r);
         part += w * x * x;
         whole += w * y * y;
@@ -245,15 +230,15 @@ class RayJudge {
                                       const std::vector<ProvenSlide<Scalar>>& slides) const {
     using std::sqrt;
     const VectorX<Scalar> rows = row_products(problem_, ray);
-    const Scalar scale = 16 * std::numeric_limits<Scalar>::epsilon() * root_sum(ray);
+    const Scalar scale = 16 * std::numeric_limits<Scalar>::epsilon() * scales_.root_sum(ray);
     Scalar left = drive, squared(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       const ImpulseSet<Scalar>& set = problem_.set(i);
       RowNumbers<Scalar> z = RowNumbers<Scalar>::Zero();
-      const Scalar heaviest = largest_inverse_mass(i), own = normal_inverse_mass(i);
+      const Scalar heaviest = scales_.largest_inverse_mass(i), own = scales_.normal_inverse_mass(i);
       for (int r = 0; r < set.rows; ++r) {
         const Scalar value = rows(problem_.first_row(i) + r);
-        if (std::abs(value) > scale * sqrt(inverse_mass(i, r))) z(r) = value;
+        if (std::abs(value) > scale * sqrt(scales_.inverse_mass(i, r))) z(r) = value;
       }
       const auto known = std::find_if(slides.begin(), slides.end(),
                                       [i](const auto& slide) { return slide.contact == i; });
@@ -268,17 +253,8 @@ class RayJudge {
     if (!(left > Scalar(0))) return Scalar(0);
     return squared > Scalar(0) ? left / sqrt(squared) : std::numeric_limits<Scalar>::infinity();
   }
-  /// Σ ‖J_kᵀ‖ |r_k|: what an entry of (W + R) r is made of, by its row's own ‖J‖.
-  [[nodiscard]] Scalar root_sum(const VectorX<Scalar>& ray) const {
-    using std::sqrt;
-    Scalar sum(0);
-    problem_.for_each_row([&](Index row, const auto& place) {
-      sum += sqrt(problem_.diagonal(place.part)(place.row, place.row)) * std::abs(ray(row));
-    });
-    return sum;
-  }
-
   const DelassusProblem<Scalar>& problem_;
+  RayScales<Scalar> scales_;
   const Measures& measures_;
   FrictionLaw law_;
   VectorX<Scalar> load_;

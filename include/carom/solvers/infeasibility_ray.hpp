@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/detail/ray_columns.hpp"
@@ -25,13 +26,14 @@ inline namespace CAROM_ABI {
 /// needed.
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
-                                         const VectorX<Scalar>& impulse = {});
+                                         const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
 /// The same for a problem given by bodies.
 /// @param impulse  γ, impulse_count().
 template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
-                                         const VectorX<Scalar>& impulse = {}) {
+[[nodiscard]] VectorX<Scalar> refine_ray(
+    const ContactProblem<Scalar>& problem, FrictionLaw law,
+    const std::type_identity_t<VectorX<Scalar>>& impulse = {}) {
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
   form.write(problem, dual);
@@ -113,7 +115,7 @@ void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
 
 template <RealScalar Scalar>
 VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
-                           const VectorX<Scalar>& impulse) {
+                           const std::type_identity_t<VectorX<Scalar>>& impulse) {
   CAROM_EXPECTS(impulse.size() == 0 || impulse.size() == problem.row_count());
   const bool known = impulse.size() == problem.row_count() && impulse.allFinite();
   const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.row_count());

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
-#include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/contact/dual.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
-#include "carom/solvers/detail/impulse_system.hpp"
+#include "carom/solvers/detail/impulse_islands.hpp"
 #include "carom/solvers/detail/island_law.hpp"
-#include "carom/solvers/gauss_seidel.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -50,8 +51,8 @@ class InteriorPointSolver {
  public:
   using scalar_type = Scalar;
 
-  explicit InteriorPointSolver(const InteriorPointOptions<Scalar>& options = {})
-      : options_(options), sweeps_({.law = options.law, .tolerance = options.tolerance}) {
+  explicit InteriorPointSolver(const InteriorPointOptions<Scalar>& options = {}) noexcept
+      : options_(options), impulse_islands_(options.law) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0 && options.sweeps >= 0);
   }
@@ -71,13 +72,14 @@ class InteriorPointSolver {
   ///          iterations: systems factored for the island that took most; error_bound: infinite.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception, at most iteration_limit systems on every island.
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) {
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
+                            VectorX<Scalar>& velocity) noexcept {
     return solve(problem, velocity, InTurn{});
   }
   /// The same with the islands given to an executor, as SapSolver::solve has it.
   template <typename Executor>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                            Executor&& executor) {
+                            Executor&& executor) noexcept {
     take(problem);
     return run(problem, velocity, false, executor);
   }
@@ -86,14 +88,16 @@ class InteriorPointSolver {
   /// the problem that costs one check, and two to four systems where they are near.
   /// @param impulse   γ, impulse_count(); finite.
   /// @param velocity  out, nothing of it is read.
+  template <typename Impulse>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
-                                 const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity) {
+                                 const Eigen::MatrixBase<Impulse>& impulse,
+                                 VectorX<Scalar>& velocity) noexcept {
     return solve_from(problem, impulse, velocity, InTurn{});
   }
-  template <typename Executor>
+  template <typename Impulse, typename Executor>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
-                                 const VectorX<Scalar>& impulse, VectorX<Scalar>& velocity,
-                                 Executor&& executor) {
+                                 const Eigen::MatrixBase<Impulse>& impulse,
+                                 VectorX<Scalar>& velocity, Executor&& executor) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     take(problem);
     std::fill_n(law_.impulse(), 3 * system_.part_count(), Scalar(0));
@@ -105,22 +109,22 @@ class InteriorPointSolver {
   }
 
   /// Grows memory for problems in impulses of this size and pattern.
-  void prepare(const DelassusProblem<Scalar>& problem) {
-    CAROM_EXPECTS(!problem.matrix_free());
-    islands_.find(problem);
-    sweeps_.prepare(problem);
-    impulse_system_.take(problem);
-    impulse_law_.lay_out(impulse_system_, detail::make_yardstick(impulse_system_, options_.law));
-    rows_.reserve(problem.row_count());
-  }
+  void prepare(const DelassusProblem<Scalar>& problem) { impulse_islands_.prepare(problem); }
   /// Solves a problem in impulses, without bodies, island by island.
   /// @param impulse  γ in rows, row_count(): guess in, where it is not zero, and answer out.
-  /// @note  Allocates beyond the largest problem and pattern so far.
+  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
+  ///        allocation, no exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
-                            Eigen::Ref<VectorX<Scalar>> impulse);
+                            VectorX<Scalar>& impulse) noexcept {
+    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+  }
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            std::span<Scalar> impulse) noexcept;
 
   /// γ of the last solve on bodies [N·s], stacked block by block.
-  [[nodiscard]] const VectorX<Scalar>& impulse() const noexcept { return impulse_; }
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
+    return {impulse_.data(), impulse_.size()};
+  }
 
  private:
   using Sums = detail::MapSums<Scalar>;
@@ -140,7 +144,7 @@ class InteriorPointSolver {
     system_.take(problem, options_.law == FrictionLaw::convex);
     law_.lay_out(system_, detail::make_yardstick(system_, options_.law));
     outcomes_.resize(system_.islands().size());
-    if (impulse_.size() != problem.impulse_count()) impulse_.resize(problem.impulse_count());
+    impulse_.grow(problem.impulse_count());
   }
   /// Islands that each meet it meet the tolerance together.
   [[nodiscard]] Scalar share_tolerance(Index islands) const noexcept {
@@ -152,8 +156,7 @@ class InteriorPointSolver {
   }
   template <typename Executor>
   SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                          bool warm, Executor&& executor);
-  void sweep(const DelassusProblem<Scalar>& problem, const Scalar& tolerance);
+                          bool warm, Executor&& executor) noexcept;
   template <typename Outcome>
   void add(const Outcome& outcome, Sums& sums, SolveReport<Scalar>& report) const noexcept;
   void conclude(const detail::Yardstick<Scalar>& yardstick, const Sums& sums,
@@ -164,14 +167,8 @@ class InteriorPointSolver {
   detail::BodySystem<Scalar> system_;
   detail::IslandLaw<detail::BodySystem<Scalar>> law_;
   Sequence<typename detail::IslandLaw<detail::BodySystem<Scalar>>::Outcome> outcomes_;
-  VectorX<Scalar> impulse_;
-  // For problems in impulses.
-  DelassusIslands<Scalar> islands_;
-  DelassusProblem<Scalar> island_;
-  GaussSeidel<Scalar> sweeps_;
-  detail::ImpulseSystem<Scalar> impulse_system_;
-  detail::IslandLaw<detail::ImpulseSystem<Scalar>> impulse_law_;
-  Sequence<Index> rows_;  ///< of the problem, per row of an island
+  Growing<VectorX<Scalar>> impulse_;
+  detail::ImpulseIslands<Scalar> impulse_islands_;  ///< for problems in impulses
 };
 
 // --- implementation ---
@@ -192,6 +189,7 @@ void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yard
                                            const Sums& sums,
                                            SolveReport<Scalar>& report) const noexcept {
   using std::sqrt;
+  report.measure = ResidualMeasure::natural_map;
   report.residual_target = options_.tolerance;
   report.residual = sums.error(yardstick);
   report.error_bound = std::numeric_limits<Scalar>::infinity();
@@ -208,7 +206,7 @@ template <RealScalar Scalar>
 template <typename Executor>
 SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar>& problem,
                                                      VectorX<Scalar>& velocity, bool warm,
-                                                     Executor&& executor) {
+                                                     Executor&& executor) noexcept {
   const Index islands = system_.islands().size();
   const Scalar tolerance = share_tolerance(islands);
   const SolveLimits limits = island_limits();
@@ -231,75 +229,29 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   return report;
 }
 
-/// Sweeps of Gauss-Seidel over an island until they hardly change anything, or no longer gain
-/// enough: for problems in impulses they cost little, and where contacts are few or lie apart
-/// Newton's method ends from there.
-template <RealScalar Scalar>
-void InteriorPointSolver<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
-                                        const Scalar& tolerance) {
-  constexpr int together = 10;
-  sweeps_.prepare(problem);
-  Eigen::Map<VectorX<Scalar>> impulse(impulse_law_.impulse(), 3 * problem.part_count());
-  const auto idle =
-      impulse_law_.solve(impulse_system_, 0, true, tolerance, limits_.with_iterations(0));
-  if (idle.status == SolveStatus::converged) return;
-  Scalar last = std::numeric_limits<Scalar>::infinity();
-  for (int done = 0; done < 10 * options_.sweeps && !limits_.is_over();) {
-    const int count = (std::min)(together, 10 * options_.sweeps - done);
-    const Scalar change = sweeps_.sweep(problem, impulse.data(), count);
-    done += count;
-    if (!impulse.allFinite()) {
-      impulse.setZero();
-      return;
-    }
-    if (!(change > Scalar(1e-3) * tolerance * impulse.norm())) return;
-    if (done >= options_.sweeps && !(change < Scalar(0.3) * last)) return;
-    last = change;
-  }
-}
-
 template <RealScalar Scalar>
 SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                                       Eigen::Ref<VectorX<Scalar>> impulse) {
+                                                       std::span<Scalar> impulse) noexcept {
   CAROM_EXPECTS(!problem.matrix_free());
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
+  CAROM_EXPECTS(Index(impulse.size()) == problem.row_count());
   SolveReport<Scalar> report;
-  if (!impulse.allFinite()) {
+  if (!std::all_of(impulse.begin(), impulse.end(),
+                   [](const Scalar& x) { return detail::is_finite(x); })) {
+    report.measure = ResidualMeasure::natural_map;
     report.residual_target = options_.tolerance;
     report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
     return report;
   }
-  islands_.find(problem);
   report.status = SolveStatus::converged;
   Sums sums;
-  const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-  const detail::Yardstick<Scalar> whole{options_.law, problem.load_norm(), mean};
-  for (Index k = 0; k < islands_.count(); ++k) {
-    const bool alone = islands_.count() == 1;
-    if (!alone) islands_.write(problem, k, island_);
-    const DelassusProblem<Scalar>& part = alone ? problem : island_;
-    impulse_system_.take(part);
-    impulse_law_.lay_out(impulse_system_, whole);
-    std::fill_n(impulse_law_.impulse(), 3 * part.part_count(), Scalar(0));
-    bool warm = false;
-    // Rows of the island come in the order of its contacts.
-    rows_.clear();
-    for (const int i : islands_.contacts(k)) {
-      for (int r = 0; r < problem.set(i).rows; ++r) rows_.push_back(problem.first_row(i) + r);
-    }
-    impulse_system_.for_each_row([&](Index own, Index place) {
-      const Scalar x = impulse(rows_[own]);
-      impulse_law_.impulse()[place] = x;
-      warm = warm || x != Scalar(0);
-    });
-    const Scalar tolerance = share_tolerance(islands_.count());
-    if (!warm) sweep(part, tolerance);
-    const auto outcome = impulse_law_.solve(impulse_system_, 0, true, tolerance, island_limits());
-    add(outcome, sums, report);
-    impulse_system_.for_each_row(
-        [&](Index own, Index place) { impulse(rows_[own]) = impulse_law_.impulse()[place]; });
+  impulse_islands_.find(problem);
+  const Scalar tolerance = share_tolerance(impulse_islands_.count());
+  for (Index k = 0; k < impulse_islands_.count(); ++k) {
+    add(impulse_islands_.solve(problem, k, impulse, {tolerance, options_.sweeps, limits_},
+                               island_limits()),
+        sums, report);
   }
-  conclude(whole, sums, report);
+  conclude(impulse_islands_.yardstick(), sums, report);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
@@ -62,7 +63,11 @@ class ProjectedGradient {
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
-                            VectorX<Scalar>& impulse) noexcept;
+                            VectorX<Scalar>& impulse) noexcept {
+    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+  }
+  SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
+                            std::span<Scalar> impulse) noexcept;
 
  private:
   using Numbers = Eigen::Map<VectorX<Scalar>>;
@@ -179,13 +184,14 @@ bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem
 
 template <RealScalar Scalar>
 SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scalar>& problem,
-                                                     VectorX<Scalar>& impulse) noexcept {
-  CAROM_EXPECTS(impulse.size() == problem.row_count());
+                                                     std::span<Scalar> impulse) noexcept {
+  CAROM_EXPECTS(Index(impulse.size()) == problem.row_count());
+  Eigen::Map<VectorX<Scalar>> rows(impulse.data(), Index(impulse.size()));
   prepare(problem);
   const auto finish = [&](SolveStatus status, int steps) {
-    return iterate_.finish(problem, status, steps, options_.tolerance, impulse);
+    return iterate_.finish(problem, status, steps, options_.tolerance, rows);
   };
-  if (!iterate_.start(problem, impulse)) return finish(SolveStatus::not_finite, 0);
+  if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
   if (error <= options_.tolerance) return finish(SolveStatus::converged, 0);

@@ -350,6 +350,7 @@ SolveReport<Scalar> SapSolver<Scalar>::refuse_guess() noexcept {
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+  report.measure = ResidualMeasure::momentum_balance;
   for (Sequence<Scalar>* triples : {&impulses_, &row_velocities_}) {
     std::fill(triples->begin(), triples->end(), Scalar(0));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <Eigen/Core>
@@ -116,7 +117,8 @@ class CoulombFallback {
                  SolveReport<Scalar>& report) {
     if (!invert(gain, average)) return std::numeric_limits<Scalar>::infinity();
     assemble(friction);
-    report.iterations += solver_.solve(problem_, force_).iterations;
+    const std::span<Scalar> force(force_.data(), std::size_t(force_.size()));
+    report.iterations += solver_.solve(problem_, force).iterations;
     velocity_ = force_ - average;
     multiply_by_inverse(velocity_);
     for (Index i = 0; i < friction.size(); ++i) newton_.region(i) = region_of(i, friction(i));

@@ -44,7 +44,8 @@ class ActiveSystem {
     // Room for the pattern with all contacts; patterns of fewer contacts need no more, or nearly.
     for (Index i = 0; i < count; ++i) equations_[i].active = true;
     analyse(problem);
-    lu_.reset(forest_);
+    order_.reserve(count, neighbours_.size(), unknowns);
+    forest_.reserve(count, neighbours_.size());
     nodes_.clear();
     std::fill(node_of_.begin(), node_of_.end(), -1);
   }

@@ -85,6 +85,7 @@ class DualIterate {
   SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
                              int iterations, const Scalar& tolerance, Rows& rows) const noexcept {
     SolveReport<Scalar> report;
+    report.measure = ResidualMeasure::natural_map;
     report.status = best_error_ <= tolerance ? SolveStatus::converged : status;
     report.iterations = iterations;
     report.residual = best_error_;

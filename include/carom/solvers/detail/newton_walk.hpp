@@ -39,11 +39,13 @@ template <RealScalar Scalar>
          scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
 }
 
-/// Writes a residual and the error it bounds; infinity, and why, where numbers left their range.
+/// Writes a balance of momentum and the error it bounds; infinity, and why, where numbers left
+/// their range.
 template <RealScalar Scalar>
 void finish_report(const Scalar& residual, const Scalar& scale,
                    SolveReport<Scalar>& report) noexcept {
   constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
+  report.measure = ResidualMeasure::momentum_balance;
   report.error_bound = residual;
   report.residual = scale > Scalar(0) ? residual / scale : residual;
   if (residual <= largest && scale <= largest) return;

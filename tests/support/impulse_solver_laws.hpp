@@ -7,18 +7,22 @@
 #include <numeric>
 #include <vector>
 
+#include "carom/contact/concepts.hpp"
 #include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
+#include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
 #include "support/raw_problem.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
 /// @file
-/// What every solver of DelassusProblem promises. `make(law, tolerance, limit)` returns one.
+/// The laws of ImpulseSolverFor. `make(law, tolerance, limit)` returns a solver;
+/// check_impulse_laws() checks all of it.
 namespace carom::testing {
 
 /// The report says what the certificate finds, and the answer is no worse than asked.
@@ -28,6 +32,7 @@ void check_answer(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>&
   const auto certificate = certify(problem, impulse, law);
   CAPTURE(to_string(law), to_string(report.status), report.iterations, report.residual,
           certificate.natural_map_error, certificate.worst_contact);
+  CHECK(report.measure == ResidualMeasure::natural_map);
   CHECK(std::abs(report.residual - certificate.natural_map_error) <=
         rounding(200, Scalar(1) + report.residual));
   CHECK(report.converged() == (report.residual <= report.residual_target));
@@ -57,11 +62,24 @@ void check_random_problems(const Make& make, int rounds, const DualShape& shape,
   }
 }
 
-template <typename Solver>
-void check_options_kept() {
-  const Solver solver({.tolerance = 1e-5, .iteration_limit = 7});
-  CHECK(solver.options().tolerance == 1e-5);
-  CHECK(solver.options().iteration_limit == 7);
+/// Options are kept, and the caller's limit of iterations holds beside them.
+template <typename Make>
+void check_limits(const Make& make) {
+  VectorSource<double> source(11u);
+  const auto problem = assemble_dual(draw_dual(source, {6, 3, 0.3, false, 0.1}));
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    auto solver = make(law, 1e-14, 700);
+    CHECK(solver.options().law == law);
+    CHECK(solver.options().tolerance == 1e-14);
+    CHECK(solver.options().iteration_limit == 700);
+    solver.set_limits({.iteration_limit = 3});
+    VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
+    const auto report = solver.solve(problem, impulse);
+    CHECK(report.iterations <= 3);
+    CHECK((report.converged() || report.status == SolveStatus::iteration_limit));
+    check_answer(problem, impulse, report, law);
+    check_dual_deadlines(make(law, 1e-8, 20000), problem);
+  }
 }
 
 /// A tolerance below round-off ends once nothing moves any more, at an answer up to `reached`.
@@ -255,16 +273,16 @@ void check_order(const Make& make) {
   }
 }
 
-/// Two solvers have one answer where there is one.
-template <typename Make, typename Other>
-void check_agreement(const Make& make, const Other& make_other) {
+/// Where the answer is unique it is that of Gauss-Seidel.
+template <typename Make>
+void check_agreement(const Make& make) {
   VectorSource<double> source(36u);
   for (int round = 0; round < 2; ++round) {
     const auto problem = assemble_dual(draw_dual(source, {sweep(8, 14), 4, 0.2, true, 0.2}));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       VectorX<double> impulse = VectorX<double>::Zero(problem.row_count()), other = impulse;
       auto solver = make(law, 1e-12, 100000);
-      auto second = make_other(law, 1e-12, 100000);
+      GaussSeidel<double> second({.law = law, .tolerance = 1e-12, .iteration_limit = 100000});
       CHECK(solver.solve(problem, impulse).converged());
       CHECK(second.solve(problem, other).converged());
       CAPTURE(round, to_string(law));
@@ -292,6 +310,32 @@ void check_against_sap(const Make& make) {
     CHECK(report.converged());
     CHECK((impulse - sap.impulse()).norm() <= 1e-7 * (1e-6 + impulse.norm()));
   }
+}
+
+/// How far a solver's laws can be asked for.
+struct ImpulseLawCase {
+  double singular_tolerance = 1e-6;  ///< that it reaches where W is singular
+  int singular_limit = 200000;       ///< iterations that it may take for that
+};
+
+/// All laws of ImpulseSolverFor.
+template <typename Make>
+void check_impulse_laws(const Make& make, const ImpulseLawCase& asked = {}) {
+  static_assert(
+      ImpulseSolverFor<decltype(make(FrictionLaw::coulomb, 1e-6, 1)), DelassusProblem<double>>);
+  static_assert(
+      ImpulseSolverFor<decltype(make(FrictionLaw::coulomb, 1e-3f, 1)), DelassusProblem<float>>);
+  check_random_problems<double>(make, 20, DualShape{8, 3, 0.3, true, 0.1}, 1e-10, 100000);
+  check_random_problems<float>(make, 10, DualShape{8, 3, 0.3, true, 0.1}, 1e-4f, 20000);
+  check_boundaries(make);
+  check_limits(make);
+  check_best_iterate(make);
+  check_scales(make);
+  check_closed_forms(make);
+  check_singular(make, asked.singular_tolerance, asked.singular_limit);
+  check_order(make);
+  check_agreement(make);
+  check_against_sap(make);
 }
 
 }  // namespace carom::testing

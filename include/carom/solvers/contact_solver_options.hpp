@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// The way on which ContactSolver looks for the answer.
+enum class ContactMethod {
+  automatic,  ///< ContactSolver picks and switches: what most callers want.
+  /// SapSolver alone, Newton's method in velocities: fast and proven for compliant contact. It
+  /// needs R > 0 and gives a rigid contact the R of its own softness.
+  sap,
+  interior_point,      ///< InteriorPointSolver alone: every contact, every law.
+  gauss_seidel,        ///< GaussSeidel on the impulses: a few digits, cheaply.
+  admm,                ///< Admm on the impulses.
+  projected_gradient,  ///< ProjectedGradient on the impulses.
+};
+
+/// The method as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(ContactMethod method) noexcept {
+  switch (method) {
+    case ContactMethod::automatic:
+      return "automatic";
+    case ContactMethod::sap:
+      return "sap";
+    case ContactMethod::interior_point:
+      return "interior_point";
+    case ContactMethod::gauss_seidel:
+      return "gauss_seidel";
+    case ContactMethod::admm:
+      return "admm";
+    case ContactMethod::projected_gradient:
+      return "projected_gradient";
+  }
+  return "unknown";
+}
+
+/// Which law ContactSolver solves, by which method, and how accurately.
+template <RealScalar Scalar>
+struct ContactSolverOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  ContactMethod method = ContactMethod::automatic;
+  /// Residual at which to stop [-], > 0, in the measure that the report names: the natural map
+  /// error, of ContactMethod::sap the balance of momentum.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  /// Most iterations, ≥ 0, as the method counts them; of all stages together the linear systems. It
+  /// is what ends a problem without an answer; one with an answer takes some tens of systems, a
+  /// heap with self-stresses of 1000 times its load 750. Sweeps and steps in impulses are cheaper,
+  /// and some thousands of them are common.
+  int iteration_limit = 1000;
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/solvers/detail/ray_measures.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The inverse masses along the rows of a problem, and the size of a ray in them.
+template <RealScalar Scalar>
+class RayScales {
+ public:
+  /// @param problem  must stay where it is.
+  explicit RayScales(const DelassusProblem<Scalar>& problem) noexcept : problem_(problem) {}
+
+  /// Diagonal entry of W + R.
+  [[nodiscard]] Scalar inverse_mass(Index contact, int row) const noexcept {
+    return row_inverse_mass(problem_, contact, row);
+  }
+  /// The largest of a contact's rows; 1 where none of its bodies moves.
+  [[nodiscard]] Scalar largest_inverse_mass(Index contact) const noexcept {
+    Scalar largest(0);
+    for (int r = 0; r < problem_.set(contact).rows; ++r) {
+      largest = (std::max)(largest, inverse_mass(contact, r));
+    }
+    return largest > Scalar(0) ? largest : Scalar(1);
+  }
+  /// That of the normal row; of a contact without one, the largest.
+  [[nodiscard]] Scalar normal_inverse_mass(Index contact) const noexcept {
+    const int n = normal_row(problem_.set(contact).shape);
+    const Scalar own = n >= 0 ? inverse_mass(contact, n) : Scalar(0);
+    return own > Scalar(0) ? own : largest_inverse_mass(contact);
+  }
+  /// √(Σ ‖J_kᵀ‖² r_k²), what a ray moves if its rows do not cancel.
+  [[nodiscard]] Scalar gross_norm(const VectorX<Scalar>& ray) const {
+    using std::sqrt;
+    Scalar squared(0);
+    problem_.for_each_row([&](Index row, const auto& place) {
+      squared += problem_.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
+    });
+    return sqrt(squared);
+  }
+  /// Σ ‖J_kᵀ‖ |r_k|: times ‖J_kᵀ‖ of a row it is the size of the numbers that are added up to that
+  /// row of (W + R) r.
+  [[nodiscard]] Scalar root_sum(const VectorX<Scalar>& ray) const {
+    using std::sqrt;
+    Scalar sum(0);
+    problem_.for_each_row([&](Index row, const auto& place) {
+      sum += sqrt(problem_.diagonal(place.part)(place.row, place.row)) * std::abs(ray(row));
+    });
+    return sum;
+  }
+
+ private:
+  const DelassusProblem<Scalar>& problem_;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/infeasibility_ray.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Solves a problem as ContactSolver::solve does, and where that is long in coming looks for a ray
+/// that proves that no impulses obey the law.
+///
+/// Compliant contact always has an answer, so only problems with a rigid block are looked at, of up
+/// to 400 blocks: the work grows with the cube of the blocks that press. What is not proven goes on
+/// within the solver's limits.
+/// @param velocity  as of ContactSolver::solve.
+/// @param ray       out: r, impulse_count(), as certify_infeasible() judges it; empty where nothing
+///                  is proven.
+/// @return  status infeasible where the ray proves it.
+/// @note  Cold: allocates.
+template <RealScalar Scalar>
+SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
+                                   const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                                   VectorX<Scalar>& ray) {
+  constexpr Index most_blocks = 400;
+  // Systems after which a proof is looked for: a path that is blocked takes fewer, and a proof of a
+  // few hundred blocks costs as much as some tens of systems.
+  constexpr int patience = 150;
+  ray.resize(0);
+  if (problem.rigid_count() == 0 || problem.block_count() > most_blocks) {
+    return solver.solve(problem, velocity);
+  }
+  const SolveLimits given = solver.limits();
+  const int limit = (std::min)(given.iteration_limit, solver.options().iteration_limit);
+  solver.set_limits(given.with_iterations((std::min)(limit, patience)));
+  SolveReport<Scalar> report = solver.solve(problem, velocity);
+  const bool looked = (report.status == SolveStatus::iteration_limit ||
+                       report.status == SolveStatus::no_progress) &&
+                      report.iterations < limit;
+  if (looked) {
+    const FrictionLaw law = solver.options().law;
+    ray = refine_ray(problem, law, solver.impulse());
+    if (certify_infeasible(problem, law, ray).infeasible) {
+      report.status = SolveStatus::infeasible;
+    } else {
+      ray.resize(0);
+      const int taken = report.iterations;
+      solver.set_limits(given.with_iterations(limit - taken));
+      const VectorX<Scalar> impulse = solver.impulse();
+      report = solver.solve_from(problem, impulse, velocity);
+      report.iterations += taken;
+    }
+  }
+  solver.set_limits(given);
+  return report;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/soften.hpp"
+
+#include "support/catch.hpp"
+
+#include "scenes/infeasible.hpp"
+
+namespace soften_test {
+
+using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::VectorX;
+
+namespace {
+
+[[nodiscard]] ContactProblem<double> soften_all(ContactProblem<double> problem, double r) {
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    auto law = problem.friction_contact_law(i);
+    law.rigid = false;
+    law.regularization = {r, r};
+    problem.set_law(i, law);
+  }
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("soften: a slot that closes too fast gets the least R with an answer", "[solvers][law]") {
+  for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    for (const double share : {1.1, 2.0}) {
+      carom::examples::ClosingSlot<double> slot{.gap = 0.01, .friction = 0.3};
+      slot.closing = share * carom::examples::closing_limit(slot);
+      const auto problem = make_closing_slot(slot);
+      CAPTURE(to_string(law), share);
+      const auto answer = carom::soften(problem, {.law = law, .tolerance = 1e-9});
+      CHECK(answer.report.converged());
+      CHECK(answer.regularization > 0);
+      const auto soft = soften_all(problem, answer.regularization);
+      carom::DelassusForm<double> form;
+      carom::DelassusProblem<double> dual;
+      form.write(soft, dual);
+      CHECK(certify(dual, answer.impulse, law).natural_map_error <= 1.01e-9);
+      VectorX<double> velocity;
+      write_velocity(soft, answer.impulse, velocity);
+      CHECK((velocity - answer.velocity).norm() <= 1e-12 * (1 + velocity.norm()));
+      // A tenth of it is not enough.
+      carom::InteriorPointSolver<double> path({.law = law, .tolerance = 1e-9});
+      CHECK_FALSE(
+          path.solve(soften_all(problem, answer.regularization / 10), velocity).converged());
+    }
+  }
+}
+
+}  // namespace soften_test
