@@ -20,6 +20,7 @@
 #include "support/catch.hpp"
 #include "support/friction_problems.hpp"
 #include "support/rolling_problems.hpp"
+#include "support/tolerance.hpp"
 
 #include "io/cpf_writer.hpp"
 #include "io/fclib_file.hpp"
@@ -32,6 +33,8 @@ extern "C" {
 #endif
 
 namespace fclib_rolling_test {
+
+using carom::testing::by_solver, carom::testing::clearly, carom::testing::rounding;
 
 namespace {
 
@@ -185,12 +188,12 @@ TEST_CASE("fclib_rolling: the bundled files are those that are made here", "[io]
     const FrictionProblem read = carom::examples::read_fclib(data_folder + name + ".hdf5");
     CHECK(read.dimension == 5);
     // Compilers contract differently, so bits of what is drawn differ.
-    CHECK((read.friction - made.friction).norm() <= 1e-14);
-    CHECK((read.rolling_friction - made.rolling_friction).norm() <= 1e-14);
+    CHECK((read.friction - made.friction).norm() <= rounding(50, 1.0));
+    CHECK((read.rolling_friction - made.rolling_friction).norm() <= rounding(50, 1.0));
     const auto [w, q] = dense_form(read);
     const auto [made_w, made_q] = dense_form(made);
-    CHECK((w - made_w).norm() <= 1e-12 * w.norm());
-    CHECK((q - made_q).norm() <= 1e-12 * q.norm());
+    CHECK((w - made_w).norm() <= rounding(5000, 1.0) * w.norm());
+    CHECK((q - made_q).norm() <= rounding(5000, 1.0) * q.norm());
     CHECK(read.solution.has_value() == made.solution.has_value());
     CHECK(read.find("title") == made.find("title"));
     CHECK(bits_of(parse_fclib(fclib_bytes(read))) == bits_of(read));
@@ -275,9 +278,9 @@ TEST_CASE("fclib_rolling: certified errors are those of plain loops over the fil
       CAPTURE(name, to_string(law));
       const double error = file_error(problem, whole, law);
       const auto certificate = certify(dual, rows_of(problem, whole), law);
-      CHECK(std::abs(certificate.natural_map_error - error) <= 1e-9 * error);
+      CHECK(std::abs(certificate.natural_map_error - error) <= by_solver(1e-9) * error);
       if (law == FrictionLaw::convex || !problem.solution) continue;
-      CHECK(file_error(problem, whole_impulse(*problem.solution), law) <= 1e-13);
+      CHECK(file_error(problem, whole_impulse(*problem.solution), law) <= rounding(500, 1.0));
     }
   }
 }
@@ -306,16 +309,17 @@ TEST_CASE("fclib_rolling: a ball rests up to the lesser of its two limits, then 
     CAPTURE(slope, friction, rolling);
     const FrictionProblem problem = ball_on_incline(slope, friction, rolling);
     const FrictionState& expected = *problem.solution;
-    CHECK(file_error(problem, expected.impulse, FrictionLaw::coulomb) <= 1e-14);
+    CHECK(file_error(problem, expected.impulse, FrictionLaw::coulomb) <= rounding(50, 1.0));
     const FrictionState found = solved(problem);
     const double speed = 9.81 * dt, push = speed * 2;
-    CHECK((found.velocity - expected.velocity).norm() <= 1e-10 * speed / radius);
-    CHECK((found.impulse - expected.impulse).norm() <= 1e-10 * push);
+    CHECK((found.velocity - expected.velocity).norm() <= by_solver(1e-10) * speed / radius);
+    CHECK((found.impulse - expected.impulse).norm() <= by_solver(1e-10) * push);
     const bool rests = slope <= std::min(friction, rolling / radius);
-    CHECK(rests == (found.velocity.norm() <= 1e-10));
+    CHECK(rests == (found.velocity.norm() <= by_solver(1e-10)));
     const double cosine = 1 / std::sqrt(1 + slope * slope);
     const double rolls = 9.81 * cosine * (slope - rolling / radius) / 1.4;
-    if (!rests && friction >= 0.5) CHECK(found.velocity(0) / dt == Approx(rolls).epsilon(1e-9));
+    if (!rests && friction >= 0.5)
+      CHECK(found.velocity(0) / dt == Approx(rolls).epsilon(by_solver(1e-9)));
   }
 }
 
@@ -324,11 +328,12 @@ TEST_CASE("fclib_rolling: a bar makes two unequal balls roll as one", "[io][exam
   const FrictionState found = solved(problem);
   const FrictionState& expected = *problem.solution;
   CHECK(found.velocity(0) > 0);
-  CHECK((found.velocity - expected.velocity).norm() <= 1e-10);
-  CHECK((found.impulse - expected.impulse).norm() <= 1e-10);
+  CHECK((found.velocity - expected.velocity).norm() <= by_solver(1e-10));
+  CHECK((found.impulse - expected.impulse).norm() <= by_solver(1e-10));
   REQUIRE(found.multiplier.size() == 1);
-  CHECK(found.multiplier(0) > 1e-3);  // it pushes the balls apart: the upper one is the faster
-  CHECK(std::abs(found.multiplier(0) - expected.multiplier(0)) <= 1e-10);
+  CHECK(found.multiplier(0) >
+        clearly(1e-3));  // it pushes the balls apart: the upper one is the faster
+  CHECK(std::abs(found.multiplier(0) - expected.multiplier(0)) <= by_solver(1e-10));
 }
 
 TEST_CASE("fclib_rolling: V and R come together", "[io][example]") {

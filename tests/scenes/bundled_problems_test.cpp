@@ -20,6 +20,8 @@
 
 namespace bundled_problems_test {
 
+using carom::testing::by_differences, carom::testing::by_solver;
+
 using carom::Index, carom::SapSolver, carom::VectorX;
 using carom::examples::read_text_problem, carom::examples::TextProblem;
 using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
@@ -48,7 +50,7 @@ void compare_with_oracle(const TextProblem& given, double tolerance) {
   const double size = std::max(dense.energy_norm(velocity), dense.energy_norm(dense.free_velocity));
   const double error = dense.energy_norm(velocity - exact.velocity);
   CAPTURE(report.iterations, report.residual, exact.iterations, exact.error_bound / size);
-  CHECK(report.error_bound <= 1e-10 * size);
+  CHECK(report.error_bound <= by_solver(1e-10) * size);
   CHECK(exact.error_bound <= tolerance * size);
   CHECK(error <= report.error_bound + exact.error_bound + rounding(1000, size));
 }
@@ -69,10 +71,11 @@ TEST_CASE("bundled problems: from the given guess each converges within its cert
     const auto certificate =
         carom::certify(given.problem, velocity, VectorX<double>(solver.impulse()));
     CHECK(report.converged());
-    CHECK(certificate.residual <= 1.01e-10);
-    CHECK(certificate.natural_map_error <= 1e-7);
-    CHECK(certificate.cone_violation <= 1e-12 * (1 + solver.impulse().norm()));
-    CHECK(std::abs(certificate.duality_gap) <= 1e-12 * primal_cost(given.problem, velocity));
+    CHECK(certificate.residual <= by_solver(1.01e-10));
+    CHECK(certificate.natural_map_error <= by_solver(1e-7));
+    CHECK(certificate.cone_violation <= rounding(5000, 1.0) * (1 + solver.impulse().norm()));
+    CHECK(std::abs(certificate.duality_gap) <=
+          rounding(5000, 1.0) * primal_cost(given.problem, velocity));
   }
 }
 
@@ -94,7 +97,7 @@ TEST_CASE("bundled problems: the reported residual is the recomputed one, also w
       const auto alone = carom::certify(given.problem, velocity);
       const double noise = carom::testing::residual_noise(given.problem, velocity, impulse);
       stopped += report.status == carom::SolveStatus::iteration_limit ? 1 : 0;
-      CHECK(noise < 1e-6);
+      CHECK(noise < by_differences(1e-6));
       CHECK(std::abs(report.residual - pair.residual) <= noise);
       CHECK(std::abs(report.residual - alone.residual) <= noise);
       CHECK(report.error_bound <=
@@ -182,14 +185,14 @@ TEST_CASE("bundled problems: derivatives of their solutions are those of central
       REQUIRE(derivative.linearize(problem, velocity).usable());
       CHECK(derivative.push_forward(problem, change, results[by_factor]).converged());
     }
-    CHECK((results[0] - results[1]).norm() <= 1e-7 * results[1].norm());
+    CHECK((results[0] - results[1]).norm() <= by_solver(1e-7) * results[1].norm());
     double best = 1;
     for (const double h : {1e-6, 1e-7, 1e-8}) {
       const VectorX<double> difference = (solve(moved(h)) - solve(moved(-h))) / (2 * h);
       best = std::min(best, (difference - results[1]).norm() / results[1].norm());
     }
     CAPTURE(best);
-    CHECK(best <= 1e-5);
+    CHECK(best <= by_differences(1e-5));
     ++compared;
   }
   CHECK(compared == 4);

@@ -14,6 +14,8 @@
 
 namespace extreme_problems_test {
 
+using carom::testing::by_solver;
+
 using carom::CompliantContact, carom::ContactProblem, carom::ContactSolution, carom::Index;
 using carom::solve_contact;
 using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
@@ -33,9 +35,9 @@ ContactSolution<double> solve_and_compare(const ContactProblem<double>& problem,
   const Long size = dense.energy_norm(dense.free_velocity);
   CAPTURE(to_string(solution.report.status), solution.report.residual, exact.iterations);
   CHECK(solution.report.converged());
-  CHECK(exact.error_bound <= 1e-9L * size);
+  CHECK(exact.error_bound <= by_solver(1e-9L) * size);
   CHECK(error <= solution.report.error_bound + exact.error_bound + rounding(100, 1.0) * size);
-  CHECK(solution.certificate.cone_violation <= 1e-12 * (1 + solution.impulse.norm()));
+  CHECK(solution.certificate.cone_violation <= rounding(5000, 1.0) * (1 + solution.impulse.norm()));
   return solution;
 }
 
@@ -73,7 +75,7 @@ TEST_CASE("extreme problems: stiffness beyond all measure is softened to what th
   const auto reference = solve_and_compare(stack({1, 2, 3}, 0.5, 1e20));
   const auto infinite =
       solve_and_compare(stack({1, 2, 3}, 0.5, std::numeric_limits<double>::infinity()));
-  CHECK((reference.velocity - infinite.velocity).norm() <= 1e-10);
+  CHECK((reference.velocity - infinite.velocity).norm() <= by_solver(1e-10));
   // A rigid contact brings approach to a stop, to within the softening of one step.
   CHECK(std::abs(reference.velocity(2)) <= 0.1);
 }
@@ -81,7 +83,7 @@ TEST_CASE("extreme problems: stiffness beyond all measure is softened to what th
 TEST_CASE("extreme problems: without friction nothing is dragged along", "[scenes][scene]") {
   const auto solution = solve_and_compare(stack({1, 2, 3}, 0, 1e6));
   for (Index i = 0; i < 3; ++i) {
-    CHECK(solution.velocity(3 * i) == Approx(0.2).epsilon(1e-14));
+    CHECK(solution.velocity(3 * i) == Approx(0.2).epsilon(rounding(50, 1.0)));
     CHECK(solution.impulse(3 * i) == 0);
     CHECK(solution.impulse(3 * i + 1) == 0);
     CHECK(solution.impulse(3 * i + 2) > 0);
@@ -108,9 +110,9 @@ TEST_CASE("extreme problems: the same contact four times over carries the same l
     four.add_contact(0, identity, Law{0.5, {4e-4, 4e-2}, Eigen::Vector3d::Zero()});
   }
   const auto single = solve_and_compare(one), shared = solve_and_compare(four);
-  CHECK((single.velocity - shared.velocity).norm() <= 1e-11);
+  CHECK((single.velocity - shared.velocity).norm() <= rounding(50000, 1.0));
   for (Index i = 0; i < 4; ++i) {
-    CHECK((shared.impulse.segment<3>(3 * i) - single.impulse / 4).norm() <= 1e-9);
+    CHECK((shared.impulse.segment<3>(3 * i) - single.impulse / 4).norm() <= by_solver(1e-9));
   }
 }
 
@@ -135,7 +137,7 @@ TEST_CASE("extreme problems: a table on twelve legs, three times too many to tel
   const auto solution = solve_and_compare(problem);
   double carried = 0;
   for (Index leg = 0; leg < 12; ++leg) carried += solution.impulse(3 * leg + 2);
-  CHECK(carried == Approx(10 * (solution.velocity(5) + 0.1)).epsilon(1e-9));
+  CHECK(carried == Approx(10 * (solution.velocity(5) + 0.1)).epsilon(by_solver(1e-9)));
 }
 
 TEST_CASE("extreme problems: bodies of 1, 2, 3, 6, 7 and 30 velocities in one problem",

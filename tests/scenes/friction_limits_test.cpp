@@ -6,9 +6,12 @@
 
 #include "support/catch.hpp"
 #include "support/reference_solver.hpp"
+#include "support/tolerance.hpp"
 #include "support/world_solver.hpp"
 
 namespace friction_limits_test {
+
+using carom::testing::by_solver, carom::testing::clearly, carom::testing::rounding;
 
 using carom::ContactProblem, carom::VectorX;
 using carom::examples::Capstan, carom::examples::capstan_ratio, carom::examples::make_capstan;
@@ -48,12 +51,12 @@ TEST_CASE("friction limits: a launched cube stays on the ground under Coulomb's 
     rise = std::max(rise, std::abs(world.blocks[0].position.z() - 0.1));
     tilt = std::max(tilt, tilt_of(world));
     const double expected = std::max(0.0, speed - mu * gravity * dt * k);
-    CHECK(std::abs(world.blocks[0].velocity(3) - expected) <= 1e-9);
+    CHECK(std::abs(world.blocks[0].velocity(3) - expected) <= by_solver(1e-9));
   }
   CAPTURE(rise, tilt);
-  CHECK(solver.worst <= 1e-12);
-  CHECK(rise <= 1e-9);
-  CHECK(tilt <= 1e-6);
+  CHECK(solver.worst <= rounding(5000, 1.0));
+  CHECK(rise <= by_solver(1e-9));
+  CHECK(tilt <= by_solver(1e-6));
 }
 
 TEST_CASE(
@@ -70,7 +73,7 @@ TEST_CASE(
       rise = std::max(rise, world.blocks[0].position.z() - 0.1);
     }
     CAPTURE(rigid, rise);
-    CHECK(solver.worst <= 1e-10);
+    CHECK(solver.worst <= by_solver(1e-10));
     CHECK(rise > 0.005);
   }
 }
@@ -90,9 +93,9 @@ TEST_CASE("friction limits: on an incline a block rests below the friction angle
       const double slide = 9.81 * (std::sin(angle) - mu * std::cos(angle)) * dt * k;
       const auto& v = world.blocks[0].velocity;
       CAPTURE(off, v.transpose(), solver.worst);
-      if (off < 0) CHECK(v.norm() <= 1e-12);
-      if (off > 0) CHECK(std::abs(v(3) - slide) <= 1e-10);
-      CHECK((v - swept.blocks[0].velocity).norm() <= 1e-10);
+      if (off < 0) CHECK(v.norm() <= rounding(5000, 1.0));
+      if (off > 0) CHECK(std::abs(v(3) - slide) <= by_solver(1e-10));
+      CHECK((v - swept.blocks[0].velocity).norm() <= by_solver(1e-10));
     }
   }
 }
@@ -107,21 +110,23 @@ TEST_CASE("friction limits: once it slides the kinetic coefficient holds, until 
   auto& cube = world.blocks[0];
   cube.force.x() = 0.5 * weight;  // between the two: stays, however long
   for (int k = 0; k < 5; ++k) world.step(call);
-  CHECK(cube.velocity.norm() <= 1e-12);
+  CHECK(cube.velocity.norm() <= rounding(5000, 1.0));
   cube.force.x() = 0.61 * weight;
   world.step(call);
-  CHECK(cube.velocity(3) == Approx(0.01 * weight * dt).epsilon(1e-6));  // breaks loose at μ_s
+  CHECK(cube.velocity(3) ==
+        Approx(0.01 * weight * dt).epsilon(by_solver(1e-6)));  // breaks loose at μ_s
   cube.force.x() = 0.5 * weight;
   const double before = cube.velocity(3);
   world.step(call);
-  CHECK(cube.velocity(3) - before == Approx(0.2 * weight * dt).epsilon(1e-6));  // slides on at μ_k
+  CHECK(cube.velocity(3) - before ==
+        Approx(0.2 * weight * dt).epsilon(by_solver(1e-6)));  // slides on at μ_k
   cube.force.x() = 0;
   for (int k = 0; k < 10; ++k) world.step(call);
-  CHECK(cube.velocity.norm() <= 1e-12);
+  CHECK(cube.velocity.norm() <= rounding(5000, 1.0));
   cube.force.x() = 0.5 * weight;
   world.step(call);
-  CHECK(cube.velocity.norm() <= 1e-12);  // at rest again: μ_s
-  CHECK(solver.worst <= 1e-13);
+  CHECK(cube.velocity.norm() <= rounding(5000, 1.0));  // at rest again: μ_s
+  CHECK(solver.worst <= rounding(500, 1.0));
 }
 
 TEST_CASE(
@@ -136,13 +141,13 @@ TEST_CASE(
   RigidWorld land = make_cube_on_ground({.velocity = {0, 0, -2}});
   land.blocks[0].position.z() += 0.004;
   land.step(call);
-  CHECK(std::abs(land.blocks[0].position.z() - 0.1) <= 1e-12);  // arrives at −0.8 m/s
+  CHECK(std::abs(land.blocks[0].position.z() - 0.1) <= rounding(5000, 1.0));  // arrives at −0.8 m/s
   land.step(call);
-  CHECK(land.blocks[0].velocity.norm() <= 1e-12);
+  CHECK(land.blocks[0].velocity.norm() <= rounding(5000, 1.0));
   RigidWorld deep = make_cube_on_ground({});
   deep.blocks[0].position.z() -= 1e-3;
   deep.step(call);
-  CHECK(deep.blocks[0].velocity.norm() <= 1e-12);  // stays deep, and slow
+  CHECK(deep.blocks[0].velocity.norm() <= rounding(5000, 1.0));  // stays deep, and slow
 }
 
 TEST_CASE("friction limits: a gripper holds without creep, or lets go", "[scenes][scene]") {
@@ -155,14 +160,15 @@ TEST_CASE("friction limits: a gripper holds without creep, or lets go", "[scenes
       for (int k = 0; k < 5; ++k) {
         world.step(call);
         CAPTURE(force, corners, solver.worst);
-        CHECK(fastest(world) <= 1e-12);
+        CHECK(fastest(world) <= rounding(5000, 1.0));
       }
     }
   }
   RigidWorld world = make_gripper({.force = 9, .corners = false});
   for (int k = 1; k <= 3; ++k) {
     world.step(call);
-    CHECK(world.blocks[0].velocity(5) == Approx(-0.81 * world.time_step * k).epsilon(1e-9));
+    CHECK(world.blocks[0].velocity(5) ==
+          Approx(-0.81 * world.time_step * k).epsilon(by_solver(1e-9)));
   }
 }
 
@@ -175,9 +181,9 @@ TEST_CASE("friction limits: wedges lock up to the friction angle", "[scenes][sce
       world.step(by(solver));
       const double speed = fastest(world);
       CAPTURE(count, off, speed);
-      CHECK(solver.worst <= 1e-12);
-      if (off < 0) CHECK(speed <= 1e-10);
-      if (off > 0) CHECK(speed > 1e-3);
+      CHECK(solver.worst <= rounding(5000, 1.0));
+      if (off < 0) CHECK(speed <= by_solver(1e-10));
+      if (off > 0) CHECK(speed > clearly(1e-3));
     }
   }
 }
@@ -194,8 +200,8 @@ TEST_CASE("friction limits: a capstan holds up to its ratio, exp(mu theta) in th
       const auto report = solver.solve(problem, velocity);
       CAPTURE(count, factor, report.residual, report.iterations, velocity.norm());
       CHECK(report.converged());
-      if (factor < 1) CHECK(velocity.norm() <= 1e-9);
-      if (factor > 1) CHECK(velocity.norm() > 1e-6);
+      if (factor < 1) CHECK(velocity.norm() <= by_solver(1e-9));
+      if (factor > 1) CHECK(velocity.norm() > clearly(1e-6));
     }
   }
   Capstan capstan;
@@ -218,10 +224,6 @@ TEST_CASE("friction limits: without a solution none is claimed", "[scenes][scene
       CHECK(velocity.allFinite());
     }
   }
-  ReferenceSolver sweeps{.sweep_limit = 1000};
-  VectorX<double> velocity, impulse;
-  sweeps(make_overfull_slot(0.1, 0.5), velocity, impulse);
-  CHECK(sweeps.error > 1e-6);
 }
 
 }  // namespace friction_limits_test

@@ -17,6 +17,8 @@
 
 namespace impact_scenes_test {
 
+using carom::testing::by_solver, carom::testing::rounding;
+
 using namespace carom::testing;
 using carom::ImpactReport, carom::ImpactResolver, carom::ImpactStatus, carom::Index;
 using carom::MassMatrix, carom::PlasticImpact, carom::PlasticLaw, carom::VectorX;
@@ -84,9 +86,9 @@ TEST_CASE("scenes: Galperin's balls count the digits of pi", "[impact][scene]") 
     CHECK(end.report.reflections == expected);
     const double energy =
         end.velocity(0) * end.velocity(0) + ratio * end.velocity(1) * end.velocity(1);
-    CHECK(std::abs(energy / ratio - 1) <= 1e-11);
-    CHECK(end.velocity(0) >= -1e-9);
-    CHECK(end.velocity(1) >= end.velocity(0) * (1 - 1e-9) - 1e-9);
+    CHECK(std::abs(energy / ratio - 1) <= rounding(50000, 1.0));
+    CHECK(end.velocity(0) >= -by_solver(1e-9));
+    CHECK(end.velocity(1) >= end.velocity(0) * (1 - by_solver(1e-9)) - 1e-9);
     const double product = scene.problem.gram()(0, 1);
     CHECK(carom::pair_reflection_bound(product, false) >= expected);
     CHECK(carom::pair_reflection_bound(product, false) <= expected + 3);
@@ -129,7 +131,7 @@ TEST_CASE("scenes: a rocking block keeps Housner's share of its speed", "[impact
     // About the left corner (-b, -h), turning clockwise: v = w x r.
     const double turning = -1.4;
     const VectorX<double> before = vector_of({-turning * h, turning * b, turning});
-    CHECK(std::abs(left.dot(before)) < 1e-15);
+    CHECK(std::abs(left.dot(before)) < rounding(5, 1.0));
     CHECK(right.dot(before) < 0);
     const double housner = 1 - 1.5 * sine * sine;
 
@@ -138,7 +140,7 @@ TEST_CASE("scenes: a rocking block keeps Housner's share of its speed", "[impact
     bilateral.prepare(held.problem);
     VectorX<double> p = held.momentum(before);
     static_cast<void>(bilateral.resolve(held.problem, p));
-    CHECK(held.velocity(p)(2) == Approx(housner * turning).epsilon(1e-13));
+    CHECK(held.velocity(p)(2) == Approx(housner * turning).epsilon(rounding(500, 1.0)));
 
     // With the left corner closed, too, and friction as two opposite contacts, one-sided.
     const ImpactScene free(block, {right, left, tangent, -tangent});
@@ -149,7 +151,7 @@ TEST_CASE("scenes: a rocking block keeps Housner's share of its speed", "[impact
     const VectorX<double> after = free.velocity(p);
     CAPTURE(b);
     if (housner > 0) {
-      CHECK(after(2) == Approx(housner * turning).epsilon(1e-12));
+      CHECK(after(2) == Approx(housner * turning).epsilon(rounding(5000, 1.0)));
       CHECK(left.dot(after) > 0);
     }
   }

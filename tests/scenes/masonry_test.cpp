@@ -11,9 +11,12 @@
 
 #include "support/catch.hpp"
 #include "support/reference_solver.hpp"
+#include "support/tolerance.hpp"
 #include "support/world_solver.hpp"
 
 namespace masonry_test {
+
+using carom::testing::by_solver, carom::testing::clearly, carom::testing::rounding;
 
 using carom::Index, carom::VectorX;
 using carom::examples::Arch, carom::examples::BrickWall, carom::examples::CardHouse,
@@ -51,7 +54,7 @@ std::pair<double, double> bracket_thickness(int count, double falls, double stan
     RigidWorld world = make_arch({.count = count, .thickness = thickness, .friction = 2});
     WorldSolver solver(1e-12);
     const double speed = speed_after_step(world, solver);
-    CHECK(solver.worst <= 1e-12);
+    CHECK(solver.worst <= rounding(5000, 1.0));
     return speed <= 1e-8;
   };
   CHECK(!is_standing(falls));
@@ -87,16 +90,16 @@ TEST_CASE("masonry: an arch stands if it is thick enough", "[scenes][scene]") {
     WorldSolver solver(1e-12);
     const double speed = speed_after_step(world, solver);
     CAPTURE(thickness, speed);
-    CHECK(solver.worst <= 1e-12);
+    CHECK(solver.worst <= rounding(5000, 1.0));
     if (thickness > 0.1075) {
-      CHECK(speed <= 1e-10);
+      CHECK(speed <= by_solver(1e-10));
       double weight = 0;
       for (const auto& block : world.blocks) weight += block.mass * 9.81;
-      CHECK(support_of(world) == Approx(weight * world.time_step).epsilon(1e-9));
+      CHECK(support_of(world) == Approx(weight * world.time_step).epsilon(by_solver(1e-9)));
       ReferenceSolver reference{.tolerance = 1e-9, .sweep_limit = 5000};
-      CHECK(speed_after_step(swept, reference) <= 1e-6);
+      CHECK(speed_after_step(swept, reference) <= by_solver(1e-6));
     } else {
-      CHECK(speed > 1e-3);
+      CHECK(speed > clearly(1e-3));
     }
   }
 }
@@ -131,9 +134,9 @@ TEST_CASE("masonry: two cards lean on each other while friction at their feet is
     WorldSolver solver;
     const double speed = speed_after_step(world, solver);
     CAPTURE(factor, speed);
-    CHECK(solver.worst <= 1e-13);
-    if (factor > 1) CHECK(speed <= 1e-11);
-    if (factor < 1) CHECK(speed > 1e-5);
+    CHECK(solver.worst <= rounding(500, 1.0));
+    if (factor > 1) CHECK(speed <= rounding(50000, 1.0));
+    if (factor < 1) CHECK(speed > clearly(1e-5));
   }
 }
 
@@ -142,18 +145,18 @@ TEST_CASE("masonry: a house of cards of three stories", "[scenes][scene]") {
   RigidWorld world = make_card_house(house);
   CHECK(world.blocks.size() == 15);  // 3 + 2 + 1 pairs, 2 + 1 across
   WorldSolver solver(1e-12);
-  CHECK(speed_after_step(world, solver) <= 1e-10);
+  CHECK(speed_after_step(world, solver) <= by_solver(1e-10));
   house.friction = 0.05;
   world = make_card_house(house);
-  CHECK(speed_after_step(world, solver) > 1e-3);
-  CHECK(solver.worst <= 1e-12);
+  CHECK(speed_after_step(world, solver) > clearly(1e-3));
+  CHECK(solver.worst <= rounding(5000, 1.0));
 }
 
 TEST_CASE("masonry: four legs carry a table together", "[scenes][scene]") {
   WorldSolver solver;
   RigidWorld world = make_stack({3});
-  CHECK(speed_after_step(world, solver) <= 1e-12);
-  CHECK(support_of(world) == Approx(3 * 9.81 * world.time_step).epsilon(1e-12));
+  CHECK(speed_after_step(world, solver) <= rounding(5000, 1.0));
+  CHECK(support_of(world) == Approx(3 * 9.81 * world.time_step).epsilon(rounding(5000, 1.0)));
 }
 
 TEST_CASE("masonry: a stack of masses a million apart stands", "[scenes][scene]") {
@@ -164,10 +167,10 @@ TEST_CASE("masonry: a stack of masses a million apart stands", "[scenes][scene]"
     double weight = 0;
     for (const double mass : masses) weight += 9.81 * mass;
     for (int k = 0; k < 3; ++k) {
-      CHECK(speed_after_step(world, solver) <= 1e-13 * scale);
-      CHECK(support_of(world) == Approx(weight * world.time_step).epsilon(1e-7));
+      CHECK(speed_after_step(world, solver) <= rounding(500, 1.0) * scale);
+      CHECK(support_of(world) == Approx(weight * world.time_step).epsilon(by_solver(1e-7)));
     }
-    CHECK(solver.worst <= 1e-13);
+    CHECK(solver.worst <= rounding(500, 1.0));
   }
 }
 
@@ -187,18 +190,18 @@ TEST_CASE("masonry: every row of a brick wall carries the rows above, and nothin
     const double row_weight = 9.81 * 8 * shape.density * shape.half.prod() * shape.columns;
     WorldSolver solver(1e-12);
     for (int k = 0; k < 3; ++k) {
-      CHECK(speed_after_step(world, solver) <= 1e-10);
+      CHECK(speed_after_step(world, solver) <= by_solver(1e-10));
       std::vector<double> carried(std::size_t(rows), 0);
       for (std::size_t i = 0; i < touches.size(); ++i) {
-        CHECK(std::abs(touches[i].gap) <= 1e-12);
+        CHECK(std::abs(touches[i].gap) <= rounding(5000, 1.0));
         carried[std::size_t(row_of(touches[i].first))] += world.impulse(Index(3 * i + 2));
       }
       for (int row = 0; row < rows; ++row) {
         const double expected = (rows - row) * row_weight * shape.time_step;
-        CHECK(carried[std::size_t(row)] == Approx(expected).epsilon(1e-9));
+        CHECK(carried[std::size_t(row)] == Approx(expected).epsilon(by_solver(1e-9)));
       }
     }
-    CHECK(solver.worst <= 1e-12);
+    CHECK(solver.worst <= rounding(5000, 1.0));
   }
 }
 
@@ -215,14 +218,14 @@ TEST_CASE("masonry: positions move out of penetration, velocities do not know", 
   moves = shift.free_velocity();
   WorldSolver solver(1e-12);
   solver(shift, moves, impulse);
-  CHECK(solver.worst <= 1e-12);
-  CHECK(moves(5) == Approx(1e-3).epsilon(1e-9));
-  CHECK(moves(11) == Approx(5e-3).epsilon(1e-9));
-  CHECK(std::abs(moves.sum() - 6e-3) <= 1e-12);
+  CHECK(solver.worst <= rounding(5000, 1.0));
+  CHECK(moves(5) == Approx(1e-3).epsilon(by_solver(1e-9)));
+  CHECK(moves(11) == Approx(5e-3).epsilon(by_solver(1e-9)));
+  CHECK(std::abs(moves.sum() - 6e-3) <= rounding(5000, 1.0));
   ReferenceSolver reference;
   VectorX<double> swept;
   reference(shift, swept, impulse);
-  CHECK((swept - moves).norm() <= 1e-12);
+  CHECK((swept - moves).norm() <= rounding(5000, 1.0));
 }
 
 }  // namespace masonry_test

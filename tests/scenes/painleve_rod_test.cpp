@@ -6,9 +6,12 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/tolerance.hpp"
 #include "support/world_solver.hpp"
 
 namespace painleve_rod_test {
+
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::VectorX;
 using carom::examples::all_solutions, carom::examples::make_painleve_rod;
@@ -37,10 +40,11 @@ int count_solutions(const PainleveRod& rod) {
     row << along * solution(0), 0, solution(1);
     if (along == 0) row << 0, normal.cross(normal.unitOrthogonal()).x() * solution(0), solution(1);
     // Every one of them obeys the law of the whole problem.
-    CHECK(certify(dual, row, carom::FrictionLaw::coulomb).natural_map_error <= 1e-12);
+    CHECK(certify(dual, row, carom::FrictionLaw::coulomb).natural_map_error <= rounding(5000, 1.0));
     nearest = std::min(nearest, (row - impulse).norm());
   }
-  CHECK(nearest <= 1e-9 * (1 + impulse.norm()));  // where W_nn is near μ W_tn rounding grows
+  CHECK(nearest <=
+        by_solver(1e-9) * (1 + impulse.norm()));  // where W_nn is near μ W_tn rounding grows
   return int(solutions.size());
 }
 
@@ -97,7 +101,7 @@ TEST_CASE("painleve rod: with much friction it flies on, slides or stops dead, a
   CHECK(count_solutions(other) == 1);
   const auto stopped = all_solutions(planar_contact(other));
   const auto contact = planar_contact(other);
-  CHECK((contact.inverse_mass * stopped[0] + contact.load).norm() <= 1e-12);
+  CHECK((contact.inverse_mass * stopped[0] + contact.load).norm() <= rounding(5000, 1.0));
 }
 
 TEST_CASE("painleve rod: some solution always exists where W is definite", "[scenes][law]") {

@@ -6,8 +6,11 @@
 
 #include "support/catch.hpp"
 #include "support/sweep.hpp"
+#include "support/tolerance.hpp"
 
 namespace pile_test {
+
+using carom::testing::by_solver;
 
 using carom::Index, carom::SapSolver;
 using carom::examples::make_pile, carom::examples::make_piles, carom::examples::Pile;
@@ -46,9 +49,9 @@ TEST_CASE("pile: it is solved with a factor or without, to the same certificate"
     CHECK(report.iterations <= 30);
     CHECK(solver.graph().islands()[0].direct == (k == 0));
     const Eigen::VectorXd impulse = solver.impulse();
-    CHECK(carom::certify(pile.problem, solutions[k], impulse).residual <= 1.01e-10);
+    CHECK(carom::certify(pile.problem, solutions[k], impulse).residual <= by_solver(1.01e-10));
   }
-  CHECK((solutions[0] - solutions[1]).norm() <= 1e-8 * solutions[0].norm());
+  CHECK((solutions[0] - solutions[1]).norm() <= by_solver(1e-8) * solutions[0].norm());
 }
 
 TEST_CASE("pile: a hundred thousand bodies are solved", "[scenes][scene][.slow]") {

@@ -12,6 +12,8 @@
 
 namespace sliding_mass_test {
 
+using carom::testing::by_differences, carom::testing::by_solver, carom::testing::by_step;
+
 using carom::FreeBody;
 using carom::examples::make_sliding_point, carom::examples::SlidingMass;
 using carom::examples::SlidingMotion, carom::examples::SpringContact;
@@ -68,19 +70,19 @@ TEST_CASE("sliding_mass: the exact motion obeys its differential equation", "[sc
     const auto c = motion.at(time + h);
     if (motion.event_count() != events || time - h < motion.last_event()) continue;
     CAPTURE(time);
-    CHECK(std::abs((c.x - a.x) / (2 * h) - b.v) <= 1e-8);
+    CHECK(std::abs((c.x - a.x) / (2 * h) - b.v) <= by_differences(1e-8));
     const double force = mass.mass * (c.v - a.v) / (2 * h) - mass.force(time);
     const double stretching = (c.stretch - a.stretch) / (2 * h);
     const double held = -mass.stiffness * b.stretch - mass.damping * stretching;
-    CHECK(std::abs(force - held) <= 1e-5);
-    CHECK(std::abs(force) <= mass.reach() * (1 + 1e-6));
+    CHECK(std::abs(force - held) <= by_solver(1e-5));
+    CHECK(std::abs(force) <= mass.reach() * (1 + by_solver(1e-6)));
     const double slip = (c.anchor() - a.anchor()) / (2 * h);
     if (motion.slides()) {
-      CHECK(std::abs(std::abs(force) - mass.reach()) <= 1e-6);
+      CHECK(std::abs(std::abs(force) - mass.reach()) <= by_solver(1e-6));
       CHECK(slip * force <= 0);
       ++slid;
     } else {
-      CHECK(std::abs(slip) <= 1e-9);
+      CHECK(std::abs(slip) <= by_solver(1e-9));
       ++stuck;
     }
   }
@@ -106,7 +108,7 @@ TEST_CASE("sliding_mass: the exact motion under a swinging force, by other code"
     CHECK(error <= before / 3);
     before = error;
   }
-  CHECK(before <= 2e-6);
+  CHECK(before <= by_step(2e-6));
 }
 
 TEST_CASE("sliding_mass: golden instants and places of stick, slide and brake",
@@ -128,8 +130,8 @@ TEST_CASE("sliding_mass: golden instants and places of stick, slide and brake",
   CHECK(std::abs(harder.at(0.1).v - 0.7071398615056474) <= rounding(20, 0.7));
   SlidingMotion brake(pulled(0, 0.5), 1);
   CHECK(std::abs(brake.at(0.5).x - 0.1018877491845056) <= rounding(20, 0.1));
-  CHECK(std::abs(brake.last_event() - 0.203873598369011) <= 1e-12);
-  CHECK(std::abs(brake.at(0.5).v) <= 1e-15);
+  CHECK(std::abs(brake.last_event() - 0.203873598369011) <= rounding(5000, 1.0));
+  CHECK(std::abs(brake.at(0.5).v) <= rounding(5, 1.0));
 }
 
 TEST_CASE("sliding_mass: stiction is exact at any step", "[scenes][scene]") {

@@ -5,11 +5,14 @@
 #include <cmath>
 
 #include "support/catch.hpp"
+#include "support/tolerance.hpp"
 
 #include "scenes/sliding_mass.hpp"
 #include "scenes/viscoelastic_box.hpp"
 
 namespace spring_contact_test {
+
+using carom::testing::by_step;
 
 using carom::FreeBody;
 using carom::examples::box_distance, carom::examples::BoxScene;
@@ -67,7 +70,7 @@ TEST_CASE("spring_contact: every method finds the slide of a mass", "[scenes][sc
     const double fine = point_error(mass, method, 5e-5, 400);
     CAPTURE(int(method), coarse, fine);
     CHECK(fine <= coarse / 2);
-    CHECK(fine <= 2e-5);
+    CHECK(fine <= by_step(2e-5));
   }
 }
 
@@ -78,11 +81,13 @@ TEST_CASE("spring_contact: a stiff step beyond the limit blows up unless implici
   mass.pull = 0.01;
   mass.friction = 1e9;
   const double reach = mass.pull / mass.stiffness;
-  CHECK(point_error(mass, SpringIntegrator::explicit_euler, 0.0025, 120) <= 1e-3 * reach);
+  CHECK(point_error(mass, SpringIntegrator::explicit_euler, 0.0025, 120) <= by_step(1e-3) * reach);
   CHECK(point_error(mass, SpringIntegrator::explicit_euler, 0.0035, 150) >= 1e3 * reach);
-  CHECK(point_error(mass, SpringIntegrator::symplectic_euler, 0.0035, 120) <= 1e-3 * reach);
+  CHECK(point_error(mass, SpringIntegrator::symplectic_euler, 0.0035, 120) <=
+        by_step(1e-3) * reach);
   CHECK(point_error(mass, SpringIntegrator::symplectic_euler, 0.0055, 120) >= 1e3 * reach);
-  CHECK(point_error(mass, SpringIntegrator::linearly_implicit_euler, 0.1, 50) <= 1e-3 * reach);
+  CHECK(point_error(mass, SpringIntegrator::linearly_implicit_euler, 0.1, 50) <=
+        by_step(1e-3) * reach);
 }
 
 TEST_CASE("spring_contact: fine steps of all methods meet, on the box too", "[scenes][oracle]") {
@@ -93,7 +98,7 @@ TEST_CASE("spring_contact: fine steps of all methods meet, on the box too", "[sc
       const double fine = box_distance(box_after(kind, method, 0.004, 160), middle);
       CAPTURE(int(kind), int(method), coarse, fine);
       CHECK(fine <= coarse / 2.5);
-      CHECK(fine <= 1e-5);
+      CHECK(fine <= by_step(1e-5));
     }
   }
 }

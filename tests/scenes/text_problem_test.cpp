@@ -7,7 +7,10 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/tolerance.hpp"
 namespace text_problem_test {
+
+using carom::testing::rounding;
 
 namespace {
 
@@ -70,9 +73,11 @@ TEST_CASE("text_problem: every number lands where the format says", "[scenes][ex
   CHECK(p.jacobian(0, 1) == Eigen::Vector3d(7, 8, 9));
   // w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 = (3² + 4²)/2/3, without the clamp Rₙ = 1/(δt k (δt + τ)).
   CHECK(p.friction_contact_law(1).friction == 0.75);
-  CHECK(std::abs(p.friction_contact_law(1).regularization.tangent - 0.1 * 25.0 / 6) < 1e-15);
-  CHECK(std::abs(p.friction_contact_law(1).regularization.normal - 1 / (0.5 * 100 * 1.0)) < 1e-15);
-  CHECK(std::abs(p.friction_contact_law(1).bias_velocity.z() - 0.01) < 1e-15);
+  CHECK(std::abs(p.friction_contact_law(1).regularization.tangent - 0.1 * 25.0 / 6) <
+        rounding(5, 1.0));
+  CHECK(std::abs(p.friction_contact_law(1).regularization.normal - 1 / (0.5 * 100 * 1.0)) <
+        rounding(5, 1.0));
+  CHECK(std::abs(p.friction_contact_law(1).bias_velocity.z() - 0.01) < rounding(5, 1.0));
 }
 
 TEST_CASE("text_problem: so does every number of a constraint", "[scenes][example]") {

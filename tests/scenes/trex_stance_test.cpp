@@ -10,6 +10,8 @@
 
 namespace trex_stance_test {
 
+using carom::testing::by_conditioning, carom::testing::rounding;
+
 using namespace carom::examples;
 using namespace carom::testing;
 using carom::VectorX;
@@ -46,11 +48,11 @@ TEST_CASE("trex_stance: product and indeterminacy of the paper's stances", "[sce
     const auto landing = trex_landings(row.stance);
     const double product = carom::normal_product(trex_contacts_of(row.stance));
     CAPTURE(row.name, product, landing.indeterminacy, landing.outcomes.size());
-    CHECK(std::abs(100 * row.stance.q(trex_y) - row.y) < 1e-12);
-    CHECK(std::abs(row.stance.q(trex_body) - row.lean) < 1e-13);
-    CHECK(std::abs(product - row.product) < 1e-13);
-    CHECK(std::abs(landing.indeterminacy - row.indeterminacy) < 1e-13);
-    CHECK(trex_contacts_of(row.stance).constraints.norm() < 1e-15);
+    CHECK(std::abs(100 * row.stance.q(trex_y) - row.y) < rounding(5000, 1.0));
+    CHECK(std::abs(row.stance.q(trex_body) - row.lean) < rounding(500, 1.0));
+    CHECK(std::abs(product - row.product) < rounding(500, 1.0));
+    CHECK(std::abs(landing.indeterminacy - row.indeterminacy) < rounding(500, 1.0));
+    CHECK(trex_contacts_of(row.stance).constraints.norm() < rounding(5, 1.0));
     CHECK(landing.complete);
   }
 }
@@ -63,8 +65,8 @@ TEST_CASE("trex_stance: optimisation makes the product vanish near the initial s
   const double product = carom::normal_product(point);
   CAPTURE(report.iterations, report.residual, product);
   CHECK(report.converged());
-  CHECK(std::abs(product) <= 1e-14);
-  CHECK(100 * point.constraints.norm() <= 1e-12);
+  CHECK(std::abs(product) <= rounding(50, 1.0));
+  CHECK(100 * point.constraints.norm() <= rounding(5000, 1.0));
   CHECK(report.iterations <= 8);
   // "own optimum" of the same numbers: orthogonal here, too, and farther from the start, as its
   // steps weighed the coordinates in another way.
@@ -72,8 +74,9 @@ TEST_CASE("trex_stance: optimisation makes the product vanish near the initial s
       {0.0, 12.624967385227443, 5.832350935335905, 5.0917021445072566, 5.29047121402542,
        1.9905866234970646, 5.240204732111874, 0.056711453800473724, 6.749600643819328,
        4.360092951592556, 7.93335291465629, 9.71178589579894});
-  CHECK(std::abs(carom::normal_product(trex_contacts_of(trex_stance(golden)))) <= 1e-14);
-  CHECK(trex_landings(trex_stance(golden)).indeterminacy <= 1e-14);
+  CHECK(std::abs(carom::normal_product(trex_contacts_of(trex_stance(golden)))) <=
+        rounding(50, 1.0));
+  CHECK(trex_landings(trex_stance(golden)).indeterminacy <= rounding(50, 1.0));
   const VectorX<double> start = trex_design(trex_initial());
   CHECK((trex_design(stance) - start).norm() < (golden - start).norm());
 }
@@ -86,7 +89,7 @@ TEST_CASE("trex_stance: the optimised stance is five orders less indeterminate t
   const double straight = trex_landings(trex_straight()).indeterminacy;
   CAPTURE(optimized, straight);
   CHECK(straight > 0.28);
-  CHECK(optimized <= 1e-5 * straight);
+  CHECK(optimized <= by_conditioning(1e-5) * straight);
   CHECK(optimized <= rounding(10, 1.0));
 }
 
