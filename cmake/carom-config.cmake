@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# find_package(carom [version] [COMPONENTS compiled]): carom::carom, the headers; with the component
-# `compiled` also carom::compiled, which the project that asks for it builds from installed sources.
+# find_package(carom [version] [COMPONENTS compiled files]): carom::carom, the headers. The component
+# `compiled` adds carom::compiled and carom::compiled_float, `files` adds carom::files, the readers of
+# problems from files. The project that asks for them builds them from installed sources.
 include(CMakeFindDependencyMacro)
 if(NOT TARGET Eigen3::Eigen)
   find_dependency(Eigen3 NO_MODULE)
@@ -13,16 +14,21 @@ if(NOT TARGET Eigen3::Eigen)
   endif()
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/carom-targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/carom_build_type.cmake")
 
 foreach(component IN LISTS carom_FIND_COMPONENTS)
   get_property(carom_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(NOT component STREQUAL "compiled")
-    set(carom_component_fault "there is no component '${component}', only 'compiled'")
+  if(NOT component MATCHES "^(compiled|files)$")
+    set(carom_component_fault "there is no component '${component}', only 'compiled' and 'files'")
   elseif(NOT "CXX" IN_LIST carom_languages)
-    set(carom_component_fault "the component 'compiled' needs the language CXX enabled")
+    set(carom_component_fault "the component '${component}' needs the language CXX enabled")
   else()
-    include("${CMAKE_CURRENT_LIST_DIR}/carom_compiled.cmake")
-    carom_add_compiled("${CMAKE_CURRENT_LIST_DIR}/src")
+    include("${CMAKE_CURRENT_LIST_DIR}/carom_${component}.cmake")
+    if(component STREQUAL "compiled")
+      carom_add_compiled("${CMAKE_CURRENT_LIST_DIR}/src")
+    else()
+      carom_add_files("${CMAKE_CURRENT_LIST_DIR}/files")
+    endif()
     set(carom_${component}_FOUND TRUE)
     continue()
   endif()

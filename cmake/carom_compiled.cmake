@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# carom::compiled, the solvers compiled once (include/carom/compiled.hpp). It is a target of the build
-# that links it, never a binary that is installed: checks and alignment are part of every name
+# carom::compiled, the solvers compiled once for double, and carom::compiled_float, the same for float
+# (include/carom/compiled.hpp). Each is compiled only if something links it. They are targets of the
+# build that links them, never binaries that are installed: checks and alignment are part of every name
 # (CAROM_ABI), so only a library built with a program's own settings fits it.
 
 # carom_add_compiled(<folder of the sources> [<target with warnings>])
 function(carom_add_compiled folder)
-  if(TARGET carom_compiled)
+  carom_add_compiled_for(double carom_compiled CAROM_COMPILED ${folder} ${ARGN})
+  carom_add_compiled_for(float carom_compiled_float CAROM_COMPILED_FLOAT ${folder} ${ARGN})
+endfunction()
+
+# carom_add_compiled_for(<scalar> <target> <macro that tells units of it> <folder> [<warnings>])
+function(carom_add_compiled_for scalar target macro folder)
+  if(TARGET ${target})
     return()
   endif()
-  foreach(scalar IN ITEMS float double)
-    add_library(carom_compiled_${scalar} OBJECT EXCLUDE_FROM_ALL
-      ${folder}/contact.cpp ${folder}/convex.cpp ${folder}/coulomb.cpp ${folder}/viscoelastic.cpp)
-    target_link_libraries(carom_compiled_${scalar} PRIVATE carom::carom ${ARGN})
-    target_compile_definitions(carom_compiled_${scalar} PRIVATE CAROM_COMPILED_SCALAR=${scalar})
-  endforeach()
-  add_library(carom_compiled STATIC EXCLUDE_FROM_ALL
-    $<TARGET_OBJECTS:carom_compiled_float> $<TARGET_OBJECTS:carom_compiled_double>)
-  add_library(carom::compiled ALIAS carom_compiled)
-  target_link_libraries(carom_compiled PUBLIC carom::carom)
-  target_compile_definitions(carom_compiled INTERFACE CAROM_COMPILED)
+  add_library(${target} STATIC EXCLUDE_FROM_ALL
+    ${folder}/contact.cpp ${folder}/convex.cpp ${folder}/coulomb.cpp ${folder}/viscoelastic.cpp)
+  string(REPLACE "carom_" "carom::" alias ${target})
+  add_library(${alias} ALIAS ${target})
+  target_link_libraries(${target} PUBLIC carom::carom PRIVATE ${ARGN})
+  target_compile_definitions(${target} PUBLIC ${macro} PRIVATE CAROM_COMPILED_SCALAR=${scalar})
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` brings: headers, the CMake package with the sources of carom::compiled beside
-# it, the pkg-config file, and with CAROM_SINGLE_HEADER carom_all.hpp. No path of the build machine is
+# What `cmake --install` brings: headers, the CMake package with the sources of carom::compiled and
+# carom::files beside it, the pkg-config file, and with CAROM_SINGLE_HEADER carom_all.hpp. No path of the build machine is
 # written into any of them, so the folder may be moved. cmake/carom_deb.cmake makes a Debian package of it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,7 +11,9 @@ install(EXPORT carom-targets NAMESPACE carom:: DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/carom-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(DIRECTORY src DESTINATION ${package_dir} FILES_MATCHING PATTERN "*.cpp")
-install(FILES cmake/carom-config.cmake cmake/carom_compiled.cmake cmake/carom_eigen_version.cmake
+install(DIRECTORY apps/io DESTINATION ${package_dir}/files FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp")
+install(FILES cmake/carom-config.cmake cmake/carom_build_type.cmake cmake/carom_compiled.cmake
+  cmake/carom_eigen_version.cmake cmake/carom_files.cmake
   ${PROJECT_BINARY_DIR}/carom-config-version.cmake DESTINATION ${package_dir})
 
 set(pc_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)

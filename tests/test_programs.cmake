@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Any version is asked for and the number checked here: a request for 2.13 is refused by Catch2 3.
-find_package(Catch2 REQUIRED)
+carom_find(Catch2 catch2)
 if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
   message(FATAL_ERROR "The tests need Catch2 2.13 or 3, found '${Catch2_VERSION}' in ${Catch2_DIR}")
 endif()
@@ -18,8 +18,9 @@ target_compile_options(carom_test_support INTERFACE $<$<CONFIG:Release>:-O2>)
 
 # <Eigen/Dense> and Catch2 cost seconds per file, so all test programs share one precompiled header;
 # the solvers come from the compiled library.
+set(compiled carom::compiled carom::compiled_float)
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
-target_link_libraries(carom_test_precompiled PRIVATE carom_test_support carom::compiled)
+target_link_libraries(carom_test_precompiled PRIVATE carom_test_support ${compiled})
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
 
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
@@ -46,7 +47,7 @@ foreach(room IN LISTS rooms)
       set(files_per_unit_${room} ${files_per_unit})
     endif()
     add_executable(carom_${room}_tests ${sources})
-    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support carom::compiled)
+    target_link_libraries(carom_${room}_tests PRIVATE carom_test_support ${compiled})
     target_precompile_headers(carom_${room}_tests REUSE_FROM carom_test_precompiled)
     set_target_properties(carom_${room}_tests PROPERTIES
       UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_per_unit_${room}})
@@ -68,11 +69,11 @@ endforeach()
 
 # Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
 # what is written.
-target_link_libraries(carom_io_tests PRIVATE carom_example_files)
+target_link_libraries(carom_io_tests PRIVATE carom_files)
 find_path(CAROM_FCLIB_INCLUDE_DIR fclib.h)
 find_library(CAROM_FCLIB_LIBRARY fclib)
 mark_as_advanced(CAROM_FCLIB_INCLUDE_DIR CAROM_FCLIB_LIBRARY)
-get_target_property(files_definitions carom_example_files COMPILE_DEFINITIONS)
+get_target_property(files_definitions carom_files COMPILE_DEFINITIONS)
 if(CAROM_FCLIB_INCLUDE_DIR AND CAROM_FCLIB_LIBRARY AND files_definitions MATCHES "CAROM_WITH_HDF5")
   target_compile_definitions(carom_io_tests PRIVATE CAROM_WITH_FCLIB)
   target_include_directories(carom_io_tests SYSTEM PRIVATE ${CAROM_FCLIB_INCLUDE_DIR})

@@ -15,9 +15,10 @@
 #include "carom/viscoelastic/stepper.hpp"
 
 /// @file
-/// What the library target `carom::compiled` holds, declared: a unit that includes this header, or
-/// carom.hpp with CAROM_COMPILED defined as that target does, takes these classes and functions for
-/// float and double from the library instead of compiling them again.
+/// What the library targets `carom::compiled`, for double, and `carom::compiled_float`, for float,
+/// hold. They define CAROM_COMPILED and CAROM_COMPILED_FLOAT for the units that link them. With
+/// either of the two, carom.hpp includes this header, and the unit takes these classes and
+/// functions from the library instead of compiling them again.
 namespace carom {
 inline namespace CAROM_ABI {
 
@@ -75,14 +76,18 @@ inline namespace CAROM_ABI {
   prefix class ViscoelasticStepper<FreeBody<Scalar>>
 // NOLINTEND(bugprone-macro-parentheses)
 
-CAROM_COMPILE_CONTACT(extern template, float);
+#ifdef CAROM_COMPILED
 CAROM_COMPILE_CONTACT(extern template, double);
-CAROM_COMPILE_CONVEX(extern template, float);
 CAROM_COMPILE_CONVEX(extern template, double);
-CAROM_COMPILE_COULOMB(extern template, float);
 CAROM_COMPILE_COULOMB(extern template, double);
-CAROM_COMPILE_VISCOELASTIC(extern template, float);
 CAROM_COMPILE_VISCOELASTIC(extern template, double);
+#endif
+#ifdef CAROM_COMPILED_FLOAT
+CAROM_COMPILE_CONTACT(extern template, float);
+CAROM_COMPILE_CONVEX(extern template, float);
+CAROM_COMPILE_COULOMB(extern template, float);
+CAROM_COMPILE_VISCOELASTIC(extern template, float);
+#endif
 
 }  // namespace CAROM_ABI
 }  // namespace carom

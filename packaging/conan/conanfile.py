@@ -26,7 +26,7 @@ class CaromRecipe(ConanFile):
         self.version = ".".join(re.search(rf"#define CAROM_VERSION_{part} (\d+)", header)[1] for part in parts)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "CHANGELOG.md", "LICENSE", "cmake/*", "include/*",
+        for pattern in ("CMakeLists.txt", "CHANGELOG.md", "LICENSE", "apps/io/*", "cmake/*", "include/*",
                         "packaging/debian/*", "scripts/single_header.py", "src/*"):
             copy(self, pattern, self._tree(), self.export_sources_folder)
 

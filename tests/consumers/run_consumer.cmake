@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Plays a user of carom in an empty folder: brings carom there the way KIND says, configures, builds,
 # runs. What is installed is moved before use: it may not know where it was put first.
-#   cmake -D KIND=<find_package|compiled|pkg_config|add_subdirectory|fetch_content> -D WORK_DIR=
+#   cmake -D KIND=<find_package|compiled|files|pkg_config|add_subdirectory|fetch_content> -D WORK_DIR=
 #         -D CAROM_SOURCE_DIR= -D CAROM_BINARY_DIR= -D CXX= -D GENERATOR= -D EIGEN_DIR=
 #         [-D PKG_CONFIG=] [-D CXX_FLAGS=] -P run_consumer.cmake
 
@@ -62,7 +62,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 set(prefix ${WORK_DIR}/moved)
-if(KIND MATCHES "^(find_package|compiled|pkg_config)$")
+if(KIND MATCHES "^(find_package|compiled|files|pkg_config)$")
   run(${CMAKE_COMMAND} --install ${CAROM_BINARY_DIR} --prefix ${WORK_DIR}/prefix)
   file(RENAME ${WORK_DIR}/prefix ${prefix})
   expect_installed(${prefix})
@@ -70,7 +70,7 @@ elseif(KIND STREQUAL "fetch_content")
   # The parts that a parent project needs, packed as a release would be.
   file(MAKE_DIRECTORY ${WORK_DIR})
   run(${CMAKE_COMMAND} -E chdir ${CAROM_SOURCE_DIR} ${CMAKE_COMMAND} -E tar czf
-    ${WORK_DIR}/carom.tar.gz CMakeLists.txt LICENSE cmake include packaging scripts src)
+    ${WORK_DIR}/carom.tar.gz CMakeLists.txt LICENSE apps/io cmake include packaging scripts src)
 endif()
 if(KIND STREQUAL "pkg_config")
   build_by_pkg_config()

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include "carom/core/detail/device.hpp"
+#include "carom/core/version.hpp"
 
 /// @file
 /// Precondition check for caller mistakes (wrong size, negative friction, NaN).

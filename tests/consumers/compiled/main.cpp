@@ -2,8 +2,8 @@
 // A block on the ground, solved by what carom::compiled holds.
 #include <carom/carom.hpp>
 
-#ifndef CAROM_COMPILED
-#error "the target carom::compiled says by CAROM_COMPILED that solvers are taken from it"
+#if !defined(CAROM_COMPILED) || !defined(CAROM_COMPILED_FLOAT)
+#error "the compiled targets say by these macros that solvers are taken from them"
 #endif
 
 template <typename Scalar>

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is missing is named together with the command that installs it.
+
+# carom_missing(<what> <Debian package...>): ends the configuration.
+function(carom_missing what)
+  list(JOIN ARGN " " packages)
+  message(FATAL_ERROR "carom: ${what} was not found. On Debian and Ubuntu install it by\n"
+    "  sudo apt-get install ${packages}\n"
+    "or run scripts/test.sh, which installs what is missing; scripts/packages.txt lists it.")
+endfunction()
+
+# carom_find(<CMake package> <Debian package...>): finds it, or ends the configuration.
+macro(carom_find name)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    carom_missing(${name} ${ARGN})
+  endif()
+endmacro()
+
+# Before project(), which only says that a name is not a full path: the tools that a preset names.
+function(carom_check_tools)
+  if(CMAKE_CXX_COMPILER MATCHES "clang\\+\\+" AND NOT IS_ABSOLUTE "${CMAKE_CXX_COMPILER}")
+    find_program(compiler ${CMAKE_CXX_COMPILER} NO_CACHE)
+    if(NOT compiler)
+      carom_missing(${CMAKE_CXX_COMPILER} clang lld libclang-rt-dev)
+    endif()
+  endif()
+  if(CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=lld")
+    find_program(linker NAMES ld.lld ld.lld-14 NO_CACHE)
+    if(NOT linker)
+      carom_missing(lld lld)
+    endif()
+  endif()
+endfunction()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Configures carom as if a package or tool were not installed: the message names the command that
+# installs it. Then without a build type: one line says that nothing is optimised.
+#   cmake -D WORK_DIR= -D CAROM_SOURCE_DIR= -D CXX= -D GENERATOR= -D EIGEN_DIR= -P missing_packages.cmake
+file(REMOVE_RECURSE ${WORK_DIR})
+
+# configure(<name> <argument...>): sets status and text.
+function(configure name)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${CAROM_SOURCE_DIR} -B ${WORK_DIR}/${name} -G ${GENERATOR}
+      -DEigen3_DIR=${EIGEN_DIR} -DCMAKE_CXX_COMPILER_WORKS=1 ${ARGN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  set(status ${status} PARENT_SCOPE)
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+# expect_hint(<name> <Debian package> <argument...>)
+function(expect_hint name package)
+  configure(${name} ${ARGN})
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  string(FIND "${text}" "sudo apt-get install ${package}" place)
+  if(status EQUAL 0 OR place EQUAL -1)
+    message(FATAL_ERROR "without ${name}: expected a hint at ${package}; ended with ${status}:\n${text}")
+  endif()
+endfunction()
+
+set(library_only -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF)
+expect_hint(Catch2 catch2 -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON)
+expect_hint(CLI11 libcli11-dev -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Debug
+  -DCAROM_BUILD_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
+expect_hint(nlohmann_json nlohmann-json3-dev -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Debug
+  -DCAROM_BUILD_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
+expect_hint(benchmark libbenchmark-dev -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Debug
+  ${library_only} -DCAROM_BUILD_BENCHMARKS=ON -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON)
+expect_hint(Eigen libeigen3-dev -DCMAKE_CXX_COMPILER=${CXX} ${library_only}
+  -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON)
+expect_hint(clang clang ${library_only} -DCMAKE_CXX_COMPILER=clang++-that-is-not-there)
+
+# expect_notice(<TRUE|FALSE> <name> <argument...>)
+function(expect_notice expected name)
+  configure(${name} -DCMAKE_CXX_COMPILER=${CXX} ${library_only} ${ARGN})
+  string(FIND "${text}" "CMAKE_BUILD_TYPE is empty" place)
+  if(NOT status EQUAL 0 OR (expected AND place EQUAL -1) OR (NOT expected AND NOT place EQUAL -1))
+    message(FATAL_ERROR "${name}: expected the notice ${expected}; ended with ${status}:\n${text}")
+  endif()
+endfunction()
+
+if(NOT GENERATOR MATCHES "Multi-Config")
+  expect_notice(TRUE no_build_type)
+  expect_notice(FALSE quiet -DCAROM_QUIET=ON)
+  expect_notice(FALSE flags -DCMAKE_CXX_FLAGS=-O1)
+endif()
+expect_notice(FALSE release -DCMAKE_BUILD_TYPE=Release)
