@@ -14,6 +14,7 @@
 #include <Eigen/Core>
 
 #include "carom/contact/contact_problem.hpp"
+#include "carom/contact/rigid_contact.hpp"
 
 #include "io/bad_input.hpp"
 #include "io/file_text.hpp"
@@ -66,6 +67,11 @@ class TextProblemParser {
   }
 
  private:
+  struct Sides {
+    int count;
+    Index bodies[2];
+  };
+
   void read_body(ContactProblem<double>& problem) {
     item_ = "body " + std::to_string(problem.body_count());
     reader_.keyword("body", item_);
@@ -102,13 +108,17 @@ class TextProblemParser {
       const Sides sides = read_sides(problem);
       const CompliantContact<double> contact{
           .gap = field("gap"),
-          .stiffness = field("stiffness", NumberRange::positive),
+          .stiffness = stiffness(),
           .dissipation_time = field("dissipation time", NumberRange::nonnegative),
           .friction = field("friction", NumberRange::nonnegative),
           .near_rigid = field("beta", NumberRange::nonnegative),
           .relative_slip = field("sigma", NumberRange::positive)};
-      add_block(problem, line, sides, 3, contact);
-      check_weights(problem, line);
+      if (std::isinf(contact.stiffness)) {
+        add_unyielding(problem, line, sides, contact);
+      } else {
+        add_block(problem, line, sides, 3, contact);
+        check_weights(problem, line);
+      }
     } else if (law == "weighted" || law == "rigid") {
       const bool rigid = law == "rigid";
       const Sides sides = read_sides(problem);
@@ -124,10 +134,16 @@ class TextProblemParser {
     }
   }
 
-  struct Sides {
-    int count;
-    Index bodies[2];
-  };
+  /// A contact of infinite stiffness is rigid. Its v̂ is the one of any stiffness, −ϕ/(δt + τ_d).
+  void add_unyielding(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
+                      const CompliantContact<double>& contact) {
+    add_block(problem, line, sides, 3,
+              RigidContact<double>{.gap = contact.gap, .friction = contact.friction});
+    const Index block = problem.block_count() - 1;
+    WeightedContact<double> law = problem.friction_contact_law(block);
+    law.bias_velocity.z() = -contact.gap / (problem.time_step() + contact.dissipation_time);
+    problem.set_law(block, law);
+  }
 
   Sides read_sides(const ContactProblem<double>& problem) {
     Sides sides{1, {0, 0}};
@@ -250,6 +266,16 @@ class TextProblemParser {
   }
   double field(const char* name, NumberRange range = NumberRange::finite) {
     return reader_.number([&] { return item_ + ": " + name; }, range);
+  }
+  /// k, or infinity.
+  double stiffness() {
+    const std::string_view word = reader_.next();
+    if (word == "inf") return std::numeric_limits<double>::infinity();
+    const std::optional<double> value = parse_number(word);
+    if (!value || !(*value > 0)) {
+      reader_.fail(item_ + ": stiffness", "a finite number > 0 or 'inf'", word);
+    }
+    return *value;
   }
   double entry(const char* name, int index, NumberRange range = NumberRange::finite) {
     return reader_.number([&] { return item_ + ": " + name + " entry " + std::to_string(index); },

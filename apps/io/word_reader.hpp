@@ -32,12 +32,15 @@ enum class NumberRange { finite, nonnegative, positive };
          (range == NumberRange::nonnegative && number == 0);
 }
 
-/// Walks through text word by word and knows the line it is in. What it does not find is reported
-/// as BadInput: "line 7: body 0: size: expected a whole number >= 1, got '-3'". A place is passed
-/// as a function that returns its name, called only for a message.
+/// Walks through text word by word and knows the line it is in. A byte-order mark at the beginning,
+/// as some editors write it, is passed over, and lines may end in CR LF. What it does not find is
+/// reported as BadInput: "line 7: body 0: size: expected a whole number >= 1, got '-3'". A place is
+/// passed as a function that returns its name, called only for a message.
 class WordReader {
  public:
-  explicit WordReader(std::string_view text) noexcept : text_(text) {}
+  explicit WordReader(std::string_view text) noexcept : text_(text) {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+  }
 
   /// The next word, empty at the end of the text.
   std::string_view next() noexcept {

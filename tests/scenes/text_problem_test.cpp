@@ -122,6 +122,37 @@ TEST_CASE("text_problem: no prefix of a problem is a problem", "[scenes][law]") 
   }
 }
 
+TEST_CASE("text_problem: a byte-order mark and lines that end in CR LF change nothing",
+          "[scenes][example]") {
+  std::string other = "\xEF\xBB\xBF" + constrained_problem;
+  for (std::size_t at = 0; (at = other.find('\n', at)) != std::string::npos; at += 2) {
+    other.insert(at, 1, '\r');
+  }
+  CHECK(carom::examples::is_text_problem(other));
+  const TextProblem plain = parse_text_problem(constrained_problem);
+  const TextProblem marked = parse_text_problem(other);
+  CHECK(marked.problem.block_count() == plain.problem.block_count());
+  CHECK(marked.problem.free_velocity() == plain.problem.free_velocity());
+  CHECK(marked.problem.jacobian(4, 0) == plain.problem.jacobian(4, 0));
+  CHECK(marked.guess == plain.guess);
+  // Only at the beginning, and lines are counted as before.
+  CHECK(fault_of("carom-problem 1\ntime_step \xEF\xBB\xBF 1").find("line 2: time_step") == 0);
+}
+
+TEST_CASE("text_problem: a contact of infinite stiffness is rigid", "[scenes][example]") {
+  std::string text = small_problem;
+  text.replace(text.find("0 -0.01 100"), 11, "0 -0.01 inf");
+  const TextProblem given = parse_text_problem(text);
+  REQUIRE(given.problem.is_rigid(1));
+  const auto& law = given.problem.friction_contact_law(1);
+  CHECK(law.friction == 0.75);
+  CHECK(law.bias_velocity == Eigen::Vector3d(0, 0, 0.01));  // -gap / (0.5 + 0.5)
+  // The same velocity as of a finite stiffness.
+  const TextProblem soft = parse_text_problem(small_problem);
+  CHECK(soft.problem.friction_contact_law(1).bias_velocity == law.bias_velocity);
+  CHECK_FALSE(soft.problem.is_rigid(1));
+}
+
 TEST_CASE("text_problem: faults name line, item, field and what was expected",
           "[scenes][example]") {
   const auto with = [](const std::string& old, const std::string& replacement) {
