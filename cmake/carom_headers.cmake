@@ -45,6 +45,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/own_block.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
+  include/carom/contact/impulse_memory.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
   include/carom/contact/position_projection.hpp

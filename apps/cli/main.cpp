@@ -176,7 +176,14 @@ Output: one line of JSON
   final               time, q, velocity of the last good step
   status              converged, or why a step could not be made (exit code 3)
 Rows of --csv: time, q.., p.. (momentum), energy, event: contacts that closed since the row before,
-counted from 0, with ';' between them. Times are multiples of time_step and the duration.
+with ';' between them. Times are multiples of time_step and the duration. Contacts by number:
+  bouncing_ball, rocking_block   0: with the ground
+  cradle, galperin               i: ball i with ball i + 1, for n balls up to n - 2; then the left
+                                 wall, then the right one, where there are any
+  billiards                      pairs of balls, (0,1), (0,2) .. (1,2) ..; with a table then four of
+                                 each ball, with the cushions x = 0, x = w, y = 0, y = h
+  trex                           0 right foot, 1 left foot, 2 tip of the tail
+  the others                     none
 
 Example, Newton's cradle:
   {"system":"cradle", "parameters":{"masses":[1,1,1], "radius":0.1, "velocities":[1,0,0],

@@ -274,6 +274,16 @@ def check_rows(checks):
     checks.expect(all(row[4] in ("", "0") for row in cells), "events", cells)
     checks.expect(all(abs(float(row[3]) - 9.81) < 1e-12 for row in cells), "energies", cells)
 
+    # Contacts have the numbers that --help tells: 0 and 1 between the balls, 2 with the left wall.
+    told = checks.run("simulate", "--help").stdout
+    checks.expect("Contacts by number" in told and "then the left" in told, "help", told[-1500:])
+    given = checks.file(json.dumps(scene(
+        "cradle", {"masses": [1, 1, 1], "velocities": [-1, 0, 0], "gaps": [1, 1], "left": -1}, 0.1, 4)))
+    result = checks.run("simulate", given, "--csv", path)
+    checks.expect(result.returncode == 0, result.stderr)
+    events = [line.split(",")[-1] for line in path.read_text().splitlines()[1:]]
+    checks.expect([event for event in events if event] == ["2", "0", "1"], "contacts", events)
+
 
 def check_refusals(checks):
     good = scene("cradle", {"masses": [1, 1], "radius": 0.1, "gaps": [0], "velocities": [1, 0]}, 0.1,
