@@ -6,7 +6,8 @@ function(carom_missing what)
   list(JOIN ARGN " " packages)
   message(FATAL_ERROR "carom: ${what} was not found. On Debian and Ubuntu install it by\n"
     "  sudo apt-get install ${packages}\n"
-    "or run scripts/test.sh, which installs what is missing; scripts/packages.txt lists it.")
+    "Or let scripts/test.sh (preset release: scripts/matrix.sh) install all that is missing; \
+scripts/packages.txt lists it.")
 endfunction()
 
 # carom_find(<CMake package> <Debian package...>): finds it, or ends the configuration.
@@ -17,8 +18,20 @@ macro(carom_find name)
   endif()
 endmacro()
 
-# Before project(), which only says that a name is not a full path: the tools that a preset names.
+# Before project(), whose own messages name no package: the tools that a preset names.
 function(carom_check_tools)
+  if(CMAKE_GENERATOR MATCHES "Ninja" AND NOT CMAKE_MAKE_PROGRAM)
+    find_program(ninja NAMES ninja ninja-build samu NO_CACHE)
+    if(NOT ninja)
+      carom_missing(Ninja ninja-build)
+    endif()
+  endif()
+  if(UNIX AND NOT CMAKE_CXX_COMPILER AND "$ENV{CXX}" STREQUAL "")
+    find_program(any_compiler NAMES c++ g++ clang++ NO_CACHE)
+    if(NOT any_compiler)
+      carom_missing("A C++ compiler" g++)
+    endif()
+  endif()
   if(CMAKE_CXX_COMPILER MATCHES "clang\\+\\+" AND NOT IS_ABSOLUTE "${CMAKE_CXX_COMPILER}")
     find_program(compiler ${CMAKE_CXX_COMPILER} NO_CACHE)
     if(NOT compiler)
