@@ -10,6 +10,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_islands.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/island_law.hpp"
 
 namespace carom {
@@ -128,10 +129,7 @@ class InteriorPointSolver {
 
  private:
   using Sums = detail::MapSums<Scalar>;
-  /// Share of the load ‖q‖ that an answer may leave: impulses that grow without end make any
-  /// residual small beside them. The jammed brake of the scenes leaves 0.45, rigid heaps with
-  /// self-stresses of 1000 times their load 1e-5.
-  static constexpr Scalar lost = Scalar(0.1);
+  using Tuning = detail::InteriorPointTuning;
   /// The executor of one thread.
   struct InTurn {
     template <typename Task>
@@ -196,7 +194,7 @@ void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yard
   if (!detail::is_finite(report.residual)) report.status = SolveStatus::not_finite;
   if (report.residual <= options_.tolerance) report.status = SolveStatus::converged;
   const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
-  if (report.converged() && report.residual * grown > lost * yardstick.load &&
+  if (report.converged() && report.residual * grown > Scalar(Tuning::lost_load) * yardstick.load &&
       yardstick.load > Scalar(0)) {
     report.status = SolveStatus::no_progress;
   }

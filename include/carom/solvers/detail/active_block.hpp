@@ -3,18 +3,17 @@
 
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Softness of what is held, relative to the block's inverse mass: it makes a singular W harmless
-/// and costs a Newton step as much of its accuracy. In hyperstatic contact it takes the change of
-/// least norm.
+/// Softness of what is held, relative to the inverse mass of the block.
 template <RealScalar Scalar>
 [[nodiscard]] inline Scalar held_softness() noexcept {
   using std::sqrt;
-  return Scalar(1e-1) * sqrt(std::numeric_limits<Scalar>::epsilon());
+  return Scalar(ActiveNewtonTuning::held_softness) * sqrt(std::numeric_limits<Scalar>::epsilon());
 }
 
 /// Newton's step on the law itself, of one block with a trial impulse y = γ − ρ u: open, stuck or

@@ -31,15 +31,13 @@ class ActiveNewton {
       at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
                       memory.moved.data());
       if (!take_step(at)) return;
-      const Scalar enough = k < settling_steps ? Scalar(0.95) : Scalar(0.5);
+      const Scalar enough(k < Tuning::settling_steps ? Tuning::settling_gain : Tuning::gain);
       if (at.error > enough * before) return;
     }
   }
 
  private:
-  /// Steps that may gain little while the guess of what slides settles.
-  static constexpr int settling_steps = 2;
-  static constexpr int halvings = 5;
+  using Tuning = ActiveNewtonTuning;
 
   static void write_response(LawSearch<System>& at) {
     at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
@@ -65,14 +63,14 @@ class ActiveNewton {
     };
     const Scalar before = at.error;
     Scalar share(1), best_share(0), last(0), least = before;
-    for (int k = 0; k <= halvings; ++k, share /= 2) {
+    for (int k = 0; k <= Tuning::halvings; ++k, share /= 2) {
       last = share;
       go(share);
       if (at.error < least) {
         least = at.error;
         best_share = share;
       }
-      if (at.error < (1 - share / 10) * before) break;
+      if (at.error < (1 - Scalar(Tuning::descent) * share) * before) break;
     }
     if (best_share > Scalar(0)) {
       if (best_share != last) go(best_share);

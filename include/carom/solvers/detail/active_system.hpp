@@ -129,7 +129,7 @@ void ActiveSystem<Scalar>::update_pattern(const DelassusProblem<Scalar>& problem
     ++active;
     missing = missing || node_of_[i] < 0;
   }
-  if (missing || 10 * active < 7 * nodes_.size()) analyse(problem);
+  if (missing || 10 * active < ActiveSystemTuning::kept_tenths * nodes_.size()) analyse(problem);
 }
 
 template <RealScalar Scalar>
@@ -227,8 +227,8 @@ Scalar ActiveSystem<Scalar>::write_residual(const DelassusProblem<Scalar>& probl
 template <RealScalar Scalar>
 bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const Scalar* h, Scalar* x,
                                  Scalar* moved) noexcept {
-  constexpr int refinements = 8;
-  constexpr Scalar enough = Scalar(1e-6);
+  using Tuning = ActiveSystemTuning;
+  const Scalar enough(Tuning::enough), gain(Tuning::gain);
   for (Index i = 0; i < problem.count(); ++i) {
     const Index begin = 3 * problem.first_part(i), end = begin + 3 * problem.parts(i);
     for (Index k = begin; k < end; ++k) {
@@ -237,11 +237,11 @@ bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const S
   }
   multiply(problem, x, moved);
   Scalar first(0), last = std::numeric_limits<Scalar>::infinity();
-  for (int k = 0; k < refinements && !nodes_.empty(); ++k) {
+  for (int k = 0; k < Tuning::refinements && !nodes_.empty(); ++k) {
     const Scalar size = write_residual(problem, h, x, moved);
     if (!is_finite(size)) return false;
     if (k == 0) first = size;
-    if (k > 1 && (size <= enough * first || size > Scalar(0.9) * last)) break;
+    if (k > 1 && (size <= enough * first || size > gain * last)) break;
     last = size;
     lu_.solve(range_, residual_.data(), unknown_start_.data(), scratch_.data());
     for (const int contact : nodes_) {

@@ -5,6 +5,7 @@
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
 #include "carom/solvers/detail/body_sweep.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -195,10 +196,7 @@ bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) n
 template <RealScalar Scalar>
 void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset,
                                Scalar* step, Scalar* moved) noexcept {
-  // What steps may leave of Ĵᵀ dγ − dw is put right by the next step of a path, and lost to one on
-  // the law itself only where it is of this size.
-  constexpr auto enough = Scalar(1e-7);
-  constexpr int refinements = 4;
+  using Tuning = BodySystemTuning;
   using std::sqrt;
   const ContactIsland& own = rows_.graph().islands()[island];
   const BlockIsland& parts = islands()[island];
@@ -209,7 +207,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
   std::fill(sum_.begin() + begin, sum_.begin() + end, Scalar(0));
   rows_.write_momentum(island, step, vector_.data());
   Scalar last = std::numeric_limits<Scalar>::infinity();
-  for (int k = 0; k <= refinements; ++k) {
+  for (int k = 0; k <= Tuning::refinements; ++k) {
     if (symmetric_) {
       cholesky_.solve(own.range, vector_.data(), rows_.starts(), scratch_.data() + begin);
     } else {
@@ -223,7 +221,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
     }
     for (Index p = 3 * parts.first_part; p < 3 * parts.part_end; ++p) moved[p] += rest_[p];
     for (Index u = begin; u < end; ++u) sum_[u] += vector_[u];
-    if (k == refinements) break;
+    if (k == Tuning::refinements) break;
     rows_.write_momentum(island, step, vector_.data());
     Scalar size(0), missing(0);
     for (Index u = begin; u < end; ++u) {
@@ -232,7 +230,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
       missing += vector_[u] * vector_[u];
     }
     const Scalar now = sqrt(missing);
-    if (!(now > enough * sqrt(size)) || now > last / 2) break;
+    if (!(now > Scalar(Tuning::enough) * sqrt(size)) || now > Scalar(Tuning::gain) * last) break;
     last = now;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/interval_path.hpp"
 #include "carom/solvers/detail/law_iterate.hpp"
 
@@ -38,19 +39,21 @@ class CentralPath {
   [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,
                                LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
-  /// Steps below are short: they are tried again with plain centring.
-  static constexpr Scalar short_step = Scalar(0.1);
+  /// Whether a share of a step is a short one.
+  [[nodiscard]] static bool is_short(const Scalar& share) noexcept {
+    return share < Scalar(Tuning::short_step);
+  }
 
  private:
-  /// To the boundary no nearer than this share of the way.
-  static constexpr Scalar to_boundary = Scalar(0.995);
+  using Tuning = CentralPathTuning;
+
   /// A step that was solved for: the longest share that stays inside, and the products along it.
   struct Found {
     Scalar longest;
     ProductSum<Scalar> products;
     /// The share to go.
     [[nodiscard]] Scalar share() const noexcept {
-      return (std::min)(Scalar(1), to_boundary * longest);
+      return (std::min)(Scalar(1), Scalar(Tuning::to_boundary) * longest);
     }
   };
 
@@ -85,7 +88,7 @@ class CentralPath {
     });
     system.solve(island, memory.gains, memory.offset.data(), memory.step.data(),
                  memory.moved.data());
-    Scalar inverse = to_boundary;
+    Scalar inverse(Tuning::to_boundary);
     ProductSum<Scalar> products;
     for_each(system, island, [&](Index, const auto& block, auto& path) {
       inverse = path.take_step(block, law, read_parts(block, memory.step.data()),
@@ -140,8 +143,9 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
   // Where nothing lacks, a share of the mean takes its place.
   const Scalar mean = sum / Scalar((std::max)(count, Index(1)));
   const Scalar unit = mean > Scalar(0) ? mean : Scalar(1);
-  impulse = margin * (std::max)(impulse, Scalar(0.3) * unit);
-  velocity = margin * (std::max)(velocity, Scalar(0.3) * unit * yardstick.inverse_mass);
+  const Scalar least = Scalar(Tuning::least_start) * unit;
+  impulse = margin * (std::max)(impulse, least);
+  velocity = margin * (std::max)(velocity, least * yardstick.inverse_mass);
   for_each(system, island, [&](Index, const auto& block, auto& path) {
     path.raise(block, yardstick.law, impulse, velocity);
   });
@@ -174,8 +178,8 @@ typename System::scalar_type CentralPath<System>::advance(System& system, Index 
     centring = (std::min)(Scalar(1), ratio * ratio * ratio);
   }
   Scalar share = find_step(system, island, law, {centring * product, true}, memory).share();
-  if (share < short_step) {
-    const Scalar plain = (std::max)(centring, Scalar(0.5));
+  if (is_short(share)) {
+    const Scalar plain = (std::max)(centring, Scalar(Tuning::plain_centring));
     share = find_step(system, island, law, {plain * product, false}, memory).share();
   }
   if (!(share > Scalar(0))) return Scalar(0);

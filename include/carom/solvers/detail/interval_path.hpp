@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "carom/solvers/detail/cone_path.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -41,15 +42,16 @@ class IntervalPath {
       }
     }
   }
-  /// Moves impulses away from bounds, and velocities from zero, by so much, or a quarter of the
-  /// room there is.
+  /// Moves impulses away from bounds, and velocities from zero, by so much, or by
+  /// a share of the room there is.
   void raise(const Block& block, FrictionLaw, const Scalar& least,
              const Scalar& least_velocity) noexcept {
     for (int i = 0; i < block.size(); ++i) {
       Row& row = rows_[std::size_t(i)];
       const Scalar lower = block.lower(i), upper = block.upper(i), velocity = row.push;
       if (row.kind == Kind::between) {
-        const Scalar inset = (std::min)(least, (upper - lower) / 4);
+        const Scalar inset =
+            (std::min)(least, Scalar(CentralPathTuning::bound_inset) * (upper - lower));
         row.impulse = (std::min)((std::max)(row.impulse, lower + inset), upper - inset);
       } else if (row.kind == Kind::below) {
         row.impulse = (std::max)(row.impulse, lower) + least;
@@ -96,7 +98,9 @@ class IntervalPath {
     for (int i = 0; i < block.size(); ++i) {
       Row& row = rows_[std::size_t(i)];
       if (!row.moves()) continue;
-      Scalar stiffness = block.regularization(i) + block.inverse_mass * free_softness;
+      constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+      const Scalar softness = Scalar(CentralPathTuning::free_softness) * epsilon;
+      Scalar stiffness = block.regularization(i) + block.inverse_mass * softness;
       if (row.has_lower()) {
         inside = inside && row.above(block, i) > Scalar(0) && row.push > Scalar(0);
         stiffness += row.push / row.above(block, i);
@@ -158,10 +162,6 @@ class IntervalPath {
   }
 
  private:
-  /// Softness of rows without bounds relative to w: they have no barrier, and their own R may be
-  /// zero. The systems' refinement takes what it costs.
-  static constexpr Scalar free_softness = Scalar(1024) * std::numeric_limits<Scalar>::epsilon();
-
   enum class Kind { absent, fixed, free, below, above, between };
   struct Row {
     Kind kind = Kind::absent;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iterator>
+
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
@@ -57,41 +59,15 @@ class IslandLaw {
                               const SolveLimits& given);
 
  private:
-  /// Newton's steps from a guess before the path begins, and from a point of the path.
-  static constexpr int warm_steps = 12, final_steps = 10;
-  /// Natural map error below which Newton's method is tried, and by how much it is to fall before
-  /// it is tried again.
-  static constexpr Scalar small_error = Scalar(1e-3), again = Scalar(0.1);
-  /// What the start of the path is raised by, relative to what its worst contact lacks: wider where
-  /// a path is blocked. 30 takes the fewest systems on the bundled piles and walls; convex spheres
-  /// made rigid, whose self-stresses are 1000 times the load, need 1000.
-  static constexpr Scalar margins[] = {30, 100, 1000};
-  static constexpr int starts = 3;
-  /// Proximal steps after each path. The first manner solves most heaps whose path folds, in some
-  /// tens of systems; mujoco_sphere_100 and pyramid-p6 need the second path before it.
-  static constexpr typename ProximalNewton<System>::Manner manners[] = {
-      {Scalar(1e-2), Scalar(0.5), 40, 80, true},
-      {Scalar(1e-3), Scalar(0.1), 15, 80},
-      {Scalar(1e-2), Scalar(0.3), 30, 300}};
-  /// Under the convex law they follow the last path: mujoco_sphere_500 made rigid needs them.
-  static constexpr
-      typename ProximalNewton<System>::Manner convex_manner = {Scalar(1e-3), Scalar(0.1), 40, 300};
-  /// Systems for proximal steps from a guess that Newton's method alone does not mend: a heap that
-  /// settles takes 3 to 50.
-  static constexpr int warm_systems = 60;
-  /// Blocked: so many short steps, each longer one counting half against them.
-  static constexpr Scalar patience = 4;
-  static constexpr int path_steps = 60;
+  using Tuning = IslandLawTuning;
+  [[nodiscard]] static bool is_small(const Scalar& error) noexcept {
+    return error < Scalar(Tuning::small_error);
+  }
 
-  /// Whether the system has sweeps, and how many. Under a deadline they come first where a guess is
-  /// far off: 100 take as long as two or three systems, and what they reach is there should time
-  /// run out. Those at the end are for answers that come early, a few of them whatever the clock
-  /// says. Measured on the falling bin: without the ones at the end bodies sink three times as
-  /// deep.
+  /// Whether the system has sweeps.
   static constexpr bool sweeps = requires(System & system, Scalar* impulse) {
     system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
   };
-  static constexpr int guess_sweeps = 100, final_sweeps = 20, sure_sweeps = 10;
 
   struct Run : LawSearch<System> {
     Scalar best;  ///< least error met
@@ -114,7 +90,7 @@ class IslandLaw {
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
   /// Proximal steps from the best impulses.
-  [[nodiscard]] bool search(Run& run, int manner, int most) {
+  [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
     run.copy(best_.data(), iterate_.impulse());
     measure(run);
@@ -122,7 +98,7 @@ class IslandLaw {
     const int left = given.iteration_limit - run.systems;
     run.limits = given.with_iterations(run.systems + (std::min)(most, left));
     const bool convex = yardstick_.law == FrictionLaw::convex;
-    proximal_.solve(run, convex ? convex_manner : manners[manner]);
+    proximal_.solve(run, convex ? Tuning::convex_schedule : Tuning::schedules[schedule]);
     run.limits = given;
     keep_best(run);
     return run.is_solved();
@@ -130,7 +106,7 @@ class IslandLaw {
   /// Sweeps from the guess, which they replace; what they reach where it is better.
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
-      int left = guess_sweeps;
+      int left = Tuning::guess_sweeps;
       run.system.sweep(run.island, yardstick_.law, iterate_.impulse(),
                        [&] { return left-- > 0 && !run.limits.is_over(); });
       run.copy(iterate_.impulse(), guess_.data());
@@ -154,7 +130,7 @@ class IslandLaw {
     if constexpr (sweeps) {
       int taken = 0;
       const auto may_go_on = [&] {
-        return taken++ < final_sweeps && (taken <= sure_sweeps || !given.is_over());
+        return taken++ < Tuning::final_sweeps && (taken <= Tuning::sure_sweeps || !given.is_over());
       };
       run.system.sweep(run.island, yardstick_.law, best_.data(), may_go_on);
     }
@@ -200,13 +176,13 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   ++run.systems;
   if (!path_.start(run.system, run.island, yardstick_, margin, iterate_, memory_)) return false;
   measure(run);
-  Scalar blocked(0), next = small_error;
-  for (int k = 0; k < path_steps && run.may_go_on(); ++k) {
+  Scalar blocked(0), next(Tuning::small_error);
+  for (int k = 0; k < Tuning::path_steps && run.may_go_on(); ++k) {
     if (run.is_solved()) return true;
     if (run.error < next) {
-      next = again * run.error;
+      next = Scalar(Tuning::again) * run.error;
       run.copy(iterate_.impulse(), saved_.data());
-      if (polish(run, final_steps)) return true;
+      if (polish(run, Tuning::final_steps)) return true;
       run.copy(saved_.data(), iterate_.impulse());
       iterate_.write_velocity(run.system, run.island);
       if (!run.may_go_on()) return false;
@@ -214,10 +190,10 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
     ++run.systems;
     const Scalar share = path_.advance(run.system, run.island, yardstick_.law, iterate_, memory_);
     if (!(share > Scalar(0))) return false;
-    blocked =
-        (std::max)(Scalar(0), blocked + (share < path_.short_step ? Scalar(1) : Scalar(-0.5)));
+    const Scalar against(path_.is_short(share) ? 1 : -Tuning::credit);
+    blocked = (std::max)(Scalar(0), blocked + against);
     measure(run);
-    if (blocked >= patience) return false;
+    if (blocked >= Scalar(Tuning::patience)) return false;
   }
   return run.is_solved();
 }
@@ -245,22 +221,23 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     solved = run.is_solved();
     run.copy(iterate_.impulse(), guess_.data());
   }
-  if (!solved && warm && limits.now != nullptr && run.best > small_error) {
+  if (!solved && warm && limits.now != nullptr && run.best > Scalar(Tuning::small_error)) {
     solved = sweep(run);
-    pace.reserve(final_sweeps * pace.longest());
+    pace.reserve(Tuning::final_sweeps * pace.longest());
   }
   if (!solved && warm && run.may_go_on()) {
-    solved = polish(run, warm_steps);
-    if (!solved && run.best < small_error) solved = search(run, 0, warm_systems);
+    solved = polish(run, Tuning::warm_steps);
+    if (!solved && is_small(run.best)) solved = search(run, 0, Tuning::warm_systems);
   }
+  constexpr int starts = int(std::size(Tuning::margins));
   for (int k = 0; k < starts && !solved && run.may_go_on(); ++k) {
-    solved = follow_path(run, margins[k]);
-    const bool promising = run.best < small_error && yardstick_.law == FrictionLaw::coulomb;
+    solved = follow_path(run, Scalar(Tuning::margins[k]));
+    const bool promising = is_small(run.best) && yardstick_.law == FrictionLaw::coulomb;
     if (!solved && (promising || k + 1 == starts)) {
       solved = search(run, k, limits.iteration_limit);
     }
   }
-  if (!solved && may_change && !(run.best <= small_error)) end_early(run, given);
+  if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
   run.copy(best_.data(), iterate_.impulse());
   Outcome outcome;
   outcome.sums = iterate_.sum(system, island, yardstick_);

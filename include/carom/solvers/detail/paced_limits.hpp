@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "carom/core/solve_limits.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -13,7 +14,9 @@ namespace detail {
 struct Pace {
   double expected = 0;
   /// @param longest  of an iteration in the last solve; one that took long by chance is forgotten.
-  void learn(double longest) noexcept { expected = (std::max)(longest, expected / 2); }
+  void learn(double longest) noexcept {
+    expected = (std::max)(longest, IslandLawTuning::remembered_pace * expected);
+  }
 };
 
 /// Limits whose deadline is over as soon as another iteration, by the longest so far, would end

@@ -34,20 +34,10 @@ class ProximalNewton {
     }
   }
 
-  /// How a search goes about its proximal steps.
-  struct Manner {
-    Scalar softness;  ///< first ρ
-    Scalar factor;    ///< by which ρ falls
-    int patience;     ///< Newton steps per proximal step
-    int steps;        ///< proximal steps
-    /// Whether a Newton step that gains nothing is tried again with friction's bounds given.
-    bool bounds_given = false;
-  };
-
-  /// Proximal steps until the tolerance is met, the manner's steps are taken, or so many fail.
+  /// Proximal steps until the tolerance is met, the schedule's steps are taken, or too many fail.
   /// @param given  the iterate is the best met at the end.
-  void solve(LawSearch<System>& given, const Manner& manner) {
-    Search at{given, manner, given.error};
+  void solve(LawSearch<System>& given, const ProximalSchedule& schedule) {
+    Search at{given, schedule, given.error};
     at.copy(at.iterate.impulse(), best_.data());
     search(at);
     at.copy(best_.data(), at.iterate.impulse());
@@ -57,14 +47,10 @@ class ProximalNewton {
   }
 
  private:
-  /// Natural map error below which Newton's method on the law is tried.
-  static constexpr Scalar small_error = Scalar(1e-3);
-  static constexpr int final_steps = 20;
-  /// Proximal steps that fail in a row before the search is given up.
-  static constexpr int most_failures = 8;
+  using Tuning = ProximalTuning;
 
   struct Search : LawSearch<System> {
-    const Manner& manner;
+    const ProximalSchedule& schedule;
     Scalar best;             ///< least error met
     Scalar softness = 1;     ///< ρ
     bool minimises = false;  ///< whether descend_convex applies
@@ -82,7 +68,7 @@ class ProximalNewton {
   }
   void search(Search& at);
   [[nodiscard]] bool polish(Search& at) {
-    ActiveNewton<System>::solve(at, final_steps);
+    ActiveNewton<System>::solve(at, Tuning::final_steps);
     keep(at);
     return at.is_solved();
   }
@@ -122,20 +108,22 @@ class ProximalNewton {
 
 template <typename System>
 void ProximalNewton<System>::search(Search& at) {
-  const Manner& manner = at.manner;
   using std::pow, std::sqrt;
-  const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.7));
+  const ProximalSchedule& schedule = at.schedule;
+  const Scalar factor(schedule.factor);
+  const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::least_softness));
   Scalar error = measure(at), floor = least;
   at.copy(at.iterate.impulse(), centre_.data());
-  at.softness = manner.softness;
+  at.softness = Scalar(schedule.softness);
   at.minimises = at.yardstick.law == FrictionLaw::convex;
   at.for_each([&](Index, const auto& block) {
     at.minimises = at.minimises && block.regularization.isZero(Scalar(0));
   });
   int failures = 0, successes = 0;
-  for (int k = 0; k < manner.steps && at.may_go_on(); ++k) {
+  for (int k = 0; k < schedule.steps && at.may_go_on(); ++k) {
     int taken = 0;
-    const bool done = take_step(at, manner.patience * (failures > 0 ? 2 : 1), taken);
+    const int rise = failures > 0 ? Tuning::patience_rise : 1;
+    const bool done = take_step(at, schedule.patience * rise, taken);
     at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
       const auto impulse = read_parts(block, at.iterate.impulse());
       write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, impulse), at.iterate.impulse());
@@ -144,26 +132,26 @@ void ProximalNewton<System>::search(Search& at) {
     if (reached <= at.tolerance) return;
     if (done) {
       at.copy(at.iterate.impulse(), centre_.data());
-      if (reached < small_error && polish(at)) return;
+      if (reached < Scalar(Tuning::small_error) && polish(at)) return;
       at.copy(centre_.data(), at.iterate.impulse());
       failures = 0;
-      if (++successes >= 3) {
-        floor = (std::max)(least, floor / 4);
+      if (++successes >= Tuning::successes) {
+        floor = (std::max)(least, floor / Scalar(Tuning::floor_fall));
         successes = 0;
       }
-      const bool slow = reached > Scalar(0.02) * error;
-      if (slow && taken <= 5) at.softness = (std::max)(at.softness * manner.factor, floor);
-      if (slow && taken > 5 && taken <= 10) {
-        at.softness = (std::max)(at.softness * sqrt(manner.factor), floor);
+      const bool slow = reached > Scalar(Tuning::slow) * error;
+      if (slow && taken <= Tuning::fair_steps) {
+        const Scalar fall = taken <= Tuning::quick_steps ? factor : sqrt(factor);
+        at.softness = (std::max)(at.softness * fall, floor);
       }
       error = reached;
       continue;
     }
     successes = 0;
-    if (++failures == 1) floor = 2 * at.softness;
-    at.softness = (std::min)(4 * at.softness, Scalar(1));
-    if (failures > most_failures) return;
-    if (failures > 2) at.copy(best_.data(), centre_.data());
+    if (++failures == 1) floor = Scalar(Tuning::floor_rise) * at.softness;
+    at.softness = (std::min)(Scalar(Tuning::softness_rise) * at.softness, Scalar(1));
+    if (failures > Tuning::most_failures) return;
+    if (failures > Tuning::failures_to_return) at.copy(best_.data(), centre_.data());
     at.copy(centre_.data(), at.iterate.impulse());
   }
 }
@@ -173,8 +161,8 @@ template <typename System>
 bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   using std::sqrt;
   const Scalar mass = 1 / at.yardstick.inverse_mass;
-  const Scalar noise =
-      5 * std::numeric_limits<Scalar>::epsilon() * at.yardstick.load * sqrt(mass) / at.softness;
+  const Scalar noise = Scalar(Tuning::noise) * std::numeric_limits<Scalar>::epsilon() *
+                       at.yardstick.load * sqrt(mass) / at.softness;
   Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
   for (taken = 0; taken < patience; ++taken) {
     at.iterate.write_velocity(at.system, at.island);
@@ -183,19 +171,20 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
     if (taken == 0) first = gap;
     // What a step promised does not show: rounding is all that is left.
     const bool rounded =
-        promised < Scalar(1e-3) * gap ||
-        (promised < Scalar(1e-2) * gap && gap > Scalar(0.1) * last && last < Scalar(1e-3) * first);
+        promised < Scalar(Tuning::rounded) * gap ||
+        (promised < Scalar(Tuning::nearly_rounded) * gap && gap > Scalar(Tuning::stalled) * last &&
+         last < Scalar(Tuning::rounded) * first);
     Scalar moved(0);
     for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
       moved += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
     }
-    const Scalar near_enough = at.softness * sqrt(moved / mass) / 10;
+    const Scalar near_enough = at.softness * sqrt(moved / mass) / Scalar(Tuning::accuracy);
     if ((taken > 0 && rounded) || gap <= (std::max)(noise, near_enough)) return true;
     last = gap;
     if (!at.may_go_on()) return false;
     promised = gap;
     const bool goes_on = at.minimises ? descend_convex(at, promised) : descend(at, promised);
-    if (!goes_on) return gap < Scalar(1e-6) * first;
+    if (!goes_on) return gap < Scalar(Tuning::good_enough) * first;
   }
   return false;
 }
@@ -256,18 +245,18 @@ auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
-  constexpr int halvings = 7;
   const Scalar gap = reached;
   Scalar best = gap;
-  const bool bounds_given = at.manner.bounds_given && at.yardstick.law == FrictionLaw::coulomb;
+  const bool bounds_given = at.schedule.bounds_given && at.yardstick.law == FrictionLaw::coulomb;
   for (const bool coupled : {true, false}) {
     if (!at.may_go_on() || (!coupled && !bounds_given)) break;
     if (!write_step(at, coupled)) continue;
+    const int halvings = coupled ? Tuning::halvings : Tuning::bounded_halvings;
     Scalar share(1);
     bool accepted = false;
-    for (int k = 0; k < (coupled ? halvings : 12) && !accepted; ++k, share /= 2) {
+    for (int k = 0; k < halvings && !accepted; ++k, share /= 2) {
       const Scalar trial = go(at, share);
-      accepted = trial <= (1 - Scalar(1e-4) * share) * gap;
+      accepted = trial <= (1 - Scalar(Tuning::descent) * share) * gap;
       if (!(trial < best)) continue;
       best = trial;
       at.copy(trial_impulse_.data(), kept_.data());
@@ -277,7 +266,7 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   reached = best;
   if (!(best < gap)) return false;
   at.copy(kept_.data(), at.iterate.impulse());
-  return best <= Scalar(0.999999) * gap;
+  return best <= Scalar(Tuning::no_gain) * gap;
 }
 
 /// One Newton step of a step that minimises: under the convex law of rigid blocks the velocities
@@ -286,7 +275,6 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
-  constexpr int evaluations = 12;
   if (!write_step(at, true)) return false;
   const auto slope_at = [&](const Scalar& share) {
     reached = go(at, share);
@@ -298,12 +286,14 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
   };
   const Scalar first = slope_at(Scalar(0));
   if (!(first < Scalar(0))) return false;
-  const Scalar enough = -first / 2;
+  const Scalar enough = -first * Scalar(Tuning::slope_left), inset(Tuning::bracket_inset);
   Scalar low(0), high(1), at_low = first, at_high = slope_at(high), slope = at_high;
   if (!is_finite(slope)) return false;
-  for (int k = 0; k < evaluations && at_high > enough && !(std::abs(slope) <= enough); ++k) {
+  for (int k = 0; k < Tuning::evaluations && at_high > enough && !(std::abs(slope) <= enough);
+       ++k) {
     const Scalar root = at_low / (at_low - at_high);
-    const Scalar share = low + (high - low) * std::clamp(root, Scalar(0.1), Scalar(0.9));
+    const Scalar share =
+        low + (high - low) * std::clamp(root, inset, Scalar(1 - Tuning::bracket_inset));
     slope = slope_at(share);
     (slope > Scalar(0) ? high : low) = share;
     (slope > Scalar(0) ? at_high : at_low) = slope;

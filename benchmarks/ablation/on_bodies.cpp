@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+
+#include "carom/solvers/contact_solver.hpp"
+
+#include "ablation/cases.hpp"
+#include "io/text_problem.hpp"
+#include "scenes/falling_solids.hpp"
+#include "scenes/infeasible.hpp"
+
+namespace carom::benchmarks {
+
+namespace {
+
+constexpr double tolerance = 1e-8;
+/// Systems for one problem: an answer that takes more is not worth waiting for here.
+constexpr int most_systems = 400;
+
+using Problems = std::vector<examples::TextProblem>;
+
+Problems read_problems(const std::string& data) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& folder : {data, data + "/constraints"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".txt") files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  Problems problems;
+  for (const auto& file : files) problems.push_back(examples::read_text_problem(file.string()));
+  return problems;
+}
+
+/// Every problem under both laws, from the guess of its file.
+template <typename Solver>
+GroupResult solve_files(const Problems& problems, bool rigid) {
+  GroupResult result;
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    Solver solver({.law = law, .tolerance = tolerance, .iteration_limit = most_systems});
+    for (const auto& given : problems) {
+      ContactProblem<double> problem = given.problem;
+      if (rigid) problem.make_rigid();
+      VectorX<double> velocity = given.guess;
+      SolveReport<double> report;
+      timed(result, [&] { report = solver.solve(problem, velocity); });
+      result.add(report, velocity);
+    }
+  }
+  return result;
+}
+
+/// Counts how often it is looked at, so that a deadline comes at the same place in every run.
+struct CountingClock {
+  int looks = 0;
+  [[nodiscard]] SolveLimits until(double deadline) noexcept {
+    return {
+        .now =
+            [](void* self) noexcept { return double(static_cast<CountingClock*>(self)->looks++); },
+        .context = this,
+        .deadline = deadline};
+  }
+};
+
+/// Bodies that fall into a bin and settle, from the impulses of the last step.
+/// @param looks  at the clock before each step's deadline; 0: no deadline.
+GroupResult fall(examples::SolidContact kind, int steps, int looks) {
+  GroupResult result;
+  examples::FallingSolids scene = examples::make_falling_solids(60, 20, kind);
+  scene.half_width = 0.35;
+  for (auto& solid : scene.solids) solid.body.position.head<2>() *= 0.25;
+  ContactSolver<double> solver({.tolerance = tolerance, .iteration_limit = most_systems});
+  for (int k = 0; k < steps; ++k) {
+    scene.prepare();
+    CountingClock clock;
+    solver.set_limits(looks > 0 ? clock.until(looks) : SolveLimits{});
+    SolveReport<double> report;
+    timed(result,
+          [&] { report = solver.solve_from(scene.problem(), scene.impulse, scene.velocity); });
+    scene.impulse = solver.impulse();
+    result.add(report, scene.velocity);
+    scene.advance();
+  }
+  return result;
+}
+
+/// Problems that have no answer, just beyond the threshold, and just before it, where they have.
+GroupResult prove() {
+  GroupResult result;
+  for (const double beyond : {0.9, 1.1}) {
+    std::vector<ContactProblem<double>> problems;
+    problems.push_back(examples::make_closing_slot(examples::ClosingSlot<double>{
+        .closing = beyond, .gap = 0.01, .friction = 0.4, .time_step = 0.01}));
+    examples::KleinBrake<double> brake;
+    brake.friction = beyond * examples::jamming_friction(brake);
+    problems.push_back(examples::make_klein_brake(brake));
+    for (const double ratio : {1.0, 10.0}) {
+      problems.push_back(examples::make_narrow_well(examples::NarrowWell<double>{
+          .count = 8, .missing = 0.01 * (beyond - 1), .mass_ratio = ratio}));
+    }
+    for (const auto& problem : problems) {
+      ContactSolver<double> solver({.tolerance = tolerance,
+                                    .iteration_limit = most_systems,
+                                    .prove_infeasible = true,
+                                    .soften_infeasible = true});
+      VectorX<double> velocity = problem.free_velocity();
+      SolveReport<double> report;
+      timed(result, [&] { report = solver.solve(problem, velocity); });
+      result.add(report, velocity, beyond > 1 ? SolveStatus::infeasible : SolveStatus::converged);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Group> groups_on_bodies(const std::string& data) {
+  const Problems problems = read_problems(data);
+  using Path = InteriorPointSolver<double>;
+  return {
+      {"compliant", [=] { return solve_files<ContactSolver<double>>(problems, false); }},
+      {"rigid", [=] { return solve_files<ContactSolver<double>>(problems, true); }},
+      {"path", [=] { return solve_files<Path>(problems, false); }},
+      {"falling", [] { return fall(examples::SolidContact::rigid, 60, 0); }},
+      {"rolling", [] { return fall(examples::SolidContact::rolling, 40, 0); }},
+      {"deadline", [] { return fall(examples::SolidContact::rigid, 60, 12); }},
+      {"no answer", [] { return prove(); }},
+  };
+}
+
+}  // namespace carom::benchmarks

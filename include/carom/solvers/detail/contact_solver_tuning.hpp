@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Constants of ContactSolver, which orders SapSolver, InteriorPointSolver and the search for a
+/// proof. Each is a pure number [-] unless a unit is given.
+///
+/// They were measured on the files of examples/data under both laws, compliant and rigid, on bodies
+/// that fall into a bin and on problems without an answer, by benchmarks/ablation, which changes
+/// one constant at a time; docs/performance.md has what each change costs there.
+struct ContactSolverTuning {
+  /// SapSolver is asked for an error so many times smaller than the tolerance, because its residual
+  /// is not the natural map error that the answer is judged by.
+  static constexpr double sap_accuracy = 3;
+  /// Most steps of SapSolver under Coulomb's law, after which the central path takes over: the
+  /// bundled walls take 23, piles that are not solved by 25 take 40 to 70.
+  static constexpr int coulomb_steps = 25;
+  /// Most steps of SapSolver under the convex law, where it nearly always converges.
+  static constexpr int convex_steps = 100;
+  /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked,
+  /// and the natural map error above which the guess is not worth them.
+  static constexpr int guess_systems = 12;
+  static constexpr double small_guess = 1e-2;
+  /// Most contacts of a problem that a proof is looked for: its work grows with their cube.
+  static constexpr Index proof_contacts = 400;
+  /// Systems after which a proof is looked for; a path that is blocked takes fewer.
+  static constexpr int proof_systems = 150;
+  /// R that a problem without an answer is given first, relative to the mean diagonal of W, by how
+  /// many times it grows, and how often.
+  static constexpr double least_softening = 1e-10, softening_rise = 10;
+  static constexpr int softenings = 15;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
