@@ -119,6 +119,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/certificate_parts.hpp
   include/carom/solvers/detail/cone_pair.hpp
   include/carom/solvers/detail/cone_path.hpp
+  include/carom/solvers/detail/contact_solver_tuning.hpp
   include/carom/solvers/detail/coulomb_directions.hpp
   include/carom/solvers/detail/coulomb_newton.hpp
   include/carom/solvers/detail/delassus_factor.hpp
@@ -129,7 +130,10 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/impulse_islands.hpp
+  include/carom/solvers/detail/impulse_solver_tuning.hpp
   include/carom/solvers/detail/impulse_system.hpp
+  include/carom/solvers/detail/infeasibility_tuning.hpp
+  include/carom/solvers/detail/interior_point_tuning.hpp
   include/carom/solvers/detail/interval_path.hpp
   include/carom/solvers/detail/island_law.hpp
   include/carom/solvers/detail/island_newton.hpp
@@ -146,6 +150,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
   include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/detail/path_products.hpp
   include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
@@ -200,6 +205,7 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/coulomb_fallback.hpp
   include/carom/viscoelastic/coulomb_slip.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/detail/slip_tuning.hpp
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
   include/carom/viscoelastic/free_body.hpp

@@ -121,7 +121,7 @@ std::vector<Group> groups_on_bodies(const std::string& data) {
       {"rigid", [=] { return solve_files<ContactSolver<double>>(problems, true); }},
       {"path", [=] { return solve_files<Path>(problems, false); }},
       {"falling", [] { return fall(examples::SolidContact::rigid, 60, 0); }},
-      {"rolling", [] { return fall(examples::SolidContact::rolling, 40, 0); }},
+      {"rolling", [] { return fall(examples::SolidContact::rolling, 16, 0); }},
       {"deadline", [] { return fall(examples::SolidContact::rigid, 60, 12); }},
       {"no answer", [] { return prove(); }},
   };

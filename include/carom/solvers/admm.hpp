@@ -10,6 +10,7 @@
 #include "carom/solvers/detail/delassus_factor.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
+#include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/detail/spectral_step.hpp"
 
 namespace carom {
@@ -90,6 +91,7 @@ class Admm {
                             std::span<Scalar> impulse) noexcept;
 
  private:
+  using Tuning = detail::AdmmTuning;
   using Numbers = Eigen::Map<VectorX<Scalar>>;
   [[nodiscard]] static Numbers numbers(Sequence<Scalar>& sequence) noexcept {
     return {sequence.data(), sequence.size()};
@@ -128,10 +130,10 @@ class Admm {
 
 template <RealScalar Scalar>
 bool Admm<Scalar>::refactor(const DelassusProblem<Scalar>& problem) noexcept {
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  for (int attempt = 0; attempt < Tuning::factor_attempts; ++attempt) {
     numbers(added_) = penalty_ * numbers(weights_);
     if (factor_.factor(problem, added_.data())) return true;
-    penalty_ *= 10;  // rounding made W more indefinite than this
+    penalty_ *= Scalar(Tuning::factor_rise);  // rounding made W more indefinite than this
   }
   return false;
 }
@@ -203,7 +205,7 @@ Scalar Admm<Scalar>::balanced_factor() const noexcept {
   const Scalar apart = sqrt(apart_), moved = penalty_ * sqrt(moved_);
   const Scalar& most = options_.imbalance;
   if (!(apart > most * moved) && !(moved > most * apart)) return Scalar(1);
-  return moved > Scalar(0) ? sqrt(apart / moved) : Scalar(10);
+  return moved > Scalar(0) ? sqrt(apart / moved) : Scalar(Tuning::apart_rise);
 }
 
 /// By what to multiply ϱ to make it the mean of the curvatures, relative to D, of the two costs
@@ -238,9 +240,11 @@ bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexce
   const Scalar wanted =
       options_.rule == AdmmPenalty::spectral ? spectral_factor() : balanced_factor();
   apart_ = moved_ = Scalar(0);
-  if (wanted > Scalar(0.5) && wanted < Scalar(2)) return true;
-  const Scalar factor = std::clamp(wanted, Scalar(0.05), Scalar(20));
-  const Scalar next = std::clamp(penalty_ * factor, Scalar(1e-7), Scalar(1e4));
+  const Scalar least = Scalar(Tuning::least_change), most = Scalar(Tuning::most_change);
+  if (wanted > 1 / least && wanted < least) return true;
+  const Scalar factor = std::clamp(wanted, 1 / most, most);
+  const Scalar next =
+      std::clamp(penalty_ * factor, Scalar(Tuning::least_penalty), Scalar(Tuning::most_penalty));
   if (next == penalty_) return true;
   const Scalar before = penalty_;
   penalty_ = next;
@@ -272,14 +276,11 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
   for (Index k = 0; k < multiplier_.size(); ++k) {
     multiplier_[k] = iterate_.velocity()[k] / added_[k];
   }
-  constexpr int interval = 4;  // iterations between measurements
-  constexpr auto enough =
-      Scalar(0.6);  // of the law's residual: what the held problem may have left
-  int next_change = 8, since = 8;
+  int next_change = Tuning::first_wait, since = next_change;
   for (int k = 1; k <= limit; ++k) {
     if (limits_.is_over()) return finish(SolveStatus::deadline, k - 1);
     iterate(problem);
-    if (k % interval != 0 && k != limit && k != 1) {
+    if (k % Tuning::interval != 0 && k != limit && k != 1) {
       continue;
     }
     std::copy(projected_.begin(), projected_.end(), iterate_.impulse());
@@ -288,9 +289,10 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     if (error <= options_.tolerance) return finish(SolveStatus::converged, k);
     const Scalar held =
         detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(), lift_.data());
-    if (held <= enough * iterate_.map_norm()) lift_from(problem, iterate_.velocity());
+    if (held <= Scalar(Tuning::held_error) * iterate_.map_norm())
+      lift_from(problem, iterate_.velocity());
     if (k < next_change) continue;
-    since += since / 4;  // ever rarer, so that ϱ comes to rest
+    since += since / Tuning::wait_growth;
     next_change = k + since;
     if (!change_penalty(problem)) return finish(SolveStatus::no_progress, k);
   }

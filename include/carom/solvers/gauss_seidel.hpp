@@ -10,6 +10,7 @@
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
+#include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/detail/local_rows.hpp"
 #include "carom/solvers/detail/local_triple.hpp"
 
@@ -96,6 +97,8 @@ class GaussSeidel {
                             std::span<Scalar> impulse) noexcept;
 
  private:
+  using Tuning = detail::GaussSeidelTuning;
+
   enum class Kind : unsigned char { triple, rows };
   /// A contact among those of its kind, and how it rests.
   struct Visit {
@@ -287,7 +290,8 @@ Scalar GaussSeidel<Scalar>::visit_triple(const DelassusProblem<Scalar>& problem,
   }
   const bool open = !(change > Scalar(0)) && gamma[2] == Scalar(0);
   visit.quiet = open ? visit.quiet + 1 : 0;
-  const int doublings = (std::min)(visit.quiet - options_.visits_to_sleep + 1, 4);
+  const int doublings =
+      (std::min)(visit.quiet - options_.visits_to_sleep + 1, Tuning::most_doublings);
   visit.wake = doublings > 0 ? sweeps_ + (1 << doublings) : 0;
   return change;
 }
@@ -357,14 +361,18 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
         (std::max)(size, problem.load_norm() / (std::max)(problem.mean_diagonal(),
                                                           (std::numeric_limits<Scalar>::min)()));
     const bool still = !(relative > 2 * rounding);
-    const bool due = problem.count() == 1 || sweep_number - measured >= 10 + measured / 8;
+    const bool due =
+        problem.count() == 1 ||
+        sweep_number - measured >= Tuning::sweeps_to_measure + measured / Tuning::sweeps_per_delay;
     if (!timed && !still && !due && relative * expected > options_.tolerance &&
         sweep_number < limit) {
       continue;
     }
     error = iterate_.measure(problem, options_.law);
     if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, sweep_number);
-    if (relative > Scalar(0)) expected = std::clamp(error / relative, Scalar(0.01), Scalar(100));
+    if (relative > Scalar(0))
+      expected = std::clamp(error / relative, Scalar(Tuning::least_expected),
+                            Scalar(Tuning::most_expected));
     measured = sweep_number;
     if (error <= options_.tolerance) break;
     if (still && !wake_sleepers()) return finish(SolveStatus::no_progress, sweep_number);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/detail/infeasibility_tuning.hpp"
 #include "carom/solvers/detail/ray_measures.hpp"
 #include "carom/solvers/detail/ray_scales.hpp"
 
@@ -141,10 +142,11 @@ class RayJudge {
     ray /= norm;
     result.cancellation = measures_.net(ray);
     result.velocity_scale = drive_scale(ray);
-    const Scalar bound =
-        options.velocity_bound > Scalar(0)
-            ? options.velocity_bound
-            : pow(std::numeric_limits<Scalar>::epsilon(), Scalar(-0.4)) * result.velocity_scale;
+    const Scalar bound = options.velocity_bound > Scalar(0)
+                             ? options.velocity_bound
+                             : pow(std::numeric_limits<Scalar>::epsilon(),
+                                   Scalar(-InfeasibilityTuning::bound_power)) *
+                                   result.velocity_scale;
     result.velocity_bound = bound;
     std::vector<ProvenSlide<Scalar>> slides;
     if (law_ == FrictionLaw::coulomb) slides = prove(options.slides, bound);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "carom/contact/detail/delassus_islands.hpp"
+#include "carom/solvers/detail/infeasibility_tuning.hpp"
 #include "carom/solvers/detail/ray_columns.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
@@ -73,7 +74,8 @@ template <RealScalar Scalar>
   if (largest > Scalar(0)) {
     for (Index i = 0; i < problem.count(); ++i) {
       const RowNumbers<Scalar> own = contact_rows(problem, i, guess);
-      if (!(own.cwiseAbs().maxCoeff() > largest / 1000)) continue;
+      if (!(own.cwiseAbs().maxCoeff() > largest / Scalar(InfeasibilityTuning::guess_range)))
+        continue;
       if (normal_row(problem.set(i).shape) >= 0) {
         columns.add(i, RowNumbers<Scalar>(own / own(normal_row(problem.set(i).shape))));
         continue;
@@ -86,7 +88,7 @@ template <RealScalar Scalar>
     }
   }
   if (!columns.weigh()) return VectorX<Scalar>::Zero(problem.row_count());
-  columns.solve(100);
+  columns.solve(InfeasibilityTuning::column_rounds);
   return columns.ray();
 }
 
@@ -164,7 +166,7 @@ KnownSlide<Scalar> find_slide(const DelassusProblem<Scalar>& problem, Index cont
   detail::RayColumns<Scalar> columns(problem, FrictionLaw::coulomb);
   columns.add(contact, against, true);
   if (!columns.weigh()) return slide;
-  columns.solve(100);
+  columns.solve(detail::InfeasibilityTuning::column_rounds);
   VectorX<Scalar> ray = columns.ray();
   auto own = ray.segment(problem.first_row(contact), tangents);
   const Scalar share = -own.dot(t.head(tangents));

@@ -9,6 +9,7 @@
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
+#include "carom/solvers/detail/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -70,6 +71,7 @@ class ProjectedGradient {
                             std::span<Scalar> impulse) noexcept;
 
  private:
+  using Tuning = detail::ProjectedGradientTuning;
   using Numbers = Eigen::Map<VectorX<Scalar>>;
   [[nodiscard]] static Numbers numbers(Sequence<Scalar>& sequence) noexcept {
     return {sequence.data(), sequence.size()};
@@ -114,8 +116,9 @@ void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) no
 /// @return  ‖step‖² in the metric.
 template <RealScalar Scalar>
 Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& problem) noexcept {
+  const Scalar least = Scalar(Tuning::least_rise), most = Scalar(Tuning::most_rise);
   Scalar length(0);
-  for (int attempt = 0; attempt < 60; ++attempt) {
+  for (int attempt = 0; attempt < Tuning::attempts; ++attempt) {
     numbers(next_) =
         numbers(ahead_) - numbers(ahead_velocity_).cwiseQuotient(numbers(weights_)) / curvature_;
     for (Index i = 0; i < problem.count(); ++i) {
@@ -132,7 +135,7 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
       bent += step * (next_velocity_[k] - ahead_velocity_[k]);
     }
     if (!(bent > curvature_ * length)) break;
-    curvature_ = (std::max)(2 * curvature_, (std::min)(bent / length, 16 * curvature_));
+    curvature_ = (std::max)(least * curvature_, (std::min)(bent / length, most * curvature_));
   }
   return length;
 }
@@ -158,7 +161,7 @@ void ProjectedGradient<Scalar>::accelerate() noexcept {
       numbers(next_velocity_) + momentum * (numbers(next_velocity_) - numbers(now_velocity_));
   std::swap(now_, next_);
   std::swap(now_velocity_, next_velocity_);
-  curvature_ *= Scalar(0.97);  // steps may grow again
+  curvature_ *= Scalar(Tuning::fall);
 }
 
 template <RealScalar Scalar>
@@ -175,7 +178,7 @@ bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem
   if (options_.law != FrictionLaw::coulomb) return false;
   const Scalar held =
       detail::held_natural_map(problem, now_.data(), now_velocity_.data(), lift_.data());
-  if (!(held <= Scalar(0.6) * error)) return false;
+  if (!(held <= Scalar(Tuning::held_error) * error)) return false;
   for (Index i = 0; i < problem.count(); ++i) {
     lift_[i] = detail::de_saxce_lift(problem, i, now_velocity_.data());
   }
@@ -199,7 +202,6 @@ SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scala
   if (limits_.now != nullptr) iterate_.confine_best(problem, options_.law);
   if (limits_.is_over()) return finish(SolveStatus::deadline, 0);
   start(problem);
-  constexpr int interval = 5;  // steps between measurements, which cost about as much
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   for (int step = 1; step <= limit; ++step) {
     if (limits_.is_over()) return finish(SolveStatus::deadline, step - 1);
@@ -207,7 +209,7 @@ SolveReport<Scalar> ProjectedGradient<Scalar>::solve(const DelassusProblem<Scala
     accelerate();
     const Scalar size = numbers(now_).cwiseAbs2().dot(numbers(weights_));
     const bool still = !(length > rounding * rounding * size);
-    if (step % interval != 0 && step != limit && step != 1 && !still) continue;
+    if (step % Tuning::interval != 0 && step != limit && step != 1 && !still) continue;
     error = measure(problem);
     if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, step);
     if (error <= options_.tolerance) return finish(SolveStatus::converged, step);

@@ -14,6 +14,7 @@
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/symmetric_eigen.hpp"
+#include "carom/viscoelastic/detail/slip_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -96,7 +97,7 @@ class ConvexGain {
 template <RealScalar Scalar>
 class ConvexSlip {
  public:
-  static constexpr int sweep_limit = 20000;
+  static constexpr int sweep_limit = detail::ConvexSlipTuning::sweep_limit;
 
   /// Grows memory for n contacts. Cold: allocates.
   void prepare(Index contact_count) {
@@ -124,7 +125,7 @@ class ConvexSlip {
   /// @note  Real-time safe once prepared: no allocation, no exception, at most `sweeps` sweeps.
   template <typename Matrix, typename Vector>
   SolveReport<Scalar> solve(const Matrix& gain, const Vector& average,
-                            int sweeps = sweep_limit) noexcept {
+                            int sweeps = detail::ConvexSlipTuning::sweep_limit) noexcept {
     const Index n = force_.size() / 3;
     CAROM_EXPECTS(average.size() == 3 * n);
     SolveReport<Scalar> report;
@@ -154,7 +155,8 @@ class ConvexSlip {
       ++report.iterations;
       const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
                                      force_.template lpNorm<Eigen::Infinity>());
-      report.residual_target = 64 * std::numeric_limits<Scalar>::epsilon() * size;
+      report.residual_target = Scalar(detail::ConvexSlipTuning::rounding) *
+                               std::numeric_limits<Scalar>::epsilon() * size;
       if (!(report.residual <= report.residual_target)) continue;
       report.status = SolveStatus::converged;
       break;

@@ -14,6 +14,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
+#include "carom/viscoelastic/detail/slip_tuning.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
 namespace carom {
@@ -32,13 +33,10 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombFallback {
  public:
-  static constexpr int start_limit = 40;   ///< first guesses
-  static constexpr int newton_limit = 40;  ///< steps on G after each
-  static constexpr int share_limit = 10;   ///< halvings of a step
-
   CoulombFallback()
-      : solver_({.tolerance = Scalar(64) * std::numeric_limits<Scalar>::epsilon(),
-                 .iteration_limit = 1000}) {}
+      : solver_(
+            {.tolerance = Scalar(Tuning::path_accuracy) * std::numeric_limits<Scalar>::epsilon(),
+             .iteration_limit = Tuning::path_systems}) {}
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
@@ -82,7 +80,7 @@ class CoulombFallback {
     }
     report.status = SolveStatus::no_progress;
     best_.setZero();
-    for (int start = 0; start < start_limit && !report.converged(); ++start) {
+    for (int start = 0; start < Tuning::starts && !report.converged(); ++start) {
       if (start > 0) write_start(start, average, friction);
       if (start > 2) {
         disturb(start - 2, average);
@@ -110,6 +108,7 @@ class CoulombFallback {
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
+  using Tuning = detail::CoulombFallbackTuning;
 
   /// Solves for a gain from force_; leaves w and λ. The error reached.
   template <typename Matrix, typename Values1, typename Values2>
@@ -182,7 +181,7 @@ class CoulombFallback {
     moved_ = average;
     for (Index r = 0; r < moved_.size(); ++r) {
       const Scalar turns = Scalar(double(number)) * Scalar(double(2 * r + 1)) * golden;
-      moved_(r) *= 1 + Scalar(0.02) * (turns - std::floor(turns) - Scalar(0.5));
+      moved_(r) *= 1 + Scalar(Tuning::disturbance) * (turns - std::floor(turns) - Scalar(0.5));
     }
   }
 
@@ -236,10 +235,10 @@ class CoulombFallback {
     static_cast<void>(measure());
     for (Index i = 0; i < friction.size(); ++i) rest(i);
     Scalar error = measure();
-    for (int k = 0; k < newton_limit; ++k) {
+    for (int k = 0; k < Tuning::newton_steps; ++k) {
       if (!newton_.compute(gain, force_, friction, velocity_)) break;
       Scalar share(1), best = std::numeric_limits<Scalar>::infinity();
-      for (int l = 0; l < share_limit && !(best < error); ++l, share /= 2) {
+      for (int l = 0; l < Tuning::shares && !(best < error); ++l, share /= 2) {
         trial_ = velocity_ + share * newton_.step();
         const Scalar reached = slip_error(gain, average, friction, trial_, force_);
         if (k == 0 || reached < best) {  // the first step makes the velocities fit the modes

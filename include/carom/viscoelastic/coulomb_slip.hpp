@@ -13,6 +13,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/coulomb_fallback.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
+#include "carom/viscoelastic/detail/slip_tuning.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
 namespace carom {
@@ -28,7 +29,8 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
-  static constexpr int sweep_limit = 60;
+  /// Most sweeps; a report of more iterations tells that CoulombFallback was asked.
+  static constexpr int sweep_limit = detail::CoulombSlipTuning::sweep_limit;
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
@@ -70,7 +72,8 @@ class CoulombSlip {
       blocks_[std::size_t(i)] = CoulombGain<Scalar>(gain.template block<3, 3>(3 * i, 3 * i));
     }
     iterate(gain, average, friction, report);
-    const Scalar target = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.64));
+    const Scalar target =
+        std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::accuracy_power));
     if (report.converged()) {
       report.residual = slip_error(gain, average, friction, velocity_, response_);
       report.residual_target = target;
@@ -93,6 +96,7 @@ class CoulombSlip {
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
+  using Tuning = detail::CoulombSlipTuning;
 
   template <typename Values>
   [[nodiscard]] static auto at(Values& values, Index i) noexcept {
@@ -136,13 +140,14 @@ class CoulombSlip {
     Scalar before = std::numeric_limits<Scalar>::infinity();
     bool tried = false;
     int patience = 0;
-    while (report.iterations < sweep_limit) {
+    while (report.iterations < Tuning::sweep_limit) {
       bool same = true;
       report.residual = sweep(gain, friction, same);
       ++report.iterations;
       const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
                                      force_.template lpNorm<Eigen::Infinity>());
-      report.residual_target = 64 * std::numeric_limits<Scalar>::epsilon() * size;
+      report.residual_target =
+          Scalar(Tuning::rounding) * std::numeric_limits<Scalar>::epsilon() * size;
       if (report.residual <= report.residual_target) {
         report.status = SolveStatus::converged;
         return;
@@ -152,7 +157,7 @@ class CoulombSlip {
         response_ = average;
         response_.noalias() += gain * velocity_;
         for (Index i = 0; i < count_; ++i) contacts_[std::size_t(i)].ratio = Scalar(0);
-        patience = 8;
+        patience = Tuning::patience;
         tried = false;
         before = std::numeric_limits<Scalar>::infinity();
         continue;
@@ -175,13 +180,15 @@ class CoulombSlip {
     for (Index i = 0; i < count_; ++i) newton_.region(i) = region(i);
     const Index unknowns = newton_.unknowns(count_);
     const auto n = Scalar(double(count_)), m = Scalar(double(unknowns));
+    // Operations, in units of one product: a sweep solves n contacts and adds 9 n² products, and a
+    // factorisation of m unknowns takes m³/6.
     const Scalar sweep_cost = n * (9 * n / 4 + 120);
     const Scalar newton_cost = m * m * m / 6 + 20 * m * m + 100;
     const Scalar ratio = report.residual / before;
-    if (!(ratio < Scalar(0.999))) return true;
+    if (!(ratio < Scalar(Tuning::slow))) return true;
     const Scalar sweeps =
         log(report.residual_target / report.residual) / log((std::max)(ratio, Scalar(1e-6)));
-    return sweeps * sweep_cost > 2 * newton_cost;
+    return sweeps * sweep_cost > Scalar(Tuning::worth) * newton_cost;
   }
 
   /// One step of Newton's method for the modes at hand.

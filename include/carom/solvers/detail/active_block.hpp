@@ -101,7 +101,7 @@ class ActiveBlock {
     return block.inverse_mass * (1 + 2 * mu * mu) / 3;
   }
 
-  /// Nothing is held: the impulse goes.
+  /// Nothing is held: the impulse becomes zero.
   static void open(const Block& block, const Numbers& impulse, Response& response) noexcept {
     response.offset = -(impulse + block.shift);
   }
@@ -145,8 +145,8 @@ class ActiveBlock {
     }
   }
 
-  /// In units of μ the cone is Lorentz's: e₊ = (1, t)/√2 is held, e₋ = (1, −t)/√2 goes, and what is
-  /// across turns.
+  /// In units of μ the cone is Lorentz's: the velocity along e₊ = (1, t)/√2 vanishes, the impulse
+  /// along e₋ = (1, −t)/√2 vanishes, and across both the impulse turns with the velocity.
   static void write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
                            Response& response) noexcept {
     using std::sqrt;

@@ -8,10 +8,11 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton's method on the law itself from impulses near a solution: what is open, stuck or sliding
-/// is guessed from the trial impulse of every block, anew in every step.
+/// Newton's method on the law itself from impulses near a solution. Every step guesses anew, from
+/// the trial impulse of each block, which blocks are open, stuck or sliding.
 ///
-/// Steps are halved until the natural map error falls; it ends where that gains too little.
+/// A step is halved until the natural map error falls. The method ends where a step gains too
+/// little.
 /// @cite  alart1991mixed, in impulses.
 template <typename System>
 class ActiveNewton {
@@ -31,7 +32,8 @@ class ActiveNewton {
       at.system.solve(at.island, memory.gains, memory.offset.data(), memory.step.data(),
                       memory.moved.data());
       if (!take_step(at)) return;
-      const Scalar enough(k < Tuning::settling_steps ? Tuning::settling_gain : Tuning::gain);
+      const bool settling = k < Tuning::settling_steps;
+      const auto enough = Scalar(settling ? Tuning::settling_gain : Tuning::gain);
       if (at.error > enough * before) return;
     }
   }
@@ -49,8 +51,8 @@ class ActiveNewton {
       write_parts(block, response.offset, at.memory.offset.data());
     });
   }
-  /// Goes along the step as far as the error falls, or as far as it is least. False, and the
-  /// iterate as it was, where it does not fall at all.
+  /// Takes the first share of the step that lowers the error enough, or the share of the least
+  /// error. Where no share lowers it, returns false and leaves the iterate as it was.
   static bool take_step(LawSearch<System>& at) {
     at.copy(at.iterate.impulse(), at.memory.kept.data());
     const auto go = [&](const Scalar& share) {

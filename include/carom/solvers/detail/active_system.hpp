@@ -228,7 +228,7 @@ template <RealScalar Scalar>
 bool ActiveSystem<Scalar>::solve(const DelassusProblem<Scalar>& problem, const Scalar* h, Scalar* x,
                                  Scalar* moved) noexcept {
   using Tuning = ActiveSystemTuning;
-  const Scalar enough(Tuning::enough), gain(Tuning::gain);
+  const Scalar enough = Scalar(Tuning::enough), gain = Scalar(Tuning::gain);
   for (Index i = 0; i < problem.count(); ++i) {
     const Index begin = 3 * problem.first_part(i), end = begin + 3 * problem.parts(i);
     for (Index k = begin; k < end; ++k) {

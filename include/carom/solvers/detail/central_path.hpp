@@ -9,10 +9,10 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The central path of a law, followed by predictor and corrector, an island at a time.
+/// The central path of a law, which is followed by predictor and corrector, one island at a time.
 ///
-/// start() finds a point inside of all cones, advance() takes one step; in between the impulses are
-/// those of the path.
+/// start() finds a point inside of all cones, and advance() takes one step. After each of them the
+/// iterate holds the impulses of the path.
 /// @cite  mehrotra1992implementation for predictor and corrector;
 /// docs/derivations/interior_point.md.
 template <typename System>
@@ -28,14 +28,14 @@ class CentralPath {
   }
 
   /// Begins at the impulses of (W + R + w) γ = −q, moved inside of their cones by `margin` times
-  /// what the worst lacks.
+  /// what the worst of them lacks.
   [[nodiscard]] bool start(System& system, Index island, const Yardstick<Scalar>& yardstick,
                            const Scalar& margin, LawIterate<Scalar>& iterate,
                            StepMemory<Scalar>& memory);
 
   /// One step: a system factored, two or three times solved.
   /// @param iterate  impulses of the path, in and out; velocities are those of the impulses.
-  /// @return  the share of the step that was gone, in [0, 1]; 0 where there is none to go.
+  /// @return  the share of the step that was taken, in [0, 1]; 0 where no step can be taken.
   [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,
                                LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
@@ -51,7 +51,7 @@ class CentralPath {
   struct Found {
     Scalar longest;
     ProductSum<Scalar> products;
-    /// The share to go.
+    /// The share to take.
     [[nodiscard]] Scalar share() const noexcept {
       return (std::min)(Scalar(1), Scalar(Tuning::to_boundary) * longest);
     }
@@ -78,7 +78,7 @@ class CentralPath {
       write_parts(block, path.impulse(block), iterate.impulse());
     });
   }
-  /// Solves for a step and takes note of it.
+  /// Solves for a step, which every block keeps.
   [[nodiscard]] Found find_step(System& system, Index island, FrictionLaw law,
                                 const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
     for_each(system, island, [&](Index, const auto& block, auto& path) {
@@ -88,7 +88,7 @@ class CentralPath {
     });
     system.solve(island, memory.gains, memory.offset.data(), memory.step.data(),
                  memory.moved.data());
-    Scalar inverse(Tuning::to_boundary);
+    auto inverse = Scalar(Tuning::to_boundary);
     ProductSum<Scalar> products;
     for_each(system, island, [&](Index, const auto& block, auto& path) {
       inverse = path.take_step(block, law, read_parts(block, memory.step.data()),
@@ -140,7 +140,7 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
     for (int k = 0; k < block.size(); ++k) sum += gamma(k) < Scalar(0) ? -gamma(k) : gamma(k);
     count += block.size();
   });
-  // Where nothing lacks, a share of the mean takes its place.
+  // Where the worst block lacks nothing, a share of the mean impulse takes its place.
   const Scalar mean = sum / Scalar((std::max)(count, Index(1)));
   const Scalar unit = mean > Scalar(0) ? mean : Scalar(1);
   const Scalar least = Scalar(Tuning::least_start) * unit;

@@ -107,7 +107,7 @@ struct ConePair {
     return {(along * w.head - x.head) / eta_squared, (x.tail - along * w.tail) / eta_squared};
   }
 
-  /// 1/α of the longest step that keeps r and z inside, `least` at the least.
+  /// 1/α of the longest step that keeps r and z inside, or `least` where that is larger.
   /// @pre  scale() for the same r and z.
   [[nodiscard]] Scalar inverse_step(const Pair& dr, const Pair& dz, Scalar least) const noexcept {
     least = inverse_step(r, root_r, dr, least);

@@ -3,32 +3,11 @@
 
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/cone_pair.hpp"
+#include "carom/solvers/detail/path_products.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// What a step along the central path is to aim at.
-template <RealScalar Scalar>
-struct PathTarget {
-  Scalar product;  ///< σκ, what every product of an impulse and its velocity is to become [J]
-  bool corrected;  ///< whether products of the step taken note of before are counted in
-};
-
-/// The sum of products of impulses and velocities after a share α of a step: a + b α + c α² [J].
-template <RealScalar Scalar>
-struct ProductSum {
-  Scalar now = 0, slope = 0, curvature = 0;
-
-  void add(const Scalar& x, const Scalar& y, const Scalar& dx, const Scalar& dy) noexcept {
-    now += x * y;
-    slope += x * dy + dx * y;
-    curvature += dx * dy;
-  }
-  [[nodiscard]] Scalar at(const Scalar& share) const noexcept {
-    return now + share * (slope + share * curvature);
-  }
-};
 
 /// A cone on the central path of its law: a normal, and for every disc b the pair r_b = (γₙ,
 /// γ_b/μ), z_b = (ζ_b, μ u_b) of second-order cones.
@@ -128,8 +107,8 @@ class ConePath {
   void write_offset(const Block& block, FrictionLaw law, const PathTarget<Scalar>& target,
                     const Numbers& gap, Numbers& offset) noexcept;
 
-  /// Takes note of a step of the impulses and of the velocities du_w that W gives for it.
-  /// @return  1/α of the longest step that stays inside, `least` at the least.
+  /// Keeps a step of the impulses and the velocities du_w that W gives for it.
+  /// @return  1/α of the longest step that stays inside, or `least` where that is larger.
   [[nodiscard]] Scalar take_step(const Block& block, FrictionLaw law, const Numbers& impulse,
                                  const Numbers& velocity, const Numbers& gap,
                                  Scalar least) noexcept;

@@ -56,6 +56,9 @@ struct AdmmTuning {
   /// Most that ϱ changes at once, up or down, and its range, relative to the inverse masses.
   static constexpr double most_change = 20;
   static constexpr double least_penalty = 1e-7, most_penalty = 1e4;
+  /// A curvature counts only where the step and the change of the slope correlate by more than
+  /// this; xu2017adaptive, section 4.3, takes 0.2.
+  static constexpr double least_correlation = 0.2;
   /// By how much ϱ grows where the impulses no longer move but the residuals are apart.
   static constexpr double apart_rise = 10;
 };

@@ -12,13 +12,13 @@ namespace detail {
 /// Newton steps dγ = h − N W dγ of a DelassusProblem, for files without bodies: (I + N W) dγ = h,
 /// one sparse system over the contacts. All contacts are one island.
 ///
-/// Rows are multiplied by (I + w N)⁻¹, which makes those of stuck and of open contacts alike.
+/// Rows are multiplied by (I + w N)⁻¹, so that those of stuck and of open contacts have like size.
 template <RealScalar Scalar>
 class ImpulseSystem {
  public:
   using scalar_type = Scalar;
 
-  /// Takes on a problem, which must stay where it is while the system is used.
+  /// Reads a problem, which must stay in its place in memory while the system is used.
   /// @note  Allocates beyond the largest problem so far.
   void take(const DelassusProblem<Scalar>& problem) {
     problem_ = &problem;

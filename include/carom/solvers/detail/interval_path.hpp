@@ -133,7 +133,7 @@ class IntervalPath {
       offset(i) = row.gain * (gap(i) + row.push_aim - row.pull_aim);
     }
   }
-  /// Takes note of a step of the impulses; see ConePath.
+  /// Keeps a step of the impulses; see ConePath.
   [[nodiscard]] Scalar take_step(const Block& block, FrictionLaw, const Numbers& impulse,
                                  const Numbers&, const Numbers&, Scalar least) noexcept {
     for (int i = 0; i < block.size(); ++i) {

@@ -14,8 +14,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A law on the islands of a system: Newton's method from a guess, else the central path, and
-/// Newton's method again at every decade of the error once that is small. Islands are independent.
+/// Solves a law on the islands of a system, each by itself. Newton's method on the law comes first
+/// where there is a guess. Otherwise the central path is followed, and Newton's method is tried
+/// again at every decade of the error once that is small.
 template <typename System>
 class IslandLaw {
  public:
@@ -28,7 +29,7 @@ class IslandLaw {
     MapSums<Scalar> sums;
   };
 
-  /// Takes on a system's blocks.
+  /// Grows memory to a system's blocks.
   /// @param yardstick  that of the whole problem.
   /// @note  Allocates beyond the largest system so far.
   void lay_out(const System& system, const Yardstick<Scalar>& yardstick) {
@@ -44,7 +45,7 @@ class IslandLaw {
     yardstick_ = yardstick;
   }
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
-  /// Once all islands are solved: the longest time that an outcome names.
+  /// To be called once all islands are solved, with the longest time that an outcome names.
   void learn_pace(double seconds) noexcept { pace_.learn(seconds); }
 
   /// Impulses in parts: a guess before, the answer after.
@@ -72,7 +73,7 @@ class IslandLaw {
   struct Run : LawSearch<System> {
     Scalar best;  ///< least error met
   };
-  /// Measures, and keeps the impulses where none were better.
+  /// Measures the iterate, and keeps its impulses where none were better.
   void measure(Run& run) {
     run.measure();
     keep_best(run);
@@ -103,7 +104,7 @@ class IslandLaw {
     keep_best(run);
     return run.is_solved();
   }
-  /// Sweeps from the guess, which they replace; what they reach where it is better.
+  /// Sweeps from the guess and replaces it by what they reach; the iterate is the best met.
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
       int left = Tuning::guess_sweeps;
@@ -116,10 +117,10 @@ class IslandLaw {
     }
     return run.is_solved();
   }
-  /// Makes an answer that is not the law's a safe one. Impulses that obey the law take energy,
-  /// γᵀu ≤ 0; those met on the way may give it, without bound. The guess and the best impulses are
-  /// scaled down until they do not; from the one of the lower dual cost ½ γᵀ(W + R)γ + γᵀq sweeps
-  /// take what time is left.
+  /// Makes a safe answer of impulses that do not obey the law. Those that obey it take energy,
+  /// γᵀu ≤ 0, but those met on the way may add energy without bound. The guess and the best
+  /// impulses are scaled down until they add none. Sweeps then start from the one with the lower
+  /// dual cost ½ γᵀ(W + R)γ + γᵀq and use the time that is left.
   void end_early(Run& run, const SolveLimits& given) {
     run.copy(guess_.data(), iterate_.impulse());
     const Scalar guessed = scale_down(run);
@@ -176,7 +177,7 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   ++run.systems;
   if (!path_.start(run.system, run.island, yardstick_, margin, iterate_, memory_)) return false;
   measure(run);
-  Scalar blocked(0), next(Tuning::small_error);
+  Scalar blocked(0), next = Scalar(Tuning::small_error);
   for (int k = 0; k < Tuning::path_steps && run.may_go_on(); ++k) {
     if (run.is_solved()) return true;
     if (run.error < next) {
@@ -190,7 +191,7 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
     ++run.systems;
     const Scalar share = path_.advance(run.system, run.island, yardstick_.law, iterate_, memory_);
     if (!(share > Scalar(0))) return false;
-    const Scalar against(path_.is_short(share) ? 1 : -Tuning::credit);
+    const Scalar against = path_.is_short(share) ? Scalar(1) : Scalar(-Tuning::credit);
     blocked = (std::max)(Scalar(0), blocked + against);
     measure(run);
     if (blocked >= Scalar(Tuning::patience)) return false;
@@ -214,7 +215,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   measure(run);
   bool solved = run.is_solved();
   const bool may_change = limits.iteration_limit > 0 || limits.now != nullptr;
-  if (!solved && may_change) {  // what comes next is inside of the cones
+  if (!solved && may_change) {  // all that follows needs impulses inside of the cones
     clip(run, best_.data());
     run.best = infinity;
     measure(run);

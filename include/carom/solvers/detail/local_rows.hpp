@@ -9,15 +9,17 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A contact of up to six rows solved with the others held, by iteration: rows between bounds,
-/// torsion and rolling. Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map, with plain steps of
-/// the map where it does not descend; it ends early, as the contacts around will move it anyway.
+/// Solves one contact of up to six rows by iteration while the others are held: rows between
+/// bounds, torsion and rolling. It is Newton's method on γ = 𝒞(γ − a ∘ u), 𝒞 the law's map; where a
+/// Newton step does not descend, a plain step of the map takes its place. It ends early, because
+/// the contacts around will change this one anyway.
 template <RealScalar Scalar>
 class LocalRows {
  public:
@@ -35,7 +37,7 @@ class LocalRows {
     proximal_ = root * (mean > root * scale ? mean : scale);
     w_ = w;
     w_.diagonal().array() += proximal_;
-    // A step that is safe for all rows of a block together; blocks wait for none of the others.
+    // The rows of a friction disc share one step that is safe for all of them together.
     steps_ = w_.diagonal().cwiseInverse();
     visit_friction_blocks(set, [&](const auto& block) {
       const Scalar largest = *std::max_element(block.friction.begin(), block.friction.end());
@@ -54,11 +56,10 @@ class LocalRows {
   Scalar solve(const Rows& velocity, Rows& impulse) noexcept {
     const Rows before = impulse;
     const Rows load = velocity - proximal_ * before;
-    constexpr int limit = 12;
     Rows map;
     Scalar error = evaluate(load, impulse, map);
-    const Scalar enough = 4 * std::numeric_limits<Scalar>::epsilon();
-    for (int k = 0; k < limit && error > enough * (impulse.norm() + map.norm()); ++k) {
+    const Scalar enough = Scalar(Tuning::rounding) * std::numeric_limits<Scalar>::epsilon();
+    for (int k = 0; k < Tuning::steps && error > enough * (impulse.norm() + map.norm()); ++k) {
       if (descend(load, impulse, map, error)) continue;
       impulse = map;
       error = evaluate(load, impulse, map);
@@ -69,6 +70,8 @@ class LocalRows {
   }
 
  private:
+  using Tuning = LocalRowsTuning;
+
   [[nodiscard]] Rows trial(const Rows& load, const Rows& impulse) const noexcept {
     return impulse - steps_.cwiseProduct(w_ * impulse + load);
   }
@@ -93,11 +96,11 @@ class LocalRows {
     const Eigen::PartialPivLU<Matrix> factor(jacobian);
     const Rows step = factor.solve(impulse - map);
     Scalar length(1);
-    for (int halving = 0; halving < 4; ++halving, length /= 2) {
+    for (int halving = 0; halving < Tuning::shares; ++halving, length /= 2) {
       const Rows next = impulse - length * step;
       Rows next_map;
       const Scalar next_error = evaluate(load, next, next_map);
-      if (!(next_error < (Scalar(1) - length / 8) * error)) continue;
+      if (!(next_error < (Scalar(1) - Scalar(Tuning::descent) * length) * error)) continue;
       impulse = next;
       map = next_map;
       error = next_error;

@@ -12,6 +12,21 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Constants of walk_to_target, measured on the compliant files of examples/data under both laws by
+/// benchmarks/ablation; docs/performance.md has the table. Each is a pure number [-].
+struct NewtonWalkTuning {
+  /// A step counts as full where its length is less than this many times longer or shorter than
+  /// one. A short step says nothing of the floor of rounding.
+  static constexpr double full_step = 2;
+  /// A full step stalls where it leaves more than this share of the least residual so far.
+  static constexpr double gain = 0.5;
+  /// Stalls count below this residual, relative to its scale. Above it a step may be on a detour.
+  static constexpr double small_residual = 1e-3;
+  /// Stalls in a row that end the walk, near the floor of rounding, √ε, and above it. Fewer give up
+  /// on problems that are solved later, more waste as many steps where nothing is left to gain.
+  static constexpr int floor_stalls = 3, stalls = 12;
+};
+
 /// How far and how long to iterate.
 template <RealScalar Scalar>
 struct NewtonLimits {
@@ -31,7 +46,7 @@ template <RealScalar Scalar>
               std::numeric_limits<Scalar>::epsilon() * gross_squared);
 }
 
-/// Whether a residual is small enough beside its scale; infinity never is.
+/// Whether a residual is small enough relative to its scale; an infinite one never is.
 template <RealScalar Scalar>
 [[nodiscard]] bool meets_tolerance(const Scalar& residual, const Scalar& scale,
                                    const Scalar& tolerance) noexcept {
@@ -39,8 +54,8 @@ template <RealScalar Scalar>
          scale <= (std::numeric_limits<Scalar>::max)() && residual <= tolerance * scale;
 }
 
-/// Writes a balance of momentum and the error it bounds; infinity, and why, where numbers left
-/// their range.
+/// Writes a balance of momentum and the error that it bounds. Where numbers left their range both
+/// are infinite and the status says so.
 template <RealScalar Scalar>
 void finish_report(const Scalar& residual, const Scalar& scale,
                    SolveReport<Scalar>& report) noexcept {
@@ -61,6 +76,8 @@ void finish_report(const Scalar& residual, const Scalar& scale,
 template <RealScalar Scalar, typename Newton>
 [[nodiscard]] SolveStatus walk_to_target(Newton&& newton, const NewtonLimits<Scalar>& limits,
                                          int& iterations) noexcept {
+  using Tuning = NewtonWalkTuning;
+  const Scalar longest = Scalar(Tuning::full_step), shortest = 1 / longest;
   Scalar best_residual = newton.residual();
   newton.keep_iterate();
   const auto give_best = [&](SolveStatus status) {
@@ -77,19 +94,22 @@ template <RealScalar Scalar, typename Newton>
     if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return give_best(SolveStatus::not_finite);
     }
-    // Steps that do not shrink a small residual have met the round-off floor. Near it the line
-    // search sees noise, and any length counts as full; far above, full steps may also be on a
-    // detour, for the residual of a damped iterate need not fall.
+    // Steps that do not shrink a small residual have reached the floor of rounding. Near that floor
+    // the line search sees noise, so any length counts as full. Far above it full steps may also
+    // make a detour, because the residual of a damped iterate need not fall.
     const bool near_floor = residual <= std::sqrt(std::numeric_limits<Scalar>::epsilon()) * scale;
-    const bool full = near_floor || (step > Scalar(0.5) && step < Scalar(2));
-    stalls =
-        full && residual > best_residual / 2 && residual < Scalar(1e-3) * scale ? stalls + 1 : 0;
+    const bool full = near_floor || (step > shortest && step < longest);
+    stalls = full && residual > Scalar(Tuning::gain) * best_residual &&
+                     residual < Scalar(Tuning::small_residual) * scale
+                 ? stalls + 1
+                 : 0;
     if (residual < best_residual) {
       best_residual = residual;
       newton.keep_iterate();
     }
     if (meets_tolerance(residual, scale, limits.tolerance)) return SolveStatus::converged;
-    if (stalls >= (near_floor ? 3 : 12)) return give_best(SolveStatus::no_progress);
+    if (stalls >= (near_floor ? Tuning::floor_stalls : Tuning::stalls))
+      return give_best(SolveStatus::no_progress);
   }
   return give_best(SolveStatus::iteration_limit);
 }

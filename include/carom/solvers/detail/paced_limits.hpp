@@ -13,14 +13,15 @@ namespace detail {
 /// How long an iteration is expected to take [s], from one solve to the next.
 struct Pace {
   double expected = 0;
-  /// @param longest  of an iteration in the last solve; one that took long by chance is forgotten.
+  /// @param longest  duration of an iteration in the last solve [s]. An iteration that took long by
+  ///                 chance is forgotten over the next solves.
   void learn(double longest) noexcept {
     expected = (std::max)(longest, IslandLawTuning::remembered_pace * expected);
   }
 };
 
-/// Limits whose deadline is over as soon as another iteration, by the longest so far, would end
-/// late. An iteration lasts from one look at the clock to the next.
+/// Limits that end as soon as one more iteration, as long as the longest so far, would miss the
+/// deadline. An iteration lasts from one look at the clock to the next.
 class PacedLimits {
  public:
   /// @param given     outlives this.

@@ -11,13 +11,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a held centre c, each solved by Newton's
-/// method; then the answer is the next centre. It goes on where the central path folds.
+/// Proximal steps of a law: γ = 𝒞(c − u(γ)/(ρ w)) for a fixed centre c. Newton's method solves
+/// each, and its answer is the next centre. They make progress where the central path folds.
 ///
-/// A step is the law with ρ w added to R, w the weights of the law's map, and so is solvable where
-/// the law is hard: the softness ρ falls while steps succeed and rises where one does not. Near a
-/// solution Newton's method on the law itself ends what is left to do; the best iterate met is what
-/// remains.
+/// A step is the law with ρ w added to R, w the weights of the law's map, and so can be solved
+/// where the law itself is hard. The softness ρ falls while steps succeed and rises after one that
+/// fails. Near a solution Newton's method on the law itself takes over; the result is the best
+/// iterate.
 /// @cite  rockafellar1976monotone for proximal steps; alart1991mixed for the law as a map.
 ///        Coulomb's law is not monotone: no proof of convergence exists.
 template <typename System>
@@ -110,7 +110,7 @@ template <typename System>
 void ProximalNewton<System>::search(Search& at) {
   using std::pow, std::sqrt;
   const ProximalSchedule& schedule = at.schedule;
-  const Scalar factor(schedule.factor);
+  const auto factor = Scalar(schedule.factor);
   const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::least_softness));
   Scalar error = measure(at), floor = least;
   at.copy(at.iterate.impulse(), centre_.data());
@@ -156,7 +156,7 @@ void ProximalNewton<System>::search(Search& at) {
   }
 }
 
-/// Newton's method for one proximal step, from the iterate. False where it does not get there.
+/// Newton's method for one proximal step, from the iterate. False where it does not converge.
 template <typename System>
 bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   using std::sqrt;
@@ -169,7 +169,7 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
     const Scalar gap = write_gap(at, at.iterate.impulse(), at.iterate.velocity());
     if (!is_finite(gap)) return false;
     if (taken == 0) first = gap;
-    // What a step promised does not show: rounding is all that is left.
+    // The gap did not fall as the last step promised: only rounding is left of it.
     const bool rounded =
         promised < Scalar(Tuning::rounded) * gap ||
         (promised < Scalar(Tuning::nearly_rounded) * gap && gap > Scalar(Tuning::stalled) * last &&
@@ -224,7 +224,7 @@ bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
   return true;
 }
 
-/// Goes a share of the step, as a trial; returns the norm of its gap.
+/// Writes the trial that a share of the step leads to; returns the norm of its gap.
 template <typename System>
 auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
   at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
@@ -240,8 +240,8 @@ auto ProximalNewton<System>::go(Search& at, const Scalar& share) -> Scalar {
   return write_gap(at, trial_impulse_.data(), trial_velocity_.data());
 }
 
-/// One Newton step with a search along it for a smaller gap; where that finds nothing under
-/// Coulomb's law, one along the direction of friction with given bounds.
+/// One Newton step with a search along it for a smaller gap. Where that finds none under Coulomb's
+/// law, the step is computed again with the bounds of friction held.
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
@@ -286,7 +286,8 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
   };
   const Scalar first = slope_at(Scalar(0));
   if (!(first < Scalar(0))) return false;
-  const Scalar enough = -first * Scalar(Tuning::slope_left), inset(Tuning::bracket_inset);
+  const Scalar enough = -first * Scalar(Tuning::slope_left);
+  const auto inset = Scalar(Tuning::bracket_inset);
   Scalar low(0), high(1), at_low = first, at_high = slope_at(high), slope = at_high;
   if (!is_finite(slope)) return false;
   for (int k = 0; k < Tuning::evaluations && at_high > enough && !(std::abs(slope) <= enough);

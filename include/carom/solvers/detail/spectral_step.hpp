@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "carom/core/scalar.hpp"
+#include "carom/solvers/detail/impulse_solver_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -26,7 +26,8 @@ class SpectralStep {
   /// Relative to D, > 0; −1 when it cannot be told.
   [[nodiscard]] Scalar curvature() const noexcept {
     using std::sqrt;
-    if (!(product_ > Scalar(0.2) * sqrt(step_squared_) * sqrt(slope_squared_))) return Scalar(-1);
+    const Scalar least = Scalar(AdmmTuning::least_correlation) * sqrt(step_squared_);
+    if (!(product_ > least * sqrt(slope_squared_))) return Scalar(-1);
     const Scalar descent = slope_squared_ / product_, gradient = product_ / step_squared_;
     return 2 * gradient > descent ? gradient : descent - gradient / 2;
   }
