@@ -2,6 +2,8 @@
 #include <filesystem>
 
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/soften.hpp"
+#include "carom/solvers/solve_or_prove.hpp"
 
 #include "ablation/cases.hpp"
 #include "io/text_problem.hpp"
@@ -104,13 +106,13 @@ GroupResult prove() {
           .count = 8, .missing = 0.01 * (beyond - 1), .mass_ratio = ratio}));
     }
     for (const auto& problem : problems) {
-      ContactSolver<double> solver({.tolerance = tolerance,
-                                    .iteration_limit = most_systems,
-                                    .prove_infeasible = true,
-                                    .soften_infeasible = true});
-      VectorX<double> velocity = problem.free_velocity();
+      ContactSolver<double> solver({.tolerance = tolerance, .iteration_limit = most_systems});
+      VectorX<double> velocity = problem.free_velocity(), ray;
       SolveReport<double> report;
-      timed(result, [&] { report = solver.solve(problem, velocity); });
+      timed(result, [&] {
+        report = solve_or_prove(solver, problem, velocity, ray);
+        if (report.status == SolveStatus::infeasible) velocity = soften(problem).velocity;
+      });
       result.add(report, velocity, beyond > 1 ? SolveStatus::infeasible : SolveStatus::converged);
     }
   }

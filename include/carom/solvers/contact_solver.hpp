@@ -9,6 +9,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
+#include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -98,14 +99,8 @@ class ContactSolver {
   }
 
  private:
+  using Tuning = detail::ContactSolverTuning;
   static constexpr int unlimited = SolveLimits().iteration_limit;
-  /// Steps of SapSolver under Coulomb's law, after which the central path takes over: the bundled
-  /// walls take 23, piles that are not solved by 25 take 40 to 70.
-  static constexpr int coulomb_steps = 25;
-  /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked.
-  static constexpr int guess_systems = 12;
-  /// Natural map error above which it is not worth them [-].
-  static constexpr Scalar small_guess = Scalar(1e-2);
 
   [[nodiscard]] static SapOptions<Scalar> sap_options(
       const ContactSolverOptions<Scalar>& options) noexcept {
@@ -114,8 +109,9 @@ class ContactSolver {
     result.tolerance = options.tolerance;
     result.iteration_limit = options.iteration_limit;
     if (options.method == ContactMethod::sap) return result;
-    result.tolerance /= 3;
-    result.iteration_limit = options.law == FrictionLaw::coulomb ? coulomb_steps : 100;
+    result.tolerance /= Scalar(Tuning::sap_accuracy);
+    result.iteration_limit =
+        options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
     return result;
   }
   /// Whether a problem is looked at by SapSolver first.
@@ -220,8 +216,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
   if (!follows_path()) return solve_in_impulses(problem, velocity);
   if (!begins_on_bodies(problem)) return follow(problem, true, velocity, 0);
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
-  if (may_go_on(report) && report.residual < small_guess) {
-    report = follow(problem, true, velocity, 0, guess_systems);
+  if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
+    report = follow(problem, true, velocity, 0, Tuning::guess_systems);
   }
   if (!may_go_on(report)) return report;
   velocity = problem.free_velocity();

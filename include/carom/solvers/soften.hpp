@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/interior_point.hpp"
 
 namespace carom {
@@ -25,17 +26,17 @@ struct SoftenedAnswer {
 template <RealScalar Scalar>
 [[nodiscard]] SoftenedAnswer<Scalar> soften(const ContactProblem<Scalar>& problem,
                                             const InteriorPointOptions<Scalar>& options = {}) {
-  constexpr auto least = Scalar(1e-10), factor = Scalar(10);  // relative to w
-  constexpr int most = 15;
+  using Tuning = detail::ContactSolverTuning;
   ContactProblem<Scalar> soft = problem;
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;
   form.write_matrix_free(problem, dual);
   InteriorPointSolver<Scalar> solver(options);
   SoftenedAnswer<Scalar> answer;
-  Scalar r = least * dual.mean_diagonal();
+  Scalar r = Scalar(Tuning::least_softening) * dual.mean_diagonal();
   int iterations = 0;
-  for (int k = 0; k < most && !answer.report.converged(); ++k, r *= factor) {
+  for (int k = 0; k < Tuning::softenings && !answer.report.converged();
+       ++k, r *= Scalar(Tuning::softening_rise)) {
     for (Index i = 0; i < problem.block_count(); ++i) {
       if (!problem.is_rigid(i)) continue;
       WeightedBlock<Scalar> law = problem.law(i);

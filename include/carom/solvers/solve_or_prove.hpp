@@ -24,17 +24,14 @@ template <RealScalar Scalar>
 SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
                                    const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                                    VectorX<Scalar>& ray) {
-  constexpr Index most_blocks = 400;
-  // Systems after which a proof is looked for: a path that is blocked takes fewer, and a proof of a
-  // few hundred blocks costs as much as some tens of systems.
-  constexpr int patience = 150;
+  using Tuning = detail::ContactSolverTuning;
   ray.resize(0);
-  if (problem.rigid_count() == 0 || problem.block_count() > most_blocks) {
+  if (problem.rigid_count() == 0 || problem.block_count() > Tuning::proof_blocks) {
     return solver.solve(problem, velocity);
   }
   const SolveLimits given = solver.limits();
   const int limit = (std::min)(given.iteration_limit, solver.options().iteration_limit);
-  solver.set_limits(given.with_iterations((std::min)(limit, patience)));
+  solver.set_limits(given.with_iterations((std::min)(limit, Tuning::proof_systems)));
   SolveReport<Scalar> report = solver.solve(problem, velocity);
   const bool looked = (report.status == SolveStatus::iteration_limit ||
                        report.status == SolveStatus::no_progress) &&

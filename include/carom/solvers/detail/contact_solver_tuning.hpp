@@ -7,8 +7,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Constants of ContactSolver, which orders SapSolver, InteriorPointSolver and the search for a
-/// proof. Each is a pure number [-] unless a unit is given.
+/// Constants of ContactSolver, which orders SapSolver and InteriorPointSolver, of solve_or_prove()
+/// and of soften(). Each is a pure number [-] unless a unit is given.
 ///
 /// They were measured on the files of examples/data under both laws, compliant and rigid, on bodies
 /// that fall into a bin and on problems without an answer, by benchmarks/ablation, which changes
@@ -26,9 +26,11 @@ struct ContactSolverTuning {
   /// and the natural map error above which the guess is not worth them.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// Most contacts of a problem that a proof is looked for: its work grows with their cube.
-  static constexpr Index proof_contacts = 400;
-  /// Systems after which a proof is looked for; a path that is blocked takes fewer.
+  /// Most blocks of a problem that a proof is looked for: its work grows with the cube of those
+  /// that press.
+  static constexpr Index proof_blocks = 400;
+  /// Systems after which a proof is looked for: a path that is blocked takes fewer, and a proof of
+  /// a few hundred blocks costs as much as some tens of systems.
   static constexpr int proof_systems = 150;
   /// R that a problem without an answer is given first, relative to the mean diagonal of W, by how
   /// many times it grows, and how often.

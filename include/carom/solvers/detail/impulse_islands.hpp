@@ -7,6 +7,7 @@
 
 #include "carom/contact/detail/delassus_islands.hpp"
 #include "carom/solvers/detail/impulse_system.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/island_law.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 
@@ -95,23 +96,24 @@ const DelassusProblem<Scalar>& ImpulseIslands<Scalar>::take(const DelassusProble
 template <RealScalar Scalar>
 void ImpulseIslands<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
                                    const Request& request) noexcept {
-  constexpr int together = 10;
+  using Tuning = InteriorPointTuning;
+  const int most = Tuning::sweep_extension * request.sweeps;
   sweeps_.prepare(problem);
   Eigen::Map<VectorX<Scalar>> impulse(law_.impulse(), 3 * problem.part_count());
   const auto idle =
       law_.solve(system_, 0, true, request.tolerance, request.limits.with_iterations(0));
   if (idle.status == SolveStatus::converged) return;
   Scalar last = std::numeric_limits<Scalar>::infinity();
-  for (int done = 0; done < 10 * request.sweeps && !request.limits.is_over();) {
-    const int count = (std::min)(together, 10 * request.sweeps - done);
+  for (int done = 0; done < most && !request.limits.is_over();) {
+    const int count = (std::min)(Tuning::sweeps_together, most - done);
     const Scalar change = sweeps_.sweep(problem, impulse.data(), count);
     done += count;
     if (!impulse.allFinite()) {
       impulse.setZero();
       return;
     }
-    if (!(change > Scalar(1e-3) * request.tolerance * impulse.norm())) return;
-    if (done >= request.sweeps && !(change < Scalar(0.3) * last)) return;
+    if (!(change > Scalar(Tuning::sweep_rest) * request.tolerance * impulse.norm())) return;
+    if (done >= request.sweeps && !(change < Scalar(Tuning::sweep_gain) * last)) return;
     last = change;
   }
 }
