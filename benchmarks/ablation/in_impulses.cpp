@@ -44,6 +44,7 @@ GroupResult solve_duals(const Duals& duals, double tolerance, int limit) {
       Solver solver({.law = law, .tolerance = tolerance, .iteration_limit = limit});
       VectorX<double> impulse = VectorX<double>::Zero(dual.row_count());
       SolveReport<double> report;
+      solver.prepare(dual);
       timed(result, [&] { report = solver.solve(dual, impulse); });
       result.add(report, impulse);
     }

