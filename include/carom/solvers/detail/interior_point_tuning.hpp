@@ -38,10 +38,11 @@ struct InteriorPointTuning {
 /// Constants of CentralPath and of the shapes on it, ConePath and IntervalPath.
 struct CentralPathTuning {
   /// Share of the way to the boundary of the cones that a step may go. Nearer to 1 the iterate
-  /// hugs the boundary and the next steps become short; smaller shares take more steps.
+  /// hugs the boundary and the next steps become short; 0.99 takes 9 % more systems on rigid files.
   static constexpr double to_boundary = 0.995;
   /// A step that can go less than this share is short: it is solved for again with plain centring,
-  /// and counts against the path in IslandLaw.
+  /// and counts against the path in IslandLaw. 0.2 gives up too early: 13 % more systems on rigid
+  /// files, and one of them unsolved.
   static constexpr double short_step = 0.1;
   /// Least centring σ of the step that replaces a short one.
   static constexpr double plain_centring = 0.5;
@@ -62,7 +63,8 @@ struct ActiveNewtonTuning {
   static constexpr double held_softness = 0.1;
   /// Steps that may gain little while the guess of what slides settles.
   static constexpr int settling_steps = 2;
-  /// A step goes on only if the error falls to this share, while the guess settles and after.
+  /// The method goes on only if the error falls to this share, while the guess settles and after.
+  /// Where `gain` is 1 it goes on too long: 4 % more systems.
   static constexpr double settling_gain = 0.95, gain = 0.5;
   /// Most halvings of a step, and the share of its own promise that it must keep to be taken.
   static constexpr int halvings = 5;
@@ -101,7 +103,8 @@ struct ProximalTuning {
   /// A failure multiplies ρ by this, up to 1; the first of a row makes so many times the ρ that
   /// failed the least one allowed.
   static constexpr double softness_rise = 4, floor_rise = 2;
-  /// Patience of the step that follows a failure, relative to that of others.
+  /// Patience of the step that follows a failure, relative to that of others. Without the rise
+  /// bodies that fall take 32 % more systems.
   static constexpr int patience_rise = 2;
   /// A proximal step ends where its gap is so many times smaller than how far it moved.
   static constexpr double accuracy = 10;
@@ -133,8 +136,9 @@ struct IslandLawTuning {
   /// before it is tried again.
   static constexpr double small_error = 1e-3, again = 0.1;
   /// What the start of each path is raised by, relative to what its worst contact lacks: wider
-  /// where a path is blocked. 30 takes the fewest systems on the bundled piles and walls; convex
-  /// spheres made rigid, whose self-stresses are 1000 times the load, need 1000.
+  /// where a path is blocked. 30 takes the fewest systems on the bundled files, 60 takes 57 % more
+  /// on those of impulses; convex spheres made rigid, whose self-stresses are 1000 times the load,
+  /// need 1000.
   static constexpr double margins[] = {30, 100, 1000};
   /// Proximal steps after each path. The first schedule solves most heaps whose path folds, in some
   /// tens of systems; mujoco_sphere_100 and pyramid-p6 need the second path before it.
@@ -168,16 +172,17 @@ struct IslandLawTuning {
 /// of the size of `enough`.
 struct BodySystemTuning {
   static constexpr int refinements = 4;
-  /// Share of the right side that may be left.
+  /// Share of the right side that may be left; twice as much costs 5 % more systems on rigid files.
   static constexpr double enough = 1e-7;
-  /// Refinement ends where what is left does not fall to this share.
+  /// Refinement ends where what is left does not fall to this share. It matters in float, where
+  /// rounding leaves more than `enough`; in double it has no effect.
   static constexpr double gain = 0.5;
 };
 struct ActiveSystemTuning {
   static constexpr int refinements = 8;
   /// Share of the right side that may be left.
   static constexpr double enough = 1e-6;
-  /// Refinement ends where what is left does not fall to this share.
+  /// Refinement ends where what is left does not fall to this share, as for BodySystem.
   static constexpr double gain = 0.9;
   /// The order of elimination is found anew where fewer than so many tenths of its contacts take
   /// part.
