@@ -129,6 +129,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
+  include/carom/solvers/detail/dual_blocks.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/dual_projection.hpp
@@ -148,6 +149,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/newton_walk.hpp
+  include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
   include/carom/solvers/detail/packed_problem.hpp

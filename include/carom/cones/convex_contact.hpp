@@ -90,8 +90,11 @@ class ConvexInverseMass {
     }
     const Scalar tangent = friction * at.normal;
     const Scalar speed = at.speed > Scalar(0) ? at.speed : Scalar(0);
+    // u has uₙ = μ ‖uₜ‖, of which the larger entry is the more accurate one.
+    const Scalar risen = at.rise > Scalar(0) ? at.rise : Scalar(0);
+    const Scalar slip = friction > Scalar(1) ? risen / friction : speed;
     return {{tangent * cosine, tangent * sine, at.normal},
-            {-speed * cosine, -speed * sine, friction * speed},
+            {-slip * cosine, -slip * sine, friction > Scalar(1) ? risen : friction * slip},
             ConeRegion::slide,
             tangent > Scalar(0) ? speed / tangent : Scalar(0)};
   }
@@ -100,6 +103,7 @@ class ConvexInverseMass {
   struct Surface {
     Scalar normal;     ///< γₙ
     Scalar speed;      ///< of uₜ against γₜ
+    Scalar rise;       ///< uₙ
     Scalar across;     ///< uₜ across γₜ, zero at the solution
     Scalar curvature;  ///< d across/dθ
     Scalar rounding;   ///< in across
@@ -124,7 +128,11 @@ class ConvexInverseMass {
     const Scalar normal_slope =
         metric > Scalar(0) ? (pull_slope - 2 * friction * turned * normal) / metric : Scalar(0);
     const Scalar size = normal * (abs(wd0) + abs(wd1)) + abs(r(0)) + abs(r(1));
-    return {normal, -along, across, normal * bent - along + normal_slope * turned,
+    return {normal,
+            -along,
+            r(2) + normal * wdn,
+            across,
+            normal * bent - along + normal_slope * turned,
             std::numeric_limits<Scalar>::epsilon() * size};
   }
 
