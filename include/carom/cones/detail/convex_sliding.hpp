@@ -48,7 +48,7 @@ struct ConvexSlidingEquation {
                      (abs(a0) + abs(a1) + friction) * size);
   }
 
-  /// Root where a tangent plane without preference would have it.
+  /// The root of a contact whose block is the same in all tangential directions.
   [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
@@ -75,7 +75,7 @@ struct ConvexSlidingEquation {
       Scalar next = alpha - value / slope;
       if (abs(next - alpha) <= 2 * rounding * alpha) break;
       if (!(next > low && next < high)) {
-        // Out of the bracket: halve it by digits, as α may have any magnitude.
+        // The step left the bracket, which is then halved in its logarithm: α may have any size.
         if (!(high - high == Scalar(0))) {
           next = 8 * (alpha > e[1] ? alpha : e[1]);
         } else if (low > Scalar(0)) {
@@ -91,7 +91,7 @@ struct ConvexSlidingEquation {
     if (alpha > Scalar(0)) find_direction(alpha);
   }
 
-  /// The direction again, by ‖γₜ‖ = μ γₙ in the place of the normal row: S and N may both vanish.
+  /// Finds the direction again by ‖γₜ‖ = μ γₙ instead of the normal row, as S and N may both vanish.
   CAROM_DEVICE void find_direction(const Scalar& alpha) noexcept {
     using std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);

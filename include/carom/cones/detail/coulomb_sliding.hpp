@@ -40,7 +40,7 @@ struct SlidingEquation {
         share * (b[0] * d0 + b[1] * d1 - normal * (x[0] * d0 + x[1] * d1) * (inverse * inverse));
   }
 
-  /// Takes a rounding's distance to the cone's surface out of the entry that is the larger one.
+  /// Moves an impulse that is a rounding away from the cone's surface onto it, by its larger entry.
   CAROM_DEVICE void put_on_cone(Vector3<Scalar>& impulse) const noexcept {
     using std::sqrt;
     const Scalar tangent = sqrt(impulse(0) * impulse(0) + impulse(1) * impulse(1));
@@ -53,7 +53,7 @@ struct SlidingEquation {
     impulse(1) *= onto;
   }
 
-  /// Root where a tangent plane without preference would have it.
+  /// The root of a contact whose block is the same in all tangential directions.
   [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
     using std::sqrt;
     const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
@@ -80,7 +80,7 @@ struct SlidingEquation {
       Scalar next = alpha - value / slope;
       if (abs(next - alpha) <= 2 * rounding * alpha) break;
       if (!(next > low && next < high)) {
-        // Out of the bracket: halve it by digits, as α may have any magnitude.
+        // The step left the bracket, which is then halved in its logarithm: α may have any size.
         const Scalar scale = e[0] / k[0];
         if (!(high - high == Scalar(0))) {
           next = 8 * (alpha > scale ? alpha : scale);
