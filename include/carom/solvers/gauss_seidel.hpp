@@ -128,6 +128,7 @@ class GaussSeidel {
   template <typename Triples>
   Scalar sweep_triples(const DelassusProblem<Scalar>& problem, Triples& triples,
                        Scalar* impulse) noexcept;
+
   GaussSeidelOptions<Scalar> options_;
   SolveLimits limits_;
   Sequence<Visit> visits_;
