@@ -2,13 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "carom/solvers/detail/active_block.hpp"
-#include "carom/solvers/detail/block_sweep.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
 
 namespace carom {
@@ -21,6 +18,9 @@ namespace detail {
 ///
 /// d bounds the block's own W + R from above, so that a step never goes too far. Rows between
 /// bounds go one by one; friction under Coulomb's law goes along its normal first.
+/// It does not go through sweep_blocks(): with the rows of a disc as blocks of it a sweep under
+/// Coulomb's law took 1.60 us in place of 1.38 (14 bodies, 65 rows, g++ 12 -O2), the same to the
+/// last bit.
 /// @cite  acary2018coulomb for solving contacts in turn.
 template <RealScalar Scalar>
 class BodySweep {
@@ -34,9 +34,9 @@ class BodySweep {
     rows.write_momentum(island, impulse, whitened);
     const ContactIsland& own = rows.graph().islands()[island];
     for (bool forwards = true; go_on(); forwards = !forwards) {
-      sweep_blocks(own.edge_end - own.first_edge, !forwards, [&](Index k, auto&& solve) {
-        pass(rows, own.first_edge + k, law, impulse, whitened, solve);
-      });
+      for (Index k = 0; k < own.edge_end - own.first_edge; ++k) {
+        pass(rows, forwards ? own.first_edge + k : own.edge_end - 1 - k, law, impulse, whitened);
+      }
     }
   }
 
@@ -76,10 +76,8 @@ class BodySweep {
     }
   };
 
-  /// The blocks between two bodies.
-  template <typename Solve>
   static void pass(const BodyRows<Scalar>& rows, Index number, FrictionLaw law, Scalar* impulse,
-                   Scalar* whitened, const Solve& solve) {
+                   Scalar* whitened) {
     const auto& edge = rows.edges()[number];
     const PackedEdge& packed = edge.packed;
     const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
@@ -96,11 +94,11 @@ class BodySweep {
         const One<Parts> one{block, parts, rows.load() + 3 * block.first_part,
                              impulse + 3 * block.first_part};
         if (!block.is_cone()) {
-          follow_rows(one, solve);
+          follow_rows(one);
         } else if (law == FrictionLaw::coulomb) {
-          slide(one, solve);
-        } else if (block.inverse_mass > Scalar(0)) {
-          solve(WholeCone<Parts>{one});
+          slide(one);
+        } else {
+          project(one);
         }
       });
       jacobian += rows.blocks().parts(i) * width;
@@ -127,113 +125,66 @@ class BodySweep {
       parts[k / 3].push(k % 3, next - impulse[k]);
       impulse[k] = next;
     }
-  };
-
-  /// One row between bounds goes to where its u vanishes, or to a bound.
-  template <int Parts>
-  struct Row {
-    const One<Parts>& one;
-    int row;
-    Scalar stiff;  ///< of W + R, > 0
-    Scalar lower, upper;
-
-    [[nodiscard]] Scalar held() const noexcept { return one.velocity(row); }
-    [[nodiscard]] Scalar solve(const Scalar& velocity) const noexcept {
-      return (std::min)((std::max)(Scalar(one.impulse[row] - velocity / stiff), lower), upper);
-    }
-    void spread(const Scalar& next) const noexcept { one.change(row, next); }
-  };
-  template <int Parts, typename Solve>
-  static void follow(const One<Parts>& one, int row, const Scalar& lower, const Scalar& upper,
-                     const Solve& solve) noexcept {
-    const Scalar stiff = one.diagonal(row);
-    if (stiff > Scalar(0)) solve(Row<Parts>{one, row, stiff, lower, upper});
-  }
-
-  /// The rows of one disc of friction go together, as far as the normal impulse at hand allows.
-  template <int Parts, typename Disc>
-  struct DiscRows {
-    const One<Parts>& one;
-    const Disc& disc;
-    Scalar trace;  ///< of W + R over the rows, > 0
-
-    using Numbers = std::array<Scalar, 5>;
-    /// The trial impulses, shifted as the set is.
-    [[nodiscard]] Numbers held() const noexcept {
-      Numbers y{};
-      for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
-        y[std::size_t(k)] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
-      }
-      return y;
-    }
-    [[nodiscard]] Numbers solve(Numbers y) const noexcept {
-      using std::sqrt;
-      Scalar squared(0);
-      for (int k = 0; k < disc.size; ++k) {
-        const Scalar scaled = y[std::size_t(k)] / disc.friction[std::size_t(k)];
-        squared += scaled * scaled;
-      }
-      const int n = one.block.normal;
-      const Scalar bound = one.impulse[n] + one.block.shift(n), length = sqrt(squared);
-      const Scalar share = length > bound ? bound / length : Scalar(1);
-      for (int k = 0; k < disc.size; ++k) y[std::size_t(k)] *= share;
-      return y;
-    }
-    void spread(const Numbers& next) const noexcept {
-      for (int k = 0; k < disc.size; ++k) {
-        const int row = disc.places[std::size_t(k)];
-        one.change(row, next[std::size_t(k)] - one.block.shift(row));
-      }
-    }
-  };
-
-  /// A cone under the convex law: all rows at once, by a bound of the block's own W + R.
-  template <int Parts>
-  struct WholeCone {
-    const One<Parts>& one;
-
-    using Active = ActiveBlock<Scalar, Parts>;
-    using Numbers = PartNumbers<Scalar, Parts>;
-    [[nodiscard]] Numbers held() const noexcept {
-      Numbers velocity = Numbers::Zero();
-      for (int k = 0; k < one.block.size(); ++k) velocity(k) = one.velocity(k);
-      return velocity;
-    }
-    [[nodiscard]] Numbers solve(const Numbers& velocity) const noexcept {
-      Numbers before = Numbers::Zero();
-      for (int k = 0; k < one.block.size(); ++k) before(k) = one.impulse[k];
-      const Numbers bound = Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
-      return Active::nearest(one.block, FrictionLaw::convex,
-                             before - velocity.cwiseQuotient(bound));
-    }
-    void spread(const Numbers& next) const noexcept {
-      for (int k = 0; k < one.block.size(); ++k) one.change(k, next(k));
+    /// To where u vanishes, or to a bound.
+    void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
+      const Scalar stiff = diagonal(k);
+      if (!(stiff > Scalar(0))) return;
+      change(k, (std::min)((std::max)(Scalar(impulse[k] - velocity(k) / stiff), lower), upper));
     }
   };
 
   /// Rows between bounds, one after the other.
-  template <int Parts, typename Solve>
-  static void follow_rows(const One<Parts>& one, const Solve& solve) noexcept {
+  template <int Parts>
+  static void follow_rows(const One<Parts>& one) noexcept {
     if constexpr (Parts == 2) {
       for (int k = 0; k < one.block.size(); ++k) {
-        if (one.block.present(k)) follow(one, k, one.block.lower(k), one.block.upper(k), solve);
+        if (one.block.present(k)) one.follow(k, one.block.lower(k), one.block.upper(k));
       }
     }
   }
 
-  /// A cone under Coulomb's law: along the normal, then along the rows of each disc together.
-  template <int Parts, typename Solve>
-  static void slide(const One<Parts>& one, const Solve& solve) noexcept {
+  /// Along the normal, then along the rows of each disc together.
+  template <int Parts>
+  static void slide(const One<Parts>& one) noexcept {
+    using std::sqrt;
     const int n = one.block.normal;
-    follow(one, n, Scalar(-one.block.shift(n)), std::numeric_limits<Scalar>::infinity(), solve);
+    const Scalar& shift = one.block.shift(n);
+    one.follow(n, -shift, std::numeric_limits<Scalar>::infinity());
     for (int d = 0; d < one.block.disc_count; ++d) {
       const auto& disc = one.block.friction_disc(d);
-      Scalar trace(0);
+      Scalar trace(0), squared(0), y[5];
       for (int k = 0; k < disc.size; ++k) trace += one.diagonal(disc.places[std::size_t(k)]);
-      using Disc = std::remove_cvref_t<decltype(disc)>;
-      if (trace > Scalar(0)) solve(DiscRows<Parts, Disc>{one, disc, trace});
+      if (!(trace > Scalar(0))) continue;
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[std::size_t(k)];
+        y[k] = one.impulse[row] + one.block.shift(row) - one.velocity(row) / trace;
+        const Scalar scaled = y[k] / disc.friction[std::size_t(k)];
+        squared += scaled * scaled;
+      }
+      const Scalar bound = one.impulse[n] + shift, length = sqrt(squared);
+      const Scalar share = length > bound ? bound / length : Scalar(1);
+      for (int k = 0; k < disc.size; ++k) {
+        const int row = disc.places[std::size_t(k)];
+        one.change(row, share * y[k] - one.block.shift(row));
+      }
     }
+  }
+
+  /// All rows at once, by a bound of the block's own W + R.
+  template <int Parts>
+  static void project(const One<Parts>& one) noexcept {
+    using Active = ActiveBlock<Scalar, Parts>;
+    if (!(one.block.inverse_mass > Scalar(0))) return;
+    PartNumbers<Scalar, Parts> before = PartNumbers<Scalar, Parts>::Zero(), velocity = before;
+    for (int k = 0; k < one.block.size(); ++k) {
+      before(k) = one.impulse[k];
+      velocity(k) = one.velocity(k);
+    }
+    const PartNumbers<Scalar, Parts> bound =
+        Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
+    const PartNumbers<Scalar, Parts> after =
+        Active::nearest(one.block, FrictionLaw::convex, before - velocity.cwiseQuotient(bound));
+    for (int k = 0; k < one.block.size(); ++k) one.change(k, after(k));
   }
 };
 
