@@ -8,15 +8,17 @@ set(CAROM_HEADERS
   include/carom/cones/concepts.hpp
   include/carom/cones/convex_contact.hpp
   include/carom/cones/coulomb_contact.hpp
+  include/carom/cones/detail/convex_sliding.hpp
+  include/carom/cones/detail/coulomb_sliding.hpp
+  include/carom/cones/detail/ellipsoid_section.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
+  include/carom/cones/detail/tangent_axes.hpp
   include/carom/cones/detail/wider_scalar.hpp
   include/carom/cones/ellipsoidal_cone.hpp
-  include/carom/cones/free_line.hpp
   include/carom/cones/friction_cone.hpp
   include/carom/cones/friction_cone_batch.hpp
   include/carom/cones/friction_pyramid.hpp
-  include/carom/cones/half_line.hpp
   include/carom/cones/planar_cone.hpp
   include/carom/cones/product_set.hpp
   include/carom/cones/projection.hpp
@@ -40,10 +42,13 @@ set(CAROM_HEADERS
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
   include/carom/contact/detail/faults.hpp
+  include/carom/contact/detail/friction_blocks.hpp
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
+  include/carom/contact/detail/natural_map.hpp
   include/carom/contact/detail/near_rigid.hpp
   include/carom/contact/detail/own_block.hpp
+  include/carom/contact/detail/weighted_ball.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
   include/carom/contact/impulse_memory.hpp
@@ -114,6 +119,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/block_rows.hpp
+  include/carom/solvers/detail/block_sweep.hpp
   include/carom/solvers/detail/body_rows.hpp
   include/carom/solvers/detail/body_sweep.hpp
   include/carom/solvers/detail/body_system.hpp
@@ -127,6 +133,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
+  include/carom/solvers/detail/dual_blocks.hpp
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/dual_projection.hpp
@@ -151,6 +158,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/newton_walk.hpp
+  include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
   include/carom/solvers/detail/packed_exchange.hpp
@@ -213,6 +221,7 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/coulomb_fallback.hpp
   include/carom/viscoelastic/coulomb_slip.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/detail/slip_sweep.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
@@ -276,6 +285,9 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/coulomb_slip.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
+=======
+  include/carom/viscoelastic/detail/slip_sweep.hpp
+>>>>>>> h-onecontact
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
   include/carom/viscoelastic/free_body.hpp

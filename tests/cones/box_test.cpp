@@ -2,7 +2,10 @@
 #include "carom/cones/box.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "carom/cones/friction_cone.hpp"
 
 #include "support/catch.hpp"
 #include "support/derivative_laws.hpp"
@@ -11,7 +14,7 @@
 
 namespace box_test {
 
-using carom::Box, carom::ConeRegion, carom::Vector;
+using carom::Box, carom::ConeRegion, carom::FrictionCone, carom::Vector, carom::Vector3;
 using namespace carom::testing;
 
 namespace {
@@ -79,6 +82,22 @@ TEMPLATE_TEST_CASE("box: bounds count as inside, slack widens them", "[cones][ex
   CHECK(project(box, outside).point == Vector<TestType, 2>(2, 0));
   const Box<TestType, 2> free{{-infinity, -infinity}, {infinity, infinity}};
   CHECK(project(free, outside).region == ConeRegion::stick);
+}
+
+TEMPLATE_TEST_CASE("box: a half line is the friction cone without friction", "[cones][law]", float,
+                   double) {
+  const Vector<TestType, 1> zero(TestType(0)), infinity(std::numeric_limits<TestType>::infinity());
+  const Box<TestType, 1> half_line{zero, infinity};
+  WorstCase same("normal entry");
+  VectorSource<TestType> source(81);
+  for (int sample = 0; sample < 500; ++sample) {
+    const FrictionCone<TestType> cone{0};
+    const Vector3<TestType> weights = draw_weights(cone, source, 12), y = source.next();
+    const Vector3<TestType> p3 = project(cone, weights, y).point;
+    const Vector<TestType, 1> p = project(half_line, Vector<TestType, 1>(y.z())).point;
+    same.see(std::abs(p(0) - p3.z()), rounding(4, std::abs(y.z())), weights, y);
+  }
+  same.check(500);
 }
 
 }  // namespace box_test

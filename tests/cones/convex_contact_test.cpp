@@ -15,8 +15,8 @@
 
 namespace convex_contact_test {
 
-using carom::ConeRegion, carom::ConvexInverseMass, carom::CoulombContact, carom::SquareMatrix,
-    carom::Vector3;
+using carom::ConeRegion, carom::ContactSolution, carom::ConvexGain, carom::ConvexInverseMass,
+    carom::SquareMatrix, carom::Vector3;
 using carom::testing::rounding, carom::testing::VectorSource;
 
 namespace {
@@ -44,7 +44,7 @@ Vector3<Scalar> random_load(VectorSource<Scalar>& source, double scale) {
 
 /// How far γ is from γ ∈ ℱ, u ∈ ℱ*, γ·u = 0, relative to what u is made of.
 template <typename Scalar>
-Scalar law_residual(const CoulombContact<Scalar>& contact, const SquareMatrix<Scalar, 3>& w,
+Scalar law_residual(const ContactSolution<Scalar>& contact, const SquareMatrix<Scalar, 3>& w,
                     const Vector3<Scalar>& r, const Scalar& mu) {
   const Vector3<Scalar>& impulse = contact.impulse;
   const Vector3<Scalar> u = w * impulse + r;
@@ -76,6 +76,19 @@ TEMPLATE_TEST_CASE("convex_contact: every block meets the convex law", "[cones][
     CAPTURE(round, w, r, mu, contact.impulse, contact.velocity, to_string(contact.region));
     CHECK(law_residual<Scalar>(contact, w, r, mu) <= rounding(2000, Scalar(1)));
     ++regions[int(contact.region)];
+    // The same law, forces for velocities: lambda = l + G w, w in the dual cone.
+    const auto dual = ConvexGain<Scalar>(w).solve(r, mu);
+    const Vector3<Scalar> force = r + w * dual.velocity;
+    const Scalar size = w.norm() * dual.velocity.norm() + r.norm(),
+                 wide = std::hypot(Scalar(1), mu);
+    CAPTURE(dual.impulse, dual.velocity, to_string(dual.region));
+    const Scalar speed = dual.velocity.norm(), slack = rounding(2000, Scalar(1));
+    CHECK((force - dual.impulse).norm() <= slack * size);
+    CHECK(dual.impulse.template head<2>().norm() - mu * dual.impulse(2) <= slack * wide * size);
+    CHECK(mu * dual.velocity.template head<2>().norm() - dual.velocity(2) <= slack * wide * speed);
+    CHECK(std::abs(dual.impulse.dot(dual.velocity)) <= slack * size * speed);
+    if (dual.region == ConeRegion::stick) CHECK(dual.velocity.isZero(0));
+    if (dual.region == ConeRegion::separate) CHECK(dual.impulse.isZero(0));
   }
   for (const int count : regions) CHECK(count > rounds / 15);
 }
@@ -159,6 +172,22 @@ TEST_CASE("convex_contact: where the equation for sliding degenerates", "[cones]
   const auto smooth = block.solve({3, 4, -2}, 0);
   CHECK((smooth.impulse - Vector3<double>(0, 0, 1)).norm() <= rounding(4, 1.0));
   CHECK((smooth.velocity - Vector3<double>(4.5, 4, 0)).norm() <= rounding(4, 5.0));
+}
+
+TEST_CASE("convex_contact: a gain's guess changes the work, not the answer", "[cones][law]") {
+  VectorSource<double> source(5u);
+  for (int round = 0; round < 500; ++round) {
+    const auto g = random_metric(source, 2, 0);
+    const Vector3<double> held(source.entry(1), source.entry(1), source.entry(1));
+    const ConvexGain<double> block(g);
+    const auto cold = block.solve(held, 0.3);
+    if (cold.region != ConeRegion::slide) continue;
+    for (const double factor : {1e-6, 0.5, 1.0, 3.0, 1e6}) {
+      const auto warm = block.solve(held, 0.3, factor * cold.ratio);
+      CAPTURE(g, held, factor);
+      CHECK((warm.impulse - cold.impulse).norm() <= rounding(2000, held.norm()));
+    }
+  }
 }
 
 TEST_CASE("convex_contact: 1e6 blocks, full and diagonal", "[cones][slow][.]") {

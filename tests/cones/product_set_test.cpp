@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/cones/product_set.hpp"
 
+#include <limits>
+
 #include "carom/cones/box.hpp"
 #include "carom/cones/ellipsoidal_cone.hpp"
-#include "carom/cones/free_line.hpp"
 #include "carom/cones/friction_cone.hpp"
-#include "carom/cones/half_line.hpp"
 #include "carom/cones/planar_cone.hpp"
 
 #include "support/catch.hpp"
@@ -14,22 +14,27 @@
 
 namespace product_set_test {
 
-using carom::Box, carom::ConeRegion, carom::EllipticCone, carom::FreeLine, carom::FrictionCone;
-using carom::HalfLine, carom::PlanarCone, carom::ProductSet, carom::SetVector, carom::Vector;
-using carom::Vector3;
+using carom::Box, carom::ConeRegion, carom::EllipticCone, carom::FrictionCone, carom::PlanarCone;
+using carom::ProductSet, carom::SetVector, carom::Vector, carom::Vector3;
 using namespace carom::testing;
 
 namespace {
 
 template <typename Scalar>
-using Contact = ProductSet<FrictionCone<Scalar>, HalfLine<Scalar>, PlanarCone<Scalar>>;
+using Contact = ProductSet<FrictionCone<Scalar>, PlanarCone<Scalar>, PlanarCone<Scalar>>;
 
 template <typename Scalar>
-using Mechanism = ProductSet<Box<Scalar, 2>, FrictionCone<Scalar>, FreeLine<Scalar>>;
+using Mechanism = ProductSet<Box<Scalar, 2>, FrictionCone<Scalar>, Box<Scalar, 1>>;
+
+template <typename Scalar>
+Box<Scalar, 1> whole_line() {
+  const Vector<Scalar, 1> infinity(std::numeric_limits<Scalar>::infinity());
+  return {-infinity, infinity};
+}
 
 template <typename Scalar>
 Contact<Scalar> draw_contact(VectorSource<Scalar>& source) {
-  return {{FrictionCone<Scalar>{source.non_negative(6)}, HalfLine<Scalar>{},
+  return {{FrictionCone<Scalar>{source.non_negative(6)}, PlanarCone<Scalar>{source.non_negative(6)},
            PlanarCone<Scalar>{source.non_negative(6)}}};
 }
 
@@ -37,12 +42,12 @@ template <typename Scalar>
 Mechanism<Scalar> draw_mechanism(VectorSource<Scalar>& source) {
   const Vector<Scalar, 2> reach(source.non_negative(), source.non_negative());
   return {{Box<Scalar, 2>{-reach, reach}, FrictionCone<Scalar>{source.non_negative(6)},
-           FreeLine<Scalar>{}}};
+           whole_line<Scalar>()}};
 }
 
 }  // namespace
 
-static_assert(carom::ConvexConeLike<Contact<double>> && Contact<double>::dimension == 6);
+static_assert(carom::ConvexConeLike<Contact<double>> && Contact<double>::dimension == 7);
 static_assert(carom::ConvexSetLike<Mechanism<double>> && Mechanism<double>::dimension == 6);
 static_assert(!carom::ConvexConeLike<Mechanism<double>>, "a box is no cone");
 
@@ -65,19 +70,19 @@ TEMPLATE_TEST_CASE("product_set: equals its parts", "[cones][law]", float, doubl
   VectorSource<TestType> source(95);
   for (int sample = 0; sample < 500; ++sample) {
     const Contact<TestType> set = draw_contact(source);
-    const auto& [cone, line, planar] = set.factors;
-    const Vector<TestType, 6> weights = draw_weights(set, source, 12);
-    Vector<TestType, 6> y = source.template vector<6>();
+    const auto& [cone, first, planar] = set.factors;
+    const Vector<TestType, 7> weights = draw_weights(set, source, 12);
+    Vector<TestType, 7> y = source.template vector<7>();
     if (sample % 3 == 0) y = project(set, y).point;
-    if (sample % 3 == 1) y(2) = y(3) = y(5) = -TestType(1e12);
+    if (sample % 3 == 1) y(2) = y(4) = y(6) = -TestType(1e12);
     const Vector3<TestType> w0 = weights.template head<3>(), y0 = y.template head<3>();
-    const Vector<TestType, 1> w1 = weights.template segment<1>(3), y1 = y.template segment<1>(3);
+    const Vector<TestType, 2> w1 = weights.template segment<2>(3), y1 = y.template segment<2>(3);
     const Vector<TestType, 2> w2 = weights.template tail<2>(), y2 = y.template tail<2>();
     const auto p0 = project(cone, w0, y0);
-    const auto p1 = project(line, w1, y1);
+    const auto p1 = project(first, w1, y1);
     const auto p2 = project(planar, w2, y2);
     const auto p = project(set, weights, y);
-    Vector<TestType, 6> expected;
+    Vector<TestType, 7> expected;
     expected << p0.point, p1.point, p2.point;
     points.see_holds(p.point == expected, set, weights, y);
 
@@ -85,35 +90,36 @@ TEMPLATE_TEST_CASE("product_set: equals its parts", "[cones][law]", float, doubl
     const ConeRegion region = agree ? p0.region : ConeRegion::slide;
     regions.see_holds(p.region == region, set, weights, y, p.region, region);
 
-    carom::SquareMatrix<TestType, 6> slope = carom::SquareMatrix<TestType, 6>::Zero();
+    carom::SquareMatrix<TestType, 7> slope = carom::SquareMatrix<TestType, 7>::Zero();
     slope.template topLeftCorner<3, 3>() = projection_derivative(cone, w0, y0);
-    slope(3, 3) = projection_derivative(line, w1, y1)(0);
+    slope.template block<2, 2>(3, 3) = projection_derivative(first, w1, y1);
     slope.template bottomRightCorner<2, 2>() = projection_derivative(planar, w2, y2);
     slopes.see_holds(projection_derivative(set, weights, y) == slope, set, weights, y);
 
     members.see_holds(
-        contains(set, y) == (contains(cone, y0) && contains(line, y1) && contains(planar, y2)), set,
-        y);
+        contains(set, y) == (contains(cone, y0) && contains(first, y1) && contains(planar, y2)),
+        set, y);
     duals.see_holds(
-        in_dual(set, y) == (in_dual(cone, y0) && in_dual(line, y1) && in_dual(planar, y2)), set, y);
+        in_dual(set, y) == (in_dual(cone, y0) && in_dual(first, y1) && in_dual(planar, y2)), set,
+        y);
   }
   for (const WorstCase* law : {&points, &slopes, &members, &duals, &regions}) law->check(500);
 }
 
 TEST_CASE("product_set: each factor alone decides membership", "[cones][example]") {
   const Contact<double> set{
-      {FrictionCone<double>{1.0}, HalfLine<double>{}, PlanarCone<double>{1.0}}};
-  Vector<double, 6> inside;
-  inside << 1.0, 0.0, 2.0, 1.0, 1.0, 2.0;
+      {FrictionCone<double>{1.0}, PlanarCone<double>{1.0}, PlanarCone<double>{1.0}}};
+  Vector<double, 7> inside;
+  inside << 1.0, 0.0, 2.0, 0.0, 2.0, 1.0, 2.0;
   CHECK(contains(set, inside));
   CHECK(in_dual(set, inside));
   CHECK(project(set, inside).region == ConeRegion::stick);
-  Vector<double, 6> polar;
-  polar << 1.0, 0.0, -2.0, -1.0, 1.0, -2.0;
+  Vector<double, 7> polar;
+  polar << 1.0, 0.0, -2.0, 0.0, -1.0, 1.0, -2.0;
   CHECK(project(set, polar).region == ConeRegion::separate);
-  for (const int entry : {0, 3, 4}) {
-    Vector<double, 6> outside = inside;
-    outside(entry) = entry == 3 ? -1.0 : 3.0;
+  for (const int entry : {0, 3, 5}) {
+    Vector<double, 7> outside = inside;
+    outside(entry) = 3.0;
     CAPTURE(entry);
     CHECK_FALSE(contains(set, outside));
     CHECK_FALSE(in_dual(set, outside));
@@ -125,9 +131,11 @@ TEST_CASE("product_set: each factor alone decides membership", "[cones][example]
 
 TEST_CASE("product_set: products nest and hold a single factor", "[cones][example]") {
   using Single = ProductSet<EllipticCone<double>>;
-  using Nested = ProductSet<Single, ProductSet<HalfLine<double>, FreeLine<double>>>;
+  using Lines = ProductSet<Box<double, 1>, Box<double, 1>>;
+  using Nested = ProductSet<Single, Lines>;
+  const Vector<double, 1> zero(0.0), infinity(std::numeric_limits<double>::infinity());
   const Single single{{EllipticCone<double>{{0.75, 0.5}}}};
-  const Nested nested{{single, ProductSet<HalfLine<double>, FreeLine<double>>{}}};
+  const Nested nested{{single, Lines{{Box<double, 1>{zero, infinity}, whole_line<double>()}}}};
   Vector<double, 5> y;
   y << 3.0, 0.0, 2.0, -1.0, -1.0;
   const auto p = project(nested, y);

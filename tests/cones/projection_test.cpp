@@ -4,16 +4,16 @@
 #include <string>
 #include <type_traits>
 
-#include "carom/cones/half_line.hpp"
+#include "carom/cones/planar_cone.hpp"
 
 #include "support/catch.hpp"
 
 namespace projection_test {
 
-using carom::ConeRegion, carom::HalfLine;
+using carom::ConeRegion, carom::PlanarCone;
 
-static_assert(std::is_same_v<carom::SetVector<HalfLine<float>>, carom::Vector<float, 1>>);
-static_assert(std::is_same_v<carom::SetMatrix<HalfLine<double>>, carom::SquareMatrix<double, 1>>);
+static_assert(std::is_same_v<carom::SetVector<PlanarCone<float>>, carom::Vector<float, 2>>);
+static_assert(std::is_same_v<carom::SetMatrix<PlanarCone<double>>, carom::SquareMatrix<double, 2>>);
 
 TEST_CASE("projection: every region has its word", "[cones][example]") {
   CHECK(to_string(ConeRegion::stick) == std::string("stick"));

@@ -6,10 +6,8 @@
 
 #include "carom/cones/box.hpp"
 #include "carom/cones/ellipsoidal_cone.hpp"
-#include "carom/cones/free_line.hpp"
 #include "carom/cones/friction_cone.hpp"
 #include "carom/cones/friction_pyramid.hpp"
-#include "carom/cones/half_line.hpp"
 #include "carom/cones/planar_cone.hpp"
 #include "carom/cones/product_set.hpp"
 #include "carom/cones/wrench_cone.hpp"
@@ -53,14 +51,6 @@ template <typename To, typename From, int Dimension>
 EllipsoidalCone<To, Dimension> convert(const EllipsoidalCone<From, Dimension>& cone) {
   return {cone.friction.template cast<To>()};
 }
-template <typename To, typename From>
-HalfLine<To> convert(const HalfLine<From>&) {
-  return {};
-}
-template <typename To, typename From>
-FreeLine<To> convert(const FreeLine<From>&) {
-  return {};
-}
 template <typename To, typename From, int Dimension>
 Box<To, Dimension> convert(const Box<From, Dimension>& box) {
   return {box.lower.template cast<To>(), box.upper.template cast<To>()};
@@ -87,14 +77,6 @@ void write_input(InputText& out, const Cone& cone) {
 template <typename Scalar, int Dimension>
 void write_input(InputText& out, const EllipsoidalCone<Scalar, Dimension>& cone) {
   write_input(out, cone.friction);
-}
-template <typename Scalar>
-void write_input(InputText& out, const HalfLine<Scalar>&) {
-  out << "half line";
-}
-template <typename Scalar>
-void write_input(InputText& out, const FreeLine<Scalar>&) {
-  out << "free line";
 }
 template <typename Scalar, int Dimension>
 void write_input(InputText& out, const Box<Scalar, Dimension>& box) {
@@ -171,14 +153,6 @@ long double slice_norm(const EllipsoidalCone<Scalar, Dimension>& cone,
     largest = std::max(largest, mu * mu * weights(i < 2 ? i : i + 1));
   }
   return std::sqrt(weights(2) + largest);
-}
-template <typename Scalar>
-long double slice_norm(const HalfLine<Scalar>&, const Vector<Scalar, 1>& weights) {
-  return std::sqrt(static_cast<long double>(weights(0)));
-}
-template <typename Scalar>
-long double slice_norm(const FreeLine<Scalar>&, const Vector<Scalar, 1>& weights) {
-  return std::sqrt(static_cast<long double>(weights(0)));
 }
 template <typename... Sets>
 long double slice_norm(const ProductSet<Sets...>& product,

@@ -21,8 +21,7 @@ TEST_CASE("convex_slip: known forces", "[viscoelastic][golden]") {
   for (const auto& c : read_cone_cases()) {
     ConvexSlip<double> slip;
     slip.prepare(c.average.size() / 3);
-    slip.set(c.gain, c.frictions());
-    REQUIRE(slip.solve(c.gain, c.average).converged());
+    REQUIRE(slip.solve(c.gain, c.average, c.frictions()).converged());
     CAPTURE(c.average);
     CHECK((slip.force() - c.convex.force).norm() <= 1e-12 * c.average.norm());
     CHECK((slip.velocity() - c.convex.velocity).norm() <= 1e-12 * c.convex.velocity.norm());
@@ -40,8 +39,7 @@ TEST_CASE("convex_slip: cones, dual cones, complementarity", "[viscoelastic][law
       friction(i) = source.unit() < 0.1 ? 0 : 1.5 * source.unit() + 0.05;
     ConvexSlip<double> slip;
     slip.prepare(n);
-    slip.set(gain, friction);
-    REQUIRE(slip.solve(gain, average).converged());
+    REQUIRE(slip.solve(gain, average, friction).converged());
     const VectorX<double> force = slip.force(), w = slip.velocity();
     const double size = average.norm() + (gain * w).norm();
     CAPTURE(round, gain, average, friction, force, w);
@@ -63,12 +61,12 @@ TEST_CASE("convex_slip: friction of any size", "[viscoelastic][edge]") {
   gain << 2, 0.3, 0.1, 0.3, 3, -0.2, 0.1, -0.2, 1;
   for (const double mu : {1e-300, 1e-160, 1e-12, 1e-3, 1e3, 1e8, 1e12, 1e160, 1e300}) {
     CAPTURE(mu);
-    slip.set(gain, VectorX<double>::Constant(1, mu));
+    const VectorX<double> friction = VectorX<double>::Constant(1, mu);
     for (const double normal : {1.0, -1.0, -1e-9}) {
       VectorX<double> average(3);
       average << 1, -2, normal;
       CAPTURE(normal);
-      REQUIRE(slip.solve(gain, average).converged());
+      REQUIRE(slip.solve(gain, average, friction).converged());
       const VectorX<double> force = slip.force();
       REQUIRE(force.allFinite());
       CHECK(force(2) >= 0);
@@ -83,9 +81,8 @@ TEST_CASE("convex_slip: what is not a number is refused", "[viscoelastic][exampl
   slip.prepare(1);
   const MatrixX<double> gain = MatrixX<double>::Identity(3, 3);
   VectorX<double> average = VectorX<double>::Ones(3), friction = VectorX<double>::Ones(1);
-  slip.set(gain, friction);
   average(1) = std::numeric_limits<double>::quiet_NaN();
-  CHECK(slip.solve(gain, average).status == carom::SolveStatus::not_finite);
+  CHECK(slip.solve(gain, average, friction).status == carom::SolveStatus::not_finite);
 }
 
 TEST_CASE("convex_slip: single precision follows double", "[viscoelastic][law]") {
@@ -94,8 +91,7 @@ TEST_CASE("convex_slip: single precision follows double", "[viscoelastic][law]")
     slip.prepare(c.average.size() / 3);
     const MatrixX<float> gain = c.gain.cast<float>();
     const VectorX<float> average = c.average.cast<float>(), mu = c.frictions().cast<float>();
-    slip.set(gain, mu);
-    REQUIRE(slip.solve(gain, average).converged());
+    REQUIRE(slip.solve(gain, average, mu).converged());
     CAPTURE(c.average);
     CHECK((slip.force().cast<double>() - c.convex.force).norm() <=
           rounding(2000, float(c.average.norm())));

@@ -6,8 +6,28 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+namespace detail {
+
+/// Whether one row of a box is inside.
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE constexpr bool is_between(const Scalar& lower, const Scalar& y,
+                                                     const Scalar& upper) noexcept {
+  return lower <= y && y <= upper;
+}
+/// y, or the bound that it is beyond.
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE constexpr Scalar clamped(const Scalar& lower, const Scalar& y,
+                                                    const Scalar& upper) noexcept {
+  return y < lower ? lower : y > upper ? upper : y;
+}
+
+}  // namespace detail
+
 /// The box { γ ∈ ℝⁿ : lower ≤ γ ≤ upper }, bounds possibly infinite: limits, motors with an effort
-/// bound, dry joint friction. A convex set, not a cone.
+/// bound, dry joint friction. A convex set, not a cone in general.
+///
+/// One row with bounds 0 and ∞ is the half line of a contact without friction; with −∞ and ∞ it is
+/// the whole line of an equality. ImpulseSet's intervals are boxes.
 template <RealScalar Scalar, int Dimension>
 struct Box {
   using scalar_type = Scalar;
@@ -33,8 +53,13 @@ template <RealScalar Scalar, int Dimension>
     const Box<Scalar, Dimension>& box, const Vector<Scalar, Dimension>&,
     const Vector<Scalar, Dimension>& y) noexcept {
   CAROM_EXPECTS((box.lower.array() <= box.upper.array()).all());
-  if (contains(box, y)) return {y, ConeRegion::stick};
-  return {y.cwiseMax(box.lower).cwiseMin(box.upper), ConeRegion::slide};
+  ConeProjection<Scalar, Dimension> result{y, ConeRegion::stick};
+  if (contains(box, y)) return result;
+  result.region = ConeRegion::slide;
+  for (Index i = 0; i < Dimension; ++i) {
+    result.point(i) = detail::clamped(box.lower(i), y(i), box.upper(i));
+  }
+  return result;
 }
 
 /// Diagonal of ones where y is inside its interval, zeros where it is clamped.
@@ -44,7 +69,7 @@ template <RealScalar Scalar, int Dimension>
     const Vector<Scalar, Dimension>& y) noexcept {
   SquareMatrix<Scalar, Dimension> slope = SquareMatrix<Scalar, Dimension>::Zero();
   for (Index i = 0; i < Dimension; ++i) {
-    if (box.lower(i) <= y(i) && y(i) <= box.upper(i)) slope(i, i) = Scalar(1);
+    if (detail::is_between(box.lower(i), y(i), box.upper(i))) slope(i, i) = Scalar(1);
   }
   return slope;
 }

@@ -4,114 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Core>
-
 #include "carom/cones/coulomb_contact.hpp"
+#include "carom/cones/detail/convex_sliding.hpp"
+#include "carom/cones/detail/tangent_axes.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-namespace detail {
-
-/// The scalar equation behind a contact that slides under the convex law. With α = ‖uₜ‖/‖γₜ‖ and
-/// D = diag(1, 1, −μ²) the impulse is γ(α) = −(W + α D)⁻¹ r, on the cone's surface. In the axes of
-/// W_tt it is M/S tangentially and N/S normally; γᵀDγ decreases until S vanishes, and times α²
-/// increases from there, so that sgn(S) ‖M‖ − μ N changes its sign once, from + to −, at the
-/// solution.
-template <RealScalar Scalar>
-struct ConvexSlidingEquation {
-  Scalar rho[2], e[2], w[2];  ///< −rₜ, W_tt and W_tn in the axes of W_tt.
-  Scalar stiff;               ///< W_nn
-  Scalar load;                ///< r_n
-  Scalar friction;            ///< μ
-  Scalar x[2] = {0, 0};       ///< sgn(S) M at the last α, along γₜ.
-  Scalar value = 0, slope = 0;  ///< (e₀ + α)(sgn(S) ‖M‖ − μ N), about linear in α, and its slope.
-  Scalar noise = 0;             ///< size of what value is the sum of.
-
-  CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
-    using std::abs, std::sqrt;
-    const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);
-    const Scalar a0 = w[0] * i0, a1 = w[1] * i1, b0 = rho[0] * i0, b1 = rho[1] * i1;
-    const Scalar square = friction * friction, damped = stiff - alpha * square;
-    const Scalar s = damped - (w[0] * a0 + w[1] * a1);
-    const Scalar normal = -load - (w[0] * b0 + w[1] * b1);
-    const Scalar ds = a0 * a0 + a1 * a1 - square, dn = a0 * b0 + a1 * b1;
-    const Scalar sign = s < Scalar(0) ? Scalar(-1) : Scalar(1);
-    x[0] = sign * (b0 * s - a0 * normal);
-    x[1] = sign * (b1 * s - a1 * normal);
-    const Scalar length = sqrt(x[0] * x[0] + x[1] * x[1]);
-    const Scalar d0 = sign * (b0 * ds - a0 * dn) - i0 * x[0];
-    const Scalar d1 = sign * (b1 * ds - a1 * dn) - i1 * x[1];
-    const Scalar grown = length > Scalar(0) ? sign * (x[0] * d0 + x[1] * d1) / length : Scalar(0);
-    const Scalar gap = sign * length - friction * normal, scale = e[0] + alpha;
-    value = scale * gap;
-    slope = gap + scale * (grown - friction * dn);
-    const Scalar size = abs(load) + abs(w[0] * b0) + abs(w[1] * b1);
-    noise = scale * ((abs(b0) + abs(b1)) * (stiff + alpha * square) +
-                     (abs(a0) + abs(a1) + friction) * size);
-  }
-
-  /// Root where a tangent plane without preference would have it.
-  [[nodiscard]] CAROM_DEVICE Scalar first_guess() const noexcept {
-    using std::sqrt;
-    const Scalar r0 = rho[0] * rho[0], r1 = rho[1] * rho[1];
-    const Scalar length = sqrt(r0 + r1), inverse = Scalar(1) / length;
-    const Scalar soft = (e[0] * r0 + e[1] * r1) * inverse * inverse;
-    const Scalar pull = stiff + friction * (w[0] * rho[0] + w[1] * rho[1]) * inverse;
-    const Scalar guess =
-        (pull + load * friction * soft * inverse) / (friction * (friction - load * inverse));
-    return guess > Scalar(0) && guess - guess == Scalar(0) ? guess : Scalar(0);
-  }
-
-  /// Solves for α by Newton's method inside a bracket; leaves the direction of γₜ in x.
-  /// @pre  μ > 0, and the contact neither sticks nor is open.
-  CAROM_DEVICE void solve(const Scalar& guess) noexcept {
-    using std::abs, std::sqrt;
-    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-    constexpr int limit = 200;
-    Scalar low(0), high = std::numeric_limits<Scalar>::infinity();
-    Scalar alpha = guess > Scalar(0) ? guess : first_guess();
-    for (int iteration = 0; iteration < limit; ++iteration) {
-      evaluate(alpha);
-      if (abs(value) <= 2 * rounding * noise) break;
-      (value > Scalar(0) ? low : high) = alpha;
-      Scalar next = alpha - value / slope;
-      if (abs(next - alpha) <= 2 * rounding * alpha) break;
-      if (!(next > low && next < high)) {
-        // Out of the bracket: halve it by digits, as α may have any magnitude.
-        if (!(high - high == Scalar(0))) {
-          next = 8 * (alpha > e[1] ? alpha : e[1]);
-        } else if (low > Scalar(0)) {
-          next = sqrt(low) * sqrt(high);
-          if (!(next > low && next < high)) break;
-        } else {
-          next = high > rounding * e[0] ? high / 16 : high / 2;
-          if (!(next > Scalar(0))) break;
-        }
-      }
-      alpha = next;
-    }
-    if (alpha > Scalar(0)) find_direction(alpha);
-  }
-
-  /// The direction again, by ‖γₜ‖ = μ γₙ in the place of the normal row: S and N may both vanish.
-  CAROM_DEVICE void find_direction(const Scalar& alpha) noexcept {
-    using std::sqrt;
-    const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);
-    const Scalar a0 = w[0] * i0, a1 = w[1] * i1, b0 = rho[0] * i0, b1 = rho[1] * i1;
-    const Scalar q = friction * friction - (a0 * a0 + a1 * a1);
-    if (!(q > Scalar(0))) return;
-    // 1/γₙ = s is the root of ‖s b − a‖ = μ with s > 0.
-    const Scalar length = b0 * b0 + b1 * b1, half = a0 * b0 + a1 * b1;
-    if (!(length > Scalar(0))) return;
-    const Scalar root = sqrt(half * half + q * length);
-    const Scalar s = half > Scalar(0) ? (half + root) / length : q / (root - half);
-    x[0] = s * b0 - a0;
-    x[1] = s * b1 - a1;
-  }
-};
-
-}  // namespace detail
 
 /// The convex law at a contact whose velocity answers to impulses, u = W γ + r: γ minimises
 /// ½ γᵀ W γ + rᵀγ over the friction cone, so that γ ⟂ u with u in the dual cone. A projection onto
@@ -137,7 +35,7 @@ class ConvexInverseMass {
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
   /// @return  a sliding contact has uₙ = μ ‖uₜ‖.
-  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> solve(
+  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
       const Vector3<Scalar>& free_velocity, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
@@ -165,9 +63,9 @@ class ConvexInverseMass {
   }
 
  private:
-  [[nodiscard]] CAROM_DEVICE CoulombContact<Scalar> slide(const Vector3<Scalar>& r,
-                                                          const Scalar& friction,
-                                                          const Scalar& guess) const noexcept {
+  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> slide(const Vector3<Scalar>& r,
+                                                           const Scalar& friction,
+                                                           const Scalar& guess) const noexcept {
     using std::abs, std::sqrt;
     detail::ConvexSlidingEquation<Scalar> equation{
         {}, {axes_.high, axes_.low}, {coupling_[0], coupling_[1]}, w_(2, 2), r(2), friction};
@@ -192,8 +90,11 @@ class ConvexInverseMass {
     }
     const Scalar tangent = friction * at.normal;
     const Scalar speed = at.speed > Scalar(0) ? at.speed : Scalar(0);
+    // u has uₙ = μ ‖uₜ‖, of which the larger entry is the more accurate one.
+    const Scalar risen = at.rise > Scalar(0) ? at.rise : Scalar(0);
+    const Scalar slip = friction > Scalar(1) ? risen / friction : speed;
     return {{tangent * cosine, tangent * sine, at.normal},
-            {-speed * cosine, -speed * sine, friction * speed},
+            {-slip * cosine, -slip * sine, friction > Scalar(1) ? risen : friction * slip},
             ConeRegion::slide,
             tangent > Scalar(0) ? speed / tangent : Scalar(0)};
   }
@@ -202,6 +103,7 @@ class ConvexInverseMass {
   struct Surface {
     Scalar normal;     ///< γₙ
     Scalar speed;      ///< of uₜ against γₜ
+    Scalar rise;       ///< uₙ
     Scalar across;     ///< uₜ across γₜ, zero at the solution
     Scalar curvature;  ///< d across/dθ
     Scalar rounding;   ///< in across
@@ -226,7 +128,11 @@ class ConvexInverseMass {
     const Scalar normal_slope =
         metric > Scalar(0) ? (pull_slope - 2 * friction * turned * normal) / metric : Scalar(0);
     const Scalar size = normal * (abs(wd0) + abs(wd1)) + abs(r(0)) + abs(r(1));
-    return {normal, -along, across, normal * bent - along + normal_slope * turned,
+    return {normal,
+            -along,
+            r(2) + normal * wdn,
+            across,
+            normal * bent - along + normal_slope * turned,
             std::numeric_limits<Scalar>::epsilon() * size};
   }
 
@@ -234,6 +140,55 @@ class ConvexInverseMass {
   detail::TangentAxes<Scalar> axes_;   ///< of W's tangential block
   detail::TangentAxes<Scalar> schur_;  ///< of its Schur complement
   Scalar coupling_[2];                 ///< W_tn in the axes of W_tt
+};
+
+/// The convex law at a contact whose force answers to the motion of its anchor, λ = l + G w: w
+/// minimises ½ wᵀ G w + lᵀw over the dual cone, so that λ ⟂ w with λ in the friction cone.
+///
+/// The dual of a friction cone is the friction cone of coefficient 1/μ. The problem is therefore
+/// that of ConvexInverseMass with W = G and r = l, in which force and motion change places.
+/// @note  Real-time safe: no allocation, no exception.
+template <RealScalar Scalar>
+class ConvexGain {
+ public:
+  ConvexGain() = default;
+  /// @param gain  G [N·s/m], symmetric positive definite; the lower triangle is read.
+  CAROM_DEVICE explicit ConvexGain(const SquareMatrix<Scalar, 3>& gain) noexcept
+      : smooth_(gain), rough_(gain) {}
+
+  /// @param held   l = λ of an anchor at rest [N], finite.
+  /// @param friction  μ [-], ≥ 0; beyond [ε, 1/ε] it cannot be told from the nearer end, ε being
+  ///                  the rounding of the type.
+  /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
+  /// @return  λ as impulse, w as velocity; a sliding contact has wₙ = μ ‖wₜ‖.
+  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
+      const Vector3<Scalar>& held, const Scalar& friction,
+      const Scalar& guess = Scalar(0)) const noexcept {
+    using std::sqrt;
+    // Without friction both laws are the same, and the dual cone is a half space.
+    if (!(friction > Scalar(0))) return smooth_.solve(held, friction);
+    const Scalar tangent = sqrt(held(0) * held(0) + held(1) * held(1));
+    if (tangent <= friction * held(2)) {
+      return {held, Vector3<Scalar>::Zero(), ConeRegion::stick, Scalar(0)};
+    }
+    constexpr Scalar least = std::numeric_limits<Scalar>::epsilon(), most = Scalar(1) / least;
+    const Scalar seen = friction < least ? least : friction > most ? most : friction;
+    const ContactSolution<Scalar> dual =
+        rough_.solve(held, Scalar(1) / seen, guess > Scalar(0) ? Scalar(1) / guess : Scalar(0));
+    const ConeRegion region = dual.region == ConeRegion::stick      ? ConeRegion::separate
+                              : dual.region == ConeRegion::separate ? ConeRegion::stick
+                                                                    : ConeRegion::slide;
+    return {dual.velocity, dual.impulse, region,
+            dual.ratio > Scalar(0) ? Scalar(1) / dual.ratio : Scalar(0)};
+  }
+
+  [[nodiscard]] CAROM_DEVICE const SquareMatrix<Scalar, 3>& gain() const noexcept {
+    return smooth_.gain();
+  }
+
+ private:
+  CoulombGain<Scalar> smooth_;       ///< solves contacts without friction
+  ConvexInverseMass<Scalar> rough_;  ///< of G, on the dual cone
 };
 
 }  // namespace CAROM_ABI

@@ -33,6 +33,18 @@ struct ConeProjection {
   ConeRegion region;
 };
 
+/// Result of solving one friction contact: impulse and velocity that obey its law together.
+///
+/// Under Coulomb's law: open, γ = 0 and uₙ ≥ 0; stick, u = 0 and ‖γₜ‖ ≤ μ γₙ; slide, uₙ = 0 and
+/// γₜ = −μ γₙ uₜ/‖uₜ‖. Under the convex law a contact that slides has uₙ = μ ‖uₜ‖ instead.
+template <RealScalar Scalar>
+struct ContactSolution {
+  Vector3<Scalar> impulse;   ///< γ [N·s]; a force [N] where the law links forces and velocities.
+  Vector3<Scalar> velocity;  ///< u [m/s].
+  ConeRegion region;         ///< stick, slide, or separate for an open contact.
+  Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of a sliding contact, else 0; a guess for the next like it.
+};
+
 /// A vector of the space a set lives in.
 template <typename Set>
 using SetVector = Vector<typename Set::scalar_type, Set::dimension>;

@@ -22,7 +22,7 @@ struct ConeBlock {
 // clang-format off
 
 /// A cone whose blocks are each bounded by a multiple of one normal entry:
-/// ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }. Planar cone, pyramid, half line and the decoupled
+/// ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }. Planar cone, pyramid and the decoupled
 /// torsional and rolling cones are of this kind. The functions below serve them all.
 template <typename Cone>
 concept SharedNormalCone =

@@ -3,8 +3,9 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/contact/detail/weighted_ball.hpp"
 #include "carom/contact/impulse_set.hpp"
 
 namespace carom {
@@ -21,70 +22,15 @@ enum class FrictionLaw {
   return law == FrictionLaw::coulomb ? "coulomb" : "convex";
 }
 
-namespace detail {
-
-/// The row of a cone's normal; −1 for intervals.
-[[nodiscard]] constexpr int normal_row(ImpulseShape shape) noexcept {
-  if (shape == ImpulseShape::intervals) return -1;
-  return shape == ImpulseShape::planar ? 1 : 2;
-}
-
-/// Rows that one normal bounds together, ‖(γ_i/μ_i)‖ ≤ γₙ, and their μ.
-template <RealScalar Scalar>
-struct FrictionBlock {
-  int size = 0;
-  std::array<int, 5> rows{};
-  std::array<Scalar, 5> friction{};
-
-  void add(int row, const Scalar& mu) noexcept {
-    rows[std::size_t(size)] = row;
-    friction[std::size_t(size)] = mu;
-    ++size;
-  }
-  [[nodiscard]] int row(int k) const noexcept { return rows[std::size_t(k)]; }
-  [[nodiscard]] const Scalar& mu(int k) const noexcept { return friction[std::size_t(k)]; }
-};
-
-/// Calls visit(block) for every block of rows that one normal bounds, and returns the normal's row;
-/// −1 for intervals.
-template <RealScalar Scalar, typename Visit>
-int visit_friction_blocks(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {
-  const int normal = normal_row(set.shape);
-  if (normal < 0) return normal;
-  const bool ellipsoidal = set.shape == ImpulseShape::ellipsoidal_torsional ||
-                           set.shape == ImpulseShape::ellipsoidal_rolling;
-  const Vector3<Scalar>& mu = set.friction;
-  FrictionBlock<Scalar> block;
-  for (int r = 0; r < set.rows; ++r) {
-    if (r == normal) continue;
-    const bool spin = r == set.rows - 1;
-    const bool own = !ellipsoidal && (r == 3 || r == 5);  // a block begins
-    if (own) {
-      visit(block);
-      block = {};
-    }
-    if (r < 2) {
-      block.add(r, set.shape == ImpulseShape::elliptic ? mu(r) : mu.x());
-    } else {
-      block.add(r, spin && set.rows == 6 ? mu.z() : mu.y());
-    }
-  }
-  visit(block);
-  return normal;
-}
-
-}  // namespace detail
-
-/// ũ, De Saxcé's velocity: u with Σ μ_b ‖u_b‖ added along the normal, which makes Coulomb's law
-/// the complementarity γ ∈ ℱ, ũ ∈ ℱ*, γ·ũ = 0. u itself for rows between bounds.
+/// Σ μ_b ‖u_b‖, De Saxcé's lift of the normal velocity; zero for rows between bounds.
 /// @note  Real-time safe: no allocation, no exception.
 /// @cite  desaxce1998bipotential.
 template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> de_saxce_velocity(const ImpulseSet<Scalar>& set,
-                                                   const RowNumbers<Scalar>& velocity) noexcept {
+[[nodiscard]] Scalar de_saxce_lift(const ImpulseSet<Scalar>& set,
+                                   const RowNumbers<Scalar>& velocity) noexcept {
   using std::sqrt;
   Scalar lift(0);
-  const int normal = detail::visit_friction_blocks(set, [&](const auto& block) {
+  detail::visit_friction_blocks(set, [&](const auto& block) {
     Scalar squared(0);
     for (int k = 0; k < block.size; ++k) {
       const Scalar x = block.mu(k) * velocity(block.row(k));
@@ -92,8 +38,19 @@ template <RealScalar Scalar>
     }
     lift += sqrt(squared);
   });
+  return lift;
+}
+
+/// ũ, De Saxcé's velocity: u with that lift added along the normal, which makes Coulomb's law the
+/// complementarity γ ∈ ℱ, ũ ∈ ℱ*, γ·ũ = 0. u itself for rows between bounds.
+/// @note  Real-time safe: no allocation, no exception.
+/// @cite  desaxce1998bipotential.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> de_saxce_velocity(const ImpulseSet<Scalar>& set,
+                                                   const RowNumbers<Scalar>& velocity) noexcept {
   RowNumbers<Scalar> result = velocity;
-  if (normal >= 0) result(normal) += lift;
+  const int normal = detail::normal_row(set.shape);
+  if (normal >= 0) result(normal) += de_saxce_lift(set, velocity);
   return result;
 }
 
@@ -142,7 +99,7 @@ template <RealScalar Scalar>
   SquareMatrix<Scalar, 6> slope = SquareMatrix<Scalar, 6>::Zero();
   if (set.shape == ImpulseShape::intervals) {
     for (int i = 0; i < set.rows; ++i) {
-      if (set.lower(i) <= y(i) && y(i) <= set.upper(i)) slope(i, i) = Scalar(1);
+      if (detail::is_between(set.lower(i), y(i), set.upper(i))) slope(i, i) = Scalar(1);
     }
     return slope;
   }
@@ -178,71 +135,6 @@ template <RealScalar Scalar>
   });
   return slope;
 }
-
-namespace detail {
-
-/// The point of the ball ‖x‖ ≤ radius that is nearest to z by weights w, x_i = w_i z_i/(w_i + λ),
-/// with the least λ ≥ 0.
-template <RealScalar Scalar>
-struct WeightedBall {
-  std::array<Scalar, 5> point{};
-  Scalar multiplier{0};  ///< λ; zero inside
-  bool inside = true;
-
-  /// @param w, z  of `size` numbers, w > 0.
-  WeightedBall(int size, const std::array<Scalar, 5>& w, const std::array<Scalar, 5>& z,
-               const Scalar& radius) noexcept
-      : point(z) {
-    using std::sqrt;
-    Scalar squared(0);
-    for (std::size_t i = 0; i < std::size_t(size); ++i) squared += z[i] * z[i];
-    const Scalar norm = sqrt(squared);
-    inside = norm <= radius;
-    if (inside) return;
-    if (!(radius > Scalar(0))) {
-      point = {};
-      multiplier = std::numeric_limits<Scalar>::infinity();
-      return;
-    }
-    // 1/‖x(λ)‖ is concave and increasing: Newton's method from λ = 0 rises to the root, and
-    // arrives at once where all weights are equal.
-    constexpr int most = 60;
-    for (int k = 0; k < most; ++k) {
-      Scalar length(0), slope(0);
-      for (std::size_t i = 0; i < std::size_t(size); ++i) {
-        point[i] = w[i] * z[i] / (w[i] + multiplier);
-        length += point[i] * point[i];
-        slope += point[i] * point[i] / (w[i] + multiplier);
-      }
-      const Scalar over = sqrt(length) / radius - Scalar(1);
-      if (!(over > 4 * std::numeric_limits<Scalar>::epsilon())) break;
-      multiplier += over * length / slope;
-    }
-  }
-};
-
-/// The rows of a friction block in units of their μ, with their weights R μ²; rows without friction
-/// are left out.
-template <RealScalar Scalar>
-struct ScaledFriction {
-  int size = 0;
-  std::array<int, 5> rows{};
-  std::array<Scalar, 5> mu{}, weights{}, trial{};
-
-  ScaledFriction(const FrictionBlock<Scalar>& block, const RowNumbers<Scalar>& regularization,
-                 const RowNumbers<Scalar>& y) noexcept {
-    for (int k = 0; k < block.size; ++k) {
-      if (!(block.mu(k) > Scalar(0))) continue;
-      const std::size_t to = std::size_t(size++);
-      rows[to] = block.row(k);
-      mu[to] = block.mu(k);
-      weights[to] = regularization(block.row(k)) * mu[to] * mu[to];
-      trial[to] = y(block.row(k)) / mu[to];
-    }
-  }
-};
-
-}  // namespace detail
 
 /// Coulomb's law of a compliant contact: γ for y = R⁻¹(v̂ − J v). The normal is kept if it pushes,
 /// the other rows go to the point nearest by R of the disc that this normal allows. Rows between

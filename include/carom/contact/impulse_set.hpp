@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "carom/cones/box.hpp"
 #include "carom/cones/ellipsoidal_cone.hpp"
 #include "carom/cones/friction_cone.hpp"
 #include "carom/cones/planar_cone.hpp"
@@ -19,12 +20,12 @@ using RowNumbers = Vector<Scalar, 6>;
 
 /// What kind of set the impulses of a constraint are in.
 enum class ImpulseShape {
-  intervals,  ///< Each row between its bounds: lines, half lines, boxes and their products.
-  friction,   ///< FrictionCone, 3 rows.
-  planar,     ///< PlanarCone, 2 rows.
-  elliptic,   ///< EllipticCone, 3 rows.
-  torsional,  ///< TorsionalCone, 4 rows.
-  rolling,    ///< RollingCone, 6 rows.
+  intervals,              ///< Box: each row between its bounds, which may be infinite.
+  friction,               ///< FrictionCone, 3 rows.
+  planar,                 ///< PlanarCone, 2 rows.
+  elliptic,               ///< EllipticCone, 3 rows.
+  torsional,              ///< TorsionalCone, 4 rows.
+  rolling,                ///< RollingCone, 6 rows.
   ellipsoidal_torsional,  ///< EllipsoidalTorsionalCone, 4 rows.
   ellipsoidal_rolling,    ///< EllipsoidalRollingCone, 6 rows.
   spinless_rolling,       ///< SpinlessRollingCone, 5 rows.
@@ -160,7 +161,7 @@ template <RealScalar Scalar>
   RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
   if (set.shape == ImpulseShape::intervals) {
     for (int i = 0; i < set.rows; ++i) {
-      nearest(i) = y(i) < set.lower(i) ? set.lower(i) : y(i) > set.upper(i) ? set.upper(i) : y(i);
+      nearest(i) = detail::clamped(set.lower(i), y(i), set.upper(i));
     }
     return nearest;
   }
@@ -184,7 +185,8 @@ template <RealScalar Scalar>
   SquareMatrix<Scalar, 6> curvature = SquareMatrix<Scalar, 6>::Zero();
   if (set.shape == ImpulseShape::intervals) {
     for (int i = 0; i < set.rows; ++i) {
-      if (set.lower(i) <= y(i) && y(i) <= set.upper(i)) curvature(i, i) = Scalar(1) / weights(i);
+      const bool moves = detail::is_between(set.lower(i), y(i), set.upper(i));
+      if (moves) curvature(i, i) = Scalar(1) / weights(i);
     }
     return curvature;
   }
@@ -192,12 +194,7 @@ template <RealScalar Scalar>
     constexpr int rows = Cone::dimension;
     const Vector<Scalar, rows> w = weights.template head<rows>();
     const Vector<Scalar, rows> moved = y.template head<rows>() + set.shift.template head<rows>();
-    const SquareMatrix<Scalar, rows> slope = projection_derivative(cone, w, moved);
-    for (int j = 0; j < rows; ++j) {
-      for (int i = 0; i < rows; ++i) {
-        curvature(i, j) = (slope(i, j) / w(j) + slope(j, i) / w(i)) / 2;
-      }
-    }
+    curvature.template topLeftCorner<rows, rows>() = projection_curvature(cone, w, moved);
   });
   return curvature;
 }

@@ -5,14 +5,16 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "carom/cones/convex_contact.hpp"
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_limits.hpp"
+#include "carom/solvers/detail/block_sweep.hpp"
+#include "carom/solvers/detail/dual_blocks.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
-#include "carom/solvers/detail/local_rows.hpp"
-#include "carom/solvers/detail/local_triple.hpp"
+#include "carom/solvers/detail/outward_order.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -101,16 +103,18 @@ class GaussSeidel {
 
   enum class Kind : unsigned char { triple, rows };
   /// A contact among those of its kind, and how it rests.
-  struct Visit {
+  struct Visit : detail::DualVisit {
     Kind kind;
     int place;
-    int part;
-    int own;    ///< its block among those of its part
-    int quiet;  ///< visits in a row in which it was and stayed open
-    int wake;   ///< sweep of the next visit
   };
 
-  void find_order(const DelassusProblem<Scalar>& problem);
+  void find_order(const DelassusProblem<Scalar>& problem) {
+    order_.resize(problem.count());
+    for (Index i = 0; i < problem.count(); ++i) order_[i] = int(i);
+    if (options_.order == VisitOrder::outward && problem.count() > 0) {
+      detail::order_outward(problem, order_, seen_);
+    }
+  }
   /// False when all were awake.
   bool wake_sleepers() noexcept {
     bool any = false;
@@ -127,16 +131,6 @@ class GaussSeidel {
   template <typename Triples>
   Scalar sweep_triples(const DelassusProblem<Scalar>& problem, Triples& triples,
                        Scalar* impulse) noexcept;
-  template <typename Triple>
-  Scalar visit_triple(const DelassusProblem<Scalar>& problem, Visit& visit, Triple& triple,
-                      Scalar* impulse) noexcept;
-  Scalar visit_rows(const DelassusProblem<Scalar>& problem, Index contact, Visit& visit,
-                    Scalar* impulse) noexcept;
-  [[nodiscard]] RowNumbers<Scalar> velocity_without(const DelassusProblem<Scalar>& problem,
-                                                    Index contact,
-                                                    const Scalar* impulse) const noexcept;
-  [[nodiscard]] SquareMatrix<Scalar, 6> own_matrix(const DelassusProblem<Scalar>& problem,
-                                                   Index contact) const noexcept;
 
   GaussSeidelOptions<Scalar> options_;
   SolveLimits limits_;
@@ -172,7 +166,7 @@ void GaussSeidel<Scalar>::prepare(const DelassusProblem<Scalar>& problem) {
     const Index part = problem.first_part(i);
     const auto* own = problem.begin(part);
     while (own->part != part) ++own;
-    visits_[i] = {Kind::triple, 0, int(part), int(own - problem.begin(part)), 0, 0};
+    visits_[i] = {{int(part), int(own - problem.begin(part)), 0, 0}, Kind::triple, 0};
     if (is_triple(i)) {
       visits_[i].place = int(triples);
       if (coulomb) {
@@ -184,129 +178,10 @@ void GaussSeidel<Scalar>::prepare(const DelassusProblem<Scalar>& problem) {
     }
     visits_[i].kind = Kind::rows;
     visits_[i].place = int(others);
-    rows_[others++].prepare(options_.law, problem.set(i), own_matrix(problem, i), mean);
+    rows_[others++].prepare(options_.law, problem.set(i), detail::own_rows(problem, i), mean);
   }
   find_order(problem);
   sweeps_ = 0;
-}
-
-template <RealScalar Scalar>
-void GaussSeidel<Scalar>::find_order(const DelassusProblem<Scalar>& problem) {
-  const Index count = problem.count();
-  order_.resize(count);
-  for (Index i = 0; i < count; ++i) order_[i] = int(i);
-  if (options_.order != VisitOrder::outward || count == 0) return;
-  // Breadth first; a new start wherever nothing else is reached.
-  std::sort(order_.begin(), order_.end(), [&](int a, int b) {
-    const Scalar x = problem.load(problem.first_part(a)).squaredNorm();
-    const Scalar y = problem.load(problem.first_part(b)).squaredNorm();
-    return x != y ? x > y : a < b;
-  });
-  seen_.resize(2 * count);  // contacts in the order found, then whether they were
-  std::fill(seen_.begin() + count, seen_.end(), 0);
-  Index found = 0, next = 0;
-  for (const int start : order_) {
-    if (seen_[count + start] == 0) {
-      seen_[count + start] = 1;
-      seen_[found++] = start;
-    }
-    for (; next < found; ++next) {
-      const Index contact = seen_[next];
-      for (int p = 0; p < problem.parts(contact); ++p) {
-        const Index part = problem.first_part(contact) + p;
-        for (const auto* n = problem.begin(part); n != problem.end(part); ++n) {
-          const int other = int(problem.part_contact(n->part));
-          if (seen_[count + other] != 0) continue;
-          seen_[count + other] = 1;
-          seen_[found++] = other;
-        }
-      }
-    }
-  }
-  std::copy_n(seen_.begin(), count, order_.begin());
-}
-
-template <RealScalar Scalar>
-SquareMatrix<Scalar, 6> GaussSeidel<Scalar>::own_matrix(const DelassusProblem<Scalar>& problem,
-                                                        Index contact) const noexcept {
-  const SquareMatrix<Scalar, 6> parts = detail::own_block(problem, contact);
-  const auto place = [&](int row) {
-    const auto at = problem.place_of(contact, row);
-    return 3 * (at.part - problem.first_part(contact)) + at.row;
-  };
-  SquareMatrix<Scalar, 6> w = SquareMatrix<Scalar, 6>::Zero();
-  const int rows = problem.set(contact).rows;
-  for (int c = 0; c < rows; ++c) {
-    for (int r = 0; r < rows; ++r) w(r, c) = parts(place(r), place(c));
-  }
-  return w;
-}
-
-/// u of a contact's rows but for what its own impulse does.
-template <RealScalar Scalar>
-RowNumbers<Scalar> GaussSeidel<Scalar>::velocity_without(const DelassusProblem<Scalar>& problem,
-                                                         Index contact,
-                                                         const Scalar* impulse) const noexcept {
-  const Index first = problem.first_part(contact), end = first + problem.parts(contact);
-  Vector<Scalar, 6> sums = Vector<Scalar, 6>::Zero();
-  for (Index part = first; part < end; ++part) {
-    Vector3<Scalar> sum = problem.load(part);
-    for (const auto* n = problem.begin(part); n != problem.end(part); ++n) {
-      if (n->part >= first && n->part < end) continue;
-      const Scalar* const x = impulse + 3 * Index(n->part);
-      sum += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
-    }
-    sums.template segment<3>(3 * (part - first)) = sum;
-  }
-  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
-  for (int r = 0; r < problem.set(contact).rows; ++r) {
-    const auto [part, row] = problem.place_of(contact, r);
-    rows(r) = sums(3 * (part - first) + row);
-  }
-  return rows;
-}
-
-template <RealScalar Scalar>
-template <typename Triple>
-Scalar GaussSeidel<Scalar>::visit_triple(const DelassusProblem<Scalar>& problem, Visit& visit,
-                                         Triple& triple, Scalar* impulse) noexcept {
-  Vector3<Scalar> velocity = problem.load(visit.part);
-  const auto add = [&](const auto* from, const auto* to) {
-    for (const auto* n = from; n != to; ++n) {
-      const Scalar* const x = impulse + 3 * Index(n->part);
-      velocity += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
-    }
-  };
-  const auto* const own = problem.begin(visit.part) + visit.own;
-  add(problem.begin(visit.part), own);
-  add(own + 1, problem.end(visit.part));
-  Scalar* const gamma = impulse + 3 * Index(visit.part);
-  const Scalar before[3] = {gamma[0], gamma[1], gamma[2]};
-  Scalar change = triple.solve(velocity, gamma);
-  const Scalar& omega = options_.relaxation;
-  if (omega != Scalar(1) && change > Scalar(0)) {
-    for (int k = 0; k < 3; ++k) gamma[k] = before[k] + omega * (gamma[k] - before[k]);
-    triple.pull_in(gamma);
-  }
-  const bool open = !(change > Scalar(0)) && gamma[2] == Scalar(0);
-  visit.quiet = open ? visit.quiet + 1 : 0;
-  const int doublings =
-      (std::min)(visit.quiet - options_.visits_to_sleep + 1, Tuning::most_doublings);
-  visit.wake = doublings > 0 ? sweeps_ + (1 << doublings) : 0;
-  return change;
-}
-
-template <RealScalar Scalar>
-Scalar GaussSeidel<Scalar>::visit_rows(const DelassusProblem<Scalar>& problem, Index contact,
-                                       Visit& visit, Scalar* impulse) noexcept {
-  RowNumbers<Scalar> gamma = detail::gather_rows(problem, contact, impulse);
-  const Scalar change =
-      rows_[visit.place].solve(velocity_without(problem, contact, impulse), gamma);
-  for (int r = 0; r < problem.set(contact).rows; ++r) {
-    const auto [part, row] = problem.place_of(contact, r);
-    impulse[3 * part + row] = gamma(r);
-  }
-  return change;
 }
 
 template <RealScalar Scalar>
@@ -314,17 +189,21 @@ template <typename Triples>
 Scalar GaussSeidel<Scalar>::sweep_triples(const DelassusProblem<Scalar>& problem, Triples& triples,
                                           Scalar* impulse) noexcept {
   using std::sqrt;
-  const Index count = order_.size();
   const bool backward = options_.order == VisitOrder::alternating && sweeps_ % 2 == 1;
   Scalar change(0);
-  for (Index k = 0; k < count; ++k) {
-    const Index contact = order_[backward ? count - 1 - k : k];
+  const detail::DualVisits<Scalar> visits{options_.relaxation, options_.visits_to_sleep, sweeps_};
+  detail::sweep_blocks(order_.size(), backward, [&](Index k, auto&& solve) noexcept {
+    const Index contact = order_[k];
     Visit& visit = visits_[contact];
-    if (visit.wake > sweeps_) continue;
-    change += visit.kind == Kind::triple
-                  ? visit_triple(problem, visit, triples[visit.place], impulse)
-                  : visit_rows(problem, contact, visit, impulse);
-  }
+    if (visit.wake > sweeps_) return;
+    if (visit.kind == Kind::triple) {
+      auto& triple = triples[visit.place];
+      using Triple = std::remove_reference_t<decltype(triple)>;
+      solve(detail::DualTriple<Scalar, Triple>{problem, visits, visit, triple, impulse, change});
+    } else {
+      solve(detail::DualRows<Scalar>{problem, contact, rows_[visit.place], impulse, change});
+    }
+  });
   ++sweeps_;
   return sqrt(change);
 }

@@ -8,6 +8,7 @@
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/detail/natural_map.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -62,25 +63,6 @@ template <RealScalar Scalar>
     rows(r) = parts[3 * part + row];
   }
   return rows;
-}
-
-/// ũ of a law.
-template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> law_velocity(FrictionLaw law, const ImpulseSet<Scalar>& set,
-                                              const RowNumbers<Scalar>& velocity) noexcept {
-  return law == FrictionLaw::coulomb ? de_saxce_velocity(set, velocity) : velocity;
-}
-
-/// Squared natural map of one contact, in impulses times w; infinite where a number is not finite.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const ImpulseSet<Scalar>& set,
-                                         const RowNumbers<Scalar>& impulse,
-                                         const RowNumbers<Scalar>& velocity,
-                                         const Scalar& inverse_mass) noexcept {
-  const RowNumbers<Scalar> trial = impulse - law_velocity(law, set, velocity) / inverse_mass;
-  if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
-  const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-  return ((impulse - nearest_impulse(set, ones, trial)) * inverse_mass).squaredNorm();
 }
 
 /// A measure of an error by the scale of what it is an error of: infinite where the scale has
@@ -210,8 +192,7 @@ template <RealScalar Scalar>
           result.dissipation_angle, result.dissipation_contact);
     });
     if (n < 0) continue;
-    const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
-    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
+    const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - de_saxce_lift(set, u);
     detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
                         result.signorini, result.signorini_contact);
     detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
-
-#include <Eigen/Core>
 
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/coulomb_fallback.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
+#include "carom/viscoelastic/detail/slip_sweep.hpp"
 #include "carom/viscoelastic/detail/slip_tuning.hpp"
 #include "carom/viscoelastic/slip_error.hpp"
 
@@ -29,18 +27,12 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
-  /// Most sweeps; a report of more iterations tells that CoulombFallback was asked.
   static constexpr int sweep_limit = detail::CoulombSlipTuning::sweep_limit;
 
   /// Takes n contacts. Cold: allocates where there were never as many.
   void prepare(Index contact_count) {
-    const auto n = static_cast<std::size_t>(contact_count);
-    count_ = contact_count;
-    if (blocks_.size() < n) {
-      blocks_.resize(n);
-      contacts_.resize(n);
-    }
-    for (Vector* v : {&force_, &velocity_, &response_, &kept_}) v->grow(3 * contact_count);
+    contacts_.prepare(contact_count);
+    kept_.grow(3 * contact_count);
     newton_.prepare(contact_count);
     fallback_.prepare(contact_count);
   }
@@ -55,83 +47,47 @@ class CoulombSlip {
   template <typename Matrix, typename Values>
   SolveReport<Scalar> solve(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {
-    CAROM_EXPECTS(average.size() == 3 * count_ && friction.size() == count_);
+    CAROM_EXPECTS(average.size() == 3 * count() && friction.size() == count());
     SolveReport<Scalar> report;
     report.error_bound = std::numeric_limits<Scalar>::infinity();
-    velocity_.setZero();
-    response_ = average;
     newton_steps_ = 0;
     if (!average.allFinite() || !gain.allFinite()) {
       report.residual = report.error_bound;
-      force_.setZero();
+      contacts_.velocity().setZero();
+      contacts_.force().setZero();
       return report;
     }
-    for (Index i = 0; i < count_; ++i) {
-      contacts_[std::size_t(i)] = {at(response_, i), at(velocity_, i), ConeRegion::stick,
-                                   Scalar(0)};
-      blocks_[std::size_t(i)] = CoulombGain<Scalar>(gain.template block<3, 3>(3 * i, 3 * i));
-    }
+    contacts_.start(gain, average);
     iterate(gain, average, friction, report);
     const Scalar target =
         std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::accuracy_power));
     if (report.converged()) {
-      report.residual = slip_error(gain, average, friction, velocity_, response_);
+      report.residual =
+          slip_error(gain, average, friction, contacts_.velocity(), contacts_.response());
       report.residual_target = target;
     }
     if (!report.converged() || !(report.residual <= target)) {
       fall_back(gain, average, friction, target, report);
     }
-    if (!force_.allFinite() || !velocity_.allFinite()) report.status = SolveStatus::not_finite;
+    if (!force().allFinite() || !velocity().allFinite()) report.status = SolveStatus::not_finite;
     return report;
   }
 
-  [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return contacts_.force(); }
   /// w [m/s]
-  [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept {
+    return contacts_.velocity();
+  }
   [[nodiscard]] ConeRegion region(Index contact) const noexcept {
-    return contacts_[std::size_t(contact)].region;
+    return contacts_.contact(contact).region;
   }
   /// Newton steps of the last solve.
   [[nodiscard]] int newton_steps() const noexcept { return newton_steps_; }
 
  private:
-  using Vector = Growing<VectorX<Scalar>>;
   using Tuning = detail::CoulombSlipTuning;
 
-  template <typename Values>
-  [[nodiscard]] static auto at(Values& values, Index i) noexcept {
-    return values.template segment<3>(3 * i);
-  }
-
-  /// One sweep; largest change of a force, and whether all modes stayed.
-  template <typename Matrix, typename Values>
-  [[nodiscard]] Scalar sweep(const Matrix& gain, const Values& friction, bool& same) noexcept {
-    Scalar largest(0);
-    same = true;
-    for (Index i = 0; i < count_; ++i) {
-      auto& contact = contacts_[std::size_t(i)];
-      const auto& block = blocks_[std::size_t(i)];
-      const Vector3<Scalar> old = at(velocity_, i);
-      const Vector3<Scalar> held = at(response_, i) - block.gain() * old;
-      const ConeRegion before = contact.region;
-      contact = block.solve(held, friction(i), contact.ratio);
-      same = same && contact.region == before;
-      const Vector3<Scalar> change = contact.velocity - old;
-      at(force_, i) = contact.impulse;
-      if (change.x() == Scalar(0) && change.y() == Scalar(0) && change.z() == Scalar(0)) continue;
-      at(velocity_, i) = contact.velocity;
-      Scalar* const out = response_.data();
-      const Scalar* const columns = gain.data() + 9 * i * count_;
-      const Index rows = 3 * count_;
-      for (Index r = 0; r < rows; ++r) {
-        out[r] += columns[r] * change(0) + columns[rows + r] * change(1) +
-                  columns[2 * rows + r] * change(2);
-      }
-      largest =
-          (std::max)(largest, Scalar((block.gain() * change).template lpNorm<Eigen::Infinity>()));
-    }
-    return largest;
-  }
+  [[nodiscard]] Index count() const noexcept { return contacts_.count(); }
 
   template <typename Matrix, typename Values>
   void iterate(const Matrix& gain, const Values& average, const Values& friction,
@@ -141,30 +97,25 @@ class CoulombSlip {
     bool tried = false;
     int patience = 0;
     while (report.iterations < Tuning::sweep_limit) {
-      bool same = true;
-      report.residual = sweep(gain, friction, same);
+      const auto [change, settled] = contacts_.sweep(gain, friction);
+      report.residual = change;
       ++report.iterations;
-      const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
-                                     force_.template lpNorm<Eigen::Infinity>());
-      report.residual_target =
-          Scalar(Tuning::rounding) * std::numeric_limits<Scalar>::epsilon() * size;
+      report.residual_target = contacts_.target(average, Scalar(Tuning::rounding));
       if (report.residual <= report.residual_target) {
         report.status = SolveStatus::converged;
         return;
       }
       if (tried && !(report.residual < before)) {  // Newton led astray
-        velocity_ = kept_;
-        response_ = average;
-        response_.noalias() += gain * velocity_;
-        for (Index i = 0; i < count_; ++i) contacts_[std::size_t(i)].ratio = Scalar(0);
+        contacts_.restart_from(gain, average, kept_);
+        for (Index i = 0; i < count(); ++i) contacts_.contact(i).ratio = Scalar(0);
         patience = Tuning::patience;
         tried = false;
         before = std::numeric_limits<Scalar>::infinity();
         continue;
       }
       tried = false;
-      if (same && --patience < 0 && worthwhile(report, before)) {
-        kept_ = velocity_;
+      if (settled && --patience < 0 && worthwhile(report, before)) {
+        kept_ = velocity();
         before = report.residual;
         tried = newton(gain, average, friction);
         if (tried) ++newton_steps_;
@@ -177,11 +128,9 @@ class CoulombSlip {
   /// Whether a Newton step costs less than the sweeps left at the present rate.
   [[nodiscard]] bool worthwhile(const SolveReport<Scalar>& report, const Scalar& before) noexcept {
     using std::log;
-    for (Index i = 0; i < count_; ++i) newton_.region(i) = region(i);
-    const Index unknowns = newton_.unknowns(count_);
-    const auto n = Scalar(double(count_)), m = Scalar(double(unknowns));
-    // Operations, in units of one product: a sweep solves n contacts and adds 9 n² products, and a
-    // factorisation of m unknowns takes m³/6.
+    for (Index i = 0; i < count(); ++i) newton_.region(i) = region(i);
+    const Index unknowns = newton_.unknowns(count());
+    const auto n = Scalar(double(count())), m = Scalar(double(unknowns));
     const Scalar sweep_cost = n * (9 * n / 4 + 120);
     const Scalar newton_cost = m * m * m / 6 + 20 * m * m + 100;
     const Scalar ratio = report.residual / before;
@@ -195,10 +144,8 @@ class CoulombSlip {
   template <typename Matrix, typename Values>
   [[nodiscard]] bool newton(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {
-    if (!newton_.compute(gain, response_, friction, velocity_)) return false;
-    velocity_ += newton_.step();
-    response_ = average;
-    response_.noalias() += gain * velocity_;
+    if (!newton_.compute(gain, contacts_.response(), friction, velocity())) return false;
+    contacts_.restart_from(gain, average, velocity() + newton_.step());
     return true;
   }
 
@@ -207,19 +154,17 @@ class CoulombSlip {
   void fall_back(const Matrix& gain, const Values& average, const Values& friction,
                  const Scalar& target, SolveReport<Scalar>& report) noexcept {
     const int sweeps = report.iterations;
-    report = fallback_.solve(gain, average, friction, force_, target);
+    report = fallback_.solve(gain, average, friction, force(), target);
     report.iterations += sweeps;
-    force_ = fallback_.force();
-    velocity_ = fallback_.velocity();
-    for (Index i = 0; i < count_; ++i) contacts_[std::size_t(i)].region = fallback_.region(i);
+    contacts_.force() = fallback_.force();
+    contacts_.velocity() = fallback_.velocity();
+    for (Index i = 0; i < count(); ++i) contacts_.contact(i).region = fallback_.region(i);
   }
 
-  Index count_ = 0;
-  std::vector<CoulombGain<Scalar>> blocks_;
-  std::vector<CoulombContact<Scalar>> contacts_;
+  detail::SlipSweep<Scalar, CoulombGain<Scalar>> contacts_;
   detail::SlipNewton<Scalar> newton_;
   CoulombFallback<Scalar> fallback_;
-  Vector force_, velocity_, response_, kept_;
+  Growing<VectorX<Scalar>> kept_;
   int newton_steps_ = 0;
 };
 

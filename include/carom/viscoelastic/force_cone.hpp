@@ -114,8 +114,7 @@ class ForceCone {
       return report;
     }
     if (law == SlipLaw::convex) {
-      convex_.set(gain_, friction);
-      const SolveReport<Scalar> report = convex_.solve(gain_, average);
+      const SolveReport<Scalar> report = convex_.solve(gain_, average, friction);
       take(convex_, friction.size());
       return report;
     }

@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/cones/friction_cone.hpp"
+#include "carom/contact/detail/natural_map.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -31,15 +31,11 @@ template <RealScalar Scalar>
 [[nodiscard]] SlipGap<Scalar> slip_gap(const Vector3<Scalar>& force,
                                        const Vector3<Scalar>& velocity, const Scalar& friction,
                                        const Scalar& gain) noexcept {
-  Vector3<Scalar> lifted = velocity;
-  lifted(2) += friction * velocity.template head<2>().norm();
-  const Vector3<Scalar> trial = force - gain * lifted;
-  if (!trial.allFinite()) {
-    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-    return {Vector3<Scalar>::Constant(infinity), ConeRegion::separate};
-  }
-  const auto nearest = project(FrictionCone<Scalar>{friction}, trial);
-  return {force - nearest.point, nearest.region};
+  const FrictionCone<Scalar> cone{friction};
+  const Vector3<Scalar> step = gain * detail::law_velocity(FrictionLaw::coulomb, cone, velocity);
+  SlipGap<Scalar> result;
+  result.gap = detail::natural_map(cone, force, step, result.region);
+  return result;
 }
 
 /// How far anchors that move with w are from Coulomb's law at all contacts: the natural maps of λ =

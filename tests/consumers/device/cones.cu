@@ -7,10 +7,8 @@
 #include "carom/cones/convex_contact.hpp"
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/cones/ellipsoidal_cone.hpp"
-#include "carom/cones/free_line.hpp"
 #include "carom/cones/friction_cone.hpp"
 #include "carom/cones/friction_pyramid.hpp"
-#include "carom/cones/half_line.hpp"
 #include "carom/cones/planar_cone.hpp"
 #include "carom/cones/wrench_cone.hpp"
 
@@ -29,8 +27,6 @@ template <typename Scalar>
 __global__ void project_all(Scalar* numbers) {
   const Scalar mu(0.5);
   project_one(carom::FrictionCone<Scalar>{mu}, numbers);
-  project_one(carom::HalfLine<Scalar>{}, numbers);
-  project_one(carom::FreeLine<Scalar>{}, numbers);
   project_one(carom::PlanarCone<Scalar>{mu}, numbers);
   project_one(carom::FrictionPyramid<Scalar>{mu}, numbers);
   project_one(carom::TorsionalCone<Scalar>{mu, mu}, numbers);
@@ -51,6 +47,7 @@ __global__ void solve_contacts(Scalar* numbers) {
   velocity = carom::ConvexInverseMass<Scalar>(w).solve(free, Scalar(0.5)).impulse;
   velocity += carom::CoulombInverseMass<Scalar>(w).solve(free, Scalar(0.5)).impulse;
   velocity += carom::CoulombGain<Scalar>(w).solve(free, Scalar(0.5)).impulse;
+  velocity += carom::ConvexGain<Scalar>(w).solve(free, Scalar(0.5)).impulse;
 }
 
 template __global__ void project_all<float>(float*);

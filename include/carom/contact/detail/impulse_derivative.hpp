@@ -85,9 +85,8 @@ void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<
 
 /// The impulse of a friction contact and its derivatives.
 ///
-/// Notation: t = eₜ/‖eₜ‖, t⊥ across it, p = (μ t, 1), d = Rₙ + μ² Rₜ. Stick: γ = R⁻¹e, G = R⁻¹.
-/// Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d, so G = p pᵀ/d + μ γₙ/‖eₜ‖ t⊥ t⊥ᵀ,
-/// dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p.
+/// Notation: t = eₜ/‖eₜ‖, p = (μ t, 1), d = Rₙ + μ² Rₜ. Slide: γ = γₙ p with γₙ = (eₙ + μ‖eₜ‖)/d,
+/// so dγ/dμ = (γₙ t, 0) + (‖eₜ‖ − 2 μ Rₜ γₙ)/d p. G is that of projection_curvature().
 /// Separate: all zero. On a boundary, those of the region project() names.
 /// @param law     gives μ and R.
 /// @param excess  e = v̂ − v_c [m/s], finite: by how much the contact would still relax.
@@ -111,22 +110,18 @@ template <RealScalar Scalar>
   const Scalar slip = sqrt(Scalar(excess.x() * excess.x() + excess.y() * excess.y()));
   detail::write_region_margin(cone, weights, slip, excess.z(), result);
   if (nearest.region == ConeRegion::separate) return result;
-  if (nearest.region == ConeRegion::stick && mu > zero) {
-    result.by_excess.diagonal() << Scalar(1) / weights.tangent, Scalar(1) / weights.tangent,
-        Scalar(1) / weights.normal;
-    return result;
+  if (mu > zero) {
+    const Vector3<Scalar> diagonal(weights.tangent, weights.tangent, weights.normal);
+    result.by_excess = projection_curvature(cone, diagonal, trial);
+    if (nearest.region == ConeRegion::stick) return result;
+  } else {
+    result.by_excess(2, 2) = Scalar(1) / weights.normal;
   }
   const Scalar resistance = weights.normal + mu * mu * weights.tangent;
   const Scalar normal = nearest.point.z();
   const Scalar inverse = slip > zero ? Scalar(1) / slip : zero;
   const Scalar t1 = excess.x() * inverse, t2 = excess.y() * inverse;
   const Vector3<Scalar> along(mu * t1, mu * t2, Scalar(1));
-  const Scalar across = mu * normal * inverse;
-  result.by_excess = (along / resistance) * along.transpose();
-  result.by_excess(0, 0) += across * t2 * t2;
-  result.by_excess(1, 1) += across * t1 * t1;
-  result.by_excess(0, 1) -= across * t1 * t2;
-  result.by_excess(1, 0) = result.by_excess(0, 1);
   const Scalar turn = (slip - Scalar(2) * mu * weights.tangent * normal) / resistance;
   result.by_friction = turn * along + Vector3<Scalar>(normal * t1, normal * t2, zero);
   return result;

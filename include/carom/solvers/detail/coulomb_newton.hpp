@@ -120,8 +120,7 @@ Scalar CoulombNewton<Scalar>::lift_of(const Packed& packed, const State& state,
   RowNumbers<Scalar> u =
       state.rows_of(other, Memory::velocity) - bias + state.rows_of(other, Memory::impulse);
   for (int i = 0; i < other.set.rows; ++i) u(i) /= other.scale(i);
-  const int normal = normal_row(other.set.shape);
-  return de_saxce_velocity(other.set, u)(normal) - u(normal);
+  return de_saxce_lift(other.set, u);
 }
 
 /// Lifts by a share of the way to those of the iterate last evaluated.
@@ -136,9 +135,9 @@ void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
   };
   for (Index e = state.island().first_edge; e < state.island().edge_end; ++e) {
     for (Index k = packed.edge(e).first_part; k < packed.edge(e).other_begin; ++k) {
-      using std::sqrt;
-      const Scalar u1 = slip(k, 0), u2 = slip(k, 1);
-      const Scalar wanted = packed.parameter(Packed::friction)[k] * sqrt(u1 * u1 + u2 * u2);
+      const Vector3<Scalar> u(slip(k, 0), slip(k, 1), Scalar(0));
+      const FrictionCone<Scalar> cone{packed.parameter(Packed::friction)[k]};
+      const Scalar wanted = de_saxce_lift(cone, u);
       lift_[k] += share * (wanted - lift_[k]);
     }
   }

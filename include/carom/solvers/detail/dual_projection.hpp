@@ -38,20 +38,17 @@ void project_all(const DelassusProblem<Scalar>& problem, Scalar* parts) noexcept
   }
 }
 
-/// Σ μ_b ‖u_b‖ of a contact, what De Saxcé adds to the normal velocity; zero between bounds.
+/// De Saxcé's lift of a contact, from velocities in parts.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar de_saxce_lift(const DelassusProblem<Scalar>& problem, Index contact,
                                    const Scalar* velocity) noexcept {
-  using std::sqrt;
   const ImpulseSet<Scalar>& set = problem.set(contact);
   if (set.shape == ImpulseShape::friction) {
-    const Scalar* const u = velocity + 3 * problem.first_part(contact);
-    return set.friction.x() * sqrt(u[0] * u[0] + u[1] * u[1]);
+    const Vector3<Scalar> u =
+        Eigen::Map<const Vector3<Scalar>>(velocity + 3 * problem.first_part(contact));
+    return carom::de_saxce_lift(FrictionCone<Scalar>{set.friction.x()}, u);
   }
-  const int normal = normal_row(set.shape);
-  if (normal < 0) return Scalar(0);
-  const RowNumbers<Scalar> u = gather_rows(problem, contact, velocity);
-  return de_saxce_velocity(set, u)(normal) - u(normal);
+  return carom::de_saxce_lift(set, gather_rows(problem, contact, velocity));
 }
 
 /// Where the normal row of a contact is in numbers in parts; of its first row between bounds.

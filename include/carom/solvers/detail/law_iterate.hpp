@@ -49,18 +49,9 @@ template <RealScalar Scalar, int Parts>
     return natural_map_squared(law, block.impulse_set(), rows_of_parts(block, impulse),
                                rows_of_parts(block, velocity), inverse_mass);
   } else {
-    using std::sqrt;
-    const Scalar& mu = block.disc.friction[0];
-    Vector3<Scalar> moved = velocity;
-    if (law == FrictionLaw::coulomb) {
-      moved(2) += mu * sqrt(velocity(0) * velocity(0) + velocity(1) * velocity(1));
-    }
-    const Vector3<Scalar> trial = impulse + block.shift - moved / inverse_mass;
-    if (!trial.allFinite()) return std::numeric_limits<Scalar>::infinity();
-    const FrictionCone<Scalar> cone{mu};
-    const Vector3<Scalar> nearest =
-        project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, trial).point;
-    return ((impulse + block.shift - nearest) * inverse_mass).squaredNorm();
+    const FrictionCone<Scalar> cone{block.disc.friction[0]};
+    const Vector3<Scalar> moved = impulse + block.shift, u = velocity;
+    return natural_map_squared(law, cone, moved, u, inverse_mass);
   }
 }
 

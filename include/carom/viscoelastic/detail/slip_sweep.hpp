@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/cones/projection.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/detail/block_sweep.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Viscoelastic contacts that act on each other, λ = λ_avg + G w, solved in turn by the law of one
+/// contact.
+/// @tparam Block  CoulombGain or ConvexGain.
+template <RealScalar Scalar, typename Block>
+class SlipSweep {
+ public:
+  using Vector = Growing<VectorX<Scalar>>;
+
+  /// What a sweep did.
+  struct Outcome {
+    Scalar change;  ///< largest change of a force that a contact made at itself [N]
+    bool settled;   ///< whether every contact stayed in its region
+  };
+
+  /// Takes n contacts. Cold: allocates where there were never as many.
+  void prepare(Index contact_count) {
+    const auto n = static_cast<std::size_t>(contact_count);
+    count_ = contact_count;
+    if (blocks_.size() < n) {
+      blocks_.resize(n);
+      contacts_.resize(n);
+    }
+    for (Vector* v : {&force_, &velocity_, &response_}) v->grow(3 * contact_count);
+  }
+  [[nodiscard]] Index count() const noexcept { return count_; }
+
+  /// Begins with all anchors at rest.
+  template <typename Matrix, typename Values>
+  void start(const Matrix& gain, const Values& average) noexcept {
+    velocity_.setZero();
+    response_ = average;
+    for (Index i = 0; i < count_; ++i) {
+      contacts_[std::size_t(i)] = {at(response_, i), at(velocity_, i), ConeRegion::stick,
+                                   Scalar(0)};
+      blocks_[std::size_t(i)] = Block(gain.template block<3, 3>(3 * i, 3 * i));
+    }
+  }
+
+  /// Solves every contact once.
+  template <typename Matrix, typename Values>
+  [[nodiscard]] Outcome sweep(const Matrix& gain, const Values& friction) noexcept {
+    Outcome outcome{Scalar(0), true};
+    sweep_blocks(count_, false, [&](Index i, auto&& solve) {
+      solve(One<Matrix>{*this, gain, i, friction(i), outcome});
+    });
+    return outcome;
+  }
+
+  /// Change of a force in a sweep that is no more than so many rounding units of the largest [N].
+  template <typename Values>
+  [[nodiscard]] Scalar target(const Values& average, const Scalar& roundings) const noexcept {
+    const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
+                                   force_.template lpNorm<Eigen::Infinity>());
+    return roundings * std::numeric_limits<Scalar>::epsilon() * size;
+  }
+
+  /// Goes on from other velocities of the anchors.
+  template <typename Matrix, typename Values, typename Velocity>
+  void restart_from(const Matrix& gain, const Values& average, const Velocity& velocity) noexcept {
+    velocity_ = velocity;
+    response_ = average;
+    response_.noalias() += gain * velocity_;
+  }
+
+  /// What the law of each contact last said; its ratio is the guess for the next visit.
+  [[nodiscard]] ContactSolution<Scalar>& contact(Index i) noexcept {
+    return contacts_[std::size_t(i)];
+  }
+  [[nodiscard]] const ContactSolution<Scalar>& contact(Index i) const noexcept {
+    return contacts_[std::size_t(i)];
+  }
+  /// λ of the contacts' own answers [N]
+  [[nodiscard]] Vector& force() noexcept { return force_; }
+  [[nodiscard]] const Vector& force() const noexcept { return force_; }
+  /// w [m/s]
+  [[nodiscard]] Vector& velocity() noexcept { return velocity_; }
+  [[nodiscard]] const Vector& velocity() const noexcept { return velocity_; }
+  /// λ_avg + G w [N]
+  [[nodiscard]] Vector& response() noexcept { return response_; }
+  [[nodiscard]] const Vector& response() const noexcept { return response_; }
+
+ private:
+  template <typename Values>
+  [[nodiscard]] static auto at(Values& values, Index i) noexcept {
+    return values.template segment<3>(3 * i);
+  }
+
+  /// One contact, as sweep_blocks() asks for it.
+  template <typename Matrix>
+  struct One {
+    SlipSweep& all;
+    const Matrix& gain;
+    Index i;
+    const Scalar& friction;
+    Outcome& outcome;
+
+    [[nodiscard]] const Block& block() const noexcept { return all.blocks_[std::size_t(i)]; }
+    /// λ of the anchor at rest.
+    [[nodiscard]] Vector3<Scalar> held() const noexcept {
+      const Vector3<Scalar> own = at(all.velocity_, i);
+      return at(all.response_, i) - block().gain() * own;
+    }
+    [[nodiscard]] ContactSolution<Scalar> solve(const Vector3<Scalar>& held) const noexcept {
+      return block().solve(held, friction, all.contact(i).ratio);
+    }
+    void spread(const ContactSolution<Scalar>& answer) const noexcept {
+      outcome.settled = outcome.settled && answer.region == all.contact(i).region;
+      all.contact(i) = answer;
+      const Vector3<Scalar> change = answer.velocity - at(all.velocity_, i);
+      at(all.force_, i) = answer.impulse;
+      if (change.x() == Scalar(0) && change.y() == Scalar(0) && change.z() == Scalar(0)) return;
+      at(all.velocity_, i) = answer.velocity;
+      Scalar* const out = all.response_.data();
+      const Scalar* const columns = gain.data() + 9 * i * all.count_;
+      const Index rows = 3 * all.count_;
+      for (Index r = 0; r < rows; ++r) {
+        out[r] += columns[r] * change(0) + columns[rows + r] * change(1) +
+                  columns[2 * rows + r] * change(2);
+      }
+      outcome.change = (std::max)(
+          outcome.change, Scalar((block().gain() * change).template lpNorm<Eigen::Infinity>()));
+    }
+  };
+
+  Index count_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<ContactSolution<Scalar>> contacts_;
+  Vector force_, velocity_, response_;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
