@@ -100,7 +100,6 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/detail/phi_functions.hpp
-  include/carom/linalg/detail/quadratic_program.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
@@ -206,7 +205,6 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/coulomb_slip.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
-  include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
   include/carom/viscoelastic/free_body.hpp
   include/carom/viscoelastic/general_forces.hpp

@@ -76,7 +76,6 @@ Data read_data(const std::string& text) {
 SlipLaw law_of(const std::string& method) {
   if (method == "convex") return SlipLaw::convex;
   if (method == "radial") return SlipLaw::radial;
-  if (method == "document_qp") return SlipLaw::document_program;
   if (method == "stick") return SlipLaw::stick;
   return SlipLaw::coulomb;
 }

@@ -130,22 +130,6 @@ class AverageForces {
     return true;
   }
 
-  /// −∂λ_avg/∂y, 3n×3n [N/m]: what the document's printed column adds to G, in units of t/2.
-  /// Symmetric only where B = β K.
-  template <typename Matrix>
-  [[nodiscard]] bool write_stiffness(Matrix& stiffness) noexcept {
-    if (!modal()) {
-      bool done = true;
-      for (Index j = 0; j < rows(); ++j) {
-        done = done && general_.write_stiffness_column(j, stiffness.col(j));
-      }
-      return done;
-    }
-    assemble(modal_.position_weights(), stiffness,
-             [this](Index r) { return modal_.own_position_weight(r); });
-    return true;
-  }
-
  private:
   [[nodiscard]] bool modal() const noexcept {
     return method_ == ForceMethod::contact_modes || method_ == ForceMethod::coordinate_modes;

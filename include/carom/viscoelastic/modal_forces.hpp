@@ -172,14 +172,6 @@ class ModalForces {
     return complete_ ? Scalar(0) : rest2_.velocity * stiffness_(row);
   }
 
-  /// λ per unit of (f₀ of positions): −∂λ_avg/∂y = diag + Qᵀ diag Q.
-  [[nodiscard]] const Growing<VectorX<Scalar>>& position_weights() const noexcept {
-    return average_.position;
-  }
-  [[nodiscard]] Scalar own_position_weight(Index row) const noexcept {
-    return complete_ ? Scalar(0) : stiffness_(row);
-  }
-
  private:
   using Vector = Growing<VectorX<Scalar>>;
   struct Weights {
