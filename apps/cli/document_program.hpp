@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
 #include "cli/quadratic_program.hpp"
 

@@ -102,8 +102,8 @@ class WanderingAnchors {
   bool solve_law() {
     const SlipLaw law = law_ == AnchorLaw::convex ? SlipLaw::convex : SlipLaw::coulomb;
     const bool solved = step_.solve(data_, law).converged();
-    force_ = step_.cone().force();
-    slip_ = step_.cone().velocity();
+    force_ = step_.force();
+    slip_ = step_.anchor_velocity();
     velocity_ = step_.velocity();
     displacement_ = step_.displacement();
     return solved;

@@ -3,10 +3,11 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 
 #include "carom/cones/ellipsoidal_cone.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/symmetric_eigen.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -36,14 +37,19 @@ template <RealScalar Scalar>
   solve_lower(lower.data(), 3, 3, inverse.data(), 3);
   const Vector3<Scalar> sides(Scalar(1), Scalar(1), Scalar(-1));
   const SquareMatrix<Scalar, 3> form =
-      inverse * sides.asDiagonal() * inverse.transpose();                   // zᵀ form z ≤ 0
-  const Eigen::SelfAdjointEigenSolver<SquareMatrix<Scalar, 3>> axes(form);  // −, +, +
+      inverse * sides.asDiagonal() * inverse.transpose();  // zᵀ form z ≤ 0
+  SymmetricEigen<Scalar, 3> axes;
+  axes.matrix() = form;
+  static_cast<void>(axes.solve());
+  Index own = 0;  // the axis of the cone: one eigenvalue is negative, two are positive
+  axes.values().minCoeff(&own);
+  const Index across[] = {(own + 1) % 3, (own + 2) % 3};
   SquareMatrix<Scalar, 3> frame;
-  frame << axes.eigenvectors().col(1), axes.eigenvectors().col(2), axes.eigenvectors().col(0);
+  frame << axes.vectors().col(across[0]), axes.vectors().col(across[1]), axes.vectors().col(own);
   if (inverse.col(2).dot(frame.col(2)) < Scalar(0)) frame.col(2) = -frame.col(2);
   EllipticCone<Scalar> cone;
   for (int i = 0; i < 2; ++i) {
-    cone.friction(i) = sqrt(-axes.eigenvalues()(0) / axes.eigenvalues()(i + 1));
+    cone.friction(i) = sqrt(-axes.values()(own) / axes.values()(across[i]));
   }
   const Vector3<Scalar> free = -(frame.transpose() * (inverse * u));
   const Vector3<Scalar> nearest = frame * project(cone, Vector3<Scalar>(1, 1, 1), free).point;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/force_cone.hpp"
+#include "carom/viscoelastic/detail/force_cone.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
 #include <cmath>
 

@@ -9,7 +9,7 @@
 
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/symmetric_eigen.hpp"
-#include "carom/viscoelastic/oscillator_functions.hpp"
+#include "carom/viscoelastic/detail/oscillator_functions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

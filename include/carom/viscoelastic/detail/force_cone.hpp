@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include <Eigen/Core>
@@ -11,20 +10,13 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/average_forces.hpp"
-#include "carom/viscoelastic/convex_slip.hpp"
-#include "carom/viscoelastic/coulomb_slip.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
+#include "carom/viscoelastic/detail/convex_slip.hpp"
+#include "carom/viscoelastic/detail/coulomb_slip.hpp"
+#include "carom/viscoelastic/slip_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// How average forces are brought into their friction cones.
-enum class SlipLaw : std::uint8_t {
-  coulomb,  ///< Anchors slide along the surface against the force; contacts are coupled.
-  convex,   ///< The associated law: sliding anchors rise by μ‖wₜ‖.
-  radial,   ///< Each force is cut to its cone, tangents first; no coupling.
-  stick,    ///< No cone: anchors at rest.
-};
 
 /// Whether every force lies in its cone: then all anchors rest, and no gain is needed.
 /// @note  Real-time safe: O(contacts), no square root.

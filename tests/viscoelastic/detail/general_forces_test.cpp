@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/general_forces.hpp"
+#include "carom/viscoelastic/detail/general_forces.hpp"
 
 #include <cmath>
 
 #include <Eigen/Dense>
 
-#include "carom/viscoelastic/modal_forces.hpp"
+#include "carom/viscoelastic/detail/modal_forces.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
