@@ -25,7 +25,7 @@ MATRICES = "Eigen::MatrixXd a; " + VECTORS
 SPARSE = "Eigen::SparseMatrix<double> a; " + VECTORS
 # header, its use, Eigen's header, Eigen's use
 UNITS = [
-    ("cholesky", MATRICES + "int main() { carom::factor_cholesky(a.data(), a.rows(), a.rows());"
+    ("cholesky", MATRICES + "int main() { static_cast<void>(carom::factor_cholesky(a.data(), a.rows(), a.rows()));"
      " carom::solve_lower(a.data(), a.rows(), a.rows(), x.data());"
      " carom::solve_lower_transposed(a.data(), a.rows(), a.rows(), x.data()); }",
      "Eigen/Cholesky", MATRICES + "int main() { x = Eigen::LLT<Eigen::MatrixXd>(a).solve(b); }"),
