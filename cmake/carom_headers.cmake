@@ -107,9 +107,9 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/detail/phi_functions.hpp
-  include/carom/linalg/detail/quadratic_program.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
+  include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
   include/carom/solvers/contact_certificate.hpp
@@ -213,23 +213,25 @@ set(CAROM_HEADERS
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp
-  include/carom/viscoelastic/anchor.hpp
-  include/carom/viscoelastic/average_forces.hpp
   include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_material.hpp
   include/carom/viscoelastic/contact_step.hpp
-  include/carom/viscoelastic/convex_slip.hpp
-  include/carom/viscoelastic/coulomb_fallback.hpp
-  include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/anchor.hpp
+  include/carom/viscoelastic/detail/average_forces.hpp
+  include/carom/viscoelastic/detail/convex_slip.hpp
+  include/carom/viscoelastic/detail/coulomb_fallback.hpp
+  include/carom/viscoelastic/detail/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/force_cone.hpp
+  include/carom/viscoelastic/detail/general_forces.hpp
+  include/carom/viscoelastic/detail/modal_forces.hpp
+  include/carom/viscoelastic/detail/oscillator_functions.hpp
+  include/carom/viscoelastic/detail/slip_error.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_sweep.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
-  include/carom/viscoelastic/document_program.hpp
-  include/carom/viscoelastic/force_cone.hpp
+  include/carom/viscoelastic/force_method.hpp
   include/carom/viscoelastic/free_body.hpp
-  include/carom/viscoelastic/general_forces.hpp
-  include/carom/viscoelastic/modal_forces.hpp
-  include/carom/viscoelastic/oscillator_functions.hpp
-  include/carom/viscoelastic/slip_error.hpp
+  include/carom/viscoelastic/slip_law.hpp
   include/carom/viscoelastic/stepper.hpp
 )
   include/carom/solvers/detail/small_newton.hpp
@@ -276,25 +278,32 @@ set(CAROM_HEADERS
   include/carom/variational/step_derivative.hpp
   include/carom/variational/step_solver.hpp
   include/carom/variational/stepper.hpp
-  include/carom/viscoelastic/anchor.hpp
-  include/carom/viscoelastic/average_forces.hpp
   include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_material.hpp
   include/carom/viscoelastic/contact_step.hpp
-  include/carom/viscoelastic/convex_slip.hpp
-  include/carom/viscoelastic/coulomb_fallback.hpp
-  include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/anchor.hpp
+  include/carom/viscoelastic/detail/average_forces.hpp
+  include/carom/viscoelastic/detail/convex_slip.hpp
+  include/carom/viscoelastic/detail/coulomb_fallback.hpp
+  include/carom/viscoelastic/detail/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/force_cone.hpp
+  include/carom/viscoelastic/detail/general_forces.hpp
+  include/carom/viscoelastic/detail/modal_forces.hpp
+  include/carom/viscoelastic/detail/oscillator_functions.hpp
+  include/carom/viscoelastic/detail/slip_error.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
+<<<<<<< HEAD
 =======
   include/carom/viscoelastic/detail/slip_sweep.hpp
 >>>>>>> h-onecontact
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
+=======
+  include/carom/viscoelastic/force_method.hpp
+>>>>>>> h-algebra2
   include/carom/viscoelastic/free_body.hpp
-  include/carom/viscoelastic/general_forces.hpp
-  include/carom/viscoelastic/modal_forces.hpp
-  include/carom/viscoelastic/oscillator_functions.hpp
-  include/carom/viscoelastic/slip_error.hpp
+  include/carom/viscoelastic/slip_law.hpp
   include/carom/viscoelastic/stepper.hpp
 )
 # One header per foreign library, for those who have it; carom.hpp leaves them out.

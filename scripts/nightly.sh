@@ -158,7 +158,7 @@ row_valgrind() {
   for file in fuzz/corpus/{impact,project,simulate,viscoelastic}/*.json; do
     calls+=("$(basename "$(dirname "$file")") $file --json")
   done
-  for method in convex radial document_qp stick; do
+  for method in convex radial stick; do
     calls+=("viscoelastic fuzz/corpus/viscoelastic/slide.json --method $method")
   done
   calls+=("impact fuzz/corpus/impact/wide.json --order all")

@@ -38,7 +38,7 @@ set(no_tests_fail "")  # Catch2 3 fails by itself where no test matches
 if(Catch2_VERSION VERSION_LESS 3)
   set(no_tests_fail -w NoTests)
 endif()
-set(rooms core linalg cones contact solvers impact viscoelastic variational scenes io ensemble)
+set(rooms core linalg cones contact solvers impact viscoelastic variational scenes io cli ensemble)
 set(rooms_by_file contact solvers impact viscoelastic variational scenes)
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${room}/*_test.cpp ${room}/detail/*_test.cpp)

@@ -7,10 +7,10 @@
 
 #include "cli/experiment.hpp"
 #include "cli/svg_plot.hpp"
+#include "cli/wandering_anchors.hpp"
 #include "scenes/sliding_mass.hpp"
 #include "scenes/spring_contact.hpp"
 #include "scenes/viscoelastic_box.hpp"
-#include "scenes/wandering_anchors.hpp"
 
 namespace carom::cli {
 namespace {
@@ -31,11 +31,11 @@ struct Path {
   double climb = 0;                       ///< z̈ [m/s²]
   double friction = 0;                    ///< [N]
 
-  explicit Path(SlipLaw law) {
+  explicit Path(AnchorLaw law) {
     constexpr double dt = 1e-3;
     constexpr int steps = 200;
     const auto scene = examples::make_sliding_point(make_pulled());
-    examples::WanderingAnchors<Body> contact(scene.body, scene.material, law);
+    WanderingAnchors<Body> contact(scene.body, scene.material, law);
     auto state = scene.state;
     double before = 0;
     for (int k = 0; k < steps; ++k) {
@@ -85,19 +85,25 @@ double push_box(double dt) {
                                           : std::nan("");
 }
 
-/// How fast the pushed box turns after 0.1 s [rad/s].
+/// How fast the pushed box turns after 0.1 s under a law of the library [rad/s].
 double turn_box(SlipLaw law, double dt) {
   const auto scene = examples::make_viscoelastic_box(examples::BoxScene::push);
   const int steps = int(std::lround(0.1 / dt));
   auto state = scene.state;
   bool solved = true;
-  if (law == SlipLaw::document_program) {
-    examples::WanderingAnchors<Body> contact(scene.body, scene.material, law);
-    for (int k = 0; k < steps; ++k) solved = contact.step(state, dt) && solved;
-  } else {
-    auto stepper = scene.stepper(law);
-    for (int k = 0; k < steps; ++k) solved = stepper.step(state, dt).converged() && solved;
-  }
+  auto stepper = scene.stepper(law);
+  for (int k = 0; k < steps; ++k) solved = stepper.step(state, dt).converged() && solved;
+  return solved ? state.rate(2) : std::nan("");
+}
+
+/// The same under the document's program.
+double turn_box_by_program(double dt) {
+  const auto scene = examples::make_viscoelastic_box(examples::BoxScene::push);
+  const int steps = int(std::lround(0.1 / dt));
+  auto state = scene.state;
+  bool solved = true;
+  WanderingAnchors<Body> contact(scene.body, scene.material, AnchorLaw::program);
+  for (int k = 0; k < steps; ++k) solved = contact.step(state, dt) && solved;
   return solved ? state.rate(2) : std::nan("");
 }
 
@@ -114,17 +120,18 @@ Panel make_turn_panel(int finest) {
     exact.step(state, 0.1 / finest, examples::SpringIntegrator::midpoint);
   }
   plot.curve({{range.low, state.rate(2)}, {range.high, state.rate(2)}}, "faint dashed");
-  const SlipLaw laws[] = {SlipLaw::radial, SlipLaw::document_program, SlipLaw::coulomb};
-  const char* const styles[] = {"s4", "s3", "s1"};
-  for (int m = 0; m < 3; ++m) {
+  const auto draw = [&](const char* style, const auto& turn) {
     std::vector<PlotPoint> points;
     for (const double dt : {2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2}) {
       if (dt * finest < 2.5) continue;  // too fine for a short run
-      points.push_back({std::log10(dt), turn_box(laws[m], dt)});
+      points.push_back({std::log10(dt), turn(dt)});
     }
-    plot.curve(points, styles[m]);
-    plot.dots(points, styles[m], 2.8);
-  }
+    plot.curve(points, style);
+    plot.dots(points, style, 2.8);
+  };
+  draw("s4", [](double dt) { return turn_box(SlipLaw::radial, dt); });
+  draw("s3", turn_box_by_program);
+  draw("s1", [](double dt) { return turn_box(SlipLaw::coulomb, dt); });
   return {title,
           {{"s1", "line", "Coulomb, coupled"},
            {"s3", "line", "quadratic program"},
@@ -144,8 +151,8 @@ Experiment run_climb_experiment(bool brief) {
       "normal too, and what is pulled along the ground rises from it. Coulomb's law lets them move "
       "against the force in the plane, and nothing rises.";
   const SlidingMass mass = make_pulled();
-  const Path coulomb(SlipLaw::coulomb), convex(SlipLaw::convex), program(SlipLaw::document_program),
-      printed(SlipLaw::document_printed);
+  const Path coulomb(AnchorLaw::coulomb), convex(AnchorLaw::convex), program(AnchorLaw::program),
+      printed(AnchorLaw::printed_program);
   experiment.panels = {make_path_panel(coulomb, convex, program, printed),
                        make_turn_panel(brief ? 1'000 : 100'000)};
   const auto percent = [&](double friction) {

@@ -9,10 +9,10 @@
 
 #include "cli/experiment.hpp"
 #include "cli/svg_plot.hpp"
+#include "cli/wandering_anchors.hpp"
 #include "scenes/sliding_mass.hpp"
 #include "scenes/spring_contact.hpp"
 #include "scenes/viscoelastic_box.hpp"
-#include "scenes/wandering_anchors.hpp"
 
 namespace carom::cli {
 namespace {
@@ -29,21 +29,32 @@ using BodyState = FreeBodyState<double>;
 struct Rival {
   enum Kind { spring, wandering, stepper } kind;
   SpringIntegrator integrator;
-  SlipLaw law;
+  SlipLaw law;        ///< of the library's stepper
+  AnchorLaw anchors;  ///< of wandering anchors
   const char* style;
   const char* name;
 };
 
+constexpr Rival by_springs(SpringIntegrator integrator, const char* style, const char* name) {
+  return {Rival::spring, integrator, {}, {}, style, name};
+}
+constexpr Rival by_anchors(AnchorLaw law, const char* style, const char* name) {
+  return {Rival::wandering, {}, {}, law, style, name};
+}
+constexpr Rival by_stepper(SlipLaw law, const char* style, const char* name) {
+  return {Rival::stepper, {}, law, {}, style, name};
+}
+
 constexpr Rival rivals[] = {
-    {Rival::spring, SpringIntegrator::explicit_euler, {}, "s2 dotted", "explicit Euler"},
-    {Rival::spring, SpringIntegrator::symplectic_euler, {}, "s2 dashed", "symplectic Euler"},
-    {Rival::spring, SpringIntegrator::linearly_implicit_euler, {}, "s2", "linearly implicit Euler"},
-    {Rival::wandering, {}, SlipLaw::document_program, "s3", "quadratic program"},
-    {Rival::wandering, {}, SlipLaw::document_printed, "s3 dashed", "quadratic program as printed"},
-    {Rival::stepper, {}, SlipLaw::radial, "s4", "radial projection"},
-    {Rival::stepper, {}, SlipLaw::coulomb, "s1", "carom, coupled Coulomb"}};
+    by_springs(SpringIntegrator::explicit_euler, "s2 dotted", "explicit Euler"),
+    by_springs(SpringIntegrator::symplectic_euler, "s2 dashed", "symplectic Euler"),
+    by_springs(SpringIntegrator::linearly_implicit_euler, "s2", "linearly implicit Euler"),
+    by_anchors(AnchorLaw::program, "s3", "quadratic program"),
+    by_anchors(AnchorLaw::printed_program, "s3 dashed", "quadratic program as printed"),
+    by_stepper(SlipLaw::radial, "s4", "radial projection"),
+    by_stepper(SlipLaw::coulomb, "s1", "carom, coupled Coulomb")};
 constexpr const Rival& ours = rivals[6];
-constexpr Rival midpoint{Rival::spring, SpringIntegrator::midpoint, {}, "", ""};
+constexpr Rival midpoint = by_springs(SpringIntegrator::midpoint, "", "");
 
 /// State after a time; not a number where a solver failed.
 BodyState run(const Rival& rival, const ViscoelasticScene& scene, double duration, int steps) {
@@ -54,7 +65,7 @@ BodyState run(const Rival& rival, const ViscoelasticScene& scene, double duratio
     examples::SpringContact<Body> contact(scene.body, scene.material);
     for (int k = 0; k < steps; ++k) contact.step(state, dt, rival.integrator);
   } else if (rival.kind == Rival::wandering) {
-    examples::WanderingAnchors<Body> contact(scene.body, scene.material, rival.law);
+    WanderingAnchors<Body> contact(scene.body, scene.material, rival.anchors);
     for (int k = 0; k < steps; ++k) solved = contact.step(state, dt) && solved;
   } else {
     auto stepper = scene.stepper(rival.law);

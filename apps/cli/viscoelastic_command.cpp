@@ -76,7 +76,6 @@ Data read_data(const std::string& text) {
 SlipLaw law_of(const std::string& method) {
   if (method == "convex") return SlipLaw::convex;
   if (method == "radial") return SlipLaw::radial;
-  if (method == "document_qp") return SlipLaw::document_program;
   if (method == "stick") return SlipLaw::stick;
   return SlipLaw::coulomb;
 }
@@ -108,13 +107,12 @@ OrderedJson to_json(const Values& values) {
 std::string format_json(const Data& data, const StepAnswer& a) {
   OrderedJson gain = OrderedJson::array(), modes = OrderedJson::array();
   for (Index r = 0; r < a.gain.rows(); ++r) gain.push_back(to_json(a.gain.row(r)));
-  const ForceCone<double>& cone = a.step.cone();
-  for (Index i = 0; i < data.contact_count(); ++i) modes.push_back(mode_of(cone.region(i)));
+  for (Index i = 0; i < data.contact_count(); ++i) modes.push_back(mode_of(a.step.region(i)));
   const OrderedJson document{{"average_force", to_json(a.step.average_force())},
                              {"average_force2", to_json(a.step.average_force2())},
                              {"gain", gain},
-                             {"force", to_json(cone.force())},
-                             {"anchor_velocity", to_json(cone.velocity())},
+                             {"force", to_json(a.step.force())},
+                             {"anchor_velocity", to_json(a.step.anchor_velocity())},
                              {"modes", modes},
                              {"velocity", to_json(a.step.velocity())},
                              {"displacement", to_json(a.step.displacement())},
@@ -126,14 +124,13 @@ std::string format_json(const Data& data, const StepAnswer& a) {
 std::string format_readable(const Data& data, const StepAnswer& a) {
   std::vector<std::vector<std::string>> rows{
       {"contact", "mode", "force t1", "t2", "n [N]", "slip t1", "t2", "n [m/s]"}};
-  const ForceCone<double>& cone = a.step.cone();
   for (Index i = 0; i < data.contact_count(); ++i) {
-    std::vector<std::string> row{std::to_string(i), mode_of(cone.region(i))};
+    std::vector<std::string> row{std::to_string(i), mode_of(a.step.region(i))};
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(cone.force()(3 * i + k), 8));
+      row.push_back(examples::format_rounded(a.step.force()(3 * i + k), 8));
     }
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(cone.velocity()(3 * i + k), 8));
+      row.push_back(examples::format_rounded(a.step.anchor_velocity()(3 * i + k), 8));
     }
     rows.push_back(row);
   }

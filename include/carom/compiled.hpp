@@ -5,7 +5,6 @@
 #include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
-#include "carom/linalg/detail/quadratic_program.hpp"
 #include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -64,7 +63,6 @@ inline namespace CAROM_ABI {
   prefix class ConvexSlip<Scalar>;                 \
   prefix class CoulombFallback<Scalar>;            \
   prefix class CoulombSlip<Scalar>;                \
-  prefix class DocumentProgram<Scalar>;            \
   prefix class ExponentialAction<Scalar>;          \
   prefix class ForceCone<Scalar>;                  \
   prefix class FreeBody<Scalar>;                   \
@@ -72,7 +70,6 @@ inline namespace CAROM_ABI {
   prefix class MatrixExponential<Scalar>;          \
   prefix class ModalForces<Scalar>;                \
   prefix class NonnegativeLeastSquares<Scalar>;    \
-  prefix class QuadraticProgram<Scalar>;           \
   prefix class ViscoelasticStepper<FreeBody<Scalar>>
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <Eigen/LU>
+
 #include "carom/cones/friction_cone.hpp"
 #include "carom/impact/planar_friction.hpp"
 

@@ -51,8 +51,7 @@ void step_guarded(SlipLaw law, double extra_damping) {
 }  // namespace
 
 TEST_CASE("real_time: viscoelastic steps do not allocate", "[viscoelastic][real_time]") {
-  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial,
-                            SlipLaw::document_program, SlipLaw::document_printed, SlipLaw::stick}) {
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::radial, SlipLaw::stick}) {
     CAPTURE(int(law));
     step_guarded(law, 0);
   }
@@ -60,7 +59,6 @@ TEST_CASE("real_time: viscoelastic steps do not allocate", "[viscoelastic][real_
 
 TEST_CASE("real_time: neither do those of general damping", "[viscoelastic][real_time]") {
   step_guarded(SlipLaw::coulomb, 50);
-  step_guarded(SlipLaw::document_printed, 50);
 }
 
 TEST_CASE("real_time: coupled slip does not allocate, whatever it takes",

@@ -6,7 +6,7 @@
 
 #include <Eigen/Dense>
 
-#include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
 #include "support/random.hpp"
 

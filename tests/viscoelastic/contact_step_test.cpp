@@ -100,7 +100,7 @@ TEST_CASE("contact_step: rest stays at rest for any step", "[viscoelastic][law]"
     step.prepare(1, 3);
     REQUIRE(step.solve(data, SlipLaw::coulomb).converged());
     CAPTURE(time_step);
-    CHECK(step.cone().region(0) == ConeRegion::stick);
+    CHECK(step.region(0) == ConeRegion::stick);
     CHECK(step.velocity().norm() <= rounding(100, time_step * 9.81));
     CHECK(step.displacement().norm() <= rounding(100, time_step * time_step * 9.81));
     CHECK(step.anchors() == data.anchors);
@@ -114,7 +114,7 @@ TEST_CASE("contact_step: a sliding mass accelerates by what friction leaves",
   step.prepare(1, 3);
   for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::radial}) {
     REQUIRE(step.solve(data, law).converged());
-    CHECK(step.cone().region(0) == ConeRegion::slide);
+    CHECK(step.region(0) == ConeRegion::slide);
     CHECK(std::abs(step.velocity()(0) - 0.005 * (30 - 9.81) / 2) <= rounding(40, 0.05));
     CHECK(std::abs(step.displacement()(0) - 0.005 * 0.005 / 2 * (30 - 9.81) / 2) <=
           rounding(40, 1e-4));
@@ -128,8 +128,8 @@ TEST_CASE("contact_step: a sliding mass accelerates by what friction leaves",
   data.points(2) = data.anchors(2) = 0;
   data.velocity(2) = 3;  // leaves
   REQUIRE(step.solve(data, SlipLaw::coulomb).converged());
-  CHECK(step.cone().region(0) == ConeRegion::separate);
-  CHECK(step.cone().force().isZero(0));
+  CHECK(step.region(0) == ConeRegion::separate);
+  CHECK(step.force().isZero(0));
   CHECK(std::abs(step.velocity()(2) - (3 - 0.005 * 9.81)) <= rounding(8, 3.0));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("contact_step: infinite stiffness is rigid contact under Coulomb's law
       before = error;
     }
     CHECK(before <= 1e-9);
-    for (Index i = 0; i < n; ++i) ++seen[int(step.cone().region(i))];
+    for (Index i = 0; i < n; ++i) ++seen[int(step.region(i))];
   }
   for (const int count : seen) CHECK(count > 5);
 }
@@ -261,9 +261,9 @@ TEST_CASE("contact_step: where all stick, the forces are the averages without co
   data.points(0) = 1e-6;  // well inside the cone
   for (const SlipLaw law : {SlipLaw::stick, SlipLaw::coulomb}) {
     REQUIRE(step.solve(data, law).converged());
-    CHECK(step.cone().region(0) == ConeRegion::stick);
-    CHECK(step.cone().force() == step.average_force());
-    CHECK(step.cone().force2() == step.average_force2());
+    CHECK(step.region(0) == ConeRegion::stick);
+    CHECK(step.force() == step.average_force());
+    CHECK(step.force2() == step.average_force2());
     CHECK(step.average_force()(2) > 0);
     CHECK(step.forces().time_step() == data.time_step);
   }

@@ -72,21 +72,6 @@ TEST_CASE("stepper: a box pushed by 70 N accelerates at 2.095 m/s2 at every step
   }
 }
 
-TEST_CASE("stepper: the document's program makes a pushed box climb", "[viscoelastic][scene]") {
-  ViscoelasticOptions<double> options;
-  options.law = carom::SlipLaw::document_program;
-  options.events = false;  // as the source has it: the lifted contacts would chatter
-  Stepper stepper(make_box(), {make_material()}, options);
-  stepper.system().force(0) = 70;
-  FreeBodyState<double> state = rest_state();
-  double highest = 0;
-  for (int k = 0; k < 40; ++k) {
-    REQUIRE(stepper.step(state, 0.005).converged());
-    highest = std::max(highest, state.position(2) - rest_state().position(2));
-  }
-  CHECK(highest > 1e-4);
-}
-
 TEST_CASE("stepper: rest without drift at any step, stiffness and damping", "[viscoelastic][law]") {
   for (const double stiffness : {1e3, 1e5, 1e8, 1e10}) {
     for (const double ratio : {0.05, 0.7, 2.0}) {  // of the normal motion

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/linalg/detail/symmetric_eigen.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -87,33 +89,19 @@ template <RealScalar Scalar>
                          a(0) * b(1) - a(1) * b(0));
 }
 
-/// Smallest eigenvalue of a symmetric matrix, by Jacobi's rotations. Cold.
+/// Smallest eigenvalue of a symmetric matrix of finite numbers; of numbers with derivatives, that
+/// of their values. Cold.
 template <RealScalar Scalar>
-[[nodiscard]] Scalar lowest_eigenvalue(SquareMatrix<Scalar, 3> a) {
-  using std::abs, std::sqrt;
-  for (int sweep = 0; sweep < 12; ++sweep) {
-    for (Index p = 0; p < 2; ++p) {
-      for (Index r = p + 1; r < 3; ++r) {
-        if (a(p, r) == Scalar(0)) continue;
-        const Scalar half = (a(r, r) - a(p, p)) / (2 * a(p, r));
-        const Scalar root = sqrt(half * half + 1);
-        const Scalar t = Scalar(half < Scalar(0) ? -1 : 1) / (abs(half) + root);
-        const Scalar c = 1 / sqrt(t * t + 1), s = t * c;
-        for (Index k = 0; k < 3; ++k) {
-          const Scalar x = a(k, p), y = a(k, r);
-          a(k, p) = c * x - s * y;
-          a(k, r) = s * x + c * y;
-        }
-        for (Index k = 0; k < 3; ++k) {
-          const Scalar x = a(p, k), y = a(r, k);
-          a(p, k) = c * x - s * y;
-          a(r, k) = s * x + c * y;
-        }
-        a(p, r) = a(r, p) = Scalar(0);
-      }
-    }
+[[nodiscard]] auto lowest_eigenvalue(const SquareMatrix<Scalar, 3>& a) {
+  if constexpr (std::floating_point<Scalar>) {
+    SymmetricEigen<Scalar, 3> eigen;
+    eigen.matrix() = a;
+    static_cast<void>(eigen.solve());
+    return Scalar(eigen.values().minCoeff());
+  } else {
+    using Number = typename Scalar::scalar_type;
+    return lowest_eigenvalue<Number>(a.unaryExpr([](const Scalar& x) { return x.value; }));
   }
-  return (std::min)((std::min)(a(0, 0), a(1, 1)), a(2, 2));
 }
 
 /// What is wrong with an inertia, or nothing.

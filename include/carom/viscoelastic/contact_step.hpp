@@ -9,8 +9,10 @@
 #include "carom/core/invalid_input.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/anchor.hpp"
-#include "carom/viscoelastic/force_cone.hpp"
+#include "carom/viscoelastic/detail/anchor.hpp"
+#include "carom/viscoelastic/detail/force_cone.hpp"
+#include "carom/viscoelastic/force_method.hpp"
+#include "carom/viscoelastic/slip_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -179,9 +181,18 @@ class ContactStep {
   [[nodiscard]] const Growing<VectorX<Scalar>>& average_force2() const noexcept {
     return average2_;
   }
-  /// λ̄, λ̄₂, w, modes.
-  [[nodiscard]] const ForceCone<Scalar>& cone() const noexcept { return cone_; }
-  /// For G, G₂ of the last step.
+  /// λ̄, λ̄₂: in their cones [N].
+  [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return cone_.force(); }
+  [[nodiscard]] const Growing<VectorX<Scalar>>& force2() const noexcept { return cone_.force2(); }
+  /// w, by which anchors slide [m/s].
+  [[nodiscard]] const Growing<VectorX<Scalar>>& anchor_velocity() const noexcept {
+    return cone_.velocity();
+  }
+  /// Whether a contact sticks, slides or separates.
+  [[nodiscard]] ConeRegion region(Index contact) const noexcept { return cone_.region(contact); }
+  /// How the last step's averages were computed.
+  [[nodiscard]] ForceMethod force_method() const noexcept { return forces_.method(); }
+  /// The averages of the last step, which also have its gains G and G₂.
   [[nodiscard]] AverageForces<Scalar>& forces() noexcept { return forces_; }
   /// v⁺
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }

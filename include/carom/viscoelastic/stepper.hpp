@@ -15,20 +15,14 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
+#include "carom/viscoelastic/contact_material.hpp"
 #include "carom/viscoelastic/contact_step.hpp"
+#include "carom/viscoelastic/slip_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a contact point is made of; directions (t₁, t₂, n).
-template <RealScalar Scalar>
-struct ContactMaterial {
-  Vector3<Scalar> stiffness{0, 0, 0};  ///< K [N/m], ≥ 0.
-  Vector3<Scalar> damping{0, 0, 0};    ///< B [N·s/m], ≥ 0.
-  Scalar friction = 0;                 ///< μ [-], ≥ 0.
-};
-
-/// How a step went.
+/// The outcome of a step.
 struct ViscoelasticReport {
   SolveStatus status = SolveStatus::not_finite;  ///< the worst of the parts.
   int parts = 0;                                 ///< frozen steps the step was made of.
@@ -73,7 +67,10 @@ class ViscoelasticStepper {
       detail::reject_if(
           detail::fault("materials", "one, or one per contact point", Index(materials.size())));
     }
-    for (std::size_t i = 0; i < materials.size(); ++i) check(materials[i], i);
+    for (std::size_t i = 0; i < materials.size(); ++i) {
+      const Fault found = check(materials[i]);
+      if (!found.empty()) detail::reject_if("material " + std::to_string(i) + ": " + found);
+    }
     if (!detail::is_positive(options.event_tolerance)) {
       detail::reject_if(detail::fault("event tolerance", "a number > 0", options.event_tolerance));
     }
@@ -150,23 +147,6 @@ class ViscoelasticStepper {
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
 
-  static void check(const ContactMaterial<Scalar>& material, std::size_t i) {
-    const std::string item = "material " + std::to_string(i);
-    for (Index k = 0; k < 3; ++k) {
-      if (!detail::is_nonnegative(material.stiffness(k))) {
-        detail::reject_if(detail::fault(detail::entry(item + ": stiffness", k), "a number >= 0",
-                                        material.stiffness(k)));
-      }
-      if (!detail::is_nonnegative(material.damping(k))) {
-        detail::reject_if(detail::fault(detail::entry(item + ": damping", k), "a number >= 0",
-                                        material.damping(k)));
-      }
-    }
-    if (!detail::is_nonnegative(material.friction)) {
-      detail::reject_if(detail::fault(item + ": friction", "a number >= 0", material.friction));
-    }
-  }
-
   /// Sizes all memory for `count` active contacts.
   void grow(Index count) {
     const Index n = system_.contact_count(), k = system_.velocity_count();
@@ -178,7 +158,7 @@ class ViscoelasticStepper {
     contact_step_.prepare(count, k);
   }
 
-  /// Contacts in the plane or below that are pressed are made where they are.
+  /// Makes the contacts of points that are in the plane or below it and pressed, where they are.
   void touch_down(const State& state, ViscoelasticReport& report) noexcept {
     system_.write_contacts(state, all_points_, all_jacobian_, all_drift_);
     system_.write_velocity(state, data_.velocity);
@@ -237,8 +217,8 @@ class ViscoelasticStepper {
     return report;
   }
 
-  /// How much a contact is beyond the side it belongs to, > 0 once it has changed [N]: one that
-  /// holds pulls, or one that is open is pressed below the plane.
+  /// By how much a contact has left the state it is taken to be in, > 0 once it has [N]: a closed
+  /// one pulls, or an open one is pressed below the plane.
   [[nodiscard]] Scalar violation(Index i) const noexcept {
     const auto& material = materials_[std::size_t(i)];
     const Scalar height = next_points_(3 * i + 2);
@@ -267,7 +247,7 @@ class ViscoelasticStepper {
     return high;
   }
 
-  /// Takes what freeze() left, moves anchors, makes and breaks contacts.
+  /// Takes the state that freeze() left, moves anchors, makes and breaks contacts.
   void commit(State& state, ViscoelasticReport& report) noexcept {
     Index c = 0;
     forces_.setZero();
@@ -281,7 +261,7 @@ class ViscoelasticStepper {
       }
       for (Index k = 0; k < 3; ++k) {
         anchors_(3 * i + k) = contact_step_.anchor_after(data_, 3 * c + k, next_points_(3 * i + k));
-        forces_(3 * i + k) = contact_step_.cone().force()(3 * c + k);
+        forces_(3 * i + k) = contact_step_.force()(3 * c + k);
       }
       ++c;
       if (!changes) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/linalg/detail/lu.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "support/catch.hpp"
@@ -10,6 +11,7 @@
 namespace lu_test {
 
 using carom::Index, carom::LuFactor, carom::MatrixX, carom::VectorX;
+using carom::detail::invert_corner, carom::detail::PivotBlock;
 using carom::testing::rounding, carom::testing::VectorSource;
 
 TEMPLATE_TEST_CASE("lu: the solution reproduces the right-hand side", "[linalg][law]", float,
@@ -51,6 +53,61 @@ TEST_CASE("lu: a leading block, a row exchange and a singular matrix", "[linalg]
   CHECK_FALSE(lu.factor(a));
   a(0, 0) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(lu.factor(a));
+}
+
+TEST_CASE("lu: a pivot that is infinite, or whose reciprocal is", "[linalg][example]") {
+  LuFactor<double> lu;
+  lu.prepare(2);
+  for (const double pivot :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::denorm_min()}) {
+    MatrixX<double> a(2, 2);
+    a << pivot, 0, 0, 1;
+    CHECK_FALSE(lu.factor(a));
+  }
+}
+
+TEMPLATE_TEST_CASE("lu: of a size that the compiler knows, for numbers and rows of numbers",
+                   "[linalg][oracle]", float, double) {
+  using Scalar = TestType;
+  using Six = Eigen::Matrix<Scalar, 6, 6>;
+  VectorSource<Scalar> source(8u);
+  for (int round = 0; round < 100; ++round) {
+    Six a;
+    Scalar inverse[6][6];
+    PivotBlock<6, Scalar> block;
+    for (int c = 0; c < 6; ++c) {
+      for (int r = 0; r < 6; ++r) a(r, c) = source.entry(1, 0.3);
+    }
+    for (int i = 0; i < 6; ++i) a(i, (i + round) % 6) += 30;
+    for (int c = 0; c < 6; ++c) {
+      for (int r = 0; r < 6; ++r) block.entries[c][r] = inverse[c][r] = a(r, c);
+    }
+    Scalar x[6], b[6];
+    Eigen::Array<Scalar, 2, 1> rows[6];
+    for (int r = 0; r < 6; ++r) {
+      x[r] = b[r] = source.entry(1);
+      rows[r] << b[r], 2 * b[r];
+    }
+    REQUIRE(block.factor());
+    REQUIRE(invert_corner<6>(inverse));
+    block.solve(x);
+    block.solve(rows);
+    const Eigen::Map<const Eigen::Matrix<Scalar, 6, 1>> answer(x), given(b);
+    const Eigen::Map<const Six> inverted(&inverse[0][0]);
+    CAPTURE(a, given, answer);
+    CHECK((a * answer - given).norm() <= rounding(64, a.norm() * answer.norm()));
+    CHECK((a * inverted - Six::Identity()).norm() <= rounding(64, a.norm() * inverted.norm()));
+    for (int r = 0; r < 6; ++r) {
+      CHECK(std::abs(rows[r](0) - x[r]) <= rounding(16, answer.norm()));
+      CHECK(std::abs(rows[r](1) - 2 * x[r]) <= rounding(32, answer.norm()));
+    }
+  }
+}
+
+TEST_CASE("lu: a singular matrix has no inverse and stays as it is", "[linalg][example]") {
+  double singular[3][3] = {{1, 2, 3}, {2, 4, 6}, {0, 0, 1}};
+  CHECK_FALSE(invert_corner<3>(singular));
+  CHECK(singular[1][2] == 6);
 }
 
 }  // namespace lu_test

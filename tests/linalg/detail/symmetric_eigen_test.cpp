@@ -54,6 +54,30 @@ TEMPLATE_TEST_CASE("symmetric_eigen: orthonormal vectors that diagonalise", "[li
   }
 }
 
+TEMPLATE_TEST_CASE(
+    "symmetric_eigen: a size that the compiler knows needs no memory and gives the same",
+    "[linalg][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(11u);
+  for (int round = 0; round < 100; ++round) {
+    SymmetricEigen<Scalar, 3> fixed;
+    SymmetricEigen<Scalar> dynamic;
+    dynamic.prepare(3);
+    MatrixX<Scalar> s(3, 3);
+    for (Index c = 0; c < 3; ++c) {
+      for (Index r = 0; r <= c; ++r) s(r, c) = s(c, r) = source.entry(1, 0.3);
+    }
+    fixed.matrix() = s;
+    dynamic.matrix() = s;
+    REQUIRE(fixed.solve());
+    REQUIRE(dynamic.solve());
+    CAPTURE(s);
+    const MatrixX<Scalar> v = fixed.vectors();
+    CHECK((s * v - v * fixed.values().asDiagonal()).norm() <= rounding(80, s.norm()));
+    CHECK((fixed.values() - dynamic.values()).norm() <= rounding(20, s.norm()));
+  }
+}
+
 TEMPLATE_TEST_CASE("symmetric_eigen: a power of two scales the values and nothing else",
                    "[linalg][law]", float, double) {
   using Scalar = TestType;

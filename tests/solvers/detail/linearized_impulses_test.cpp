@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/detail/linearized_impulses.hpp"
+
 #include "carom/solvers/sap_derivative.hpp"
 
 #include "support/catch.hpp"

@@ -28,7 +28,7 @@ class BlockCholesky {
   /// Takes on a pattern. The forest must outlive the use and stay as it is.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
-    // Few unknowns: room for whatever pattern they may have next time.
+    // With few unknowns there is room for any pattern that they may have next time.
     const Index dense = forest.unknown_count() * (forest.unknown_count() + 16);
     const bool few = forest.unknown_count() <= 128;
     values_.reserve(few ? dense : forest.value_count());
@@ -45,12 +45,11 @@ class BlockCholesky {
   /// Sets a component's matrix to zero, all of it to be filled and factored anew.
   void clear(const FrontRange& range) noexcept;
 
-  /// Says that the matrix changes in a node's rows and columns.
+  /// Notes that the matrix changes in a node's rows and columns.
   void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
-  /// Sets the fronts to zero that touched nodes are in or lead to; they are to be filled, and are
-  /// factored anew. The others keep their factor, which is to be of the matrix without change.
-  /// @pre  since the last clear() of the component, factor() has been successful, or all is
-  /// touched.
+  /// Sets to zero the fronts that hold touched nodes, and those above them in the forest. The
+  /// caller fills these, and factor() factors them anew; the others keep the factor that they have.
+  /// @pre  factor() has succeeded since the last clear() of the component, or all is touched.
   void clear_touched(const FrontRange& range) noexcept;
   /// Whether a node's columns are to be filled. If so, those of its neighbours eliminated later
   /// are.

@@ -1,92 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "carom/linalg/detail/front_pieces.hpp"
+#include "carom/linalg/detail/lu.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-namespace detail {
-
-/// Inverse of a Width × Width matrix by elimination with row exchanges, in place.
-/// @return  false when a pivot is zero or not a number.
-template <int Width, typename Scalar>
-[[nodiscard]] bool invert_corner(
-    Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
-  using std::abs;
-  int exchanges[std::size_t(Width)];
-  for (int k = 0; k < Width; ++k) {
-    int best = k;
-    for (int r = k + 1; r < Width; ++r) {
-      if (abs(corner[k][r]) > abs(corner[k][best])) best = r;
-    }
-    exchanges[k] = best;
-    for (int c = 0; best != k && c < Width; ++c) std::swap(corner[c][k], corner[c][best]);
-    const Scalar inverse = Scalar(1) / corner[k][k];
-    if (!(inverse - inverse == Scalar(0))) return false;
-    corner[k][k] = Scalar(1);
-    for (int c = 0; c < Width; ++c) corner[c][k] *= inverse;
-    for (int r = 0; r < Width; ++r) {
-      if (r == k) continue;
-      const Scalar factor = corner[k][r];
-      corner[k][r] = Scalar(0);
-      for (int c = 0; c < Width; ++c) corner[c][r] -= factor * corner[c][k];
-    }
-  }
-  for (int k = Width - 1; k >= 0; --k) {
-    if (exchanges[k] != k) std::swap(corner[k], corner[exchanges[k]]);
-  }
-  return true;
-}
-
-/// L U factors of a Width × Width pivot block with rows exchanged, unit diagonal of L left out and
-/// the diagonal of U inverted. Solving with the factors keeps the block's stiff directions accurate
-/// where its inverse, multiplied, would not.
-template <int Width, typename Scalar>
-struct PivotBlock {
-  Scalar entries[std::size_t(Width)][std::size_t(Width)];  ///< [column][row]
-  int exchanges[std::size_t(Width)];
-
-  /// Factors in place. False when a pivot is zero or not a number.
-  [[nodiscard]] bool factor() noexcept {
-    using std::abs;
-    for (int k = 0; k < Width; ++k) {
-      int best = k;
-      for (int r = k + 1; r < Width; ++r) {
-        if (abs(entries[k][r]) > abs(entries[k][best])) best = r;
-      }
-      exchanges[k] = best;
-      for (int c = 0; best != k && c < Width; ++c) std::swap(entries[c][k], entries[c][best]);
-      const Scalar inverse = Scalar(1) / entries[k][k];
-      if (!(inverse - inverse == Scalar(0))) return false;
-      entries[k][k] = inverse;
-      for (int r = k + 1; r < Width; ++r) entries[k][r] *= inverse;
-      for (int c = k + 1; c < Width; ++c) {
-        for (int r = k + 1; r < Width; ++r) entries[c][r] -= entries[k][r] * entries[c][k];
-      }
-    }
-    return true;
-  }
-  /// x ← D⁻¹ x, of numbers or of lanes of them.
-  template <typename Number>
-  void solve(Number (&x)[std::size_t(Width)]) const noexcept {
-    for (int k = 0; k < Width; ++k) {
-      if (exchanges[k] != k) std::swap(x[k], x[exchanges[k]]);
-    }
-    for (int k = 0; k < Width; ++k) {
-      for (int r = k + 1; r < Width; ++r) x[r] -= entries[k][r] * x[k];
-    }
-    for (int k = Width - 1; k >= 0; --k) {
-      x[k] *= entries[k][k];
-      for (int r = 0; r < k; ++r) x[r] -= entries[k][r] * x[k];
-    }
-  }
-};
-
-}  // namespace detail
 
 /// Sparse LU factorisation P H Pᵀ = L U of a matrix made of blocks whose pattern, not whose values,
 /// is symmetric: front by front in dense kernels, as BlockCholesky.
@@ -316,7 +238,7 @@ template <RealScalar Scalar>
 void BlockLu<Scalar>::solve_front_upper(const Front& front, Scalar* x) const noexcept {
   const detail::Columns<const Scalar> u = columns(upper_, front);
   const Index end = detail::lanes_above(front.own_size + front.row_size);
-  // Panels have no say in what is above them: columns in reverse, each after its panel's zeros.
+  // A panel's own zeros stand above it, so the columns go in reverse one by one.
   for (Index c = front.own_size - 1; c >= 0; --c) {
     const Scalar* const column = u.data + c * u.stride;
     detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();

@@ -46,8 +46,8 @@ template <typename Block, typename Scalar>
 
 }  // namespace detail
 
-/// A sparse symmetric matrix of blocks: those on the diagonal in full, of the others those below.
-/// Columns are appended one by one, each with the rows it meets, in increasing order.
+/// A sparse symmetric matrix of blocks. It keeps the blocks on the diagonal in full and of the
+/// others those below it. Columns are appended one by one, each with its rows in increasing order.
 template <RealScalar Scalar>
 class BlockSymmetric {
  public:

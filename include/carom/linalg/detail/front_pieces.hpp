@@ -9,8 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Adds what a front leaves to its parent, lower triangles: columns the parent eliminates, and
-/// columns it leaves.
+/// Adds the square that a front leaves to its parent, lower triangles: to the columns that the
+/// parent eliminates and to those that remain.
 /// @param values, updates  of all fronts, placed as the forest says.
 template <typename Scalar>
 void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values,
@@ -54,9 +54,9 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
   }
 }
 
-/// What a factor does to a front's unknowns y, its own and then its rows': down(f, y), fronts first
-/// to last, finds zeros in the rows and leaves what they are to gain; up(f, y), last to first,
-/// finds the rows known.
+/// The two steps of a factor on a front's unknowns y, its own and then its rows'. down(f, y) is
+/// called from the first front to the last; it finds zeros in the rows and leaves there what they
+/// gain. up(f, y) is called from the last to the first and finds the rows known.
 template <typename Down, typename Up>
 struct FrontPasses {
   Down down;

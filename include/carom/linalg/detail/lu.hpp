@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <Eigen/Core>
@@ -10,6 +13,127 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// The diagonal of factors holds the pivots: solves divide, so that x ← A⁻¹ A x is exact where the
+/// numbers allow it.
+struct DivideByPivots {
+  template <typename Scalar>
+  [[nodiscard]] static const Scalar& kept(const Scalar& pivot, const Scalar&) noexcept {
+    return pivot;
+  }
+  template <typename Number, typename Scalar>
+  static void apply(Number& x, const Scalar& kept) noexcept {
+    x /= kept;
+  }
+};
+
+/// The diagonal of factors holds the reciprocals of the pivots: solves multiply, which is faster
+/// where one factor serves many right-hand sides.
+struct MultiplyByReciprocals {
+  template <typename Scalar>
+  [[nodiscard]] static const Scalar& kept(const Scalar&, const Scalar& reciprocal) noexcept {
+    return reciprocal;
+  }
+  template <typename Number, typename Scalar>
+  static void apply(Number& x, const Scalar& kept) noexcept {
+    x *= kept;
+  }
+};
+
+/// P A = L U with row exchanges, in place, column by column: L without its unit diagonal below, U
+/// above, and on the diagonal what Diagonal keeps of the pivots.
+/// @tparam Diagonal  DivideByPivots or MultiplyByReciprocals.
+/// @param a  size×size, columns one after the other.
+/// @param size  Index, or std::integral_constant where it is known to the compiler.
+/// @param exchanges  out: with which row each row was exchanged, size numbers.
+/// @return  false when a pivot is zero or not finite, or so small that its reciprocal is not.
+template <typename Diagonal, typename Size, typename Scalar, typename Place>
+[[nodiscard]] bool factor_lu(Scalar* a, Size size, Place* exchanges) noexcept {
+  using std::abs;
+  const auto n = Index(size);
+  for (Index k = 0; k < size; ++k) {
+    Scalar* const column = a + k * n;
+    Index best = k;
+    for (Index r = k + 1; r < size; ++r) {
+      if (abs(column[r]) > abs(column[best])) best = r;
+    }
+    exchanges[k] = Place(best);
+    if (best != k) {
+      for (Index c = 0; c < size; ++c) std::swap(a[c * n + k], a[c * n + best]);
+    }
+    const Scalar inverse = Scalar(1) / column[k];
+    if (!(inverse - inverse == Scalar(0)) || inverse == Scalar(0)) return false;
+    column[k] = Diagonal::kept(Scalar(column[k]), inverse);
+    for (Index r = k + 1; r < size; ++r) column[r] *= inverse;
+    for (Index c = k + 1; c < size; ++c) {
+      Scalar* const target = a + c * n;
+      const Scalar share = target[k];
+      for (Index r = k + 1; r < size; ++r) target[r] -= share * column[r];
+    }
+  }
+  return true;
+}
+
+/// x ← A⁻¹ x by what factor_lu() with the same Diagonal left, for numbers x or for rows of as many
+/// numbers.
+template <typename Diagonal, typename Size, typename Scalar, typename Place, typename Number>
+void solve_lu(const Scalar* a, Size size, const Place* exchanges, Number* x) noexcept {
+  const auto n = Index(size);
+  for (Index k = 0; k < size; ++k) {
+    if (Index(exchanges[k]) != k) std::swap(x[k], x[exchanges[k]]);
+  }
+  for (Index k = 0; k < size; ++k) {
+    for (Index r = k + 1; r < size; ++r) x[r] -= a[k * n + r] * x[k];
+  }
+  for (Index k = size - 1; k >= 0; --k) {
+    Diagonal::apply(x[k], a[k * n + k]);
+    for (Index r = 0; r < k; ++r) x[r] -= a[k * n + r] * x[k];
+  }
+}
+
+/// Factors of a Width × Width matrix. Solving with them keeps the matrix's stiff directions
+/// accurate where its inverse, multiplied, would not.
+template <int Width, typename Scalar>
+struct PivotBlock {
+  static constexpr std::integral_constant<Index, Width> size{};
+  Scalar entries[std::size_t(Width)][std::size_t(Width)];  ///< [column][row]
+  int exchanges[std::size_t(Width)];
+
+  /// Factors in place. False when a pivot is zero or not a number.
+  [[nodiscard]] bool factor() noexcept {
+    return factor_lu<MultiplyByReciprocals>(&entries[0][0], size, exchanges);
+  }
+  /// x ← D⁻¹ x, of numbers or of lanes of them.
+  template <typename Number>
+  void solve(Number (&x)[std::size_t(Width)]) const noexcept {
+    solve_lu<MultiplyByReciprocals>(&entries[0][0], size, exchanges, x);
+  }
+};
+
+/// Inverse of a Width × Width matrix in place.
+/// @return  false when a pivot is zero or not a number.
+template <int Width, typename Scalar>
+[[nodiscard]] bool invert_corner(
+    Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
+  PivotBlock<Width, Scalar> block;
+  std::copy_n(&corner[0][0], Width * Width, &block.entries[0][0]);
+  if (!block.factor()) return false;
+  // Rows of the identity, all columns at once, in whole registers.
+  using Row = Eigen::Array<Scalar, (Width + 3) / 4 * 4, 1>;
+  Row rows[std::size_t(Width)];
+  for (int r = 0; r < Width; ++r) {
+    rows[r] = Row::Zero();
+    rows[r](r) = Scalar(1);
+  }
+  block.solve(rows);
+  for (int c = 0; c < Width; ++c) {
+    for (int r = 0; r < Width; ++r) corner[c][r] = rows[r](c);
+  }
+  return true;
+}
+
+}  // namespace detail
 
 /// LU factorisation with row exchanges of a small square matrix: P A = L U, column by column.
 ///
@@ -33,38 +157,14 @@ class LuFactor {
   /// @return  false when a pivot is zero or not a number; solve() is then not allowed.
   /// @note  Real-time safe once prepared: no allocation, no exception, size³/3 multiply-adds.
   [[nodiscard]] bool factor(const MatrixX<Scalar>& matrix, Index size) noexcept {
-    using std::abs;
     CAROM_EXPECTS(matrix.rows() >= size && matrix.cols() >= size);
     CAROM_EXPECTS(exchanges_.size() >= size);
     size_ = size;
     const Index n = size;
-    Scalar* const a = factor_.data();
     for (Index c = 0; c < n; ++c) {
-      const Scalar* const from = matrix.data() + c * matrix.rows();
-      for (Index r = 0; r < n; ++r) a[c * n + r] = from[r];
+      std::copy_n(matrix.data() + c * matrix.rows(), n, factor_.data() + c * n);
     }
-    for (Index k = 0; k < n; ++k) {
-      Scalar* const column = a + k * n;
-      Index best = k;
-      for (Index r = k + 1; r < n; ++r) {
-        if (abs(column[r]) > abs(column[best])) best = r;
-      }
-      exchanges_(k) = best;
-      const Scalar pivot = column[best];
-      if (!(abs(pivot) > Scalar(0)) || !(pivot - pivot == Scalar(0))) return false;
-      if (best != k) {
-        for (Index c = 0; c < n; ++c) std::swap(a[c * n + k], a[c * n + best]);
-      }
-      const Scalar inverse = Scalar(1) / pivot;
-      for (Index r = k + 1; r < n; ++r) column[r] *= inverse;
-      for (Index c = k + 1; c < n; ++c) {
-        Scalar* const target = a + c * n;
-        const Scalar share = target[k];
-        if (share == Scalar(0)) continue;
-        for (Index r = k + 1; r < n; ++r) target[r] -= share * column[r];
-      }
-    }
-    return true;
+    return detail::factor_lu<detail::DivideByPivots>(factor_.data(), n, exchanges_.data());
   }
 
   [[nodiscard]] bool factor(const MatrixX<Scalar>& matrix) noexcept {
@@ -75,17 +175,7 @@ class LuFactor {
   /// @pre   the last factor() returned true.
   /// @note  Real-time safe: no allocation, no exception, size² multiply-adds.
   void solve(Scalar* x) const noexcept {
-    const Index n = size_;
-    const Scalar* const a = factor_.data();
-    for (Index k = 0; k < n; ++k) std::swap(x[k], x[exchanges_(k)]);
-    for (Index k = 0; k < n; ++k) {
-      const Scalar value = x[k];
-      for (Index r = k + 1; r < n; ++r) x[r] -= value * a[k * n + r];
-    }
-    for (Index k = n - 1; k >= 0; --k) {
-      const Scalar value = x[k] /= a[k * n + k];
-      for (Index r = 0; r < k; ++r) x[r] -= value * a[k * n + r];
-    }
+    detail::solve_lu<detail::DivideByPivots>(factor_.data(), size_, exchanges_.data(), x);
   }
 
   /// x ← A⁻¹ x for a vector.

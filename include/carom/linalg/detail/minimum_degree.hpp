@@ -18,7 +18,8 @@ struct WeightedGraph {
   const int* weights;     ///< unknowns per node, > 0.
 };
 
-/// Blocks below the diagonal that a factor has at most, or as many as are worth making room for.
+/// For how many blocks below the diagonal of a factor room is made: as many as it can have, or as
+/// many as factors usually have where that is less.
 [[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
   return (std::min)(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
 }
@@ -28,7 +29,7 @@ struct WeightedGraph {
 ///
 /// Eliminated nodes are kept as elements, sets of nodes that have become neighbours of each other;
 /// degrees are bounded by the sum of the sets' sizes, which is exact up to two sets per node. Equal
-/// degrees are settled by the order of the nodes' numbers, parts of the graph that are not
+/// degrees are settled by the order of the nodes' numbers, and parts of the graph that are not
 /// connected do not influence each other.
 /// @note  Allocates only beyond the largest problem so far.
 /// @cite  amestoy1996approximate, without its merging of indistinguishable nodes: a body is one
@@ -36,7 +37,7 @@ struct WeightedGraph {
 class MinimumDegree {
  public:
   /// @param work_limit  multiply-adds of the factorisation beyond which to give up.
-  /// @return  false when the limit was met; nothing else is then of use.
+  /// @return  false when the limit was met; order() and rows() are then incomplete.
   [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
 
   /// Makes room for graphs of that many nodes, neighbours and unknowns, and a factor of usual size.
@@ -44,11 +45,11 @@ class MinimumDegree {
 
   /// Nodes in the order of their elimination.
   [[nodiscard]] const Sequence<int>& order() const noexcept { return order_; }
-  /// Nodes that remain when a node goes and that touch it then: the blocks below the diagonal in
-  /// its column of the factor, in no particular order.
+  /// The neighbours that a node has at the moment of its elimination. They are the blocks below the
+  /// diagonal in its column of the factor, in no particular order.
   [[nodiscard]] const int* rows(int node) const noexcept { return rows_.data() + row_start_[node]; }
   [[nodiscard]] int row_count(int node) const noexcept { return row_count_[node]; }
-  /// Multiply-adds of the factorisation, about.
+  /// About how many multiply-adds the factorisation takes.
   [[nodiscard]] double work() const noexcept { return work_; }
 
  private:

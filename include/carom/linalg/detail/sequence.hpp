@@ -11,9 +11,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A std::vector counted by Index, aligned for the widest registers, that never gives memory back
-/// and asks for more with half as much again in reserve: problems of about the same size, one step
-/// after the other, need no new memory.
+/// A std::vector counted by Index and aligned for the widest registers. It never gives memory back,
+/// and what it allocates it allocates with half as much again in reserve, so that problems of about
+/// the same size, one step after the other, need no new memory.
 template <typename T>
 class Sequence {
  public:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <Eigen/Core>
 
@@ -20,19 +21,25 @@ inline namespace CAROM_ABI {
 /// eigen.prepare(n);                                            // cold
 /// eigen.matrix() = s; if (eigen.solve()) use(eigen.values(), eigen.vectors());  // hot
 /// ```
+/// @tparam Size  n where the compiler knows it; then there is nothing to prepare, and no memory.
 /// @cite  golub2013matrix, sections 8.3.1 and 8.3.5
-template <RealScalar Scalar>
+template <RealScalar Scalar, int Size = Eigen::Dynamic>
 class SymmetricEigen {
  public:
+  using Matrix = std::conditional_t<Size == Eigen::Dynamic, Growing<MatrixX<Scalar>>,
+                                    Eigen::Matrix<Scalar, Size, Size>>;
+  using Vector = std::conditional_t<Size == Eigen::Dynamic, Growing<VectorX<Scalar>>,
+                                    Eigen::Matrix<Scalar, Size, 1>>;
+
   /// Takes the size n×n. Cold: allocates where none was as large.
-  void prepare(Index size) {
+  void prepare(Index size) requires(Size == Eigen::Dynamic) {
     matrix_.grow(size, size);
     vectors_.grow(size, size);
     for (auto* v : {&values_, &off_, &image_, &betas_}) v->grow(size);
   }
 
   /// The matrix to decompose, all n² entries; overwritten by solve().
-  [[nodiscard]] Growing<MatrixX<Scalar>>& matrix() noexcept { return matrix_; }
+  [[nodiscard]] Matrix& matrix() noexcept { return matrix_; }
 
   /// @return  false when the matrix is not finite.
   /// @note  Real-time safe once prepared: no allocation, no exception, about 9 n³ multiply-adds.
@@ -52,9 +59,9 @@ class SymmetricEigen {
   }
 
   /// Eigenvalues in no order [unit of S]; errors are roundings of the largest one.
-  [[nodiscard]] const Growing<VectorX<Scalar>>& values() const noexcept { return values_; }
+  [[nodiscard]] const Vector& values() const noexcept { return values_; }
   /// Columns v_i, orthonormal.
-  [[nodiscard]] const Growing<MatrixX<Scalar>>& vectors() const noexcept { return vectors_; }
+  [[nodiscard]] const Matrix& vectors() const noexcept { return vectors_; }
 
  private:
   static constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
@@ -185,8 +192,8 @@ class SymmetricEigen {
     off_(high) = Scalar(0);
   }
 
-  Growing<MatrixX<Scalar>> matrix_, vectors_;
-  Growing<VectorX<Scalar>> values_, off_, image_, betas_;
+  Matrix matrix_, vectors_;
+  Vector values_, off_, image_, betas_;
 };
 
 }  // namespace CAROM_ABI

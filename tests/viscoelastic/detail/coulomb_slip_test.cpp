@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/coulomb_slip.hpp"
+#include "carom/viscoelastic/detail/coulomb_slip.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include <Eigen/Dense>
 
-#include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
 #include "support/catch.hpp"
 #include "support/cone_cases.hpp"

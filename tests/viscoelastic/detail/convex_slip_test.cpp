@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/convex_slip.hpp"
+#include "carom/viscoelastic/detail/convex_slip.hpp"
 
 #include <cmath>
 #include <limits>

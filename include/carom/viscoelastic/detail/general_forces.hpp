@@ -117,20 +117,6 @@ class GeneralForces {
     return true;
   }
 
-  /// Column j of −∂λ_avg/∂y, 3n [N/m].
-  template <typename Column>
-  [[nodiscard]] bool write_stiffness_column(Index column, Column&& stiffness) noexcept {
-    const Index n = rows();
-    unit_.setZero();
-    unit_(column) = Scalar(1);
-    if (!integrate(unit_, zero_, zero_)) return false;
-    for (Index i = 0; i < n; ++i) {
-      const Scalar moved = z_(2 * n + i) - unit_(i);
-      stiffness(i) = (stiffness_(i) * z_(n + i) + damping_(i) * moved) / time_step_;
-    }
-    return true;
-  }
-
  private:
   using Vector = Growing<VectorX<Scalar>>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/average_forces.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
 #include <cmath>
 
@@ -109,11 +109,6 @@ TEST_CASE(
       CHECK((column - g.col(j)).norm() <= rounding(1000, g.norm()));
       CHECK((column2 - g2.col(j)).norm() <= rounding(1000, g2.norm()));
     }
-    MatrixX<double> stiffness(3 * n, 3 * n);
-    if (!forces.write_stiffness(stiffness)) continue;
-    REQUIRE(forces.evaluate(VectorX<double>(c.y + 1e-3 * w), c.rate, c.acceleration, b, b2));
-    CHECK((a - 1e-3 * stiffness * w - b).norm() <=
-          rounding(2000, c.force_size() + stiffness.norm()));
   }
 }
 
@@ -142,21 +137,6 @@ TEST_CASE("average_forces: G is what a moving anchor leaves of the exponential",
     CHECK((inverse_mass * g * c.time_step - left).norm() <=
           rounding(20'000, inverse_mass.norm() * g.norm() * c.time_step));
   }
-}
-
-TEST_CASE("average_forces: the printed column of the document changes the sign",
-          "[viscoelastic][example]") {
-  AverageForces<double> forces;
-  forces.prepare(1, 3);
-  const MatrixX<double> whitened = MatrixX<double>::Identity(3, 3);
-  const VectorX<double> stiffness = VectorX<double>::Constant(3, 1e5);
-  const VectorX<double> damping = VectorX<double>::Zero(3);
-  REQUIRE(forces.set(whitened, stiffness, damping, 0.015));
-  MatrixX<double> g(3, 3), k(3, 3);
-  REQUIRE(forces.write_gain(g));
-  REQUIRE(forces.write_stiffness(k));
-  CHECK(std::abs(g(0, 0) - 64.60) < 0.01);
-  CHECK(std::abs(g(0, 0) + 0.0075 * k(0, 0) + 93.44) < 0.01);
 }
 
 TEST_CASE("average_forces: single precision follows double", "[viscoelastic][law]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/coulomb_fallback.hpp"
+#include "carom/viscoelastic/detail/coulomb_fallback.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/anchor.hpp"
+#include "carom/viscoelastic/detail/anchor.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/oscillator_functions.hpp"
+#include "carom/viscoelastic/detail/oscillator_functions.hpp"
 
 #include <algorithm>
 #include <cmath>

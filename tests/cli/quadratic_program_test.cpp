@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/linalg/detail/quadratic_program.hpp"
+#include "cli/quadratic_program.hpp"
 
 #include <cmath>
 #include <limits>
@@ -13,8 +13,8 @@
 
 namespace quadratic_program_test {
 
-using carom::Index, carom::MatrixX, carom::QuadraticProblem, carom::QuadraticProgram,
-    carom::QuadraticStatus, carom::VectorX;
+using carom::Index, carom::MatrixX, carom::VectorX;
+using carom::cli::QuadraticProblem, carom::cli::QuadraticProgram, carom::cli::QuadraticStatus;
 using carom::testing::rounding, carom::testing::VectorSource;
 
 namespace {
@@ -137,7 +137,7 @@ QuadraticProblem<double> scaled(const QuadraticProblem<double>& p, double x, dou
 }  // namespace
 
 TEMPLATE_TEST_CASE("quadratic_program: optimal or infeasible as every active set tried says",
-                   "[linalg][oracle]", float, double) {
+                   "[cli][oracle]", float, double) {
   using Scalar = TestType;
   VectorSource<Scalar> source(31u);
   QuadraticProgram<Scalar> program;
@@ -168,7 +168,7 @@ TEMPLATE_TEST_CASE("quadratic_program: optimal or infeasible as every active set
   CHECK(infeasible > 20);
 }
 
-TEST_CASE("quadratic_program: larger ones meet the conditions of optimality", "[linalg][law]") {
+TEST_CASE("quadratic_program: larger ones meet the conditions of optimality", "[cli][law]") {
   VectorSource<double> source(77u);
   QuadraticProgram<double> program;
   for (int round = 0; round < 40; ++round) {
@@ -187,7 +187,7 @@ TEST_CASE("quadratic_program: larger ones meet the conditions of optimality", "[
   }
 }
 
-TEST_CASE("quadratic_program: scaling a problem scales its answer", "[linalg][law]") {
+TEST_CASE("quadratic_program: scaling a problem scales its answer", "[cli][law]") {
   VectorSource<double> source(13u);
   QuadraticProgram<double> program;
   for (int round = 0; round < 60; ++round) {
@@ -212,7 +212,7 @@ TEST_CASE("quadratic_program: scaling a problem scales its answer", "[linalg][la
   }
 }
 
-TEST_CASE("quadratic_program: dependent rows, repeated rows, rows of zeros", "[linalg][example]") {
+TEST_CASE("quadratic_program: dependent rows, repeated rows, rows of zeros", "[cli][example]") {
   QuadraticProgram<double> program;
   QuadraticProblem<double> p;
   p.resize(2, 2, 6);
@@ -234,7 +234,7 @@ TEST_CASE("quadratic_program: dependent rows, repeated rows, rows of zeros", "[l
   CHECK(program.solve(p, x) == QuadraticStatus::infeasible);
 }
 
-TEST_CASE("quadratic_program: no minimum, no numbers", "[linalg][example]") {
+TEST_CASE("quadratic_program: no minimum, no numbers", "[cli][example]") {
   QuadraticProgram<double> program;
   QuadraticProblem<double> p;
   p.resize(2, 0, 0);

@@ -9,7 +9,7 @@
 
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/symmetric_eigen.hpp"
-#include "carom/viscoelastic/oscillator_functions.hpp"
+#include "carom/viscoelastic/detail/oscillator_functions.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -170,14 +170,6 @@ class ModalForces {
   }
   [[nodiscard]] Scalar own_gain2(Index row) const noexcept {
     return complete_ ? Scalar(0) : rest2_.velocity * stiffness_(row);
-  }
-
-  /// λ per unit of (f₀ of positions): −∂λ_avg/∂y = diag + Qᵀ diag Q.
-  [[nodiscard]] const Growing<VectorX<Scalar>>& position_weights() const noexcept {
-    return average_.position;
-  }
-  [[nodiscard]] Scalar own_position_weight(Index row) const noexcept {
-    return complete_ ? Scalar(0) : stiffness_(row);
   }
 
  private:

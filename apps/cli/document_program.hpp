@@ -2,36 +2,30 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
 #include <Eigen/Core>
 
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/linalg/detail/quadratic_program.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
 
-namespace carom {
-inline namespace CAROM_ABI {
+#include "cli/quadratic_program.hpp"
 
-/// How a moving anchor enters the average force in the document's program.
-enum class AnchorColumn : std::uint8_t {
-  corrected,  ///< G: the anchor moves with w through the step.
-  printed,    ///< G − (t/2) ∂λ_avg/∂y: the document's column [t/2 I; I], which is in error.
-};
+namespace carom::cli {
 
-/// The quadratic program of the source in its own form: least ‖w‖² with forces in the inner
-/// pyramid,
+/// The slip law of the source's document, a quadratic program: the least velocities w of the
+/// anchors, ‖w‖², that bring the forces into the inner pyramid,
 ///
 ///   min wᵀw  over  λ_avg + G w in { λₙ ≥ 0, |λ_t1|, |λ_t2| ≤ (μ/√2) λₙ }.
 ///
-/// Kept for comparison: its anchors move along the normal, so that a pushed body climbs.
+/// It is not Coulomb's law: its anchors also move along the normal, so that a pushed body climbs.
+/// It stands here because the experiment shows that; the library does not use it.
 /// @cite  hammoud2022exponential, eq. (55)–(72); (57), λₙ ≥ 0, follows from (62), (63) and is kept.
 template <RealScalar Scalar>
 class DocumentProgram {
  public:
   static constexpr Index rows_per_contact = 5;
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Takes n contacts.
   void prepare(Index contact_count) {
     problem_.resize(3 * contact_count, 0, rows_per_contact * contact_count);
     program_.prepare(3 * contact_count, 0, rows_per_contact * contact_count);
@@ -39,13 +33,11 @@ class DocumentProgram {
     velocity_.grow(3 * contact_count);
   }
 
-  /// @param gain  the column's G, 3n×3n, symmetric or not [N·s/m].
+  /// @param gain  G or the document's column, 3n×3n, symmetric or not [N·s/m].
   /// @param average  λ_avg, 3n [N].
   /// @param friction  μ, n [-], ≥ 0.
-  /// @note  Real-time safe once prepared: no allocation, no exception.
   template <typename Matrix, typename Vector>
-  QuadraticStatus solve(const Matrix& gain, const Vector& average,
-                        const Vector& friction) noexcept {
+  QuadraticStatus solve(const Matrix& gain, const Vector& average, const Vector& friction) {
     using std::sqrt;
     const Index n = friction.size(), rows = 3 * n;
     CAROM_EXPECTS(force_.size() == rows && average.size() == rows);
@@ -85,5 +77,24 @@ class DocumentProgram {
   Growing<VectorX<Scalar>> force_, velocity_;
 };
 
-}  // namespace CAROM_ABI
-}  // namespace carom
+/// The column that the document prints for a moving anchor, G − (t/2) ∂λ_avg/∂y, 3n×3n [N·s/m]. It
+/// is in error: docs/derivations/errata.md has the proof that G alone is right. The derivative
+/// comes column by column from the averages, which are linear in y.
+/// @pre  forces.set() returned true.
+/// @return  false when a number is not finite.
+[[nodiscard]] inline bool write_printed_column(AverageForces<double>& forces,
+                                               MatrixX<double>& column) {
+  const Index n = forces.rows();
+  column.resize(n, n);
+  bool finite = forces.write_gain(column);
+  const VectorX<double> zero = VectorX<double>::Zero(n);
+  VectorX<double> average(n), average2(n);
+  for (Index j = 0; j < n; ++j) {
+    const VectorX<double> unit = VectorX<double>::Unit(n, j);
+    finite = finite && forces.evaluate(unit, zero, zero, average, average2);
+    column.col(j) -= forces.time_step() / 2 * average;
+  }
+  return finite;
+}
+
+}  // namespace carom::cli

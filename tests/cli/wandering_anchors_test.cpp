@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scenes/wandering_anchors.hpp"
+#include "cli/wandering_anchors.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/catch.hpp"
@@ -12,10 +13,10 @@ namespace wandering_anchors_test {
 
 using carom::testing::by_step, carom::testing::rounding;
 
-using carom::FreeBody, carom::SlipLaw, carom::Vector3;
-using carom::examples::climb_acceleration, carom::examples::make_resting_box;
+using carom::FreeBody, carom::Vector3;
+using carom::cli::AnchorLaw, carom::cli::climb_acceleration, carom::cli::WanderingAnchors;
+using carom::examples::make_resting_box;
 using carom::examples::make_sliding_point, carom::examples::SlidingMass;
-using carom::examples::WanderingAnchors;
 
 namespace {
 
@@ -23,7 +24,7 @@ namespace {
 struct Pulled {
   Vector3<double> place, acceleration, force;  ///< acceleration over the last quarter
 
-  Pulled(SlipLaw law, double dt) {
+  Pulled(AnchorLaw law, double dt) {
     SlidingMass mass;
     mass.pull = 6;
     mass.friction = 0.3;
@@ -50,9 +51,9 @@ SlidingMass same_mass() {
 
 }  // namespace
 
-TEST_CASE("wandering_anchors: Coulomb's law keeps to the ground", "[scenes][scene]") {
+TEST_CASE("wandering_anchors: Coulomb's law keeps to the ground", "[cli][scene]") {
   for (const double dt : {0.0005, 0.005}) {
-    const Pulled pulled(SlipLaw::coulomb, dt);
+    const Pulled pulled(AnchorLaw::coulomb, dt);
     CAPTURE(dt);
     CHECK(std::abs(pulled.place(2) + 9.81e-5) <= rounding(5000, 1.0));
     CHECK(std::abs(pulled.acceleration(0) - (6 - 0.3 * 9.81)) <= by_step(1e-9));
@@ -60,10 +61,10 @@ TEST_CASE("wandering_anchors: Coulomb's law keeps to the ground", "[scenes][scen
   }
 }
 
-TEST_CASE("wandering_anchors: a mass that brakes stops at the exact place", "[scenes][scene]") {
+TEST_CASE("wandering_anchors: a mass that brakes stops at the exact place", "[cli][scene]") {
   const SlidingMass mass;
   const auto scene = make_sliding_point(mass, 1);
-  WanderingAnchors<FreeBody<double>> contact(scene.body, scene.material, SlipLaw::coulomb);
+  WanderingAnchors<FreeBody<double>> contact(scene.body, scene.material, AnchorLaw::coulomb);
   auto state = scene.state;
   for (int k = 0; k < 300; ++k) REQUIRE(contact.step(state, 0.001));
   const double exact = carom::examples::SlidingMotion(mass, 1).at(0.3).x;
@@ -71,32 +72,45 @@ TEST_CASE("wandering_anchors: a mass that brakes stops at the exact place", "[sc
 }
 
 TEST_CASE("wandering_anchors: the document's program climbs 16 mm in 75 mm, with friction 24 % low",
-          "[scenes][scene]") {
+          "[cli][scene]") {
   const double slope = 0.3 / std::sqrt(2.0);  // of the inner pyramid
   const double climb = climb_acceleration(same_mass(), slope);
   const double friction = slope * (9.81 + climb);
   CHECK(std::abs(friction / 2.943 - (1 - 0.2355)) <= by_step(5e-4));
-  const Pulled pulled(SlipLaw::document_program, 0.0005);
+  const Pulled pulled(AnchorLaw::program, 0.0005);
   CHECK(std::abs(pulled.acceleration(2) - climb) <= by_step(1e-3) * climb);
   CHECK(std::abs(pulled.acceleration(0) - (6 - friction)) <= by_step(1e-3));
   CHECK(std::abs(pulled.force(0) + friction) <= by_step(1e-3));
   CHECK(std::abs(pulled.place(2) - 0.0158) <= by_step(1e-4));
   // The printed column gives the same cone and another speed of the anchors.
-  const Pulled printed(SlipLaw::document_printed, 0.0005);
+  const Pulled printed(AnchorLaw::printed_program, 0.0005);
   CHECK(std::abs(printed.force(0) / printed.force(2) + slope) <= rounding(5000, 1.0));
   CHECK(std::abs(printed.place(2) - 0.0158) <= by_step(1e-4));
 }
 
+TEST_CASE("wandering_anchors: the document's program makes a pushed box climb", "[cli][scene]") {
+  const auto scene = make_resting_box();
+  WanderingAnchors<FreeBody<double>> contact(scene.body, scene.material, AnchorLaw::program);
+  contact.system().force(0) = 70;
+  auto state = scene.state;
+  double highest = 0;
+  for (int k = 0; k < 40; ++k) {
+    REQUIRE(contact.step(state, 0.005));
+    highest = std::max(highest, state.position(2) - scene.state.position(2));
+  }
+  CHECK(highest > 1e-4);
+}
+
 TEST_CASE("wandering_anchors: the associated law climbs, with friction 8.6 % high",
-          "[scenes][scene]") {
+          "[cli][scene]") {
   const double climb = climb_acceleration(same_mass(), 0.3);
-  const Pulled pulled(SlipLaw::convex, 0.0005);
+  const Pulled pulled(AnchorLaw::convex, 0.0005);
   CHECK(std::abs(pulled.acceleration(2) - climb) <= by_step(1e-2) * climb);
   CHECK(std::abs(-pulled.force(0) / 2.943 - 1.086) <= by_step(1e-3));
 }
 
-TEST_CASE("wandering_anchors: a resting box stays, a lifted one lets go", "[scenes][law]") {
-  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::document_program}) {
+TEST_CASE("wandering_anchors: a resting box stays, a lifted one lets go", "[cli][law]") {
+  for (const AnchorLaw law : {AnchorLaw::coulomb, AnchorLaw::program}) {
     const auto scene = make_resting_box();
     WanderingAnchors<FreeBody<double>> contact(scene.body, scene.material, law);
     auto state = scene.state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/slip_error.hpp"
+#include "carom/viscoelastic/detail/slip_error.hpp"
 
 #include <cmath>
 #include <limits>

@@ -3,25 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include <Eigen/Core>
 
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/general_forces.hpp"
-#include "carom/viscoelastic/modal_forces.hpp"
+#include "carom/viscoelastic/detail/general_forces.hpp"
+#include "carom/viscoelastic/detail/modal_forces.hpp"
+#include "carom/viscoelastic/force_method.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// How average forces are computed.
-enum class ForceMethod : std::uint8_t {
-  contact_modes,     ///< Modes in contact space: damping proportional to stiffness.
-  coordinate_modes,  ///< Modes in generalized coordinates: the same, and n_v < 3n.
-  taylor,            ///< Taylor action of the exponential: any diagonal K and B.
-  exponential,       ///< Dense exponential: the same, where Taylor series would cost more.
-};
 
 /// Forces of viscoelastic contacts with anchors at rest, averaged over a step, and the gain by
 /// which moving anchors change them: λ̄ = λ_avg + G w, λ̄₂ = λ_avg2 + G₂ w.
@@ -127,22 +119,6 @@ class AverageForces {
       gain(i) = sum + (i == j ? modal_.own_gain(i) : Scalar(0));
       gain2(i) = sum2 + (i == j ? modal_.own_gain2(i) : Scalar(0));
     }
-    return true;
-  }
-
-  /// −∂λ_avg/∂y, 3n×3n [N/m]: what the document's printed column adds to G, in units of t/2.
-  /// Symmetric only where B = β K.
-  template <typename Matrix>
-  [[nodiscard]] bool write_stiffness(Matrix& stiffness) noexcept {
-    if (!modal()) {
-      bool done = true;
-      for (Index j = 0; j < rows(); ++j) {
-        done = done && general_.write_stiffness_column(j, stiffness.col(j));
-      }
-      return done;
-    }
-    assemble(modal_.position_weights(), stiffness,
-             [this](Index r) { return modal_.own_position_weight(r); });
     return true;
   }
 

@@ -8,11 +8,11 @@
 #include "carom/cones/coulomb_contact.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/coulomb_fallback.hpp"
+#include "carom/viscoelastic/detail/coulomb_fallback.hpp"
+#include "carom/viscoelastic/detail/slip_error.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/detail/slip_sweep.hpp"
 #include "carom/viscoelastic/detail/slip_tuning.hpp"
-#include "carom/viscoelastic/slip_error.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include <Eigen/Core>
@@ -11,23 +10,13 @@
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/viscoelastic/average_forces.hpp"
-#include "carom/viscoelastic/convex_slip.hpp"
-#include "carom/viscoelastic/coulomb_slip.hpp"
-#include "carom/viscoelastic/document_program.hpp"
+#include "carom/viscoelastic/detail/average_forces.hpp"
+#include "carom/viscoelastic/detail/convex_slip.hpp"
+#include "carom/viscoelastic/detail/coulomb_slip.hpp"
+#include "carom/viscoelastic/slip_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// How average forces are brought into their friction cones.
-enum class SlipLaw : std::uint8_t {
-  coulomb,           ///< Anchors slide along the surface against the force; contacts are coupled.
-  convex,            ///< The associated law: sliding anchors rise by μ‖wₜ‖.
-  radial,            ///< Each force is cut to its cone, tangents first; no coupling.
-  document_program,  ///< Least ‖w‖², inner pyramid.
-  document_printed,  ///< The same with the document's printed column.
-  stick,             ///< No cone: anchors at rest.
-};
 
 /// Whether every force lies in its cone: then all anchors rest, and no gain is needed.
 /// @note  Real-time safe: O(contacts), no square root.
@@ -50,7 +39,6 @@ class ForceCone {
   void prepare(Index contact_count) {
     coulomb_.prepare(contact_count);
     convex_.prepare(contact_count);
-    document_.prepare(contact_count);
     const Index n = 3 * contact_count;
     gain_.grow(n, n);
     gain2_.grow(n, n);
@@ -86,7 +74,7 @@ class ForceCone {
     for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper answers to no motion
       if (!(gain_(r, r) > Scalar(0))) gain_(r, r) = Scalar(1);
     }
-    report = slip(law, forces, average, friction);
+    report = slip(law, average, friction);
     force2_.noalias() += gain2_ * velocity_;
     for (Index i = 0; i < n; ++i) place_second(i, friction(i));
     return report;
@@ -106,8 +94,7 @@ class ForceCone {
   using Vector = Growing<VectorX<Scalar>>;
 
   template <typename Values>
-  SolveReport<Scalar> slip(SlipLaw law, AverageForces<Scalar>& forces, const Values& average,
-                           const Values& friction) noexcept {
+  SolveReport<Scalar> slip(SlipLaw law, const Values& average, const Values& friction) noexcept {
     if (law == SlipLaw::coulomb) {
       const SolveReport<Scalar> report = coulomb_.solve(gain_, average, friction);
       take(coulomb_, friction.size());
@@ -118,25 +105,7 @@ class ForceCone {
       take(convex_, friction.size());
       return report;
     }
-    if (law == SlipLaw::radial) return cut(average, friction);
-    if (law == SlipLaw::document_printed) {
-      if (!forces.write_stiffness(spare_)) return {};  // not_finite
-      gain_ += forces.time_step() / 2 * spare_;
-    }
-    const QuadraticStatus status = document_.solve(gain_, average, friction);
-    force_ = document_.force();
-    velocity_ = document_.velocity();
-    for (Index i = 0; i < friction.size(); ++i) {
-      const auto w = velocity_.template segment<3>(3 * i);
-      regions_[std::size_t(i)] = w.isZero(0)                     ? ConeRegion::stick
-                                 : force_(3 * i + 2) > Scalar(0) ? ConeRegion::slide
-                                                                 : ConeRegion::separate;
-    }
-    SolveReport<Scalar> report;
-    report.status = status == QuadraticStatus::optimal      ? SolveStatus::converged
-                    : status == QuadraticStatus::not_finite ? SolveStatus::not_finite
-                                                            : SolveStatus::no_progress;
-    return report;
+    return cut(average, friction);
   }
 
   template <typename Solver>
@@ -189,7 +158,6 @@ class ForceCone {
 
   CoulombSlip<Scalar> coulomb_;
   ConvexSlip<Scalar> convex_;
-  DocumentProgram<Scalar> document_;
   Growing<MatrixX<Scalar>> gain_, gain2_, spare_;
   Vector force_, force2_, velocity_;
   std::vector<ConeRegion> regions_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/modal_forces.hpp"
+#include "carom/viscoelastic/detail/modal_forces.hpp"
 
 #include <cmath>
 #include <limits>

@@ -13,9 +13,9 @@
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/interior_point.hpp"
+#include "carom/viscoelastic/detail/slip_error.hpp"
 #include "carom/viscoelastic/detail/slip_newton.hpp"
 #include "carom/viscoelastic/detail/slip_tuning.hpp"
-#include "carom/viscoelastic/slip_error.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -11,8 +11,7 @@
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 
-namespace carom {
-inline namespace CAROM_ABI {
+namespace carom::cli {
 
 /// A small dense strictly convex quadratic program,
 ///
@@ -70,7 +69,7 @@ enum class QuadraticStatus {
 /// Constraints count in units of their length in the metric of H⁻¹ and are met to a few roundings
 /// of the terms they add up, so a problem may be scaled by any power without changing its answer.
 /// ```
-/// carom::QuadraticProgram<double> program;
+/// carom::cli::QuadraticProgram<double> program;
 /// program.prepare(n, equalities, inequalities);   // cold
 /// const auto status = program.solve(problem, x);  // hot
 /// ```
@@ -343,5 +342,4 @@ class QuadraticProgram {
   int iterations_ = 0;
 };
 
-}  // namespace CAROM_ABI
-}  // namespace carom
+}  // namespace carom::cli

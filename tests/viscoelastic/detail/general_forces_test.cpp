@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/viscoelastic/general_forces.hpp"
+#include "carom/viscoelastic/detail/general_forces.hpp"
 
 #include <cmath>
 
 #include <Eigen/Dense>
 
-#include "carom/viscoelastic/modal_forces.hpp"
+#include "carom/viscoelastic/detail/modal_forces.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -104,7 +104,8 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
 }
 
-TEST_CASE("general_forces: what a stretch adds, column by column", "[viscoelastic][law]") {
+TEST_CASE("general_forces: what stretches add, row by row, is what they add together",
+          "[viscoelastic][law]") {
   VectorSource<double> source(35u);
   for (int round = 0; round < 12; ++round) {
     const Index n = 1 + round % 3;
@@ -119,11 +120,12 @@ TEST_CASE("general_forces: what a stretch adds, column by column", "[viscoelasti
     REQUIRE(forces.evaluate(c.y, zero, zero, average, average2));
     VectorX<double> sum = zero;
     for (Index j = 0; j < 3 * n; ++j) {
-      REQUIRE(forces.write_stiffness_column(j, column));
+      const VectorX<double> unit = VectorX<double>::Unit(3 * n, j);
+      REQUIRE(forces.evaluate(unit, zero, zero, column, average2));
       sum += c.y(j) * column;
     }
     CAPTURE(round);
-    CHECK((sum + average).norm() <= rounding(3000, c.stiffness.cwiseProduct(c.y).norm()));
+    CHECK((sum - average).norm() <= rounding(3000, c.stiffness.cwiseProduct(c.y).norm()));
   }
 }
 
