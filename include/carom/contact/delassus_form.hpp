@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 
 #include "carom/contact/delassus_problem.hpp"
@@ -43,7 +44,7 @@ class DelassusForm {
     for_each_side(problem, [&](Index, int block, int side) {
       write_rows(problem, {block, side}, left_);
       product_ = left_.lazyProduct(left_.transpose());
-      dual.add_block(block, block, product_);
+      dual.add_coupling(block, block, product_);
     });
     problem_ = &problem;
     places_.resize(dual.row_count());
@@ -51,9 +52,10 @@ class DelassusForm {
         [&](Index row, const auto& place) { places_[row] = 3 * place.part + place.row; });
     part_count_ = dual.part_count();
     momentum_.resize(problem.velocity_count());
-    dual.set_operator({this, [](void* form, const Scalar* impulse, Scalar* product) noexcept {
-                         static_cast<DelassusForm*>(form)->multiply(impulse, product);
-                       }});
+    dual.set_operator(
+        {this, [](void* form, std::span<const Scalar> impulse, std::span<Scalar> product) noexcept {
+           static_cast<DelassusForm*>(form)->multiply(impulse.data(), product.data());
+         }});
     dual.assemble();
   }
 
@@ -106,7 +108,7 @@ class DelassusForm {
       for (int b = starts_[body]; b <= a; ++b) {
         write_rows(problem, touches_[b], right_);
         product_ = left_.lazyProduct(right_.transpose());
-        dual.add_block(touches_[a].block, touches_[b].block, product_);
+        dual.add_coupling(touches_[a].block, touches_[b].block, product_);
       }
     }
   }

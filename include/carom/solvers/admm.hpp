@@ -85,7 +85,7 @@ class Admm {
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
-    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+    return solve(problem, as_span(impulse));
   }
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             std::span<Scalar> impulse) noexcept;
@@ -234,7 +234,7 @@ Scalar Admm<Scalar>::spectral_factor() noexcept {
   return other > Scalar(0) ? other / penalty_ : balanced_factor();
 }
 
-/// @return  false when no factor could be had.
+/// @return  false when the matrix could not be factored.
 template <RealScalar Scalar>
 bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexcept {
   const Scalar wanted =

@@ -13,11 +13,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W
-/// + R) γ + q.
+/// Says how well impulses solve a DelassusProblem under a law. It is computed from the impulses
+/// alone, with the velocities u = (W + R) γ + q.
 ///
-/// Every measure is ≥ 0, and 0 at a solution; infinite when an impulse is not finite. Each comes
-/// with the contact that has the largest part in it, −1 if none has any.
+/// Every measure is 0 at a solution and positive elsewhere; it is infinite when an impulse is not
+/// finite. With each comes the block that contributes most to it, −1 if none does.
 template <RealScalar Scalar>
 struct ImpulseCertificate {
   /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the
@@ -36,11 +36,11 @@ struct ImpulseCertificate {
   /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
   /// rest.
   Scalar dissipation_angle = 0;
-  Index worst_contact = -1;
-  Index signorini_contact = -1;
-  Index cone_violation_contact = -1;
-  Index complementarity_contact = -1;
-  Index dissipation_contact = -1;
+  Index worst_block = -1;
+  Index signorini_block = -1;
+  Index cone_violation_block = -1;
+  Index complementarity_block = -1;
+  Index dissipation_block = -1;
 };
 
 namespace detail {
@@ -161,16 +161,16 @@ template <RealScalar Scalar>
   if (problem.count() == 0) return result;
   VectorX<Scalar> gamma(3 * problem.part_count()), velocity(3 * problem.part_count());
   problem.write_parts(impulse, gamma);
-  problem.write_velocities(gamma.data(), velocity.data());
+  problem.write_velocities(as_span(gamma), as_span(velocity));
   const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
   result.natural_map_error = map.relative;
   result.absolute_error = map.absolute;
-  if (map.relative > Scalar(0)) result.worst_contact = map.worst;
+  if (map.relative > Scalar(0)) result.worst_block = map.worst;
   if (!detail::is_finite(map.relative)) {
     result.signorini = result.cone_violation = result.complementarity = result.dissipation_angle =
         map.relative;
-    result.signorini_contact = result.cone_violation_contact = result.complementarity_contact =
-        result.dissipation_contact = map.worst;
+    result.signorini_block = result.cone_violation_block = result.complementarity_block =
+        result.dissipation_block = map.worst;
     return result;
   }
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
@@ -185,18 +185,18 @@ template <RealScalar Scalar>
     const RowNumbers<Scalar> lifted = detail::law_velocity(law, set, u);
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
     detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
-                        result.cone_violation, result.cone_violation_contact);
+                        result.cone_violation, result.cone_violation_block);
     const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
       detail::see_largest(
           detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
-          result.dissipation_angle, result.dissipation_contact);
+          result.dissipation_angle, result.dissipation_block);
     });
     if (n < 0) continue;
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - de_saxce_lift(set, u);
     detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
-                        result.signorini, result.signorini_contact);
+                        result.signorini, result.signorini_block);
     detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
-                        result.complementarity_contact);
+                        result.complementarity_block);
   }
   return result;
 }

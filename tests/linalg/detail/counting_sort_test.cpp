@@ -24,7 +24,7 @@ TEST_CASE("counting_sort: it gives what a stable sort by the key gives, for any 
       Sequence<Value> values;
       std::vector<Value> expected;
       for (int i = 0; i < count; ++i) {
-        const int key = std::min(int(double(keys) * (source.unit() + 1) / 2), int(keys) - 1);
+        const int key = std::min(int(double(keys) * source.unit()), int(keys) - 1);
         values.push_back({std::max(key, 0), i});
         expected.push_back(values.back());
       }

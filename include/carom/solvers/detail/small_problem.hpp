@@ -158,7 +158,7 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
   for (Index k = 0; k < count_; ++k) gather_contact(problem, k);
   std::copy_n(problem.whitened_free_velocity().data(), size_, vector(free));
   std::copy_n(guess.data(), size_, vector(whitened));
-  problem.whiten(vector(whitened));
+  problem.whiten({vector(whitened), std::size_t(problem.velocity_count())});
 }
 
 }  // namespace detail
