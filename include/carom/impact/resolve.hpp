@@ -52,7 +52,7 @@ class ImpactResolver {
 
   /// Resolves an impact.
   /// @param momentum  p⁻ in, p⁺ out.
-  /// @pre   prepare() has seen this problem.
+  /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception; a reflection costs the nonzeros of its
   ///        normal and its neighbours.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
@@ -120,7 +120,7 @@ class ImpactResolver {
         report.status = ImpactStatus::reflection_limit;
         return;
       }
-      const Scalar impulse = reflect_rates(problem, next, rates_.data());
+      const Scalar impulse = reflect_rates(problem, next, rates_);
       problem.add_impulse(next, impulse, momentum);
       impulses_[std::size_t(next)] += impulse;
       report.energy_gain += impulse * (rate + impulse / 2);

@@ -2,19 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <span>
 
 #include "carom/variational/step_derivative.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
-/// Pendulum<double>. Its second derivatives, read in these numbers, carry the third.
-template <typename Lifted, typename System>
-concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
-    std::same_as<typename Lifted::scalar_type, SlopeNumber<System>>;
 
 /// Second derivatives of the step map (q₀, p₀) → (q₁, p₁), for Newton methods in optimal control.
 ///
@@ -71,7 +64,7 @@ class StepCurvature {
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) curvature_(i, j) = Number();
       }
-      constraints_.add_curvature(lifted, q0_, multipliers_.data(), curvature_);
+      constraints_.add_curvature(lifted, q0_, multipliers_, curvature_);
       constraints_.write_gradients(lifted, q1_);
       for (Index d = begin; d < end; ++d) {
         for (Index c = 0; c < 2 * n; ++c) write_column(c, d - begin, second[std::size_t(d)]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/variational/step_solver.hpp"
+#include "carom/variational/detail/step_solver.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -44,7 +44,7 @@ class StepDerivative {
     const Index rows = solver_.rows(system);
     action.write_all(system, now.q, solver_.q_next(), now.time, h);
     curvature_.setZero();
-    solver_.constraints().add_curvature(system, now.q, solver_.multipliers().data(), curvature_);
+    solver_.constraints().add_curvature(system, now.q, solver_.multipliers(), curvature_);
     if (!solver_.factor(rows)) {
       report.status = SolveStatus::no_progress;
       return report;
