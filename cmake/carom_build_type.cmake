@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tells a user whose build optimises nothing. Without a build type CMake gives the compiler no -O flag,
 # and carom, whose small matrices are all templates, then runs 140 to 700 times slower.
-# Silent where a build type or a flag was chosen, and with -DCAROM_QUIET=ON.
+# Silent where a build type or a flag was chosen, with -DCAROM_QUIET=ON, and for find_package(carom QUIET).
 get_property(carom_has_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-if(NOT carom_has_configurations AND NOT CAROM_QUIET AND "${CMAKE_BUILD_TYPE}" STREQUAL ""
+if(NOT carom_has_configurations AND NOT CAROM_QUIET AND NOT carom_FIND_QUIETLY AND "${CMAKE_BUILD_TYPE}" STREQUAL ""
    AND NOT "$ENV{CXXFLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "(^| )-O")
   get_property(carom_has_told GLOBAL PROPERTY CAROM_BUILD_TYPE_NOTICE)
   if(NOT carom_has_told)

@@ -4,10 +4,13 @@
 #   cmake -D WORK_DIR= -D CAROM_SOURCE_DIR= -D CXX= -D GENERATOR= -D EIGEN_DIR= -P missing_packages.cmake
 file(REMOVE_RECURSE ${WORK_DIR})
 
-# configure(<name> <argument...>): sets status and text.
+# configure(<name> <argument...>): sets status and text. The folder is `source`, or carom's own.
 function(configure name)
+  if(NOT source)
+    set(source ${CAROM_SOURCE_DIR})
+  endif()
   execute_process(
-    COMMAND ${CMAKE_COMMAND} -S ${CAROM_SOURCE_DIR} -B ${WORK_DIR}/${name} -G ${GENERATOR}
+    COMMAND ${CMAKE_COMMAND} -S ${source} -B ${WORK_DIR}/${name} -G ${GENERATOR}
       -DEigen3_DIR=${EIGEN_DIR} -DCMAKE_CXX_COMPILER_WORKS=1 ${ARGN}
     RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
   set(status ${status} PARENT_SCOPE)
@@ -39,13 +42,15 @@ expect_hint(clang clang ${library_only} -DCMAKE_CXX_COMPILER=clang++-that-is-not
 
 # expect_notice(<TRUE|FALSE> <name> <argument...>)
 function(expect_notice expected name)
-  configure(${name} -DCMAKE_CXX_COMPILER=${CXX} ${library_only} ${ARGN})
+  configure(${name} -DCMAKE_CXX_COMPILER=${CXX} -DCAROM_SOURCE_DIR=${CAROM_SOURCE_DIR} ${ARGN})
   string(FIND "${text}" "CMAKE_BUILD_TYPE is empty" place)
   if(NOT status EQUAL 0 OR (expected AND place EQUAL -1) OR (NOT expected AND NOT place EQUAL -1))
     message(FATAL_ERROR "${name}: expected the notice ${expected}; ended with ${status}:\n${text}")
   endif()
 endfunction()
 
+expect_notice(FALSE install ${library_only})  # nothing is compiled
+set(source ${CAROM_SOURCE_DIR}/tests/consumers/add_subdirectory)
 if(NOT GENERATOR MATCHES "Multi-Config")
   expect_notice(TRUE no_build_type)
   expect_notice(FALSE quiet -DCAROM_QUIET=ON)
