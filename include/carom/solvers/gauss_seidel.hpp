@@ -251,9 +251,7 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
     }
     error = iterate_.measure(problem, options_.law);
     if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, sweep_number);
-    if (relative > Scalar(0))
-      expected = std::clamp(error / relative, Scalar(Tuning::least_expected),
-                            Scalar(Tuning::most_expected));
+    if (relative > Scalar(0)) expected = error / relative;
     measured = sweep_number;
     if (error <= options_.tolerance) break;
     if (still && !wake_sleepers()) return finish(SolveStatus::no_progress, sweep_number);

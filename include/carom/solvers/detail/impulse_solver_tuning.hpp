@@ -21,9 +21,6 @@ struct GaussSeidelTuning {
   /// A measurement costs as much as a sweep: it comes after so many sweeps, and one more for each
   /// `sweeps_per_delay` sweeps that are done.
   static constexpr int sweeps_to_measure = 10, sweeps_per_delay = 8;
-  /// Bounds of the error that a change of the impulses is taken to mean, relative to the change:
-  /// where that meets the tolerance a measurement comes at once.
-  static constexpr double least_expected = 0.01, most_expected = 100;
 };
 
 /// Constants of LocalRows, one contact of up to six rows solved with the others held.

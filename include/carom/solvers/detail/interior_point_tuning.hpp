@@ -93,8 +93,6 @@ struct ProximalTuning {
   static constexpr int failures_to_return = 2;
   /// The softness ρ never falls below ε to this power, where rounding is all that is left of it.
   static constexpr double least_softness = 0.7;
-  /// A step is slow, and ρ falls, where the error falls to no less than this share of the last.
-  static constexpr double slow = 0.02;
   /// After so many Newton steps ρ falls by its factor, after so many by its root, after more not.
   static constexpr int quick_steps = 5, fair_steps = 10;
   /// Successes in a row after which the least ρ that is allowed falls, and by how many times.
@@ -108,20 +106,13 @@ struct ProximalTuning {
   static constexpr int patience_rise = 2;
   /// A proximal step ends where its gap is so many times smaller than how far it moved.
   static constexpr double accuracy = 10;
-  /// It also ends at the rounding of its velocities [ε], by the load.
-  static constexpr double noise = 5;
-  /// Rounding is all that is left where a Newton step promised this share of the gap that it
-  /// reached; or the larger share, in a step that gained less than `stalled` of the one before
-  /// once the gap was below `rounded` of the first.
-  static constexpr double rounded = 1e-3, nearly_rounded = 1e-2, stalled = 0.1;
-  /// A search that ends early counts as solved below this share of the first gap.
-  static constexpr double good_enough = 1e-6;
+  /// Only rounding is left where a Newton step promised less than this share of the gap that it
+  /// reached.
+  static constexpr double rounded = 1e-3;
   /// Halvings along a Newton step, and along one with friction's bounds given.
   static constexpr int halvings = 7, bounded_halvings = 12;
   /// Share of its promise that a Newton step must keep (Armijo's rule).
   static constexpr double descent = 1e-4;
-  /// A step that leaves more than this share of the gap has gained nothing.
-  static constexpr double no_gain = 0.999999;
   /// Under the convex law: evaluations along a step, the share of the slope that may be left, and
   /// how near to an end of the bracket the next point may be.
   static constexpr int evaluations = 12;

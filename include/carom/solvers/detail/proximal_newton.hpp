@@ -112,7 +112,8 @@ void ProximalNewton<System>::search(Search& at) {
   const ProximalSchedule& schedule = at.schedule;
   const auto factor = Scalar(schedule.factor);
   const Scalar least = pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::least_softness));
-  Scalar error = measure(at), floor = least;
+  Scalar floor = least;
+  measure(at);
   at.copy(at.iterate.impulse(), centre_.data());
   at.softness = Scalar(schedule.softness);
   at.minimises = at.yardstick.law == FrictionLaw::convex;
@@ -139,12 +140,10 @@ void ProximalNewton<System>::search(Search& at) {
         floor = (std::max)(least, floor / Scalar(Tuning::floor_fall));
         successes = 0;
       }
-      const bool slow = reached > Scalar(Tuning::slow) * error;
-      if (slow && taken <= Tuning::fair_steps) {
+      if (taken <= Tuning::fair_steps) {
         const Scalar fall = taken <= Tuning::quick_steps ? factor : sqrt(factor);
         at.softness = (std::max)(at.softness * fall, floor);
       }
-      error = reached;
       continue;
     }
     successes = 0;
@@ -161,30 +160,23 @@ template <typename System>
 bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   using std::sqrt;
   const Scalar mass = 1 / at.yardstick.inverse_mass;
-  const Scalar noise = Scalar(Tuning::noise) * std::numeric_limits<Scalar>::epsilon() *
-                       at.yardstick.load * sqrt(mass) / at.softness;
-  Scalar first(-1), last = std::numeric_limits<Scalar>::infinity(), promised = last;
+  Scalar promised = std::numeric_limits<Scalar>::infinity();
   for (taken = 0; taken < patience; ++taken) {
     at.iterate.write_velocity(at.system, at.island);
     const Scalar gap = write_gap(at, at.iterate.impulse(), at.iterate.velocity());
     if (!is_finite(gap)) return false;
-    if (taken == 0) first = gap;
     // The gap did not fall as the last step promised: only rounding is left of it.
-    const bool rounded =
-        promised < Scalar(Tuning::rounded) * gap ||
-        (promised < Scalar(Tuning::nearly_rounded) * gap && gap > Scalar(Tuning::stalled) * last &&
-         last < Scalar(Tuning::rounded) * first);
+    const bool rounded = promised < Scalar(Tuning::rounded) * gap;
     Scalar moved(0);
     for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
       moved += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
     }
     const Scalar near_enough = at.softness * sqrt(moved / mass) / Scalar(Tuning::accuracy);
-    if ((taken > 0 && rounded) || gap <= (std::max)(noise, near_enough)) return true;
-    last = gap;
+    if (rounded || gap <= near_enough) return true;
     if (!at.may_go_on()) return false;
     promised = gap;
     const bool goes_on = at.minimises ? descend_convex(at, promised) : descend(at, promised);
-    if (!goes_on) return gap < Scalar(Tuning::good_enough) * first;
+    if (!goes_on) return false;
   }
   return false;
 }
@@ -266,7 +258,7 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   reached = best;
   if (!(best < gap)) return false;
   at.copy(kept_.data(), at.iterate.impulse());
-  return best <= Scalar(Tuning::no_gain) * gap;
+  return true;
 }
 
 /// One Newton step of a step that minimises: under the convex law of rigid blocks the velocities

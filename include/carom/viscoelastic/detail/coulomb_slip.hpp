@@ -134,7 +134,7 @@ class CoulombSlip {
     const Scalar sweep_cost = n * (9 * n / 4 + 120);
     const Scalar newton_cost = m * m * m / 6 + 20 * m * m + 100;
     const Scalar ratio = report.residual / before;
-    if (!(ratio < Scalar(Tuning::slow))) return true;
+    if (!(ratio < Scalar(1))) return true;
     const Scalar sweeps =
         log(report.residual_target / report.residual) / log((std::max)(ratio, Scalar(1e-6)));
     return sweeps * sweep_cost > Scalar(Tuning::worth) * newton_cost;

@@ -24,8 +24,6 @@ struct CoulombSlipTuning {
   static constexpr double accuracy_power = 0.64;
   /// Sweeps with equal modes that follow a Newton step that led astray before the next one.
   static constexpr int patience = 8;
-  /// Sweeps that shrink the change to no less than this share end in a Newton step at once.
-  static constexpr double slow = 0.999;
   /// A Newton step is taken where the sweeps left would cost so many times its work.
   static constexpr double worth = 2;
 };
