@@ -137,6 +137,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/interval_path.hpp
   include/carom/solvers/detail/island_law.hpp
   include/carom/solvers/detail/island_newton.hpp
+  include/carom/solvers/detail/island_solver.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
@@ -149,6 +150,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
+  include/carom/solvers/detail/packed_exchange.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/path_products.hpp
   include/carom/solvers/detail/proximal_newton.hpp

@@ -52,6 +52,7 @@ class ContactGraph {
   [[nodiscard]] const Sequence<ContactIsland>& islands() const noexcept { return islands_; }
   /// Ordered by low slot, then by high slot; those with the world first.
   [[nodiscard]] const Sequence<ContactEdge>& edges() const noexcept { return edges_; }
+  [[nodiscard]] Index body_count() const noexcept { return slot_of_.size(); }
   [[nodiscard]] Index slot_count() const noexcept { return body_at_.size(); }
   [[nodiscard]] int body_at(Index slot) const noexcept { return body_at_[slot]; }
   /// Slot of a body; −1 when nothing touches it.

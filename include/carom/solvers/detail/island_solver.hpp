@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "carom/solvers/detail/coulomb_newton.hpp"
+#include "carom/solvers/detail/direct_directions.hpp"
+#include "carom/solvers/detail/iterative_directions.hpp"
+#include "carom/solvers/detail/paced_limits.hpp"
+#include "carom/solvers/sap_options.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// What the solve of one island came to.
+template <RealScalar Scalar>
+struct IslandOutcome {
+  IslandMeasures<Scalar> measures;
+  SolveStatus status = SolveStatus::not_finite;
+  int iterations = 0;
+  double pace = 0;     ///< longest time between two looks at the clock [s]
+  bool moved = false;  ///< whether the iterate replaces the guess
+};
+
+/// Solves the islands of a packed problem, each on its own: under the convex law by Newton's method
+/// with directions from a factor or from conjugate gradients, under Coulomb's law by CoulombNewton.
+/// @note  lay_out() allocates beyond the largest problem so far; all else is real-time safe.
+///        Different threads may evaluate and solve different islands.
+template <RealScalar Scalar>
+class IslandSolver {
+ public:
+  using Memory = SolverMemory<Scalar>;
+  using Outcome = IslandOutcome<Scalar>;
+
+  /// How each island is solved.
+  struct Rules {
+    FrictionLaw law;
+    NewtonLimits<Scalar> limits;
+  };
+
+  /// The graph has moved in memory, unchanged.
+  void follow(const ContactGraph& graph) noexcept {
+    direct_.follow(graph);
+    coulomb_.follow(graph);
+  }
+  /// Takes on a layout of the graph.
+  /// @param analysed  whether the pattern is another one than at the last call.
+  void lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed);
+  /// Copies the numbers of a problem of this layout.
+  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph) noexcept {
+    packed_.pack(problem, graph);
+    std::fill(outcomes_.begin(), outcomes_.end(), Outcome{});
+  }
+
+  [[nodiscard]] const PackedProblem<Scalar>& packed() const noexcept { return packed_; }
+  [[nodiscard]] Memory& memory() noexcept { return memory_; }
+  [[nodiscard]] Index count() const noexcept { return outcomes_.size(); }
+  [[nodiscard]] const Sequence<Outcome>& outcomes() const noexcept { return outcomes_; }
+
+  /// Measures an island at its guess, which stands in the memory's whitened velocities.
+  void evaluate(Index island, FrictionLaw law) noexcept {
+    State state(packed_, memory_, packed_.islands()[island], law);
+    state.evaluate();
+    outcomes_[island].measures = state;
+  }
+  /// Solves an island from the guess last evaluated.
+  void solve(Index island, const Rules& rules) noexcept;
+  /// Takes note of how long the iterations of this solve lasted.
+  void learn_pace() noexcept {
+    double longest = 0;
+    for (const Outcome& outcome : outcomes_) longest = (std::max)(longest, outcome.pace);
+    pace_.learn(longest);
+  }
+
+ private:
+  using State = IslandState<Scalar>;
+  using Newton = IslandNewton<Scalar>;
+  using Limits = NewtonLimits<Scalar>;
+
+  [[nodiscard]] SolveStatus solve_convex(Index island, State& state, const Limits& limits,
+                                         int& iterations) noexcept;
+  [[nodiscard]] SolveStatus solve_coulomb(Index island, State& state, const Limits& limits,
+                                          int& iterations) noexcept;
+
+  Pace pace_;
+  PackedProblem<Scalar> packed_;
+  Memory memory_;
+  DirectDirections<Scalar> direct_;
+  IterativeDirections<Scalar> iterative_;
+  CoulombNewton<Scalar> coulomb_;
+  Sequence<Outcome> outcomes_;  ///< per island
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed) {
+  packed_.lay_out(graph);
+  memory_.lay_out(packed_);
+  outcomes_.reserve(graph.body_count());
+  outcomes_.resize(graph.islands().size());
+  if (law == FrictionLaw::coulomb) coulomb_.lay_out_contacts(packed_);
+  if (!analysed) return;
+  direct_.lay_out(graph, packed_);
+  if (law == FrictionLaw::coulomb) coulomb_.lay_out(graph, packed_);
+  iterative_.lay_out(packed_);
+}
+
+template <RealScalar Scalar>
+void IslandSolver<Scalar>::solve(Index island, const Rules& rules) noexcept {
+  State state(packed_, memory_, packed_.islands()[island], rules.law);
+  Outcome& outcome = outcomes_[island];
+  static_cast<IslandMeasures<Scalar>&>(state) = outcome.measures;
+  if (Newton(state, memory_, rules.limits).meets_target()) {
+    outcome.status = SolveStatus::converged;
+    return;
+  }
+  PacedLimits pace(rules.limits.caller, pace_.expected);
+  Limits limits = rules.limits;
+  limits.caller = pace.limits();
+  outcome.status = rules.law == FrictionLaw::coulomb
+                       ? solve_coulomb(island, state, limits, outcome.iterations)
+                       : solve_convex(island, state, limits, outcome.iterations);
+  outcome.pace = pace.longest();
+  // A guess from which the numbers leave their range is returned as it was.
+  outcome.moved = state.residual <= (std::numeric_limits<Scalar>::max)();
+  outcome.measures = state;
+}
+
+/// Solves an island under the convex law from the iterate last evaluated.
+template <RealScalar Scalar>
+SolveStatus IslandSolver<Scalar>::solve_convex(Index island, State& state, const Limits& limits,
+                                               int& iterations) noexcept {
+  Newton newton(state, memory_, limits);
+  newton.start_from_best();
+  if (newton.meets_target()) return SolveStatus::converged;
+  if (!(state.residual <= (std::numeric_limits<Scalar>::max)())) return SolveStatus::not_finite;
+  newton.forget_regions();
+  return newton.iterate(iterations, [&](const Newton& now) {
+    return state.island().direct ? direct_.find_direction(now, state)
+                                 : iterative_.find_direction(now, state, island);
+  });
+}
+
+/// Solves an island under Coulomb's law from the iterate last evaluated.
+template <RealScalar Scalar>
+SolveStatus IslandSolver<Scalar>::solve_coulomb(Index island, State& state, const Limits& limits,
+                                                int& iterations) noexcept {
+  const Newton judge(state, memory_, limits);
+  return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
+    State convex(packed_, memory_, state.island());
+    convex.evaluate();
+    Limits loose = limits;
+    loose.tolerance = tolerance;
+    return solve_convex(island, convex, loose, iterations);
+  });
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
