@@ -35,6 +35,7 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_problem.hpp
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
+  include/carom/contact/detail/body_islands.hpp
   include/carom/contact/detail/contact_graph.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
@@ -88,6 +89,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/block_symmetric.hpp
   include/carom/linalg/detail/cholesky.hpp
   include/carom/linalg/detail/conjugate_gradient.hpp
+  include/carom/linalg/detail/counting_sort.hpp
   include/carom/linalg/detail/exponential_action.hpp
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
@@ -143,6 +145,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/law_iterate.hpp
   include/carom/solvers/detail/law_search.hpp
+  include/carom/solvers/detail/linearized_hessian.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
   include/carom/solvers/detail/local_rows.hpp
@@ -157,10 +160,74 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
   include/carom/solvers/detail/ray_scales.hpp
+  include/carom/solvers/detail/sap_tuning.hpp
   include/carom/solvers/detail/small_newton.hpp
   include/carom/solvers/detail/small_problem.hpp
   include/carom/solvers/detail/small_solver.hpp
   include/carom/solvers/detail/small_state.hpp
+  include/carom/solvers/detail/small_sweep.hpp
+  include/carom/solvers/detail/solver_memory.hpp
+  include/carom/solvers/detail/spectral_step.hpp
+  include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/impulse_certificate.hpp
+  include/carom/solvers/infeasibility.hpp
+  include/carom/solvers/infeasibility_ray.hpp
+  include/carom/solvers/interior_point.hpp
+  include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/sap.hpp
+  include/carom/solvers/sap_derivative.hpp
+  include/carom/solvers/sap_options.hpp
+  include/carom/solvers/soften.hpp
+  include/carom/solvers/solve_contact.hpp
+  include/carom/solvers/solve_or_prove.hpp
+  include/carom/variational/chatter.hpp
+  include/carom/variational/composition.hpp
+  include/carom/variational/concepts.hpp
+  include/carom/variational/constrained_mass.hpp
+  include/carom/variational/contact_impact.hpp
+  include/carom/variational/discrete_lagrangian.hpp
+  include/carom/variational/flight_guess.hpp
+  include/carom/variational/force.hpp
+  include/carom/variational/gap_root.hpp
+  include/carom/variational/held_friction.hpp
+  include/carom/variational/impact_step_report.hpp
+  include/carom/variational/impact_stepper.hpp
+  include/carom/variational/joint_forces.hpp
+  include/carom/variational/lagrangian.hpp
+  include/carom/variational/legendre.hpp
+  include/carom/variational/level_functions.hpp
+  include/carom/variational/overlap.hpp
+  include/carom/variational/planar_tree.hpp
+  include/carom/variational/sliding_problem.hpp
+  include/carom/variational/spatial_body.hpp
+  include/carom/variational/spatial_tree.hpp
+  include/carom/variational/step_curvature.hpp
+  include/carom/variational/step_derivative.hpp
+  include/carom/variational/step_solver.hpp
+  include/carom/variational/stepper.hpp
+  include/carom/viscoelastic/anchor.hpp
+  include/carom/viscoelastic/average_forces.hpp
+  include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_step.hpp
+  include/carom/viscoelastic/convex_slip.hpp
+  include/carom/viscoelastic/coulomb_fallback.hpp
+  include/carom/viscoelastic/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/document_program.hpp
+  include/carom/viscoelastic/force_cone.hpp
+  include/carom/viscoelastic/free_body.hpp
+  include/carom/viscoelastic/general_forces.hpp
+  include/carom/viscoelastic/modal_forces.hpp
+  include/carom/viscoelastic/oscillator_functions.hpp
+  include/carom/viscoelastic/slip_error.hpp
+  include/carom/viscoelastic/stepper.hpp
+)
+  include/carom/solvers/detail/small_newton.hpp
+  include/carom/solvers/detail/small_problem.hpp
+  include/carom/solvers/detail/small_solver.hpp
+  include/carom/solvers/detail/small_state.hpp
+  include/carom/solvers/detail/small_sweep.hpp
+  include/carom/solvers/detail/solver_memory.hpp
   include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/impulse_certificate.hpp

@@ -6,9 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/solvers/detail/edge_kernels.hpp"
-#include "carom/solvers/detail/linearized_impulses.hpp"
-#include "carom/solvers/detail/linearized_islands.hpp"
+#include "carom/solvers/detail/linearized_hessian.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace carom {
@@ -45,9 +43,9 @@ struct [[nodiscard]] LinearizationReport {
 /// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂).
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
-/// curvature G. linearize() factors H once; each product is then one pair of triangular solves and
-/// a pass over the contacts. On a region boundary the derivative of the region that project() names
-/// is used.
+/// curvature G. linearize() factors H once; each product then takes one pair of triangular solves
+/// and a pass over the blocks. On a region boundary the derivative of the region that project()
+/// names is used.
 ///
 /// ```
 /// carom::SapDerivative<double> derivative;
@@ -80,15 +78,15 @@ class SapDerivative {
 
   /// Grows memory to the problem's size, so that the rest need not.
   void prepare(const ContactProblem<Scalar>& problem) {
-    graph_.analyse(problem, options_.factor_work_limit);
-    lay_out(problem);
+    impulses_.reserve(problem);
+    response_.grow(problem.velocity_count());
+    hessian_.prepare(problem, options_.factor_work_limit);
   }
   /// The same for the last problem a solver has seen, whose analysis is taken over with its
   /// factor_work_limit: no order is sought twice.
   void prepare(const SapSolver<Scalar>& solver) {
-    graph_ = solver.graph();
+    hessian_.take_graph(solver.graph());
     options_.factor_work_limit = solver.options().factor_work_limit;
-    laid_out_ = -1;
   }
 
   /// Linearises the problem at its solution and factors H.
@@ -130,64 +128,18 @@ class SapDerivative {
                                 ProblemDifferential<Scalar>& gradient) noexcept;
 
  private:
-  using Packed = detail::PackedProblem<Scalar>;
-
-  void lay_out(const ContactProblem<Scalar>& problem);
   /// x ← H⁻¹ x, from momenta to velocities.
-  SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept;
-  /// Ĵᵀ G Ĵ of an edge's blocks.
-  void add_curvature(const detail::PackedEdge& edge,
-                     const detail::Columns<Scalar> (&targets)[3]) const noexcept;
+  SolveReport<Scalar> apply_inverse(const ContactProblem<Scalar>& problem, Scalar* x) noexcept {
+    return hessian_.apply_inverse(problem, options_.tolerance, options_.product_limit, x);
+  }
 
   SapDerivativeOptions<Scalar> options_;
-  ContactGraph graph_;
-  Packed packed_;
-  detail::LinearizedIslands<Scalar> islands_;
+  detail::LinearizedHessian<Scalar> hessian_;
   detail::LinearizedImpulses<Scalar> impulses_;
-  Sequence<Index> block_at_;   ///< per place in the packed arrays
-  Sequence<Scalar> whitened_;  ///< a packed vector
   Growing<VectorX<Scalar>> response_;
-  int analysed_ = -1, laid_out_ = -1;
 };
 
 // --- implementation ---
-
-template <RealScalar Scalar>
-void SapDerivative<Scalar>::lay_out(const ContactProblem<Scalar>& problem) {
-  impulses_.reserve(problem);
-  response_.grow(problem.velocity_count());
-  if (laid_out_ != graph_.layout_count()) {
-    const bool analysed = laid_out_ < 0 || analysed_ != graph_.analysis_count();
-    laid_out_ = graph_.layout_count();
-    analysed_ = graph_.analysis_count();
-    packed_.lay_out(graph_);
-    if (analysed) {
-      islands_.lay_out(graph_, packed_);
-      whitened_.assign(packed_.vector_size(), Scalar(0));
-    }
-  }
-  // Contacts of one pair of bodies change places with their numbers.
-  block_at_.assign(packed_.part_size(), -1);
-  packed_.for_each_friction_contact(graph_,
-                                    [&](Index block, Index place) { block_at_[place] = block; });
-}
-
-template <RealScalar Scalar>
-void SapDerivative<Scalar>::add_curvature(
-    const detail::PackedEdge& edge, const detail::Columns<Scalar> (&targets)[3]) const noexcept {
-  const Scalar* const block = packed_.jacobians(edge.jacobians);
-  const auto curvature = [this](Index place, detail::Symmetric3<Scalar>& g) {
-    const SquareMatrix<Scalar, 3>& by = impulses_.friction_contact(block_at_[place]).by_excess;
-    g = {by(0, 0), by(1, 0), by(1, 1), by(2, 0), by(2, 1), by(2, 2)};
-    return g.zz > Scalar(0);
-  };
-  detail::add_edge_curvature(edge, block, curvature, targets);
-  for (Index c = edge.first_other; c < edge.other_end; ++c) {
-    const detail::PackedBlock<Scalar>& other = packed_.other(c);
-    const auto scaled = other.scale_curvature(impulses_.other_block(other.number).by_excess);
-    detail::add_other_curvature(edge, block, other, scaled, targets);
-  }
-}
 
 template <RealScalar Scalar>
 LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
@@ -200,53 +152,8 @@ LinearizationReport<Scalar> SapDerivative<Scalar>::linearize(
     return report;
   }
   report.boundary_count = impulses_.boundary_count();
-  packed_.pack(problem, graph_);
-  islands_.follow(graph_);
-  const auto add = [this](const detail::PackedEdge& edge,
-                          const detail::Columns<Scalar>(&targets)[3]) {
-    add_curvature(edge, targets);
-  };
-  report.status = SolveStatus::converged;
-  for (Index i = 0; i < packed_.islands().size(); ++i) {
-    if (!islands_.factor(packed_, i, add)) report.status = SolveStatus::no_progress;
-  }
-  return report;
-}
-
-template <RealScalar Scalar>
-SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Scalar>& problem,
-                                                         Scalar* x) noexcept {
-  islands_.follow(graph_);  // it may have been moved
-  problem.whiten_momentum(x);
-  const auto for_each_body = [&](const auto& visit) {
-    for (Index b = 0; b < problem.body_count(); ++b) {
-      const int slot = graph_.slot_of(b);
-      if (slot < 0) continue;  // H = A
-      const auto [start, size] = problem.body(b);
-      visit(x + start, whitened_.data() + packed_.starts()[slot], size);
-    }
-  };
-  for_each_body([](Scalar* here, Scalar* there, Index size) { std::copy_n(here, size, there); });
-  SolveReport<Scalar> report;
-  report.status = SolveStatus::converged;
-  for (Index i = 0; i < packed_.islands().size(); ++i) {
-    const auto solved =
-        islands_.solve(packed_, i, whitened_.data(), options_.tolerance, options_.product_limit);
-    report.iterations = (std::max)(report.iterations, solved.products);
-    report.residual = (std::max)(report.residual, solved.residual);
-    if (!solved.usable) report.status = SolveStatus::not_finite;
-    if (packed_.islands()[i].direct) continue;
-    report.residual_target = options_.tolerance;
-    if (solved.residual > options_.tolerance && report.status == SolveStatus::converged) {
-      report.status = solved.products < options_.product_limit ? SolveStatus::no_progress
-                                                               : SolveStatus::iteration_limit;
-    }
-  }
-  report.error_bound = std::numeric_limits<Scalar>::infinity();
-  for_each_body([](Scalar* here, Scalar* there, Index size) { std::copy_n(there, size, here); });
-  problem.unwhiten(x);
-  if (!Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite())
-    report.status = SolveStatus::not_finite;
+  report.status =
+      hessian_.factor(problem, impulses_) ? SolveStatus::converged : SolveStatus::no_progress;
   return report;
 }
 

@@ -6,7 +6,7 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/coulomb_law.hpp"
-#include "carom/solvers/detail/small_problem.hpp"
+#include "carom/solvers/detail/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -14,9 +14,9 @@ inline namespace CAROM_ABI {
 /// Which law SapSolver solves, how accurately, and by which directions.
 template <RealScalar Scalar>
 struct SapOptions {
-  /// Coulomb's law itself is solved by convex problems in a row, each with De Saxcé's lift of the
-  /// one before, and near its solution by Newton's method; on islands beyond the limit below by the
-  /// former alone.
+  /// Coulomb's law itself is solved by a sequence of convex problems, each with De Saxcé's lift of
+  /// the one before, and near its solution by Newton's method. Islands beyond factor_work_limit are
+  /// solved by the sequence alone.
   FrictionLaw law = FrictionLaw::convex;
   /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(). Half the type's digits; the
   /// last Newton steps converge quadratically, so a tighter one costs an iteration or two.
@@ -31,11 +31,11 @@ struct SapOptions {
   /// proportion to the contacts. Zero asks for them always, infinity never. At the default the two
   /// take about as long on piles; harder friction favours the factorisation.
   double factor_work_limit = 1.5e4;
-  /// Problems of one body with no more friction contacts than this, ≥ 0, and nothing else are
-  /// solved under the convex law on one dense matrix, unless the limit above is zero: the same to
-  /// rounding, in less time. Beyond the default, 20, it changes nothing; 0 sends all problems the
-  /// general way.
-  int small_contact_limit = int(detail::small_contact_limit);
+  /// Problems of one body with no more friction contacts than this, ≥ 0, and no other blocks are
+  /// solved under the convex law on one dense matrix, unless factor_work_limit is zero. The answer
+  /// is the same to rounding and takes less time. Values beyond the default, 20, change nothing; 0
+  /// solves all problems island by island.
+  int small_contact_limit = int(detail::SmallProblemTuning::contact_limit);
 
   /// Whether every option is in its range.
   [[nodiscard]] bool is_valid() const noexcept {

@@ -5,7 +5,7 @@
 
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/block_order.hpp"
-#include "carom/linalg/detail/front_forest.hpp"
+#include "carom/contact/detail/body_islands.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -58,39 +58,30 @@ class ContactGraph {
   /// Slot of a body; −1 when nothing touches it.
   [[nodiscard]] int slot_of(Index body) const noexcept { return slot_of_[body]; }
   [[nodiscard]] Index part_count() const noexcept { return part_at_.size(); }
-  [[nodiscard]] const BlockPart& part_at(Index place) const noexcept { return part_at_[place]; }
+  [[nodiscard]] const BlockPart& part_at(Index k) const noexcept { return part_at_[k]; }
   /// How often the pattern has been analysed anew.
   [[nodiscard]] int analysis_count() const noexcept { return analysis_count_; }
-
   /// How often the pattern, or the number of parts of an edge, has changed.
   [[nodiscard]] int layout_count() const noexcept { return layout_count_; }
 
  private:
-  struct Pair {
-    int low, high;  ///< bodies, high −1 for the world
-    friend bool operator==(const Pair&, const Pair&) = default;
-  };
+  using Pair = detail::BodyPair;
 
   void reserve(Index bodies, Index parts, Index unknowns);
   template <RealScalar Scalar>
   void gather_pairs(const ContactProblem<Scalar>& problem);
-  /// Stable: items in the order of key(item) in [0, key_count).
-  template <typename Item, typename Key>
-  void sort_items(Sequence<Item>& items, Sequence<Item>& sorted, Index key_count, const Key& key);
-  [[nodiscard]] int find_root(int body) noexcept;
-  void find_islands();
-  void write_neighbours();
   void eliminate(double work_limit);
   void order_edges();
-  void place_parts();
+  void collect_parts();
   template <RealScalar Scalar>
-  void order_equal_pairs(const ContactProblem<Scalar>& problem);
+  void order_blocks_of_pairs(const ContactProblem<Scalar>& problem);
   template <RealScalar Scalar>
   [[nodiscard]] static Pair bodies_of(const ContactProblem<Scalar>& problem,
                                       const BlockPart& part) noexcept;
 
   FrontForest forest_;
   MinimumDegree order_;
+  detail::BodyIslands bodies_;
   Sequence<ContactIsland> islands_;
   Sequence<ContactEdge> edges_;
   Sequence<int> body_at_, slot_of_;
@@ -98,14 +89,14 @@ class ContactGraph {
   // The pattern: what it was last time decides whether it is analysed again.
   Sequence<Pair> pairs_, analysed_pairs_;
   Sequence<int> sizes_, analysed_sizes_;
-  Sequence<int> placed_starts_, other_starts_, placed_others_;
+  Sequence<int> collected_starts_, other_starts_, collected_others_;
   double analysed_limit_ = -1;
   int analysis_count_ = 0, layout_count_ = 0;
   Index reserved_bodies_ = -1, reserved_parts_ = -1, reserved_unknowns_ = -1;
-  // Scratch.
-  Sequence<BlockPart> by_pair_, sorted_parts_;
-  Sequence<int> pair_start_, pair_at_, buckets_, sorted_;
-  Sequence<int> root_, island_of_, local_, bodies_, starts_, neighbours_, weights_, local_slot_;
+  Sequence<BlockPart> by_pair_, sorted_parts_;  ///< all parts, those of a pair together
+  Sequence<int> pair_start_;                    ///< per pair, where its parts begin there
+  Sequence<int> pair_at_;                       ///< per edge, its pair
+  Sequence<int> sorted_, scratch_, island_slots_;
 };
 
 // --- implementation ---
@@ -121,33 +112,20 @@ inline void ContactGraph::reserve(Index bodies, Index parts, Index unknowns) {
   const Index neighbours = (std::min)(2 * parts, bodies * (bodies - 1));
   order_.reserve(bodies, neighbours, unknowns);
   forest_.reserve(bodies, neighbours);
-  for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &root_,
-                                 &island_of_, &local_, &weights_, &local_slot_}) {
+  bodies_.reserve(bodies, neighbours);
+  for (Sequence<int>* numbers : {&body_at_, &slot_of_, &sizes_, &analysed_sizes_, &island_slots_}) {
     numbers->reserve(bodies);
   }
-  for (Sequence<BlockPart>* items : {&part_at_, &by_pair_, &sorted_parts_}) items->reserve(parts);
-  for (Sequence<int>* numbers : {&bodies_, &pair_start_, &pair_at_, &sorted_, &placed_starts_,
-                                 &other_starts_, &placed_others_}) {
+  for (Sequence<BlockPart>* given : {&part_at_, &by_pair_, &sorted_parts_}) given->reserve(parts);
+  for (Sequence<int>* numbers : {&pair_start_, &pair_at_, &sorted_, &collected_starts_,
+                                 &other_starts_, &collected_others_}) {
     numbers->reserve(parts + bodies + 1);
   }
   islands_.reserve(bodies);
   edges_.reserve(parts);
   pairs_.reserve(parts);
   analysed_pairs_.reserve(parts);
-  neighbours_.reserve(neighbours);
-  starts_.reserve(2 * bodies + 1);
-  buckets_.reserve(2 * bodies + 2);
-}
-
-template <typename Item, typename Key>
-void ContactGraph::sort_items(Sequence<Item>& items, Sequence<Item>& sorted, Index key_count,
-                              const Key& key) {
-  buckets_.assign(key_count + 1, 0);
-  for (const Item& item : items) ++buckets_[key(item) + 1];
-  for (Index k = 0; k < key_count; ++k) buckets_[k + 1] += buckets_[k];
-  sorted.resize(items.size());
-  for (const Item& item : items) sorted[buckets_[key(item)]++] = item;
-  std::swap(items, sorted);
+  scratch_.reserve(2 * bodies + 2);
 }
 
 /// The bodies that a part joins.
@@ -178,8 +156,8 @@ void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   const auto pair_of = [&](const BlockPart& part) { return bodies_of(problem, part); };
   const auto high = [&](const BlockPart& part) { return pair_of(part).high + 1; };
   const auto low = [&](const BlockPart& part) { return pair_of(part).low; };
-  sort_items(by_pair_, sorted_parts_, sizes_.size() + 1, high);
-  sort_items(by_pair_, sorted_parts_, sizes_.size(), low);
+  detail::sort_by_key(by_pair_, sizes_.size() + 1, high, sorted_parts_, scratch_);
+  detail::sort_by_key(by_pair_, sizes_.size(), low, sorted_parts_, scratch_);
   pairs_.clear();
   pair_start_.clear();
   other_starts_.clear();
@@ -196,104 +174,31 @@ void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   pair_start_.push_back(count);
 }
 
-inline int ContactGraph::find_root(int body) noexcept {
-  while (root_[body] != body) body = root_[body] = root_[root_[body]];
-  return body;
-}
-
-/// Islands in the order of their lowest body, bodies_ by island, their place inside it in local_.
-inline void ContactGraph::find_islands() {
-  const Index count = sizes_.size();
-  root_.resize(count);
-  for (int b = 0; b < int(count); ++b) root_[b] = b;
-  slot_of_.assign(count, -1);
-  for (const Pair& pair : pairs_) {
-    slot_of_[pair.low] = 0;  // has blocks; the slot itself comes later
-    if (pair.high < 0) continue;
-    slot_of_[pair.high] = 0;
-    const int a = find_root(pair.low), b = find_root(pair.high);
-    root_[(std::max)(a, b)] = (std::min)(a, b);
-  }
-  islands_.clear();
-  bodies_.clear();
-  island_of_.assign(count, -1);
-  for (int b = 0; b < int(count); ++b) {
-    if (slot_of_[b] < 0) continue;
-    const int root = find_root(b);  // the lowest body of its island
-    if (root == b) {
-      island_of_[b] = int(islands_.size());
-      islands_.push_back({});
-    }
-    island_of_[b] = island_of_[root];
-    bodies_.push_back(b);
-  }
-  sort_items(bodies_, sorted_, islands_.size(), [&](int b) { return island_of_[b]; });
-  local_.resize(count);
-  for (int k = 0, place = 0; k < int(bodies_.size()); ++k) {
-    if (k > 0 && island_of_[bodies_[k]] != island_of_[bodies_[k - 1]]) place = 0;
-    local_[bodies_[k]] = place++;
-  }
-}
-
-/// Neighbour lists by places inside the island; those of island i start with its own numbering.
-inline void ContactGraph::write_neighbours() {
-  const Index count = bodies_.size();
-  starts_.assign(count + islands_.size() + 1, 0);
-  weights_.resize(count);
-  Sequence<int>& place = local_slot_;  // in starts_, of every body
-  place.resize(sizes_.size());
-  for (int k = 0; k < int(count); ++k) {
-    place[bodies_[k]] = k + island_of_[bodies_[k]];
-    weights_[k] = sizes_[bodies_[k]];
-  }
-  Index total = 0;
-  for (const Pair& pair : pairs_) {
-    if (pair.high < 0) continue;
-    ++starts_[place[pair.low] + 1];
-    ++starts_[place[pair.high] + 1];
-    total += 2;
-  }
-  neighbours_.resize(total);
-  for (Index i = 0; i < starts_.size() - 1; ++i) starts_[i + 1] += starts_[i];
-  Sequence<int>& next = buckets_;
-  next.resize(starts_.size());
-  std::copy(starts_.begin(), starts_.end(), next.begin());
-  for (const Pair& pair : pairs_) {
-    if (pair.high < 0) continue;
-    neighbours_[next[place[pair.low]]++] = local_[pair.high];
-    neighbours_[next[place[pair.high]]++] = local_[pair.low];
-  }
-}
-
 /// Orders each island's bodies, or gives up where the factor would be too large.
 inline void ContactGraph::eliminate(double work_limit) {
+  const Index count = bodies_.count();
   forest_.clear();
-  Sequence<int>& parts = buckets_;  // per island
-  parts.assign(islands_.size(), 0);
+  Sequence<int>& parts = scratch_;  // per island
+  parts.assign(count, 0);
   for (Index p = 0; p < pairs_.size(); ++p) {
-    parts[island_of_[pairs_[p].low]] += pair_start_[p + 1] - pair_start_[p];
+    parts[bodies_.island_of(pairs_[p].low)] += pair_start_[p + 1] - pair_start_[p];
   }
-  Index first = 0;
-  body_at_.resize(bodies_.size());
-  local_slot_.resize(bodies_.size());
-  for (Index i = 0; i < islands_.size(); ++i) {
-    Index end = first;
-    while (end < bodies_.size() && island_of_[bodies_[end]] == i) ++end;
-    int* const starts = starts_.data() + first + i;
-    const int offset = starts[0];
-    for (Index k = 0; k <= end - first; ++k) starts[k] -= offset;
-    const WeightedGraph graph{end - first, starts, neighbours_.data() + offset,
-                              weights_.data() + first};
-    ContactIsland& island = islands_[i];
+  islands_.clear();
+  slot_of_.assign(sizes_.size(), -1);
+  body_at_.resize(bodies_.member_count());
+  island_slots_.resize(bodies_.member_count());
+  for (Index i = 0; i < count; ++i) {
+    const WeightedGraph graph = bodies_.graph(i);
+    ContactIsland island{};
     island.direct = order_.compute(graph, work_limit * parts[i]);
-    island.range = island.direct ? forest_.append(graph, order_, local_slot_.data())
-                                 : forest_.append_breadth_first(graph, local_slot_.data());
-    for (Index k = first; k < end; ++k) {
-      const int slot = local_slot_[k - first];
-      slot_of_[bodies_[k]] = slot;
-      body_at_[slot] = bodies_[k];
+    island.range = island.direct ? forest_.append(graph, order_, island_slots_.data())
+                                 : forest_.append_breadth_first(graph, island_slots_.data());
+    for (Index k = 0; k < graph.node_count; ++k) {
+      const int body = bodies_.member(i, k), slot = island_slots_[k];
+      slot_of_[body] = slot;
+      body_at_[slot] = body;
     }
-    first = end;
+    islands_.push_back(island);
   }
 }
 
@@ -309,8 +214,9 @@ inline void ContactGraph::order_edges() {
   };
   pair_at_.resize(pairs_.size());
   for (int p = 0; p < int(pairs_.size()); ++p) pair_at_[p] = p;
-  sort_items(pair_at_, sorted_, slot_count() + 1, [&](int p) { return high(p) + 1; });
-  sort_items(pair_at_, sorted_, slot_count(), low);
+  detail::sort_by_key(
+      pair_at_, slot_count() + 1, [&](int p) { return high(p) + 1; }, sorted_, scratch_);
+  detail::sort_by_key(pair_at_, slot_count(), low, sorted_, scratch_);
   edges_.clear();
   for (const int p : pair_at_) edges_.push_back({low(p), high(p), 0, 0, 0});
   Index edge = 0;
@@ -321,7 +227,7 @@ inline void ContactGraph::order_edges() {
   }
 }
 
-inline void ContactGraph::place_parts() {
+inline void ContactGraph::collect_parts() {
   part_at_.clear();
   part_at_.reserve(by_pair_.size());
   for (Index e = 0; e < edges_.size(); ++e) {
@@ -340,9 +246,9 @@ inline void ContactGraph::place_parts() {
   }
 }
 
-/// Blocks of the same pair by their numbers: those that compare equal are interchangeable.
+/// Orders the blocks of each pair by their data; blocks that compare equal are interchangeable.
 template <RealScalar Scalar>
-void ContactGraph::order_equal_pairs(const ContactProblem<Scalar>& problem) {
+void ContactGraph::order_blocks_of_pairs(const ContactProblem<Scalar>& problem) {
   const auto contact_precedes = [&](const BlockPart& a, const BlockPart& b) {
     return detail::friction_contact_precedes(problem, a.block, b.block);
   };
@@ -371,8 +277,7 @@ void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_li
   const bool known =
       pairs_ == analysed_pairs_ && sizes_ == analysed_sizes_ && work_limit == analysed_limit_;
   if (!known) {
-    find_islands();
-    write_neighbours();
+    bodies_.find(pairs_, sizes_);
     eliminate(work_limit);
     order_edges();
     analysed_pairs_ = pairs_;
@@ -380,13 +285,13 @@ void ContactGraph::analyse(const ContactProblem<Scalar>& problem, double work_li
     analysed_limit_ = work_limit;
     ++analysis_count_;
   }
-  if (!known || !(pair_start_ == placed_starts_) || !(other_starts_ == placed_others_)) {
-    placed_starts_ = pair_start_;
-    placed_others_ = other_starts_;
+  if (!known || !(pair_start_ == collected_starts_) || !(other_starts_ == collected_others_)) {
+    collected_starts_ = pair_start_;
+    collected_others_ = other_starts_;
     ++layout_count_;
   }
-  place_parts();
-  order_equal_pairs(problem);
+  collect_parts();
+  order_blocks_of_pairs(problem);
 }
 
 }  // namespace CAROM_ABI

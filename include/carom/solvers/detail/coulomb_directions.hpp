@@ -50,16 +50,16 @@ class CoulombDirections {
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     lu_.reset(graph.forest());
     scratch_.resize(packed.vector_size() + row_lanes);
-    cross_places_.resize(packed.edge_count());
+    cross_blocks_.resize(packed.edge_count());
     for (const PackedIsland& island : packed.islands()) {
       if (!island.direct) continue;
       for (Index e = island.first_edge; e < island.edge_end; ++e) {
         const PackedEdge& edge = packed.edge(e);
-        if (edge.high_slot >= 0) cross_places_[e] = lu_.place(edge.low_slot, edge.high_slot);
+        if (edge.high_slot >= 0) cross_blocks_[e] = lu_.place(edge.low_slot, edge.high_slot);
       }
     }
   }
-  /// The graph taken on has moved to another place, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
   /// d = −H⁻¹ F at the iterate last evaluated; false when it cannot be had.
@@ -92,7 +92,7 @@ class CoulombDirections {
     };
     aim(0, edge.low_slot, lu_.place(edge.low_slot, edge.low_slot));
     if (edge.high_slot >= 0) {
-      aim(1, edge.low_slot, cross_places_[e]);
+      aim(1, edge.low_slot, cross_blocks_[e]);
       aim(2, edge.high_slot, lu_.place(edge.high_slot, edge.high_slot));
     }
     const auto curvature = [&](Index k, General3<Scalar>& g) {
@@ -120,7 +120,7 @@ class CoulombDirections {
   }
 
   BlockLu<Scalar> lu_;
-  Sequence<Index> cross_places_;  ///< per edge, its place in both halves
+  Sequence<Index> cross_blocks_;  ///< per edge, its block in both halves
   Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
 };
 

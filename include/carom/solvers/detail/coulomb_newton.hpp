@@ -14,9 +14,10 @@ namespace detail {
 
 /// Coulomb's law on the islands of a packed problem: F(w) = w − w* − Ĵᵀγ(Ĵ w) = 0.
 ///
-/// Far from a solution, convex problems in a row, each with v̂ₙ lowered by De Saxcé's lift μ ‖uₜ‖
-/// of the one before; near one, Newton's method on the law itself. F is the gradient of nothing:
-/// Newton's steps are halved until ‖F‖ falls, and where that stalls the lifts go on.
+/// Far from a solution it solves a sequence of convex problems, each with v̂ₙ lowered by De Saxcé's
+/// lift μ ‖uₜ‖ of the one before. Near a solution it takes steps of Newton's method on the law
+/// itself. F is not the gradient of a cost, so a step is halved until ‖F‖ falls; where ‖F‖ stalls,
+/// the sequence of convex problems goes on.
 /// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
 template <RealScalar Scalar>
 class CoulombNewton {
@@ -25,6 +26,7 @@ class CoulombNewton {
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
   using Judge = IslandNewton<Scalar>;
+  using Tuning = CoulombNewtonTuning;
 
   /// Takes on a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
@@ -36,11 +38,11 @@ class CoulombNewton {
     lift_.resize(packed.part_size());
     best_.resize(packed.vector_size());
   }
-  /// The graph taken on has moved to another place, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { directions_.follow(graph); }
 
   /// Solves an island from the iterate last evaluated; leaves the best.
-  /// @param packed  the state's; its v̂ₙ change for a while.
+  /// @param packed  the state's; its v̂ₙ are lowered meanwhile, and restored.
   /// @param judge  of the same state.
   /// @param solve_convex  solve_convex(tolerance) solves the packed problem of the island under the
   ///                      convex law.
@@ -49,7 +51,7 @@ class CoulombNewton {
                                   int& iterations, const SolveConvex& solve_convex) noexcept;
 
  private:
-  /// Newton's method; the best iterate is left where nothing more is gained.
+  /// Newton's method until the target is met or ‖F‖ stalls; leaves the best iterate.
   [[nodiscard]] bool iterate(State& state, Memory& memory, const Judge& judge,
                              int& iterations) noexcept;
   void take_step(State& state) noexcept;
@@ -64,19 +66,19 @@ class CoulombNewton {
 
 // --- implementation ---
 
-/// Steps along the direction: as far as ‖F‖ falls, or, where it does not, as far as it is least.
+/// Steps along the direction: as far as ‖F‖ falls enough, or, where it never does, as far as it is
+/// least.
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::take_step(State& state) noexcept {
-  constexpr int halvings = 5;
   const Scalar before = state.residual;
   auto whitened = state.vector(Memory::whitened), start = state.vector(Memory::spare1);
   const auto direction = state.vector(Memory::direction);
   start = whitened;
   Scalar step(1), best_step(1), least = std::numeric_limits<Scalar>::infinity();
-  for (int k = 0; k <= halvings; ++k, step /= 2) {
+  for (int k = 0; k <= Tuning::halvings; ++k, step /= 2) {
     whitened = start + step * direction;
     state.evaluate();
-    if (state.residual < before * (Scalar(1) - step / 4)) return;
+    if (state.residual < before * (Scalar(1) - step * Scalar(Tuning::descent))) return;
     if (!(state.residual < least)) continue;
     least = state.residual;
     best_step = step;
@@ -89,16 +91,15 @@ template <RealScalar Scalar>
 bool CoulombNewton<Scalar>::iterate(State& state, Memory& memory, const Judge& judge,
                                     int& iterations) noexcept {
   const int limit = judge.limits().iteration_limit;
-  constexpr int patience = 3;  // steps that gain little
   auto whitened = state.vector(Memory::whitened), best = state.vector(Memory::best);
   best = whitened;
   Scalar least = state.residual;
-  for (int stalls = 0; stalls < patience && iterations < limit && !judge.meets_target();) {
+  for (int stalls = 0; stalls < Tuning::patience && iterations < limit && !judge.meets_target();) {
     if (judge.limits().caller.is_over()) break;
     if (!directions_.find_direction(state, memory)) break;
     take_step(state);
     ++iterations;
-    stalls = state.residual < Scalar(0.7) * least ? 0 : stalls + 1;
+    stalls = state.residual < Scalar(Tuning::little) * least ? 0 : stalls + 1;
     if (!(state.residual < least)) continue;
     least = state.residual;
     best = whitened;
@@ -146,7 +147,7 @@ void CoulombNewton<Scalar>::renew_lift(const State& state, Memory& memory,
     const int normal = normal_row(other.set.shape);
     if (normal < 0) continue;
     const Scalar wanted = other.scale(normal) * lift_of(packed, state, other);
-    Scalar& lift = lift_[other.place];
+    Scalar& lift = lift_[other.first_part];
     lift += share * (wanted - lift);
   }
 }
@@ -157,7 +158,6 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
                                          const Judge& judge, int& iterations,
                                          const SolveConvex& solve_convex) noexcept {
   const int limit = judge.limits().iteration_limit;
-  constexpr int lift_limit = 200, often = 10;
   const PackedIsland& island = state.island();
   const Index first = island.first_part, count = island.part_count;
   Scalar* const bias = packed.normal_bias() + first;
@@ -167,32 +167,35 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   std::fill_n(lift_.data() + first, count, Scalar(0));
   std::copy_n(whitened.data(), whitened.size(), best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
-  auto reach = Scalar(0.1), tolerance = Scalar(0.05);
-  auto share = Scalar(1.3);  // mostly a lift undershoots
+  Scalar reach(Tuning::first_reach), tolerance(Tuning::first_tolerance);
+  Scalar share(Tuning::first_share);
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
     least = state.residual;
     std::copy_n(whitened.data(), whitened.size(), best);
   };
   bool late = false;
-  for (int k = 0; k < lift_limit && iterations < limit; ++k) {
+  for (int k = 0; k < Tuning::lift_limit && iterations < limit; ++k) {
     if ((late = judge.limits().caller.is_over())) break;
     const bool close = state.residual <= reach * judge.scale();
-    if (island.direct && (close || k % often == often - 1)) {
+    if (island.direct && (close || k % Tuning::trial_period == Tuning::trial_period - 1)) {
       if (iterate(state, memory, judge, iterations)) return SolveStatus::converged;
-      reach = state.residual / judge.scale() / 2;
+      reach = Scalar(Tuning::reach_share) * state.residual / judge.scale();
       keep_best();
     }
-    tolerance = (std::min)(tolerance, state.residual / judge.scale() / 3);
+    tolerance = (std::min)(tolerance, state.residual / judge.scale() / Tuning::tolerance_divisor);
     for (Index c = 0; c < count; ++c) bias[c] = bias_[first + c] - lift_[first + c];
-    const SolveStatus status = solve_convex((std::max)(tolerance, judge.limits().tolerance / 3));
+    const SolveStatus status =
+        solve_convex((std::max)(tolerance, judge.limits().tolerance / Tuning::tolerance_divisor));
     renew_lift(state, memory, share);
     std::copy_n(bias_.data() + first, count, bias);
     state.evaluate();
     if (status == SolveStatus::not_finite) break;
     keep_best();
     if (judge.meets_target()) return SolveStatus::converged;
-    if (state.residual > last) share = (std::max)(share * Scalar(0.6), Scalar(0.05));
+    if (state.residual > last) {
+      share = (std::max)(share * Scalar(Tuning::share_decay), Scalar(Tuning::least_share));
+    }
     last = state.residual;
   }
   std::copy_n(best, whitened.size(), whitened.data());

@@ -10,8 +10,9 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton directions by factorisation. Of a factor, what no changed contact leads to is kept from
-/// one iterate to the next: where contacts stay open, or stay stuck, G is the same.
+/// Newton directions by factorisation. Where contacts stay open, or stay stuck, G stays the same,
+/// and those columns of the factor that no changed contact reaches are kept from one iterate to the
+/// next.
 template <RealScalar Scalar>
 class DirectDirections {
  public:
@@ -23,11 +24,12 @@ class DirectDirections {
   void lay_out(const ContactGraph& graph, const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(graph, packed);
   }
-  /// The graph taken on has moved to another place, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { hessian_.follow(graph); }
 
-  /// d = −H⁻¹∇ℓ on an island; false when it cannot be had. Should round-off leave H indefinite, its
-  /// diagonal is raised: the direction descends for every positive definite matrix.
+  /// d = −H⁻¹∇ℓ on an island; false where it is not finite or H stays indefinite. Where round-off
+  /// leaves H indefinite its diagonal is raised: the direction descends for every positive definite
+  /// matrix.
   [[nodiscard]] bool find_direction(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
     Scalar raise = 0;
@@ -42,7 +44,7 @@ class DirectDirections {
   }
 
  private:
-  /// Clears what the contacts that changed, and only they, make out of date.
+  /// Clears those columns of the factor that changed contacts reach, and no others.
   void clear_changed(const Newton& newton, const State& state) noexcept {
     const PackedIsland& island = state.island();
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
@@ -52,17 +54,17 @@ class DirectDirections {
     hessian_.clear_touched(island);
   }
 
-  /// Fills and factors what is cleared; raises the diagonal, and begins anew, where it must.
+  /// Fills and factors what is cleared; where that fails, begins anew with a raised diagonal.
   [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
     const PackedIsland& island = state.island();
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       newton.add_curvature(edge, targets);
     };
-    for (int attempt = 0; attempt < 4; ++attempt) {
+    for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
       const Scalar largest = hessian_.fill(state.packed(), island, add, raise);
       if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
       if (hessian_.factor(island)) return true;
-      raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+      raise = DiagonalRaiseTuning::next(raise, largest);
       hessian_.clear(island);
     }
     return false;

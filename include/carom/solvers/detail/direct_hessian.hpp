@@ -23,28 +23,29 @@ class DirectHessian {
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     cholesky_.reset(graph.forest());
     scratch_.resize(packed.vector_size());
-    cross_places_.reserve(graph.part_count());
-    cross_places_.resize(packed.edge_count());
+    cross_blocks_.reserve(graph.part_count());
+    cross_blocks_.resize(packed.edge_count());
     for (const PackedIsland& island : packed.islands()) {
       if (!island.direct) continue;
       for (Index e = island.first_edge; e < island.edge_end; ++e) {
         const PackedEdge& edge = packed.edge(e);
         if (edge.high_slot < 0) continue;
-        cross_places_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
+        cross_blocks_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
       }
     }
   }
-  /// The graph taken on has moved to another place, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
 
-  /// All of an island's matrix is to be filled.
+  /// Says that all of an island's matrix is to be filled.
   void clear(const PackedIsland& island) noexcept { cholesky_.clear(island.range); }
   /// Says that an edge's G changes.
   void touch(const PackedEdge& edge) noexcept {
     cholesky_.touch(edge.low_slot);
     if (edge.high_slot >= 0) cholesky_.touch(edge.high_slot);
   }
-  /// What touched edges lead to is to be filled; the rest of the factor stays.
+  /// Says that the columns which touched edges reach are to be filled; the rest of the factor
+  /// stays.
   void clear_touched(const PackedIsland& island) noexcept { cholesky_.clear_touched(island.range); }
 
   /// Fills what is cleared with H + raise I.
@@ -60,14 +61,14 @@ class DirectHessian {
     return cholesky_.factor(island.range);
   }
 
-  /// x ← H⁻¹ x on an island, in a packed vector; the rest of it is left alone.
+  /// x ← H⁻¹ x on an island, in a packed vector; its other numbers stay.
   void solve(const Packed& packed, const PackedIsland& island, Scalar* x) noexcept {
     cholesky_.solve(island.range, x, packed.starts(), scratch_.data() + island.vector_start);
   }
 
  private:
   BlockCholesky<Scalar> cholesky_;
-  Sequence<Index> cross_places_;  ///< per edge, its place in the factor
+  Sequence<Index> cross_blocks_;  ///< per edge, its block in the factor
   Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
 };
 
@@ -84,7 +85,7 @@ Scalar DirectHessian<Scalar>::fill(const Packed& packed, const PackedIsland& isl
     Columns<Scalar> targets[3] = {};
     if (low) targets[0] = cholesky_.diagonal(edge.low_slot);
     if (two_sided) {
-      targets[1] = cholesky_.block(cross_places_[e], edge.low_slot);
+      targets[1] = cholesky_.block(cross_blocks_[e], edge.low_slot);
       targets[2] = cholesky_.diagonal(edge.high_slot);
     }
     add(edge, targets);

@@ -21,14 +21,14 @@ struct General3 {
   [[nodiscard]] General3 transpose() const noexcept { return {xx, yx, zx, xy, yy, zy, xz, yz, zz}; }
 };
 
-/// v_c = Ĵ w of an edge's contacts, components in three arrays.
+/// v_c = Ĵ w of the parts of an edge, components in three arrays.
 template <typename Scalar>
 void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Scalar* whitened,
                            Scalar* const (&velocity)[3]) noexcept {
   const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
   for (Index k = edge.first_part; k < edge.part_end; ++k) {
     RowLanes<Scalar> sum[3];
-    for (auto& part : sum) part.setZero();
+    for (auto& component : sum) component.setZero();
     const auto add = [&](const Scalar* start, Index lanes) {
       for (Index i = 0; i < lanes; i += row_lanes) {
         const RowLanes<Scalar> w = lanes_at(start + i);
@@ -42,7 +42,7 @@ void write_edge_velocities(const PackedEdge& edge, const Scalar* block, const Sc
   }
 }
 
-/// p += Ĵᵀ γ of an edge's contacts.
+/// p += Ĵᵀ γ of the parts of an edge.
 template <typename Scalar>
 void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
                        const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
@@ -86,7 +86,8 @@ struct CurvedRows {
   }
 };
 
-/// The curvature Ĵᵀ G Ĵ of an edge's contacts, summed: blocks low-low, high-low and high-high.
+/// The sum of Ĵᵀ G Ĵ over the friction contacts of an edge between bodies of the same fixed size:
+/// blocks low-low, high-low and high-high.
 template <int Size, typename Scalar>
 class EdgeCurvature {
  public:
@@ -99,7 +100,7 @@ class EdgeCurvature {
   void add(const Scalar* block, const Matrix3& g) noexcept {
     add(block, block, g);
   }
-  /// The same with the rows of two parts of one constraint.
+  /// The same with the rows of two parts of one block.
   template <typename Matrix3>
   void add(const Scalar* rows, const Scalar* columns, const Matrix3& g) noexcept {
     const CurvedRows<Scalar> low(rows, row_lanes, g);
@@ -128,7 +129,7 @@ class EdgeCurvature {
   bool two_sided_;
 };
 
-/// target += (Ĵᵀ G)_rows Ĵ_columns of one contact, for bodies of any size.
+/// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
 template <typename Scalar, typename Matrix3>
 void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
                          const Scalar* columns, int column_size, const Matrix3& g) noexcept {
@@ -148,9 +149,9 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
   }
 }
 
-/// Adds an edge's curvature to a matrix of blocks.
+/// Adds the curvature of an edge's friction contacts to a matrix of blocks.
 /// @tparam Matrix3  Symmetric3, or General3 for a G that is not symmetric.
-/// @param curvature  curvature(contact, g) writes G; false where it is zero.
+/// @param curvature  curvature(part, g) writes G; false where it is zero.
 /// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
 ///                 the first has no data, low-low and high-low are left out.
 template <template <typename> typename Matrix3 = Symmetric3, typename Scalar, typename Curvature>
@@ -187,8 +188,8 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
   }
 }
 
-/// Adds a constraint's curvature to a matrix of blocks.
-/// @param block  Ĵᵀ of the edge's first contact.
+/// Adds the curvature of any other block of an edge to a matrix of blocks.
+/// @param block  Ĵᵀ of the edge's first part.
 /// @param g      scaled G, zero beyond the rows.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
@@ -196,22 +197,22 @@ void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const Columns<Scalar> (&targets)[3]) noexcept {
   const Index low_width = 3 * lanes_above(edge.low_size);
   const Index width = low_width + 3 * lanes_above(edge.high_size);
-  const Scalar* const first = block + (other.place - edge.first_part) * width;
-  for (int i = 0; i < other.parts; ++i) {
-    for (int j = 0; j < other.parts; ++j) {
+  const Scalar* const first = block + (other.first_part - edge.first_part) * width;
+  for (int i = 0; i < other.part_count; ++i) {
+    for (int j = 0; j < other.part_count; ++j) {
       const SquareMatrix<Scalar, 3> p = g.template block<3, 3>(3 * i, 3 * j);
       if (p.isZero(Scalar(0))) continue;
-      const General3<Scalar> part{p(0, 0), p(0, 1), p(0, 2), p(1, 0), p(1, 1),
-                                  p(1, 2), p(2, 0), p(2, 1), p(2, 2)};
+      const General3<Scalar> own{p(0, 0), p(0, 1), p(0, 2), p(1, 0), p(1, 1),
+                                 p(1, 2), p(2, 0), p(2, 1), p(2, 2)};
       const Scalar* const low_i = first + i * width;
       const Scalar* const low_j = first + j * width;
       const bool all = targets[0].data != nullptr;
-      if (all) add_curvature_block(targets[0], low_i, edge.low_size, low_j, edge.low_size, part);
+      if (all) add_curvature_block(targets[0], low_i, edge.low_size, low_j, edge.low_size, own);
       if (edge.high_slot < 0) continue;
       const Scalar* const high_i = low_i + low_width;
       const Scalar* const high_j = low_j + low_width;
-      if (all) add_curvature_block(targets[1], high_i, edge.high_size, low_j, edge.low_size, part);
-      add_curvature_block(targets[2], high_i, edge.high_size, high_j, edge.high_size, part);
+      if (all) add_curvature_block(targets[1], high_i, edge.high_size, low_j, edge.low_size, own);
+      add_curvature_block(targets[2], high_i, edge.high_size, high_j, edge.high_size, own);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
+#include "carom/solvers/detail/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -40,50 +41,51 @@ class IslandNewton {
   template <typename FindDirection>
   [[nodiscard]] SolveStatus iterate(int& iterations, FindDirection&& find_direction) noexcept;
 
-  /// G of a contact at its place in the packed arrays, in the region noted; false where it is zero.
-  [[nodiscard]] bool curvature(Index contact, Symmetric3<Scalar>& g) const noexcept {
-    const auto region = static_cast<SettledRegion>(memory_.regions()[contact]);
-    return write_dual_curvature(region, numbers(contact), dual(contact), g);
+  /// G of a friction contact in the region noted; false where it is zero.
+  [[nodiscard]] bool curvature(Index part, Symmetric3<Scalar>& g) const noexcept {
+    const auto region = static_cast<SettledRegion>(memory_.regions()[part]);
+    return write_dual_curvature(region, numbers(part), predicted(part), g);
   }
 
-  /// Adds the curvature of an edge's contacts and constraints to a matrix of blocks: low-low,
-  /// high-low and high-high.
+  /// Adds the curvature of the blocks of an edge to a matrix of blocks: low-low, high-low and
+  /// high-high.
   /// @pre  note_change() has seen the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);
     add_edge_curvature(
-        edge, block, [this](Index contact, auto& g) { return curvature(contact, g); }, targets);
+        edge, block, [this](Index part, auto& g) { return curvature(part, g); }, targets);
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       auto g = other.curvature(state_.rows_of(other, Memory::trial));
       for (int part = 0; part < other.direction_count(); ++part) {
-        add_direction_curvature(rows_of(other, part), dual(other.place + part), 3 * part, g);
+        add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
+                                g);
       }
       add_other_curvature(edge, block, other, g, targets);
     }
   }
 
-  /// Nothing is known of the curvature last assembled.
+  /// Says that nothing is known of the curvature last assembled.
   void forget_regions() const noexcept {
     const PackedIsland& island = state_.island();
     std::fill_n(memory_.regions() + island.first_part, island.part_count,
                 static_cast<signed char>(SettledRegion::unsettled));
   }
-  /// Whether an edge's curvature may have changed since the regions of its contacts and constraints
-  /// were last noted; notes them.
+  /// Notes the regions of an edge's parts; returns whether its curvature may have changed since
+  /// they were last noted.
   [[nodiscard]] bool note_change(const PackedEdge& edge) const noexcept {
     bool changed = false;
-    const auto note = [&](Index place, signed char region) {
-      changed = changed || region < 0 || region != memory_.regions()[place];
-      memory_.regions()[place] = region;
+    const auto note = [&](Index part, signed char region) {
+      changed = changed || region < 0 || region != memory_.regions()[part];
+      memory_.regions()[part] = region;
     };
     for (Index k = edge.first_part; k < edge.other_begin; ++k) {
       note(k, place_trial(numbers(k)).region);
     }
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = state_.packed().other(c);
-      note(other.place, other.settled_region(state_.rows_of(other, Memory::trial)));
+      note(other.first_part, other.settled_region(state_.rows_of(other, Memory::trial)));
     }
     return changed;
   }
@@ -95,8 +97,8 @@ class IslandNewton {
             packed.parameter(Packed::normal)[k],   memory_.contact(Memory::trial, 0)[k],
             memory_.contact(Memory::trial, 1)[k],  memory_.contact(Memory::trial, 2)[k]};
   }
-  [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
-    return {memory_.dual(0)[k], memory_.dual(1)[k]};
+  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
+    return {memory_.predicted_direction(0)[k], memory_.predicted_direction(1)[k]};
   }
   [[nodiscard]] FrictionRows<Scalar> rows_of(Index k) const noexcept {
     const Scalar limit =
@@ -108,7 +110,7 @@ class IslandNewton {
     return friction_rows(other, part, state_.rows_of(other, Memory::trial),
                          state_.rows_of(other, Memory::impulse));
   }
-  /// Sets the dual of all rows with a direction: find(rows, place).
+  /// Sets the predicted direction of all rows that friction bounds: find(rows, part).
   template <typename Find>
   void write_directions(Find&& find) const noexcept;
   void start_directions() noexcept;
@@ -145,8 +147,8 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
   const PackedIsland& island = state_.island();
   const auto write = [&](const FrictionRows<Scalar>& rows, Index k) {
     const Tangent2<Scalar> direction = find(rows, k);
-    memory_.dual(0)[k] = direction.x;
-    memory_.dual(1)[k] = direction.y;
+    memory_.predicted_direction(0)[k] = direction.x;
+    memory_.predicted_direction(1)[k] = direction.y;
   };
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = state_.packed().edge(e);
@@ -156,7 +158,7 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = state_.packed().other(c);
       for (int part = 0; part < other.direction_count(); ++part) {
-        write(rows_of(other, part), other.place + part);
+        write(rows_of(other, part), other.first_part + part);
       }
     }
   }
@@ -172,7 +174,7 @@ template <RealScalar Scalar>
 void IslandNewton<Scalar>::step_directions() noexcept {
   write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
     return predict_direction(
-        rows, dual(k),
+        rows, predicted(k),
         {memory_.contact(Memory::trial_step, 0)[k], memory_.contact(Memory::trial_step, 1)[k]});
   });
 }
@@ -202,9 +204,9 @@ Scalar IslandNewton<Scalar>::find_step() noexcept {
   const auto slope = [&](const Scalar& step) {
     return state_.slope(step, momentum_slope, momentum_curvature);
   };
-  return find_increasing_root<Scalar>(
-             slope, slope_at_zero,
-             {.tolerance = -limits_.line_search_tolerance * slope_at_zero, .evaluation_limit = 120})
+  return find_increasing_root<Scalar>(slope, slope_at_zero,
+                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
+                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
       .argument;
 }
 

@@ -40,7 +40,7 @@ class IslandSolver {
     NewtonLimits<Scalar> limits;
   };
 
-  /// The graph has moved in memory, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept {
     direct_.follow(graph);
     coulomb_.follow(graph);

@@ -7,69 +7,11 @@
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
+#include "carom/solvers/detail/solver_memory.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// The vectors and contact arrays that an iteration works on, for all islands.
-template <RealScalar Scalar>
-class SolverMemory {
- public:
-  using Packed = PackedProblem<Scalar>;
-  enum VectorName {
-    whitened,
-    free,
-    best,
-    momentum,
-    gradient,
-    direction,
-    spare1,
-    spare2,
-    spare3,
-    vector_count
-  };
-  enum TripleName {
-    velocity,
-    trial,
-    impulse,
-    velocity_step,
-    trial_step,
-    trial_ahead,
-    impulse_ahead,
-    triple_count
-  };
-
-  void lay_out(const Packed& packed) {
-    vector_size_ = packed.vector_size();
-    contact_size_ = packed.part_size();
-    // Padding must stay finite, and is zero where it takes part in sums.
-    vectors_.assign(vector_count * vector_size_, Scalar(0));
-    const Index split = (std::min)({packed.slot_count(), contact_size_ / 4, Index(64)});
-    contacts_.reserve((3 * triple_count + 2) * (contact_size_ + Packed::part_lanes * split));
-    contacts_.assign((3 * triple_count + 2) * contact_size_, Scalar(0));
-    regions_.reserve(contact_size_ + Packed::part_lanes * split);
-    regions_.assign(contact_size_, -1);
-  }
-  [[nodiscard]] Scalar* vector(VectorName name) noexcept {
-    return vectors_.data() + name * vector_size_;
-  }
-  [[nodiscard]] Scalar* contact(TripleName name, int component) noexcept {
-    return contacts_.data() + (3 * name + component) * contact_size_;
-  }
-  /// Directions of friction as they were last predicted, two components.
-  [[nodiscard]] Scalar* dual(int component) noexcept {
-    return contacts_.data() + (3 * triple_count + component) * contact_size_;
-  }
-  /// The region each block was in when its curvature was last assembled; negative
-  /// where that says nothing of its curvature.
-  [[nodiscard]] signed char* regions() noexcept { return regions_.data(); }
-
- private:
-  Sequence<signed char> regions_;
-  Sequence<Scalar> vectors_, contacts_;
-  Index vector_size_ = 0, contact_size_ = 0;
-};
 
 /// What an iterate of an island is judged by.
 template <RealScalar Scalar>
@@ -80,8 +22,8 @@ struct IslandMeasures {
   Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
 };
 
-/// One island's cost ℓ and its derivatives at an iterate, in whitened velocities: views of the
-/// packed problem and of the memory, cheap to make.
+/// The cost ℓ of one island and its derivatives at an iterate, in whitened velocities. A view of
+/// the packed problem and of the memory, cheap to make.
 template <RealScalar Scalar>
 class IslandState : public IslandMeasures<Scalar> {
  public:
@@ -98,11 +40,11 @@ class IslandState : public IslandMeasures<Scalar> {
   [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
   [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
 
-  /// The island's part of a vector.
+  /// What a vector holds of the island.
   [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
     return {memory_.vector(name) + island_.vector_start, island_.vector_size};
   }
-  /// The island's part of one component of a contact array.
+  /// What one component of an array over parts holds of the island.
   [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
     return {memory_.contact(name, component) + island_.first_part, island_.part_count};
   }
@@ -119,14 +61,14 @@ class IslandState : public IslandMeasures<Scalar> {
     }
     return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
   }
-  /// ℓ at another point, the iterate and all that follows from it left alone. `at_rest` says that
-  /// the vector is zero.
+  /// ℓ at another point; the iterate and all that follows from it stay.
+  /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
   [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
-  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where the trial is too far to tell.
+  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite.
   [[nodiscard]] Scalar slope(const Scalar& step, const Scalar& momentum_slope,
                              const Scalar& momentum_curvature) const noexcept;
 
-  /// Ĵ x into a contact array.
+  /// Writes Ĵ x.
   void write_velocities(typename Memory::VectorName from,
                         typename Memory::TripleName to) const noexcept;
   /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
@@ -137,7 +79,7 @@ class IslandState : public IslandMeasures<Scalar> {
   using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
       Measures::residual;
 
-  /// Rows of another block out of a contact array.
+  /// The rows of a block that is not a friction contact, out of an array over parts.
   [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
                                            typename Memory::TripleName name) const noexcept {
     return other.read(
@@ -263,9 +205,9 @@ void IslandState<Scalar>::evaluate() noexcept {
   residual = sqrt(vector(Memory::gradient).square().sum());
   free_squared = vector(Memory::free).square().sum();
   pushed_squared = vector(Memory::momentum).square().sum();
-  gross_squared = (parameter(Packed::row1) * contacts(Memory::impulse, 0).square() +
-                   parameter(Packed::row2) * contacts(Memory::impulse, 1).square() +
-                   parameter(Packed::row3) * contacts(Memory::impulse, 2).square())
+  gross_squared = (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
+                   parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
+                   parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
                       .sum();
 }
 

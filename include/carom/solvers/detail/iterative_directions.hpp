@@ -20,13 +20,12 @@ class IterativeDirections {
   using State = IslandState<Scalar>;
   using Memory = SolverMemory<Scalar>;
 
-  /// Most products per direction. A direction cut short descends all the same.
-  static constexpr int product_limit = 500;
+  using Tuning = IterativeDirectionsTuning;
 
   /// Takes on the pattern of the islands that are not direct.
   void lay_out(const PackedProblem<Scalar>& packed) { hessian_.lay_out(packed); }
 
-  /// d ≈ −H⁻¹∇ℓ on an island; false when it cannot be had.
+  /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
   [[nodiscard]] bool find_direction(const Newton& newton, const State& state,
                                     Index island) noexcept {
     using std::sqrt;
@@ -36,18 +35,20 @@ class IterativeDirections {
     };
     if (!hessian_.factor(state.packed(), island, add)) return false;
     state.vector(Memory::spare1) = -state.vector(Memory::gradient);
-    // A small fraction of the gradient, smaller as the end is near, but not beyond it.
+    // A small share of the gradient is left, a smaller one near the end, but no less than the
+    // target needs.
     const Scalar relative = state.residual / newton.scale();
-    const Scalar wanted = (std::min)(Scalar(0.1), Scalar(sqrt(relative)));
-    const Scalar enough = newton.limits().tolerance / (4 * relative);
-    const Scalar target = (std::max)(wanted, (std::min)(enough, Scalar(0.1))) * state.residual;
+    const Scalar loosest(Tuning::loosest);
+    const Scalar wanted = (std::min)(loosest, Scalar(sqrt(relative)));
+    const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
+    const Scalar target = (std::max)(wanted, (std::min)(enough, loosest)) * state.residual;
     const auto report =
         hessian_.solve(state.packed(), island,
                        {state.vector(Memory::direction).data(), state.vector(Memory::spare1).data(),
                         state.vector(Memory::spare2).data(), state.vector(Memory::spare3).data(),
                         state.island().vector_size},
-                       target, product_limit);
-    // Should round-off spoil the direction, the gradient's own is left: it descends, too.
+                       target, Tuning::product_limit);
+    // Where round-off spoils the direction, −∇ℓ takes its place, which descends, too.
     if (!report.usable) {
       state.vector(Memory::direction) = -state.vector(Memory::gradient);
     }

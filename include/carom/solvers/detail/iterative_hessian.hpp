@@ -39,12 +39,12 @@ class IterativeHessian {
   [[nodiscard]] bool factor(const Packed& packed, Index i, const Add& add) noexcept;
 
   /// Solves H x = b on island i.
-  /// @param vectors  x, b and scratch: the island's part of packed vectors.
+  /// @param vectors  x, b and scratch: what packed vectors hold of the island.
   /// @param target   ‖b − H x‖ asked for.  @param limit  most products.
   [[nodiscard]] ConjugateGradientReport<Scalar> solve(
       const Packed& packed, Index i, const ConjugateGradientVectors<Scalar>& vectors,
       const Scalar& target, int limit) const noexcept {
-    // The blocks' places count from the start of the vectors of all islands.
+    // Blocks count their unknowns from the start of the vectors of all islands.
     const Index start = packed.islands()[i].vector_start;
     const ColumnRange range = ranges_[i];
     return conjugate_gradient<Scalar>(

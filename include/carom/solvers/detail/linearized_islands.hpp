@@ -33,7 +33,7 @@ class LinearizedIslands {
     iterative_.lay_out(packed);
     vectors_.assign(vector_count * packed.vector_size(), Scalar(0));
   }
-  /// The graph taken on has moved to another place, unchanged.
+  /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { direct_.follow(graph); }
 
   /// Assembles and factors an island's H.

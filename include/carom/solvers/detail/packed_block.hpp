@@ -10,8 +10,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A block that is not a friction contact in the packed arrays: one or two parts, as if it were so
-/// many contacts, in rows scaled so that R = 1: J_s = D J, γ_s = D⁻¹ γ, y_s = D⁻¹ y, D = √R⁻¹.
+/// A block that is not a friction contact in the packed arrays, where it takes one part or two. Its
+/// rows are scaled so that R = 1: J_s = D J, γ_s = D⁻¹ γ, y_s = D⁻¹ y with D = √R⁻¹.
 template <RealScalar Scalar>
 struct PackedBlock {
   using Rows = RowNumbers<Scalar>;
@@ -20,40 +20,40 @@ struct PackedBlock {
   Rows regularization;  ///< R
   Rows scale;           ///< D; zero beyond the rows
   Index number;         ///< in the problem
-  Index place;          ///< its first
-  int parts;
+  Index first_part;     ///< in the packed arrays
+  int part_count;       ///< 1 or 2
 
   PackedBlock() noexcept = default;
-  PackedBlock(const WeightedBlock<Scalar>& law, Index number_given, Index place_given) noexcept
+  PackedBlock(const WeightedBlock<Scalar>& law, Index number_given, Index first_part_given) noexcept
       : set(law.set),
         regularization(law.regularization),
         scale(Rows::Zero()),
         number(number_given),
-        place(place_given),
-        parts((law.set.rows + 2) / 3) {
+        first_part(first_part_given),
+        part_count((law.set.rows + 2) / 3) {
     using std::sqrt;
     for (int i = 0; i < set.rows; ++i) scale(i) = Scalar(1) / sqrt(regularization(i));
   }
 
-  /// Where a row stands among the places of the parts: the rows of a plane, (t, n), at the first
-  /// and the last place, so that every normal is at a last one.
-  [[nodiscard]] int place_of(int row) const noexcept {
+  /// The component that holds a row, three to a part: the rows of a plane, (t, n), take the first
+  /// and the last, so that every normal row is the last component of a part.
+  [[nodiscard]] int component_of(int row) const noexcept {
     return set.shape == ImpulseShape::planar ? 2 * row : row;
   }
-  /// The rows' numbers out of component arrays, given by their first.
+  /// The numbers of the rows out of three arrays of components over all parts.
   [[nodiscard]] Rows read(const Scalar* const (&components)[3]) const noexcept {
     Rows rows = Rows::Zero();
     for (int i = 0; i < set.rows; ++i) {
-      const int at = place_of(i);
-      rows(i) = components[at % 3][place + at / 3];
+      const int at = component_of(i);
+      rows(i) = components[at % 3][first_part + at / 3];
     }
     return rows;
   }
   void write(const Rows& rows, Scalar* const (&components)[3]) const noexcept {
-    for (int i = 0; i < 3 * parts; ++i) components[i % 3][place + i / 3] = Scalar(0);
+    for (int i = 0; i < 3 * part_count; ++i) components[i % 3][first_part + i / 3] = Scalar(0);
     for (int i = 0; i < set.rows; ++i) {
-      const int at = place_of(i);
-      components[at % 3][place + at / 3] = rows(i);
+      const int at = component_of(i);
+      components[at % 3][first_part + at / 3] = rows(i);
     }
   }
 
@@ -80,7 +80,7 @@ struct PackedBlock {
         return 0;
     }
   }
-  /// D⁻¹ G D⁻¹ of the convex law, no larger than the identity, by places.
+  /// D⁻¹ G D⁻¹ of the convex law, no larger than the identity, by components.
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature(const Rows& trial) const noexcept {
     return scale_curvature(impulse_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
   }
@@ -88,8 +88,9 @@ struct PackedBlock {
   [[nodiscard]] SquareMatrix<Scalar, 6> curvature_of_coulomb(const Rows& trial) const noexcept {
     return scale_curvature(coulomb_curvature(set, regularization, Rows(scale.cwiseProduct(trial))));
   }
-  /// A number for each of the curvatures there are, those of rows within and beyond their bounds;
-  /// −1 for cones, whose curvature changes with the trial impulse.
+  /// The region of intervals that holds the trial impulse, one bit per row: set where the row is
+  /// within its bounds. It fixes the curvature. −1 for cones, whose curvature changes inside a
+  /// region.
   [[nodiscard]] signed char settled_region(const Rows& trial) const noexcept {
     if (set.shape != ImpulseShape::intervals) return -1;
     int region = 0;
@@ -99,14 +100,14 @@ struct PackedBlock {
     }
     return static_cast<signed char>(region);
   }
-  /// D⁻¹ G D⁻¹, by places.
+  /// D⁻¹ G D⁻¹, by components.
   /// @param g  G by rows.
   [[nodiscard]] SquareMatrix<Scalar, 6> scale_curvature(
       const SquareMatrix<Scalar, 6>& g) const noexcept {
     SquareMatrix<Scalar, 6> scaled = SquareMatrix<Scalar, 6>::Zero();
     for (int j = 0; j < set.rows; ++j) {
       for (int i = 0; i < set.rows; ++i) {
-        scaled(place_of(i), place_of(j)) = g(i, j) / (scale(i) * scale(j));
+        scaled(component_of(i), component_of(j)) = g(i, j) / (scale(i) * scale(j));
       }
     }
     return scaled;

@@ -32,18 +32,20 @@ struct PackedIsland {
   Index first_other = 0, other_end = 0;
 };
 
-/// A contact problem laid out for passes over it: bodies in the order of elimination, blocks by
-/// edge in parts of three rows, every body's unknowns and every island's parts padded with ones
-/// that do nothing to whole registers. An island's arrays are contiguous and start at a multiple of
-/// a register. Friction contacts come first in an edge and are one part each, their numbers in
+/// A contact problem laid out for passes over it. Bodies stand in the order of elimination, blocks
+/// edge by edge, in parts of three rows. The unknowns of every body and the parts of every island
+/// are padded to whole registers. The arrays of an island are contiguous and start at a multiple of
+/// a register. The friction contacts of an edge come first, one part each, with their numbers in
 /// arrays; all other blocks follow as PackedBlock.
 template <RealScalar Scalar>
 class PackedProblem {
  public:
-  /// Parts of an island are padded to a multiple of this: the widest register of floats.
+  /// Parts of an island are padded to a multiple of this: floats in the widest register, 512 bits.
   static constexpr Index part_lanes = 16;
-  /// Islands of fewer parts than this are padded to it alone.
+  /// Islands of fewer parts than this are padded to it alone: floats in a register of 256 bits.
   static constexpr Index few_parts = 8;
+  /// Islands of fewer parts than this are projected part by part, without the padding.
+  static constexpr Index least_projected = 4;
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
@@ -52,6 +54,11 @@ class PackedProblem {
   [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index part_size() const noexcept { return part_size_; }
+  /// Room to be had in reserve [parts]: another pattern may fall into more islands, each of which
+  /// has padding of its own.
+  [[nodiscard]] Index spare_parts() const noexcept {
+    return part_lanes * (std::min)({slot_count(), part_size_ / 4, Index(64)});
+  }
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
   [[nodiscard]] const PackedEdge& edge(Index e) const noexcept { return edges_[e]; }
@@ -71,20 +78,20 @@ class PackedProblem {
     bias1,
     bias2,
     bias3,
-    row1,
-    row2,
-    row3,
+    row_square1,
+    row_square2,
+    row_square3,
     parameter_count
   };
   [[nodiscard]] const Scalar* parameter(Parameter which) const noexcept {
     return parameters_.data() + which * part_size_;
   }
-  /// v̂ₙ over the parts, to be changed for a while.
+  /// v̂ₙ over the parts, for a caller who lowers it for a while and then restores it.
   [[nodiscard]] Scalar* normal_bias() noexcept { return parameters_.data() + bias3 * part_size_; }
   /// The blocks that are not friction contacts, those of an edge and of an island together.
   [[nodiscard]] const PackedBlock<Scalar>& other(Index c) const noexcept { return others_[c]; }
   [[nodiscard]] Index other_count() const noexcept { return others_.size(); }
-  /// Calls visit(block of the problem, place in the packed arrays) for every friction contact.
+  /// Calls visit(block of the problem, part) for every friction contact.
   template <typename Visit>
   void for_each_friction_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
     for (Index e = 0; e < edges_.size(); ++e) {
@@ -98,9 +105,9 @@ class PackedProblem {
  private:
   void pack_others(const ContactProblem<Scalar>& problem, const ContactGraph& graph, Index edge,
                    Scalar* to) noexcept;
-  /// The numbers of one place, and the norms of its rows.
-  /// @param block  Ĵᵀ of the place.
-  void write(Index place, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
+  /// Writes the numbers of one part, and the squared norms of its rows.
+  /// @param block  Ĵᵀ of the part.
+  void write(Index part, const PackedEdge& edge, const Scalar* block, const Scalar& mu,
              const ContactWeights<Scalar>& weights, const Vector3<Scalar>& bias) noexcept {
     const Index low = lanes_above(edge.low_size), high = lanes_above(edge.high_size);
     const auto squared = [](const Scalar* first, Index size) {
@@ -112,12 +119,12 @@ class PackedProblem {
     for (int c = 0; c < 3; ++c) {
       rows[c] = squared(block + c * low, low) + squared(block + 3 * low + c * high, high);
     }
-    write(place, {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z(), rows[0],
-                  rows[1], rows[2]});
+    write(part, {mu, weights.tangent, weights.normal, bias.x(), bias.y(), bias.z(), rows[0],
+                 rows[1], rows[2]});
   }
-  void write(Index place, const Scalar (&numbers)[parameter_count]) noexcept {
+  void write(Index part, const Scalar (&numbers)[parameter_count]) noexcept {
     for (int p = 0; p < parameter_count; ++p) {
-      parameters_[p * part_size_ + place] = numbers[p];
+      parameters_[p * part_size_ + part] = numbers[p];
     }
   }
 
@@ -151,16 +158,15 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
   Index jacobian_size = 0, parts = 0;
   for (const ContactIsland& island : graph.islands()) {
     const Index count = island.part_end - island.first_part;
-    const bool few = count < few_parts;
-    const Index lanes = few ? few_parts : part_lanes;
+    const Index lanes = count < few_parts ? few_parts : part_lanes;
     part_size_ = (part_size_ + lanes - 1) / lanes * lanes;
     const Index padded = (count + lanes - 1) / lanes * lanes;
     const Index start = starts_[island.range.first_slot];
     const Index end =
         island.range.slot_end == graph.slot_count() ? vector_size_ : starts_[island.range.slot_end];
     islands_.push_back({island.first_edge, island.edge_end, part_size_, padded,
-                        count < 4 ? count : padded, count, start, end - start, island.range,
-                        island.direct});
+                        count < least_projected ? count : padded, count, start, end - start,
+                        island.range, island.direct});
     const Index skip = part_size_ - island.first_part;
     for (Index e = island.first_edge; e < island.edge_end; ++e) {
       const ContactEdge& edge = graph.edges()[e];
@@ -175,15 +181,14 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     }
     part_size_ += padded;
   }
-  // Few parts: room for two sides of the largest size, as another pattern may have them.
+  // Another pattern of few parts may have two bodies of the largest size at every part.
+  constexpr Index few = 128;
   int largest = 1;
   for (const int size : sizes_) largest = (std::max)(largest, size);
-  if (part_size_ <= 128) jacobians_.reserve(part_size_ * 6 * lanes_above(largest));
+  if (part_size_ <= few) jacobians_.reserve(part_size_ * 6 * lanes_above(largest));
   jacobians_.assign(jacobian_size, Scalar(0));
   others_.reserve(parts);
-  // A similar problem may fall into more islands, each with its padding.
-  const Index split = (std::min)({graph.slot_count(), part_size_ / 4, Index(64)});
-  parameters_.reserve(parameter_count * (part_size_ + part_lanes * split));
+  parameters_.reserve(parameter_count * (part_size_ + spare_parts()));
   parameters_.resize(parameter_count * part_size_);
 }
 
@@ -191,9 +196,11 @@ template <RealScalar Scalar>
 void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
                                  const ContactGraph& graph) noexcept {
   others_.clear();
-  for (const PackedIsland& island : islands_) {  // the padding: contacts that are open
+  for (const PackedIsland& island : islands_) {
     const Index end = island.first_part + island.part_count;
     for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
+      // The padding: open contacts, which take part in no sum. Their trial impulse has a tangential
+      // component, as a batch projects one that has none apart.
       write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0), Scalar(-10), Scalar(0),
                 Scalar(0), Scalar(0)});
     }
@@ -226,7 +233,8 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
   }
 }
 
-/// The other blocks of an edge, rows scaled by √R⁻¹, which makes their regularization one.
+/// Packs the blocks of an edge that are not friction contacts, rows scaled by √R⁻¹, which makes
+/// their regularization one.
 template <RealScalar Scalar>
 void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
                                         const ContactGraph& graph, Index e, Scalar* to) noexcept {
@@ -246,11 +254,11 @@ void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
       const auto rows = block.whitened_columns(low_side ^ s);
       std::fill_n(to, 3 * lanes[s], Scalar(0));
       for (int r = 0; r < block.rows(); ++r) {
-        const int place = packed.place_of(r) - 3 * part.number;
-        if (place < 0 || place > 2) continue;
+        const int component = packed.component_of(r) - 3 * part.number;
+        if (component < 0 || component > 2) continue;
         const Scalar& scale = packed.scale(r);
-        for (Index i = 0; i < rows.rows(); ++i) to[place * lanes[s] + i] = scale * rows(i, r);
-        bias(place) = scale * block.bias_velocity()(r);
+        for (Index i = 0; i < rows.rows(); ++i) to[component * lanes[s] + i] = scale * rows(i, r);
+        bias(component) = scale * block.bias_velocity()(r);
       }
       to += 3 * lanes[s];
     }

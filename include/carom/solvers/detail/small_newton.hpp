@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/cones/friction_cone.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
-#include "carom/solvers/detail/small_state.hpp"
+#include "carom/solvers/detail/small_sweep.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton's method on a small problem: what IslandNewton and DirectDirections do on an island.
+/// Newton's method on a small problem, with the steps that IslandNewton and DirectDirections take
+/// on an island.
 /// @tparam Size  velocities; 0 for any number.
 template <RealScalar Scalar, int Size>
 class SmallNewton {
@@ -39,9 +39,6 @@ class SmallNewton {
 
  private:
   using Lane = RowLanes<Scalar>;
-  /// Where the first step leads nowhere, it has taken the wrong contacts for open. As many sweeps
-  /// find the right ones in less time than one step: of a brick that slides, 9 steps become 4.
-  static constexpr Index sweep_count = 3;
 
   [[nodiscard]] bool meets_target() const noexcept {
     return meets_tolerance(residual(), scale(), limits_.tolerance);
@@ -52,8 +49,9 @@ class SmallNewton {
     return {at(Problem::friction), at(Problem::tangent),   at(Problem::normal),
             at(Problem::trial),    at(Problem::trial + 1), at(Problem::trial + 2)};
   }
-  [[nodiscard]] Tangent2<Scalar> dual(Index k) const noexcept {
-    return {problem_.array(Problem::dual)[k], problem_.array(Problem::dual + 1)[k]};
+  [[nodiscard]] Tangent2<Scalar> predicted(Index k) const noexcept {
+    return {problem_.array(Problem::predicted_direction)[k],
+            problem_.array(Problem::predicted_direction + 1)[k]};
   }
   /// Sets the directions of friction: find(rows, contact).
   template <typename Find>
@@ -104,8 +102,8 @@ void SmallNewton<Scalar, Size>::write_directions(const Find& find) noexcept {
     const FrictionRows<Scalar> of_contact{{at(Problem::trial, k), at(Problem::trial + 1, k)},
                                           at(Problem::friction, k) * at(Problem::impulse + 2, k)};
     const Tangent2<Scalar> direction = find(of_contact, k);
-    at(Problem::dual, k) = direction.x;
-    at(Problem::dual + 1, k) = direction.y;
+    at(Problem::predicted_direction, k) = direction.x;
+    at(Problem::predicted_direction + 1, k) = direction.y;
   }
 }
 
@@ -118,7 +116,7 @@ Scalar SmallNewton<Scalar, Size>::fill(const Scalar& raise) noexcept {
   for (Index k = 0; k < problem_.count(); ++k) {
     Symmetric3<Scalar> g;
     const ContactNumbers<Scalar> here = numbers(k);
-    if (!write_dual_curvature(place_trial(here).region, here, dual(k), g)) continue;
+    if (!write_dual_curvature(place_trial(here).region, here, predicted(k), g)) continue;
     const Scalar* const block = problem_.columns() + 3 * k * state_.lanes();
     if constexpr (Size > 0) {
       const CurvedRows<Scalar> curved(block, row_lanes, g);
@@ -158,8 +156,8 @@ bool SmallNewton<Scalar, Size>::solve_matrix(Scalar* x) noexcept {
   return true;
 }
 
-/// d = −H⁻¹∇ℓ; false when it cannot be had. Should round-off leave H indefinite, its diagonal is
-/// raised: the direction descends for every positive definite matrix.
+/// d = −H⁻¹∇ℓ; false where it is not finite or H stays indefinite. Where round-off leaves H
+/// indefinite its diagonal is raised: the direction descends for every positive definite matrix.
 template <RealScalar Scalar, int Size>
 bool SmallNewton<Scalar, Size>::find_direction() noexcept {
   Scalar* const direction = problem_.vector(Problem::direction);
@@ -167,11 +165,11 @@ bool SmallNewton<Scalar, Size>::find_direction() noexcept {
       [&](Index i) { lanes_at(direction + i) = -state_.in_vector(Problem::gradient, i); });
   bool solved = false;
   Scalar raise = 0;
-  for (int attempt = 0; attempt < 4 && !solved; ++attempt) {
+  for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit && !solved; ++attempt) {
     const Scalar largest = fill(raise);
     if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
     solved = solve_matrix(direction);
-    raise = raise > 0 ? raise * 1000 : 16 * std::numeric_limits<Scalar>::epsilon() * largest;
+    raise = DiagonalRaiseTuning::next(raise, largest);
   }
   if (!solved) return false;
   Scalar total = 0;
@@ -179,7 +177,7 @@ bool SmallNewton<Scalar, Size>::find_direction() noexcept {
   return total <= (std::numeric_limits<Scalar>::max)();
 }
 
-/// What the direction does to contact velocities and trial impulses.
+/// Writes what the direction changes in contact velocities and trial impulses.
 template <RealScalar Scalar, int Size>
 void SmallNewton<Scalar, Size>::write_steps() noexcept {
   state_.for_each_block([&](Index k) {
@@ -220,47 +218,19 @@ Scalar SmallNewton<Scalar, Size>::find_step() noexcept {
     });
     return momentum_slope + step * momentum_curvature - work.sum();
   };
-  return find_increasing_root<Scalar>(
-             slope, slope_at_zero,
-             {.tolerance = -limits_.line_search_tolerance * slope_at_zero, .evaluation_limit = 120})
+  return find_increasing_root<Scalar>(slope, slope_at_zero,
+                                      {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
+                                       .evaluation_limit = LineSearchTuning::evaluation_limit})
       .argument;
 }
 
 /// Moves to where sweeps over the contacts lead from the impulses of the iterate, if the cost is
-/// lower there. Each contact in turn takes the impulses that are best while W is no more than a
-/// multiple of the identity for it.
+/// lower there.
 template <RealScalar Scalar, int Size>
 void SmallNewton<Scalar, Size>::sweep() noexcept {
-  static_assert(Size <= row_lanes);
   const Scalar here = state_.cost();
   state_.copy(Problem::whitened, Problem::direction);
-  Lane whitened = state_.in_vector(Problem::free, 0) + state_.in_vector(Problem::momentum, 0);
-  const Index stride = problem_.padded(), count = problem_.count();
-  for (Index pass = 0; pass < sweep_count * count; ++pass) {
-    const Index k = pass % count;
-    const auto at = [&](int name) { return problem_.array(name)[k]; };
-    const Scalar* const block = problem_.columns() + 3 * k * row_lanes;
-    const Lane columns[3] = {lanes_at(block), lanes_at(block + row_lanes),
-                             lanes_at(block + 2 * row_lanes)};
-    Scalar* const impulse = problem_.array(Problem::impulse) + k;
-    const Scalar own =
-        (std::max)({at(Problem::rows), at(Problem::rows + 1), at(Problem::rows + 2)});
-    const ContactWeights<Scalar> weights{at(Problem::tangent) + own, at(Problem::normal) + own};
-    Vector3<Scalar> trial;
-    for (int c = 0; c < 3; ++c) {
-      trial(c) =
-          (at(Problem::bias + c) - (columns[c] * whitened).sum() + own * impulse[c * stride]) /
-          (c < 2 ? weights.tangent : weights.normal);
-    }
-    if (!(trial.cwiseAbs().sum() <= (std::numeric_limits<Scalar>::max)())) break;
-    const Vector3<Scalar> next =
-        project(FrictionCone<Scalar>{at(Problem::friction)}, weights, trial).point;
-    for (int c = 0; c < 3; ++c) {
-      whitened += (next(c) - impulse[c * stride]) * columns[c];
-      impulse[c * stride] = next(c);
-    }
-  }
-  state_.in_vector(Problem::whitened, 0) = whitened;
+  sweep_small_contacts(state_);
   state_.evaluate();
   if (state_.cost() < here) {
     write_directions(
@@ -277,7 +247,7 @@ Scalar SmallNewton<Scalar, Size>::advance() noexcept {
   const Scalar step = find_step();
   write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
     const Scalar* const change = problem_.array(Problem::trial_step);
-    return predict_direction(rows, dual(k), {change[k], change[problem_.padded() + k]});
+    return predict_direction(rows, predicted(k), {change[k], change[problem_.padded() + k]});
   });
   state_.for_each_lane([&](Index i) {
     state_.in_vector(Problem::whitened, i) += step * state_.in_vector(Problem::direction, i);
@@ -285,7 +255,9 @@ Scalar SmallNewton<Scalar, Size>::advance() noexcept {
   state_.evaluate();
   if constexpr (Size > 0) {
     const bool finite = residual() <= (std::numeric_limits<Scalar>::max)();
-    if (sweeps_ && finite && residual() > scale() / 2) sweep();
+    if (sweeps_ && finite && residual() > scale() * Scalar(SmallSweepTuning::useless_residual)) {
+      sweep();
+    };
     sweeps_ = false;
   }
   return step;

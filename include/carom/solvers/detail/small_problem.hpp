@@ -7,22 +7,19 @@
 #include "carom/contact/detail/block_order.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/linalg/detail/sequence.hpp"
+#include "carom/solvers/detail/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What counts as small: one body with friction contacts alone. Measured on bricks and a robot
-/// (docs/performance.md): up to here the dense matrix is the faster. Of several bodies it is not:
-/// two bricks on each other gain a tenth, three lose as much.
-inline constexpr Index small_contact_limit = 20;
-inline constexpr Index small_velocity_limit = 64;
-
+/// Whether SmallSolver takes a problem.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
   const Index contacts = problem.friction_contact_count();
-  return problem.body_count() == 1 && contacts >= 1 && contacts <= small_contact_limit &&
-         contacts == problem.block_count() && problem.velocity_count() <= small_velocity_limit;
+  return problem.body_count() == 1 && contacts >= 1 &&
+         contacts <= SmallProblemTuning::contact_limit && contacts == problem.block_count() &&
+         problem.velocity_count() <= SmallProblemTuning::velocity_limit;
 }
 
 /// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
@@ -39,30 +36,32 @@ class SmallProblem {
     inverse_tangent,
     inverse_normal,
     bias,                         ///< three components, as all below but the last
-    rows = bias + 3,              ///< squared norms of the rows of Ĵ
-    velocity = rows + 3,          ///< Ĵ w
+    row_square = bias + 3,        ///< squared norms of the rows of Ĵ
+    velocity = row_square + 3,    ///< Ĵ w
     trial = velocity + 3,         ///< y
     impulse = trial + 3,          ///< γ
     velocity_step = impulse + 3,  ///< what the direction does to Ĵ w
     trial_step = velocity_step + 3,
     trial_ahead = trial_step + 3,
     impulse_ahead = trial_ahead + 3,
-    dual = impulse_ahead + 3,  ///< directions of friction as last predicted, two components
-    array_count = dual + 2
+    /// unit directions of friction as the last full step predicted them, two components
+    predicted_direction = impulse_ahead + 3,
+    array_count = predicted_direction + 2
   };
   /// Contacts are padded to whole registers of this many.
   static constexpr Index contact_lanes = (std::max)(row_lanes, Index(lane_count<Scalar>));
 
   /// Room for small problems of no more velocities and contacts.
   void reserve(Index velocities, Index contacts) {
-    place((std::min)(velocities, small_velocity_limit), (std::min)(contacts, small_contact_limit));
+    set_sizes((std::min)(velocities, SmallProblemTuning::velocity_limit),
+              (std::min)(contacts, SmallProblemTuning::contact_limit));
     numbers_.reserve(end_);
-    place(0, 0);
+    set_sizes(0, 0);
   }
   /// Takes on a problem's size; allocates beyond the largest so far.
   /// @pre  is_small(problem).
   void lay_out(const ContactProblem<Scalar>& problem) {
-    place(problem.velocity_count(), problem.block_count());
+    set_sizes(problem.velocity_count(), problem.block_count());
     numbers_.resize(end_);
   }
   /// Copies the numbers of the problem laid out, and whitens the guess.
@@ -81,11 +80,11 @@ class SmallProblem {
   /// Ĵ by velocity and component, over the contacts: 3 size() arrays of padded() numbers.
   [[nodiscard]] Scalar* rows_by_contact() noexcept { return numbers_.data() + rows_at_; }
   [[nodiscard]] Columns<Scalar> matrix() noexcept { return {numbers_.data() + matrix_at_, lanes_}; }
-  /// The problem's number of the contact at a place.
-  [[nodiscard]] Index contact_at(Index place) const noexcept { return order_[place]; }
+  /// The problem's number of contact k of the arrays.
+  [[nodiscard]] Index contact_at(Index k) const noexcept { return order_[k]; }
 
  private:
-  void place(Index velocities, Index contacts) noexcept {
+  void set_sizes(Index velocities, Index contacts) noexcept {
     size_ = velocities;
     lanes_ = lanes_above(size_);
     count_ = contacts;
@@ -97,10 +96,10 @@ class SmallProblem {
     end_ = matrix_at_ + size_ * lanes_;
   }
   void order_contacts(const ContactProblem<Scalar>& problem) noexcept;
-  void gather_contact(const ContactProblem<Scalar>& problem, Index place) noexcept;
+  void gather_contact(const ContactProblem<Scalar>& problem, Index k) noexcept;
 
   Sequence<Scalar> numbers_;
-  Index order_[small_contact_limit] = {};
+  Index order_[SmallProblemTuning::contact_limit] = {};
   Index size_ = 0, lanes_ = 0, count_ = 0, padded_ = 0;
   Index arrays_at_ = 0, columns_at_ = 0, rows_at_ = 0, matrix_at_ = 0, end_ = 0;
 };
@@ -115,17 +114,16 @@ void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem)
 }
 
 template <RealScalar Scalar>
-void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
-                                          Index place) noexcept {
-  const auto contact = problem.friction_contact(order_[place]);
+void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem, Index k) noexcept {
+  const auto contact = problem.friction_contact(order_[k]);
   const auto& [mu, weights, bias_velocity, rigid] = contact.law();
-  Scalar* const numbers = numbers_.data() + arrays_at_ + place;
+  Scalar* const numbers = numbers_.data() + arrays_at_ + k;
   numbers[friction * padded_] = mu;
   numbers[tangent * padded_] = weights.tangent;
   numbers[normal * padded_] = weights.normal;
   numbers[inverse_tangent * padded_] = Scalar(1) / weights.tangent;
   numbers[inverse_normal * padded_] = Scalar(1) / weights.normal;
-  Scalar* const block = columns() + 3 * place * lanes_;
+  Scalar* const block = columns() + 3 * k * lanes_;
   const auto jacobian = contact.whitened_columns(0);
   for (int c = 0; c < 3; ++c) {
     std::copy_n(jacobian.data() + c * size_, size_, block + c * lanes_);
@@ -136,8 +134,8 @@ void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem,
     Scalar squared = 0;
     for (Index i = 0; i < lanes_; i += row_lanes) squared += lanes_at(column + i).square().sum();
     numbers[(bias + c) * padded_] = bias_velocity(c);
-    numbers[(rows + c) * padded_] = squared;
-    Scalar* const row = rows_by_contact() + c * padded_ + place;
+    numbers[(row_square + c) * padded_] = squared;
+    Scalar* const row = rows_by_contact() + c * padded_ + k;
     for (Index i = 0; i < size_; ++i) row[3 * i * padded_] = column[i];
   }
 }
@@ -146,8 +144,8 @@ template <RealScalar Scalar>
 void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
                                   const VectorX<Scalar>& guess) noexcept {
   order_contacts(problem);
-  // The padding: contacts that slide, far from touching, as one whose trial impulse has no
-  // tangential part is projected alone; velocities that nothing moves.
+  // The padding: open contacts that slide, as a batch projects a trial impulse without a tangential
+  // component apart; velocities that nothing moves.
   const Index pads = padded_ - count_;
   for (int a = 0; a < array_count; ++a) {
     const Scalar number = a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);
@@ -157,7 +155,7 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
     std::fill_n(rows_by_contact() + i * padded_ + count_, pads, Scalar(0));
   }
   std::fill_n(numbers_.data(), vector_count * lanes_, Scalar(0));
-  for (Index place = 0; place < count_; ++place) gather_contact(problem, place);
+  for (Index k = 0; k < count_; ++k) gather_contact(problem, k);
   std::copy_n(problem.whitened_free_velocity().data(), size_, vector(free));
   std::copy_n(guess.data(), size_, vector(whitened));
   problem.whiten(vector(whitened));

@@ -8,7 +8,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Solves small problems under the convex law as SapSolver says, on one dense matrix.
+/// Solves small problems under the convex law on one dense matrix; SapSolver hands them over.
 /// @note  lay_out() allocates beyond the largest problem so far; solve() is real-time safe.
 template <RealScalar Scalar>
 class SmallSolver {
@@ -67,7 +67,7 @@ SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& 
   const auto met = [&] { return meets_tolerance(state.residual, scale(), limits.tolerance); };
   if (!met()) {
     report.status = SmallNewton<Scalar, Size>(state, limits).solve(report.iterations);
-    // A start that leaves the range of numbers stays what it was.
+    // A guess from which the numbers leave their range is returned as it was.
     if (state.residual <= (std::numeric_limits<Scalar>::max)()) {
       std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),
                   velocity.data());

@@ -12,8 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The cost ℓ of a small problem and its derivatives at an iterate: what IslandState is for
-/// islands, equal to it but for rounding. A view of the problem.
+/// The cost ℓ of a small problem and its derivatives at an iterate, equal but for rounding to those
+/// of IslandState. A view of the problem.
 /// @tparam Size  velocities; 0 for any number.
 template <RealScalar Scalar, int Size>
 class SmallState {
@@ -162,7 +162,7 @@ void SmallState<Scalar, Size>::evaluate() noexcept {
   });
   for_each_block([&](Index k) {
     for (int c = 0; c < 3; ++c) {
-      gross += in_array(Problem::rows + c, k) * in_array(Problem::impulse + c, k).square();
+      gross += in_array(Problem::row_square + c, k) * in_array(Problem::impulse + c, k).square();
     }
   });
   residual = sqrt(gradient_sum.sum());

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/linalg/detail/counting_sort.hpp"
+#include "carom/linalg/detail/front_forest.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Two bodies with blocks between them, or one with blocks to the world.
+struct BodyPair {
+  int low, high;  ///< bodies, low < high; high −1 for the world
+  friend bool operator==(const BodyPair&, const BodyPair&) = default;
+};
+
+/// The islands that pairs of bodies make, in the order of their lowest bodies, and the graph of
+/// neighbours within each.
+/// @note  Allocates only beyond the largest sizes so far.
+class BodyIslands {
+ public:
+  void reserve(Index bodies, Index neighbours) {
+    for (Sequence<int>* numbers : {&root_, &island_of_, &local_, &first_start_, &weights_,
+                                   &members_, &sorted_, &neighbour_begin_}) {
+      numbers->reserve(bodies);
+    }
+    firsts_.reserve(bodies + 1);
+    neighbours_.reserve(neighbours);
+    starts_.reserve(2 * bodies + 1);
+    scratch_.reserve(2 * bodies + 2);
+  }
+  /// @param sizes  unknowns of every body.
+  void find(const Sequence<BodyPair>& pairs, const Sequence<int>& sizes) {
+    find_members(pairs, sizes.size());
+    write_neighbours(pairs, sizes);
+  }
+
+  [[nodiscard]] Index count() const noexcept { return firsts_.size() - 1; }
+  /// The island of a body; −1 for a body in no pair.
+  [[nodiscard]] int island_of(Index body) const noexcept { return island_of_[body]; }
+  /// Bodies of all islands together.
+  [[nodiscard]] Index member_count() const noexcept { return members_.size(); }
+  /// Body k of an island, ascending.
+  [[nodiscard]] int member(Index island, Index k) const noexcept {
+    return members_[firsts_[island] + k];
+  }
+  [[nodiscard]] Index size(Index island) const noexcept {
+    return firsts_[island + 1] - firsts_[island];
+  }
+  /// The island as a graph whose nodes are its members.
+  [[nodiscard]] WeightedGraph graph(Index island) const noexcept {
+    const Index first = firsts_[island];
+    return {size(island), starts_.data() + first + island,
+            neighbours_.data() + neighbour_begin_[island], weights_.data() + first};
+  }
+
+ private:
+  [[nodiscard]] int find_root(int body) noexcept {
+    while (root_[body] != body) body = root_[body] = root_[root_[body]];
+    return body;
+  }
+  void find_members(const Sequence<BodyPair>& pairs, Index body_count);
+  void write_neighbours(const Sequence<BodyPair>& pairs, const Sequence<int>& sizes);
+
+  Sequence<int> root_, island_of_;
+  Sequence<int> members_, firsts_;  ///< bodies by island; per island, where its own begin
+  Sequence<int> local_;             ///< per body, its number among the members of its island
+  Sequence<int> starts_, neighbours_, weights_, neighbour_begin_;
+  Sequence<int> first_start_, sorted_, scratch_;
+};
+
+// --- implementation ---
+
+inline void BodyIslands::find_members(const Sequence<BodyPair>& pairs, Index body_count) {
+  root_.resize(body_count);
+  for (int b = 0; b < int(body_count); ++b) root_[b] = b;
+  Sequence<int>& paired = local_;  // for now: whether a body is in a pair
+  paired.assign(body_count, 0);
+  for (const BodyPair& pair : pairs) {
+    paired[pair.low] = 1;
+    if (pair.high < 0) continue;
+    paired[pair.high] = 1;
+    const int a = find_root(pair.low), b = find_root(pair.high);
+    root_[(std::max)(a, b)] = (std::min)(a, b);
+  }
+  int islands = 0;
+  members_.clear();
+  island_of_.assign(body_count, -1);
+  for (int b = 0; b < int(body_count); ++b) {
+    if (paired[b] == 0) continue;
+    const int root = find_root(b);  // the lowest body of its island
+    island_of_[b] = root == b ? islands++ : island_of_[root];
+    members_.push_back(b);
+  }
+  sort_by_key(
+      members_, islands, [&](int b) { return island_of_[b]; }, sorted_, scratch_);
+  firsts_.assign(islands + 1, 0);
+  for (const int b : members_) ++firsts_[island_of_[b] + 1];
+  for (int i = 0; i < islands; ++i) firsts_[i + 1] += firsts_[i];
+  for (int k = 0; k < int(members_.size()); ++k) {
+    local_[members_[k]] = k - firsts_[island_of_[members_[k]]];
+  }
+}
+
+inline void BodyIslands::write_neighbours(const Sequence<BodyPair>& pairs,
+                                          const Sequence<int>& sizes) {
+  const Index count = members_.size();
+  starts_.assign(count + this->count() + 1, 0);
+  weights_.resize(count);
+  first_start_.resize(sizes.size());  // in starts_, of every body
+  for (int k = 0; k < int(count); ++k) {
+    first_start_[members_[k]] = k + island_of_[members_[k]];
+    weights_[k] = sizes[members_[k]];
+  }
+  Index total = 0;
+  for (const BodyPair& pair : pairs) {
+    if (pair.high < 0) continue;
+    ++starts_[first_start_[pair.low] + 1];
+    ++starts_[first_start_[pair.high] + 1];
+    total += 2;
+  }
+  neighbours_.resize(total);
+  for (Index i = 0; i < starts_.size() - 1; ++i) starts_[i + 1] += starts_[i];
+  Sequence<int>& next = scratch_;
+  next.resize(starts_.size());
+  std::copy(starts_.begin(), starts_.end(), next.begin());
+  for (const BodyPair& pair : pairs) {
+    if (pair.high < 0) continue;
+    neighbours_[next[first_start_[pair.low]]++] = local_[pair.high];
+    neighbours_[next[first_start_[pair.high]]++] = local_[pair.low];
+  }
+  neighbour_begin_.resize(this->count());
+  for (Index i = 0; i < this->count(); ++i) {  // each island's graph counts from its own first
+    int* const starts = starts_.data() + firsts_[i] + i;
+    neighbour_begin_[i] = starts[0];
+    for (Index k = 0; k <= size(i); ++k) starts[k] -= neighbour_begin_[i];
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
