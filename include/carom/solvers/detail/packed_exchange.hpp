@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "carom/linalg/detail/cholesky.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 
 namespace carom {
