@@ -11,13 +11,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// −1, 0 or 1: how two numbers are ordered.
+/// Compares two numbers: −1 where a < b, 1 where b < a, else 0.
 template <typename T>
 [[nodiscard]] int order_of(const T& a, const T& b) noexcept {
   return a < b ? -1 : b < a ? 1 : 0;
 }
 
-/// The numbers of a friction contact's law that order it.
+/// Compares the laws of two friction contacts by their numbers.
 template <RealScalar Scalar>
 [[nodiscard]] int compare_laws(const WeightedContact<Scalar>& a,
                                const WeightedContact<Scalar>& b) noexcept {
@@ -54,8 +54,8 @@ template <RealScalar Scalar>
   return 0;
 }
 
-/// Orders blocks of one type between the same bodies by their Jacobians: −1, 0 or 1. Blocks whose
-/// laws compare equal as well are interchangeable.
+/// Compares the Jacobians of two blocks between the same bodies. Blocks whose laws compare equal as
+/// well are interchangeable.
 template <typename View>
 [[nodiscard]] int compare_jacobians(const View& a, const View& b) noexcept {
   const auto low_side = [](const View& block) {

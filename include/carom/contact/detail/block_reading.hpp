@@ -16,7 +16,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The numbers that a law leads to.
+/// The type that holds the numbers of a law.
 template <typename Law, typename Scalar>
 using LawNumbers = std::conditional_t<FrictionContactLaw<Law, Scalar>, WeightedContact<Scalar>,
                                       WeightedBlock<Scalar>>;
@@ -34,7 +34,7 @@ struct BlockSizes {
   std::array<Index, 2> bodies, rows, columns;
 };
 
-/// What is wrong with these, or nothing.
+/// Says what is wrong with these; empty where nothing is.
 template <RealScalar Scalar>
 [[nodiscard]] Fault block_size_fault(const Bodies<Scalar>& all, const std::string& item,
                                      bool friction_contact, const BlockSizes& sizes) {
@@ -55,9 +55,9 @@ template <RealScalar Scalar>
                sizes.rows[1]);
 }
 
-/// The numbers of a law for given sides, of right sizes: of a friction contact by w = ‖W_ii‖_F/3,
-/// of any other block by the diagonal of W_ii, with diag(A) in place of A.
-/// @return  what is wrong with the law, with J or with the numbers they lead to, or nothing.
+/// Computes the numbers of a law from sides of the right sizes: of a friction contact by w =
+/// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii, with diag(A) in place of A.
+/// @return  what is wrong with the law, J or the numbers they lead to; empty where nothing is.
 template <RealScalar Scalar, typename Law, typename... Sides>
 [[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
                              const std::string& item, const Law& law,

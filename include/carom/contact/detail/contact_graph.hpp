@@ -138,7 +138,7 @@ ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem
   return {(std::min)(first, second), (std::max)(first, second)};
 }
 
-/// Parts by their pair of bodies, those of friction contacts first, and the pairs that occur.
+/// Collects the parts pair by pair, those of friction contacts first, and the pairs that occur.
 template <RealScalar Scalar>
 void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   sizes_.resize(problem.body_count());
@@ -174,7 +174,8 @@ void ContactGraph::gather_pairs(const ContactProblem<Scalar>& problem) {
   pair_start_.push_back(count);
 }
 
-/// Orders each island's bodies, or gives up where the factor would be too large.
+/// Orders the bodies of each island for elimination; an island whose factor would be too large is
+/// not direct, and its bodies stand in breadth-first order.
 inline void ContactGraph::eliminate(double work_limit) {
   const Index count = bodies_.count();
   forest_.clear();
@@ -202,7 +203,7 @@ inline void ContactGraph::eliminate(double work_limit) {
   }
 }
 
-/// Pairs as edges between slots, in their order.
+/// Writes the pairs as edges between slots, in the order that edges() documents.
 inline void ContactGraph::order_edges() {
   const auto low = [&](int p) {
     const Pair pair = pairs_[p];

@@ -9,7 +9,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What is wrong with a contact of a DelassusProblem, or nothing.
+/// Says what is wrong with a contact of a DelassusProblem; empty where nothing is.
 template <RealScalar Scalar, typename LoadType>
 [[nodiscard]] Fault delassus_contact_fault(Index contact, const ImpulseSet<Scalar>& set,
                                            const Eigen::MatrixBase<LoadType>& load,
@@ -30,7 +30,7 @@ template <RealScalar Scalar, typename LoadType>
   return {};
 }
 
-/// What is wrong with a block W_ij of a DelassusProblem, or nothing.
+/// Says what is wrong with a block W_ij of a DelassusProblem; empty where nothing is.
 template <typename Problem, typename MatrixType>
 [[nodiscard]] Fault delassus_block_fault(const Problem& problem, Index i, Index j,
                                          const Eigen::MatrixBase<MatrixType>& block) {

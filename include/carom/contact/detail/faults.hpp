@@ -9,7 +9,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What is wrong with a body's data short of definiteness, or nothing.
+/// Says what is wrong with a body's data, definiteness aside; empty where nothing is.
 template <typename MatrixType, typename VectorType>
 [[nodiscard]] Fault body_fault(const std::string& item,
                                const Eigen::MatrixBase<MatrixType>& momentum_matrix,
@@ -33,7 +33,7 @@ template <typename MatrixType, typename VectorType>
   return item + ": Jacobian: expected a non-zero matrix, got zero";
 }
 
-/// What is wrong with the index of a body, or nothing.
+/// Says what is wrong with the index of a body; empty where nothing is.
 [[nodiscard]] inline Fault body_index_fault(const std::string& item, Index body, Index count) {
   if (body >= 0 && body < count) return {};
   const std::string range = "an index in [0, " + std::to_string(count) + ")";
@@ -44,7 +44,8 @@ template <typename MatrixType, typename VectorType>
   return item + ": Jacobian row " + std::to_string(row) + ": expected a non-zero row, got zero";
 }
 
-/// What is wrong with the size of a Jacobian for a body of the given size, or nothing.
+/// Says what is wrong with the size of a Jacobian for a body of the given size; empty where nothing
+/// is.
 [[nodiscard]] inline Fault jacobian_size_fault(const std::string& item, bool friction_contact,
                                                Index rows, Index columns, Index body_size) {
   if (friction_contact && rows != 3) return fault(item + ": Jacobian rows", "3", rows);

@@ -62,7 +62,7 @@ class CoulombDirections {
   /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { lu_.follow(graph.forest()); }
 
-  /// d = −H⁻¹ F at the iterate last evaluated; false when it cannot be had.
+  /// d = −H⁻¹ F at the iterate last evaluated; false where H is singular or d is not finite.
   /// @pre  the island is direct.
   [[nodiscard]] bool find_direction(const State& state, Memory& memory) noexcept {
     const PackedIsland& island = state.island();

@@ -149,7 +149,7 @@ void IslandState<Scalar>::write_coulomb_impulses(
   constexpr Scalar tiny = (std::numeric_limits<Scalar>::min)();
   auto normal = contacts(impulse, 2);
   normal = (contacts(trial, 2).max)(Scalar(0));
-  auto share = contacts(impulse, 1);  // min(1, μ γₙ/‖yₜ‖), for a while
+  auto share = contacts(impulse, 1);  // holds min(1, μ γₙ/‖yₜ‖) until it is overwritten below
   share = (contacts(trial, 0).square() + contacts(trial, 1).square()).sqrt();
   share = ((parameter(Packed::friction) * normal).min)(share) / (share.max)(tiny);
   contacts(impulse, 0) = share * contacts(trial, 0);

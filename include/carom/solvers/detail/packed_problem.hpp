@@ -54,8 +54,8 @@ class PackedProblem {
   [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
   [[nodiscard]] Index part_size() const noexcept { return part_size_; }
-  /// Room to be had in reserve [parts]: another pattern may fall into more islands, each of which
-  /// has padding of its own.
+  /// Room to keep in reserve [parts]: another pattern may fall into more islands, each of which has
+  /// padding of its own.
   [[nodiscard]] Index spare_parts() const noexcept {
     return part_lanes * (std::min)({slot_count(), part_size_ / 4, Index(64)});
   }

@@ -72,7 +72,7 @@ struct IterativeDirectionsTuning {
 
 /// Constants of CoulombNewton.
 struct CoulombNewtonTuning {
-  /// Most convex problems in a row, each with the lift of the one before.
+  /// Most convex problems of a sequence, each with the lift of the one before.
   static constexpr int lift_limit = 200;
   /// Newton's method on the law is tried after every so many lifts, wherever the iterate is.
   static constexpr int trial_period = 10;
