@@ -114,10 +114,20 @@ struct PackedCase {
     memory.lay_out(packed);
     factor = dense.momentum.llt().matrixL();
     row_scale = Eigen::VectorXd::Ones(dense.weights.size());
-    const Index first = 3 * Index(raw.contacts.contacts.size());
-    for (Index r = first; r < row_scale.size(); ++r) row_scale(r) = 1 / std::sqrt(dense.weights(r));
+    for (Index r = 0; r < row_scale.size(); ++r) {
+      if (!is_contact_row(r)) row_scale(r) = 1 / std::sqrt(dense.weights(r));
+    }
   }
 
+  /// The block that a row belongs to.
+  [[nodiscard]] std::size_t block_of(Index row) const {
+    return std::size_t(std::upper_bound(dense.starts.begin(), dense.starts.end(), row) -
+                       dense.starts.begin() - 1);
+  }
+  /// Whether a row is one of a friction contact, whichever way the block was added.
+  [[nodiscard]] bool is_contact_row(Index row) const {
+    return problem.is_friction_contact(Index(block_of(row)));
+  }
   /// Lᵀv.
   [[nodiscard]] Eigen::VectorXd whiten(const Eigen::VectorXd& velocity) const {
     return factor.transpose().lazyProduct(velocity);

@@ -179,38 +179,40 @@ TEMPLATE_TEST_CASE("island_newton: it ends at the minimum, by steps that lower t
   WorstCase gradients("gradient at the end"), descents("cost"),
       curvatures("H is no less than the identity");
   int iterations = 0;
-  for_each_packed_problem<Scalar>(6402u, [&](const ConstrainedProblem& raw,
-                                             VectorSource<double>& source) {
-    PackedCase<Scalar> data(raw);
-    start(data, source);
-    DirectDirections<Scalar> direct;
-    direct.lay_out(data.graph, data.packed);
-    for (const PackedIsland& island : data.packed.islands()) {
-      IslandState<Scalar> state(data.packed, data.memory, island);
-      state.evaluate();
-      const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-      IslandNewton<Scalar> newton(state, data.memory, {tolerance, 200, Scalar(0.1)});
-      newton.forget_regions();
-      Scalar last = state.cost();
-      const SolveStatus status = newton.iterate(iterations, [&](const IslandNewton<Scalar>& now) {
-        const Scalar cost = state.cost();
-        descents.see(double(cost - last), rounding<Scalar>(2000, last));
-        last = cost;
-        const bool found = direct.find_direction(now, state);
-        const Eigen::MatrixXd hessian = assemble(now, state);
-        const double slack = double(rounding<Scalar>(3000, Scalar(hessian.norm())));
-        const Eigen::MatrixXd shifted =
-            hessian - (1 - slack) * Eigen::MatrixXd::Identity(hessian.rows(), hessian.cols());
-        curvatures.see_holds(shifted.llt().info() == Eigen::Success);
-        return found;
+  for_each_packed_problem<Scalar>(
+      6402u, [&](const ConstrainedProblem& raw, VectorSource<double>& source) {
+        PackedCase<Scalar> data(raw);
+        start(data, source);
+        DirectDirections<Scalar> direct;
+        direct.lay_out(data.graph, data.packed);
+        for (const PackedIsland& island : data.packed.islands()) {
+          IslandState<Scalar> state(data.packed, data.memory, island);
+          state.evaluate();
+          const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+          IslandNewton<Scalar> newton(state, data.memory, {tolerance, 200, Scalar(0.1)});
+          newton.forget_regions();
+          Scalar last = state.cost();
+          int count = 0;
+          const SolveStatus status = newton.iterate(count, [&](const IslandNewton<Scalar>& now) {
+            const Scalar cost = state.cost();
+            descents.see(double(cost - last), rounding<Scalar>(2000, last));
+            last = cost;
+            const bool found = direct.find_direction(now, state);
+            const Eigen::MatrixXd hessian = assemble(now, state);
+            const double slack = double(rounding<Scalar>(3000, Scalar(hessian.norm())));
+            const Eigen::MatrixXd shifted =
+                hessian - (1 - slack) * Eigen::MatrixXd::Identity(hessian.rows(), hessian.cols());
+            curvatures.see_holds(shifted.llt().info() == Eigen::Success);
+            return found;
+          });
+          iterations += count;
+          CHECK((status == SolveStatus::converged) == newton.meets_target());
+          CHECK((status == SolveStatus::converged || status == SolveStatus::no_progress));
+          if (status == SolveStatus::converged) {
+            gradients.see(own(state, Memory::gradient).norm(), double(tolerance * newton.scale()));
+          }
+        }
       });
-      CHECK((status == SolveStatus::converged) == newton.meets_target());
-      CHECK((status == SolveStatus::converged || status == SolveStatus::no_progress));
-      if (status == SolveStatus::converged) {
-        gradients.see(own(state, Memory::gradient).norm(), double(tolerance * newton.scale()));
-      }
-    }
-  });
   CAPTURE(iterations);
   gradients.check(20);
   descents.check(60);

@@ -86,11 +86,11 @@ TEMPLATE_TEST_CASE(
       const double bias = data.row_scale(row) * data.dense.bias(row);
       biases.see(std::abs(parameter(Packed::bias1 + component) - bias),
                  rounding<Scalar>(4, Scalar(std::abs(bias))));
-      const bool is_contact = row < 3 * Index(contacts.size());
+      const bool is_contact = data.is_contact_row(row);
       const double weight = parameter(component < 2 ? Packed::tangent : Packed::normal);
       CHECK(weight == (is_contact ? data.dense.weights(row) : 1.0));
       if (is_contact)
-        CHECK(parameter(Packed::friction) == contacts[std::size_t(row / 3)].law.friction);
+        CHECK(parameter(Packed::friction) == data.dense.sets[data.block_of(row)].friction(0));
     });
     for (Index c = 0; c < data.packed.other_count(); ++c) {
       const auto& other = data.packed.other(c);
@@ -120,11 +120,11 @@ TEMPLATE_TEST_CASE("packed_problem: every block has its parts once, in its islan
       CHECK(blocks.insert(block).second);
       CHECK(parts.insert(part).second);
     });
-    CHECK(blocks.size() == raw.contacts.contacts.size());
+    CHECK(Index(blocks.size()) == data.problem.friction_contact_count());
     Index others = 0, rows = 0;
     data.for_each_row([&](Index part, int component, Index row) {
       ++rows;
-      if (component == 0 && row < 3 * Index(blocks.size())) CHECK(parts.count(part) == 1);
+      if (component == 0) CHECK((parts.count(part) == 1) == data.is_contact_row(row));
     });
     CHECK(rows == data.problem.impulse_count());
     REQUIRE(packed.islands().size() == data.graph.islands().size());
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("packed_problem: every block has its parts once, in its islan
     }
     CHECK(part_end <= packed.part_size());
     CHECK(vector_end == packed.vector_size());
-    CHECK(others == Index(raw.constraints.size()));
+    CHECK(others == data.problem.block_count() - Index(blocks.size()));
     CHECK(others == packed.other_count());
   });
 }
