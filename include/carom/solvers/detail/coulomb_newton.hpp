@@ -167,8 +167,8 @@ SolveStatus CoulombNewton<Scalar>::solve(Packed& packed, State& state, Memory& m
   std::fill_n(lift_.data() + first, count, Scalar(0));
   std::copy_n(whitened.data(), whitened.size(), best);
   Scalar least = state.residual, last = std::numeric_limits<Scalar>::infinity();
-  Scalar reach(Tuning::first_reach), tolerance(Tuning::first_tolerance);
-  Scalar share(Tuning::first_share);
+  auto reach = Scalar(Tuning::first_reach), tolerance = Scalar(Tuning::first_tolerance);
+  auto share = Scalar(Tuning::first_share);
   const auto keep_best = [&] {
     if (!(state.residual < least)) return;
     least = state.residual;

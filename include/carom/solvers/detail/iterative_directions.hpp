@@ -38,7 +38,7 @@ class IterativeDirections {
     // A small share of the gradient is left, a smaller one near the end, but no less than the
     // target needs.
     const Scalar relative = state.residual / newton.scale();
-    const Scalar loosest(Tuning::loosest);
+    const auto loosest = Scalar(Tuning::loosest);
     const Scalar wanted = (std::min)(loosest, Scalar(sqrt(relative)));
     const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
     const Scalar target = (std::max)(wanted, (std::min)(enough, loosest)) * state.residual;
