@@ -213,6 +213,7 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/coulomb_fallback.hpp
   include/carom/viscoelastic/coulomb_slip.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/detail/slip_tuning.hpp
   include/carom/viscoelastic/document_program.hpp
   include/carom/viscoelastic/force_cone.hpp
   include/carom/viscoelastic/free_body.hpp
