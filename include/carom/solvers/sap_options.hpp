@@ -35,7 +35,7 @@ struct SapOptions {
   /// solved under the convex law on one dense matrix, unless factor_work_limit is zero. The answer
   /// is the same to rounding and takes less time. Values beyond the default, 20, change nothing; 0
   /// solves all problems island by island.
-  int small_contact_limit = int(detail::SmallProblemTuning::contact_limit);
+  int small_contact_limit = int(detail::SmallProblemLimits::contact_limit);
 
   /// Whether every option is in its range.
   [[nodiscard]] bool is_valid() const noexcept {

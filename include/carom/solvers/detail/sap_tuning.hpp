@@ -17,7 +17,7 @@ namespace detail {
 /// a robot (docs/performance.md): up to these sizes one dense matrix is faster than the sparse
 /// factor of an island; of several bodies it is not, as two bricks on each other gain a tenth of
 /// the time and three lose as much.
-struct SmallProblemTuning {
+struct SmallProblemLimits {
   static constexpr Index contact_limit = 20;
   static constexpr Index velocity_limit = 64;
 };

@@ -18,8 +18,8 @@ template <RealScalar Scalar>
 [[nodiscard]] bool is_small(const ContactProblem<Scalar>& problem) noexcept {
   const Index contacts = problem.friction_contact_count();
   return problem.body_count() == 1 && contacts >= 1 &&
-         contacts <= SmallProblemTuning::contact_limit && contacts == problem.block_count() &&
-         problem.velocity_count() <= SmallProblemTuning::velocity_limit;
+         contacts <= SmallProblemLimits::contact_limit && contacts == problem.block_count() &&
+         problem.velocity_count() <= SmallProblemLimits::velocity_limit;
 }
 
 /// A small problem laid out for passes over it: velocities and contacts padded to whole registers,
@@ -53,8 +53,8 @@ class SmallProblem {
 
   /// Room for small problems of no more velocities and contacts.
   void reserve(Index velocities, Index contacts) {
-    set_sizes((std::min)(velocities, SmallProblemTuning::velocity_limit),
-              (std::min)(contacts, SmallProblemTuning::contact_limit));
+    set_sizes((std::min)(velocities, SmallProblemLimits::velocity_limit),
+              (std::min)(contacts, SmallProblemLimits::contact_limit));
     numbers_.reserve(end_);
     set_sizes(0, 0);
   }
@@ -99,7 +99,7 @@ class SmallProblem {
   void gather_contact(const ContactProblem<Scalar>& problem, Index k) noexcept;
 
   Sequence<Scalar> numbers_;
-  Index order_[SmallProblemTuning::contact_limit] = {};
+  Index order_[SmallProblemLimits::contact_limit] = {};
   Index size_ = 0, lanes_ = 0, count_ = 0, padded_ = 0;
   Index arrays_at_ = 0, columns_at_ = 0, rows_at_ = 0, matrix_at_ = 0, end_ = 0;
 };
