@@ -217,4 +217,27 @@ TEST_CASE("packed_problem: packing other numbers into a layout leaves nothing of
       });
 }
 
+TEST_CASE("packed_problem: rows that a block of the same layout lacks are zero", "[solvers][law]") {
+  using Packed = PackedProblem<double>;
+  VectorSource<double> source(6105u);
+  ConstrainedProblem three = draw_constrained(source, {6}, 1), one;
+  three.contacts.contacts.clear();
+  three.constraints[0].law = carom::testing::draw_law(source, 0);
+  three.constraints[0].law.set = carom::free_impulses<double>(3);
+  three.constraints[0].first_jacobian = carom::testing::draw_matrix(source, 3, 6);
+  one = three;
+  one.constraints[0].law.set = carom::free_impulses<double>(1);
+  one.constraints[0].first_jacobian = three.constraints[0].first_jacobian.topRows(1);
+  PackedCase<double> data(three);
+  const PackedCase<double> next(one);
+  data.graph.analyse(next.problem, 1e300);
+  data.packed.pack(next.problem, data.graph);
+  const Index part = data.packed.islands()[0].first_part;
+  double padding = 0;
+  CHECK((packed_row(data, part, 0, padding) == packed_row(next, part, 0, padding)));
+  CHECK(packed_row(data, part, 1, padding).isZero(0));
+  CHECK(packed_row(data, part, 2, padding).isZero(0));
+  CHECK(data.packed.parameter(Packed::row_square2)[part] == 0);
+}
+
 }  // namespace packed_problem_test
