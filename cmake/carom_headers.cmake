@@ -249,6 +249,79 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/slip_law.hpp
   include/carom/viscoelastic/stepper.hpp
 )
+  include/carom/solvers/detail/small_newton.hpp
+  include/carom/solvers/detail/small_problem.hpp
+  include/carom/solvers/detail/small_solver.hpp
+  include/carom/solvers/detail/small_state.hpp
+  include/carom/solvers/detail/small_sweep.hpp
+  include/carom/solvers/detail/solver_memory.hpp
+  include/carom/solvers/detail/spectral_step.hpp
+  include/carom/solvers/gauss_seidel.hpp
+  include/carom/solvers/impulse_certificate.hpp
+  include/carom/solvers/infeasibility.hpp
+  include/carom/solvers/infeasibility_ray.hpp
+  include/carom/solvers/interior_point.hpp
+  include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/sap.hpp
+  include/carom/solvers/sap_derivative.hpp
+  include/carom/solvers/sap_options.hpp
+  include/carom/solvers/soften.hpp
+  include/carom/solvers/solve_contact.hpp
+  include/carom/solvers/solve_or_prove.hpp
+  include/carom/variational/composition.hpp
+  include/carom/variational/concepts.hpp
+  include/carom/variational/detail/chatter.hpp
+  include/carom/variational/detail/constrained_mass.hpp
+  include/carom/variational/detail/contact_impact.hpp
+  include/carom/variational/detail/discrete_lagrangian.hpp
+  include/carom/variational/detail/flight_guess.hpp
+  include/carom/variational/detail/force.hpp
+  include/carom/variational/detail/gap_root.hpp
+  include/carom/variational/detail/held_friction.hpp
+  include/carom/variational/detail/initial_state.hpp
+  include/carom/variational/detail/lagrangian.hpp
+  include/carom/variational/detail/legendre.hpp
+  include/carom/variational/detail/level_functions.hpp
+  include/carom/variational/detail/newton_progress.hpp
+  include/carom/variational/detail/overlap.hpp
+  include/carom/variational/detail/screw.hpp
+  include/carom/variational/detail/sliding_problem.hpp
+  include/carom/variational/detail/step_machine.hpp
+  include/carom/variational/detail/step_phases.hpp
+  include/carom/variational/detail/step_solver.hpp
+  include/carom/variational/impact_step_report.hpp
+  include/carom/variational/impact_stepper.hpp
+  include/carom/variational/joint_forces.hpp
+  include/carom/variational/mechanical_state.hpp
+  include/carom/variational/planar_body.hpp
+  include/carom/variational/planar_tree.hpp
+  include/carom/variational/spatial_body.hpp
+  include/carom/variational/spatial_tree.hpp
+  include/carom/variational/step_curvature.hpp
+  include/carom/variational/step_derivative.hpp
+  include/carom/variational/step_options.hpp
+  include/carom/variational/stepper.hpp
+  include/carom/viscoelastic/concepts.hpp
+  include/carom/viscoelastic/contact_material.hpp
+  include/carom/viscoelastic/contact_step.hpp
+  include/carom/viscoelastic/detail/anchor.hpp
+  include/carom/viscoelastic/detail/average_forces.hpp
+  include/carom/viscoelastic/detail/convex_slip.hpp
+  include/carom/viscoelastic/detail/coulomb_fallback.hpp
+  include/carom/viscoelastic/detail/coulomb_slip.hpp
+  include/carom/viscoelastic/detail/force_cone.hpp
+  include/carom/viscoelastic/detail/general_forces.hpp
+  include/carom/viscoelastic/detail/modal_forces.hpp
+  include/carom/viscoelastic/detail/oscillator_functions.hpp
+  include/carom/viscoelastic/detail/slip_error.hpp
+  include/carom/viscoelastic/detail/slip_newton.hpp
+  include/carom/viscoelastic/detail/slip_sweep.hpp
+  include/carom/viscoelastic/detail/slip_tuning.hpp
+  include/carom/viscoelastic/force_method.hpp
+  include/carom/viscoelastic/free_body.hpp
+  include/carom/viscoelastic/slip_law.hpp
+  include/carom/viscoelastic/stepper.hpp
+)
 # One header per foreign library, for those who have it; carom.hpp leaves them out.
 set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/bullet.hpp
