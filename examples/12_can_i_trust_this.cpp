@@ -20,7 +20,7 @@ using Vector = Eigen::VectorXd;
 
 /// |v| in the norm of A [sqrt J].
 double norm(const carom::ContactProblem<double>& problem, Vector velocity) {
-  problem.whiten(velocity.data());
+  problem.whiten(carom::as_span(velocity));
   return velocity.norm();
 }
 

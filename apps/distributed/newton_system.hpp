@@ -28,7 +28,7 @@ struct NewtonSystem {
       curvature.push_back(contact.curvature(contact.trial(contact.velocity(velocity))));
     }
     write_gradient(given, velocity, load);
-    given.whiten_momentum(load.data());
+    given.whiten_momentum(carom::as_span(load));
     load = -load;
   }
 
@@ -60,9 +60,9 @@ struct NewtonSystem {
                                           const VectorX<double>& y) const {
     MatrixX<double> hessian;
     write_hessian(*problem, velocity, hessian);
-    problem->unwhiten(x.data());
+    problem->unwhiten(carom::as_span(x));
     VectorX<double> product = hessian * x;
-    problem->whiten_momentum(product.data());
+    problem->whiten_momentum(carom::as_span(product));
     return (product - y).norm() / y.norm();
   }
 };

@@ -38,8 +38,8 @@ namespace detail {
     problem.friction_contact(i).add_momentum(gamma, pushed);
     gross += problem.friction_contact(i).gross_squared(gamma);
   }
-  problem.whiten(change.data());
-  problem.whiten_momentum(pushed.data());
+  problem.whiten(carom::as_span(change));
+  problem.whiten_momentum(carom::as_span(pushed));
   const auto free = problem.whitened_free_velocity();
   const double scale = momentum_scale(free.squaredNorm(), pushed.squaredNorm(), gross);
   const double left = (change - free - pushed).norm();

@@ -114,7 +114,7 @@ class SingleStep {
   }
   [[nodiscard]] double kept_energy() const {
     VectorX<double> whitened = velocity_;
-    step_.problem.whiten(whitened.data());
+    step_.problem.whiten(carom::as_span(whitened));
     return whitened.squaredNorm() / step_.problem.whitened_free_velocity().squaredNorm();
   }
 

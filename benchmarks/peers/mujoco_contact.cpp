@@ -89,7 +89,7 @@ class Comparison {
  private:
   [[nodiscard]] double norm(const VectorXd& velocity) const {
     VectorXd whitened = velocity;
-    given_.problem.whiten(whitened.data());
+    given_.problem.whiten(carom::as_span(whitened));
     return whitened.norm();
   }
 

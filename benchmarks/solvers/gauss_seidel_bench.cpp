@@ -28,9 +28,9 @@ void sweep(benchmark::State& state) {
   carom::GaussSeidel<double> solver({.law = static_cast<carom::FrictionLaw>(state.range(1))});
   solver.prepare(problem);
   Eigen::VectorXd impulse = Eigen::VectorXd::Zero(3 * problem.part_count());
-  solver.sweep(problem, impulse.data(), 10);
+  solver.sweep(problem, carom::as_span(impulse), 10);
   for (auto _ : state) {
-    const double change = solver.sweep(problem, impulse.data(), 1);
+    const double change = solver.sweep(problem, carom::as_span(impulse), 1);
     benchmark::DoNotOptimize(change);
   }
   state.SetItemsProcessed(state.iterations() * problem.block_count());

@@ -49,11 +49,11 @@ TEMPLATE_TEST_CASE("bodies: whitened numbers go there and back, and keep energy 
       p.segment(start, size) = bodies.momentum_matrix(b) * v.segment(start, size);
       twice_energy += p.segment(start, size).dot(v.segment(start, size));
     }
-    bodies.whiten(w.data());
+    bodies.whiten(carom::as_span(w));
     energy.see(std::abs(w.squaredNorm() - twice_energy), rounding(100, twice_energy));
-    bodies.whiten_momentum(p.data());
+    bodies.whiten_momentum(carom::as_span(p));
     momentum.see(std::abs(p.dot(w) - twice_energy), rounding(300, twice_energy));
-    bodies.unwhiten(w.data());
+    bodies.unwhiten(carom::as_span(w));
     back.see((w - v).norm(), rounding(300, v.norm()));
   }
   for (const WorstCase* law : {&back, &energy, &momentum}) law->check(40);

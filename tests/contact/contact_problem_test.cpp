@@ -191,18 +191,18 @@ TEMPLATE_TEST_CASE("contact_problem: in whitened velocities kinetic energy is th
     const auto wide = convert_vector<long double>(v);
     const long double norm = dense.energy_norm(wide), unit = rounding(100, Scalar(1));
     carom::VectorX<Scalar> white = v;
-    problem.whiten(white.data());
+    problem.whiten(carom::as_span(white));
     energy.see(std::abs(convert_vector<long double>(white).norm() - norm), unit * norm);
     carom::VectorX<Scalar> again = white;
-    problem.unwhiten(again.data());
+    problem.unwhiten(carom::as_span(again));
     back.see(dense.energy_norm(convert_vector<long double>(again) - wide), unit * norm);
 
     auto pushed = convert_vector<Scalar>(carom::testing::multiply(dense.momentum, wide));
-    problem.whiten_momentum(pushed.data());
+    problem.whiten_momentum(carom::as_span(pushed));
     momentum.see(std::abs(convert_vector<long double>(pushed).norm() - norm), unit * norm);
 
     carom::VectorX<Scalar> white_free = problem.free_velocity();
-    problem.whiten(white_free.data());
+    problem.whiten(carom::as_span(white_free));
     free.see_holds(white_free == problem.whitened_free_velocity());
 
     const auto expected = carom::testing::multiply(dense.jacobian, wide);

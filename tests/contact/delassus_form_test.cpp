@@ -43,7 +43,8 @@ struct ReadBack {
       unit(column) = 1;
       dual.write_parts(unit, parts);
       dual.for_each_row([&](Index row, const auto& place) {
-        delassus(row, column) = double(dual.part_product(place.part, parts.data())(place.row));
+        delassus(row, column) =
+            double(dual.part_product(place.part, carom::as_span(parts))(place.row));
       });
     }
   }
@@ -142,7 +143,7 @@ TEST_CASE("delassus form: its velocity is that of the primal problem's impulses"
     dual.write_parts(gamma, parts);
     pushed.resize(parts.size());
     for (Index p = 0; p < dual.part_count(); ++p) {
-      pushed.segment<3>(3 * p) = dual.part_velocity(p, parts.data());
+      pushed.segment<3>(3 * p) = dual.part_velocity(p, carom::as_span(parts));
     }
     Eigen::VectorXd rows;
     dual.write_rows(pushed, rows);
@@ -178,8 +179,8 @@ TEMPLATE_TEST_CASE("delassus form: matrix-free, its products are those of the bl
       dual.write_parts(gamma, parts);
       written.resize(parts.size());
       multiplied.resize(parts.size());
-      dual.write_velocities(parts.data(), written.data());
-      matrix_free.write_velocities(parts.data(), multiplied.data());
+      dual.write_velocities(carom::as_span(parts), carom::as_span(written));
+      matrix_free.write_velocities(carom::as_span(parts), carom::as_span(multiplied));
       const Scalar size =
           1 + dual.load_norm() + Scalar(dual.row_count()) * dual.mean_diagonal() * gamma.norm();
       agree.see(double((written - multiplied).norm()), rounding(100, size));

@@ -20,10 +20,11 @@ struct Dense {
   Eigen::MatrixXd matrix;
 
   [[nodiscard]] DelassusOperator<double> product() {
-    return {this, [](void* self, const double* impulse, double* product) noexcept {
+    return {this,
+            [](void* self, std::span<const double> impulse, std::span<double> product) noexcept {
               const Eigen::MatrixXd& w = static_cast<Dense*>(self)->matrix;
-              Eigen::Map<Eigen::VectorXd>(product, w.rows()).noalias() =
-                  w.lazyProduct(Eigen::Map<const Eigen::VectorXd>(impulse, w.cols()));
+              Eigen::Map<Eigen::VectorXd>(product.data(), w.rows()).noalias() =
+                  w.lazyProduct(Eigen::Map<const Eigen::VectorXd>(impulse.data(), w.cols()));
             }};
   }
 };
@@ -60,8 +61,8 @@ TEST_CASE("delassus operator: a user's function makes the problem that its block
     CHECK(product.mean_diagonal() == written.mean_diagonal());
     Eigen::VectorXd gamma(rows), u(rows), expected(rows);
     for (Index k = 0; k < rows; ++k) gamma(k) = source.unit();
-    product.write_velocities(gamma.data(), u.data());
-    written.write_velocities(gamma.data(), expected.data());
+    product.write_velocities(carom::as_span(gamma), carom::as_span(u));
+    written.write_velocities(carom::as_span(gamma), carom::as_span(expected));
     CHECK((u - expected).norm() <= rounding(100, expected.norm() + gamma.norm()));
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       const auto a = certify(product, gamma, law), b = certify(written, gamma, law);

@@ -89,7 +89,7 @@ VectorX<Scalar> velocity_of(const DelassusProblem<Scalar>& problem,
   problem.write_parts(impulse, parts);
   velocity.resize(3 * problem.part_count());
   for (Index p = 0; p < problem.part_count(); ++p) {
-    velocity.template segment<3>(3 * p) = problem.part_velocity(p, parts.data());
+    velocity.template segment<3>(3 * p) = problem.part_velocity(p, carom::as_span(parts));
   }
   problem.write_rows(velocity, rows);
   return rows;

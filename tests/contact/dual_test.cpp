@@ -91,7 +91,7 @@ TEST_CASE("dual: for any velocity the gap to its impulses is half the gradient s
     Eigen::VectorXd gamma, gradient, workspace;
     write_impulse(problem, v, gamma);
     write_gradient(problem, v, gradient);
-    problem.whiten_momentum(gradient.data());
+    problem.whiten_momentum(carom::as_span(gradient));
     const double primal = primal_cost(problem, v), dual = dual_cost(problem, gamma, workspace);
     gap.see(std::abs(primal + dual - gradient.squaredNorm() / 2),
             rounding(300, primal + std::abs(dual) + gradient.squaredNorm()), v);

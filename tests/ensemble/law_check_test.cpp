@@ -43,9 +43,9 @@ struct Solved {
       step.problem.friction_contact(i).add_momentum(
           carom::Vector3<double>(impulse.segment<3>(3 * i)), velocity);
     }
-    step.problem.whiten_momentum(velocity.data());
+    step.problem.whiten_momentum(carom::as_span(velocity));
     velocity += step.problem.whitened_free_velocity();
-    step.problem.unwhiten(velocity.data());
+    step.problem.unwhiten(carom::as_span(velocity));
   }
   [[nodiscard]] LawViolation violation() const { return check_law(step, velocity, impulse); }
 };

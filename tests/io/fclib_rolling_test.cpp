@@ -253,7 +253,7 @@ TEST_CASE("fclib_rolling: velocities are those of the file, with equality constr
       const VectorX<double> whole = carom::testing::draw_numbers(source, dual.row_count());
       VectorX<double> parts, velocity(3 * dual.part_count()), rows;
       dual.write_parts(rows_of(problem, whole), parts);
-      dual.write_velocities(parts.data(), velocity.data());
+      dual.write_velocities(carom::as_span(parts), carom::as_span(velocity));
       dual.write_rows(velocity, rows);
       const auto [w, q] = dense_form(problem);
       const VectorX<double> expected = w * whole + q;

@@ -37,7 +37,7 @@ VectorX<double> velocity_of(const DelassusProblem<double>& dual, const VectorX<d
   VectorX<double> parts, velocity(3 * dual.part_count()), rows;
   dual.write_parts(impulse, parts);
   for (Index p = 0; p < dual.part_count(); ++p) {
-    velocity.segment<3>(3 * p) = dual.part_velocity(p, parts.data());
+    velocity.segment<3>(3 * p) = dual.part_velocity(p, carom::as_span(parts));
   }
   dual.write_rows(velocity, rows);
   return rows;

@@ -84,7 +84,7 @@ TEST_CASE("gauss_seidel: sweeps alone are those of solve", "[solvers][law]") {
   solver.prepare(problem);
   VectorX<double> parts = VectorX<double>::Zero(3 * problem.part_count()), rows;
   double change = 1;
-  for (int k = 0; k < 40; ++k) change = solver.sweep(problem, parts.data(), 10);
+  for (int k = 0; k < 40; ++k) change = solver.sweep(problem, carom::as_span(parts), 10);
   problem.write_rows(parts, rows);
   CHECK(change <= 1e-10);
   CHECK(certify(problem, rows, FrictionLaw::coulomb).natural_map_error <= 1e-10);

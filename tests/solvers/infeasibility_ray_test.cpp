@@ -46,7 +46,7 @@ ContactProblem<double> draw_problem(VectorSource<double>& source, int bodies, in
 
 double distance(const ContactProblem<double>& problem, const VectorX<double>& velocity) {
   VectorX<double> whitened = velocity;
-  problem.whiten(whitened.data());
+  problem.whiten(carom::as_span(whitened));
   return (whitened - problem.whitened_free_velocity()).norm();
 }
 

@@ -770,7 +770,7 @@ TEST_CASE("sap: at a deadline it returns the best so far, in its cones", "[solve
             VectorX<double> change = velocity;  // from the velocity that balances the impulses
             write_velocity(problem, impulse, change);
             change -= velocity;
-            problem.whiten(change.data());
+            problem.whiten(carom::as_span(change));
             return carom::testing::Judged{certificate.residual,
                                           certificate.cone_violation / (1 + impulse.norm()),
                                           convex ? change.norm() + 1e-12 : 0};

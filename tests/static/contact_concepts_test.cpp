@@ -223,9 +223,9 @@ concept HotCallsPromise = requires(const ContactProblem<Scalar>& problem,
   requires noexcept(write_velocity(problem, x, out));
   requires noexcept(write_dual_gradient(problem, x, out, out));
   requires noexcept(dual_cost(problem, x, out));
-  requires noexcept(problem.whiten(numbers));
-  requires noexcept(problem.unwhiten(numbers));
-  requires noexcept(problem.whiten_momentum(numbers));
+  requires noexcept(problem.whiten(carom::as_span(out)));
+  requires noexcept(problem.unwhiten(carom::as_span(out)));
+  requires noexcept(problem.whiten_momentum(carom::as_span(out)));
   requires noexcept(solver.solve(problem, out));
   requires noexcept(carom::factor_cholesky(numbers, i, i));
   requires noexcept(carom::solve_lower(numbers, i, i, numbers));

@@ -44,7 +44,7 @@ struct ReferenceSolver {
   static double measure(const DelassusProblem<double>& dual, const VectorX<double>& gamma,
                         VectorX<double>& u) {
     for (Index p = 0; p < dual.part_count(); ++p) {
-      u.segment<3>(3 * p) = dual.part_velocity(p, gamma.data());
+      u.segment<3>(3 * p) = dual.part_velocity(p, carom::as_span(gamma));
     }
     return detail::natural_map(dual, FrictionLaw::coulomb, gamma.data(), u.data()).relative;
   }
@@ -52,14 +52,15 @@ struct ReferenceSolver {
                     const CoulombInverseMass<double>& own, VectorX<double>& gamma) {
     const ImpulseSet<double>& set = dual.set(dual.part_contact(part));
     const Vector3<double> now = gamma.segment<3>(3 * part);
-    const Vector3<double> u = dual.part_velocity(part, gamma.data());
+    const Vector3<double> u = dual.part_velocity(part, carom::as_span(gamma));
     if (set.shape == ImpulseShape::friction) {
       const Vector3<double> free = u - dual.diagonal(part) * now;
       gamma.segment<3>(3 * part) = own.solve(free, set.friction(0)).impulse;
       return;
     }
     for (int r = 0; r < set.rows; ++r) {  // rows of one part, between bounds
-      const double step = dual.part_velocity(part, gamma.data())(r) / dual.diagonal(part)(r, r);
+      const double step =
+          dual.part_velocity(part, carom::as_span(gamma))(r) / dual.diagonal(part)(r, r);
       gamma(3 * part + r) = std::clamp(gamma(3 * part + r) - step, set.lower(r), set.upper(r));
     }
   }

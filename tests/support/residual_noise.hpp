@@ -17,7 +17,7 @@ template <typename Scalar>
                                     const VectorX<Scalar>& velocity,
                                     const VectorX<Scalar>& impulse) {
   VectorX<Scalar> whitened = velocity, pushed = VectorX<Scalar>::Zero(velocity.size());
-  problem.whiten(whitened.data());
+  problem.whiten(carom::as_span(whitened));
   Scalar stiff = 0;
   problem.for_each_block([&](const auto& block) {
     Scalar speed = block.bias_velocity().norm(), lever = 0;

@@ -74,23 +74,27 @@ class Bodies {
   }
 
   /// w = Lᵀ v of n_v numbers, in place.
-  void whiten(Scalar* velocity) const noexcept {
+  void whiten(std::span<Scalar> velocity) const noexcept {
+    CAROM_EXPECTS(Index(velocity.size()) == velocity_count());
     for (const Body& b : bodies_) {
       multiply_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
-                                velocity + b.range.start);
+                                velocity.data() + b.range.start);
     }
   }
   /// v = L⁻ᵀ w of n_v numbers, in place.
-  void unwhiten(Scalar* whitened) const noexcept {
+  void unwhiten(std::span<Scalar> whitened) const noexcept {
+    CAROM_EXPECTS(Index(whitened.size()) == velocity_count());
     for (const Body& b : bodies_) {
       solve_lower_transposed(factor_.data() + b.matrix, b.range.size, b.range.size,
-                             whitened + b.range.start);
+                             whitened.data() + b.range.start);
     }
   }
   /// p ← L⁻¹ p of n_v numbers, in place: ‖p‖_{A⁻¹} of a momentum is the norm of the result.
-  void whiten_momentum(Scalar* momentum) const noexcept {
+  void whiten_momentum(std::span<Scalar> momentum) const noexcept {
+    CAROM_EXPECTS(Index(momentum.size()) == velocity_count());
     for (const Body& b : bodies_) {
-      solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size, momentum + b.range.start);
+      solve_lower(factor_.data() + b.matrix, b.range.size, b.range.size,
+                  momentum.data() + b.range.start);
     }
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 
 #include "carom/contact/delassus_problem.hpp"
@@ -51,9 +52,10 @@ class DelassusForm {
         [&](Index row, const auto& place) { places_[row] = 3 * place.part + place.row; });
     part_count_ = dual.part_count();
     momentum_.resize(problem.velocity_count());
-    dual.set_operator({this, [](void* form, const Scalar* impulse, Scalar* product) noexcept {
-                         static_cast<DelassusForm*>(form)->multiply(impulse, product);
-                       }});
+    dual.set_operator(
+        {this, [](void* form, std::span<const Scalar> impulse, std::span<Scalar> product) noexcept {
+           static_cast<DelassusForm*>(form)->multiply(impulse.data(), product.data());
+         }});
     dual.assemble();
   }
 

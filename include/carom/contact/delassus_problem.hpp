@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 
 #include <Eigen/Core>
@@ -199,15 +200,18 @@ class DelassusProblem {
 
   /// One part of u = (W + R) γ + q.
   /// @param impulse  γ in parts, 3 part_count() numbers.
-  [[nodiscard]] Vector3<Scalar> part_velocity(Index part, const Scalar* impulse) const noexcept {
-    const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(impulse + 3 * part);
+  [[nodiscard]] Vector3<Scalar> part_velocity(Index part,
+                                              std::span<const Scalar> impulse) const noexcept {
+    const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(impulse.data() + 3 * part);
     return load(part) + regularization(part).cwiseProduct(own) + part_product(part, impulse);
   }
   /// One part of W γ.
-  [[nodiscard]] Vector3<Scalar> part_product(Index part, const Scalar* impulse) const noexcept {
+  [[nodiscard]] Vector3<Scalar> part_product(Index part,
+                                             std::span<const Scalar> impulse) const noexcept {
+    CAROM_EXPECTS(Index(impulse.size()) == 3 * part_count());
     Vector3<Scalar> sum = Vector3<Scalar>::Zero();
     for (const Neighbour* n = begin(part); n != end(part); ++n) {
-      const Scalar* const x = impulse + 3 * Index(n->part);
+      const Scalar* const x = impulse.data() + 3 * Index(n->part);
       sum += n->matrix.col(0) * x[0] + n->matrix.col(1) * x[1] + n->matrix.col(2) * x[2];
     }
     return sum;
@@ -215,11 +219,14 @@ class DelassusProblem {
 
   /// u = (W + R) γ + q, all of it.
   /// @param impulse, velocity  in parts, 3 part_count() numbers each; not the same.
-  void write_velocities(const Scalar* impulse, Scalar* velocity) const noexcept {
+  void write_velocities(std::span<const Scalar> impulse,
+                        std::span<Scalar> velocity) const noexcept {
+    CAROM_EXPECTS(Index(impulse.size()) == 3 * part_count());
+    CAROM_EXPECTS(velocity.size() == impulse.size());
     if (matrix_free()) operator_.multiply(operator_.context, impulse, velocity);
     for (Index p = 0; p < part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>> u(velocity + 3 * p);
-      const Eigen::Map<const Vector3<Scalar>> own(impulse + 3 * p);
+      Eigen::Map<Vector3<Scalar>> u(velocity.data() + 3 * p);
+      const Eigen::Map<const Vector3<Scalar>> own(impulse.data() + 3 * p);
       if (matrix_free()) {
         u += load(p) + regularization(p).cwiseProduct(own);
       } else {

@@ -23,8 +23,8 @@ void write_velocity(const ContactProblem<Scalar>& problem, const ImpulseType& im
   velocity.setZero();
   problem.for_each_block(
       [&](const auto& block) { block.add_momentum(block.read(impulse), velocity); });
-  problem.whiten_momentum(velocity.data());
-  problem.unwhiten(velocity.data());
+  problem.whiten_momentum(as_span(velocity));
+  problem.unwhiten(as_span(velocity));
   velocity += problem.free_velocity();
 }
 

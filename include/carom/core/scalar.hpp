@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <span>
 
 #include <Eigen/Core>
 
@@ -35,6 +37,13 @@ using SquareMatrix = Eigen::Matrix<Scalar, Size, Size>;
 
 template <RealScalar Scalar>
 using MatrixX = SquareMatrix<Scalar, Eigen::Dynamic>;
+
+/// The numbers of a vector, or of anything else that keeps them side by side, for functions that
+/// take a span and so can check how many there are.
+template <typename Numbers>
+[[nodiscard]] constexpr auto as_span(Numbers&& numbers) noexcept {
+  return std::span(numbers.data(), std::size_t(numbers.size()));
+}
 
 }  // namespace CAROM_ABI
 }  // namespace carom

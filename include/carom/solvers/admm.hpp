@@ -85,7 +85,7 @@ class Admm {
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
-    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+    return solve(problem, as_span(impulse));
   }
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             std::span<Scalar> impulse) noexcept;

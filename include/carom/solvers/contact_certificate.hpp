@@ -136,7 +136,7 @@ template <RealScalar Scalar>
     return detail::make_void_certificate<Scalar>(owner);
   }
   VectorX<Scalar> whitened = velocity;
-  problem.whiten(whitened.data());
+  problem.whiten(as_span(whitened));
   const auto of_pair = detail::balance_of(problem, whitened, given);
   const auto of_velocity = detail::balance_of(problem, whitened, own);
 

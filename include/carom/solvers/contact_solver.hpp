@@ -240,7 +240,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProble
   form_.write(problem, dual_);
   const SolveReport<Scalar> report = with_impulse_solver([this](auto& solver) {
     solver.set_limits(limits_after(0));
-    return solver.solve(dual_, std::span<Scalar>(impulse_.data(), std::size_t(impulse_.size())));
+    return solver.solve(dual_, as_span(impulse_));
   });
   write_velocity(problem, impulse_, velocity);
   return report;

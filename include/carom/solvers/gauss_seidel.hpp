@@ -78,9 +78,11 @@ class GaussSeidel {
   /// @return  ‖change of γ‖ in the last sweep [N·s].
   /// @pre   prepare() has seen the problem.
   /// @note  Real-time safe: no allocation, no exception.
-  Scalar sweep(const DelassusProblem<Scalar>& problem, Scalar* impulse, int count) noexcept {
+  Scalar sweep(const DelassusProblem<Scalar>& problem, std::span<Scalar> impulse,
+               int count) noexcept {
+    CAROM_EXPECTS(Index(impulse.size()) == 3 * problem.part_count());
     Scalar change(0);
-    for (int k = 0; k < count; ++k) change = sweep_once(problem, impulse);
+    for (int k = 0; k < count; ++k) change = sweep_once(problem, impulse.data());
     return change;
   }
 
@@ -91,7 +93,7 @@ class GaussSeidel {
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
-    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+    return solve(problem, as_span(impulse));
   }
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             std::span<Scalar> impulse) noexcept;

@@ -179,7 +179,7 @@ template <RealScalar Scalar>
   if (problem.count() == 0) return result;
   VectorX<Scalar> gamma(3 * problem.part_count()), velocity(3 * problem.part_count());
   problem.write_parts(impulse, gamma);
-  problem.write_velocities(gamma.data(), velocity.data());
+  problem.write_velocities(as_span(gamma), as_span(velocity));
   const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
   result.natural_map_error = map.relative;
   result.absolute_error = map.absolute;

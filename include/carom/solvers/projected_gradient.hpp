@@ -65,7 +65,7 @@ class ProjectedGradient {
   ///        exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
-    return solve(problem, std::span<Scalar>(impulse.data(), std::size_t(impulse.size())));
+    return solve(problem, as_span(impulse));
   }
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             std::span<Scalar> impulse) noexcept;
@@ -101,7 +101,7 @@ void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) no
   detail::write_contact_weights(problem, weights_.data());
   std::copy_n(iterate_.impulse(), now_.size(), now_.begin());
   detail::project_all(problem, now_.data());
-  problem.write_velocities(now_.data(), now_velocity_.data());
+  problem.write_velocities(as_span(now_), as_span(now_velocity_));
   std::copy(now_.begin(), now_.end(), ahead_.begin());
   std::copy(now_velocity_.begin(), now_velocity_.end(), ahead_velocity_.begin());
   curvature_ = pace_ = Scalar(1);
@@ -126,7 +126,7 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
       next_[n] -= lift_[i] / (weights_[n] * curvature_);
     }
     detail::project_all(problem, next_.data());
-    problem.write_velocities(next_.data(), next_velocity_.data());
+    problem.write_velocities(as_span(next_), as_span(next_velocity_));
     Scalar bent(0);
     length = Scalar(0);
     for (Index k = 0; k < next_.size(); ++k) {

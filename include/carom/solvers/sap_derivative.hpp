@@ -217,7 +217,7 @@ template <RealScalar Scalar>
 SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Scalar>& problem,
                                                          Scalar* x) noexcept {
   islands_.follow(graph_);  // it may have been moved
-  problem.whiten_momentum(x);
+  problem.whiten_momentum({x, std::size_t(problem.velocity_count())});
   const auto for_each_body = [&](const auto& visit) {
     for (Index b = 0; b < problem.body_count(); ++b) {
       const int slot = graph_.slot_of(b);
@@ -244,7 +244,7 @@ SolveReport<Scalar> SapDerivative<Scalar>::apply_inverse(const ContactProblem<Sc
   }
   report.error_bound = std::numeric_limits<Scalar>::infinity();
   for_each_body([](Scalar* here, Scalar* there, Index size) { std::copy_n(there, size, here); });
-  problem.unwhiten(x);
+  problem.unwhiten({x, std::size_t(problem.velocity_count())});
   if (!Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite())
     report.status = SolveStatus::not_finite;
   return report;

@@ -103,7 +103,7 @@ TEST_CASE("coulomb directions: they solve Newton's system over bodies of any siz
     directions.lay_out(graph, packed);
     const VectorX<double> velocity = problem.free_velocity() * (sample % 4);
     VectorX<double> whitened = velocity;
-    problem.whiten(whitened.data());
+    problem.whiten(carom::as_span(whitened));
     const auto place = [&](Index body) { return packed.starts()[graph.slot_of(body)]; };
     for (Index b = 0; b < problem.body_count(); ++b) {
       if (graph.slot_of(b) < 0) continue;

@@ -74,7 +74,8 @@ class ActiveSystem {
     for (Index p = 0; p < problem.part_count(); ++p) {
       const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(x + 3 * p);
       Eigen::Map<Vector3<Scalar>>(result + 3 * p) =
-          problem.part_product(p, x) + problem.regularization(p).cwiseProduct(own);
+          problem.part_product(p, {x, std::size_t(3 * problem.part_count())}) +
+          problem.regularization(p).cwiseProduct(own);
     }
   }
 

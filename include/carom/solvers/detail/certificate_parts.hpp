@@ -80,7 +80,7 @@ template <RealScalar Scalar>
                                                  const VectorX<Scalar>& whitened,
                                                  Momenta<Scalar>& given) noexcept {
   VectorX<Scalar>& pushed = given.sum;
-  problem.whiten_momentum(pushed.data());
+  problem.whiten_momentum(as_span(pushed));
   const auto free = problem.whitened_free_velocity();
   Scalar squared = 0;
   LargestPart<Scalar> worst(Scalar(0));

@@ -52,7 +52,7 @@ class DualIterate {
 
   /// u and the natural map error of the impulse; remembers the impulse if no other was as good.
   [[nodiscard]] Scalar measure(const DelassusProblem<Scalar>& problem, FrictionLaw law) noexcept {
-    problem.write_velocities(impulse_.data(), velocity_.data());
+    problem.write_velocities(as_span(impulse_), as_span(velocity_));
     return measure_with_velocity(problem, law);
   }
   /// The same once velocity has been written by the caller.

@@ -106,7 +106,7 @@ void ImpulseIslands<Scalar>::sweep(const DelassusProblem<Scalar>& problem,
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int done = 0; done < most && !request.limits.is_over();) {
     const int count = (std::min)(Tuning::sweeps_together, most - done);
-    const Scalar change = sweeps_.sweep(problem, impulse.data(), count);
+    const Scalar change = sweeps_.sweep(problem, as_span(impulse), count);
     done += count;
     if (!impulse.allFinite()) {
       impulse.setZero();

@@ -48,7 +48,8 @@ class ImpulseSystem {
 
   void multiply(Index, const Scalar* impulse, Scalar* product) noexcept {
     for (Index p = 0; p < part_count(); ++p) {
-      Eigen::Map<Vector3<Scalar>>(product + 3 * p) = problem_->part_product(p, impulse);
+      Eigen::Map<Vector3<Scalar>>(product + 3 * p) =
+          problem_->part_product(p, {impulse, std::size_t(3 * part_count())});
     }
   }
   [[nodiscard]] bool factor(Index, const BlockGains<Scalar>& gains);

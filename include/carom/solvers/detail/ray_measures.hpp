@@ -73,11 +73,11 @@ void write_products(const DelassusProblem<Scalar>& problem, const VectorX<Scalar
                     VectorX<Scalar>& product) {
   product.resize(parts.size());
   if (problem.matrix_free()) {
-    problem.product().multiply(problem.product().context, parts.data(), product.data());
+    problem.product().multiply(problem.product().context, as_span(parts), as_span(product));
   }
   for (Index p = 0; p < problem.part_count(); ++p) {
     auto sum = product.template segment<3>(3 * p);
-    if (!problem.matrix_free()) sum = problem.part_product(p, parts.data());
+    if (!problem.matrix_free()) sum = problem.part_product(p, as_span(parts));
     sum += problem.regularization(p).cwiseProduct(parts.template segment<3>(3 * p));
   }
 }
@@ -230,7 +230,7 @@ class BodyRayMeasures {
     using std::sqrt;
     VectorX<Scalar> sum = VectorX<Scalar>::Zero(problem_.velocity_count());
     problem_.for_each_block([&](const auto& block) { block.add_momentum(block.read(ray), sum); });
-    problem_.whiten_momentum(sum.data());
+    problem_.whiten_momentum(as_span(sum));
     VectorX<Scalar> gross = VectorX<Scalar>::Zero(problem_.body_count());
     for_each_row_side([&](Index row, Index body, const auto& column) {
       gross(body) += std::abs(ray(row)) * column.norm();

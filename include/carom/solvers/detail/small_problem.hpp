@@ -160,7 +160,7 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
   for (Index place = 0; place < count_; ++place) gather_contact(problem, place);
   std::copy_n(problem.whitened_free_velocity().data(), size_, vector(free));
   std::copy_n(guess.data(), size_, vector(whitened));
-  problem.whiten(vector(whitened));
+  problem.whiten({vector(whitened), std::size_t(problem.velocity_count())});
 }
 
 }  // namespace detail

@@ -71,7 +71,7 @@ SolveReport<Scalar> SmallSolver<Scalar>::solve_as(const ContactProblem<Scalar>& 
     if (state.residual <= (std::numeric_limits<Scalar>::max)()) {
       std::copy_n(problem_.vector(SmallProblem<Scalar>::whitened), velocity.size(),
                   velocity.data());
-      problem.unwhiten(velocity.data());
+      problem.unwhiten(as_span(velocity));
     }
     if (met()) report.status = SolveStatus::converged;
   }
