@@ -36,6 +36,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/contact_graph.hpp
+  include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
   include/carom/contact/detail/faults.hpp

@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 

@@ -10,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "carom/contact/delassus_operator.hpp"
+#include "carom/contact/detail/delassus_blocks.hpp"
 #include "carom/contact/detail/delassus_faults.hpp"
 #include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_block.hpp"
@@ -50,17 +51,12 @@ class DelassusProblem {
   using Rows = RowNumbers<Scalar>;
 
   /// One block of W in the row of parts it is in.
-  struct Neighbour {
-    int part;
-    Block matrix;
-  };
+  using Neighbour = typename detail::DelassusBlocks<Scalar>::Neighbour;
 
   void reset() noexcept {
-    entries_.clear();
     contacts_.clear();
     parts_.clear();
     blocks_.clear();
-    starts_.clear();
     operator_ = {};
     row_count_ = 0;
     asymmetry_ = 0;
@@ -108,9 +104,9 @@ class DelassusProblem {
             padded(place_of(i, r).row, place_of(j, c).row) = block(r, c);
           }
         }
-        entries_.push_back({int(first_part(i)) + p, int(first_part(j)) + o, padded});
+        blocks_.add(first_part(i) + p, first_part(j) + o, padded);
         if (i == j) continue;
-        entries_.push_back({int(first_part(j)) + o, int(first_part(i)) + p, padded.transpose()});
+        blocks_.add(first_part(j) + o, first_part(i) + p, padded.transpose());
       }
     }
   }
@@ -172,12 +168,8 @@ class DelassusProblem {
   /// W_ii + R of a part.
   [[nodiscard]] const Block& diagonal(Index part) const noexcept { return parts_[part].diagonal; }
   /// Blocks of W in a part's rows, by ascending part, its own included; without R.
-  [[nodiscard]] const Neighbour* begin(Index part) const noexcept {
-    return blocks_.data() + starts_[part];
-  }
-  [[nodiscard]] const Neighbour* end(Index part) const noexcept {
-    return blocks_.data() + starts_[part + 1];
-  }
+  [[nodiscard]] const Neighbour* begin(Index part) const noexcept { return blocks_.begin(part); }
+  [[nodiscard]] const Neighbour* end(Index part) const noexcept { return blocks_.end(part); }
   /// Blocks of W that are not zero.
   [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
   /// Largest |W − Wᵀ| relative to the largest |W|, of what add_matrix() was given.
@@ -267,30 +259,14 @@ class DelassusProblem {
     Block diagonal = Block::Zero();
   };
 
-  /// Adds half a matrix and half its transpose, block by block.
-  template <typename Visit>
-  void add_symmetric_part(const Visit& for_each_entry);
   [[nodiscard]] Index contact_of_row(Index row) const noexcept {
     const auto after = [](Index r, const Contact& contact) { return r < contact.first_row; };
     return std::upper_bound(contacts_.begin(), contacts_.end(), row, after) - contacts_.begin() - 1;
   }
-  [[nodiscard]] const Neighbour* find(Index part, Index other) const noexcept {
-    const auto before = [](const Neighbour& n, Index wanted) { return n.part < wanted; };
-    return std::lower_bound(begin(part), end(part), other, before);
-  }
-
-  /// A block as it was added: row part, column part.
-  struct Entry {
-    int part, other;
-    Block matrix;
-  };
 
   Sequence<Contact> contacts_;
   Sequence<Part> parts_;
-  Sequence<Entry> entries_;
-  Sequence<Neighbour> blocks_;
-  Sequence<Index> starts_;
-  Sequence<int> order_, place_;  ///< scratch
+  detail::DelassusBlocks<Scalar> blocks_;  ///< W
   DelassusOperator<Scalar> operator_;
   Index row_count_ = 0;
   Scalar asymmetry_ = 0, mean_diagonal_ = 0, load_norm_ = 0;
@@ -319,12 +295,12 @@ void DelassusProblem<Scalar>::add_matrix(const SparseType& matrix) {
     detail::reject_if(
         detail::fault(detail::entry("W", it.row(), it.col()), "a finite number", it.value()));
   });
-  add_symmetric_part(for_each_entry);
+  blocks_.add_symmetric_part(part_count(), for_each_entry);
   assemble();
   using std::abs;
   Scalar largest = 0, skew = 0;
   for_each_entry([&](const Place& at, const Place& from, const auto& it) {
-    const Scalar kept = find(at.part, from.part)->matrix(at.row, from.row);
+    const Scalar kept = blocks_.find(at.part, from.part)->matrix(at.row, from.row);
     largest = (std::max)(largest, Scalar(abs(it.value())));
     skew = (std::max)(skew, Scalar(2 * abs(it.value() - kept)));
   });
@@ -332,54 +308,12 @@ void DelassusProblem<Scalar>::add_matrix(const SparseType& matrix) {
 }
 
 template <RealScalar Scalar>
-template <typename Visit>
-void DelassusProblem<Scalar>::add_symmetric_part(const Visit& for_each_entry) {
-  place_.assign(part_count(), -1);  // per row part: its entry in the column part at hand
-  const Index first = entries_.size();
-  for_each_entry([&](const Place& at, const Place& from, const auto& it) {
-    int& place = place_[at.part];
-    if (place < first || entries_[place].other != int(from.part)) {
-      place = int(entries_.size());
-      entries_.push_back({int(at.part), int(from.part), Block::Zero()});
-      entries_.push_back({int(from.part), int(at.part), Block::Zero()});
-    }
-    entries_[place].matrix(at.row, from.row) += it.value() / 2;
-    entries_[place + 1].matrix(from.row, at.row) += it.value() / 2;
-  });
-}
-
-template <RealScalar Scalar>
 void DelassusProblem<Scalar>::assemble() {
-  starts_.assign(part_count() + 2, 0);
-  for (const Entry& entry : entries_) ++starts_[entry.part + 2];
-  for (Index part = 0; part < part_count(); ++part) starts_[part + 2] += starts_[part + 1];
-  order_.resize(entries_.size());
-  for (Index e = 0; e < entries_.size(); ++e) order_[starts_[entries_[e].part + 1]++] = int(e);
-  const auto by_other = [&](int a, int b) { return entries_[a].other < entries_[b].other; };
-  blocks_.clear();
-  Index begin = 0;
-  for (Index part = 0; part < part_count(); ++part) {
-    const Index end = starts_[part + 1];
-    std::sort(order_.begin() + begin, order_.begin() + end, by_other);
-    starts_[part] = blocks_.size();
-    bool own = false;  // the diagonal is always there
-    for (Index e = begin; e < end; ++e) {
-      const Entry& entry = entries_[order_[e]];
-      if (!own && entry.other > part) blocks_.push_back({int(part), Block::Zero()});
-      own = own || entry.other >= part;
-      if (blocks_.size() == starts_[part] || blocks_.back().part != entry.other) {
-        blocks_.push_back({entry.other, Block::Zero()});
-      }
-      blocks_.back().matrix += entry.matrix;
-    }
-    if (!own) blocks_.push_back({int(part), Block::Zero()});
-    begin = end;
-  }
-  starts_[part_count()] = blocks_.size();
+  blocks_.assemble(part_count());
   Scalar trace = 0, squared = 0;
   for (Index part = 0; part < part_count(); ++part) {
     Part& p = parts_[part];
-    p.diagonal = find(part, part)->matrix;
+    p.diagonal = blocks_.find(part, part)->matrix;
     p.diagonal.diagonal() += p.regularization;
     trace += p.diagonal.trace();
     squared += p.load.squaredNorm();

@@ -60,13 +60,13 @@ class DelassusIslands {
     }
     for (const int i : contacts(island)) {
       for (Index p = whole.first_part(i); p < whole.first_part(i) + whole.parts(i); ++p) {
-        part.starts_.push_back(part.blocks_.size());
+        part.blocks_.begin_row();
         for (const auto* n = whole.begin(p); n != whole.end(p); ++n) {
-          part.blocks_.push_back({part_at_[n->part], n->matrix});
+          part.blocks_.append({part_at_[n->part], n->matrix});
         }
       }
     }
-    part.starts_.push_back(part.blocks_.size());
+    part.blocks_.begin_row();  // the end of the last
     part.mean_diagonal_ = whole.mean_diagonal_;
     part.load_norm_ = whole.load_norm_;
   }
