@@ -38,7 +38,7 @@ struct ContactAnswer {
   std::optional<double> duality_gap, velocity_error_bound;
   double cone_violation = 0, complementarity = 0, natural_map_error = 0;
   std::optional<double> absolute_error, signorini, dissipation_angle;
-  Index worst_contact = -1;
+  Index worst_block = -1;
   double seconds = 0;  ///< Median time of one solve [s].
 };
 

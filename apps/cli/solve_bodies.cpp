@@ -77,7 +77,7 @@ ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOption
     answer.cone_violation = c.cone_violation;
     answer.complementarity = c.complementarity;
     answer.natural_map_error = c.natural_map_error;
-    answer.worst_contact = c.worst_contact;
+    answer.worst_block = c.worst_block;
     return answer;
   }
   DelassusForm<double> form;

@@ -91,7 +91,7 @@ std::string format_json(const ContactAnswer& a) {
     certificate["natural_map_error_abh"] = *a.absolute_error;
     certificate["signorini"] = json_or_null(a.signorini);
     certificate["dissipation_angle"] = json_or_null(a.dissipation_angle);
-    certificate["worst_contact"] = a.worst_contact;
+    certificate["worst_contact"] = a.worst_block;
   }
   nlohmann::ordered_json document{{"law", a.law},
                                   {"solver", a.solver},

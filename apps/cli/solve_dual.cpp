@@ -60,7 +60,7 @@ void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& opt
   answer.absolute_error = c.absolute_error;
   answer.signorini = c.signorini;
   answer.dissipation_angle = c.dissipation_angle;
-  answer.worst_contact = c.worst_contact;
+  answer.worst_block = c.worst_block;
 }
 
 ContactAnswer solve_friction(const examples::FrictionProblem& given, const SolveOptions& options) {

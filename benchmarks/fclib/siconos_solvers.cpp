@@ -132,7 +132,7 @@ class SiconosProblem {
     }
     NumericsMatrix* const sparse = NM_create(NM_SPARSE, size, size);
     const Index d = method_.dimension;
-    NM_triplet_alloc(sparse, CS_INT(file_.dual.block_count() * d * d));
+    NM_triplet_alloc(sparse, CS_INT(file_.dual.coupling_count() * d * d));
     for_each_entry([&](Index r, Index c, double value) {
       if (value != 0) NM_entry(sparse, int(r), int(c), value);
     });

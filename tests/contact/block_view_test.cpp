@@ -167,7 +167,7 @@ TEST_CASE("block_view: the worst of independent ones is named", "[contact][solve
   for (const Index block : {1, 2}) {
     Eigen::VectorXd wrong = solution.impulse;
     wrong(3 * block + 1) += 0.1;
-    CHECK(certify(problem, solution.velocity, wrong).worst_contact == block);
+    CHECK(certify(problem, solution.velocity, wrong).worst_block == block);
   }
 }
 

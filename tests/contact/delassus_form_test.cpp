@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("delassus form: matrix-free, its products are those of the bl
       REQUIRE(matrix_free.matrix_free());
       REQUIRE(!dual.matrix_free());
       REQUIRE(matrix_free.row_count() == dual.row_count());
-      CHECK(matrix_free.block_count() <= dual.block_count());
+      CHECK(matrix_free.coupling_count() <= dual.coupling_count());
       CHECK(matrix_free.check().empty());
       const VectorX<Scalar> gamma =
           draw_matrix(source, problem.impulse_count(), 1).template cast<Scalar>();
@@ -204,13 +204,13 @@ TEST_CASE("delassus form: bodies apart do not meet, bodies without contact leave
   DelassusProblem<double> dual;
   form.write(problem, dual);
   CHECK(dual.count() == 0);
-  CHECK(dual.block_count() == 0);
+  CHECK(dual.coupling_count() == 0);
   const carom::WeightedContact<double> law{0.5, {2, 3}, Eigen::Vector3d(0, 0, 0.5)};
   problem.add_contact(0, j, law);
   problem.add_contact(2, (-j).eval(), 1, j, law);
   problem.add_contact(1, j, law);
   form.write(problem, dual);
-  CHECK(dual.block_count() == 5);  // contacts 1 and 2 meet
+  CHECK(dual.coupling_count() == 5);  // contacts 1 and 2 meet
   const ReadBack<double> read(dual);
   Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(9, 9);
   expected.block<3, 3>(0, 0) = j;

@@ -48,10 +48,10 @@ TEST_CASE("delassus operator: a user's function makes the problem that its block
       weights.head<3>().setConstant(0.1 * double(sample % 2));
       for (DelassusProblem<double>* problem : {&written, &product}) {
         problem->add_contact(carom::friction_impulses(0.5), load, weights);
-        problem->add_block(i, i, dense.matrix.block<3, 3>(3 * i, 3 * i));
+        problem->add_coupling(i, i, dense.matrix.block<3, 3>(3 * i, 3 * i));
       }
       for (Index j = 0; j < i; ++j) {
-        written.add_block(i, j, dense.matrix.block<3, 3>(3 * i, 3 * j));
+        written.add_coupling(i, j, dense.matrix.block<3, 3>(3 * i, 3 * j));
       }
     }
     product.set_operator(dense.product());
@@ -67,7 +67,7 @@ TEST_CASE("delassus operator: a user's function makes the problem that its block
     for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
       const auto a = certify(product, gamma, law), b = certify(written, gamma, law);
       CHECK(std::abs(a.natural_map_error - b.natural_map_error) <= rounding(500, 1.0));
-      CHECK(a.worst_contact == b.worst_contact);
+      CHECK(a.worst_block == b.worst_block);
     }
     product.reset();
     CHECK(!product.matrix_free());

@@ -146,7 +146,7 @@ void check_against(const DenseCase& drawn, const DelassusProblem<Scalar>& proble
     for (int r = 0; r < 3; ++r)
       CHECK(problem.present(p, r) == (present[std::size_t(3 * p + r)] == 1));
   }
-  CHECK(problem.block_count() == blocks);
+  CHECK(problem.coupling_count() == blocks);
   CHECK(problem.check().empty());
 }
 
@@ -189,10 +189,10 @@ TEMPLATE_TEST_CASE("delassus problem: blocks in any order make the dense matrix"
     for (const auto& [i, j] : order) {  // in one piece or in two
       const MatrixX<Scalar> block = drawn.block(i, j).template cast<Scalar>();
       if (source.unit() < 0.5) {
-        problem.add_block(i, j, block / Scalar(4));
-        problem.add_block(i, j, block * Scalar(0.75));
+        problem.add_coupling(i, j, block / Scalar(4));
+        problem.add_coupling(i, j, block * Scalar(0.75));
       } else {
-        problem.add_block(i, j, block);
+        problem.add_coupling(i, j, block);
       }
     }
     problem.assemble();
@@ -258,9 +258,9 @@ TEST_CASE("delassus problem: rows keep their places in parts", "[contact][exampl
 TEST_CASE("delassus problem: a contact's own block is there, added or not", "[contact][example]") {
   DelassusProblem<double> problem;
   for (int i = 0; i < 3; ++i) problem.add_contact(friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
-  problem.add_block(0, 2, Eigen::Matrix3d::Identity());
+  problem.add_coupling(0, 2, Eigen::Matrix3d::Identity());
   problem.assemble();
-  CHECK(problem.block_count() == 5);
+  CHECK(problem.coupling_count() == 5);
   for (Index p = 0; p < 3; ++p) {
     const auto* const own = problem.begin(p) + (p == 2 ? 1 : 0);
     CHECK(own->part == p);
@@ -278,12 +278,12 @@ TEST_CASE("delassus problem: nothing in it, and nothing left of what was", "[con
   CHECK(problem.mean_diagonal() == 0);
   CHECK(problem.check().empty());
   problem.add_contact(friction_impulses(0.5), Eigen::Vector3d(1, 2, 3));
-  problem.add_block(0, 0, Eigen::Matrix3d::Identity());
+  problem.add_coupling(0, 0, Eigen::Matrix3d::Identity());
   problem.assemble();
-  CHECK(problem.block_count() == 1);
+  CHECK(problem.coupling_count() == 1);
   problem.reset();
   problem.assemble();
-  CHECK(problem.block_count() == 0);
+  CHECK(problem.coupling_count() == 0);
   CHECK(problem.load_norm() == 0);
   VectorX<double> rows(0), parts(4);
   problem.write_parts(rows, parts);
@@ -318,17 +318,17 @@ TEST_CASE("delassus problem: what is wrong is said of the item it is wrong with"
 
   problem.add_contact(carom::free_impulses<double>(2), Eigen::Vector2d(1, 2));
   const Eigen::Matrix3d three = Eigen::Matrix3d::Identity();
-  CHECK(refusal([&] { problem.add_block(2, 0, three); }) ==
+  CHECK(refusal([&] { problem.add_coupling(2, 0, three); }) ==
         "block (2, 0): expected contacts that were added, got 2");
-  CHECK(refusal([&] { problem.add_block(0, -1, three); }) ==
+  CHECK(refusal([&] { problem.add_coupling(0, -1, three); }) ==
         "block (0, -1): expected contacts that were added, got -1");
-  CHECK(refusal([&] { problem.add_block(1, 0, three); }) ==
+  CHECK(refusal([&] { problem.add_coupling(1, 0, three); }) ==
         "block (1, 0): rows: expected 2, got 3");
-  CHECK(refusal([&] { problem.add_block(0, 1, three); }) ==
+  CHECK(refusal([&] { problem.add_coupling(0, 1, three); }) ==
         "block (0, 1): columns: expected 2, got 3");
   Eigen::Matrix3d bad = three;
   bad(2, 1) = nan;
-  CHECK(refusal([&] { problem.add_block(0, 0, bad); }) ==
+  CHECK(refusal([&] { problem.add_coupling(0, 0, bad); }) ==
         "block (0, 0) entry (2, 1): expected a finite number, got nan");
   problem.assemble();
   CHECK(problem.mean_diagonal() == 0);  // refused blocks leave nothing
@@ -345,9 +345,9 @@ TEST_CASE("delassus problem: own blocks that no bodies could have are found", "[
   const auto said = [](const carom::ImpulseSet<double>& set, const Eigen::MatrixXd& block) {
     DelassusProblem<double> problem;
     problem.add_contact(friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
-    problem.add_block(0, 0, Eigen::Matrix3d::Identity());
+    problem.add_coupling(0, 0, Eigen::Matrix3d::Identity());
     problem.add_contact(set, Eigen::VectorXd::Zero(set.rows));
-    problem.add_block(1, 1, block);
+    problem.add_coupling(1, 1, block);
     problem.assemble();
     return problem.check();
   };
@@ -383,7 +383,7 @@ TEST_CASE("delassus problem: own blocks that no bodies could have are found", "[
   DelassusProblem<double> problem;
   RowNumbers<double> weights = RowNumbers<double>::Ones();
   problem.add_contact(friction, Eigen::Vector3d(0, 0, 0), weights);
-  problem.add_block(0, 0, -0.5 * Eigen::Matrix3d::Identity());
+  problem.add_coupling(0, 0, -0.5 * Eigen::Matrix3d::Identity());
   problem.assemble();
   CHECK(problem.check().empty());
 }

@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("infeasible: a ray that misses one contact of the row proves 
     ray(3 * i + 2) = -1;  // pulls
     const auto judged = certify_infeasible(problem, FrictionLaw::coulomb, ray);
     CHECK(!judged.infeasible);
-    CHECK(judged.cone_violation_contact == i);
+    CHECK(judged.cone_violation_block == i);
     CHECK(judged.cone_violation > 0);
   }
 }

@@ -100,9 +100,9 @@ void see_worst(const RawProblem& raw, const DenseProblem<Long>& dense, const Vec
   }
   const Long reach = y.norm() + gamma.norm(), heavy = dense.weights.maxCoeff();
   const Long fast = dense.jacobian.norm() * v.norm() + dense.bias.norm() + heavy * reach;
-  see(far, c.cone_violation_contact, unit * gamma.norm());
-  see(power, c.complementarity_contact, unit * gamma.norm() * fast);
-  see(gap, c.duality_gap_contact, unit * reach * fast);
+  see(far, c.cone_violation_block, unit * gamma.norm());
+  see(power, c.complementarity_block, unit * gamma.norm() * fast);
+  see(gap, c.duality_gap_block, unit * reach * fast);
   const auto see_body = [&](const VectorX<Long>& push, Index owner) {
     const VectorX<Long> miss = multiply<Long>(dense.momentum, v - dense.free_velocity) - push;
     std::vector<Long> parts;
@@ -186,8 +186,7 @@ TEMPLATE_TEST_CASE("contact_certificate: every field is what its definition says
 
     const NaturalMap expected = natural_map(dense, gamma);
     map.see(std::abs(c.natural_map_error - expected.error), 10 * unit);
-    worst.see_holds(c.worst_contact == expected.worst, double(c.worst_contact),
-                    double(expected.worst));
+    worst.see_holds(c.worst_block == expected.worst, double(c.worst_block), double(expected.worst));
   }
   for (const WorstCase* law :
        {&residual, &velocity_residual, &gap, &bound, &violation, &work, &map, &worst, &owners}) {
@@ -291,14 +290,14 @@ TEST_CASE("contact_certificate: a problem without contacts is judged by its mome
   CHECK(right.duality_gap == 0);
   CHECK(right.velocity_error_bound == 0);
   CHECK(right.natural_map_error == 0);
-  CHECK(right.worst_contact == -1);
+  CHECK(right.worst_block == -1);
   const auto wrong = certify(problem, Eigen::VectorXd(Eigen::Vector3d(1, 3, 4)), none);
   CHECK(wrong.residual == Approx(0.2).epsilon(1e-14));  // 2/10
   CHECK(wrong.velocity_error_bound == Approx(2).epsilon(1e-14));
   CHECK(wrong.duality_gap == Approx(2).epsilon(1e-14));
   const auto empty = certify(ContactProblem<double>(0.01), none, none);
   CHECK(empty.residual == 0);
-  CHECK(empty.worst_contact == -1);
+  CHECK(empty.worst_block == -1);
 }
 
 TEST_CASE("contact_certificate: where nothing loads the contacts, an impulse is still an error",
@@ -310,7 +309,7 @@ TEST_CASE("contact_certificate: where nothing loads the contacts, an impulse is 
   const Eigen::VectorXd rest = Eigen::Vector3d::Zero();
   const auto wrong = certify(problem, rest, Eigen::VectorXd(Eigen::Vector3d(0, 0, 2)));
   CHECK(wrong.natural_map_error == Approx(1).epsilon(1e-14));  // r = u, so r − P(r − u) = r
-  CHECK(wrong.worst_contact == 0);
+  CHECK(wrong.worst_block == 0);
   CHECK(wrong.residual > 0.5);
   const auto right = certify(problem, rest, Eigen::VectorXd(Eigen::Vector3d::Zero()));
   CHECK(right.natural_map_error == 0);
@@ -333,7 +332,7 @@ TEST_CASE("contact_certificate: a velocity alone is judged with the impulses it 
     CHECK(same(alone.residual, pair.residual));
     CHECK(same(alone.duality_gap, pair.duality_gap));
     CHECK(same(alone.natural_map_error, pair.natural_map_error));
-    CHECK(alone.worst_contact == pair.worst_contact);
+    CHECK(alone.worst_block == pair.worst_block);
     CHECK(same(alone.velocity_error_bound, pair.velocity_error_bound));
   }
 }
@@ -370,15 +369,15 @@ TEST_CASE("contact_certificate: the one contact that is spoiled is the one that 
     Eigen::VectorXd impulse = solver.impulse();
     impulse(3 * spoiled) += 2;
     const auto c = certify(problem, velocity, impulse);
-    CHECK(c.worst_contact == spoiled);
-    CHECK(c.duality_gap_contact == spoiled);
-    CHECK(c.cone_violation_contact == spoiled);
-    CHECK(c.complementarity_contact == spoiled);
+    CHECK(c.worst_block == spoiled);
+    CHECK(c.duality_gap_block == spoiled);
+    CHECK(c.cone_violation_block == spoiled);
+    CHECK(c.complementarity_block == spoiled);
     CHECK(c.residual_body == spoiled);
     Eigen::VectorXd moved = velocity;
     moved(3 * spoiled + 2) -= 1;
     CHECK(certify(problem, moved).velocity_residual_body == spoiled);
-    CHECK(certify(problem, moved).cone_violation_contact == -1);
+    CHECK(certify(problem, moved).cone_violation_block == -1);
   }
 }
 
@@ -403,7 +402,7 @@ TEMPLATE_TEST_CASE(
     CHECK(by_impulse.residual == Limits::infinity());
     CHECK(by_impulse.cone_violation == Limits::infinity());
     CHECK(by_impulse.natural_map_error == Limits::infinity());
-    CHECK(by_impulse.worst_contact == 1);
+    CHECK(by_impulse.worst_block == 1);
     velocity(8) = bad;
     impulse.setZero();
     for (const auto& c : {certify(problem, velocity, impulse), certify(problem, velocity)}) {
@@ -466,12 +465,12 @@ TEST_CASE(
   const auto by_velocity = certify(problem, velocity);
   CHECK(by_velocity.residual == Limits::infinity());
   CHECK(by_velocity.natural_map_error == Limits::infinity());
-  CHECK(by_velocity.worst_contact == 1);
+  CHECK(by_velocity.worst_block == 1);
   velocity = problem.free_velocity();
   impulse(1) = -Limits::max();  // finite, but u = W γ + R γ + q is not
   const auto by_impulse = certify(problem, velocity, impulse);
   CHECK(by_impulse.natural_map_error == Limits::infinity());
-  CHECK(by_impulse.worst_contact == 1);
+  CHECK(by_impulse.worst_block == 1);
 }
 
 }  // namespace contact_certificate_test

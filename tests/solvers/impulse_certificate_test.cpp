@@ -57,10 +57,10 @@ struct Case {
       problem.add_contact(convert_law<Scalar>(law).set,
                           load.segment(starts[i], sets[i].rows).template cast<Scalar>().eval());
       for (std::size_t j = 0; j <= i; ++j) {
-        problem.add_block(Index(i), Index(j),
-                          matrix.block(starts[i], starts[j], sets[i].rows, sets[j].rows)
-                              .template cast<Scalar>()
-                              .eval());
+        problem.add_coupling(Index(i), Index(j),
+                             matrix.block(starts[i], starts[j], sets[i].rows, sets[j].rows)
+                                 .template cast<Scalar>()
+                                 .eval());
       }
     }
     problem.assemble();
@@ -203,7 +203,7 @@ TEMPLATE_TEST_CASE("contact certificate: its measures are what they are defined 
     signorini.see(std::abs(c.signorini - e.signorini), 4 * unit * speed);
     violation.see(std::abs(c.cone_violation - e.violation), unit * reach);
     power.see(std::abs(c.complementarity - e.power), 4 * unit * speed * reach);
-    worst.see_holds(e.parts[std::size_t(c.worst_contact)] >=
+    worst.see_holds(e.parts[std::size_t(c.worst_block)] >=
                     *std::max_element(e.parts.begin(), e.parts.end()) - unit * size);
     if constexpr (std::is_same_v<Scalar, double>) {
       const Long rest = e.relative * e.scale;
@@ -247,7 +247,7 @@ TEST_CASE("contact certificate: a contact that slides, in closed form", "[solver
   // W = I/2: γ = (−1.2, −1.6, 4), u = (2.4, 3.2, 0).
   DelassusProblem<double> problem;
   problem.add_contact(carom::friction_impulses(0.5), Eigen::Vector3d(3, 4, -2));
-  problem.add_block(0, 0, Eigen::Matrix3d::Identity() / 2);
+  problem.add_coupling(0, 0, Eigen::Matrix3d::Identity() / 2);
   problem.assemble();
   VectorX<double> impulse = Eigen::Vector3d(-1.2, -1.6, 4);
   auto c = certify(problem, impulse, FrictionLaw::coulomb);
@@ -280,7 +280,7 @@ TEST_CASE(
   DelassusProblem<double> problem;
   problem.add_contact(carom::cone_impulses<double>(ImpulseShape::elliptic, {0, 0.5, 0}),
                       Eigen::Vector3d(7, 3, -2));
-  problem.add_block(0, 0, Eigen::Matrix3d::Identity() / 2);
+  problem.add_coupling(0, 0, Eigen::Matrix3d::Identity() / 2);
   problem.assemble();
   const VectorX<double> impulse = Eigen::Vector3d(0, -2, 4);  // u = (7, 2, 0)
   const auto c = certify(problem, impulse, FrictionLaw::coulomb);
@@ -309,7 +309,7 @@ TEST_CASE("contact certificate: it grows as the error does, and names the contac
       const VectorX<double> impulse = drawn.impulse + std::ldexp(1e-6, k) * change;
       const auto c = certify(problem, impulse, law);
       errors[k] = c.natural_map_error;
-      if (errors[k] > 1e-9L) named.see_holds(c.worst_contact == off, drawn.impulse, change);
+      if (errors[k] > 1e-9L) named.see_holds(c.worst_block == off, drawn.impulse, change);
       bounded.see(errors[k], 20 * std::ldexp(1e-6, k) * change.norm() * (1 + drawn.matrix.norm()) *
                                  (1 + set.friction.norm()) / std::max(drawn.load.norm(), 1e-3));
     }
@@ -344,7 +344,7 @@ TEST_CASE("contact certificate: on the convex problem it agrees with the one of 
     const auto alone = certify(dual, VectorX<double>(impulse), FrictionLaw::convex);
     agree.see(std::abs(pair.natural_map_error - alone.natural_map_error),
               rounding(1000, 1.0) * (1 + pair.natural_map_error));
-    if (!solve) worst.see_holds(pair.worst_contact == alone.worst_contact);
+    if (!solve) worst.see_holds(pair.worst_block == alone.worst_block);
     if (solve) solved.see(alone.natural_map_error, 1e-8L);
   }
   agree.check(samples);
@@ -368,8 +368,8 @@ TEST_CASE("contact certificate: what is not finite is infinite, and whose it is,
                                    c.cone_violation, c.complementarity, c.dissipation_angle}) {
         CHECK(measure == infinity);
       }
-      for (const Index owner : {c.worst_contact, c.signorini_contact, c.cone_violation_contact,
-                                c.complementarity_contact, c.dissipation_contact}) {
+      for (const Index owner : {c.worst_block, c.signorini_block, c.cone_violation_block,
+                                c.complementarity_block, c.dissipation_block}) {
         CHECK(owner == off);
       }
     }
@@ -377,12 +377,12 @@ TEST_CASE("contact certificate: what is not finite is infinite, and whose it is,
   // Finite impulses whose velocities are not.
   DelassusProblem<double> problem;
   problem.add_contact(carom::friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
-  problem.add_block(0, 0, 1e200 * Eigen::Matrix3d::Identity());
+  problem.add_coupling(0, 0, 1e200 * Eigen::Matrix3d::Identity());
   problem.assemble();
   const VectorX<double> impulse = Eigen::Vector3d(0, 0, 1e200);
   const auto c = certify(problem, impulse, FrictionLaw::coulomb);
   CHECK(c.natural_map_error == infinity);
-  CHECK(c.worst_contact == 0);
+  CHECK(c.worst_block == 0);
 }
 
 TEST_CASE("contact certificate: nothing there, nothing wrong", "[solvers][example]") {
@@ -390,14 +390,14 @@ TEST_CASE("contact certificate: nothing there, nothing wrong", "[solvers][exampl
   problem.assemble();
   auto c = certify(problem, VectorX<double>(0), FrictionLaw::coulomb);
   CHECK(c.natural_map_error == 0);
-  CHECK(c.worst_contact == -1);
+  CHECK(c.worst_block == -1);
   // At rest without load: zero is the answer, and nobody's fault.
   problem.add_contact(carom::friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
   problem.assemble();
   c = certify(problem, VectorX<double>(Eigen::Vector3d(0, 0, 0)), FrictionLaw::coulomb);
   CHECK(c.natural_map_error == 0);
-  for (const Index owner : {c.worst_contact, c.signorini_contact, c.cone_violation_contact,
-                            c.complementarity_contact, c.dissipation_contact}) {
+  for (const Index owner : {c.worst_block, c.signorini_block, c.cone_violation_block,
+                            c.complementarity_block, c.dissipation_block}) {
     CHECK(owner == -1);
   }
 }

@@ -30,9 +30,9 @@ DelassusProblem<Scalar> two_stops(const Scalar& mass, const Scalar& a, const Sca
   for (const Scalar& bias : {a, b}) {
     problem.add_contact(carom::pushing_impulse<Scalar>(), Vector<Scalar, 1>(-bias), weights);
   }
-  problem.add_block(0, 0, Vector<Scalar, 1>(1 / mass));
-  problem.add_block(1, 1, Vector<Scalar, 1>(1 / mass));
-  problem.add_block(0, 1, Vector<Scalar, 1>(-1 / mass));
+  problem.add_coupling(0, 0, Vector<Scalar, 1>(1 / mass));
+  problem.add_coupling(1, 1, Vector<Scalar, 1>(1 / mass));
+  problem.add_coupling(0, 1, Vector<Scalar, 1>(-1 / mass));
   problem.assemble();
   return problem;
 }
@@ -165,7 +165,7 @@ TEST_CASE("infeasibility: rows between bounds press to where they are unbounded"
     problem.add_contact(carom::pushing_impulse<double>(), Vector<double, 1>(-1.0));
     problem.add_contact(holds, Vector<double, 1>(0.0));
     for (Index i = 0; i < 2; ++i) {
-      for (Index j = 0; j <= i; ++j) problem.add_block(i, j, Vector<double, 1>(1.0));
+      for (Index j = 0; j <= i; ++j) problem.add_coupling(i, j, Vector<double, 1>(1.0));
     }
     problem.assemble();
     VectorX<double> ray(2);
@@ -179,7 +179,7 @@ TEST_CASE("infeasibility: rows between bounds press to where they are unbounded"
   CHECK(!judge(carom::bounded_impulse(-10.0, 10.0), -1).infeasible);  // gives in
   CHECK(!judge(carom::free_impulses<double>(1), 1).infeasible);
   CHECK(!judge(carom::free_impulses<double>(1), -0.9).infeasible);
-  CHECK(judge(carom::bounded_impulse(-10.0, 10.0), -1).cone_violation_contact == 1);
+  CHECK(judge(carom::bounded_impulse(-10.0, 10.0), -1).cone_violation_block == 1);
 }
 
 TEST_CASE("infeasibility: a motor's push can keep a jammed brake off its belt",

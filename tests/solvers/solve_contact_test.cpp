@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("solve_contact: one call gives what the solver gives from the
     const auto certificate = certify(problem, velocity, solution.impulse);
     CHECK(solution.certificate.residual == certificate.residual);
     CHECK(solution.certificate.natural_map_error == certificate.natural_map_error);
-    CHECK(solution.certificate.worst_contact == certificate.worst_contact);
+    CHECK(solution.certificate.worst_block == certificate.worst_block);
   }
 }
 

@@ -57,7 +57,7 @@ template <typename Scalar = double>
       const MatrixX<Scalar> block =
           data.w.block(first[at(i)], first[at(j)], data.sets[at(i)].rows, data.sets[at(j)].rows)
               .template cast<Scalar>();
-      if (i == j || !block.isZero(Scalar(0))) problem.add_block(i, j, block);
+      if (i == j || !block.isZero(Scalar(0))) problem.add_coupling(i, j, block);
     }
   }
   problem.assemble();

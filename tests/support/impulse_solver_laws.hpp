@@ -31,7 +31,7 @@ void check_answer(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>&
                   const SolveReport<Scalar>& report, FrictionLaw law) {
   const auto certificate = certify(problem, impulse, law);
   CAPTURE(to_string(law), to_string(report.status), report.iterations, report.residual,
-          certificate.natural_map_error, certificate.worst_contact);
+          certificate.natural_map_error, certificate.worst_block);
   CHECK(report.measure == ResidualMeasure::natural_map);
   CHECK(std::abs(report.residual - certificate.natural_map_error) <=
         rounding(200, Scalar(1) + report.residual));

@@ -44,7 +44,7 @@ class DelassusForm {
     for_each_side(problem, [&](Index, int block, int side) {
       write_rows(problem, {block, side}, left_);
       product_ = left_.lazyProduct(left_.transpose());
-      dual.add_block(block, block, product_);
+      dual.add_coupling(block, block, product_);
     });
     problem_ = &problem;
     places_.resize(dual.row_count());
@@ -108,7 +108,7 @@ class DelassusForm {
       for (int b = starts_[body]; b <= a; ++b) {
         write_rows(problem, touches_[b], right_);
         product_ = left_.lazyProduct(right_.transpose());
-        dual.add_block(touches_[a].block, touches_[b].block, product_);
+        dual.add_coupling(touches_[a].block, touches_[b].block, product_);
       }
     }
   }

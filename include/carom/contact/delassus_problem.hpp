@@ -25,15 +25,15 @@ class DelassusIslands;
 /// Contact in impulses alone: find γ whose contacts each obey their law with u = (W + R) γ + q,
 /// W = J A⁻¹ Jᵀ given as blocks, bodies unknown.
 ///
-/// A contact is one to six rows with an ImpulseSet: friction in space (t₁, t₂, n) or in a plane
-/// (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may be singular, and
-/// as indefinite as rounding makes it. R may be zero: rigid contact.
+/// A contact stands for any block of one to six rows with an ImpulseSet: friction in space (t₁, t₂,
+/// n) or in a plane (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may
+/// be singular, and as indefinite as rounding makes it. R may be zero: rigid contact.
 ///
 /// ```
 /// carom::DelassusProblem<double> problem;
 /// problem.add_contact(carom::friction_impulses(0.5), load);   // q of the three rows
-/// problem.add_block(0, 0, inverse_mass);                      // W_ij, and its transpose as W_ji
-/// problem.assemble();
+/// problem.add_coupling(0, 0, inverse_mass);                      // W_ij, and its transpose as
+/// W_ji problem.assemble();
 /// ```
 /// Rows are kept in parts of three, rows a contact lacks being empty, so that W is made of 3 × 3
 /// blocks: a planar contact fills the first and last row of its part. A W too large to write down
@@ -94,8 +94,8 @@ class DelassusProblem {
   /// Adds to W_ij, and the transpose to W_ji if i ≠ j.
   /// @param block  rows of i × rows of j.
   template <typename MatrixType>
-  void add_block(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
-    detail::reject_if(check_block(i, j, block));
+  void add_coupling(Index i, Index j, const Eigen::MatrixBase<MatrixType>& block) {
+    detail::reject_if(check_coupling(i, j, block));
     for (int p = 0; p < parts(i); ++p) {
       for (int o = 0; o < parts(j); ++o) {
         Block padded = Block::Zero();
@@ -110,10 +110,10 @@ class DelassusProblem {
       }
     }
   }
-  /// What add_block would object to, or nothing.
+  /// What add_coupling would object to, or nothing.
   template <typename MatrixType>
-  [[nodiscard]] Fault check_block(Index i, Index j,
-                                  const Eigen::MatrixBase<MatrixType>& block) const {
+  [[nodiscard]] Fault check_coupling(Index i, Index j,
+                                     const Eigen::MatrixBase<MatrixType>& block) const {
     return detail::delassus_block_fault(*this, i, j, block);
   }
 
@@ -170,8 +170,8 @@ class DelassusProblem {
   /// Blocks of W in a part's rows, by ascending part, its own included; without R.
   [[nodiscard]] const Neighbour* begin(Index part) const noexcept { return blocks_.begin(part); }
   [[nodiscard]] const Neighbour* end(Index part) const noexcept { return blocks_.end(part); }
-  /// Blocks of W that are not zero.
-  [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
+  /// How many 3 × 3 matrices W is kept in.
+  [[nodiscard]] Index coupling_count() const noexcept { return blocks_.size(); }
   /// Largest |W − Wᵀ| relative to the largest |W|, of what add_matrix() was given.
   [[nodiscard]] Scalar asymmetry() const noexcept { return asymmetry_; }
 

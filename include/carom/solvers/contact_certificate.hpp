@@ -43,13 +43,13 @@ struct ContactCertificate {
   /// ResidualMeasure::natural_map.
   Scalar natural_map_error = 0;
   /// Block with the largest part in the natural map error.
-  Index worst_contact = -1;
+  Index worst_block = -1;
   /// Block with the largest part of the duality gap's sum over the blocks.
-  Index duality_gap_contact = -1;
+  Index duality_gap_block = -1;
   /// Block farthest outside its set; −1 when all are inside.
-  Index cone_violation_contact = -1;
+  Index cone_violation_block = -1;
   /// Block with the largest |γ·u|.
-  Index complementarity_contact = -1;
+  Index complementarity_block = -1;
   /// Body with the largest part in the momentum balance.
   Index residual_body = -1;
   /// Body with the largest part in ‖∇ℓ(v)‖_{A⁻¹}.
@@ -68,8 +68,8 @@ template <RealScalar Scalar>
                           &result.complementarity, &result.natural_map_error}) {
     *measure = infinity;
   }
-  for (Index* worst : {&result.worst_contact, &result.duality_gap_contact,
-                       &result.cone_violation_contact, &result.complementarity_contact}) {
+  for (Index* worst : {&result.worst_block, &result.duality_gap_block, &result.cone_violation_block,
+                       &result.complementarity_block}) {
     *worst = contact;
   }
   return result;
@@ -102,10 +102,10 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   });
   if (not_finite >= 0) {
     certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
-    certificate.worst_contact = not_finite;
+    certificate.worst_block = not_finite;
     return;
   }
-  certificate.worst_contact = worst.owner();
+  certificate.worst_block = worst.owner();
   const Scalar scale =
       (std::max)({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
   if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
@@ -147,11 +147,11 @@ template <RealScalar Scalar>
   certificate.velocity_residual_body = of_velocity.body;
   certificate.velocity_error_bound = of_velocity.norm;
   certificate.duality_gap = of_pair.norm * of_pair.norm / 2 + seen.gap_sum;
-  certificate.duality_gap_contact = seen.gap.owner();
+  certificate.duality_gap_block = seen.gap.owner();
   certificate.cone_violation = seen.violation.value();
-  certificate.cone_violation_contact = seen.violation.owner();
+  certificate.cone_violation_block = seen.violation.owner();
   if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
-  certificate.complementarity_contact = seen.work.owner();
+  certificate.complementarity_block = seen.work.owner();
   detail::certify_natural_map(problem, impulse, whitened, certificate);
   for (Scalar* measure :
        {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,

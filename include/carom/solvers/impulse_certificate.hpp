@@ -35,11 +35,11 @@ struct ImpulseCertificate {
   /// Blocks slower than the natural map error, or rounding, times ‖q‖, ‖γ‖ w and ‖u‖ count as at
   /// rest.
   Scalar dissipation_angle = 0;
-  Index worst_contact = -1;
-  Index signorini_contact = -1;
-  Index cone_violation_contact = -1;
-  Index complementarity_contact = -1;
-  Index dissipation_contact = -1;
+  Index worst_block = -1;
+  Index signorini_block = -1;
+  Index cone_violation_block = -1;
+  Index complementarity_block = -1;
+  Index dissipation_block = -1;
 };
 
 namespace detail {
@@ -183,12 +183,12 @@ template <RealScalar Scalar>
   const auto map = detail::natural_map(problem, law, gamma.data(), velocity.data());
   result.natural_map_error = map.relative;
   result.absolute_error = map.absolute;
-  if (map.relative > Scalar(0)) result.worst_contact = map.worst;
+  if (map.relative > Scalar(0)) result.worst_block = map.worst;
   if (!detail::is_finite(map.relative)) {
     result.signorini = result.cone_violation = result.complementarity = result.dissipation_angle =
         map.relative;
-    result.signorini_contact = result.cone_violation_contact = result.complementarity_contact =
-        result.dissipation_contact = map.worst;
+    result.signorini_block = result.cone_violation_block = result.complementarity_block =
+        result.dissipation_block = map.worst;
     return result;
   }
   const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
@@ -203,19 +203,19 @@ template <RealScalar Scalar>
     const RowNumbers<Scalar> lifted = detail::law_velocity(law, set, u);
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
     detail::see_largest(Scalar((g - nearest_impulse(set, ones, g)).norm()), i,
-                        result.cone_violation, result.cone_violation_contact);
+                        result.cone_violation, result.cone_violation_block);
     const int n = detail::visit_friction_blocks(set, [&](const auto& block) {
       detail::see_largest(
           detail::dissipation_angle(block, RowNumbers<Scalar>(g + set.shift), u, at_rest), i,
-          result.dissipation_angle, result.dissipation_contact);
+          result.dissipation_angle, result.dissipation_block);
     });
     if (n < 0) continue;
     const Scalar lift = de_saxce_velocity(set, u)(n) - u(n);
     const Scalar normal = law == FrictionLaw::coulomb ? u(n) : u(n) - lift;
     detail::see_largest(Scalar(abs((std::min)((g(n) + set.shift(n)) * w, normal))), i,
-                        result.signorini, result.signorini_contact);
+                        result.signorini, result.signorini_block);
     detail::see_largest(Scalar(abs((g + set.shift).dot(lifted))), i, result.complementarity,
-                        result.complementarity_contact);
+                        result.complementarity_block);
   }
   return result;
 }

@@ -59,7 +59,7 @@ struct InfeasibilityCertificate {
   /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: how far the ray that was
   /// given is from the one that is judged. Infinite where an entry is not finite.
   Scalar cone_violation = 0;
-  Index cone_violation_contact = -1;  ///< farthest outside; −1 when all are inside
+  Index cone_violation_block = -1;  ///< farthest outside; −1 when all are inside
   /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-].
   Scalar cancellation = 0;
   /// −q·r minus what rounding may have added to it [√J].
@@ -179,7 +179,7 @@ class RayJudge {
       squared += part;
       if (!(part > largest)) continue;
       largest = part;
-      result.cone_violation_contact = i;
+      result.cone_violation_block = i;
     }
     if (squared > Scalar(0)) result.cone_violation = sqrt(squared / whole);
   }

@@ -203,7 +203,7 @@ class CoulombFallback {
     }
     for (Index i = 0; i < friction.size(); ++i) {
       for (Index j = 0; j <= i; ++j) {
-        problem_.add_block(i, j, inverse_.template block<3, 3>(3 * i, 3 * j));
+        problem_.add_coupling(i, j, inverse_.template block<3, 3>(3 * i, 3 * j));
       }
     }
     problem_.assemble();

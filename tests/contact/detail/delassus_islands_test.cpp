@@ -117,7 +117,7 @@ void check_part(const DelassusProblem<Scalar>& whole, const DelassusProblem<Scal
   }
   CHECK(part.row_count() == rows);
   CHECK(part.part_count() == parts);
-  CHECK(part.block_count() == blocks);
+  CHECK(part.coupling_count() == blocks);
 }
 
 }  // namespace
@@ -163,11 +163,11 @@ TEST_CASE("delassus_islands: a chain is one island, wherever it begins", "[conta
     DelassusProblem<double> problem;
     for (std::size_t i = 0; i < order.size(); ++i) {
       problem.add_contact(carom::friction_impulses(0.3), Eigen::Vector3d(0, 0, -1));
-      problem.add_block(Index(i), Index(i), Eigen::Matrix3d::Identity());
+      problem.add_coupling(Index(i), Index(i), Eigen::Matrix3d::Identity());
     }
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
       if (i == 9) continue;  // where it is torn
-      problem.add_block(order[i], order[i + 1], 0.1 * Eigen::Matrix3d::Identity());
+      problem.add_coupling(order[i], order[i + 1], 0.1 * Eigen::Matrix3d::Identity());
     }
     problem.assemble();
     DelassusIslands<double> islands;
@@ -205,7 +205,7 @@ TEST_CASE("delassus_islands: the second half of a wrench couples, too", "[contac
   }
   Eigen::MatrixXd block = Eigen::MatrixXd::Zero(6, 6);
   block(4, 5) = 1;
-  problem.add_block(0, 1, block);
+  problem.add_coupling(0, 1, block);
   problem.assemble();
   // By blocks all halves couple, if by zeros; by entries the second ones alone.
   DelassusProblem<double> sparse;

@@ -209,7 +209,7 @@ inline void DartBlocks::write(const DartInput& input, DelassusProblem<double>& p
           block(r, c) = input.entry(blocks_[i].rows[r], blocks_[j].rows[c]);
         }
       }
-      if (i == j || !block.isZero(0)) problem.add_block(i, j, block);
+      if (i == j || !block.isZero(0)) problem.add_coupling(i, j, block);
     }
   }
   problem.assemble();
