@@ -234,7 +234,7 @@ Scalar Admm<Scalar>::spectral_factor() noexcept {
   return other > Scalar(0) ? other / penalty_ : balanced_factor();
 }
 
-/// @return  false when no factor could be had.
+/// @return  false when the matrix could not be factored.
 template <RealScalar Scalar>
 bool Admm<Scalar>::change_penalty(const DelassusProblem<Scalar>& problem) noexcept {
   const Scalar wanted =

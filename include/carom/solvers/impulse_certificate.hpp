@@ -12,11 +12,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How well impulses solve a DelassusProblem under a law, computed from the impulses alone: u = (W
-/// + R) γ + q.
+/// Says how well impulses solve a DelassusProblem under a law. It is computed from the impulses
+/// alone, with the velocities u = (W + R) γ + q.
 ///
-/// Every measure is ≥ 0, and 0 at a solution; infinite when an impulse is not finite. Each comes
-/// with the contact that has the largest part in it, −1 if none has any.
+/// Every measure is 0 at a solution and positive elsewhere; it is infinite when an impulse is not
+/// finite. With each comes the block that contributes most to it, −1 if none does.
 template <RealScalar Scalar>
 struct ImpulseCertificate {
   /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the

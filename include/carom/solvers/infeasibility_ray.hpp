@@ -13,15 +13,16 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// @file
-/// Rays that certify_infeasible() accepts, from impulses that a solver let grow without end.
+/// Finds rays that certify_infeasible() accepts. Where no impulses obey the law, those of a solver
+/// grow without end, and their direction is a good first guess of a ray.
 
-/// The ray of the largest −q·r/√(rᵀ(W + R)r): where a problem has no answer it proves that, and is
-/// of one island; where it has one the quotient is how far v* is from the velocities that satisfy
-/// the gaps, ‖v − v*‖_A of the convex law's answer.
-/// @param impulse  γ, row_count(), about along the ray: contacts that press little in it are left
-///                 out at first. Empty, zero or not finite: nothing is known.
+/// Finds the ray of the largest −q·r/√(rᵀ(W + R)r). If the problem has no answer, this ray proves
+/// it, and it presses in one island only. If it has one, the quotient is the distance ‖v − v*‖_A
+/// from v* to the convex law's answer.
+/// @param impulse  γ, row_count(), a guess of the ray's direction: contacts that press little in it
+///                 are left out at first. An empty, zero or not finite one tells nothing.
 /// @return  r, row_count(), scaled so that its rows alone would move the bodies by 1 √J; zero where
-///          v* satisfies the gaps as it is.
+///          v* satisfies the gaps.
 /// @note  Cold: allocates; work grows with the cube of the contacts that the ray presses.
 /// @cite  lawson1974solving, chapter 23, the distance problem: with columns that are added as
 /// needed.
@@ -41,7 +42,8 @@ template <RealScalar Scalar>
   return refine_ray(dual, law, impulse);
 }
 
-/// Finds the multipliers of a slide: a ray of the normals and of a row that would have t·uₜ ≤ 0.
+/// Finds the multipliers of a slide, as the ray of a problem in which the contact is held from
+/// sliding along t: the normals, and a row that asks for t·uₜ ≤ 0.
 /// @param direction  t, of uₜ, not zero; of planar contacts its first entry.
 /// @return  certify_infeasible() says whether they prove it.
 /// @note  Cold: allocates.

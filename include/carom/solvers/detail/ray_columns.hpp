@@ -14,13 +14,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Minimises ½ rᵀ(W + R)r + ½ (ω g·r − 1)², g = −q, over the cone of rays: the direction of the
-/// minimiser is that of the largest g·r/√(rᵀ(W + R)r), whatever ω.
+/// Finds the ray of the largest g·r/√(rᵀ(W + R)r), g = −q. It minimises ½ rᵀ(W + R)r +
+/// ½ (ω g·r − 1)² over the cone of rays, whose minimiser has that direction for every ω > 0.
 ///
-/// The cone is spanned by columns, directions of one contact each: non-negative least squares over
-/// those at hand, then the direction of every contact along which the slope falls most joins them,
-/// and those that are not used leave. Half lines need one column, lines two, circles a few near
-/// where they end.
+/// The cone is spanned by columns; each is a direction of one contact. Non-negative least squares
+/// finds the best ray of the columns at hand. Then each contact adds the direction along which the
+/// cost falls most, and columns that are not used are dropped. A half line needs one column, a line
+/// two, and a circle a few near the direction that it ends with.
 /// @note  Cold: allocates; work grows with the cube of the columns in use.
 template <RealScalar Scalar>
 class RayColumns {
@@ -34,7 +34,7 @@ class RayColumns {
     slope_ = load_;
   }
 
-  /// Adds a direction, of the cone or not.
+  /// Adds a direction; it need not be in the cone.
   /// @param keep  whether it stays when it is not used.
   void add(Index contact, const Rows& direction, bool keep = false) {
     VectorX<Scalar> rows = VectorX<Scalar>::Zero(problem_.row_count());
@@ -47,8 +47,9 @@ class RayColumns {
     columns_.push_back(std::move(column));
   }
 
-  /// Largest drive of a column by its momentum, to be called once the first columns are there.
-  /// @return  false where no direction has a drive.
+  /// Chooses ω by the largest drive of a direction relative to its momentum. To be called after the
+  /// first columns are added.
+  /// @return  false where no direction has a drive, so that there is no ray.
   bool weigh() {
     using std::sqrt;
     Scalar largest(0);
@@ -64,7 +65,7 @@ class RayColumns {
     return largest > Scalar(0);
   }
 
-  /// Adds columns until none is left along which the slope falls.
+  /// Adds columns until the cost falls along none that is left.
   void solve(int rounds) {
     constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
     for (int round = 0; round < rounds; ++round) {

@@ -13,8 +13,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Nearest direction in which the impulses of a set are unbounded; under Coulomb's law of a cone
-/// its normal alone.
+/// The nearest direction in which the impulses of a set are unbounded. Under Coulomb's law a cone
+/// has only its normal.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> nearest_ray(const ImpulseSet<Scalar>& set, FrictionLaw law,
                                              const RowNumbers<Scalar>& given) noexcept {
@@ -36,7 +36,7 @@ template <RealScalar Scalar>
   return nearest_impulse(cone, RowNumbers<Scalar>(RowNumbers<Scalar>::Ones()), given);
 }
 
-/// Rows of a contact out of numbers by rows.
+/// The rows of one contact, out of numbers for all rows.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> contact_rows(const DelassusProblem<Scalar>& problem, Index contact,
                                               const VectorX<Scalar>& all) noexcept {
@@ -101,8 +101,8 @@ template <RealScalar Scalar>
   return problem.diagonal(part)(place, place);
 }
 
-/// Tangents that friction holds together and apart from other rows, by one μ: 1, 2, or 0 of shapes
-/// for which a direction of uₜ alone does not say that of the impulse.
+/// How many tangents share one μ that bounds nothing else: 1, 2, or 0 for shapes in which the
+/// direction of uₜ alone does not determine that of the impulse.
 template <RealScalar Scalar>
 [[nodiscard]] int plain_tangents(const ImpulseSet<Scalar>& set) noexcept {
   switch (set.shape) {
@@ -117,14 +117,15 @@ template <RealScalar Scalar>
   }
 }
 
-/// The largest z·γ over impulses of a set, as constant + slope · (how much its unbounded impulse
-/// is).
+/// The largest z·γ over the impulses of a set, as constant + slope · x, where x is the size of the
+/// impulse that the set does not bound.
 template <RealScalar Scalar>
 struct Support {
   Scalar constant = 0, slope = 0;
 };
 
-/// Of a friction cone: μ‖z_b‖ of every block counts, whose direction is not known.
+/// The support of a set. The direction of friction is not known, so every friction block of a cone
+/// counts with μ‖z_b‖.
 template <RealScalar Scalar>
 [[nodiscard]] Support<Scalar> support_of(const ImpulseSet<Scalar>& set,
                                          const RowNumbers<Scalar>& z) noexcept {
@@ -155,7 +156,7 @@ template <RealScalar Scalar>
   return support;
 }
 
-/// Of a contact that slides along t, so that γₜ = −μ γₙ t, but for a direction off by as much as
+/// The support of a contact that slides along t, so that γₜ = −μ γₙ t; t is known up to
 /// `deviation`.
 template <RealScalar Scalar>
 [[nodiscard]] Support<Scalar> support_of_slide(const ImpulseSet<Scalar>& set,
@@ -180,7 +181,7 @@ class DualRayMeasures {
   explicit DualRayMeasures(const DelassusProblem<Scalar>& problem)
       : problem_(problem), load_(load_rows(problem)) {}
 
-  /// √(rᵀ(W + R)r), zero where rounding may have made all of it.
+  /// √(rᵀ(W + R)r); zero where it may be nothing but rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
     VectorX<Scalar> parts, product;
@@ -196,7 +197,7 @@ class DualRayMeasures {
   }
 
  private:
-  /// |r|ᵀ|W + R||r|; an upper bound where blocks are not there.
+  /// |r|ᵀ|W + R||r|; where W is a function, an upper bound of it.
   [[nodiscard]] Scalar gross(const VectorX<Scalar>& parts) const {
     using std::sqrt;
     Scalar sum(0), roots(0);
@@ -225,7 +226,7 @@ class BodyRayMeasures {
   BodyRayMeasures(const ContactProblem<Scalar>& problem, const DelassusProblem<Scalar>& dual)
       : problem_(problem), dual_(dual) {}
 
-  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R), zero where rounding may have made all of it.
+  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R); zero where it may be nothing but rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
     VectorX<Scalar> sum = VectorX<Scalar>::Zero(problem_.velocity_count());
@@ -243,7 +244,7 @@ class BodyRayMeasures {
     });
     return sqrt(squared);
   }
-  /// Of −q·r = v̂·r − r·J v*.
+  /// The rounding of −q·r = v̂·r − r·J v*.
   [[nodiscard]] Scalar load_rounding(const VectorX<Scalar>& ray) const {
     const auto free = problem_.whitened_free_velocity();
     Scalar sum(0);
