@@ -15,7 +15,7 @@
 
 namespace convex_contact_test {
 
-using carom::ConeRegion, carom::ContactSolution, carom::ConvexGain, carom::ConvexInverseMass,
+using carom::ConeRegion, carom::ContactOutcome, carom::ConvexGain, carom::ConvexInverseMass,
     carom::SquareMatrix, carom::Vector3;
 using carom::testing::rounding, carom::testing::VectorSource;
 
@@ -44,7 +44,7 @@ Vector3<Scalar> random_load(VectorSource<Scalar>& source, double scale) {
 
 /// How far γ is from γ ∈ ℱ, u ∈ ℱ*, γ·u = 0, relative to what u is made of.
 template <typename Scalar>
-Scalar law_residual(const ContactSolution<Scalar>& contact, const SquareMatrix<Scalar, 3>& w,
+Scalar law_residual(const ContactOutcome<Scalar>& contact, const SquareMatrix<Scalar, 3>& w,
                     const Vector3<Scalar>& r, const Scalar& mu) {
   const Vector3<Scalar>& impulse = contact.impulse;
   const Vector3<Scalar> u = w * impulse + r;

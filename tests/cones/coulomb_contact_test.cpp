@@ -13,7 +13,7 @@
 
 namespace coulomb_contact_test {
 
-using carom::ConeRegion, carom::ContactSolution, carom::CoulombGain, carom::CoulombInverseMass,
+using carom::ConeRegion, carom::ContactOutcome, carom::CoulombGain, carom::CoulombInverseMass,
     carom::SquareMatrix, carom::Vector3;
 using carom::testing::rounding, carom::testing::VectorSource;
 
@@ -35,7 +35,7 @@ SquareMatrix<Scalar, 3> random_metric(VectorSource<Scalar>& source, double decad
 
 /// How far γ and u = W γ + r are from Coulomb's law, relative to what W γ and r are made of.
 template <typename Scalar>
-Scalar law_residual(const ContactSolution<Scalar>& contact, const Vector3<Scalar>& u,
+Scalar law_residual(const ContactOutcome<Scalar>& contact, const Vector3<Scalar>& u,
                     const Scalar& mu, const Scalar& size) {
   const Vector3<Scalar>& impulse = contact.impulse;
   const Scalar tangent = impulse.template head<2>().norm();

@@ -35,7 +35,7 @@ class ConvexInverseMass {
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
   /// @return  a sliding contact has uₙ = μ ‖uₜ‖.
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& free_velocity, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
@@ -63,9 +63,9 @@ class ConvexInverseMass {
   }
 
  private:
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> slide(const Vector3<Scalar>& r,
-                                                           const Scalar& friction,
-                                                           const Scalar& guess) const noexcept {
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> slide(const Vector3<Scalar>& r,
+                                                          const Scalar& friction,
+                                                          const Scalar& guess) const noexcept {
     using std::abs, std::sqrt;
     detail::ConvexSlidingEquation<Scalar> equation{
         {}, {axes_.high, axes_.low}, {coupling_[0], coupling_[1]}, w_(2, 2), r(2), friction};
@@ -161,7 +161,7 @@ class ConvexGain {
   ///                  the rounding of the type.
   /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
   /// @return  λ as impulse, w as velocity; a sliding contact has wₙ = μ ‖wₜ‖.
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& held, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
@@ -173,7 +173,7 @@ class ConvexGain {
     }
     constexpr Scalar least = std::numeric_limits<Scalar>::epsilon(), most = Scalar(1) / least;
     const Scalar seen = friction < least ? least : friction > most ? most : friction;
-    const ContactSolution<Scalar> dual =
+    const ContactOutcome<Scalar> dual =
         rough_.solve(held, Scalar(1) / seen, guess > Scalar(0) ? Scalar(1) / guess : Scalar(0));
     const ConeRegion region = dual.region == ConeRegion::stick      ? ConeRegion::separate
                               : dual.region == ConeRegion::separate ? ConeRegion::stick

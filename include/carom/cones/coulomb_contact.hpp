@@ -33,7 +33,7 @@ class CoulombInverseMass {
   /// @param free_velocity  r = u without impulse [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& free_velocity, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
@@ -91,7 +91,7 @@ class CoulombGain {
   /// @param friction  μ [-], ≥ 0.
   /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
   /// @return  λ as impulse, w as velocity.
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> solve(
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& held, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
     using std::sqrt;
@@ -129,7 +129,7 @@ class CoulombGain {
   }
 
   /// λ = 0: w = −G⁻¹ l.
-  [[nodiscard]] CAROM_DEVICE ContactSolution<Scalar> open(
+  [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> open(
       const detail::SlidingEquation<Scalar>& slide) const noexcept {
     const Scalar normal = -slide.c / (g_(2, 2) - (b_[0] * coupling_[0] + b_[1] * coupling_[1]));
     const Scalar w0 = -(slide.rho[0] + coupling_[0] * normal) / axes_.high;

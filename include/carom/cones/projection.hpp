@@ -38,7 +38,7 @@ struct ConeProjection {
 /// Under Coulomb's law: open, γ = 0 and uₙ ≥ 0; stick, u = 0 and ‖γₜ‖ ≤ μ γₙ; slide, uₙ = 0 and
 /// γₜ = −μ γₙ uₜ/‖uₜ‖. Under the convex law a contact that slides has uₙ = μ ‖uₜ‖ instead.
 template <RealScalar Scalar>
-struct ContactSolution {
+struct ContactOutcome {
   Vector3<Scalar> impulse;   ///< γ [N·s]; a force [N] where the law links forces and velocities.
   Vector3<Scalar> velocity;  ///< u [m/s].
   ConeRegion region;         ///< stick, slide, or separate for an open contact.

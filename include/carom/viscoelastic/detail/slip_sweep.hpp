@@ -80,10 +80,10 @@ class SlipSweep {
   }
 
   /// What the law of each contact last said; its ratio is the guess for the next visit.
-  [[nodiscard]] ContactSolution<Scalar>& contact(Index i) noexcept {
+  [[nodiscard]] ContactOutcome<Scalar>& contact(Index i) noexcept {
     return contacts_[std::size_t(i)];
   }
-  [[nodiscard]] const ContactSolution<Scalar>& contact(Index i) const noexcept {
+  [[nodiscard]] const ContactOutcome<Scalar>& contact(Index i) const noexcept {
     return contacts_[std::size_t(i)];
   }
   /// λ of the contacts' own answers [N]
@@ -117,10 +117,10 @@ class SlipSweep {
       const Vector3<Scalar> own = at(all.velocity_, i);
       return at(all.response_, i) - block().gain() * own;
     }
-    [[nodiscard]] ContactSolution<Scalar> solve(const Vector3<Scalar>& held) const noexcept {
+    [[nodiscard]] ContactOutcome<Scalar> solve(const Vector3<Scalar>& held) const noexcept {
       return block().solve(held, friction, all.contact(i).ratio);
     }
-    void spread(const ContactSolution<Scalar>& answer) const noexcept {
+    void spread(const ContactOutcome<Scalar>& answer) const noexcept {
       outcome.settled = outcome.settled && answer.region == all.contact(i).region;
       all.contact(i) = answer;
       const Vector3<Scalar> change = answer.velocity - at(all.velocity_, i);
@@ -141,7 +141,7 @@ class SlipSweep {
 
   Index count_ = 0;
   std::vector<Block> blocks_;
-  std::vector<ContactSolution<Scalar>> contacts_;
+  std::vector<ContactOutcome<Scalar>> contacts_;
   Vector force_, velocity_, response_;
 };
 
