@@ -31,10 +31,10 @@ TEMPLATE_TEST_CASE("slip_sweep: forces follow the anchors, and settle where the 
     CHECK(sweep.velocity().isZero(0));
     CHECK(sweep.response() == average);
     auto last = sweep.sweep(gain, friction);
-    for (int k = 0; k < 400 && last.change > sweep.target(average, Scalar(64)); ++k) {
+    for (int k = 0; k < 400 && last.change > sweep.target(average, 64.0); ++k) {
       last = sweep.sweep(gain, friction);
     }
-    REQUIRE(last.change <= sweep.target(average, Scalar(64)));
+    REQUIRE(last.change <= sweep.target(average, 64.0));
     CHECK(last.settled);
     const VectorX<double> velocity = sweep.velocity(), force = sweep.force();
     const VectorX<double> response = average + gain * velocity;
