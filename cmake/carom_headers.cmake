@@ -57,14 +57,19 @@ set(CAROM_HEADERS
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/device.hpp
+  include/carom/core/detail/step_parts.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
   include/carom/core/solve_limits.hpp
   include/carom/core/solve_report.hpp
   include/carom/core/version.hpp
+  include/carom/impact/concepts.hpp
   include/carom/impact/design.hpp
   include/carom/impact/design_sensitivity.hpp
+  include/carom/impact/detail/coxeter_diagram.hpp
+  include/carom/impact/detail/gram_rows.hpp
+  include/carom/impact/detail/sparse_rows.hpp
   include/carom/impact/friction_impact.hpp
   include/carom/impact/generalized_reflections.hpp
   include/carom/impact/impact_problem.hpp
@@ -76,6 +81,7 @@ set(CAROM_HEADERS
   include/carom/impact/planar_friction.hpp
   include/carom/impact/plastic.hpp
   include/carom/impact/reflection.hpp
+  include/carom/impact/reflection_count.hpp
   include/carom/impact/resolve.hpp
   include/carom/impact/resolve_impact.hpp
   include/carom/impact/restitution.hpp
@@ -172,30 +178,38 @@ set(CAROM_HEADERS
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/solvers/solve_or_prove.hpp
-  include/carom/variational/chatter.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp
-  include/carom/variational/constrained_mass.hpp
-  include/carom/variational/contact_impact.hpp
-  include/carom/variational/discrete_lagrangian.hpp
-  include/carom/variational/flight_guess.hpp
-  include/carom/variational/force.hpp
-  include/carom/variational/gap_root.hpp
-  include/carom/variational/held_friction.hpp
+  include/carom/variational/detail/chatter.hpp
+  include/carom/variational/detail/constrained_mass.hpp
+  include/carom/variational/detail/contact_impact.hpp
+  include/carom/variational/detail/discrete_lagrangian.hpp
+  include/carom/variational/detail/flight_guess.hpp
+  include/carom/variational/detail/force.hpp
+  include/carom/variational/detail/gap_root.hpp
+  include/carom/variational/detail/held_friction.hpp
+  include/carom/variational/detail/initial_state.hpp
+  include/carom/variational/detail/lagrangian.hpp
+  include/carom/variational/detail/legendre.hpp
+  include/carom/variational/detail/level_functions.hpp
+  include/carom/variational/detail/newton_progress.hpp
+  include/carom/variational/detail/overlap.hpp
+  include/carom/variational/detail/screw.hpp
+  include/carom/variational/detail/sliding_problem.hpp
+  include/carom/variational/detail/step_machine.hpp
+  include/carom/variational/detail/step_phases.hpp
+  include/carom/variational/detail/step_solver.hpp
   include/carom/variational/impact_step_report.hpp
   include/carom/variational/impact_stepper.hpp
   include/carom/variational/joint_forces.hpp
-  include/carom/variational/lagrangian.hpp
-  include/carom/variational/legendre.hpp
-  include/carom/variational/level_functions.hpp
-  include/carom/variational/overlap.hpp
+  include/carom/variational/mechanical_state.hpp
+  include/carom/variational/planar_body.hpp
   include/carom/variational/planar_tree.hpp
-  include/carom/variational/sliding_problem.hpp
   include/carom/variational/spatial_body.hpp
   include/carom/variational/spatial_tree.hpp
   include/carom/variational/step_curvature.hpp
   include/carom/variational/step_derivative.hpp
-  include/carom/variational/step_solver.hpp
+  include/carom/variational/step_options.hpp
   include/carom/variational/stepper.hpp
   include/carom/viscoelastic/anchor.hpp
   include/carom/viscoelastic/average_forces.hpp

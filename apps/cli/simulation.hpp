@@ -131,13 +131,9 @@ class Simulation {
         plan_(plan),
         restitution_(plan.restitution * scene.impact_share),
         stepper_(scene.system, {restitution_, scene.order}, options(plan)),
-        state_{0, scene.q, scene.velocity},
+        state_(stepper_.make_state(scene.q, scene.velocity)),
         side_(scene.first_side),
-        rows_(plan.csv, scene.q.size()) {
-    LegendreMap<System> legendre;
-    legendre.prepare(scene.system);
-    legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state_.momentum);
-  }
+        rows_(plan.csv, scene.q.size()) {}
 
   /// To the end, or to the step that fails.
   [[nodiscard]] SimulationAnswer run() {

@@ -6,6 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "carom/impact/reflection_count.hpp"
+
 #include "support/impact_scenes.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 #include <benchmark/benchmark.h>
 
-#include "carom/variational/lagrangian.hpp"
+#include "carom/variational/detail/lagrangian.hpp"
 
 namespace {
 

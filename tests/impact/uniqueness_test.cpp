@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <numbers>
 
+#include "carom/impact/reflection_count.hpp"
 #include "carom/impact/resolve.hpp"
 
 #include "support/catch.hpp"
@@ -17,8 +17,8 @@ namespace uniqueness_test {
 
 using namespace carom::testing;
 using carom::classify, carom::coxeter_label, carom::ImpactResolver, carom::ImpactStatus;
-using carom::Index, carom::MassMatrix, carom::MatrixX, carom::pair_reflection_bound;
-using carom::predicted_reflections, carom::UniquenessReason, carom::VectorX;
+using carom::Index, carom::MassMatrix, carom::MatrixX, carom::predicted_reflections;
+using carom::UniquenessReason, carom::VectorX;
 using std::numbers::pi;
 
 namespace {
@@ -100,42 +100,6 @@ std::vector<CoxeterEdge> tree_edges(std::initializer_list<Index> arms) {
 }
 
 }  // namespace
-
-TEST_CASE("uniqueness: two contacts reflect at most ceil(pi / 2 gamma) times, and that often",
-          "[impact][law]") {
-  WorstCase bound("within the bound"), one_fewer("one fewer when one approaches");
-  for (double two_gamma = 0.05; two_gamma < pi; two_gamma += 0.037) {
-    const double c = -std::cos(two_gamma);
-    const ImpactScene pair = pair_scene(c);
-    const Index both = pair_reflection_bound(c, true), one = pair_reflection_bound(c, false);
-    CHECK(both == Index(std::ceil(pi / two_gamma)));
-    CHECK(one == std::max<Index>(1, both - 1));
-    Index most_both = 0, most_one = 0;
-    for (int k = 0; k < 400; ++k) {
-      const double angle = 2 * pi * (k + 0.5) / 400;
-      const VectorX<double> p = vector_of({std::cos(angle), std::sin(angle)});
-      const VectorX<double> s = pair.rates(p);
-      for (const Index first : {0, 1}) {
-        const Index taken = resolve_first(pair, p, first).reflections;
-        if (s.maxCoeff() < 0) most_both = std::max(most_both, taken);
-        if (s.maxCoeff() >= 0) most_one = std::max(most_one, taken);
-        bound.see_holds(taken <= both, c, p);
-        if (s.maxCoeff() >= 0) one_fewer.see_holds(taken <= one, c, p);
-      }
-    }
-    CAPTURE(c);
-    // Attained, but where the momenta that need the last reflection are too few to be drawn.
-    const double last = pi / two_gamma - std::floor(pi / two_gamma);
-    if (last > 0.2) CHECK(most_both == both);
-    if (last > 0.2) CHECK(most_one == one);
-  }
-  bound.check(10'000);
-  one_fewer.check(10'000);
-  for (int m = 2; m <= 50; ++m) CHECK(pair_reflection_bound(-std::cos(pi / m), true) == m);
-  CHECK(pair_reflection_bound(-1.0, true) == std::numeric_limits<Index>::max());
-  CHECK(pair_reflection_bound(1.0, true) == 1);
-  CHECK(pair_reflection_bound(1.0, false) == 1);
-}
 
 TEST_CASE("uniqueness: two contacts at -cos(pi/m) end alike, after m reflections",
           "[impact][law]") {
@@ -372,22 +336,6 @@ TEST_CASE("uniqueness: no contact, one contact, repeated contacts", "[impact][ex
   CHECK(predicted_reflections(twice.problem, vector_of({0, 0, 0})) == 0);
 }
 
-TEST_CASE("uniqueness: a narrow pair is counted in time proportional to its roots",
-          "[impact][regression]") {
-  constexpr int m = 30'000;
-  const ImpactScene narrow = pair_scene(-std::cos(pi / m));
-  // Both contacts close, so every positive root is against the momentum.
-  const VectorX<double> both = momentum_with(narrow, vector_of({-1, -1}));
-  CHECK(predicted_reflections(narrow.problem, both) == m);
-}
-
-TEST_CASE("uniqueness: beyond the limit on roots no count is given", "[impact][example]") {
-  const ImpactScene scene = ball_line(std::vector<double>(6, 1.0));  // 15 positive roots
-  const VectorX<double> p = vector_of({6, 5, 4, 3, 2, 1});
-  CHECK(predicted_reflections(scene.problem, p, 15) == 15);
-  CHECK(predicted_reflections(scene.problem, p, 14) == -1);
-}
-
 TEST_CASE("uniqueness: contacts at rest are no reflections", "[impact][law]") {
   VectorSource<double> source(66u);
   WorstCase counted("inversions of velocities with equals among them");
@@ -430,17 +378,6 @@ TEST_CASE("uniqueness: a problem that is not prepared is refused", "[impact][exa
   scene.problem.add_contact(scene.mass, vector_of({1, 0}));
   CHECK(refusal_of([&] { static_cast<void>(classify(scene.problem)); }) ==
         "impact problem: expected prepare() after the last contact");
-}
-
-TEST_CASE("uniqueness: round-off of a sliding body is no reflection", "[impact][regression]") {
-  VectorSource<double> source(175u);
-  WorstCase none("no reflection");
-  for (int round = 0; round < 100; ++round) {
-    const ImpactScene line = ball_line({1, 1, 1, 1});
-    const VectorX<double> p = draw_sliding(source, line);
-    none.see_holds(predicted_reflections(line.problem, p) == 0, p);
-  }
-  none.check(100);
 }
 
 }  // namespace uniqueness_test

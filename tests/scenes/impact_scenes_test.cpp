@@ -7,6 +7,7 @@
 
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/plastic.hpp"
+#include "carom/impact/reflection_count.hpp"
 #include "carom/impact/resolve.hpp"
 #include "carom/impact/restitution.hpp"
 #include "carom/impact/uniqueness.hpp"

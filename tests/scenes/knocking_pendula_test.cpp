@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/variational/gap_root.hpp"
+#include "carom/variational/detail/gap_root.hpp"
 #include "carom/variational/impact_stepper.hpp"
 
 #include "support/catch.hpp"

@@ -14,7 +14,7 @@
 #include <Eigen/LU>
 
 #include "carom/linalg/detail/second_order.hpp"
-#include "carom/variational/lagrangian.hpp"
+#include "carom/variational/detail/lagrangian.hpp"
 #include "carom/variational/planar_tree.hpp"
 #include "carom/variational/stepper.hpp"
 

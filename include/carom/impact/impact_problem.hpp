@@ -3,24 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/impact/detail/gram_rows.hpp"
 #include "carom/impact/mass_matrix.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// One nonzero of a sparse row.
-template <RealScalar Scalar>
-struct SparseEntry {
-  Index index;
-  Scalar value;
-};
 
 /// All closed contacts of one instant, seen in the kinetic metric ⟨a, b⟩ = a M⁻¹ bᵀ of momenta.
 ///
@@ -46,11 +37,7 @@ class ImpactProblem {
     response_.resize(size);
     normals_.clear();
     responses_.clear();
-    normal_starts_.assign(1, 0);
-    response_starts_.assign(1, 0);
-    merged_into_.clear();
     gram_.clear();
-    gram_starts_.assign(1, 0);
   }
 
   /// Adds a closed contact.
@@ -68,26 +55,26 @@ class ImpactProblem {
   [[nodiscard]] bool try_add_contact(const Mass& mass, const VectorX<Scalar>& gradient) noexcept;
 
   [[nodiscard]] Index size() const noexcept { return size_; }
-  [[nodiscard]] Index contact_count() const noexcept { return Index(normal_starts_.size()) - 1; }
+  [[nodiscard]] Index contact_count() const noexcept { return normals_.count(); }
 
   /// u_i, sparse.
   [[nodiscard]] std::span<const Entry> normal(Index contact) const noexcept {
-    return row(normals_, normal_starts_, contact);
+    return normals_[contact];
   }
   /// M⁻¹ u_iᵀ, the velocity a unit impulse gives, sparse.
   [[nodiscard]] std::span<const Entry> response(Index contact) const noexcept {
-    return row(responses_, response_starts_, contact);
+    return responses_[contact];
   }
   /// Row i of G without its diagonal, which is 1, and without contacts that repeat others.
   [[nodiscard]] std::span<const Entry> neighbours(Index contact) const noexcept {
     CAROM_EXPECTS(prepared());
-    return row(gram_, gram_starts_, contact);
+    return gram_.row(contact);
   }
   /// The earlier contact this one repeats (the same unit normal, to round-off), or −1. A repeated
   /// contact never acts: its twin acts for both.
   [[nodiscard]] Index merged_into(Index contact) const noexcept {
     CAROM_EXPECTS(prepared());
-    return merged_into_[std::size_t(contact)];
+    return gram_.merged_into(contact);
   }
 
   /// s_i = ⟨p, u_i⟩ [√J]; zero for a contact that repeats another.
@@ -137,12 +124,10 @@ class ImpactProblem {
   /// Completes the Gram matrix after the last add_contact. All that asks for rates, neighbours or
   /// the Gram matrix needs it.
   /// @note  Allocates until grown, as add_contact() does.
-  void prepare();
+  void prepare() { gram_.write(size_, normals_, responses_); }
 
   /// Whether prepare() was called after the last contact.
-  [[nodiscard]] bool prepared() const noexcept {
-    return gram_starts_.size() == normal_starts_.size();
-  }
+  [[nodiscard]] bool prepared() const noexcept { return gram_.count() == contact_count(); }
   /// Refuses a problem that is not prepared().
   /// @note  Cold: throws std::invalid_argument.
   void require_prepared() const {
@@ -150,42 +135,12 @@ class ImpactProblem {
   }
 
  private:
-  using Row = std::vector<Entry>;
-  static constexpr std::size_t none = std::size_t(-1);
-
-  /// A contact that touches a coordinate, and where the coordinate's next one is.
-  struct Touch {
-    Index contact;
-    Scalar value;
-    std::size_t next;
-  };
-  /// Two contacts whose normals meet.
-  struct Meeting {
-    Index contact, earlier;
-    Scalar product;
-  };
-
-  [[nodiscard]] static std::span<const Entry> row(const Row& entries,
-                                                  const std::vector<std::size_t>& starts,
-                                                  Index i) noexcept {
-    const auto k = static_cast<std::size_t>(i);
-    return {entries.data() + starts[k], starts[k + 1] - starts[k]};
-  }
-
   void refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const;
-  void write_gram_rows(std::size_t count);
 
   Index size_ = 0;
-  Row normals_, responses_, gram_;
-  std::vector<std::size_t> normal_starts_, response_starts_, gram_starts_;
-  std::vector<Index> merged_into_;
+  SparseRows<Scalar> normals_, responses_;
+  GramRows<Scalar> gram_;
   VectorX<Scalar> scaled_, response_;  ///< of the contact being added
-  // Memory of prepare().
-  std::vector<Touch> touches_;
-  std::vector<std::size_t> first_touch_, last_touch_;  ///< per coordinate
-  std::vector<Scalar> sums_;
-  std::vector<Index> met_;
-  std::vector<Meeting> meetings_;
 };
 
 // --- implementation ---
@@ -197,7 +152,7 @@ Index ImpactProblem<Scalar>::add_contact(const Mass& mass, const VectorX<Scalar>
   return contact_count() - 1;
 }
 
-/// Says why try_add_contact() refused the contact.
+/// Throws with the reason for which try_add_contact() refused the contact.
 template <RealScalar Scalar>
 void ImpactProblem<Scalar>::refuse_contact(Index mass_size, const VectorX<Scalar>& gradient) const {
   const std::string item = "contact " + std::to_string(contact_count());
@@ -231,71 +186,12 @@ bool ImpactProblem<Scalar>::try_add_contact(const Mass& mass,
   if (!(norm_squared > Scalar(0)) || !detail::is_finite(norm_squared)) return false;
   const Scalar norm = sqrt(norm_squared);
   for (Index i = 0; i < size_; ++i) {
-    if (scaled_(i) != Scalar(0)) normals_.push_back({i, scaled_(i) / norm});
-    if (response_(i) != Scalar(0)) responses_.push_back({i, response_(i) / norm});
+    if (scaled_(i) != Scalar(0)) normals_.entries.push_back({i, scaled_(i) / norm});
+    if (response_(i) != Scalar(0)) responses_.entries.push_back({i, response_(i) / norm});
   }
-  normal_starts_.push_back(normals_.size());
-  response_starts_.push_back(responses_.size());
+  normals_.end_row();
+  responses_.end_row();
   return true;
-}
-
-template <RealScalar Scalar>
-void ImpactProblem<Scalar>::prepare() {
-  const auto count = static_cast<std::size_t>(contact_count());
-  constexpr Scalar same = 8 * std::numeric_limits<Scalar>::epsilon();
-  // Which contacts have a normal entry at each coordinate: only these have a product that is not 0.
-  touches_.clear();
-  first_touch_.assign(std::size_t(size_), none);
-  last_touch_.assign(std::size_t(size_), none);
-  merged_into_.assign(count, -1);
-  sums_.assign(count, Scalar(0));
-  meetings_.clear();
-  for (std::size_t j = 0; j < count; ++j) {
-    met_.clear();
-    for (const Entry& e : response(Index(j))) {
-      std::size_t k = first_touch_[std::size_t(e.index)];
-      for (; k != none; k = touches_[k].next) {
-        Scalar& sum = sums_[std::size_t(touches_[k].contact)];
-        if (sum == Scalar(0)) met_.push_back(touches_[k].contact);
-        sum += e.value * touches_[k].value;
-      }
-    }
-    for (const Index i : met_) {
-      if (sums_[std::size_t(i)] >= Scalar(1) - same) merged_into_[j] = i;
-    }
-    for (const Index i : met_) {
-      const Scalar product = std::exchange(sums_[std::size_t(i)], Scalar(0));
-      if (merged_into_[j] >= 0 || product == Scalar(0)) continue;
-      meetings_.push_back({Index(j), i, product});
-    }
-    if (merged_into_[j] >= 0) continue;  // acts through its twin
-    for (const Entry& e : normal(Index(j))) {
-      std::size_t& last = last_touch_[std::size_t(e.index)];
-      (last == none ? first_touch_[std::size_t(e.index)] : touches_[last].next) = touches_.size();
-      last = touches_.size();
-      touches_.push_back({Index(j), e.value, none});
-    }
-  }
-  write_gram_rows(count);
-}
-
-/// Sorts the meetings into rows: counts, then starts, then entries. Starts lag by one row while the
-/// entries are put in.
-template <RealScalar Scalar>
-void ImpactProblem<Scalar>::write_gram_rows(std::size_t count) {
-  gram_.resize(2 * meetings_.size());
-  gram_starts_.assign(count + 1, 0);
-  if (count < 2) return;
-  for (const Meeting& m : meetings_) {
-    for (const Index i : {m.contact, m.earlier}) {
-      if (std::size_t(i) + 2 <= count) ++gram_starts_[std::size_t(i) + 2];
-    }
-  }
-  for (std::size_t i = 2; i <= count; ++i) gram_starts_[i] += gram_starts_[i - 1];
-  for (const Meeting& m : meetings_) {
-    gram_[gram_starts_[std::size_t(m.contact) + 1]++] = {m.earlier, m.product};
-    gram_[gram_starts_[std::size_t(m.earlier) + 1]++] = {m.contact, m.product};
-  }
 }
 
 }  // namespace CAROM_ABI

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <concepts>
 #include <string>
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/impact/concepts.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
-// clang-format off
-
-/// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. A user
-/// operator of this shape serves as well as MassMatrix. Law: symmetric and positive definite.
-template <typename Mass>
-concept InverseMassLike =
-    RealScalar<typename Mass::scalar_type> &&
-    requires(const Mass& mass, VectorX<typename Mass::scalar_type>& covector) {
-      { mass.size() } -> std::same_as<Index>;
-      { mass.apply_inverse(covector) } -> std::same_as<void>;
-    };
-
-// clang-format on
 
 /// A block-diagonal mass matrix M [kg, kg·m²], factored once; one block is a dense matrix, blocks
 /// of one a diagonal one.

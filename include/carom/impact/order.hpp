@@ -2,34 +2,16 @@
 #pragma once
 
 #include <bit>
-#include <concepts>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/impact/concepts.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-// clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
-// clang-format off
-
-/// Decides which infeasible contact reflects next. prepare() grows memory for a number of contacts,
-/// start() sees all rates, update() each one that changes, pick() names a contact with a rate below
-/// the limit, or −1 when there is none.
-template <typename Order, typename Scalar>
-concept ReflectionOrderLike =
-    RealScalar<Scalar> &&
-    requires(Order& order, std::span<const Scalar> rates, Index i, Scalar value, Scalar limit) {
-      order.prepare(i);
-      { order.start(rates) } noexcept;
-      { order.update(i, value) } noexcept;
-      { order.pick(rates, limit) } noexcept -> std::same_as<Index>;
-    };
-
-// clang-format on
 
 /// The most infeasible contact first; the default. Ties go to the lowest index.
 ///

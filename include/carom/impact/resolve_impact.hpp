@@ -3,27 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
+#include "carom/impact/concepts.hpp"
 #include "carom/impact/resolve.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-// clang-format off
-
-/// What every impact law over normals offers: p⁻ → p⁺ and the impulses in between.
-template <typename Law, typename Scalar>
-concept ImpactLawLike =
-    requires(Law& law, const Law& used, const ImpactProblem<Scalar>& problem,
-             VectorX<Scalar>& momentum) {
-      { law.resolve(problem, momentum) } noexcept -> std::same_as<ImpactReport<Scalar>>;
-      { used.impulses().data() } -> std::convertible_to<const Scalar*>;
-    };
-
-// clang-format on
 
 /// An impact resolved, and how far to trust it.
 template <RealScalar Scalar>

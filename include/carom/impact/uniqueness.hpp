@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "carom/impact/detail/coxeter_diagram.hpp"
 #include "carom/impact/impact_problem.hpp"
 
 namespace carom {
@@ -69,127 +70,6 @@ template <RealScalar Scalar>
   return std::abs(product - exact) <= allowance ? int(m) : 0;
 }
 
-/// Most reflections two contacts can need: ⌈π/(2γ)⌉ with c = −cos 2γ when both are infeasible, one
-/// fewer (but at least one) when one is.
-/// @cite seghete2014propagative, theorem 1, with the bound halved as it should be.
-template <RealScalar Scalar>
-[[nodiscard]] Index pair_reflection_bound(const Scalar& product, bool both_infeasible) noexcept {
-  const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
-  if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
-  const Scalar count = std::numbers::pi_v<Scalar> / full;
-  // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
-  // count is known well enough to tell integers; beyond, the bound stays on the safe side.
-  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-  const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
-  const Scalar slack = rounding * count * (16 + 2 / slope);
-  const Scalar least = slack < Scalar(1e-3) ? count - slack : count + slack;
-  const Index bound = (std::max)(Index(1), Index(std::ceil(least)));
-  return both_infeasible ? bound : (std::max)(Index(1), bound - 1);
-}
-
-namespace detail {
-
-/// An irreducible component of a Coxeter diagram: nodes, and edges with labels m ≥ 3.
-struct CoxeterComponent {
-  std::vector<Index> nodes;
-  struct Edge {
-    Index first, second;
-    int label;
-  };
-  std::vector<Edge> edges;
-};
-
-/// Labels along a path from one of its ends; empty when the component is not a path.
-[[nodiscard]] inline std::vector<int> path_labels(const CoxeterComponent& component) {
-  std::vector<int> labels;
-  const auto degree = [&](Index node) {
-    return std::count_if(component.edges.begin(), component.edges.end(),
-                         [&](const auto& e) { return e.first == node || e.second == node; });
-  };
-  Index at = -1;
-  for (const Index node : component.nodes) {
-    if (degree(node) > 2) return {};
-    if (degree(node) == 1) at = node;
-  }
-  if (at < 0 || component.edges.size() + 1 != component.nodes.size()) return {};
-  for (Index from = -1; labels.size() < component.edges.size();) {
-    for (const auto& e : component.edges) {
-      const Index other = e.first == at ? e.second : e.second == at ? e.first : -1;
-      if (other < 0 || other == from) continue;
-      labels.push_back(e.label);
-      from = at;
-      at = other;
-      break;
-    }
-  }
-  return labels;
-}
-
-/// Lengths of the three arms of a tree with one node of degree three and plain edges, ascending;
-/// empty when the component is not of this shape.
-[[nodiscard]] inline std::vector<Index> arm_lengths(const CoxeterComponent& component) {
-  if (component.edges.size() + 1 != component.nodes.size()) return {};
-  const auto next_of = [&](Index at, Index from) {
-    std::vector<Index> others;
-    for (const auto& e : component.edges) {
-      if (e.first == at && e.second != from) others.push_back(e.second);
-      if (e.second == at && e.first != from) others.push_back(e.first);
-    }
-    return others;
-  };
-  for (const auto& e : component.edges) {
-    if (e.label != 3) return {};
-  }
-  for (const Index centre : component.nodes) {
-    const std::vector<Index> starts = next_of(centre, -1);
-    if (starts.size() < 3) continue;
-    if (starts.size() > 3) return {};
-    std::vector<Index> lengths;
-    for (Index at : starts) {
-      Index length = 1;
-      for (Index from = centre;; ++length) {
-        const std::vector<Index> further = next_of(at, from);
-        if (further.empty()) break;
-        if (further.size() > 1) return {};
-        from = at;
-        at = further.front();
-      }
-      lengths.push_back(length);
-    }
-    std::sort(lengths.begin(), lengths.end());
-    return lengths;
-  }
-  return {};
-}
-
-/// Name of a finite irreducible Coxeter type, or "" when the component is not one.
-[[nodiscard]] inline std::string coxeter_type(const CoxeterComponent& component) {
-  const auto n = component.nodes.size();
-  const std::string count = std::to_string(n);
-  if (n == 1) return "A1";
-  std::vector<int> labels = path_labels(component);
-  if (!labels.empty()) {
-    if (labels.front() < labels.back()) std::reverse(labels.begin(), labels.end());
-    const int strong = *std::max_element(labels.begin(), labels.end());
-    const auto strong_count =
-        std::count_if(labels.begin(), labels.end(), [](int m) { return m > 3; });
-    if (strong_count == 0) return "A" + count;
-    if (n == 2) return strong == 4 ? "B2" : "I2(" + std::to_string(strong) + ")";
-    if (strong_count > 1) return "";
-    if (labels == std::vector<int>{3, 4, 3}) return "F4";
-    if (labels.front() == 4) return "B" + count;
-    if (labels.front() == 5 && n <= 4) return "H" + count;
-    return "";
-  }
-  const std::vector<Index> arms = arm_lengths(component);
-  if (arms.empty() || arms[0] != 1) return "";
-  if (arms[1] == 1) return "D" + count;
-  if (arms[1] == 2 && arms[2] >= 2 && arms[2] <= 4) return "E" + count;
-  return "";
-}
-
-}  // namespace detail
-
 /// Certifies that an impact has one outcome for every momentum and every admissible order.
 ///
 /// For linearly independent normals this holds exactly when every pair has ⟨u_i, u_j⟩ =
@@ -241,78 +121,6 @@ template <RealScalar Scalar>
                   : pair     ? UniquenessReason::dihedral
                              : UniquenessReason::coxeter;
   return result;
-}
-
-namespace detail {
-
-/// Products with labels as they are without rounding; others stay. Narrow pairs have roots of many
-/// steps, in which an error of the products grows.
-template <RealScalar Scalar>
-[[nodiscard]] MatrixX<Scalar> exact_products(MatrixX<Scalar> gram) {
-  const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
-  for (Index i = 0; i < gram.rows(); ++i) {
-    for (Index j = 0; j < gram.cols(); ++j) {
-      const int label = i == j ? 0 : coxeter_label(gram(i, j), tolerance);
-      if (label > 1) {
-        gram(i, j) = label == 2 ? Scalar(0) : -std::cos(std::numbers::pi_v<Scalar> / Scalar(label));
-      }
-    }
-  }
-  return gram;
-}
-
-/// How far entries of the same root may be apart. Entries of unlike ones in a pair of label m
-/// differ by π/(2m), while they grow to m/π.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {
-  return Scalar(1e-6) + 32 * std::numeric_limits<Scalar>::epsilon() * root.cwiseAbs().maxCoeff();
-}
-
-}  // namespace detail
-
-/// Reflections every admissible order takes when the outcome is certified unique: the number of
-/// positive roots a with ⟨p, a⟩ < 0.
-///
-/// Positive roots are generated from the normals by reflections that raise them.
-/// @param momentum    p⁻.
-/// @param root_limit  most roots generated; −1 is returned beyond it.
-/// @pre   classify(problem).unique().
-/// @note  Cold: allocates; roots × contacts numbers.
-/// @cite  mozes1990reflection, numbers game
-template <RealScalar Scalar>
-[[nodiscard]] Index predicted_reflections(const ImpactProblem<Scalar>& problem,
-                                          const VectorX<Scalar>& momentum,
-                                          Index root_limit = 100'000) {
-  const Index count = problem.contact_count();
-  const MatrixX<Scalar> gram = detail::exact_products<Scalar>(problem.gram());
-  VectorX<Scalar> rates(count);
-  for (Index i = 0; i < count; ++i) rates(i) = problem.rate(i, momentum);
-  const Scalar zero = 64 * std::numeric_limits<Scalar>::epsilon() * problem.rate_scale(momentum);
-  std::vector<VectorX<Scalar>> roots;
-  for (Index i = 0; i < count; ++i) {
-    if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));
-  }
-  Index infeasible = 0;
-  std::size_t deeper = roots.size();  // where the roots one deeper than the k-th start
-  for (std::size_t k = 0; k < roots.size(); ++k) {
-    if (Index(roots.size()) > root_limit) return -1;
-    if (k == deeper) deeper = roots.size();
-    const VectorX<Scalar> root = roots[k];
-    if (root.dot(rates) < -zero) ++infeasible;
-    const VectorX<Scalar> products = gram * root;
-    for (Index i = 0; i < count; ++i) {
-      if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-1e-6))) continue;
-      VectorX<Scalar> raised = root;
-      raised(i) -= 2 * products(i);
-      // A raised root is one deeper, so an equal one stands among those.
-      const bool known =
-          std::any_of(roots.begin() + std::ptrdiff_t(deeper), roots.end(), [&](const auto& other) {
-            return (other - raised).cwiseAbs().maxCoeff() < detail::same_root(raised);
-          });
-      if (!known) roots.push_back(raised);
-    }
-  }
-  return infeasible;
 }
 
 }  // namespace CAROM_ABI

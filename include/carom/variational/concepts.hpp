@@ -146,6 +146,25 @@ concept WrittenGapsLike =
       system.write_gap_gradients(q, matrix);
     };
 
+/// Optional: friction in contacts that are held closed. `friction(contact)` is μ [-], ≥ 0;
+/// `write_tangents(q, contact, out)` fills the two rows of `out`, 2×n, with the gradients of the
+/// contact's two tangential positions [-, m]; in the plane the second row is zero. Law: the gap is
+/// a distance, and its gradient is as long as those of the tangential positions.
+template <typename System>
+concept FrictionalSystemLike =
+    LagrangianSystemLike<System> &&
+    requires(const System& system, const VectorX<typename System::scalar_type>& q, Index contact,
+             MatrixX<typename System::scalar_type>& out) {
+      { system.friction(contact) } -> std::convertible_to<typename System::scalar_type>;
+      { system.write_tangents(q, contact, out) } noexcept;
+    };
+
+/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
+/// Pendulum<double>. Its second derivatives, computed in these numbers, carry the third.
+template <typename Lifted, typename System>
+concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
+    std::same_as<typename Lifted::scalar_type, SlopeNumber<System>>;
+
 // clang-format on
 
 }  // namespace CAROM_ABI

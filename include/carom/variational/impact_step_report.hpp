@@ -4,8 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/core/solve_report.hpp"
 #include "carom/impact/impact_report.hpp"
-#include "carom/variational/step_solver.hpp"
+#include "carom/variational/step_options.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -2,34 +2,15 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "carom/core/invalid_input.hpp"
 #include "carom/variational/concepts.hpp"
+#include "carom/variational/planar_body.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// A rigid body of a planar tree, hinged to its parent.
-template <RealScalar Scalar>
-struct PlanarBody {
-  Index parent = -1;  ///< index of an earlier body; −1 hangs from the base.
-  Vector<Scalar, 2> hinge = Vector<Scalar, 2>::Zero();  ///< in the parent's frame [m].
-  Vector<Scalar, 2> centre =
-      Vector<Scalar, 2>::Zero();  ///< of mass, from the hinge, own frame [m].
-  Scalar mass = 1;                ///< [kg], ≥ 0.
-  Scalar inertia = 0;             ///< about the centre of mass [kg·m²], ≥ 0.
-};
-
-/// Gravity and coordinates of a PlanarTree.
-template <RealScalar Scalar>
-struct PlanarTreeOptions {
-  Vector<Scalar, 2> gravity = Vector<Scalar, 2>(Scalar(0), Scalar(-9.81));  ///< [m/s²]
-  bool floating = false;  ///< Two coordinates more, in front: the base's place.
-  bool relative = true;   ///< Angles of the hinges; otherwise angles to the horizontal.
-};
 
 /// A tree of rigid bodies in the plane, joined by hinges, fixed or floating: its Lagrangian with
 /// all first and second derivatives in O(n²), with n sines and cosines.
@@ -48,7 +29,7 @@ class PlanarTree {
   using Bodies = std::vector<PlanarBody<Scalar>>;
 
   /// What is wrong with the bodies, or nothing.
-  [[nodiscard]] static Fault check(const Bodies& bodies);
+  [[nodiscard]] static Fault check(const Bodies& bodies) { return check_bodies(bodies); }
 
   /// @note  Cold: allocates, throws std::invalid_argument naming the body.
   explicit PlanarTree(Bodies bodies, const PlanarTreeOptions<Scalar>& options = {});
@@ -153,27 +134,6 @@ class PlanarTree {
 };
 
 // --- implementation ---
-
-template <RealScalar Scalar>
-Fault PlanarTree<Scalar>::check(const Bodies& bodies) {
-  if (bodies.empty()) return "bodies: expected at least 1, got 0";
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const PlanarBody<Scalar>& body = bodies[i];
-    const std::string item = "body " + std::to_string(i) + ": ";
-    if (body.parent < -1 || body.parent >= Index(i)) {
-      return detail::fault(item + "parent", "-1 or the index of an earlier body", body.parent);
-    }
-    if (Fault f = detail::finite_fault(item + "hinge", body.hinge); !f.empty()) return f;
-    if (Fault f = detail::finite_fault(item + "centre", body.centre); !f.empty()) return f;
-    if (!detail::is_nonnegative(body.mass)) {
-      return detail::fault(item + "mass", "a finite number >= 0", body.mass);
-    }
-    if (!detail::is_nonnegative(body.inertia)) {
-      return detail::fault(item + "inertia", "a finite number >= 0", body.inertia);
-    }
-  }
-  return {};
-}
 
 template <RealScalar Scalar>
 PlanarTree<Scalar>::PlanarTree(Bodies bodies, const PlanarTreeOptions<Scalar>& options)

@@ -78,6 +78,12 @@ Index append_floating_body(std::vector<SpatialBody<Scalar>>& bodies, SpatialBody
   return parent;
 }
 
+/// Gravity of a SpatialTree.
+template <RealScalar Scalar>
+struct SpatialTreeOptions {
+  Vector3<Scalar> gravity = Vector3<Scalar>(Scalar(0), Scalar(0), Scalar(-9.81));  ///< [m/s²]
+};
+
 namespace detail {
 
 /// a × b. Eigen's own comes with all of its geometry.

@@ -2,19 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <span>
 
 #include "carom/variational/step_derivative.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// The same system in the numbers that differentiate it: Pendulum<FirstOrder<double>> of
-/// Pendulum<double>. Its second derivatives, read in these numbers, carry the third.
-template <typename Lifted, typename System>
-concept LiftedSystemLike = LagrangianSystemLike<System> && LagrangianSystemLike<Lifted> &&
-    std::same_as<typename Lifted::scalar_type, SlopeNumber<System>>;
 
 /// Second derivatives of the step map (q₀, p₀) → (q₁, p₁), for Newton methods in optimal control.
 ///

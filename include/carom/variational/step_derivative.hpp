@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/variational/step_solver.hpp"
+#include "carom/variational/detail/step_solver.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

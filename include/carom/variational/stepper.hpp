@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <utility>
 
-#include "carom/core/invalid_input.hpp"
-#include "carom/variational/legendre.hpp"
-#include "carom/variational/step_solver.hpp"
+#include "carom/core/detail/step_parts.hpp"
+#include "carom/variational/detail/initial_state.hpp"
+#include "carom/variational/detail/legendre.hpp"
+#include "carom/variational/detail/step_solver.hpp"
+#include "carom/variational/mechanical_state.hpp"
+#include "carom/variational/step_options.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -69,26 +71,14 @@ class VariationalStepper {
 
   /// What is wrong with a state, or nothing.
   [[nodiscard]] Fault check(const State& state) const {
-    if (Fault f = size_fault("configuration", state.q); !f.empty()) return f;
-    if (Fault f = size_fault("momentum", state.momentum); !f.empty()) return f;
-    if (!detail::is_finite(state.time)) {
-      return detail::fault("time", "a finite number", state.time);
-    }
-    return {};
+    return detail::state_fault(system_, state);
   }
 
   /// State at a configuration and a velocity: p = ∂L/∂v.
   /// @note  Cold: allocates, throws std::invalid_argument naming the entry.
   [[nodiscard]] State make_state(const VectorX<Scalar>& q, const VectorX<Scalar>& velocity,
                                  Scalar time = 0) {
-    detail::reject_if(size_fault("velocity", velocity));
-    State state{time, q, VectorX<Scalar>::Zero(system_.size())};
-    detail::reject_if(check(state));
-    legendre_.write_momentum(system_, q, velocity, time, state.momentum);
-    if (!state.momentum.allFinite()) {
-      detail::reject_if(detail::finite_fault("momentum at the configuration", state.momentum));
-    }
-    return state;
+    return detail::make_state(system_, legendre_, q, velocity, time);
   }
 
   /// Velocity of a state; false where the mass matrix is singular.
@@ -107,34 +97,30 @@ class VariationalStepper {
   /// Advances a state by h [s], not zero; negative steps back.
   ///
   /// A step that Newton cannot solve is halved, at most halving_limit times.
-  /// @note  Real-time safe: no allocation, no exception, at most 2^halving_limit solves.
+  /// @note  Real-time safe: no allocation, no exception, at most 2^(halving_limit + 1) solves.
   StepReport<Scalar> step(State& state, const Scalar& h) noexcept {
     CAROM_EXPECTS(state.q.size() == system_.size() && state.momentum.size() == system_.size());
     CAROM_EXPECTS(h != Scalar(0));
     saved_ = state;
-    StepReport<Scalar> report = advance(state, h);
-    if (report.converged()) return report;
-    state = saved_;
-    for (int halvings = 1; halvings <= halving_limit; ++halvings) {
-      const int parts = 1 << halvings;
-      StepReport<Scalar> sum;
-      sum.iterations = report.iterations;
-      for (int k = 0; k < parts; ++k) {
-        const StepReport<Scalar> part = advance(state, h / Scalar(parts));
-        sum.status = part.status;
-        sum.iterations += part.iterations;
-        sum.residual = (std::max)(sum.residual, part.residual);
-        sum.residual_target = (std::max)(sum.residual_target, part.residual_target);
-        if (!part.converged()) break;
-      }
-      sum.substeps = parts;
-      report = sum;
-      if (report.converged()) {
-        state.time = saved_.time + h;
-        return report;
-      }
+    const auto take_part = [&](int, StepReport<Scalar>& report) {
+      const StepReport<Scalar> part = advance(state, h / Scalar(report.substeps));
+      report.status = part.status;
+      report.iterations += part.iterations;
+      report.residual = (std::max)(report.residual, part.residual);
+      report.residual_target = (std::max)(report.residual_target, part.residual_target);
+      return part.converged();
+    };
+    const auto start_again = [&](StepReport<Scalar>& report, bool may_halve) {
       state = saved_;
-    }
+      if (!may_halve) return false;
+      const int iterations = report.iterations;
+      report = {};
+      report.iterations = iterations;
+      return true;
+    };
+    const StepReport<Scalar> report =
+        detail::take_step_in_halves(StepReport<Scalar>(), halving_limit, take_part, start_again);
+    if (report.converged()) state.time = saved_.time + h;
     return report;
   }
 
@@ -146,14 +132,6 @@ class VariationalStepper {
   [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
 
  private:
-  [[nodiscard]] Fault size_fault(const char* name, const VectorX<Scalar>& vector) const {
-    if (vector.size() != system_.size()) {
-      return detail::fault(std::string(name) + " entries", "as many as the system has coordinates",
-                           vector.size());
-    }
-    return detail::finite_fault(name, vector);
-  }
-
   /// One solve; unless it converges, the state may be left between the two.
   StepReport<Scalar> advance(State& state, const Scalar& h) noexcept {
     StepReport<Scalar> report;

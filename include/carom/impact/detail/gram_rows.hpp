@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "carom/impact/detail/sparse_rows.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Rows of the Gram matrix G_ij = ⟨u_i, u_j⟩ of unit normals, without its diagonal, which is 1.
+///
+/// Only normals with an entry at a common coordinate are multiplied, so the work grows with the
+/// contacts that meet and not with the square of their number. A normal that repeats an earlier
+/// one, to round-off, has no row and is in none.
+template <RealScalar Scalar>
+class GramRows {
+ public:
+  using Rows = SparseRows<Scalar>;
+  using Entry = SparseEntry<Scalar>;
+
+  /// Forgets all rows, keeps their memory.
+  void clear() {
+    rows_.clear();
+    merged_into_.clear();
+  }
+  /// @param size       length of the normals.
+  /// @param normals    u_i.
+  /// @param responses  M⁻¹ u_iᵀ, as many.
+  /// @note  Allocates where no problem before was as large.
+  void write(Index size, const Rows& normals, const Rows& responses);
+
+  [[nodiscard]] Index count() const noexcept { return rows_.count(); }
+  [[nodiscard]] std::span<const Entry> row(Index contact) const noexcept { return rows_[contact]; }
+  /// The earlier contact with the same normal, or −1.
+  [[nodiscard]] Index merged_into(Index contact) const noexcept {
+    return merged_into_[std::size_t(contact)];
+  }
+
+ private:
+  static constexpr std::size_t none = std::size_t(-1);
+
+  /// A contact that touches a coordinate, and where the coordinate's next one is.
+  struct Touch {
+    Index contact;
+    Scalar value;
+    std::size_t next;
+  };
+  /// Two contacts whose normals meet.
+  struct Meeting {
+    Index contact, earlier;
+    Scalar product;
+  };
+
+  void write_rows(std::size_t count);
+
+  Rows rows_;
+  std::vector<Index> merged_into_;
+  // Memory of write().
+  std::vector<Touch> touches_;
+  std::vector<std::size_t> first_touch_, last_touch_;  ///< per coordinate
+  std::vector<Scalar> sums_;
+  std::vector<Index> met_;
+  std::vector<Meeting> meetings_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void GramRows<Scalar>::write(Index size, const Rows& normals, const Rows& responses) {
+  const auto count = static_cast<std::size_t>(normals.count());
+  constexpr Scalar same = 8 * std::numeric_limits<Scalar>::epsilon();
+  // Which contacts have a normal entry at each coordinate: only these have a product that is not 0.
+  touches_.clear();
+  first_touch_.assign(std::size_t(size), none);
+  last_touch_.assign(std::size_t(size), none);
+  merged_into_.assign(count, -1);
+  sums_.assign(count, Scalar(0));
+  meetings_.clear();
+  for (std::size_t j = 0; j < count; ++j) {
+    met_.clear();
+    for (const Entry& e : responses[Index(j)]) {
+      std::size_t k = first_touch_[std::size_t(e.index)];
+      for (; k != none; k = touches_[k].next) {
+        Scalar& sum = sums_[std::size_t(touches_[k].contact)];
+        if (sum == Scalar(0)) met_.push_back(touches_[k].contact);
+        sum += e.value * touches_[k].value;
+      }
+    }
+    for (const Index i : met_) {
+      if (sums_[std::size_t(i)] >= Scalar(1) - same) merged_into_[j] = i;
+    }
+    for (const Index i : met_) {
+      const Scalar product = std::exchange(sums_[std::size_t(i)], Scalar(0));
+      if (merged_into_[j] >= 0 || product == Scalar(0)) continue;
+      meetings_.push_back({Index(j), i, product});
+    }
+    if (merged_into_[j] >= 0) continue;  // acts through its twin
+    for (const Entry& e : normals[Index(j)]) {
+      std::size_t& last = last_touch_[std::size_t(e.index)];
+      (last == none ? first_touch_[std::size_t(e.index)] : touches_[last].next) = touches_.size();
+      last = touches_.size();
+      touches_.push_back({Index(j), e.value, none});
+    }
+  }
+  write_rows(count);
+}
+
+/// Sorts the meetings into rows: counts, then starts, then entries. Starts lag by one row while the
+/// entries are put in.
+template <RealScalar Scalar>
+void GramRows<Scalar>::write_rows(std::size_t count) {
+  auto& [entries, starts] = rows_;
+  entries.resize(2 * meetings_.size());
+  starts.assign(count + 1, 0);
+  if (count < 2) return;
+  for (const Meeting& m : meetings_) {
+    for (const Index i : {m.contact, m.earlier}) {
+      if (std::size_t(i) + 2 <= count) ++starts[std::size_t(i) + 2];
+    }
+  }
+  for (std::size_t i = 2; i <= count; ++i) starts[i] += starts[i - 1];
+  for (const Meeting& m : meetings_) {
+    entries[starts[std::size_t(m.contact) + 1]++] = {m.earlier, m.product};
+    entries[starts[std::size_t(m.earlier) + 1]++] = {m.contact, m.product};
+  }
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "carom/impact/uniqueness.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Most reflections two contacts can need: ⌈π/(2γ)⌉ with c = −cos 2γ when both are infeasible, one
+/// fewer (but at least one) when one is.
+/// @cite seghete2014propagative, theorem 1, with the bound halved as it should be.
+template <RealScalar Scalar>
+[[nodiscard]] Index pair_reflection_bound(const Scalar& product, bool both_infeasible) noexcept {
+  const Scalar full = std::acos(std::clamp(-product, Scalar(-1), Scalar(1)));  // 2γ
+  if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
+  const Scalar count = std::numbers::pi_v<Scalar> / full;
+  // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
+  // count is known well enough to tell integers; beyond, the bound stays on the safe side.
+  constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
+  const Scalar slack = rounding * count * (16 + 2 / slope);
+  const Scalar least = slack < Scalar(1e-3) ? count - slack : count + slack;
+  const Index bound = (std::max)(Index(1), Index(std::ceil(least)));
+  return both_infeasible ? bound : (std::max)(Index(1), bound - 1);
+}
+
+namespace detail {
+
+/// Products with labels as they are without rounding; others stay. Narrow pairs have roots of many
+/// steps, in which an error of the products grows.
+template <RealScalar Scalar>
+[[nodiscard]] MatrixX<Scalar> exact_products(MatrixX<Scalar> gram) {
+  const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
+  for (Index i = 0; i < gram.rows(); ++i) {
+    for (Index j = 0; j < gram.cols(); ++j) {
+      const int label = i == j ? 0 : coxeter_label(gram(i, j), tolerance);
+      if (label > 1) {
+        gram(i, j) = label == 2 ? Scalar(0) : -std::cos(std::numbers::pi_v<Scalar> / Scalar(label));
+      }
+    }
+  }
+  return gram;
+}
+
+/// How far entries of the same root may be apart. Entries of unlike ones in a pair of label m
+/// differ by π/(2m), while they grow to m/π.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {
+  return Scalar(1e-6) + 32 * std::numeric_limits<Scalar>::epsilon() * root.cwiseAbs().maxCoeff();
+}
+
+}  // namespace detail
+
+/// Reflections every admissible order takes when the outcome is certified unique: the number of
+/// positive roots a with ⟨p, a⟩ < 0.
+///
+/// Positive roots are generated from the normals by reflections that raise them.
+/// @param momentum    p⁻.
+/// @param root_limit  most roots generated; −1 is returned beyond it.
+/// @pre   classify(problem).unique().
+/// @note  Cold: allocates; roots × contacts numbers.
+/// @cite  mozes1990reflection, numbers game
+template <RealScalar Scalar>
+[[nodiscard]] Index predicted_reflections(const ImpactProblem<Scalar>& problem,
+                                          const VectorX<Scalar>& momentum,
+                                          Index root_limit = 100'000) {
+  const Index count = problem.contact_count();
+  const MatrixX<Scalar> gram = detail::exact_products<Scalar>(problem.gram());
+  VectorX<Scalar> rates(count);
+  for (Index i = 0; i < count; ++i) rates(i) = problem.rate(i, momentum);
+  const Scalar zero = 64 * std::numeric_limits<Scalar>::epsilon() * problem.rate_scale(momentum);
+  std::vector<VectorX<Scalar>> roots;
+  for (Index i = 0; i < count; ++i) {
+    if (problem.merged_into(i) < 0) roots.push_back(VectorX<Scalar>::Unit(count, i));
+  }
+  Index infeasible = 0;
+  std::size_t deeper = roots.size();  // where the roots one deeper than the k-th start
+  for (std::size_t k = 0; k < roots.size(); ++k) {
+    if (Index(roots.size()) > root_limit) return -1;
+    if (k == deeper) deeper = roots.size();
+    const VectorX<Scalar> root = roots[k];
+    if (root.dot(rates) < -zero) ++infeasible;
+    const VectorX<Scalar> products = gram * root;
+    for (Index i = 0; i < count; ++i) {
+      if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-1e-6))) continue;
+      VectorX<Scalar> raised = root;
+      raised(i) -= 2 * products(i);
+      // A raised root is one deeper, so an equal one stands among those.
+      const bool known =
+          std::any_of(roots.begin() + std::ptrdiff_t(deeper), roots.end(), [&](const auto& other) {
+            return (other - raised).cwiseAbs().maxCoeff() < detail::same_root(raised);
+          });
+      if (!known) roots.push_back(raised);
+    }
+  }
+  return infeasible;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

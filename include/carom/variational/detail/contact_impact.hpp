@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/resolve_impact.hpp"
+#include "carom/variational/detail/chatter.hpp"
+#include "carom/variational/detail/constrained_mass.hpp"
+#include "carom/variational/detail/legendre.hpp"
+#include "carom/variational/detail/step_solver.hpp"
+#include "carom/variational/impact_step_report.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// An instant of a motion: the system, what solves its steps, and its velocity there.
+template <LagrangianSystemLike System>
+struct Instant {
+  using Scalar = typename System::scalar_type;
+  const System& system;
+  StepSolver<System>& solver;
+  LegendreMap<System>& legendre;  ///< last asked at this instant
+  MatrixX<Scalar>& rows;          ///< gradients of the constraints, then of the held contacts
+  VectorX<Scalar>& velocity;
+};
+
+/// The impact of all contacts that are closed at an instant, with what is known of earlier ones:
+/// which contacts chatter, how fast the last impact was.
+/// @note  Real-time safe once grown: the first impacts allocate, later ones with no more contacts
+///        do not, if the law keeps its memory as those of the impact room do.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+class ContactImpact {
+ public:
+  using Scalar = typename System::scalar_type;
+  using State = MechanicalState<Scalar>;
+  using Report = ImpactStepReport<Scalar>;
+  using Event = ImpactEvent<Scalar>;
+
+  ContactImpact(Law law, const ImpactStepOptions<Scalar>& options)
+      : law_(std::move(law)), options_(options) {}
+
+  /// @param rows  of the constraints and of all contacts. Cold: allocates.
+  void prepare(const System& system, Index rows) {
+    const Index n = system.size(), gaps = StepSolver<System>::Gaps::count(system);
+    mass_.prepare(n, rows);
+    chatter_.prepare(gaps);
+    plastic_.grow(gaps);
+    earlier_ = chatter_;
+    events_.reserve(std::size_t(options_.recorded_events));
+    closed_.reserve(std::size_t(gaps));
+    chatters_.assign(std::size_t(gaps), 0);
+    gradient_.setZero(n);
+    momentum_.setZero(n);
+  }
+
+  [[nodiscard]] std::span<const Event> events() const noexcept { return events_; }
+  [[nodiscard]] ChatterWatch<Scalar>& chatter() noexcept { return chatter_; }
+  void restart() noexcept {
+    chatter_.forget_all();
+    fastest_ = 0;
+  }
+  /// Marks the start of a step, to which go_back() returns.
+  void start_step() noexcept {
+    events_.clear();
+    changed_ = false;
+  }
+  void go_back() noexcept {
+    events_.clear();
+    if (changed_) chatter_ = earlier_;
+    changed_ = false;
+  }
+
+  /// Rate at which a gap opens.
+  [[nodiscard]] static Scalar rate(const MatrixX<Scalar>& gradients, const VectorX<Scalar>& v,
+                                   Index contact) noexcept {
+    Scalar sum = 0;
+    for (Index j = 0; j < v.size(); ++j) sum += gradients(contact, j) * v(j);
+    return sum;
+  }
+  /// Whether a contact closes faster than what rounding leaves of impacts and of resting.
+  /// @param h  time step [s].
+  [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, const VectorX<Scalar>& v,
+                                Index contact, const Scalar& h) const noexcept {
+    Scalar scale = fastest_;
+    for (Index j = 0; j < v.size(); ++j) {
+      using std::abs;
+      scale = (std::max)(scale, Scalar(abs(gradients(contact, j) * v(j))));
+    }
+    const Scalar rest = options_.gap_tolerance * Scalar(1e-6) / h;
+    return rate(gradients, v, contact) <
+           -(256 * std::numeric_limits<Scalar>::epsilon() * scale + rest);
+  }
+
+  /// Maps the momentum across the impact; contacts that chatter come to rest, held ones that are
+  /// thrown off are released.
+  /// @return  false where the mass matrix is singular or a number is not finite.
+  // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
+  [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
+                             Report& report) noexcept;
+
+ private:
+  [[nodiscard]] const ConstrainedMass<Scalar>* factor_mass(const Instant<System>& now) noexcept;
+  [[nodiscard]] bool collect(const Instant<System>& now, const ConstrainedMass<Scalar>& mass,
+                             const VectorX<Scalar>& q) noexcept;
+  [[nodiscard]] bool note_closing(const Instant<System>& now, const Scalar& time, bool lost,
+                                  const Scalar& h) noexcept;
+  void release_thrown(StepSolver<System>& solver, const VectorX<Scalar>& momentum) noexcept;
+
+  Law law_;
+  ImpactStepOptions<Scalar> options_;
+  ConstrainedMass<Scalar> mass_;  ///< of the system without held contacts, where there are some
+  ImpactProblem<Scalar> problem_;
+  PlasticImpact<Scalar> plastic_;
+  ChatterWatch<Scalar> chatter_, earlier_;
+  std::vector<Event> events_;
+  std::vector<Index> closed_;
+  std::vector<char> chatters_;
+  VectorX<Scalar> gradient_, momentum_;
+  Scalar fastest_ = 0;  ///< closing rate of the last impact
+  bool changed_ = false;
+};
+
+// --- implementation ---
+
+/// Mass matrix of the system with its constraints alone, as Legendre's map just met it unless
+/// contacts were held; null where it is singular.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
+    const Instant<System>& now) noexcept {
+  const Index fixed = StepSolver<System>::Constraints::count(now.system);
+  const ConstrainedMass<Scalar>& known = now.legendre.factored_mass();
+  if (known.rows() == fixed) return &known;
+  return mass_.factor(now.legendre.mass(), now.rows, fixed) ? &mass_ : nullptr;
+}
+
+/// Puts every closed contact into the impact problem, but those that constraints keep from moving;
+/// false where a gap or a gradient is not a number.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ContactImpact<System, Law>::collect(const Instant<System>& now,
+                                         const ConstrainedMass<Scalar>& mass,
+                                         const VectorX<Scalar>& q) noexcept {
+  auto& gaps = now.solver.gaps();
+  gaps.write_gradients(now.system, q);
+  problem_.reset(now.system.size());
+  closed_.clear();
+  for (Index i = 0; i < gaps.values.size(); ++i) {
+    if (gaps.values(i) > options_.gap_tolerance && !now.solver.holds(i)) continue;
+    gradient_ = gaps.gradients.row(i).transpose();
+    if (!gradient_.allFinite()) return false;
+    if (problem_.try_add_contact(mass, gradient_)) closed_.push_back(i);
+  }
+  problem_.prepare();
+  return gaps.values.allFinite();
+}
+
+/// Writes down which contacts struck; true when one of them chatters.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const Scalar& time,
+                                              bool lost, const Scalar& h) noexcept {
+  const MatrixX<Scalar>& gradients = now.solver.gaps().gradients;
+  if (!changed_) earlier_ = chatter_;
+  changed_ = true;
+  fastest_ = 0;
+  for (const Index i : closed_) {
+    fastest_ = (std::max)(fastest_, Scalar(-rate(gradients, now.velocity, i)));
+  }
+  bool any = false;
+  for (const Index i : closed_) {
+    chatters_[std::size_t(i)] = 0;
+    if (!approaches(gradients, now.velocity, i, h)) continue;
+    chatters_[std::size_t(i)] = chatter_.see(i, time, lost, h);
+    any = any || chatters_[std::size_t(i)];
+    if (events_.size() < events_.capacity()) events_.push_back({time, i});
+  }
+  return any;
+}
+
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& state, const Scalar& h,
+                                         Report& report) noexcept {
+  const ConstrainedMass<Scalar>* const mass = factor_mass(now);
+  if (mass == nullptr) {
+    report.status = SolveStatus::no_progress;
+    return false;
+  }
+  if (!collect(now, *mass, state.q)) {
+    report.status = SolveStatus::not_finite;
+    return false;
+  }
+  const Scalar energy = state.momentum.dot(now.velocity) / 2;
+  momentum_ = state.momentum;
+  law_.prepare(problem_);
+  const ImpactReport<Scalar> impact = law_.resolve(problem_, state.momentum);
+  ++report.impacts;
+  report.reflections += impact.reflections;
+  if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
+  const bool lost = impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * energy;
+  if (note_closing(now, state.time, lost, h)) {
+    state.momentum = momentum_;
+    plastic_.prepare(problem_);
+    static_cast<void>(plastic_.resolve(problem_, state.momentum));
+    report.plastic = true;
+  }
+  release_thrown(now.solver, state.momentum);
+  return true;
+}
+
+/// What a held contact felt may throw it off.
+template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+void ContactImpact<System, Law>::release_thrown(StepSolver<System>& solver,
+                                                const VectorX<Scalar>& momentum) noexcept {
+  for (std::size_t k = 0; k < closed_.size(); ++k) {
+    Scalar scale = 0;
+    for (const auto& e : problem_.response(Index(k))) {
+      using std::abs;
+      scale += abs(e.value * momentum(e.index));
+    }
+    const Scalar leaves = problem_.rate(Index(k), momentum);
+    if (leaves > 256 * std::numeric_limits<Scalar>::epsilon() * scale) solver.release(closed_[k]);
+  }
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

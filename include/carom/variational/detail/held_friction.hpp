@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/variational/detail/constrained_mass.hpp"
+#include "carom/variational/detail/legendre.hpp"
+#include "carom/variational/detail/sliding_problem.hpp"
+#include "carom/variational/detail/step_solver.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Friction in held contacts, half at the start of a flight and half at its end, as the step
+/// divides the normal impulses: exact while forces and the slip's direction stay, of order 1 where
+/// the slip turns.
+///
+///   p₀ + Tᵀβ + left + Cᵀλ = 0 with β against the slip T(q₁ − q₀)/h,  ‖β_i‖ ≤ μ_i λ_i,
+///   p₁ = right + Cᵀν + Tᵀβ'   with β' against the slip T v₁,         ‖β'_i‖ ≤ μ_i ν_i.
+///
+/// A contact that sticks does not creep, as its displacement is what the first line holds at zero.
+template <FrictionalSystemLike System>
+class HeldFriction {
+ public:
+  using Scalar = typename System::scalar_type;
+  using State = MechanicalState<Scalar>;
+
+  static constexpr int round_limit = 50;  ///< normal and friction impulses settle in so many
+
+  /// Cold: allocates.
+  void prepare(const System& system) {
+    const Index n = system.size();
+    problem_.prepare(system.gap_count());
+    tangents_.setZero(2 * system.gap_count(), n);
+    two_.setZero(2, n);
+    responses_.setZero(n, 2 * system.gap_count());
+    for (VectorX<Scalar>* v : {&work_, &force_, &change_}) v->setZero(n);
+  }
+
+  /// Force that the friction of this flight amounts to, Tᵀβ/span [N, N·m].
+  [[nodiscard]] const VectorX<Scalar>& force() const noexcept { return force_; }
+
+  /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
+  [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
+
+  /// Starts a flight with no friction yet.
+  void start(const StepSolver<System>& solver) noexcept {
+    count_ = Index(solver.held().size());
+    problem_.impulse.setZero();
+    force_.setZero();
+    moved_ = (std::numeric_limits<Scalar>::max)();
+  }
+
+  /// After a solve of the flight: friction that its normal impulses and its slip ask for.
+  /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
+  /// @return  false when the friction has settled, so that the solve stands.
+  [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
+                         const Scalar& span, State& rubbed) noexcept;
+
+  /// At the end of a flight: takes momentum out of the slip.
+  /// @param legendre  which has just constrained the momentum.
+  /// @param rows      with which it did: gradients of constraints and held contacts.
+  void finish(const System& system, const StepSolver<System>& solver,
+              const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows, State& state,
+              VectorX<Scalar>& velocity) noexcept;
+
+ private:
+  void write_tangents(const System& system, const StepSolver<System>& solver,
+                      const VectorX<Scalar>& q) noexcept {
+    for (Index k = 0; k < count_; ++k) {
+      const Index contact = solver.held()[std::size_t(k)];
+      system.write_tangents(q, contact, two_);
+      for (Index j = 0; j < q.size(); ++j) {
+        tangents_(2 * k, j) = two_(0, j);
+        tangents_(2 * k + 1, j) = two_(1, j);
+      }
+      problem_.friction(k) = system.friction(contact);
+    }
+  }
+  /// Row of the tangents times a vector.
+  [[nodiscard]] Scalar along(Index row, const Scalar* x) const noexcept {
+    Scalar sum = 0;
+    for (Index j = 0; j < tangents_.cols(); ++j) sum += tangents_(row, j) * x[j];
+    return sum;
+  }
+  /// W = T (responses), slip without what the friction so far does to it.
+  void write_response() noexcept {
+    for (Index c = 0; c < 2 * count_; ++c) {
+      for (Index r = 0; r < 2 * count_; ++r) {
+        problem_.response(r, c) = along(r, responses_.col(c).data());
+        problem_.slip(r) -= problem_.response(r, c) * problem_.impulse(c);
+      }
+    }
+  }
+  /// Tᵀβ.
+  void write_push(VectorX<Scalar>& out) const noexcept {
+    out.setZero();
+    for (Index r = 0; r < 2 * count_; ++r) {
+      for (Index j = 0; j < out.size(); ++j) out(j) += tangents_(r, j) * problem_.impulse(r);
+    }
+  }
+  /// Solves; true while the push on the momentum moves by more than rounding. change_ is the push.
+  /// The slip is a difference of configurations, whose rounding may be all that still moves: then
+  /// the rounds no longer come closer.
+  [[nodiscard]] bool solve() noexcept {
+    using std::abs, std::sqrt;
+    constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+    write_push(work_);
+    static_cast<void>(problem_.solve(count_));
+    write_push(change_);
+    Scalar moved = 0, largest = 0;
+    for (Index j = 0; j < work_.size(); ++j) {
+      moved = (std::max)(moved, Scalar(abs(change_(j) - work_(j))));
+      largest = (std::max)(largest, Scalar(abs(change_(j))));
+    }
+    const bool closer = moved < moved_ || moved > sqrt(rounding) * largest;
+    moved_ = moved;
+    return closer && moved > 16 * rounding * largest;
+  }
+
+  SlidingProblem<Scalar> problem_;
+  MatrixX<Scalar> tangents_, two_, responses_;
+  VectorX<Scalar> work_, force_, change_;
+  Scalar moved_ = 0;  ///< by the last solve
+  Index count_ = 0;
+};
+
+namespace detail {
+
+struct NoFriction {};
+
+/// The friction that a system's contacts have, if any.
+template <typename System>
+struct FrictionOf {
+  using type = NoFriction;
+};
+template <FrictionalSystemLike System>
+struct FrictionOf<System> {
+  using type = HeldFriction<System>;
+};
+
+}  // namespace detail
+
+// --- implementation ---
+
+template <FrictionalSystemLike System>
+bool HeldFriction<System>::rub(const System& system, StepSolver<System>& solver, const State& state,
+                               const Scalar& span, State& rubbed) noexcept {
+  if (Index(solver.held().size()) != count_) {  // some were released: begin anew
+    start(solver);
+    rubbed.momentum = state.momentum;
+    return true;
+  }
+  if (count_ == 0) return false;
+  write_tangents(system, solver, state.q);
+  const Index offset = solver.rows(system) - count_;
+  for (Index k = 0; k < count_; ++k) problem_.normal(k) = solver.multipliers()(offset + k);
+  for (Index j = 0; j < work_.size(); ++j) work_(j) = (solver.q_next()(j) - state.q(j)) / span;
+  for (Index r = 0; r < 2 * count_; ++r) problem_.slip(r) = along(r, work_.data());
+  for (Index r = 0; r < 2 * count_; ++r) {
+    for (Index j = 0; j < work_.size(); ++j) work_(j) = tangents_(r, j);
+    solver.write_response(work_);
+    for (Index j = 0; j < work_.size(); ++j) responses_(j, r) = work_(j) / span;
+  }
+  write_response();
+  if (!solve()) return false;
+  for (Index j = 0; j < work_.size(); ++j) {
+    force_(j) = change_(j) / span;
+    rubbed.momentum(j) = state.momentum(j) + change_(j);
+  }
+  return true;
+}
+
+template <FrictionalSystemLike System>
+void HeldFriction<System>::finish(const System& system, const StepSolver<System>& solver,
+                                  const LegendreMap<System>& legendre, const MatrixX<Scalar>& rows,
+                                  State& state, VectorX<Scalar>& velocity) noexcept {
+  start(solver);
+  if (count_ == 0) return;
+  const ConstrainedMass<Scalar>& mass = legendre.factored_mass();
+  const Index row_count = solver.rows(system), offset = row_count - count_, n = velocity.size();
+  CAROM_EXPECTS(mass.rows() == row_count);
+  write_tangents(system, solver, state.q);
+  for (Index r = 0; r < 2 * count_; ++r) {
+    problem_.slip(r) = along(r, velocity.data());
+    for (Index j = 0; j < n; ++j) work_(j) = tangents_(r, j);
+    mass.apply_inverse(work_);
+    for (Index j = 0; j < n; ++j) responses_(j, r) = work_(j);
+  }
+  write_response();
+  for (Index k = 0; k < count_; ++k) problem_.normal(k) = legendre.multiplier(offset + k);
+  bool moving = true;
+  for (int round = 0; round < round_limit && moving; ++round) {
+    moving = solve();
+    force_ = change_;
+    mass.apply_inverse(force_);  // the velocity's change, and what the normals add
+    for (Index k = 0; k < count_; ++k) {
+      problem_.normal(k) = legendre.multiplier(offset + k) - mass.multiplier(offset + k);
+    }
+  }
+  velocity += force_;
+  state.momentum += change_;
+  for (Index r = 0; r < row_count; ++r) {
+    for (Index j = 0; j < n; ++j) state.momentum(j) -= mass.multiplier(r) * rows(r, j);
+  }
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

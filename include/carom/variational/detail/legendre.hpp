@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/variational/detail/constrained_mass.hpp"
+#include "carom/variational/detail/lagrangian.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Gradients of constraints, the first `count` rows of a matrix.
+template <RealScalar Scalar>
+struct ConstraintRows {
+  const MatrixX<Scalar>& gradients;
+  Index count;
+};
+
+/// Between velocities and momenta, p = ∂L/∂v: both ways, with the energy p·v − L.
+/// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
+template <LagrangianSystemLike System>
+class LegendreMap {
+ public:
+  using Scalar = typename System::scalar_type;
+
+  /// @param rows  most constraint rows that write_velocity will be given. Cold: allocates.
+  void prepare(const System& system, Index rows = 0) {
+    const Index n = system.size();
+    lagrangian_.prepare(system);
+    at_.resize(n);
+    mass_.prepare(n, rows);
+    change_.setZero(n + rows);
+    q_factored_.setZero(n);
+    factored_ = false;
+  }
+
+  /// p = ∂L/∂v.
+  void write_momentum(const System& system, const VectorX<Scalar>& q, const VectorX<Scalar>& v,
+                      const Scalar& t, VectorX<Scalar>& momentum) noexcept {
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    momentum = at_.by_v;
+  }
+
+  /// v with ∂L/∂v = p by Newton, exact after one iteration where L is quadratic in v.
+  /// @param v  start in, result out.
+  /// @return  false when the mass matrix ∂²L/∂v∂v is singular or a number is not finite.
+  [[nodiscard]] bool write_velocity(const System& system, const VectorX<Scalar>& q,
+                                    const VectorX<Scalar>& momentum, const Scalar& t,
+                                    VectorX<Scalar>& v) noexcept {
+    return solve(system, q, momentum, t, {at_.by_vv, 0}, v);
+  }
+
+  /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
+  /// @param rows  C.
+  [[nodiscard]] bool constrain(const System& system, const VectorX<Scalar>& q, const Scalar& t,
+                               const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v,
+                               VectorX<Scalar>& momentum) noexcept {
+    if (!solve(system, q, momentum, t, rows, v)) return false;
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    momentum = at_.by_v;
+    return true;
+  }
+
+  /// Energy p·v − L [J] at a velocity.
+  [[nodiscard]] Scalar energy(const System& system, const VectorX<Scalar>& q,
+                              const VectorX<Scalar>& v, const Scalar& t) noexcept {
+    lagrangian_.write_gradient(system, q, v, t, at_);
+    return at_.by_v.dot(v) - at_.value;
+  }
+
+  /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
+  [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
+  /// The same, factored with the rows that the call was given.
+  [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
+
+  /// μ of the last constrain: what was added to the momentum is Cᵀμ.
+  [[nodiscard]] Scalar multiplier(Index row) const noexcept {
+    return -change_(at_.by_v.size() + row);
+  }
+
+ private:
+  /// The first two iterations share a matrix, which suffices where L is quadratic in v, with each
+  /// other and with an earlier call at the same place; from the third on, each has its own.
+  [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
+                           const VectorX<Scalar>& momentum, const Scalar& t,
+                           const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
+    using std::abs;
+    const Index n = system.size();
+    const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
+    Scalar before = (std::numeric_limits<Scalar>::max)();
+    change_.tail(change_.size() - n).setZero();
+    const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
+    factored_ = false;
+    for (int iteration = 0; iteration < 30; ++iteration) {
+      if (iteration == 1 || (iteration == 0 && known)) {
+        lagrangian_.write_gradient(system, q, v, t, at_);
+      } else {
+        lagrangian_.write_curvature(system, q, v, t, at_);
+        if (!mass_.factor(at_.by_vv, rows.gradients, rows.count)) return false;
+      }
+      write_residual(momentum, rows, v);
+      mass_.solve(change_);
+      Scalar size = 0, largest = 0;
+      for (Index i = 0; i < n; ++i) {
+        v(i) += change_(i);
+        size = (std::max)(size, Scalar(abs(change_(i))));
+        largest = (std::max)(largest, Scalar(abs(v(i))));
+        if (!(change_(i) - change_(i) == Scalar(0))) return false;
+      }
+      // A correction shrunk by size/before shrinks as much again, or more.
+      const Scalar ahead = iteration == 0 ? size : size * (size / before);
+      if (size <= enough * largest || ahead <= enough * largest) {
+        factored_ = rows.count == 0;
+        q_factored_ = q;
+        t_factored_ = t;
+        return true;
+      }
+      if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
+      before = size;
+    }
+    return false;
+  }
+
+  /// What the velocity misses, (p − ∂L/∂v, −C v), into change_.
+  void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
+                      const VectorX<Scalar>& v) noexcept {
+    const Index n = at_.by_v.size();
+    for (Index i = 0; i < n; ++i) change_(i) = momentum(i) - at_.by_v(i);
+    for (Index r = 0; r < rows.count; ++r) {
+      change_(n + r) = 0;
+      for (Index j = 0; j < n; ++j) change_(n + r) -= rows.gradients(r, j) * v(j);
+    }
+  }
+
+  LagrangianEvaluator<System> lagrangian_;
+  LagrangianDerivatives<Scalar> at_;
+  VectorX<Scalar> change_;
+  ConstrainedMass<Scalar> mass_;
+  bool factored_ = false;  ///< mass_ is that without rows at
+  VectorX<Scalar> q_factored_;
+  Scalar t_factored_ = 0;
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

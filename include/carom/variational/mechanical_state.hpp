@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Configuration and momentum of a mechanical system at an instant: what a stepper advances.
+template <RealScalar Scalar>
+struct MechanicalState {
+  Scalar time = 0;           ///< [s]
+  VectorX<Scalar> q;         ///< configuration, n
+  VectorX<Scalar> momentum;  ///< p = ∂L/∂v, n
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/variational/planar_body.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace planar_body_test {
+
+using carom::check_bodies, carom::PlanarBody;
+
+TEMPLATE_TEST_CASE("planar_body: a fresh body is a point of one kilogram at the base",
+                   "[variational][example]", float, double) {
+  const PlanarBody<TestType> body;
+  CHECK(body.parent == -1);
+  CHECK(body.mass == 1);
+  CHECK(body.inertia == 0);
+  CHECK(body.centre.isZero(0));
+  CHECK(body.hinge.isZero(0));
+  CHECK(check_bodies(std::vector{body}).empty());
+}
+
+TEST_CASE("planar_body: bad bodies are named", "[variational][input]") {
+  const auto fault = [](auto spoil) {
+    std::vector<PlanarBody<double>> bodies(3);
+    bodies[1].parent = 0;
+    spoil(bodies[2]);
+    return check_bodies(bodies);
+  };
+  CHECK(check_bodies(std::vector<PlanarBody<double>>()) == "bodies: expected at least 1, got 0");
+  CHECK(fault([](auto& b) { b.parent = 2; }) ==
+        "body 2: parent: expected -1 or the index of an earlier body, got 2");
+  CHECK(fault([](auto& b) { b.mass = -1; }) ==
+        "body 2: mass: expected a finite number >= 0, got -1");
+  CHECK(fault([](auto& b) { b.inertia = std::numeric_limits<double>::quiet_NaN(); }) ==
+        "body 2: inertia: expected a finite number >= 0, got nan");
+  CHECK(fault([](auto& b) { b.centre(1) = std::numeric_limits<double>::infinity(); }) ==
+        "body 2: centre entry 1: expected a finite number, got inf");
+}
+
+}  // namespace planar_body_test
