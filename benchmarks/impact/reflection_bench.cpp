@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/impact/reflection.hpp"
 
+#include <span>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -23,9 +24,10 @@ carom::testing::ImpactScene chain() {
 void reflect_in_contact_space(benchmark::State& state) {
   const auto scene = chain();
   Eigen::VectorXd rates = Eigen::VectorXd::LinSpaced(scene.problem.contact_count(), -1, 0.5);
+  const std::span<double> all(rates.data(), std::size_t(rates.size()));
   for (auto _ : state) {
     for (Index i = 0; i < rates.size(); ++i) {
-      benchmark::DoNotOptimize(reflect_rates(scene.problem, i, rates.data()));
+      benchmark::DoNotOptimize(reflect_rates(scene.problem, i, all));
     }
   }
   if (!rates.allFinite()) return state.SkipWithError("rates ran away");

@@ -57,7 +57,8 @@ TEST_CASE("reflection: matrix, momentum and contact rates tell the same", "[impa
       VectorX<double> p = before, rates = scene.rates(before);
       const double closing = rates(k);
       const double impulse = reflect(scene.problem, k, p);
-      const double in_rates = reflect_rates(scene.problem, k, rates.data());
+      const double in_rates =
+          reflect_rates(scene.problem, k, {rates.data(), std::size_t(contacts)});
       const double size = scene.norm(before), allowed = rounding(2000, size);
       momenta.see((by_matrix - p).norm(), 4 * allowed, before, u);
       rates_agree.see((scene.rates(p) - rates).norm(), allowed, before, u);

@@ -110,7 +110,7 @@ static_assert(noexcept(
 static_assert(noexcept(carom::reflect(std::declval<const ImpactProblem<double>&>(), Index(0),
                                       std::declval<VectorX<double>&>())));
 static_assert(noexcept(carom::reflect_rates(std::declval<const ImpactProblem<double>&>(), Index(0),
-                                            std::declval<double*>())));
+                                            std::declval<std::span<double>>())));
 static_assert(noexcept(carom::routh_impulse(std::declval<const carom::PlanarImpact<double>&>())));
 static_assert(noexcept(carom::moreau_impulse(std::declval<const carom::PlanarImpact<double>&>())));
 static_assert(noexcept(carom::restitution_blend(0.5, 0.0, 1.0)));

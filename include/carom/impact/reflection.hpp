@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+#include <type_traits>
+
 #include "carom/impact/impact_problem.hpp"
 
 namespace carom {
@@ -37,11 +40,13 @@ Scalar reflect(const ImpactProblem<Scalar>& problem, Index contact,
 /// @return  the impulse λ = −2 s_i [√J].
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
-Scalar reflect_rates(const ImpactProblem<Scalar>& problem, Index contact, Scalar* rates) noexcept {
-  const Scalar impulse = -2 * rates[contact];
-  rates[contact] = -rates[contact];
-  for (const auto& [other, product] : problem.neighbours(contact))
-    rates[other] += impulse * product;
+Scalar reflect_rates(const ImpactProblem<Scalar>& problem, Index contact,
+                     std::type_identity_t<std::span<Scalar>> rates) noexcept {
+  CAROM_EXPECTS(Index(rates.size()) == problem.contact_count());
+  Scalar* const s = rates.data();
+  const Scalar impulse = -2 * s[contact];
+  s[contact] = -s[contact];
+  for (const auto& [other, product] : problem.neighbours(contact)) s[other] += impulse * product;
   return impulse;
 }
 

@@ -120,7 +120,7 @@ class ImpactResolver {
         report.status = ImpactStatus::reflection_limit;
         return;
       }
-      const Scalar impulse = reflect_rates(problem, next, rates_.data());
+      const Scalar impulse = reflect_rates(problem, next, rates_);
       problem.add_impulse(next, impulse, momentum);
       impulses_[std::size_t(next)] += impulse;
       report.energy_gain += impulse * (rate + impulse / 2);

@@ -64,7 +64,7 @@ class StepCurvature {
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) curvature_(i, j) = Number();
       }
-      constraints_.add_curvature(lifted, q0_, multipliers_.data(), curvature_);
+      constraints_.add_curvature(lifted, q0_, multipliers_, curvature_);
       constraints_.write_gradients(lifted, q1_);
       for (Index d = begin; d < end; ++d) {
         for (Index c = 0; c < 2 * n; ++c) write_column(c, d - begin, second[std::size_t(d)]);

@@ -44,7 +44,7 @@ class StepDerivative {
     const Index rows = solver_.rows(system);
     action.write_all(system, now.q, solver_.q_next(), now.time, h);
     curvature_.setZero();
-    solver_.constraints().add_curvature(system, now.q, solver_.multipliers().data(), curvature_);
+    solver_.constraints().add_curvature(system, now.q, solver_.multipliers(), curvature_);
     if (!solver_.factor(rows)) {
       report.status = SolveStatus::no_progress;
       return report;

@@ -104,7 +104,7 @@ class VariationalStepper {
     saved_ = state;
     const auto take_part = [&](int, StepReport<Scalar>& report) {
       const StepReport<Scalar> part = advance(state, h / Scalar(report.substeps));
-      report.status = part.status;
+      detail::add_status(report.status, part.status);
       report.iterations += part.iterations;
       report.residual = (std::max)(report.residual, part.residual);
       report.residual_target = (std::max)(report.residual_target, part.residual_target);
@@ -114,12 +114,12 @@ class VariationalStepper {
       state = saved_;
       if (!may_halve) return false;
       const int iterations = report.iterations;
-      report = {};
-      report.iterations = iterations;
+      report = {.status = SolveStatus::converged, .iterations = iterations};
       return true;
     };
+    const StepReport<Scalar> whole{.status = SolveStatus::converged};
     const StepReport<Scalar> report =
-        detail::take_step_in_halves(StepReport<Scalar>(), halving_limit, take_part, start_again);
+        detail::take_step_in_halves(whole, halving_limit, take_part, start_again);
     if (report.converged()) state.time = saved_.time + h;
     return report;
   }

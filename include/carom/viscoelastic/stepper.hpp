@@ -11,6 +11,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/detail/step_parts.hpp"
 #include "carom/core/invalid_input.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
@@ -121,7 +122,7 @@ class ViscoelasticStepper {
       } else if (changes) {
         report.status = SolveStatus::iteration_limit;
       }
-      if (!solved.converged()) report.status = solved.status;
+      detail::add_status(report.status, solved.status);
       if (solved.status == SolveStatus::not_finite) return report;
       commit(state, report);
       ++report.parts;

@@ -59,7 +59,7 @@ TEST_CASE("level_functions: values, gradients, curvature", "[variational][deriva
   MatrixX<double> expected = MatrixX<double>::Zero(2, 5);
   expected(0, 0) = 6, expected(0, 4) = 2, expected(1, 2) = 8;
   CHECK((constraints.gradients - expected).norm() == 0);
-  const double weights[] = {10, 100};
+  const auto weights = numbers<double>({10, 100});
   MatrixX<double> curvature = MatrixX<double>::Identity(5, 5);
   constraints.add_curvature(system, q, weights, curvature);
   MatrixX<double> sum = MatrixX<double>::Identity(5, 5);
@@ -82,8 +82,7 @@ TEST_CASE("level_functions: written by the user, or none", "[variational][exampl
   CHECK(gaps.values(0) == 6);
   CHECK(gaps.gradients(0, 0) == 3);
   MatrixX<double> curvature = MatrixX<double>::Zero(2, 2);
-  const double weight = 7;
-  gaps.add_curvature(system, numbers<double>({2, 3}), &weight, curvature);
+  gaps.add_curvature(system, numbers<double>({2, 3}), numbers<double>({7}), curvature);
   CHECK(curvature(0, 1) == 7);
   LevelFunctions<Written, LevelKind::constraints> none;
   none.prepare(system);

@@ -98,11 +98,13 @@ class LevelFunctions {
   }
 
   /// Adds Σ weights_i ∇²(function i) at q to a matrix, n×n.
-  void add_curvature(const System& system, const VectorX<Scalar>& q, const Scalar* weights,
+  /// @param weights  at least count() numbers, of which the first ones count.
+  void add_curvature(const System& system, const VectorX<Scalar>& q, const VectorX<Scalar>& weights,
                      MatrixX<Scalar>& out) noexcept {
+    CAROM_EXPECTS(weights.size() >= count(system));
     if constexpr (!present) {
     } else if constexpr (written) {
-      const Eigen::Map<const VectorX<Scalar>> given(weights, count(system));
+      const Eigen::Map<const VectorX<Scalar>> given(weights.data(), count(system));
       if constexpr (Kind == LevelKind::constraints) {
         if constexpr (requires { system.add_constraint_curvature(q, given, out); }) {
           system.add_constraint_curvature(q, given, out);
@@ -122,7 +124,7 @@ class LevelFunctions {
           for (Index i = 0; i < out_.size(); ++i) {
             for (Index row = top; row < bottom; ++row) {
               for (Index k = first; k < last; ++k) {
-                out(row, k) += weights[i] * out_(i).mixed(k - first, row - top);
+                out(row, k) += weights(i) * out_(i).mixed(k - first, row - top);
               }
             }
           }
