@@ -146,7 +146,7 @@ TEST_CASE("newton_restitution: what is no coefficient is refused by contact", "[
   CHECK(refused(vector_of({0, 1})) == "accepted");
 }
 
-TEST_CASE("newton_restitution: not-a-number is told, and the momentum left as it came",
+TEST_CASE("newton_restitution: not-a-number is reported, and the momentum left as it came",
           "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1});
   NewtonImpact<double> impact;

@@ -82,6 +82,7 @@ TEST_CASE("plastic: the bilateral outcome stops every contact, as a dense projec
     VectorX<double> inverse = solver.eigenvalues();
     double least = inverse.maxCoeff();
     for (double& value : inverse) {
+      // Eigenvalues below are zeros with rounding.
       if (value > 1e-10) least = std::min(least, value);
       value = value > 1e-10 ? 1 / value : 0;
     }
@@ -170,7 +171,8 @@ TEST_CASE("plastic: rates alone are projected the same way", "[impact][law]") {
   }
 }
 
-TEST_CASE("plastic: not-a-number is told, and the momentum left as it came", "[impact][example]") {
+TEST_CASE("plastic: not-a-number is reported, and the momentum left as it came",
+          "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1});
   PlasticImpact<double> impact;
   impact.prepare(scene.problem);

@@ -85,7 +85,7 @@ TEST_CASE("wedge: nearly opposite normals open as long as they are told apart",
   CHECK_FALSE(has_interior(shut.problem));
 }
 
-TEST_CASE("wedge: long chains are told open without a dense factorisation", "[impact][law]") {
+TEST_CASE("wedge: long chains are found open without a dense factorisation", "[impact][law]") {
   CHECK(has_interior(ball_line(std::vector<double>(300, 1.0), true).problem));
   CHECK_FALSE(has_interior(ball_line(std::vector<double>(40, 1.0), true, true).problem));
 }

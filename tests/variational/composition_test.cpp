@@ -118,6 +118,7 @@ TEST_CASE("composition: smooth motion against an integrator of high order",
   CAPTURE(m1, m2, y1, y2);
   CHECK(std::abs(std::log2(m1 / m2) - 2) < 0.05);
   CHECK(std::abs(std::log2(y1 / y2) - 4) < 0.1);
+  // An error of the method, of order 4.
   CHECK(y2 < 1e-7);
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
     for (int k = 0; double(k) * h < 5; ++k) {
       const auto report = stepper.step(state, h);
       REQUIRE(report.converged());
-      CHECK(report.penetration <= 1e-12);
+      CHECK(report.penetration <= rounding(8192, 1.0));
       for (const auto& event : stepper.events()) {
         worst = std::max(worst, std::abs(event.time - expected));
         power *= e;
@@ -155,16 +155,16 @@ TEST_CASE("impact_stepper: a ball bounces when the closed form says", "[variatio
       if (!stepper.held().empty()) CHECK(state.time >= rest - h);
     }
     CAPTURE(e, h, bounces);
-    CHECK(worst < 1e-11);
+    CHECK(worst <= rounding(65536, 1.0));
     return std::pair(bounces, state);
   };
   for (const double h : {0.1, 0.01, 0.003}) {
     const auto [bounces, state] = run(0.8, h, 4.063712768872);
     CHECK(bounces > 10);
-    CHECK(std::abs(state.q(0)) < 1e-12);
-    CHECK(std::abs(state.momentum(0)) < 1e-12);
+    CHECK(std::abs(state.q(0)) <= rounding(8192, 1.0));
+    CHECK(std::abs(state.momentum(0)) <= rounding(8192, 1.0));
     const auto half = run(0.5, h, 1.354570922957);
-    CHECK(std::abs(half.second.q(0)) < 1e-12);
+    CHECK(std::abs(half.second.q(0)) <= rounding(8192, 1.0));
     const auto lossless = run(1.0, h, 1e9);
     CHECK(lossless.first == 6);
   }
@@ -176,9 +176,9 @@ TEST_CASE("impact_stepper: a resting ball is carried, a plastic one stays",
   MechanicalState<double> state{0, numbers<double>({1}), numbers<double>({0})};
   for (int k = 0; k < 100; ++k) REQUIRE(stepper.step(state, 0.01).converged());
   REQUIRE(stepper.held().size() == 1);
-  CHECK(std::abs(state.q(0)) < 1e-12);
+  CHECK(std::abs(state.q(0)) <= rounding(8192, 1.0));
   // The weight's impulse over the step.
-  CHECK(std::abs(stepper.held_impulses()(0) - 9.81 * 0.01) < 1e-12);
+  CHECK(std::abs(stepper.held_impulses()(0) - 9.81 * 0.01) <= rounding(8192, 1.0));
   state.momentum(0) = 1;  // kicked off
   REQUIRE(stepper.step(state, 0.01).converged());
   stepper.restart();
@@ -196,7 +196,7 @@ TEST_CASE("impact_stepper: a mass slides down a ball and leaves at two thirds of
       const double height = state.q(1);
       REQUIRE(stepper.step(state, h).converged());
       if (k > 2 && stepper.held().empty()) left = height;
-      if (left == 0) CHECK(std::abs(state.q.norm() - 1) < 1e-11);
+      if (left == 0) CHECK(std::abs(state.q.norm() - 1) <= rounding(65536, 1.0));
     }
     const double error = std::abs(left - (2 + v * v) / 3);
     CAPTURE(h, left, error);
@@ -228,7 +228,7 @@ TEST_CASE("impact_stepper: Galperin's balls count the digits of pi", "[variation
       CAPTURE(k, h);
       CHECK(reflections == expected[k]);
       CHECK_FALSE(plastic);
-      CHECK(std::abs(stepper.energy(state) / energy - 1) < 1e-11);
+      CHECK(std::abs(stepper.energy(state) / energy - 1) <= rounding(65536, 1.0));
     }
   }
 }
@@ -247,9 +247,9 @@ TEST_CASE("impact_stepper: the cradle passes the blow on at once", "[variational
   }
   CHECK(impacts == 1);
   CHECK(reflections == 3);
-  CHECK(std::abs(state.q(3) - 0.5) < 1e-12);
-  CHECK(std::abs(state.momentum(3) - 1) < 1e-12);
-  CHECK(state.momentum.head(3).norm() < 1e-12);
+  CHECK(std::abs(state.q(3) - 0.5) <= rounding(8192, 1.0));
+  CHECK(std::abs(state.momentum(3) - 1) <= rounding(8192, 1.0));
+  CHECK(state.momentum.head(3).norm() <= rounding(8192, 1.0));
 }
 
 TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
@@ -260,9 +260,10 @@ TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
     REQUIRE(stepper.step(state, 0.1).converged());
     return state.momentum;
   };
-  CHECK((after(ImpactResolver<double>()) - numbers<double>({-1, 0, 2})).norm() < 1e-12);
+  CHECK((after(ImpactResolver<double>()) - numbers<double>({-1, 0, 2})).norm() <=
+        rounding(8192, 1.0));
   const VectorX<double> reflected = numbers<double>({-4.0 / 3, 2.0 / 3, 5.0 / 3});
-  CHECK((after(carom::GeneralizedReflections<double>()) - reflected).norm() < 1e-12);
+  CHECK((after(carom::GeneralizedReflections<double>()) - reflected).norm() <= rounding(8192, 1.0));
 }
 
 TEST_CASE("impact_stepper: thin walls are not passed in silence", "[variational][edge]") {
@@ -277,8 +278,8 @@ TEST_CASE("impact_stepper: thin walls are not passed in silence", "[variational]
     }
     CAPTURE(half);
     CHECK(impacts == 1);
-    CHECK(std::abs(state.q(0) - (-half - (3.5 - 1.234 + half))) < 1e-11);
-    CHECK(std::abs(state.momentum(0) + 7) < 1e-12);
+    CHECK(std::abs(state.q(0) - (-half - (3.5 - 1.234 + half))) <= rounding(65536, 1.0));
+    CHECK(std::abs(state.momentum(0) + 7) <= rounding(8192, 1.0));
   }
 }
 
@@ -297,6 +298,7 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
   }
   CAPTURE(steps, start, worst);
   // The potential is a parabola, which the midpoint rule keeps.
+  // Rounding of hundreds of impacts, which grows with each.
   CHECK(worst < 1e-9);
 }
 
@@ -315,6 +317,7 @@ TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials 
     impacts += report.impacts;
     worst = std::max(worst, std::abs(stepper.energy(state) - start));
   }
+  // h²/24 of energies near 1.
   CHECK(worst < 1e-4);
 }
 
@@ -332,7 +335,8 @@ TEST_CASE("impact_stepper: constraints stand while a contact strikes", "[variati
     CHECK(state.q(0) < 0.3 + 1e-11);
   }
   CHECK(impacts > 4);
-  CHECK(off < 1e-12);
+  CHECK(off <= rounding(8192, 1.0));
+  // The energy of the midpoint rule swings by the order of h².
   CHECK(energy < 1e-4);
 }
 
@@ -340,11 +344,12 @@ TEST_CASE("impact_stepper: float works to its own digits", "[variational][exampl
   ImpactStepper<Ball<float>, RestitutionImpact<float>> stepper({}, RestitutionImpact<float>(0.5f));
   MechanicalState<float> state{0, numbers<float>({1}), numbers<float>({0})};
   for (int k = 0; k < 200; ++k) REQUIRE(stepper.step(state, 0.01f).converged());
+  // Within the gaps that count as closed in float.
   CHECK(std::abs(state.q(0)) < 1e-4f);
   CHECK(stepper.held().size() == 1);
 }
 
-TEST_CASE("impact_stepper: overlap is projected out where that is asked for",
+TEST_CASE("impact_stepper: overlap is projected out where the options say so",
           "[variational][example]") {
   ImpactStepOptions<double> options;
   options.project_out = true;
@@ -355,11 +360,13 @@ TEST_CASE("impact_stepper: overlap is projected out where that is asked for",
   CHECK(report.projected);
   CHECK(report.penetration == 2 - 1.6);
   CHECK(report.impacts == 0);
+  // Half of the tolerance on gaps stays.
   CHECK((state.q - numbers<double>({1.6, 1.8})).norm() < 1e-8);
   CHECK_FALSE(stepper.step(state, 0.1).projected);
 }
 
-TEST_CASE("impact_stepper: a step too large for Newton is halved and told", "[variational][edge]") {
+TEST_CASE("impact_stepper: a step too large for Newton is halved and reported",
+          "[variational][edge]") {
   // Driven against a wall of potential 1/sqrt(q): the first guess lies behind it.
   ImpactStepper<Walled> stepper({});
   MechanicalState<double> state{0, numbers<double>({0.5}), numbers<double>({-2})};
@@ -392,7 +399,8 @@ TEST_CASE("impact_stepper: forces that are no numbers leave the last good state"
   CHECK(state.time == before.time);
 }
 
-TEST_CASE("impact_stepper: overlap is told, bad numbers leave the state", "[variational][edge]") {
+TEST_CASE("impact_stepper: overlap is reported, bad numbers leave the state",
+          "[variational][edge]") {
   ImpactStepper<Ball<double>> stepper({});
   MechanicalState<double> state{0, numbers<double>({-0.25}), numbers<double>({1})};
   auto report = stepper.step(state, 0.01);
@@ -418,7 +426,7 @@ struct Rooted : OnLine {
 
 }  // namespace
 
-TEST_CASE("impact_stepper: a gap that is not a number is told, the state stays",
+TEST_CASE("impact_stepper: a gap that is not a number is reported, the state stays",
           "[variational][input]") {
   for (const bool project_out : {false, true}) {
     ImpactStepOptions<double> options;

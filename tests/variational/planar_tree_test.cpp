@@ -143,6 +143,7 @@ TEST_CASE("planar_tree: points and their gradients", "[variational][derivative]"
         behind(j) -= 1e-5;
         const Vector<double, 2> slope =
             (tree.point(ahead, body, offset) - tree.point(behind, body, offset)) / 2e-5;
+        // The slopes are central differences.
         CHECK(std::abs(slope(0) - gx(j)) < 1e-9);
         CHECK(std::abs(slope(1) - gy(j)) < 1e-9);
       }

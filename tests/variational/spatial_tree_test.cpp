@@ -319,6 +319,7 @@ TEST_CASE("spatial_tree: slopes are those of differences of values", "[variation
             1e-8 * scale);
       const VectorX<double> by_q = (a.by_q - b.by_q) / (2 * h), by_v = (a.by_v - b.by_v) / (2 * h);
       const VectorX<double> qv = at.by_qv.row(j);
+      // What the central differences are good for.
       CHECK((by_q - (by_speed ? at.by_qv : at.by_qq).col(j)).norm() < 1e-8 * scale);
       CHECK((by_v - (by_speed ? VectorX<double>(at.by_vv.col(j)) : qv)).norm() < 1e-8 * scale);
     }
@@ -385,6 +386,7 @@ TEST_CASE("spatial_tree: points, their gradients and rotations", "[variational][
       const Point slope =
           (tree.point(ahead, body, offset) - tree.point(behind, body, offset)) / 2e-5;
       CAPTURE(body, j);
+      // What the central differences are good for.
       CHECK((slope - gradient.col(j)).norm() < 1e-8);
     }
   }
@@ -478,6 +480,7 @@ TEST_CASE("spatial_tree: a free tree keeps its momenta and its energy", "[variat
     CHECK((state.momentum.head(3) - start.momentum.head(3)).norm() < rounding(4000, 10.0));
     CHECK(std::abs(spin(state) - spin(start)) < rounding(4000, 10.0));
     CAPTURE(k, energy, drift[k], swing[k]);
+    // The energy of the midpoint rule swings by the order of h².
     CHECK(swing[k] < 1e-3 * energy);
   }
   CHECK(drift[0] / drift[1] == Approx(4).epsilon(0.05));
@@ -496,12 +499,12 @@ TEST_CASE("spatial_tree: a free symmetric top precesses at L/A", "[variational][
   q << 0, 0, 0, 0, pitch, 0;
   v << 1, 0, 0, yaw_rate, 0, roll_rate;
   auto state = stepper.make_state(q, v);
-  CHECK(std::abs(state.momentum(3) - momentum) < 1e-14);
+  CHECK(std::abs(state.momentum(3) - momentum) <= rounding(64, 1.0));
   for (int k = 0; k < 500; ++k) REQUIRE(stepper.step(state, 0.02).converged());
   CHECK(std::abs(state.q(3) - 10 * yaw_rate) < 1e-10);
-  CHECK(std::abs(state.q(4) - pitch) < 1e-11);
+  CHECK(std::abs(state.q(4) - pitch) <= rounding(65536, 1.0));
   CHECK(std::abs(state.q(5) - 10 * roll_rate) < 1e-10);
-  CHECK(std::abs(state.q(0) - 10) < 1e-12);
+  CHECK(std::abs(state.q(0) - 10) <= rounding(8192, 1.0));
 }
 
 TEST_CASE("spatial_tree: a heavy top precesses steadily", "[variational][oracle]") {

@@ -104,6 +104,7 @@ TEST_CASE("stepper: the pendulum's energy stays within h²/24", "[variational][l
     highest = std::max(highest, energy);
   }
   CHECK(lowest > -rounding(20'000, 1.0));
+  // The step at the peak is off it by up to half a step.
   CHECK(std::abs(highest - 4.166625e-6) < 1e-9);
 }
 
@@ -119,6 +120,7 @@ TEST_CASE("stepper: over a million steps the pendulum's energy does not drift",
     highest = std::max(highest, energy);
   }
   CHECK(lowest > -1e-11);
+  // The step at the peak is off it by up to half a step.
   CHECK(std::abs(highest - 4.166625e-6) < 1e-10);
 }
 
@@ -147,6 +149,7 @@ TEST_CASE("stepper: the pendulum's period is 7.416298709205", "[variational][ora
     }
   };
   const double coarse = period(0.02), fine = period(0.01);
+  // What the extrapolation leaves: the term in h⁴.
   CHECK(std::abs((4 * fine - coarse) / 3 - 7.416298709205) < 5e-8);
 }
 
@@ -161,7 +164,7 @@ TEST_CASE("stepper: Kepler's ellipse keeps its angular momentum", "[variational]
     const double moment = state.q(0) * state.momentum(1) - state.q(1) * state.momentum(0);
     worst = std::max(worst, std::abs(moment - start));
   }
-  CHECK(worst < 1e-14);
+  CHECK(worst <= rounding(64, 1.0));
 }
 
 TEMPLATE_TEST_CASE("stepper: steps back undo steps", "[variational][law]", float, double) {
@@ -190,9 +193,9 @@ TEST_CASE("stepper: Lagrangian, parts and differentiated forms step alike",
     REQUIRE(done.converged());
     REQUIRE(parts.step(b, 0.02).iterations == done.iterations);
   }
-  CHECK((a.q - b.q).norm() <= 1e-12);
-  CHECK((a.momentum - b.momentum).norm() <= 1e-12);
-  CHECK(std::abs(whole.energy(a) - parts.energy(b)) <= 1e-12);
+  CHECK((a.q - b.q).norm() <= rounding(8192, 1.0));
+  CHECK((a.momentum - b.momentum).norm() <= rounding(8192, 1.0));
+  CHECK(std::abs(whole.energy(a) - parts.energy(b)) <= rounding(8192, 1.0));
 }
 
 TEST_CASE("stepper: quadratures are of the order they say", "[variational][law]") {
@@ -279,7 +282,8 @@ TEST_CASE("stepper: a pull is the multiplier", "[variational][example]") {
   CHECK(std::abs(stepper.multipliers()(0) + 0.05) <= rounding(16, 1.0));
 }
 
-TEST_CASE("stepper: bad states are told, bad numbers leave the state", "[variational][edge]") {
+TEST_CASE("stepper: bad states are refused by name, bad numbers leave the state",
+          "[variational][edge]") {
   VariationalStepper<DoublePendulum<double>> stepper(DoublePendulum<double>{});
   const auto refusal = [&](const VectorX<double>& q, const VectorX<double>& v, double t) {
     try {
@@ -324,7 +328,7 @@ TEST_CASE("stepper: a step too large for Newton is halved", "[variational][edge]
   CHECK(std::abs(stepper.energy(state) - energy) < 0.5);
 }
 
-TEST_CASE("stepper: a mass matrix singular somewhere is told", "[variational][edge]") {
+TEST_CASE("stepper: a mass matrix that is singular somewhere is reported", "[variational][edge]") {
   struct Vanishing : Oscillator<double> {};
   VariationalStepper<Vanishing> stepper(Vanishing{{0.0, 1.0}});
   auto state = stepper.make_state(numbers<double>({1}), numbers<double>({1}));

@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+#include "support/tolerance.hpp"
 
 namespace contact_impact_test {
 
@@ -52,14 +53,14 @@ TEST_CASE("contact_impact: closed contacts reflect, open ones do not", "[variati
   MechanicalState<double> state{0, numbers<double>({1, 0}), numbers<double>({-2, -4})};
   REQUIRE(legendre.write_velocity(system, state.q, state.momentum, 0, velocity));
   REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
-  CHECK((state.momentum - numbers<double>({-2, 4})).norm() < 1e-14);
+  CHECK((state.momentum - numbers<double>({-2, 4})).norm() <= rounding(64, 1.0));
   CHECK(impact.events().size() == 1);
   CHECK(impact.events()[0].contact == 0);
 
   solver.hold(0);  // thrown off by the next blow
   state = {1, numbers<double>({0, 0}), numbers<double>({-2, -4})};
   REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
-  CHECK((state.momentum - numbers<double>({2, 4})).norm() < 1e-14);
+  CHECK((state.momentum - numbers<double>({2, 4})).norm() <= rounding(64, 1.0));
   CHECK(report.impacts == 2);
   CHECK(report.reflections == 3);
   CHECK_FALSE(solver.holds(0));
@@ -87,7 +88,7 @@ TEST_CASE("contact_impact: a held contact does not guide what an impact does to 
   solver.write_rows(system, state.q, rows);
   REQUIRE(legendre.constrain(system, state.q, 0, {rows, 1}, velocity, state.momentum));
   REQUIRE(impact.resolve({system, solver, legendre, rows, velocity}, state, 0.01, report));
-  CHECK((state.momentum - numbers<double>({0, 2})).norm() < 1e-14);
+  CHECK((state.momentum - numbers<double>({0, 2})).norm() <= rounding(64, 1.0));
   CHECK(report.reflections == 1);
   CHECK_FALSE(solver.holds(0));
 }
@@ -106,7 +107,7 @@ struct Rooted : Thrown<double> {
 
 }  // namespace
 
-TEST_CASE("contact_impact: a gap without a finite gradient is told, the momentum stays",
+TEST_CASE("contact_impact: a gap without a finite gradient is reported, the momentum stays",
           "[variational][input]") {
   const Rooted system;
   StepSolver<Rooted> solver;

@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/mechanical_systems.hpp"
+#include "support/tolerance.hpp"
 
 namespace overlap_test {
 
@@ -56,10 +57,10 @@ TEST_CASE("overlap: masses part as their weights say", "[variational][oracle]") 
   CHECK(overlap.depth(pair, q) == 2 - 1.6);
   const auto report = overlap.project_out(pair, 0, 1e-12, q);
   CHECK(report.converged());
-  CHECK(report.residual <= 1e-12);
+  CHECK(report.residual <= rounding(8192, 1.0));
   // argmin of 1·dq₀² + 3·dq₁² with dq₁ − dq₀ = 0.4.
-  CHECK(std::abs(q(0) - 1.7) < 1e-12);
-  CHECK(std::abs(q(1) - 1.7) < 1e-12);
+  CHECK(std::abs(q(0) - 1.7) <= rounding(8192, 1.0));
+  CHECK(std::abs(q(1) - 1.7) <= rounding(8192, 1.0));
 }
 
 TEST_CASE("overlap: no gap is paid for by another", "[variational][law]") {
@@ -68,7 +69,7 @@ TEST_CASE("overlap: no gap is paid for by another", "[variational][law]") {
   overlap.prepare(pair);
   VectorX<double> q = numbers<double>({0.1, -1.1});
   CHECK(overlap.project_out(pair, 0, 1e-12, q).converged());
-  CHECK(overlap.depth(pair, q) <= 1e-12);
+  CHECK(overlap.depth(pair, q) <= rounding(8192, 1.0));
   CHECK(q.cwiseAbs().maxCoeff() <
         1e-12);  // the wall stops the first, so the second goes all the way
 }
@@ -80,6 +81,7 @@ TEST_CASE("overlap: curved gaps take Newton steps along the normal", "[variation
   const auto report = overlap.project_out({}, 0, 1e-12, q);
   CHECK(report.converged());
   CHECK(report.iterations > 1);
+  // Newton stops where the gaps are closed to 1e-12; the point on the curve may be further off.
   CHECK((q - numbers<double>({0.6, -0.8})).norm() < 1e-9);
 }
 
@@ -88,11 +90,13 @@ TEST_CASE("overlap: constraints are obeyed", "[variational][law]") {
   overlap.prepare({});
   VectorX<double> q = numbers<double>({0.31, -std::sqrt(1 - 0.31 * 0.31)});
   CHECK(overlap.project_out({}, 0, 1e-12, q).converged());
-  CHECK(std::abs(q(0) - 0.3) < 1e-12);
+  CHECK(std::abs(q(0) - 0.3) <= rounding(8192, 1.0));
+  // What the curvature of the constraint leaves.
   CHECK(std::abs(q.norm() - 1) < 1e-3);
 }
 
-TEST_CASE("overlap: what is open stays, what is not a number is told", "[variational][edge]") {
+TEST_CASE("overlap: open gaps stay as they are, a gap that is not a number is reported",
+          "[variational][edge]") {
   OverlapProjection<Pair> overlap;
   overlap.prepare({});
   VectorX<double> q = numbers<double>({1, 2});

@@ -58,6 +58,7 @@ TEST_CASE("step_solver: dq/dh is the path's rate", "[variational][derivative]") 
   static_cast<void>(end(0.1));
   REQUIRE(solver.refresh(system, now, 0.1));
   solver.write_rate(rate);
+  // The slope is a difference of solutions.
   CHECK((rate - slope).norm() < 1e-6 * slope.norm());
 }
 
@@ -93,6 +94,7 @@ TEST_CASE("step_solver: one correction squares the error of the guess", "[variat
     return (solver.q_next() - exact).norm();
   };
   const double coarse = error(1e-2), fine = error(1e-3);
+  // An error of the method, of order 2.
   CHECK(coarse < 1e-3);
   CHECK(std::abs(std::log10(coarse / fine) - 2) < 0.05);
   MechanicalState<double> bad = now;
@@ -100,7 +102,7 @@ TEST_CASE("step_solver: one correction squares the error of the guess", "[variat
   CHECK_FALSE(solver.correct(system, bad, 0.1, now.q));
 }
 
-TEST_CASE("step_solver: the contact that pulls most is let go", "[variational][law]") {
+TEST_CASE("step_solver: the contact that pulls most is released", "[variational][law]") {
   // Thrown upwards from a floor that holds it.
   const ThrownOnFloor system;
   StepSolver<ThrownOnFloor> solver;
@@ -118,7 +120,7 @@ TEST_CASE("step_solver: the contact that pulls most is let go", "[variational][l
   CHECK(solver.holds(0));
 }
 
-TEST_CASE("step_solver: what cannot be solved is told", "[variational][edge]") {
+TEST_CASE("step_solver: equations without a solution are reported", "[variational][edge]") {
   const Oscillator<double> massless{0, 0};
   StepSolver<Oscillator<double>> solver;
   solver.prepare(massless);
