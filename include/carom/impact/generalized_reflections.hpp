@@ -39,7 +39,7 @@ class GeneralizedReflections {
 
   /// Resolves an impact: p⁻ in, p⁺ out. `reflections` counts generalized ones; a wedged problem is
   /// resolved plastically.
-  /// @pre   prepare() has seen this problem.
+  /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit times one
   ///        non-negative least-squares problem.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,

@@ -54,7 +54,7 @@ class NewtonImpact {
   }
 
   /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem is resolved plastically.
-  /// @pre   prepare() has seen this problem.
+  /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception, at most options.reflection_limit
   ///        reflections.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,

@@ -64,7 +64,7 @@ class PlasticImpact {
   }
 
   /// The plastic outcome of an impact: p⁻ in, p⁺ out.
-  /// @pre   prepare() has seen this problem.
+  /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,
                                VectorX<Scalar>& momentum) noexcept {

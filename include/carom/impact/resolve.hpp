@@ -52,7 +52,7 @@ class ImpactResolver {
 
   /// Resolves an impact.
   /// @param momentum  p⁻ in, p⁺ out.
-  /// @pre   prepare() has seen this problem.
+  /// @pre   prepare() was called with this problem.
   /// @note  Real-time safe: no allocation, no exception; a reflection costs the nonzeros of its
   ///        normal and its neighbours.
   ImpactReport<Scalar> resolve(const ImpactProblem<Scalar>& problem,

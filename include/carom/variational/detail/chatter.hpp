@@ -8,8 +8,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Tells chatter, impacts of one contact that come ever faster and lose energy each time, from
-/// sequences that merely are fast.
+/// Recognises chatter, impacts of one contact that come ever faster and lose energy each time, and
+/// does not take sequences for it that are merely fast.
 ///
 /// A contact chatters when its last `required` intervals each shrank, every impact lost energy, and
 /// the geometric series that the last two intervals start ends within a step. Lossless sequences,
@@ -17,12 +17,12 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class ChatterWatch {
  public:
-  static constexpr int required = 3;  ///< shrinking intervals before a contact is believed.
+  static constexpr int required = 3;  ///< shrinking intervals that make a chattering contact
 
   /// Cold: allocates.
   void prepare(Index contact_count) { contacts_.assign(std::size_t(contact_count), {}); }
 
-  /// Tells of an impact.
+  /// Records an impact.
   /// @param time  of the impact [s].
   /// @param lost  whether it lost energy.
   /// @param step  time step [s], > 0.

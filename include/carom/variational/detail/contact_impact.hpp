@@ -19,19 +19,19 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// An instant of a motion: the system, what solves its steps, and its velocity there.
+/// An instant of a motion: the system, the solver of its steps, and its velocity there.
 template <LagrangianSystemLike System>
 struct Instant {
   using Scalar = typename System::scalar_type;
   const System& system;
   StepSolver<System>& solver;
-  LegendreMap<System>& legendre;  ///< last asked at this instant
+  LegendreMap<System>& legendre;  ///< its last call was for this instant
   MatrixX<Scalar>& rows;          ///< gradients of the constraints, then of the held contacts
   VectorX<Scalar>& velocity;
 };
 
-/// The impact of all contacts that are closed at an instant, with what is known of earlier ones:
-/// which contacts chatter, how fast the last impact was.
+/// The impact of all contacts that are closed at an instant. It remembers of earlier impacts which
+/// contacts chatter and how fast the last one was.
 /// @note  Real-time safe once grown: the first impacts allocate, later ones with no more contacts
 ///        do not, if the law keeps its memory as those of the impact room do.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -83,7 +83,7 @@ class ContactImpact {
     for (Index j = 0; j < v.size(); ++j) sum += gradients(contact, j) * v(j);
     return sum;
   }
-  /// Whether a contact closes faster than what rounding leaves of impacts and of resting.
+  /// Whether a contact closes faster than rounding makes contacts close that separate or rest.
   /// @param h  time step [s].
   [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, const VectorX<Scalar>& v,
                                 Index contact, const Scalar& h) const noexcept {
@@ -128,8 +128,8 @@ class ContactImpact {
 
 // --- implementation ---
 
-/// Mass matrix of the system with its constraints alone, as Legendre's map just met it unless
-/// contacts were held; null where it is singular.
+/// Mass matrix of the system with its constraints alone, as Legendre's map has just factored
+/// it unless contacts are held; null where it is singular.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
     const Instant<System>& now) noexcept {
@@ -139,7 +139,7 @@ const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>:
   return mass_.factor(now.legendre.mass(), now.rows, fixed) ? &mass_ : nullptr;
 }
 
-/// Puts every closed contact into the impact problem, but those that constraints keep from moving;
+/// Adds every closed contact to the impact problem, except those that constraints keep from moving;
 /// false where a gap or a gradient is not a number.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::collect(const Instant<System>& now,
@@ -159,7 +159,7 @@ bool ContactImpact<System, Law>::collect(const Instant<System>& now,
   return gaps.values.allFinite();
 }
 
-/// Writes down which contacts struck; true when one of them chatters.
+/// Records which contacts struck; true when one of them chatters.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const Scalar& time,
                                               bool lost, const Scalar& h) noexcept {
@@ -211,7 +211,7 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   return true;
 }
 
-/// What a held contact felt may throw it off.
+/// Releases the held contacts that separate after the impact.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 void ContactImpact<System, Law>::release_thrown(StepSolver<System>& solver,
                                                 const VectorX<Scalar>& momentum) noexcept {

@@ -7,7 +7,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Guesses where a flight ends, q₁ ≈ q + h v + ½ h² a, with the acceleration of the flight before
-/// where the state continues it, a = 0 where not.
+/// if the state continues that flight, and a = 0 if not.
 /// @note  Real-time safe once prepared: no allocation, no exception.
 template <RealScalar Scalar>
 class FlightGuess {

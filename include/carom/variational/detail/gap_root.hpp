@@ -10,8 +10,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Finds the first instant within a step at which a gap closes, along the path that the step's own
-/// equations draw when its length varies.
+/// Finds the first instant within a step at which a gap closes, along the path on which the step's
+/// own equations end when its length varies.
 ///
 /// Newton on the length, kept inside a bracket, with the exact slope Dϕ dq₁/dh. A contact that
 /// starts closed is looked for at its next return. A gap that is open at both ends but shrinks at
@@ -116,7 +116,7 @@ class GapRoot {
     for (Index i = 0; i < gaps_start_.size(); ++i) {
       if (i == known || solver_.holds(i)) continue;
       const Scalar gap = solver_.gaps().values(i);
-      // What closes together with the known contact needs no root of its own.
+      // A contact that closes together with the known one needs no root of its own.
       const Scalar limit = starts_closed(i) ? (std::min)(gaps_start_(i), Scalar(0)) - gap_tolerance_
                                             : (known < 0 ? Scalar(0) : -gap_tolerance_);
       if (!(gap < limit)) continue;

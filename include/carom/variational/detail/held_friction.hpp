@@ -27,7 +27,7 @@ class HeldFriction {
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
 
-  static constexpr int round_limit = 50;  ///< normal and friction impulses settle in so many
+  static constexpr int round_limit = 50;  ///< most rounds until normal and friction impulses settle
 
   /// Cold: allocates.
   void prepare(const System& system) {
@@ -45,7 +45,7 @@ class HeldFriction {
   /// Normal impulses that the last solve or finish met, in the order of the held contacts [N·s].
   [[nodiscard]] const VectorX<Scalar>& normals() const noexcept { return problem_.normal; }
 
-  /// Starts a flight with no friction yet.
+  /// Starts a flight, without friction at first.
   void start(const StepSolver<System>& solver) noexcept {
     count_ = Index(solver.held().size());
     problem_.impulse.setZero();
@@ -53,7 +53,7 @@ class HeldFriction {
     moved_ = (std::numeric_limits<Scalar>::max)();
   }
 
-  /// After a solve of the flight: friction that its normal impulses and its slip ask for.
+  /// After a solve of the flight: the friction that belongs to its normal impulses and its slip.
   /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
   /// @return  false when the friction has settled, so that the solve stands.
   [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
@@ -101,9 +101,9 @@ class HeldFriction {
       for (Index j = 0; j < out.size(); ++j) out(j) += tangents_(r, j) * problem_.impulse(r);
     }
   }
-  /// Solves; true while the push on the momentum moves by more than rounding. change_ is the push.
-  /// The slip is a difference of configurations, whose rounding may be all that still moves: then
-  /// the rounds no longer come closer.
+  /// Solves; true while the push on the momentum, change_, changes by more than rounding. The slip
+  /// is a difference of configurations. When only its rounding still changes, the rounds no longer
+  /// come closer to each other, which ends them as well.
   [[nodiscard]] bool solve() noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();

@@ -70,9 +70,9 @@ class LegendreMap {
     return at_.by_v.dot(v) - at_.value;
   }
 
-  /// M = ∂²L/∂v∂v as the last write_velocity or constrain met it.
+  /// M = ∂²L/∂v∂v where the last write_velocity or constrain ended.
   [[nodiscard]] const MatrixX<Scalar>& mass() const noexcept { return at_.by_vv; }
-  /// The same, factored with the rows that the call was given.
+  /// The same, factored together with the rows of that call.
   [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
 
   /// μ of the last constrain: what was added to the momentum is Cᵀμ.

@@ -19,7 +19,7 @@ inline namespace CAROM_ABI {
 /// mass metric that opens all linearised gaps, argmin ½ dqᵀM dq with ϕ + Dϕ dq ≥ 0.
 ///
 /// The corrections obey the constraints' gradients; what the constraints' curvature leaves is
-/// restored by the next step. The metric is that of the configuration met first.
+/// restored by the next step. The metric is that of the first configuration.
 /// @note  Real-time safe once grown: the first calls allocate, later ones do not. No exception but
 ///        by the first calls' memory.
 template <LagrangianSystemLike System>
@@ -84,7 +84,7 @@ class OverlapProjection {
     }
     problem_.prepare();
     problem_.write_gram(gram_);
-    for (Index i = 0; i < count; ++i) {  // of twins the first one acts
+    for (Index i = 0; i < count; ++i) {  // of contacts with the same normal the first one acts
       const Index twin = problem_.merged_into(i);
       if (twin < 0) continue;
       levels_(twin) = (std::min)(levels_(twin), levels_(i));
