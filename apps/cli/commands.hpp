@@ -50,7 +50,7 @@ struct SimulateOptions {
 
 struct ViscoelasticCommandOptions {
   std::string file;
-  std::string method = "coulomb";  ///< or `convex`, `radial`, `stick`.
+  std::string method = "coulomb";  ///< or `convex`, `radial`, `document_qp`, `stick`.
   bool json = false;
 };
 

@@ -50,10 +50,10 @@ std::string check_impact_law(const std::string& word) {
 }
 
 std::string check_method(const std::string& word) {
-  for (const char* known : {"coulomb", "convex", "radial", "stick"}) {
+  for (const char* known : {"coulomb", "convex", "radial", "document_qp", "stick"}) {
     if (word == known) return "";
   }
-  return "expected coulomb, convex, radial or stick, got '" + word + "'";
+  return "expected coulomb, convex, radial, document_qp or stick, got '" + word + "'";
 }
 
 std::string check_repeat(const std::string& word) {
@@ -147,7 +147,7 @@ Output with --json:
   status           converged, or why not
 
 Methods: coulomb, contacts coupled, anchors stay on the surface; convex, the associated law;
-radial, each force cut to its cone; stick, no cone.)";
+radial, each force cut to its cone; document_qp, least anchor velocity, inner pyramid; stick, no cone.)";
 
 constexpr const char* simulate_footer =
     R"(Systems and their parameters (SI units); [=x] may be left out:
@@ -314,7 +314,8 @@ struct CommandLine {
         "viscoelastic", "Take one step of stiff spring-damper contact by exponential integration");
     command->add_option("FILE", viscoelastic.file, "JSON, one step; see below")->required();
     command
-        ->add_option("--method", viscoelastic.method, "coulomb, convex, radial or stick; see below")
+        ->add_option("--method", viscoelastic.method,
+                     "coulomb, convex, radial, document_qp or stick; see below")
         ->type_name("METHOD")
         ->check(CLI::Validator(check_method, ""))
         ->capture_default_str();

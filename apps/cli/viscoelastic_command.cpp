@@ -7,6 +7,7 @@
 #include "carom/viscoelastic/contact_step.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/document_step.hpp"
 #include "cli/json_input.hpp"
 #include "cli/table.hpp"
 #include "io/file_text.hpp"
@@ -21,7 +22,7 @@ using Vector = VectorX<double>;
 using OrderedJson = nlohmann::ordered_json;
 
 struct StepAnswer {
-  SolveReport<double> report;
+  StepResult result;
   ContactStep<double> step;
   MatrixX<double> gain;
 };
@@ -80,16 +81,20 @@ SlipLaw law_of(const std::string& method) {
   return SlipLaw::coulomb;
 }
 
-StepAnswer answer(const Data& data, const std::string& method) {
-  StepAnswer result;
-  result.step.prepare(data.contact_count(), data.velocity_count());
-  result.report = result.step.solve(data, law_of(method));
+StepAnswer solve_step(const Data& data, const std::string& method) {
+  const bool program = method == "document_qp";
+  StepAnswer answer;
+  answer.step.prepare(data.contact_count(), data.velocity_count());
+  const auto report = answer.step.solve(data, program ? SlipLaw::stick : law_of(method));
+  answer.result = program ? take_document_step(data, answer.step)
+                          : read_step(report, answer.step, data.contact_count());
   const Index rows = 3 * data.contact_count();
-  result.gain.resize(rows, rows);
-  const bool finite = result.report.status != SolveStatus::not_finite &&
-                      result.step.forces().write_gain(result.gain) && result.gain.allFinite();
+  answer.gain.resize(rows, rows);
+  const bool finite = report.status != SolveStatus::not_finite &&
+                      answer.result.report.status != SolveStatus::not_finite &&
+                      answer.step.forces().write_gain(answer.gain) && answer.gain.allFinite();
   if (!finite) refuse("the document", "forces within the range of double", "larger ones");
-  return result;
+  return answer;
 }
 
 /// A contact's mode in the words of the program.
@@ -107,17 +112,18 @@ OrderedJson to_json(const Values& values) {
 std::string format_json(const Data& data, const StepAnswer& a) {
   OrderedJson gain = OrderedJson::array(), modes = OrderedJson::array();
   for (Index r = 0; r < a.gain.rows(); ++r) gain.push_back(to_json(a.gain.row(r)));
-  for (Index i = 0; i < data.contact_count(); ++i) modes.push_back(mode_of(a.step.region(i)));
+  for (Index i = 0; i < data.contact_count(); ++i)
+    modes.push_back(mode_of(a.result.regions[std::size_t(i)]));
   const OrderedJson document{{"average_force", to_json(a.step.average_force())},
                              {"average_force2", to_json(a.step.average_force2())},
                              {"gain", gain},
-                             {"force", to_json(a.step.force())},
-                             {"anchor_velocity", to_json(a.step.anchor_velocity())},
+                             {"force", to_json(a.result.force)},
+                             {"anchor_velocity", to_json(a.result.anchor_velocity)},
                              {"modes", modes},
-                             {"velocity", to_json(a.step.velocity())},
-                             {"displacement", to_json(a.step.displacement())},
-                             {"anchors", to_json(a.step.anchors())},
-                             {"status", to_string(a.report.status)}};
+                             {"velocity", to_json(a.result.velocity)},
+                             {"displacement", to_json(a.result.displacement)},
+                             {"anchors", to_json(a.result.anchors)},
+                             {"status", to_string(a.result.report.status)}};
   return document.dump() + "\n";
 }
 
@@ -125,12 +131,12 @@ std::string format_readable(const Data& data, const StepAnswer& a) {
   std::vector<std::vector<std::string>> rows{
       {"contact", "mode", "force t1", "t2", "n [N]", "slip t1", "t2", "n [m/s]"}};
   for (Index i = 0; i < data.contact_count(); ++i) {
-    std::vector<std::string> row{std::to_string(i), mode_of(a.step.region(i))};
+    std::vector<std::string> row{std::to_string(i), mode_of(a.result.regions[std::size_t(i)])};
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(a.step.force()(3 * i + k), 8));
+      row.push_back(examples::format_rounded(a.result.force(3 * i + k), 8));
     }
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(a.step.anchor_velocity()(3 * i + k), 8));
+      row.push_back(examples::format_rounded(a.result.anchor_velocity(3 * i + k), 8));
     }
     rows.push_back(row);
   }
@@ -138,10 +144,10 @@ std::string format_readable(const Data& data, const StepAnswer& a) {
   rows = {{"velocity", "before", "after", "displacement"}};
   for (Index i = 0; i < data.velocity_count(); ++i) {
     rows.push_back({std::to_string(i), examples::format_rounded(data.velocity(i), 8),
-                    examples::format_rounded(a.step.velocity()(i), 8),
-                    examples::format_rounded(a.step.displacement()(i), 8)});
+                    examples::format_rounded(a.result.velocity(i), 8),
+                    examples::format_rounded(a.result.displacement(i), 8)});
   }
-  return text + "\n" + format_table(rows) + "\nstatus: " + to_string(a.report.status) + "\n";
+  return text + "\n" + format_table(rows) + "\nstatus: " + to_string(a.result.report.status) + "\n";
 }
 
 }  // namespace
@@ -152,12 +158,12 @@ int run_viscoelastic(const ViscoelasticCommandOptions& options) {
   StepAnswer result;
   try {
     data = read_data(text);
-    result = answer(data, options.method);
+    result = solve_step(data, options.method);
   } catch (const examples::BadInput& fault) {
     throw examples::BadInput(options.file + ": " + fault.what());
   }
   print(options.json ? format_json(data, result) : format_readable(data, result));
-  return result.report.converged() ? done : stopped_short;
+  return result.result.report.converged() ? done : stopped_short;
 }
 
 }  // namespace carom::cli

@@ -51,11 +51,11 @@ def check_closed_forms(checks):
 
 
 def check_methods(checks):
-    for method in ("coulomb", "convex", "radial", "stick"):
+    for method in ("coulomb", "convex", "radial", "document_qp", "stick"):
         run = step(checks, mass_on_ground(30), "--method", method)
         checks.expect(run["status"] == "converged", method, run)
         rises = run["anchor_velocity"][2]
-        checks.expect((rises > 1e-6) == (method == "convex"), method, rises)
+        checks.expect((rises > 1e-6) == (method in ("convex", "document_qp")), method, rises)
         tangent, normal = abs(run["force"][0]), run["force"][2]
         checks.expect((tangent <= 0.5 * normal * (1 + 1e-12)) == (method != "stick"), method, run)
     path = checks.file(json.dumps(mass_on_ground(30)))
