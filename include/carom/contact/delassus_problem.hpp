@@ -12,6 +12,7 @@
 #include "carom/contact/delassus_operator.hpp"
 #include "carom/contact/detail/delassus_blocks.hpp"
 #include "carom/contact/detail/delassus_faults.hpp"
+#include "carom/contact/detail/delassus_rows.hpp"
 #include "carom/contact/detail/own_block.hpp"
 #include "carom/contact/weighted_block.hpp"
 #include "carom/linalg/detail/sequence.hpp"
@@ -32,8 +33,8 @@ class DelassusIslands;
 /// ```
 /// carom::DelassusProblem<double> problem;
 /// problem.add_contact(carom::friction_impulses(0.5), load);   // q of the three rows
-/// problem.add_coupling(0, 0, inverse_mass);                      // W_ij, and its transpose as
-/// W_ji problem.assemble();
+/// problem.add_coupling(0, 0, inverse_mass);  // W_ij, and its transpose as W_ji
+/// problem.assemble();
 /// ```
 /// Rows are kept in parts of three, rows a contact lacks being empty, so that W is made of 3 × 3
 /// blocks: a planar contact fills the first and last row of its part. A W too large to write down
@@ -41,7 +42,8 @@ class DelassusIslands;
 /// @note  Cold: add_ functions may allocate and throw std::invalid_argument, naming the item.
 ///        Memory is kept over reset().
 template <RealScalar Scalar>
-class DelassusProblem {
+class DelassusProblem : public detail::DelassusRows<Scalar> {
+  using Base = detail::DelassusRows<Scalar>;
   template <RealScalar>
   friend class DelassusIslands;
 
@@ -49,16 +51,17 @@ class DelassusProblem {
   using scalar_type = Scalar;
   using Block = SquareMatrix<Scalar, 3>;
   using Rows = RowNumbers<Scalar>;
+  using Base::count, Base::row_count, Base::part_count, Base::set, Base::first_row;
+  using Base::first_part, Base::parts, Base::load, Base::regularization, Base::place_of;
+  using typename Base::Place;
 
   /// One block of W in the row of parts it is in.
   using Neighbour = typename detail::DelassusBlocks<Scalar>::Neighbour;
 
   void reset() noexcept {
-    contacts_.clear();
-    parts_.clear();
+    this->clear_rows();
     blocks_.clear();
     operator_ = {};
-    row_count_ = 0;
     asymmetry_ = 0;
   }
 
@@ -71,17 +74,7 @@ class DelassusProblem {
   Index add_contact(const ImpulseSet<Scalar>& set, const Eigen::MatrixBase<LoadType>& load,
                     const Rows& regularization = Rows::Zero()) {
     detail::reject_if(check_contact(set, load, regularization));
-    Contact contact{set, int(row_count_), int(parts_.size())};
-    row_count_ += set.rows;
-    for (int p = 0; p < (set.rows + 2) / 3; ++p) parts_.push_back({int(contacts_.size()), p});
-    contacts_.push_back(contact);
-    for (int r = 0; r < int(load.size()); ++r) {
-      const auto [part, row] = place_of(count() - 1, r);
-      parts_[part].load(row) = load(r);
-      parts_[part].regularization(row) = regularization(r);
-      parts_[part].present[row] = true;
-    }
-    return count() - 1;
+    return this->append_rows(set, load, regularization);
   }
   /// What add_contact would object to, or nothing.
   template <typename LoadType>
@@ -141,32 +134,10 @@ class DelassusProblem {
   /// one part or two, is not symmetric positive semidefinite but for rounding.
   [[nodiscard]] Fault check() const;
 
-  [[nodiscard]] Index count() const noexcept { return contacts_.size(); }
-  [[nodiscard]] Index row_count() const noexcept { return row_count_; }
-  [[nodiscard]] Index part_count() const noexcept { return parts_.size(); }
-  [[nodiscard]] const ImpulseSet<Scalar>& set(Index contact) const noexcept {
-    return contacts_[contact].set;
-  }
-  /// First row of a contact in γ, u and q.
-  [[nodiscard]] Index first_row(Index contact) const noexcept {
-    return contacts_[contact].first_row;
-  }
-  [[nodiscard]] Index first_part(Index contact) const noexcept {
-    return contacts_[contact].first_part;
-  }
-  /// Parts of one contact: 1 or 2.
-  [[nodiscard]] int parts(Index contact) const noexcept { return (set(contact).rows + 2) / 3; }
-  [[nodiscard]] Index part_contact(Index part) const noexcept { return parts_[part].contact; }
-  [[nodiscard]] const Vector3<Scalar>& load(Index part) const noexcept { return parts_[part].load; }
-  [[nodiscard]] const Vector3<Scalar>& regularization(Index part) const noexcept {
-    return parts_[part].regularization;
-  }
-  /// Whether a row of a part belongs to its contact.
-  [[nodiscard]] bool present(Index part, int row) const noexcept {
-    return parts_[part].present[row];
-  }
   /// W_ii + R of a part.
-  [[nodiscard]] const Block& diagonal(Index part) const noexcept { return parts_[part].diagonal; }
+  [[nodiscard]] const Block& diagonal(Index part) const noexcept {
+    return this->parts_[part].diagonal;
+  }
   /// Blocks of W in a part's rows, by ascending part, its own included; without R.
   [[nodiscard]] const Neighbour* begin(Index part) const noexcept { return blocks_.begin(part); }
   [[nodiscard]] const Neighbour* end(Index part) const noexcept { return blocks_.end(part); }
@@ -174,16 +145,6 @@ class DelassusProblem {
   [[nodiscard]] Index coupling_count() const noexcept { return blocks_.size(); }
   /// Largest |W − Wᵀ| relative to the largest |W|, of what add_matrix() was given.
   [[nodiscard]] Scalar asymmetry() const noexcept { return asymmetry_; }
-
-  /// Where a contact's row is: its part among all, and the row in it.
-  struct Place {
-    Index part;
-    int row;
-  };
-  [[nodiscard]] Place place_of(Index contact, int row) const noexcept {
-    const bool planar = set(contact).shape == ImpulseShape::planar;
-    return {first_part(contact) + row / 3, planar ? (std::min)(2 * row, 2) : row % 3};
-  }
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
   [[nodiscard]] Scalar mean_diagonal() const noexcept { return mean_diagonal_; }
@@ -227,48 +188,9 @@ class DelassusProblem {
     }
   }
 
-  /// Rows of all contacts, spread over parts; rows that are empty become zero.
-  void write_parts(const VectorX<Scalar>& rows, VectorX<Scalar>& parts) const {
-    parts.setZero(3 * part_count());
-    for_each_row(
-        [&](Index row, const Place& place) { parts(3 * place.part + place.row) = rows(row); });
-  }
-  /// The reverse.
-  void write_rows(const VectorX<Scalar>& parts, VectorX<Scalar>& rows) const {
-    rows.resize(row_count_);
-    for_each_row(
-        [&](Index row, const Place& place) { rows(row) = parts(3 * place.part + place.row); });
-  }
-  /// Calls visit(row, place) for every row of every contact.
-  template <typename Visit>
-  void for_each_row(Visit&& visit) const noexcept {
-    for (Index i = 0; i < count(); ++i) {
-      for (int r = 0; r < set(i).rows; ++r) visit(first_row(i) + r, place_of(i, r));
-    }
-  }
-
  private:
-  struct Contact {
-    ImpulseSet<Scalar> set;
-    int first_row, first_part;
-  };
-  struct Part {
-    int contact, number;
-    Vector3<Scalar> load = Vector3<Scalar>::Zero(), regularization = Vector3<Scalar>::Zero();
-    bool present[3] = {false, false, false};
-    Block diagonal = Block::Zero();
-  };
-
-  [[nodiscard]] Index contact_of_row(Index row) const noexcept {
-    const auto after = [](Index r, const Contact& contact) { return r < contact.first_row; };
-    return std::upper_bound(contacts_.begin(), contacts_.end(), row, after) - contacts_.begin() - 1;
-  }
-
-  Sequence<Contact> contacts_;
-  Sequence<Part> parts_;
   detail::DelassusBlocks<Scalar> blocks_;  ///< W
   DelassusOperator<Scalar> operator_;
-  Index row_count_ = 0;
   Scalar asymmetry_ = 0, mean_diagonal_ = 0, load_norm_ = 0;
 };
 
@@ -277,14 +199,14 @@ class DelassusProblem {
 template <RealScalar Scalar>
 template <typename SparseType>
 void DelassusProblem<Scalar>::add_matrix(const SparseType& matrix) {
-  if (matrix.rows() != row_count_ || matrix.cols() != row_count_) {
-    detail::reject_if(detail::fault("W: size", std::to_string(row_count_).c_str(),
-                                    matrix.rows() != row_count_ ? matrix.rows() : matrix.cols()));
+  if (matrix.rows() != row_count() || matrix.cols() != row_count()) {
+    detail::reject_if(detail::fault("W: size", std::to_string(row_count()).c_str(),
+                                    matrix.rows() != row_count() ? matrix.rows() : matrix.cols()));
   }
   const auto for_each_entry = [&](auto&& visit) {
     for (Index k = 0; k < matrix.outerSize(); ++k) {
       for (typename SparseType::InnerIterator it(matrix, k); it; ++it) {
-        const Index i = contact_of_row(it.row()), j = contact_of_row(it.col());
+        const Index i = this->contact_of_row(it.row()), j = this->contact_of_row(it.col());
         visit(place_of(i, int(it.row() - first_row(i))), place_of(j, int(it.col() - first_row(j))),
               it);
       }
@@ -312,13 +234,13 @@ void DelassusProblem<Scalar>::assemble() {
   blocks_.assemble(part_count());
   Scalar trace = 0, squared = 0;
   for (Index part = 0; part < part_count(); ++part) {
-    Part& p = parts_[part];
+    auto& p = this->parts_[part];
     p.diagonal = blocks_.find(part, part)->matrix;
     p.diagonal.diagonal() += p.regularization;
     trace += p.diagonal.trace();
     squared += p.load.squaredNorm();
   }
-  mean_diagonal_ = row_count_ > 0 ? trace / Scalar(row_count_) : Scalar(0);
+  mean_diagonal_ = row_count() > 0 ? trace / Scalar(row_count()) : Scalar(0);
   using std::sqrt;
   load_norm_ = sqrt(squared);
 }

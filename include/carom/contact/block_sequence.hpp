@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/contact/block_view.hpp"
+#include "carom/contact/bodies.hpp"
+#include "carom/contact/weighted_block.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Bodies and one sequence of blocks on them: of each block its one or two bodies, its rows J, its
+/// law. ContactProblem adds blocks to it; solvers read it.
+///
+/// Friction contacts, which are most blocks, keep their numbers in an array of their own; visit()
+/// gives a block with the type that fits it.
+/// @note  Nothing here allocates or throws but the functions with which ContactProblem adds.
+template <RealScalar Scalar>
+class BlockSequence : public Bodies<Scalar> {
+ public:
+  using FrictionContactView = BlockView<Scalar, 3>;
+  using OtherBlockView = BlockView<Scalar, 6>;
+
+  /// Gives a friction contact other numbers, μ ≥ 0 and R > 0, which are not checked. Real-time
+  /// safe: no allocation, no exception.
+  /// @pre  is_friction_contact(block).
+  void set_law(Index block, const WeightedContact<Scalar>& law) noexcept;
+  /// Gives a block other numbers, as many rows, which are not checked. Real-time safe.
+  /// @pre  a friction contact stays one.
+  void set_law(Index block, const WeightedBlock<Scalar>& law) noexcept;
+  /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
+  void make_rigid() noexcept;
+
+  [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
+  /// Length of the stacked impulses: the rows of all blocks.
+  [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
+  /// Parts of all blocks: a friction contact is one, any other block one for each three rows begun.
+  [[nodiscard]] Index part_count() const noexcept { return part_count_; }
+  /// Where the rows of a block begin in the stacked impulses.
+  [[nodiscard]] Index first_row(Index block) const noexcept { return at(block).first_row; }
+  [[nodiscard]] int rows(Index block) const noexcept {
+    return is_friction_contact(block) ? 3 : other(block).set.rows;
+  }
+  /// Bodies a block joins: 1 or 2.
+  [[nodiscard]] int side_count(Index block) const noexcept {
+    return at(block).bodies[1] < 0 ? 1 : 2;
+  }
+  /// Body on one side of a block.
+  [[nodiscard]] Index side_body(Index block, int side) const noexcept {
+    return at(block).bodies[std::size_t(side)];
+  }
+  /// J of one side, rows × size.
+  [[nodiscard]] auto jacobian(Index block, int side) const noexcept {
+    return Columns(jacobian_.data() + at(block).jacobians[std::size_t(side)],
+                   this->body(side_body(block, side)).size, rows(block))
+        .transpose();
+  }
+  /// The numbers of a block, as set_law() takes them.
+  [[nodiscard]] WeightedBlock<Scalar> law(Index block) const noexcept {
+    return is_friction_contact(block) ? as_block(friction_contact_law(block)) : other(block);
+  }
+  /// Whether a block does not give way, and how many do not.
+  [[nodiscard]] bool is_rigid(Index block) const noexcept {
+    return is_friction_contact(block) ? friction_contact_law(block).rigid : other(block).rigid;
+  }
+  [[nodiscard]] Index rigid_count() const noexcept { return rigid_count_; }
+
+  /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
+  /// and the laws of most blocks, kept apart from the others.
+  [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
+  [[nodiscard]] Index friction_contact_count() const noexcept { return Index(contacts_.size()); }
+  /// Numbers of a friction contact.
+  [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
+    return contacts_[std::size_t(at(block).law)];
+  }
+  /// A block with its own type.
+  /// @pre  is_friction_contact(block).
+  [[nodiscard]] FrictionContactView friction_contact(Index block) const noexcept {
+    return {block, first_row(block), friction_contact_law(block), side_count(block),
+            sides<FrictionContactView>(block)};
+  }
+  /// @pre  !is_friction_contact(block).
+  [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
+    return {block, first_row(block), other(block), side_count(block), sides<OtherBlockView>(block)};
+  }
+  /// Calls visit(view) with the BlockView of a block.
+  template <typename Visit>
+  decltype(auto) visit(Index block, Visit&& visit) const {
+    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
+  }
+  /// The same for all blocks in their order.
+  template <typename Visit>
+  void for_each_block(Visit&& visit) const {
+    for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
+  }
+
+ protected:
+  /// Forgets all bodies and blocks, keeps their memory.
+  void clear() noexcept {
+    this->clear_bodies();
+    blocks_.clear();
+    contacts_.clear();
+    others_.clear();
+    jacobian_.clear();
+    whitened_jacobian_.clear();
+    row_count_ = part_count_ = rigid_count_ = 0;
+  }
+  /// A block is added by its sides, one or two, and then its law; all of it has been checked.
+  void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
+  template <typename MatrixType>
+  void append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
+  void append_law(const WeightedContact<Scalar>& law);
+  void append_law(const WeightedBlock<Scalar>& law);
+
+ private:
+  using Columns = Eigen::Map<const MatrixX<Scalar>>;
+  struct Block {
+    std::array<Index, 2> bodies;     ///< second −1 for the world
+    std::array<Index, 2> jacobians;  ///< where the Jacobian blocks start
+    Index first_row;
+    Index law;  ///< number among the friction contacts, or −1 less that among the others
+  };
+  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[std::size_t(block)]; }
+  [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
+    return others_[std::size_t(-1 - at(block).law)];
+  }
+  template <typename View>
+  [[nodiscard]] std::array<typename View::Side, 2> sides(Index block) const noexcept;
+
+  std::vector<Block> blocks_;
+  std::vector<WeightedContact<Scalar>> contacts_;
+  std::vector<WeightedBlock<Scalar>> others_;
+  std::vector<Scalar> jacobian_, whitened_jacobian_;
+  Index row_count_ = 0, part_count_ = 0, rigid_count_ = 0;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void BlockSequence<Scalar>::set_law(Index block, const WeightedContact<Scalar>& law) noexcept {
+  CAROM_EXPECTS(is_friction_contact(block));
+  WeightedContact<Scalar>& kept = contacts_[std::size_t(at(block).law)];
+  rigid_count_ += Index(law.rigid) - Index(kept.rigid);
+  kept = law;
+}
+
+template <RealScalar Scalar>
+void BlockSequence<Scalar>::set_law(Index block, const WeightedBlock<Scalar>& law) noexcept {
+  CAROM_EXPECTS(law.set.rows == rows(block));
+  if (is_friction_contact(block)) return set_law(block, as_friction_contact(law));
+  WeightedBlock<Scalar>& kept = others_[std::size_t(-1 - at(block).law)];
+  rigid_count_ += Index(law.rigid) - Index(kept.rigid);
+  kept = law;
+  detail::clear_unused(kept);
+}
+
+template <RealScalar Scalar>
+void BlockSequence<Scalar>::make_rigid() noexcept {
+  rigid_count_ = 0;
+  for (auto& law : contacts_) law.rigid = true;
+  for (auto& law : others_) {
+    law.rigid = law.rigid || law.set.shape != ImpulseShape::intervals;
+    rigid_count_ += Index(law.rigid);
+  }
+  rigid_count_ += friction_contact_count();
+}
+
+template <RealScalar Scalar>
+template <typename View>
+std::array<typename View::Side, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
+  const auto one = [&](std::size_t s) -> typename View::Side {
+    const Index body = at(block).bodies[s];
+    if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
+    const Index start = at(block).jacobians[s];
+    return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
+  };
+  return {one(0), one(1)};
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType>
+void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian) {
+  const Index size = jacobian.cols(), rows = jacobian.rows();
+  const std::size_t start = jacobian_.size();
+  Block& block = blocks_.back();
+  const std::size_t side = block.bodies[0] < 0 ? 0 : 1;
+  block.bodies[side] = body;
+  block.jacobians[side] = Index(start);
+  jacobian_.resize(start + std::size_t(size * rows));
+  whitened_jacobian_.resize(jacobian_.size());
+  using Kept = Eigen::Map<MatrixX<Scalar>>;
+  Scalar* const whitened = whitened_jacobian_.data() + start;
+  Kept(jacobian_.data() + start, size, rows) = jacobian.transpose();
+  Kept(whitened, size, rows) = jacobian.transpose();
+  solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+}
+
+/// Of the block last added.
+template <RealScalar Scalar>
+void BlockSequence<Scalar>::append_law(const WeightedContact<Scalar>& law) {
+  blocks_.back().law = friction_contact_count();
+  contacts_.push_back(law);
+  row_count_ += 3;
+  part_count_ += 1;
+  rigid_count_ += Index(law.rigid);
+}
+template <RealScalar Scalar>
+void BlockSequence<Scalar>::append_law(const WeightedBlock<Scalar>& law) {
+  if (carom::is_friction_contact(law)) return append_law(as_friction_contact(law));
+  blocks_.back().law = -1 - Index(others_.size());
+  others_.push_back(law);
+  detail::clear_unused(others_.back());
+  row_count_ += law.set.rows;
+  part_count_ += (law.set.rows + 2) / 3;
+  rigid_count_ += Index(law.rigid);
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
