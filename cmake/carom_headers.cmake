@@ -103,6 +103,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/quadratic_program.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
+  include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
   include/carom/solvers/contact_certificate.hpp

@@ -5,6 +5,7 @@
 
 #include "carom/linalg/detail/minimum_degree.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/linalg/detail/slot_order.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -35,8 +36,8 @@ struct FrontRange {
   int first_slot, slot_end;  ///< nodes in the order of elimination
 };
 
-/// What can be said of a sparse Cholesky factorisation before its numbers are known: who is
-/// eliminated when, in which dense fronts, and where every number will lie.
+/// The structure of a sparse Cholesky factorisation, which is known before its numbers: the order
+/// of elimination, the dense fronts, and the place of every number in memory.
 ///
 /// Every component of a graph is appended on its own; its nodes get the next slots.
 /// @note  Allocates only beyond the largest problem so far.
@@ -51,8 +52,8 @@ class FrontForest {
   /// @param slot_of  written: the slot of every node.
   FrontRange append(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
 
-  /// Appends a component that is not to be factored: no fronts, and slots in breadth-first order
-  /// from an end of the graph, which keeps neighbours near each other in memory.
+  /// Appends a component that is not to be factored. It gets no fronts, and slots in breadth-first
+  /// order from an end of the graph, which keeps neighbours near each other in memory.
   FrontRange append_breadth_first(const WeightedGraph& graph, int* slot_of);
 
   [[nodiscard]] const Sequence<Front>& fronts() const noexcept { return fronts_; }
@@ -83,8 +84,7 @@ class FrontForest {
   [[nodiscard]] Index largest_front() const noexcept { return largest_front_; }
 
  private:
-  void write_postorder(const WeightedGraph& graph, const MinimumDegree& order, int* slot_of);
-  void visit_breadth_first(const WeightedGraph& graph, int from);
+  FrontRange append_slots(const WeightedGraph& graph, int* slot_of);
   void append_fronts(const FrontRange& range);
   [[nodiscard]] static bool worth_merging(const Front& front, int size, int rows,
                                           Index& zeros) noexcept;
@@ -96,9 +96,8 @@ class FrontForest {
   Sequence<FrontRun> runs_;
   Sequence<int> row_slots_, size_, offset_, front_of_;
   Sequence<int> parent_slot_, column_size_;  ///< per slot: of the elimination tree; unknowns below
-  Sequence<int> node_at_;                    ///< per slot, while a component is appended
-  Sequence<int> step_, parent_, heavy_child_, first_child_, next_child_, pending_;  ///< per node
-  Sequence<int> place_;
+  Sequence<int> place_;                      ///< per slot, while a component is appended
+  SlotOrder slots_;                          ///< of the component that is appended
   Index value_count_ = 0, update_count_ = 0, largest_front_ = 0;
 };
 
@@ -107,8 +106,8 @@ class FrontForest {
 inline void FrontForest::clear() noexcept {
   fronts_.clear();
   runs_.clear();
-  for (Sequence<int>* numbers : {&row_slots_, &size_, &offset_, &front_of_, &parent_slot_,
-                                 &column_size_, &node_at_, &place_}) {
+  for (Sequence<int>* numbers :
+       {&row_slots_, &size_, &offset_, &front_of_, &parent_slot_, &column_size_, &place_}) {
     numbers->clear();
   }
   value_count_ = update_count_ = largest_front_ = 0;
@@ -117,10 +116,10 @@ inline void FrontForest::clear() noexcept {
 inline void FrontForest::reserve(Index node_count, Index neighbour_count) {
   fronts_.reserve(node_count);
   for (Sequence<int>* numbers :
-       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_, &step_, &parent_,
-        &heavy_child_, &first_child_, &next_child_, &pending_, &place_}) {
+       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &place_}) {
     numbers->reserve(node_count);
   }
+  slots_.reserve(node_count);
   const Index rows = usual_row_count(node_count, neighbour_count);
   row_slots_.reserve(rows);
   runs_.reserve(rows);
@@ -135,61 +134,25 @@ inline int FrontForest::row_offset(Index column_slot, int row_slot) const noexce
   return result;
 }
 
-/// Slots in an order in which every node follows all that lead to it, the child with most rows
-/// just before its parent, where the two may share a front.
-inline void FrontForest::write_postorder(const WeightedGraph& graph, const MinimumDegree& order,
-                                         int* slot_of) {
-  const Index count = graph.node_count;
-  step_.resize(count);
-  for (Index k = 0; k < count; ++k) step_[order.order()[k]] = int(k);
-  for (Sequence<int>* nodes : {&parent_, &heavy_child_, &first_child_, &next_child_}) {
-    nodes->assign(count, -1);
+/// Takes on a component's nodes in the order of their slots.
+inline FrontRange FrontForest::append_slots(const WeightedGraph& graph, int* slot_of) {
+  FrontRange range{};
+  range.begin = range.end = int(fronts_.size());
+  range.first_slot = int(size_.size());
+  range.slot_end = range.first_slot + int(graph.node_count);
+  for (Sequence<int>* per_slot : {&size_, &offset_, &front_of_, &parent_slot_, &column_size_}) {
+    per_slot->resize(range.slot_end);
   }
-  Sequence<int>& below = place_;  // unknowns below each node
-  below.assign(count, 0);
-  for (Index k = 0; k < count; ++k) {
-    const int node = order.order()[k];
-    const int* const rows = order.rows(node);
-    for (int r = 0; r < order.row_count(node); ++r) {
-      below[node] += graph.weights[rows[r]];
-      if (parent_[node] < 0 || step_[rows[r]] < step_[parent_[node]]) parent_[node] = rows[r];
-    }
-    if (const int parent = parent_[node]; parent >= 0) {
-      next_child_[node] = first_child_[parent];
-      first_child_[parent] = node;
-      int& heavy = heavy_child_[parent];
-      if (heavy < 0 || below[node] >= below[heavy]) heavy = node;
-    }
+  for (int k = 0; k < int(graph.node_count); ++k) {
+    const int node = slots_.node(k);
+    slot_of[node] = range.first_slot + k;
+    size_[range.first_slot + k] = graph.weights[node];
   }
-  const Index base = size_.size();
-  for (Sequence<int>* per_slot :
-       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
-    per_slot->resize(base + count);
-  }
-  Index slot = base + count;  // filled from the back: parents before children
-  for (Index k = count - 1; k >= 0; --k) {
-    if (parent_[order.order()[k]] >= 0) continue;
-    pending_.clear();
-    pending_.push_back(order.order()[k]);
-    while (!pending_.empty()) {
-      const int node = pending_.back();
-      pending_.resize(pending_.size() - 1);
-      --slot;
-      node_at_[slot] = node;
-      slot_of[node] = int(slot);
-      size_[slot] = graph.weights[node];
-      column_size_[slot] = below[node];
-      parent_slot_[slot] = parent_[node] < 0 ? -1 : slot_of[parent_[node]];
-      for (int child = first_child_[node]; child >= 0; child = next_child_[child]) {
-        if (child != heavy_child_[node]) pending_.push_back(child);
-      }
-      if (heavy_child_[node] >= 0) pending_.push_back(heavy_child_[node]);
-    }
-  }
+  return range;
 }
 
-/// Whether a front and the next column, its parent, are cheaper as one: when few of its numbers
-/// would be zeros. `zeros` counts those of the front, and is brought up to date for a merger.
+/// Whether a front and the next column, its parent, are cheaper as one front, which they are when
+/// few of its numbers would be zeros. `zeros` counts the zeros of the front; a merger updates it.
 inline bool FrontForest::worth_merging(const Front& front, int size, int rows,
                                        Index& zeros) noexcept {
   const Index own = front.own_size + size;
@@ -230,7 +193,7 @@ inline void FrontForest::write_rows(const MinimumDegree& order, const int* slot_
   for (int f = range.begin; f < range.end; ++f) {
     Front& front = fronts_[f];
     const int last = front.first_slot + front.slot_count - 1;
-    const int node = node_at_[last];
+    const int node = slots_.node(last - range.first_slot);
     front.first_row = int(row_slots_.size());
     front.row_count = order.row_count(node);
     row_slots_.resize(row_slots_.size() + front.row_count);
@@ -279,8 +242,8 @@ inline void FrontForest::write_runs(const FrontRange& range) {
   }
 }
 
-/// Columns one after the other, and remaining squares: they stay, so that a parent can be factored
-/// anew without its children.
+/// Places the columns one after the other, and the remaining squares too: these are kept, so that a
+/// parent can be factored anew without its children.
 inline void FrontForest::place_values(const FrontRange& range) {
   for (int f = range.begin; f < range.end; ++f) {
     Front& front = fronts_[f];
@@ -295,48 +258,20 @@ inline void FrontForest::place_values(const FrontRange& range) {
   }
 }
 
-/// Nodes of a component in pending_, by their distance from one of them.
-inline void FrontForest::visit_breadth_first(const WeightedGraph& graph, int from) {
-  step_.assign(graph.node_count, 0);  // whether a node is in the list
-  pending_.clear();
-  pending_.push_back(from);
-  step_[from] = 1;
-  for (Index k = 0; k < pending_.size(); ++k) {
-    const int node = pending_[k];
-    for (int n = graph.starts[node]; n < graph.starts[node + 1]; ++n) {
-      const int next = graph.neighbours[n];
-      if (step_[next] != 0) continue;
-      step_[next] = 1;
-      pending_.push_back(next);
-    }
-  }
-}
-
 inline FrontRange FrontForest::append_breadth_first(const WeightedGraph& graph, int* slot_of) {
-  FrontRange range{};
-  range.begin = range.end = int(fronts_.size());
-  range.first_slot = int(size_.size());
-  range.slot_end = range.first_slot + int(graph.node_count);
-  for (Sequence<int>* per_slot :
-       {&size_, &offset_, &front_of_, &parent_slot_, &column_size_, &node_at_}) {
-    per_slot->resize(range.slot_end);
-  }
-  visit_breadth_first(graph, 0);
-  visit_breadth_first(graph, pending_.back());
-  for (int k = 0; k < int(graph.node_count); ++k) {
-    slot_of[pending_[k]] = range.first_slot + k;
-    size_[range.first_slot + k] = graph.weights[pending_[k]];
-  }
-  return range;
+  slots_.compute_breadth_first(graph);
+  return append_slots(graph, slot_of);
 }
 
 inline FrontRange FrontForest::append(const WeightedGraph& graph, const MinimumDegree& order,
                                       int* slot_of) {
-  FrontRange range{};
-  range.begin = int(fronts_.size());
-  range.first_slot = int(size_.size());
-  range.slot_end = range.first_slot + int(graph.node_count);
-  write_postorder(graph, order, slot_of);
+  slots_.compute_postorder(graph, order);
+  FrontRange range = append_slots(graph, slot_of);
+  for (int k = 0; k < int(graph.node_count); ++k) {
+    const int parent = slots_.parent(k);
+    parent_slot_[range.first_slot + k] = parent < 0 ? -1 : range.first_slot + parent;
+    column_size_[range.first_slot + k] = slots_.below(k);
+  }
   append_fronts(range);
   range.end = int(fronts_.size());
   write_rows(order, slot_of, range);

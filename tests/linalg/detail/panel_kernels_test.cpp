@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/linalg/detail/panel_kernels.hpp"
+
+#include <limits>
+#include <vector>
+
+#include <Eigen/Cholesky>
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
+
+namespace panel_kernels_test {
+
+using carom::Index, carom::MatrixX, carom::VectorX;
+using carom::detail::Columns, carom::detail::lanes_above, carom::detail::lanes_below;
+using carom::testing::rounding, carom::testing::VectorSource;
+
+namespace {
+
+template <typename Scalar>
+MatrixX<Scalar> draw_matrix(VectorSource<Scalar>& source, Index rows, Index columns) {
+  MatrixX<Scalar> matrix(rows, columns);
+  for (Index c = 0; c < columns; ++c) {
+    for (Index r = 0; r < rows; ++r) matrix(r, c) = source.entry(1);
+  }
+  return matrix;
+}
+
+template <typename Scalar>
+MatrixX<Scalar> draw_definite(VectorSource<Scalar>& source, Index size) {
+  const MatrixX<Scalar> root = draw_matrix(source, size, size);
+  return root * root.transpose() + Scalar(size) * MatrixX<Scalar>::Identity(size, size);
+}
+
+/// A matrix with room for whole lanes of rows, zero below the given ones.
+template <typename Scalar>
+MatrixX<Scalar> padded(const MatrixX<Scalar>& matrix) {
+  MatrixX<Scalar> result = MatrixX<Scalar>::Zero(lanes_above(matrix.rows()), matrix.cols());
+  result.topRows(matrix.rows()) = matrix;
+  return result;
+}
+
+template <typename Scalar>
+Columns<Scalar> columns(MatrixX<Scalar>& matrix) {
+  return {matrix.data(), matrix.rows()};
+}
+template <typename Scalar>
+Columns<const Scalar> given(const MatrixX<Scalar>& matrix) {
+  return {matrix.data(), matrix.rows()};
+}
+
+template <typename Scalar>
+MatrixX<Scalar> lower_part(const MatrixX<Scalar>& matrix) {
+  return matrix.template triangularView<Eigen::Lower>();
+}
+
+template <int Width, typename Scalar>
+void check_corner(VectorSource<Scalar>& source) {
+  const MatrixX<Scalar> matrix = draw_definite(source, Width);
+  const VectorX<Scalar> b = draw_matrix(source, Width, 1);
+  Scalar corner[std::size_t(Width)][std::size_t(Width)];
+  for (int c = 0; c < Width; ++c) {
+    for (int r = 0; r < Width; ++r) corner[c][r] = matrix(r, c);
+  }
+  REQUIRE(carom::detail::factor_corner<Width>(corner));
+  VectorX<Scalar> x = b;
+  carom::detail::solve_corner<Width>(corner, x.data());
+  CAPTURE(matrix, b, x);
+  CHECK((matrix * x - b).norm() <= rounding(50, matrix.norm() * x.norm()));
+  corner[Width - 1][Width - 1] = -1;
+  CHECK_FALSE(carom::detail::factor_corner<Width>(corner));
+}
+
+}  // namespace
+
+TEST_CASE("panel_kernels: rows are counted in whole lanes", "[linalg][example]") {
+  CHECK((lanes_below(0) == 0 && lanes_above(0) == 0));
+  CHECK((lanes_below(7) == 0 && lanes_above(7) == 8));
+  CHECK((lanes_below(8) == 8 && lanes_above(8) == 8));
+  CHECK((lanes_below(9) == 8 && lanes_above(9) == 16));
+}
+
+TEST_CASE("panel_kernels: a few numbers are added, and none behind them", "[linalg][law]") {
+  for (int count = 0; count <= 21; ++count) {
+    std::vector<double> target(std::size_t(count) + 1, 3), source(std::size_t(count) + 1, 4);
+    carom::detail::add_numbers(target.data(), source.data(), count);
+    CAPTURE(count);
+    for (int i = 0; i < count; ++i) CHECK(target[std::size_t(i)] == 7);
+    CHECK(target.back() == 3);
+  }
+}
+
+TEST_CASE("panel_kernels: panels cover all columns once", "[linalg][law]") {
+  for (Index count = 0; count <= 20; ++count) {
+    Index next = 0;
+    const bool done = carom::detail::for_each_panel(count, [&](Index first, auto width) {
+      CHECK(first == next);
+      next += width.value;
+      return true;
+    });
+    CHECK((done && next == count));
+  }
+  int panels = 0;
+  CHECK_FALSE(carom::detail::for_each_panel(20, [&](Index, auto) { return ++panels < 2; }));
+  CHECK(panels == 2);
+}
+
+TEMPLATE_TEST_CASE("panel_kernels: a product is subtracted from what was there, or from nothing",
+                   "[linalg][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(3u);
+  for (const Index lanes : {1, 2, 3}) {
+    for (const Index depth : {0, 1, 7}) {
+      const Index rows = 8 * lanes;
+      const MatrixX<Scalar> a = draw_matrix(source, rows, depth);
+      const MatrixX<Scalar> start = draw_matrix(source, rows, 3);
+      const MatrixX<Scalar> product = a * a.topRows(3).transpose();
+      MatrixX<Scalar> c = start, fresh = start;
+      carom::detail::subtract_product<3, false, Scalar>(columns(c), given(a), a.data(), depth, 0,
+                                                        rows);
+      carom::detail::subtract_product<3, true, Scalar>(columns(fresh), given(a), a.data(), depth, 0,
+                                                       rows);
+      CAPTURE(rows, depth);
+      CHECK((c + product - start).norm() <= rounding(30, start.norm() + product.norm()));
+      CHECK((fresh + product).norm() <= rounding(30, product.norm()));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("panel_kernels: corners are factored, or refused", "[linalg][law]", float,
+                   double) {
+  VectorSource<TestType> source(4u);
+  for (int round = 0; round < 20; ++round) {
+    check_corner<1>(source);
+    check_corner<3>(source);
+    check_corner<6>(source);
+  }
+}
+
+TEMPLATE_TEST_CASE("panel_kernels: leading columns leave the rest of the dense factorisation",
+                   "[linalg][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<Scalar> source(5u);
+  for (const Index size : {1, 5, 8, 13, 24, 31}) {
+    for (const Index count : {Index(1), (size + 1) / 2, size}) {
+      const MatrixX<Scalar> matrix = draw_definite(source, size);
+      const MatrixX<Scalar> l = Eigen::LLT<MatrixX<Scalar>>(matrix).matrixL();
+      MatrixX<Scalar> factor = padded(matrix);
+      REQUIRE(carom::detail::factor_leading_columns(columns(factor), count, size));
+      MatrixX<Scalar> own = lower_part<Scalar>(factor.topLeftCorner(size, count));
+      own.diagonal() = own.diagonal().cwiseInverse().eval();
+      const Scalar allowed = rounding(20 * int(size), matrix.norm());
+      CAPTURE(size, count);
+      CHECK((own - lower_part<Scalar>(l.leftCols(count))).norm() <= allowed);
+      const Index rest = size - count;
+      MatrixX<Scalar> left = padded<Scalar>(matrix.bottomRightCorner(rest, rest));
+      const MatrixX<Scalar> below = padded<Scalar>(factor.block(count, 0, rest, count));
+      carom::detail::subtract_square<false, Scalar>(columns(left), given(below), count, rest);
+      const MatrixX<Scalar> end = l.bottomRightCorner(rest, rest);
+      CHECK(lower_part<Scalar>(left.topRows(rest) - end * end.transpose()).norm() <= allowed);
+
+      // With all columns, forth and back solve the system.
+      if (count < size) continue;
+      const VectorX<Scalar> b = draw_matrix(source, size, 1);
+      VectorX<Scalar> x = VectorX<Scalar>::Zero(lanes_above(size));
+      x.head(size) = b;
+      carom::detail::solve_leading_columns(given(factor), size, size, x.data());
+      carom::detail::solve_leading_columns_transposed(given(factor), size, size, x.data());
+      CHECK((matrix * x.head(size) - b).norm() <=
+            rounding(20 * int(size), matrix.norm() * x.norm()));
+    }
+  }
+}
+
+TEST_CASE("panel_kernels: a matrix that is not positive definite is refused", "[linalg][example]") {
+  MatrixX<double> matrix = MatrixX<double>::Identity(16, 16);
+  matrix(9, 9) = 0;
+  MatrixX<double> factor = matrix;
+  CHECK_FALSE(carom::detail::factor_leading_columns(columns(factor), 16, 16));
+  factor = matrix;
+  CHECK(carom::detail::factor_leading_columns(columns(factor), 9, 16));
+  factor(2, 2) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(carom::detail::factor_leading_columns(columns(factor), 9, 16));
+}
+
+}  // namespace panel_kernels_test
