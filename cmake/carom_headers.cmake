@@ -25,6 +25,7 @@ set(CAROM_HEADERS
   include/carom/cones/shared_normal_cone.hpp
   include/carom/cones/wrench_cone.hpp
   include/carom/contact/bilateral.hpp
+  include/carom/contact/block_sequence.hpp
   include/carom/contact/block_view.hpp
   include/carom/contact/bodies.hpp
   include/carom/contact/compliance.hpp
@@ -42,6 +43,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
   include/carom/contact/detail/delassus_islands.hpp
+  include/carom/contact/detail/delassus_rows.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/friction_blocks.hpp
   include/carom/contact/detail/impulse_derivative.hpp

@@ -12,8 +12,11 @@
 #include "support/cone_laws.hpp"
 #include "support/derivative_laws.hpp"
 #include "support/projection_oracle.hpp"
+#include "support/tolerance.hpp"
 
 namespace friction_pyramid_test {
+
+using carom::testing::by_digits;
 
 using carom::ConeRegion, carom::FrictionCone, carom::FrictionPyramid, carom::PlanarCone;
 using carom::Vector, carom::Vector3;
@@ -145,9 +148,9 @@ TEST_CASE("friction_pyramid: the inner one holds a fifth less than the cone in t
     least = std::min(least, inside);
   }
   const double mean = 4 / std::numbers::pi * std::log(1 + std::sqrt(2.0)) / std::sqrt(2.0);
-  CHECK(std::abs(mean - (1 - 0.2065)) < 5e-5);
-  CHECK(std::abs(sum / directions - mean) < 1e-7);
-  CHECK(std::abs(least - std::sqrt(0.5)) < 1e-6);
+  CHECK(std::abs(mean - (1 - 0.2065)) < by_digits(5e-5));
+  CHECK(std::abs(sum / directions - mean) < by_digits(1e-7));
+  CHECK(std::abs(least - std::sqrt(0.5)) < by_digits(1e-6));
 }
 
 }  // namespace friction_pyramid_test

@@ -14,8 +14,11 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
 
 namespace wrench_contact_test {
+
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::CompliantContact, carom::ContactProblem, carom::ImpulseShape, carom::WrenchContact;
 using carom::testing::draw_matrix, carom::testing::VectorSource;
@@ -77,14 +80,15 @@ TEST_CASE("wrench: a sphere on an incline rolls only above its limit", "[contact
     sphere.step(law, mass * gravity * Vector3d(sine, 0, -cosine), 400);
     if (slope < roll / radius) {
       // Creeps at R m_roll, and does not speed up.
-      CHECK(std::abs(sphere.change(3)) < 1e-10);
-      CHECK(sphere.impulse(4) == Approx(-dt * mass * gravity * sine * radius).epsilon(1e-6));
+      CHECK(std::abs(sphere.change(3)) < by_solver(1e-10));
+      CHECK(sphere.impulse(4) ==
+            Approx(-dt * mass * gravity * sine * radius).epsilon(by_solver(1e-6)));
       CHECK(sphere.velocity(1) < 0.02);
     } else {
       const double expected = (gravity * sine - gravity * cosine * roll / radius) /
                               (1 + inertia / mass / radius / radius);
-      CHECK(sphere.change(3) / dt == Approx(expected).epsilon(1e-7));
-      CHECK(sphere.change(1) * radius == Approx(sphere.change(3)).epsilon(1e-7));
+      CHECK(sphere.change(3) / dt == Approx(expected).epsilon(by_solver(1e-7)));
+      CHECK(sphere.change(1) * radius == Approx(sphere.change(3)).epsilon(by_solver(1e-7)));
     }
   }
 }
@@ -100,9 +104,10 @@ TEST_CASE("wrench: torsional friction slows a spinning body at a constant rate",
     // The convex law throws a fast spinning body up first; it lands and settles.
     sphere.step(law, mass * gravity * Vector3d(0, 0, -1), 500);
     CHECK(sphere.velocity(2) > 10);
-    CHECK(sphere.change(2) / dt == Approx(-torsional * mass * gravity / inertia).epsilon(1e-6));
+    CHECK(sphere.change(2) / dt ==
+          Approx(-torsional * mass * gravity / inertia).epsilon(by_solver(1e-6)));
     sphere.step(law, mass * gravity * Vector3d(0, 0, -1), 1000);
-    CHECK(std::abs(sphere.velocity(2)) < 1e-9);
+    CHECK(std::abs(sphere.velocity(2)) < by_solver(1e-9));
   }
 }
 
@@ -127,13 +132,13 @@ TEST_CASE("wrench: a bond hangs until pulled by more than itself", "[contact][ex
     return Vector3d(velocity, impulse, gap);
   };
   const Vector3d held = hang(20, 19.9, 500);
-  CHECK(std::abs(held(0)) < 1e-9);
-  CHECK(held(1) == Approx(-dt * 19.9).epsilon(1e-8));
+  CHECK(std::abs(held(0)) < by_solver(1e-9));
+  CHECK(held(1) == Approx(-dt * 19.9).epsilon(by_solver(1e-8)));
   CHECK(held(2) > 0);
-  CHECK(held(2) < 1e-2);
+  CHECK(held(2) < by_solver(1e-2));
   const Vector3d falls = hang(20, 25, 1);  // slows the fall by all it has
-  CHECK(falls(1) == Approx(-dt * 20).epsilon(1e-12));
-  CHECK(falls(0) == Approx(dt * (25 - 20) / mass).epsilon(1e-12));
+  CHECK(falls(1) == Approx(-dt * 20).epsilon(rounding(5000, 1.0)));
+  CHECK(falls(0) == Approx(dt * (25 - 20) / mass).epsilon(rounding(5000, 1.0)));
 }
 
 TEST_CASE("wrench: a bond widens the friction cone", "[contact][example]") {
@@ -146,9 +151,9 @@ TEST_CASE("wrench: a bond widens the friction cone", "[contact][example]") {
     problem.add_constraint(0, Matrix3d::Identity(), law);
     return carom::solve_contact(problem, {.tolerance = 1e-13}).impulse;
   };
-  CHECK(push(14.9)(0) == Approx(-dt * 14.9).epsilon(2e-3));  // mu (f_n + F) = 15 N
+  CHECK(push(14.9)(0) == Approx(-dt * 14.9).epsilon(by_solver(2e-3)));  // mu (f_n + F) = 15 N
   const Eigen::VectorXd slides = push(40);
-  CHECK(slides(0) == Approx(-0.5 * (slides(2) + dt * 30)).epsilon(1e-9));
+  CHECK(slides(0) == Approx(-0.5 * (slides(2) + dt * 30)).epsilon(by_solver(1e-9)));
 }
 
 TEST_CASE("wrench: elliptic friction is the round one of scaled tangents", "[contact][oracle]") {
@@ -167,9 +172,9 @@ TEST_CASE("wrench: elliptic friction is the round one of scaled tangents", "[con
     direct.add_constraint(0, Matrix3d::Identity(), law);
     const auto a = carom::solve_contact(scaled, {.tolerance = 1e-13});
     const auto b = carom::solve_contact(direct, {.tolerance = 1e-13});
-    CHECK((a.velocity - b.velocity).norm() < 1e-10);
-    CHECK(std::abs(a.impulse(0) * mu1 - b.impulse(0)) < 1e-10);
-    CHECK(std::abs(a.impulse(1) * mu2 - b.impulse(1)) < 1e-10);
+    CHECK((a.velocity - b.velocity).norm() < by_solver(1e-10));
+    CHECK(std::abs(a.impulse(0) * mu1 - b.impulse(0)) < by_solver(1e-10));
+    CHECK(std::abs(a.impulse(1) * mu2 - b.impulse(1)) < by_solver(1e-10));
   }
 }
 
@@ -185,11 +190,11 @@ TEST_CASE("wrench: elliptic friction dissipates most of all impulses in its elli
   problem.add_constraint(0, Matrix3d::Identity(), law);
   const auto solution = carom::solve_contact(problem, {.tolerance = 1e-14});
   const Vector3d g = solution.impulse;
-  CHECK(std::hypot(g(0) / mu1, g(1) / mu2) == Approx(g(2)).epsilon(1e-10));
+  CHECK(std::hypot(g(0) / mu1, g(1) / mu2) == Approx(g(2)).epsilon(by_solver(1e-10)));
   // The ellipse's point that works most against u_t: g_i ~ -mu_i^2 u_i.
   const double across =
       g(0) * mu2 * mu2 * solution.velocity(1) - g(1) * mu1 * mu1 * solution.velocity(0);
-  CHECK(std::abs(across) < 1e-5 * g.norm());
+  CHECK(std::abs(across) < by_solver(1e-5) * g.norm());
   CHECK(g(0) < 0);
 }
 

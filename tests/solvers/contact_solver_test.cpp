@@ -20,6 +20,8 @@
 
 namespace contact_solver_test {
 
+using carom::testing::by_solver;
+
 using carom::ContactProblem, carom::ContactSolver, carom::FrictionLaw, carom::Index,
     carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_problem,
@@ -135,8 +137,8 @@ TEST_CASE("contact_solver: the compliant convex problem is SapSolver's own", "[s
     CAPTURE(round, report.residual, report.iterations);
     CHECK(report.converged());
     check_answer(problem, solver, velocity, report);
-    CHECK(sap.solve(problem, expected).residual <= 1e-10);
-    CHECK((velocity - expected).norm() <= 1e-8 * (1 + expected.norm()));
+    CHECK(sap.solve(problem, expected).residual <= by_solver(1e-10));
+    CHECK((velocity - expected).norm() <= by_solver(1e-8) * (1 + expected.norm()));
   }
 }
 
@@ -162,12 +164,12 @@ TEST_CASE("contact_solver: an overlap of a compliant contact is pushed out by it
         const double expected = (mass * fall - spring * gap) / (mass + spring * relaxation);
         CAPTURE(stiffness, dissipation_time, to_string(law), report.iterations);
         CHECK(report.converged());
-        CHECK(velocity(2) == Approx(expected).epsilon(1e-9));
+        CHECK(velocity(2) == Approx(expected).epsilon(by_solver(1e-9)));
         CHECK(velocity(0) == Approx(0.3));
-        CHECK(solver.impulse()(2) == Approx(mass * (expected - fall)).epsilon(1e-9));
+        CHECK(solver.impulse()(2) == Approx(mass * (expected - fall)).epsilon(by_solver(1e-9)));
         const VectorX<double> impulse = 0.9 * solver.impulse();
         CHECK(solver.solve_from(problem, impulse, velocity).converged());
-        CHECK(velocity(2) == Approx(expected).epsilon(1e-9));
+        CHECK(velocity(2) == Approx(expected).epsilon(by_solver(1e-9)));
       }
     }
   }
@@ -198,11 +200,11 @@ TEST_CASE("contact_solver: a rigid contact below a compliant one, each by its ow
   const double pressed = upper * (rise - fall), carried = pressed - lower * fall;
   const double slides = pull - friction * carried / lower;
   REQUIRE(slides > 0);
-  CHECK(velocity(5) == Approx(rise).epsilon(1e-9));
-  CHECK(std::abs(velocity(2)) <= 1e-11);  // it neither gives way nor lifts off
-  CHECK(velocity(0) == Approx(slides).epsilon(1e-9));
-  CHECK(solver.impulse()(5) == Approx(pressed).epsilon(1e-9));
-  CHECK(solver.impulse()(2) == Approx(carried).epsilon(1e-9));
+  CHECK(velocity(5) == Approx(rise).epsilon(by_solver(1e-9)));
+  CHECK(std::abs(velocity(2)) <= rounding(50000, 1.0));  // it neither gives way nor lifts off
+  CHECK(velocity(0) == Approx(slides).epsilon(by_solver(1e-9)));
+  CHECK(solver.impulse()(5) == Approx(pressed).epsilon(by_solver(1e-9)));
+  CHECK(solver.impulse()(2) == Approx(carried).epsilon(by_solver(1e-9)));
 
   // SapSolver needs an R and takes that of every contact: the ground sinks by R γ.
   carom::SapSolver<double> sap({.tolerance = 1e-13});
@@ -210,12 +212,13 @@ TEST_CASE("contact_solver: a rigid contact below a compliant one, each by its ow
   velocity = problem.free_velocity();
   CHECK(sap.solve(problem, velocity).converged());
   const Eigen::Vector3d rate = velocity.head<3>() + weight * sap.impulse().head<3>();
-  CHECK(rate(2) == Approx(friction * rate.head<2>().norm()).epsilon(1e-9));
+  CHECK(rate(2) == Approx(friction * rate.head<2>().norm()).epsilon(by_solver(1e-9)));
   CHECK(weight * sap.impulse()(2) > 0.01);
 
   problem.make_rigid();  // the overlap is then out within the step
   CHECK(solver.solve(problem, velocity).converged());
-  CHECK(velocity(5) - velocity(2) == Approx(-gap / (dt + dissipation_time)).epsilon(1e-9));
+  CHECK(velocity(5) - velocity(2) ==
+        Approx(-gap / (dt + dissipation_time)).epsilon(by_solver(1e-9)));
 }
 
 TEST_CASE("contact_solver: rigid and compliant contacts mixed, against a dense dual of their own",
@@ -239,7 +242,7 @@ TEST_CASE("contact_solver: rigid and compliant contacts mixed, against a dense d
     CHECK(report.converged());
     check_answer(problem, solver, velocity, report);
     const VectorX<double> expected = dense.velocity(dense.solve(40000));
-    CHECK((velocity - expected).norm() <= 1e-6 * (1 + expected.norm()));
+    CHECK((velocity - expected).norm() <= by_solver(1e-6) * (1 + expected.norm()));
     ContactSolver<double> exact({.tolerance = 1e-10});
     const auto by_coulomb = exact.solve(problem, velocity);
     CHECK(by_coulomb.converged());
@@ -280,8 +283,8 @@ TEST_CASE("contact_solver: a motor keeps its gains where contact is rigid", "[so
   check_answer(problem, solver, velocity, report);
   // v = δt (k (1 − δt v) − d v) − μ δt g
   const double expected = (dt * spring - mu * weight) / (1 + dt * (dt * spring + damper));
-  CHECK(velocity(0) == Approx(expected).epsilon(1e-10));
-  CHECK(std::abs(velocity(2)) <= 1e-11);
+  CHECK(velocity(0) == Approx(expected).epsilon(by_solver(1e-10)));
+  CHECK(std::abs(velocity(2)) <= rounding(50000, 1.0));
 }
 
 TEST_CASE("contact_solver: a stack, rigid, where impulses are many", "[solvers][law]") {
@@ -344,7 +347,7 @@ TEST_CASE("contact_solver: impulses guessed wrong cost little under the convex l
       CAPTURE(round, rigid, report.iterations, report.residual);
       CHECK(report.converged());
       check_answer(problem, solver, again, report);
-      CHECK((again - velocity).norm() <= 1e-6 * (1 + velocity.norm()));
+      CHECK((again - velocity).norm() <= by_solver(1e-6) * (1 + velocity.norm()));
       wrong += report.iterations;
     }
     CAPTURE(rigid, cold, wrong);
@@ -377,7 +380,7 @@ TEST_CASE("contact_solver: nothing to do, and guesses of any kind", "[solvers][l
   }
   velocity = 100 * free;
   CHECK(solver.solve(problem, velocity).converged());
-  CHECK((velocity - expected).norm() <= 1e-9);
+  CHECK((velocity - expected).norm() <= by_solver(1e-9));
 }
 
 TEST_CASE("contact_solver: where squares overflow nothing is called solved", "[solvers][input]") {
@@ -390,7 +393,8 @@ TEST_CASE("contact_solver: where squares overflow nothing is called solved", "[s
     CAPTURE(speed);
     Eigen::VectorXd velocity = free;
     carom::ContactSolver<double> solver;
-    if (solver.solve(problem, velocity).converged()) CHECK(velocity.z() >= -1e-7 * speed);
+    if (solver.solve(problem, velocity).converged())
+      CHECK(velocity.z() >= -by_solver(1e-7) * speed);
     const Eigen::VectorXd none = Eigen::VectorXd::Zero(3);
     carom::DelassusForm<double> form;
     carom::DelassusProblem<double> dual;
@@ -425,13 +429,13 @@ TEST_CASE("contact_solver: every method alone returns the same answer in the sam
           CAPTURE(round, rigid, to_string(law), to_string(method), report.residual);
           CHECK(report.converged());
           CHECK(report.residual_target == 1e-11);
-          CHECK((velocity - expected).norm() <= 1e-7 * (1 + expected.norm()));
+          CHECK((velocity - expected).norm() <= by_solver(1e-7) * (1 + expected.norm()));
           if (!on_velocities) check_answer(problem, solver, velocity, report);
           const VectorX<double> impulse = solver.impulse();
           const auto again = solver.solve_from(problem, solver.impulse(), velocity);
           CHECK(again.converged());
           CHECK(again.iterations <= (on_velocities ? 1 : 0));
-          CHECK((solver.impulse() - impulse).norm() <= 1e-7 * (1 + impulse.norm()));
+          CHECK((solver.impulse() - impulse).norm() <= by_solver(1e-7) * (1 + impulse.norm()));
         }
       }
     }
@@ -472,8 +476,8 @@ TEST_CASE(
   VectorX<double> velocity = problem.free_velocity();
   const auto report = solver.solve(problem, velocity);
   CAPTURE(report.residual, report.iterations, to_string(report.status));
-  CHECK(report.residual <= 1e-14);
-  CHECK(report.converged() == (report.residual <= 1e-30));
+  CHECK(report.residual <= rounding(50, 1.0));
+  CHECK(report.converged() == (report.residual <= rounding(0, 1.0)));
   check_answer(problem, solver, velocity, report);
 }
 
@@ -510,7 +514,7 @@ TEST_CASE("contact_solver: at a deadline it returns the best so far, in its cone
       solver.set_limits(clock.until(0));
       const auto report = solver.solve_from(problem, outside, velocity);
       CHECK(report.status == SolveStatus::deadline);
-      CHECK(judge().outside <= 1e-15);
+      CHECK(judge().outside <= rounding(5, 1.0));
       check_answer(problem, solver, velocity, report);
       solver.set_limits({});
       CHECK(solver.solve(problem, velocity).converged());

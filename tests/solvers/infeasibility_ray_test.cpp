@@ -11,10 +11,13 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/tolerance.hpp"
 
 #include "scenes/infeasible.hpp"
 
 namespace infeasibility_ray_test {
+
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::certify_infeasible, carom::ContactProblem, carom::FrictionLaw;
 using carom::Index, carom::refine_ray, carom::Vector, carom::Vector3, carom::VectorX;
@@ -68,13 +71,13 @@ TEST_CASE("infeasibility_ray: where there is an answer the ray tells how far it 
     const auto judged = certify_infeasible(problem, FrictionLaw::convex, ray);
     CAPTURE(sample, friction, bodies, report.residual, judged.velocity_needed,
             judged.velocity_scale);
-    CHECK(judged.cone_violation <= 1e-12);
+    CHECK(judged.cone_violation <= rounding(5000, 1.0));
     if (report.converged() && distance(problem, velocity) < 1e4 * judged.velocity_scale) {
       ++answers;
       const double exact = distance(problem, velocity);
       CAPTURE(exact);
       CHECK(!judged.infeasible);
-      CHECK(std::abs(judged.velocity_needed - exact) <= 1e-6 * (1 + exact));
+      CHECK(std::abs(judged.velocity_needed - exact) <= by_solver(1e-6) * (1 + exact));
     } else if (!report.converged()) {
       CHECK(judged.infeasible);
       ++proofs;
@@ -100,7 +103,7 @@ TEST_CASE("infeasibility_ray: it is found from impulses that grow, and from none
       const VectorX<double> ray = refine_ray(problem, law, impulse);
       CAPTURE(int(law), noise);
       CHECK(certify_infeasible(problem, law, ray).infeasible);
-      CHECK(certify_infeasible(problem, law, ray).cone_violation <= 1e-14);
+      CHECK(certify_infeasible(problem, law, ray).cone_violation <= rounding(50, 1.0));
     }
     VectorX<double> nonsense = exact;
     nonsense(0) = std::numeric_limits<double>::quiet_NaN();

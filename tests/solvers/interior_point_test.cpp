@@ -30,6 +30,8 @@
 
 namespace interior_point_test {
 
+using carom::testing::by_solver;
+
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::InteriorPointSolver,
     carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_constrained, carom::testing::draw_problem,
@@ -120,7 +122,7 @@ TEST_CASE("interior_point: on bodies as in impulses", "[solvers][oracle]") {
       form.write(problem, dual);
       VectorX<double> impulse = VectorX<double>::Zero(problem.impulse_count());
       REQUIRE(solver.solve(dual, impulse).converged());
-      CHECK((impulse - solver.impulse()).norm() <= 1e-8 * (1 + impulse.norm()));
+      CHECK((impulse - solver.impulse()).norm() <= by_solver(1e-8) * (1 + impulse.norm()));
     }
   }
 }
@@ -136,8 +138,8 @@ TEST_CASE("interior_point: the compliant convex problem is SapSolver's own", "[s
     CAPTURE(round, report.residual, report.iterations);
     CHECK(report.converged());
     carom::SapSolver<double> sap({.tolerance = 1e-13});
-    REQUIRE(sap.solve(problem, other).residual < 1e-9);
-    CHECK((velocity - other).norm() <= 1e-7 * (1 + other.norm()));
+    REQUIRE(sap.solve(problem, other).residual < by_solver(1e-9));
+    CHECK((velocity - other).norm() <= by_solver(1e-7) * (1 + other.norm()));
   }
 }
 
@@ -200,8 +202,8 @@ TEST_CASE("interior_point: in time a step takes few systems, one that is solved 
     if (i > 0) most = std::max(most, report.iterations);
   }
   CHECK(most <= 4);
-  CHECK(std::abs(velocity(0) - (6 - friction * gravity * dt * 100)) < 1e-9);
-  CHECK(std::abs(velocity(2)) < 1e-12);
+  CHECK(std::abs(velocity(0) - (6 - friction * gravity * dt * 100)) < by_solver(1e-9));
+  CHECK(std::abs(velocity(2)) < rounding(5000, 1.0));
 }
 
 TEST_CASE("interior_point: at a deadline it returns the best so far, in its cones",
@@ -444,7 +446,8 @@ TEST_CASE("interior_point_impulses: contacts that nothing moves change nothing f
       CAPTURE(round, report.residual, carom::to_string(report.status));
       CHECK(report.converged());
       carom::testing::check_answer(extended, longer, report, law);
-      CHECK((longer.segment(3, impulse.size()) - impulse).norm() <= 1e-9 * (1 + impulse.norm()));
+      CHECK((longer.segment(3, impulse.size()) - impulse).norm() <=
+            by_solver(1e-9) * (1 + impulse.norm()));
     }
   }
 }
@@ -466,7 +469,8 @@ TEST_CASE("interior_point_impulses: islands come in any order, and mixed", "[sol
       for (const DualData& part : parts) {  // each alone
         VectorX<double> own = VectorX<double>::Zero(part.q.size());
         CHECK(make(law, 1e-13, 8000).solve(assemble_dual(part), own).converged());
-        CHECK((own - expected.segment(at, own.size())).norm() <= 1e-9 * (1 + own.norm()));
+        CHECK((own - expected.segment(at, own.size())).norm() <=
+              by_solver(1e-9) * (1 + own.norm()));
         at += own.size();
       }
       for (int k = 0; k < 4; ++k) {
@@ -517,7 +521,8 @@ TEST_CASE("interior_point_impulses: islands of one size that are coupled in othe
           for (std::size_t k = 0; k < 3; ++k) {
             VectorX<double> own = VectorX<double>::Zero(12);
             CHECK(solver.solve(assemble_dual(chosen[k]), own).converged());
-            CHECK((own - impulse.segment<12>(12 * Index(k))).norm() <= 1e-9 * (1 + own.norm()));
+            CHECK((own - impulse.segment<12>(12 * Index(k))).norm() <=
+                  by_solver(1e-9) * (1 + own.norm()));
           }
         }
       }
@@ -625,7 +630,7 @@ TEST_CASE("interior_point_impulses: islands with planted solutions", "[solvers][
         InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-12, .sweeps = sweeps});
         VectorX<double> impulse = VectorX<double>::Zero(problem.row_count());
         CHECK(solver.solve(problem, impulse).converged());
-        CHECK((impulse - planted).norm() <= 1e-9 * (1 + planted.norm()));
+        CHECK((impulse - planted).norm() <= by_solver(1e-9) * (1 + planted.norm()));
         impulse = planted;
         CHECK(solver.solve(problem, impulse).iterations == 0);
         CHECK(impulse == planted);

@@ -2,10 +2,13 @@
 #include "carom/solvers/soften.hpp"
 
 #include "support/catch.hpp"
+#include "support/tolerance.hpp"
 
 #include "scenes/infeasible.hpp"
 
 namespace soften_test {
+
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::VectorX;
 
@@ -37,10 +40,10 @@ TEST_CASE("soften: a slot that closes too fast gets the least R with an answer",
       carom::DelassusForm<double> form;
       carom::DelassusProblem<double> dual;
       form.write(soft, dual);
-      CHECK(certify(dual, answer.impulse, law).natural_map_error <= 1.01e-9);
+      CHECK(certify(dual, answer.impulse, law).natural_map_error <= by_solver(1.01e-9));
       VectorX<double> velocity;
       write_velocity(soft, answer.impulse, velocity);
-      CHECK((velocity - answer.velocity).norm() <= 1e-12 * (1 + velocity.norm()));
+      CHECK((velocity - answer.velocity).norm() <= rounding(5000, 1.0) * (1 + velocity.norm()));
       // A tenth of it is not enough.
       carom::InteriorPointSolver<double> path({.law = law, .tolerance = 1e-9});
       CHECK_FALSE(

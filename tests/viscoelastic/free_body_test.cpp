@@ -15,6 +15,8 @@
 
 namespace free_body_test {
 
+using carom::testing::by_differences, carom::testing::by_step;
+
 using carom::FreeBody, carom::FreeBodyState, carom::Growing, carom::Index, carom::MatrixX,
     carom::VectorX, carom::Vector3;
 using carom::testing::make_box, carom::testing::rounding;
@@ -61,8 +63,8 @@ TEST_CASE("free_body: J v and drift are the points' motion", "[viscoelastic][der
   box.write_contacts(behind, last.points, last.jacobian, last.drift);
   const VectorX<double> rate = (next.points - last.points) / (2 * h);
   const VectorX<double> bend = (next.points - 2 * now.points + last.points) / (h * h);
-  CHECK((rate - now.jacobian * now.velocity).norm() <= 1e-8);
-  CHECK((bend - now.drift).norm() <= 1e-4);
+  CHECK((rate - now.jacobian * now.velocity).norm() <= by_differences(1e-8));
+  CHECK((bend - now.drift).norm() <= by_differences(1e-4));
 }
 
 TEST_CASE("free_body: free motion keeps momentum and energy", "[viscoelastic][law]") {
@@ -85,8 +87,8 @@ TEST_CASE("free_body: free motion keeps momentum and energy", "[viscoelastic][la
     a.velocity += h * a.acceleration;
     box.advance(state, a.displacement, a.velocity);
   }
-  CHECK((spin() - before).norm() <= 1e-3 * before.norm());
-  CHECK(std::abs(box.energy(state) - energy) <= 1e-3 * energy);
+  CHECK((spin() - before).norm() <= by_step(1e-3) * before.norm());
+  CHECK(std::abs(box.energy(state) - energy) <= by_step(1e-3) * energy);
   CHECK(std::abs(state.orientation.norm() - 1) <= rounding(8, 1.0));
   const auto r = FreeBody<double>::rotation(state);
   CHECK((r * r.transpose() - carom::SquareMatrix<double, 3>::Identity()).norm() <=

@@ -137,7 +137,7 @@ TEST_CASE("iterative_hessian: islands find their room beside direct ones", "[sol
       const auto b = blocks.draw_vector(source);
       std::vector<double> x(b.size());
       static_cast<void>(solve(hessian, blocks, i, b, x, 1e-13));
-      CHECK(relative_residual(blocks, island, x, b) < 1e-11);
+      CHECK(relative_residual(blocks, island, x, b) < rounding(50000, 1.0));
     }
   }
   CAPTURE(direct, others);

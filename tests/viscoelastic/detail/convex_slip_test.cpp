@@ -14,6 +14,8 @@
 
 namespace convex_slip_test {
 
+using carom::testing::by_solver;
+
 using carom::ConvexSlip, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::read_cone_cases, carom::testing::rounding, carom::testing::VectorSource;
 
@@ -23,8 +25,9 @@ TEST_CASE("convex_slip: known forces", "[viscoelastic][golden]") {
     slip.prepare(c.average.size() / 3);
     REQUIRE(slip.solve(c.gain, c.average, c.frictions()).converged());
     CAPTURE(c.average);
-    CHECK((slip.force() - c.convex.force).norm() <= 1e-12 * c.average.norm());
-    CHECK((slip.velocity() - c.convex.velocity).norm() <= 1e-12 * c.convex.velocity.norm());
+    CHECK((slip.force() - c.convex.force).norm() <= rounding(5000, 1.0) * c.average.norm());
+    CHECK((slip.velocity() - c.convex.velocity).norm() <=
+          rounding(5000, 1.0) * c.convex.velocity.norm());
   }
 }
 
@@ -70,8 +73,8 @@ TEST_CASE("convex_slip: friction of any size", "[viscoelastic][edge]") {
       const VectorX<double> force = slip.force();
       REQUIRE(force.allFinite());
       CHECK(force(2) >= 0);
-      CHECK(force.head(2).norm() <= mu * force(2) + 1e-7);
-      CHECK((force - average - gain * slip.velocity()).norm() <= 1e-7);
+      CHECK(force.head(2).norm() <= mu * force(2) + by_solver(1e-7));
+      CHECK((force - average - gain * slip.velocity()).norm() <= by_solver(1e-7));
     }
   }
 }

@@ -19,6 +19,8 @@
 
 namespace coulomb_slip_test {
 
+using carom::testing::by_solver;
+
 using carom::ConeRegion, carom::CoulombSlip, carom::Index, carom::MatrixX, carom::VectorX;
 using carom::testing::read_cone_cases, carom::testing::read_numbers, carom::testing::rounding,
     carom::testing::SpringCase, carom::testing::VectorSource;
@@ -61,8 +63,9 @@ TEST_CASE("coulomb_slip: known forces", "[viscoelastic][golden]") {
     REQUIRE(report.converged());
     CHECK(report.iterations <= 8);  // Newton's method ends what sweeps would take 20 for
     CAPTURE(c.average);
-    CHECK((slip.force() - c.coulomb.force).norm() <= 1e-12 * c.average.norm());
-    CHECK((slip.velocity() - c.coulomb.velocity).norm() <= 1e-12 * c.coulomb.velocity.norm());
+    CHECK((slip.force() - c.coulomb.force).norm() <= rounding(5000, 1.0) * c.average.norm());
+    CHECK((slip.velocity() - c.coulomb.velocity).norm() <=
+          rounding(5000, 1.0) * c.coulomb.velocity.norm());
     check_law(slip, c.gain, c.average, c.frictions(), 2000);
   }
 }
@@ -139,7 +142,7 @@ TEST_CASE("coulomb_slip: infinite stiffness is rigid contact with friction",
     CHECK((slip.velocity() - slide).norm() <= 4 * error * slide.norm());
     before = error;
   }
-  CHECK(before < 1e-12);
+  CHECK(before < rounding(5000, 1.0));
 }
 
 TEST_CASE("coulomb_slip: nothing, zeros, no numbers", "[viscoelastic][example]") {
@@ -169,7 +172,7 @@ TEST_CASE("coulomb_slip: stiffness of 1e3 to 1e10, damped and not", "[viscoelast
     CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
     CHECK(report.converged());
     const double noise = rounding(1, c.gain.norm() * w.norm() / c.average.norm());
-    CHECK(carom::testing::slip_miss(c, force, w) <= 1e-8 + noise);
+    CHECK(carom::testing::slip_miss(c, force, w) <= by_solver(1e-8) + noise);
     if (report.iterations > CoulombSlip<double>::sweep_limit) ++hard;
   }
   CHECK(hard > carom::testing::sweep(2, 10));  // what sweeps do not solve is among them
@@ -197,7 +200,7 @@ TEST_CASE("coulomb_slip: single precision", "[viscoelastic][law]") {
     CAPTURE(round, n, c.stiffness, c.damping_ratio, report.iterations, report.residual);
     CHECK(report.converged());
     const float noise = rounding(1, c.gain.norm() * w.norm() / c.average.norm());
-    CHECK(carom::testing::slip_miss(c, force, w) <= 1e-3F + noise);
+    CHECK(carom::testing::slip_miss(c, force, w) <= by_solver(1e-3F) + noise);
   }
 }
 

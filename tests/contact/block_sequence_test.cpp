@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/block_sequence.hpp"
+
+#include "carom/contact/contact_problem.hpp"
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/rigid_contact.hpp"
+
+#include "support/catch.hpp"
+
+namespace block_sequence_test {
+
+using carom::ContactProblem, carom::Index, carom::WeightedBlock, carom::WeightedContact;
+using Eigen::Matrix3d, Eigen::Vector3d;
+
+namespace {
+
+/// Two bodies, a rigid contact between them, a joint limit of the first, a contact of the second.
+ContactProblem<double> make_problem() {
+  ContactProblem<double> problem(0.01);
+  const Index first = problem.add_body(Matrix3d(Vector3d(2, 3, 4).asDiagonal()), Vector3d(1, 2, 3));
+  const Index second = problem.add_body(Matrix3d::Identity(), Vector3d(0, 0, -1));
+  problem.add_contact(first, Matrix3d::Identity(), second, -Matrix3d::Identity(),
+                      carom::RigidContact<double>{.gap = 0, .friction = 0.3});
+  const Eigen::RowVector3d limit(0, 2, 1);
+  problem.add_constraint(first, limit, carom::JointLimit<double>{.gap = 0.1});
+  problem.add_contact(second, 2 * Matrix3d::Identity(),
+                      WeightedContact<double>{0.7, {0.1, 0.2}, Vector3d(1, 2, 3), false});
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("block_sequence: blocks keep their order, rows, bodies and Jacobians", "[contact][law]") {
+  const ContactProblem<double> problem = make_problem();
+  CHECK(problem.block_count() == 3);
+  CHECK(problem.friction_contact_count() == 2);
+  CHECK(problem.impulse_count() == 7);
+  CHECK(problem.part_count() == 3);
+  Index row = 0;
+  for (const Index block : {0, 1, 2}) {
+    CHECK(problem.first_row(block) == row);
+    row += problem.rows(block);
+  }
+  CHECK(row == problem.impulse_count());
+  CHECK((problem.side_count(0) == 2 && problem.side_count(1) == 1));
+  CHECK((problem.side_body(0, 0) == 0 && problem.side_body(0, 1) == 1));
+  CHECK(problem.jacobian(0, 1) == -Matrix3d::Identity());
+  CHECK(problem.jacobian(1, 0) == Eigen::RowVector3d(0, 2, 1));
+  // The whitened columns are L⁻¹ Jᵀ of the body's momentum matrix.
+  const Matrix3d whitened = problem.friction_contact(0).whitened_columns(0);
+  CHECK(whitened.diagonal().cwiseAbs2().isApprox(Vector3d(1.0 / 2, 1.0 / 3, 1.0 / 4)));
+  Index seen = 0;
+  problem.for_each_block([&](const auto& view) {
+    CHECK(view.rows() == problem.rows(seen));
+    ++seen;
+  });
+  CHECK(seen == 3);
+}
+
+TEST_CASE("block_sequence: laws are given and read, rigid blocks are counted", "[contact][law]") {
+  ContactProblem<double> problem = make_problem();
+  CHECK((problem.is_rigid(0) && !problem.is_rigid(1) && !problem.is_rigid(2)));
+  CHECK(problem.rigid_count() == 1);
+  CHECK(problem.friction_contact_law(2).friction == 0.7);
+  CHECK(problem.law(2).bias_velocity.head<3>() == Vector3d(1, 2, 3));
+  WeightedBlock<double> law = problem.law(2);
+  law.rigid = true;
+  law.set.friction(0) = 0.9;
+  problem.set_law(2, law);
+  CHECK(problem.rigid_count() == 2);
+  CHECK(problem.friction_contact_law(2).friction == 0.9);
+  WeightedBlock<double> limit = problem.law(1);
+  limit.bias_velocity(0) = 5;
+  problem.set_law(1, limit);
+  CHECK(problem.law(1).bias_velocity(0) == 5);
+  CHECK(problem.rigid_count() == 2);
+  WeightedContact<double> soft = problem.friction_contact_law(0);
+  soft.rigid = false;
+  problem.set_law(0, soft);
+  CHECK(problem.rigid_count() == 1);
+  problem.make_rigid();  // a joint limit is no contact
+  CHECK((problem.is_rigid(0) && !problem.is_rigid(1) && problem.is_rigid(2)));
+  CHECK(problem.rigid_count() == 2);
+}
+
+TEST_CASE("block_sequence: a sequence that is emptied begins anew", "[contact][law]") {
+  ContactProblem<double> problem = make_problem();
+  problem.reset(0.02);
+  CHECK((problem.block_count() == 0 && problem.body_count() == 0 && problem.impulse_count() == 0));
+  CHECK((problem.part_count() == 0 && problem.rigid_count() == 0));
+}
+
+}  // namespace block_sequence_test
