@@ -62,8 +62,7 @@ class Admm {
   Admm(Admm&&) noexcept = default;
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on; a default SolveLimits bounds none. The answer is the best
-  /// iterate measured by then.
+  /// Bounds every solve from now on; the answer is the best iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Finds an order of elimination and grows memory to the problem's size.
@@ -81,8 +80,7 @@ class Admm {
   /// Solves from a first guess.
   /// @param impulse  γ in rows, row_count(): guess in, best iterate out.
   /// @return  residual: natural map error [-], that of certify().
-  /// @note  Real-time safe once prepare() has seen a problem of the pattern: no allocation, no
-  ///        exception.
+  /// @note  Real-time safe once prepare() has seen the pattern: no allocation, no exception.
   SolveReport<Scalar> solve(const DelassusProblem<Scalar>& problem,
                             VectorX<Scalar>& impulse) noexcept {
     return solve(problem, as_span(impulse));
@@ -114,13 +112,12 @@ class Admm {
   SolveLimits limits_;
   detail::DualIterate<Scalar> iterate_;
   detail::DelassusFactor<Scalar> factor_;
-  Sequence<Scalar> weights_;     ///< D
-  Sequence<Scalar> added_;       ///< ϱ D
-  Sequence<Scalar> solved_;      ///< γ of the linear solve
-  Sequence<Scalar> projected_;   ///< γ of the projection
-  Sequence<Scalar> before_;      ///< the one before
-  Sequence<Scalar> multiplier_;  ///< y, scaled: u ≈ ϱ D y
-  Sequence<Scalar> lift_;        ///< per contact [m/s]
+  Sequence<Scalar> weights_;             ///< D
+  Sequence<Scalar> added_;               ///< ϱ D
+  Sequence<Scalar> solved_;              ///< γ of the linear solve
+  Sequence<Scalar> projected_, before_;  ///< γ of the projection, and of the one before
+  Sequence<Scalar> multiplier_;          ///< y, scaled: u ≈ ϱ D y
+  Sequence<Scalar> lift_;                ///< per contact [m/s]
   Mark mark_;
   Scalar penalty_ = 1;
   Scalar apart_ = 0, moved_ = 0;  ///< squared residuals since the last balance
@@ -208,8 +205,8 @@ Scalar Admm<Scalar>::balanced_factor() const noexcept {
   return moved > Scalar(0) ? sqrt(apart / moved) : Scalar(Tuning::apart_rise);
 }
 
-/// By what to multiply ϱ to make it the mean of the curvatures, relative to D, of the two costs
-/// that ADMM splits, along the steps since the mark; which moves here.
+/// By what to multiply ϱ to make it the mean curvature, relative to D, of the two costs that ADMM
+/// splits, along the steps since the mark, which moves here.
 template <RealScalar Scalar>
 Scalar Admm<Scalar>::spectral_factor() noexcept {
   using std::sqrt;
