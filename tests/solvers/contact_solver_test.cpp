@@ -20,7 +20,7 @@
 
 namespace contact_solver_test {
 
-using carom::testing::by_solver;
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::ContactProblem, carom::ContactSolver, carom::FrictionLaw, carom::Index,
     carom::SolveStatus, carom::VectorX;

@@ -30,7 +30,7 @@
 
 namespace interior_point_test {
 
-using carom::testing::by_solver;
+using carom::testing::by_solver, carom::testing::rounding;
 
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::InteriorPointSolver,
     carom::SolveStatus, carom::VectorX;
@@ -290,6 +290,8 @@ TEST_CASE("interior_point: nothing to do", "[solvers][law]") {
 
 // In impulses, without bodies.
 namespace interior_point_impulses_test {
+
+using carom::testing::by_solver;
 
 using carom::Index, carom::SolveStatus, carom::VectorX;
 using carom::InteriorPointSolver, carom::DelassusProblem, carom::FrictionLaw, carom::ImpulseShape;
