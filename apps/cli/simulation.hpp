@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "carom/impact/restitution.hpp"
+#include "carom/variational/detail/legendre.hpp"
 #include "carom/variational/impact_stepper.hpp"
 
 #include "cli/progress.hpp"
@@ -131,9 +132,15 @@ class Simulation {
         plan_(plan),
         restitution_(plan.restitution * scene.impact_share),
         stepper_(scene.system, {restitution_, scene.order}, options(plan)),
-        state_(stepper_.make_state(scene.q, scene.velocity)),
+        state_{0, scene.q, scene.velocity},
         side_(scene.first_side),
-        rows_(plan.csv, scene.q.size()) {}
+        rows_(plan.csv, scene.q.size()) {
+    // A momentum that is not finite stops the first step, with what is known of the run; the
+    // stepper's make_state() would refuse it.
+    LegendreMap<System> legendre;
+    legendre.prepare(scene.system);
+    legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state_.momentum);
+  }
 
   /// To the end, or to the step that fails.
   [[nodiscard]] SimulationAnswer run() {

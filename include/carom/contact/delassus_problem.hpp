@@ -51,8 +51,8 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   using scalar_type = Scalar;
   using Block = SquareMatrix<Scalar, 3>;
   using Rows = RowNumbers<Scalar>;
-  using Base::count, Base::row_count, Base::part_count, Base::set, Base::first_row;
-  using Base::first_part, Base::parts, Base::load, Base::regularization, Base::place_of;
+  using Base::count, Base::row_count, Base::part_count, Base::first_row, Base::first_part;
+  using Base::parts, Base::place_of;
   using typename Base::Place;
 
   /// One block of W in the row of parts it is in.
@@ -156,7 +156,8 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   [[nodiscard]] Vector3<Scalar> part_velocity(Index part,
                                               std::span<const Scalar> impulse) const noexcept {
     const Vector3<Scalar> own = Eigen::Map<const Vector3<Scalar>>(impulse.data() + 3 * part);
-    return load(part) + regularization(part).cwiseProduct(own) + part_product(part, impulse);
+    return this->load(part) + this->regularization(part).cwiseProduct(own) +
+           part_product(part, impulse);
   }
   /// One part of W γ.
   [[nodiscard]] Vector3<Scalar> part_product(Index part,
@@ -181,7 +182,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
       Eigen::Map<Vector3<Scalar>> u(velocity.data() + 3 * p);
       const Eigen::Map<const Vector3<Scalar>> own(impulse.data() + 3 * p);
       if (matrix_free()) {
-        u += load(p) + regularization(p).cwiseProduct(own);
+        u += this->load(p) + this->regularization(p).cwiseProduct(own);
       } else {
         u = part_velocity(p, impulse);
       }

@@ -113,9 +113,10 @@ TEMPLATE_TEST_CASE("panel_kernels: a product is subtracted from what was there, 
   for (const Index lanes : {1, 2, 3}) {
     for (const Index depth : {0, 1, 7}) {
       const Index rows = 8 * lanes;
-      const MatrixX<Scalar> a = draw_matrix(source, rows, depth);
+      // Columns beyond the depth are not read.
+      const MatrixX<Scalar> a = draw_matrix(source, rows, depth + 1);
       const MatrixX<Scalar> start = draw_matrix(source, rows, 3);
-      const MatrixX<Scalar> product = a * a.topRows(3).transpose();
+      const MatrixX<Scalar> product = a.leftCols(depth) * a.topLeftCorner(3, depth).transpose();
       MatrixX<Scalar> c = start, fresh = start;
       carom::detail::subtract_product<3, false, Scalar>(columns(c), given(a), a.data(), depth, 0,
                                                         rows);
