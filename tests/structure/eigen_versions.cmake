@@ -33,7 +33,7 @@ endfunction()
 file(REMOVE_RECURSE ${WORK_DIR})
 file(WRITE ${WORK_DIR}/user/CMakeLists.txt
   "cmake_minimum_required(VERSION 3.24)\nproject(user LANGUAGES NONE)\n"
-  "find_package(carom 0.1 REQUIRED)\n")
+  "find_package(carom 0.2 REQUIRED)\n")
 set(quick -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX} -DCAROM_BUILD_TESTS=OFF
   -DCAROM_BUILD_EXAMPLES=OFF)
 foreach(outcome IN ITEMS accept refuse)

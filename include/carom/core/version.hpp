@@ -15,7 +15,7 @@
 /// minor version may break the interface.
 
 #define CAROM_VERSION_MAJOR 0
-#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_MINOR 2
 #define CAROM_VERSION_PATCH 0
 
 /// A number that grows with the version, for comparisons: 1.2.3 is CAROM_MAKE_VERSION(1, 2, 3).
