@@ -28,7 +28,6 @@
 #include <unsupported/Eigen/MatrixFunctions>
 // clang-format on
 
-
 std::size_t carom::benchmarks::allocation_count = 0;
 
 #ifdef __GLIBC__

@@ -91,7 +91,8 @@ struct ConvexSlidingEquation {
     if (alpha > Scalar(0)) find_direction(alpha);
   }
 
-  /// Finds the direction again by ‖γₜ‖ = μ γₙ instead of the normal row, as S and N may both vanish.
+  /// Finds the direction again by ‖γₜ‖ = μ γₙ instead of the normal row, as S and N may both
+  /// vanish.
   CAROM_DEVICE void find_direction(const Scalar& alpha) noexcept {
     using std::sqrt;
     const Scalar i0 = Scalar(1) / (e[0] + alpha), i1 = Scalar(1) / (e[1] + alpha);
