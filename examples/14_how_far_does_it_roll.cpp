@@ -40,7 +40,8 @@ Ride roll(double rolling_friction, double speed, double slope, double duration) 
   velocity(0) = speed;
   velocity(4) = speed / radius;  // it rolls without slip
   Ride ride;
-  for (double time = 0; time < duration; time += dt) {
+  const auto steps = int(std::lround(duration / dt));
+  for (int k = 0; k < steps; ++k) {
     problem.reset(dt);
     Vector6 free_velocity = velocity;
     free_velocity(0) += gravity * std::sin(slope) * dt;

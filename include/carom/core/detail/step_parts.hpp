@@ -25,6 +25,7 @@ constexpr void add_status(SolveStatus& whole, SolveStatus part) noexcept {
 ///                      true; otherwise it leaves the report and returns false.
 /// @return  the report of the first division of which all parts succeeded, or of the last one.
 /// @note  Real-time safe if the two functions are: at most 2^(halving_limit + 1) parts.
+// NOLINTBEGIN(bugprone-exception-escape): the two functions throw nothing
 template <typename Report, typename TakePart, typename StartAgain>
 Report take_step_in_halves(Report report, int halving_limit, const TakePart& take_part,
                            const StartAgain& start_again) noexcept {
@@ -35,6 +36,7 @@ Report take_step_in_halves(Report report, int halving_limit, const TakePart& tak
     if (done || !start_again(report, halvings < halving_limit)) return report;
   }
 }
+// NOLINTEND(bugprone-exception-escape)
 
 }  // namespace detail
 }  // namespace CAROM_ABI

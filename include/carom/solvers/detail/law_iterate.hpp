@@ -50,8 +50,8 @@ template <RealScalar Scalar, int Parts>
                                rows_of_parts(block, velocity), inverse_mass);
   } else {
     const FrictionCone<Scalar> cone{block.disc.friction[0]};
-    const Vector3<Scalar> moved = impulse + block.shift, u = velocity;
-    return natural_map_squared(law, cone, moved, u, inverse_mass);
+    const Vector3<Scalar> moved = impulse + block.shift;
+    return natural_map_squared(law, cone, moved, velocity, inverse_mass);
   }
 }
 
