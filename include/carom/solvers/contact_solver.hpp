@@ -18,6 +18,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+// NOLINTBEGIN(bugprone-exception-escape): W takes the numbers of a problem that was built
+
 /// Solves a ContactProblem under the exact law of Coulomb, or the convex one, each contact rigid or
 /// compliant as it was added.
 ///
@@ -76,7 +78,6 @@ class ContactSolver {
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception. Without it memory is made at the first problem, and again
   ///        where a problem is larger than any before.
-  // NOLINTNEXTLINE(bugprone-exception-escape): a problem that was built has numbers that W takes
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
                             VectorX<Scalar>& velocity) noexcept;
 
@@ -131,12 +132,10 @@ class ContactSolver {
     if (options_.method == ContactMethod::projected_gradient) return visit(projected_gradient_);
     return visit(gauss_seidel_);
   }
-  // NOLINTNEXTLINE(bugprone-exception-escape): as solve()
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
-  // NOLINTNEXTLINE(bugprone-exception-escape): as solve()
   SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
                                         VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
@@ -177,6 +176,7 @@ class ContactSolver {
   Admm<Scalar> admm_;
   ProjectedGradient<Scalar> projected_gradient_;
 };
+// NOLINTEND(bugprone-exception-escape)
 
 // --- implementation ---
 
