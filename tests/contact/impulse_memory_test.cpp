@@ -101,12 +101,13 @@ TEST_CASE("impulse_memory: rows of any block are kept, of another number they ar
   problem.add_body(Eigen::Matrix<double, 6, 6>::Identity(), Vector::Zero(6));
   const auto add = [&](bool rolling, Name name) {
     if (rolling) {
-      memory.name_block(problem.add_contact(0, Eigen::Matrix<double, 6, 6>::Identity(),
-                                            carom::WrenchContact<double>{
-                                                .contact = {.stiffness = 1e5, .friction = 0.5},
-                                                .rolling_friction = 0.1,
-                                                .torsional_friction = 0.1}),
-                        name);
+      memory.name_block(
+          problem.add_contact(
+              0, Eigen::Matrix<double, 6, 6>::Identity(),
+              carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e5, .friction = 0.5},
+                                           .rolling_friction = 0.1,
+                                           .torsional_friction = 0.1}),
+          name);
     } else {
       memory.name_block(problem.add_contact(0, Eigen::Matrix<double, 3, 6>::Identity(),
                                             carom::RigidContact<double>{.friction = 0.5}),
