@@ -7,6 +7,7 @@
 
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
