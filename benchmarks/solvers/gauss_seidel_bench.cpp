@@ -33,7 +33,7 @@ void sweep(benchmark::State& state) {
     const double change = solver.sweep(problem, carom::as_span(impulse), 1);
     benchmark::DoNotOptimize(change);
   }
-  state.SetItemsProcessed(state.iterations() * problem.block_count());
+  state.SetItemsProcessed(state.iterations() * problem.coupling_count());
 }
 
 /// Preparation, sweeps to 1e-4 and measurements.
