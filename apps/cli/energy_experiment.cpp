@@ -21,7 +21,8 @@ namespace {
 constexpr double true_period = 7.416298709205;  ///< 4 K(sin π/4) [s]
 constexpr double true_angle = -0.946862453256;  ///< after 10 s [rad]
 
-/// The pendulum p²/2 − cos q that is let go at π/2, where its energy is zero.
+/// The pendulum with the energy p²/2 − cos q. It starts at rest at the angle q = π/2, where this
+/// energy is zero.
 struct Swing {
   double q = std::numbers::pi / 2;
   double p = 0;
@@ -218,7 +219,8 @@ Experiment run_energy_experiment(bool brief) {
   Experiment experiment;
   experiment.title = "A pendulum that does not tire";
   experiment.text =
-      "A pendulum is let go from the horizontal and swings on for long, in steps of a tenth of a "
+      "A pendulum starts at rest from the horizontal and swings for a long time, in steps of a "
+      "tenth of a "
       "second. A method of order 4 is closer at first, and loses energy with every swing. The "
       "variational stepper solves the equations that a discrete action gives: its energy errs by "
       "no more than <i>h</i>²/24, however long it runs.";

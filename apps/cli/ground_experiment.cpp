@@ -22,7 +22,7 @@ Ground make_soft_ground() {
   return ground;
 }
 
-/// Heights [m] of a point mass let go 4 mm above soft ground, in steps of 1 ms.
+/// Heights [m] of a point mass that starts at rest 4 mm above soft ground, in steps of 1 ms.
 std::vector<double> drop(int steps) {
   PointMass falling(dropped_mass, make_soft_ground(), 0.001);
   falling.position.z() = 0.004;
@@ -105,7 +105,8 @@ Experiment run_ground_experiment() {
       "artefact: what slides fast floats a little above the surface.";
   experiment.panels = {make_drop_panel(), make_gliding_panel()};
   experiment.caption =
-      "Dropped: 1 kg let go 4 mm above ground of 10 kN/m rebounds and settles where weight and "
+      "Dropped: 1 kg that starts at rest 4 mm above ground of 10 kN/m rebounds and settles where "
+      "weight and "
       "spring "
       "balance. Gliding: the float grows with speed, time step and friction, exactly as derived: "
       "known, bounded, and shown rather than hidden.";

@@ -22,7 +22,7 @@ VectorX<double> pair(double a, double b) {
   return Eigen::Vector2d(a, b);
 }
 
-/// A ball let go 1 m above the floor, until it rests.
+/// A ball that starts at rest 1 m above the floor, until it comes to rest on it.
 struct Bounces {
   std::vector<PlotPoint> heights;
   std::vector<double> times;  ///< of the impacts [s]

@@ -174,7 +174,7 @@ class ViscoelasticStepper {
     }
   }
 
-  /// The force by which spring and damper would hold a point back, > 0 where they let go [N].
+  /// The force by which spring and damper would hold a point back, > 0 where the contact opens [N].
   [[nodiscard]] Scalar pull(Index i, const Scalar& height, const Scalar& rate) const noexcept {
     const auto& material = materials_[std::size_t(i)];
     return material.stiffness(2) * height + material.damping(2) * rate;

@@ -105,7 +105,7 @@ class CoulombSlip {
         report.status = SolveStatus::converged;
         return;
       }
-      if (tried && !(report.residual < before)) {  // Newton led astray
+      if (tried && !(report.residual < before)) {  // the Newton step made it worse
         contacts_.restart_from(gain, average, kept_);
         for (Index i = 0; i < count(); ++i) contacts_.contact(i).ratio = Scalar(0);
         patience = Tuning::patience;

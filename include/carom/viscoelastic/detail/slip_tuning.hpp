@@ -22,7 +22,8 @@ struct CoulombSlipTuning {
   static constexpr double rounding = 64;
   /// slip_error of an answer is at most ε to this power: 1e-10 in double, 4e-5 in float.
   static constexpr double accuracy_power = 0.64;
-  /// Sweeps with equal modes that follow a Newton step that led astray before the next one.
+  /// Sweeps with equal modes that come between a Newton step that made the change larger and the
+  /// next Newton step.
   static constexpr int patience = 8;
   /// A Newton step is taken where the sweeps left would cost so many times its work.
   static constexpr double worth = 2;
