@@ -33,7 +33,7 @@ foreach(once IN ITEMS "SPDX-License-Identifier" "#pragma once" "#include <Eigen/
     message(FATAL_ERROR "carom_all.hpp has '${once}' ${count} times")
   endif()
 endforeach()
-if(first MATCHES "#include \"" OR NOT first MATCHES "Redistributions in binary form")
+if(first MATCHES "#include \"carom/" OR NOT first MATCHES "Redistributions in binary form")
   message(FATAL_ERROR "carom_all.hpp includes another header of carom, or lacks the licence")
 endif()
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-SBATCH = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ensemble" / "ensemble.sbatch"
+SBATCH = pathlib.Path(__file__).resolve().parents[2] / "apps" / "ensemble" / "ensemble.sbatch"
 KINDS = ["single-step", "impact-design"]
 # For the launchers of Open MPI, that tests run as root in containers, on few processors.
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",

@@ -171,5 +171,3 @@ class StepMachine {
 
 }  // namespace CAROM_ABI
 }  // namespace carom
-
-#include "carom/variational/detail/step_phases.hpp"

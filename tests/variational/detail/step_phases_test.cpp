@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/variational/detail/step_machine.hpp"
+#include "carom/variational/detail/step_phases.hpp"
 
 #include <cmath>
 #include <limits>
