@@ -15,14 +15,24 @@ set(mode -DEIGEN_DONT_VECTORIZE -ffp-contract=off)
 get_filename_component(headers ${CMAKE_CURRENT_LIST_DIR}/../../include ABSOLUTE)
 file(MAKE_DIRECTORY ${WORK_DIR})
 
+# compile(<program> <folder of Eigen> <flags>): by all compilers side by side, which takes one call
+# whose commands read nothing of each other.
+function(compile program eigen optimisation)
+  separate_arguments(flags UNIX_COMMAND "${optimisation}")
+  set(commands)
+  foreach(compiler IN LISTS present)
+    get_filename_component(name ${compiler} NAME)
+    list(APPEND commands COMMAND ${compiler} -std=c++20 ${mode} ${flags}
+      -isystem ${headers} -isystem ${eigen} ${CMAKE_CURRENT_LIST_DIR}/numbers/${program}.cpp
+      -o ${WORK_DIR}/${program}_${name})
+  endforeach()
+  execute_process(${commands} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
 
 # compare(<program> <compiler> <folder of Eigen> <flags>): prints what the numbers hash to.
 function(compare program compiler eigen optimisation)
-  separate_arguments(flags UNIX_COMMAND "${optimisation}")
-  execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${compiler} -std=c++20 ${mode} ${flags}
-    -isystem ${headers} -isystem ${eigen} ${CMAKE_CURRENT_LIST_DIR}/numbers/${program}.cpp
-    -o ${WORK_DIR}/${program})
-  execute_process(COMMAND ${WORK_DIR}/${program} OUTPUT_VARIABLE numbers COMMAND_ERROR_IS_FATAL ANY)
+  get_filename_component(name ${compiler} NAME)
+  execute_process(COMMAND ${WORK_DIR}/${program}_${name} OUTPUT_VARIABLE numbers COMMAND_ERROR_IS_FATAL ANY)
   string(SHA256 hash "${numbers}")
   message(STATUS "${program} ${compiler} ${optimisation} ${eigen}: ${hash}")
   if(NOT first_numbers)
@@ -47,9 +57,10 @@ if(NOT present)
 endif()
 foreach(program IN LISTS PROGRAMS)
   unset(first_numbers)
-  foreach(compiler IN LISTS present)
-    foreach(eigen IN LISTS EIGENS)
-      foreach(optimisation IN ITEMS "-O0" "-O2 -DNDEBUG" "-O3 -DNDEBUG -march=native")
+  foreach(eigen IN LISTS EIGENS)
+    foreach(optimisation IN ITEMS "-O0" "-O2 -DNDEBUG" "-O3 -DNDEBUG -march=native")
+      compile(${program} ${eigen} "${optimisation}")
+      foreach(compiler IN LISTS present)
         compare(${program} ${compiler} ${eigen} "${optimisation}")
       endforeach()
     endforeach()
