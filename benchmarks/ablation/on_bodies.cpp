@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/sap.hpp"
 #include "carom/solvers/soften.hpp"
 #include "carom/solvers/solve_or_prove.hpp"
 
@@ -9,6 +10,8 @@
 #include "io/text_problem.hpp"
 #include "scenes/falling_solids.hpp"
 #include "scenes/infeasible.hpp"
+#include "scenes/pile.hpp"
+#include "solvers/brick.hpp"
 
 namespace carom::benchmarks {
 
@@ -48,6 +51,37 @@ GroupResult solve_files(const Problems& problems, bool rigid) {
       timed(result, [&] { report = solver.solve(problem, velocity); });
       result.add(report, velocity);
     }
+  }
+  return result;
+}
+
+/// A problem under the convex law by SapSolver.
+void solve_by_sap(GroupResult& result, const ContactProblem<double>& problem,
+                  VectorX<double> velocity, const SapOptions<double>& options) {
+  SapSolver<double> solver(options);
+  SolveReport<double> report;
+  solver.prepare(problem);
+  timed(result, [&] { report = solver.solve(problem, velocity); });
+  result.add(report, velocity);
+}
+
+/// Bricks that rest, come to rest and slide.
+GroupResult solve_bricks() {
+  GroupResult result;
+  for (const double push : {0.0, 0.01, 0.03, 0.05, 0.1, 0.3, 1.0, 3.0}) {
+    const Brick brick = make_brick(push);
+    solve_by_sap(result, brick.problem, brick.velocity, {.tolerance = tolerance});
+  }
+  return result;
+}
+
+/// Piles with directions from conjugate gradients alone.
+GroupResult solve_iteratively() {
+  GroupResult result;
+  for (const Index bodies : {30, 100, 300}) {
+    const auto pile = examples::make_pile({.body_count = bodies});
+    solve_by_sap(result, pile.problem, pile.guess,
+                 {.tolerance = tolerance, .factor_work_limit = 0});
   }
   return result;
 }
@@ -136,6 +170,8 @@ std::vector<Group> groups_on_bodies(const std::string& data) {
       {"rolling", [] { return fall(examples::SolidContact::rolling, false, 20, 0); }},
       {"deadline", [] { return fall(examples::SolidContact::compliant, true, 60, 12); }},
       {"no answer", [] { return prove(); }},
+      {"bricks", [] { return solve_bricks(); }},
+      {"iterative", [] { return solve_iteratively(); }},
   };
 }
 

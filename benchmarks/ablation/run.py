@@ -61,6 +61,9 @@ GROUPS = {
     "CoulombSlipTuning": "slip", "CoulombFallbackTuning": "slip", "ActiveSystemTuning": "impulses,slip",
     "ContactSolverTuning": "compliant,rigid,falling,rolling,deadline,no answer",
     "InfeasibilityTuning": "no answer", "NewtonWalkTuning": "compliant,rolling",
+    "SmallSweepTuning": "bricks", "IterativeDirectionsTuning": "iterative",
+    "LineSearchTuning": "compliant,bricks,iterative", "DiagonalRaiseTuning": "compliant,iterative",
+    "CoulombNewtonTuning": "compliant",
 }
 PATH_GROUPS = "compliant,rigid,path,falling,rolling,deadline,impulses"
 

@@ -14,6 +14,7 @@
 
 #include "io/text_problem.hpp"
 #include "scenes/pile.hpp"
+#include "solvers/brick.hpp"
 
 namespace {
 
@@ -47,29 +48,10 @@ void solve_file(benchmark::State& state, const std::string& path) {
   solve(state, given.problem, given.guess);
 }
 
-/// A brick of 2 kg, 0.2 × 0.1 × 0.06 m, on its four lower corners, pushed at so many cm/s: it rests
-/// at 0, comes to rest at 3 and slides at 30.
+/// A brick that is pushed at so many cm/s.
 void solve_brick(benchmark::State& state) {
-  const double mass = 2, x = 0.1, y = 0.05, z = 0.03, push = double(state.range(0)) / 100;
-  Eigen::VectorXd inertia(6), velocity(6);
-  inertia << mass / 3 * Eigen::Vector3d(y * y + z * z, x * x + z * z, x * x + y * y),
-      Eigen::Vector3d::Constant(mass);
-  velocity << 0, 0, 0, push, 0.3 * push, 0;
-  Eigen::VectorXd free_velocity = velocity;
-  free_velocity(5) = -0.0981;
-  carom::ContactProblem<double> problem(0.01);
-  problem.add_body(Eigen::MatrixXd(inertia.asDiagonal()), free_velocity);
-  for (const double a : {-x, x}) {
-    for (const double b : {-y, y}) {
-      Eigen::Matrix<double, 3, 6> jacobian;  // of a point: ω × r + v
-      jacobian << 0, -z, -b, 1, 0, 0, z, 0, a, 0, 1, 0, b, -a, 0, 0, 0, 1;
-      problem.add_contact(
-          0, jacobian,
-          carom::CompliantContact<double>{
-              .gap = -1e-4, .stiffness = 1e5, .dissipation_time = 0.02, .friction = 0.5});
-    }
-  }
-  solve(state, problem, velocity);
+  const auto brick = carom::benchmarks::make_brick(double(state.range(0)) / 100);
+  solve(state, brick.problem, brick.velocity);
 }
 
 /// A heap of `bodies` spheres and boxes.
