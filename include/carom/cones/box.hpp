@@ -37,6 +37,7 @@ struct Box {
   Vector<Scalar, Dimension> upper;  ///< [unit of γ], ≥ lower; +∞ allowed.
 };
 
+/// Whether lower ≤ γ ≤ upper in every entry, up to slack [unit of γ].
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE bool contains(const Box<Scalar, Dimension>& box,
                                          const Vector<Scalar, Dimension>& impulse,
