@@ -30,7 +30,7 @@ template <RealScalar Scalar>
 /// impulses are then γ_i/μ_i, its sliding the direction of most dissipation. Both μ > 0.
 ///
 /// The inverse mass w that turns σ and β into R is that of the scaled rows, so it changes with μ.
-/// Where it must not change, take a WrenchContact of elliptic shape, or give R as a WeightedContact.
+/// Where it must not change, use a WrenchContact of elliptic shape, or give R as a WeightedContact.
 template <typename MatrixType, RealScalar Scalar>
 [[nodiscard]] auto scaled_tangents(const Eigen::MatrixBase<MatrixType>& jacobian,
                                    const Scalar& friction1, const Scalar& friction2) {
