@@ -17,14 +17,15 @@ inline namespace CAROM_ABI {
 /// Propagation with Newton's restitution at every single reflection, contact by contact:
 /// s_i⁺ = −e_i s_i⁻.
 ///
-/// There may be infinitely many, ever weaker impacts (a cradle at e ≤ 7 − 4√3). When every closing
-/// rate is below the collapse threshold, Moreau's plastic law ends the impact; the status says so.
+/// There may be infinitely many impacts, each weaker than the one before (a cradle at e ≤ 7 − 4√3).
+/// When every closing rate is below the collapse threshold, Moreau's plastic law ends the impact;
+/// the status says so.
 /// @cite seghete2014propagative, section V; restitution per contact
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
 class NewtonImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the first fastest one count as
-  ///                            collapse [-], > 0. Smaller takes more impacts before giving up.
+  /// @param collapse_threshold  closing rates below this fraction of the first fastest rate count
+  ///                            as collapse [-], > 0. A smaller one takes more impacts.
   explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {
