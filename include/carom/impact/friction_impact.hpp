@@ -37,8 +37,8 @@ enum class FrictionImpactOrder {
 template <RealScalar Scalar>
 class FrictionImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the first fastest rate end
-  ///                            the propagation [-], > 0. A smaller one takes more impacts.
+  /// @param collapse_threshold  closing rates below this fraction of the fastest one before the
+  ///                            impact end it [-], > 0. A smaller one takes more impacts.
   explicit FrictionImpact(FrictionImpactLaw law = FrictionImpactLaw::routh,
                           FrictionImpactOrder order = FrictionImpactOrder::most_infeasible,
                           Scalar collapse_threshold = Scalar(1e-9))
@@ -52,7 +52,8 @@ class FrictionImpact {
   /// Adds a closed planar contact.
   /// @param normal       gradient Dϕ of the gap [-], its length gives the unit of impulses.
   /// @param tangent      gradient of the sliding displacement, same unit.
-  /// @param friction     μ [-], ≥ 0.  @param restitution  e [-], in [0, 1].
+  /// @param friction     μ [-], ≥ 0.
+  /// @param restitution  e [-], in [0, 1].
   /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& normal, const VectorX<Scalar>& tangent,

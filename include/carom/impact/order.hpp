@@ -70,7 +70,7 @@ class MostInfeasibleFirst {
 
   std::span<const Scalar> rates_;
   std::size_t first_leaf_ = 0;
-  std::vector<Index> tree_;  ///< lowest rate below each node; leaves from first_leaf_ on
+  std::vector<Index> tree_;  ///< contact of the lowest rate below a node; leaves come last
 };
 
 /// The least infeasible contact first.
