@@ -141,8 +141,7 @@ class BulletSolver : public btConstraintSolver {
     return remembers;
   }
 
-  /// Writes velocity_ and impulse_; where no finite answer results, both are those without
-  /// impulses.
+  /// Writes velocity_ and impulse_, which are of no use where the status is not_finite.
   SolveReport<double> solve(bool warm) {
     velocity_ = problem_.free_velocity();
     impulse_.setZero(problem_.impulse_count());

@@ -58,6 +58,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   /// One block of W in its row of parts.
   using Neighbour = typename detail::DelassusBlocks<Scalar>::Neighbour;
 
+  /// Forgets all contacts and W, keeps their memory.
   void reset() noexcept {
     this->clear_rows();
     blocks_.clear();
