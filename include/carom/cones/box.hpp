@@ -8,7 +8,6 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Whether one row of a box is inside.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE constexpr bool is_between(const Scalar& lower, const Scalar& y,
                                                      const Scalar& upper) noexcept {

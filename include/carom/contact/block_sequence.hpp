@@ -38,8 +38,7 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
   /// Length of the stacked impulses: the rows of all blocks.
   [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
-  /// Parts of all blocks: a friction contact is one; any other block has one, or two if it has more
-  /// than three rows.
+  /// Parts of all blocks: one of each, two of a block that has more than three rows.
   [[nodiscard]] Index part_count() const noexcept { return part_count_; }
   /// Where the rows of a block begin in the stacked impulses.
   [[nodiscard]] Index first_row(Index block) const noexcept { return at(block).first_row; }

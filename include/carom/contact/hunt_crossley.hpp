@@ -13,10 +13,9 @@ inline namespace CAROM_ABI {
 /// of the step: it neither pulls nor jumps.
 ///
 /// γₙ(vₙ) = δt k (−ϕ − δt vₙ)₊ (1 − d vₙ)₊ never rises with vₙ, so that without friction it is the
-/// slope of a convex cost; with friction it is not, as it ignores how friction changes vₙ. Here it
-/// is replaced by a spring and linear damper of the same impulse and slope at a velocity that is
-/// already known: that of the last step, or of the last pass over the same step. When the passes
-/// converge, they meet the law exactly.
+/// slope of a convex cost; with friction it is not, as it ignores how friction changes vₙ. Here a
+/// spring with a linear damper replaces it, of the same impulse and slope at a velocity known from
+/// the last step or the last pass over the same step. Passes that converge meet the law exactly.
 /// @cite  hunt1975coefficient
 template <RealScalar Scalar>
 struct HuntCrossleyContact {

@@ -28,10 +28,9 @@ struct WrenchContact {
 
 /// Turns physical data into R and v̂: those of the contact, and Rₘ = σ wₘ for the moments.
 ///
-/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without the coupling of its rows, which the ‖W_ii‖_F/3
-/// of a CompliantContact includes. The two agree where nothing couples them, as on a ball; where
-/// the normal misses the centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller
-/// here.
+/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without the coupling of rows that a CompliantContact
+/// has in ‖W_ii‖_F/3. The two agree without coupling, as on a ball; where the normal misses the
+/// centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller here.
 /// @param time_step     δt [s], > 0.
 /// @param inverse_mass  the rows' own, the Delassus block's diagonal.
 /// @note  Real-time safe: no allocation, no exception, constant work.

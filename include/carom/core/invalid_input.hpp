@@ -93,8 +93,7 @@ template <RealScalar Scalar>
   return is_finite(x) && x > Scalar(0);
 }
 
-/// What is wrong with a matrix that should be symmetric positive definite; its pivots are not
-/// tested.
+/// What is wrong with a matrix that should be symmetric positive definite, pivots not tested.
 /// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
 template <typename Derived>
 [[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,

@@ -18,8 +18,7 @@ struct ImpactReport;
 // clang-format off
 
 /// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. An
-/// operator of the user of this shape serves as well as MassMatrix. Law: symmetric and positive
-/// definite.
+/// operator of yours serves as well as MassMatrix. Law: symmetric and positive definite.
 template <typename Mass>
 concept InverseMassLike =
     RealScalar<typename Mass::scalar_type> &&

@@ -17,9 +17,8 @@ inline namespace CAROM_ABI {
 /// Propagation with Newton's restitution at every single reflection, contact by contact:
 /// s_i⁺ = −e_i s_i⁻.
 ///
-/// There may be infinitely many impacts, each weaker than the one before (a cradle at e ≤ 7 − 4√3).
-/// When every closing rate is below the collapse threshold, Moreau's plastic law ends the impact;
-/// the status says so.
+/// There may be infinitely many, ever weaker impacts (a cradle at e ≤ 7 − 4√3). When every closing
+/// rate is below the collapse threshold, Moreau's plastic law ends the impact; the status says so.
 /// @cite seghete2014propagative, section V; restitution per contact
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
 class NewtonImpact {

@@ -21,8 +21,7 @@ template <RealScalar Scalar>
   if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
   // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
-  // count is known well enough to tell integers; beyond, the bound may be too large, never too
-  // small.
+  // count is known well enough to tell integers; beyond, the bound is never too small.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
   const Scalar slack = rounding * count * (16 + 2 / slope);

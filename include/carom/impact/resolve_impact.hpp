@@ -61,8 +61,7 @@ template <RealScalar Scalar, InverseMassLike Mass,
                   law.prepare(problem, Index());
                   law.sequence();
                 }) {
-    // Only after the impact it is known how much room the sequence needs: it runs once more,
-    // recorded.
+    // Only now it is known how much room the sequence needs: it runs once more, recorded.
     law.prepare(problem, solution.report.reflections);
     solution.momentum = momentum;
     solution.report = law.resolve(problem, solution.momentum);

@@ -141,7 +141,6 @@ class BulletImpacts {
     }
   }
 
-  /// The impact of one pair.
   void act(const ImpactPair& pair, std::vector<BulletPoint>& points) {
     local_.reset(1.0);
     std::array<Index, 2> body = {-1, -1};

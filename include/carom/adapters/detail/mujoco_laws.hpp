@@ -45,7 +45,6 @@ class MujocoLawWriter {
   MujocoLawWriter(const mjModel& model, const mjData& data, bool from_now) noexcept
       : model_(&model), data_(&data), step_(model.opt.timestep), from_now_(from_now) {}
 
-  /// Whether a block is a contact.
   [[nodiscard]] static bool is_contact(const MujocoBlock& block) noexcept {
     return block.type == mjCNSTR_CONTACT_FRICTIONLESS || block.type == mjCNSTR_CONTACT_PYRAMIDAL ||
            block.type == mjCNSTR_CONTACT_ELLIPTIC;

@@ -67,8 +67,7 @@ struct EllipsoidSection {
 
   /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
   /// d_i = a_i/aₙ, A_i = 1 + d_i; for cₙ < 0 by z = 1/(λ − aₙ), d_i = 1, A_i = a_i + aₙ.
-  /// @return whether λ is finite; it is not where the load is only a rounding away from the polar
-  ///         cone.
+  /// @return whether λ is finite; it is not where the load is a rounding off the polar cone.
   [[nodiscard]] CAROM_DEVICE bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);

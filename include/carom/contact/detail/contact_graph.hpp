@@ -128,7 +128,6 @@ inline void ContactGraph::reserve(Index bodies, Index parts, Index unknowns) {
   scratch_.reserve(2 * bodies + 2);
 }
 
-/// The bodies that a part joins.
 template <RealScalar Scalar>
 ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem,
                                            const BlockPart& part) noexcept {

@@ -46,9 +46,8 @@ template <typename Block, typename Scalar>
 
 }  // namespace detail
 
-/// A sparse symmetric matrix of blocks. It keeps the diagonal blocks in full, and of the other
-/// blocks only those below the diagonal. Columns are appended one by one, each with its rows in
-/// increasing order.
+/// A sparse symmetric matrix of blocks: all of those on the diagonal, and the others below it.
+/// Columns are appended one by one, each with its rows in increasing order.
 template <RealScalar Scalar>
 class BlockSymmetric {
  public:

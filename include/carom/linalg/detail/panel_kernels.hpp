@@ -15,8 +15,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Rows handled together. Columns are padded to a multiple of it, so that no kernel has rows left
-/// over.
+/// Rows handled together. Columns are padded to a multiple of it, so that no rows are left over.
 inline constexpr Index row_lanes = 8;
 
 template <typename Scalar>

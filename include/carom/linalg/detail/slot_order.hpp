@@ -31,7 +31,6 @@ class SlotOrder {
     visit_breadth_first(graph, nodes_.back());
   }
 
-  /// The node at a position.
   [[nodiscard]] int node(Index position) const noexcept { return nodes_[position]; }
   /// Of a postorder: the position of the node's parent in the elimination tree; −1 at a root.
   [[nodiscard]] int parent(Index position) const noexcept {

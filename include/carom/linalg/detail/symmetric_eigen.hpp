@@ -76,8 +76,7 @@ class SymmetricEigen {
   }
 
   /// S = Q T Qᵀ, T in values_ and off_, Q in vectors_.
-  /// @param negligible  Columns of at most this length count as zero: their squares may have
-  ///                    vanished.
+  /// @param negligible  shorter columns count as zero: their squares may have vanished.
   void make_tridiagonal(const Scalar& negligible) noexcept {
     using std::sqrt;
     const Index n = matrix_.rows();
