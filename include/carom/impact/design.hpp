@@ -30,8 +30,7 @@ template <RealScalar Scalar>
          sqrt(point.first_gradient.dot(first) * point.second_gradient.dot(second));
 }
 
-/// The m for which −cos(π/m) is nearest to a product of normals: the unique design that needs the
-/// least change.
+/// The m for which −cos(π/m) is nearest to a product of normals: that of the nearest unique design.
 /// @param largest  largest m considered, ≥ 2: large m need many reflections.
 template <RealScalar Scalar>
 [[nodiscard]] int nearest_unique_label(const Scalar& product, int largest = 6) {
