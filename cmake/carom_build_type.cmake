@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tells a user whose build optimises nothing. Without a build type CMake gives the compiler no -O flag,
+# Warns a user whose build does not optimise. Without a build type CMake gives the compiler no -O flag,
 # and carom, whose small matrices are all templates, then runs 140 to 700 times slower.
 # Silent where a build type or a flag was chosen, with -DCAROM_QUIET=ON, and for find_package(carom QUIET).
 get_property(carom_has_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A Debian package, libcarom-dev, of what is installed: `cpack` in the build folder makes it, for all
-# architectures. Whoever hands it on gives an address: -DCPACK_DEBIAN_PACKAGE_MAINTAINER="Name <address>".
+# architectures. Who distributes it gives an address: -DCPACK_DEBIAN_PACKAGE_MAINTAINER="Name <address>".
 set(CPACK_PACKAGE_NAME carom)
 set(CPACK_PACKAGE_VENDOR "the carom authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")

@@ -22,8 +22,8 @@ endfunction()
 carom_find_engine(bullet btBulletDynamicsCommon.h bullet BulletDynamics BulletCollision LinearMath)
 carom_find_engine(mujoco mujoco/mujoco.h "" mujoco)
 
-# DART's headers include those of two of its externals, packages of their own on Debian. Where it was
-# built without NDEBUG, as there, its classes have virtual functions that units with NDEBUG lack.
+# DART's headers include those of two of its externals, packages of their own on Debian. Debian builds
+# DART without NDEBUG; its classes then have virtual functions that units with NDEBUG lack.
 find_path(ikfast_dir dart/external/ikfast/ikfast.h NO_CACHE)
 find_path(odelcpsolver_dir dart/external/odelcpsolver/lcp.h NO_CACHE)
 if(ikfast_dir AND odelcpsolver_dir)
@@ -31,7 +31,7 @@ if(ikfast_dir AND odelcpsolver_dir)
 else()
   message(STATUS "dart is not installed: its adapter is not tested")
 endif()
-# DART hands out Eigen's objects, aligned as its packages were built: whatever -march a unit has.
+# DART returns Eigen's objects, aligned as its packages were built, whatever -march a unit has.
 if(TARGET carom_engine_dart)
   target_compile_options(carom_engine_dart INTERFACE -UNDEBUG)
   target_compile_definitions(carom_engine_dart INTERFACE EIGEN_MAX_ALIGN_BYTES=16)

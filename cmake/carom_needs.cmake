@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is missing is named together with the command that installs it.
+# Names what is missing, together with the command that installs it.
 
 # carom_missing(<what> <Debian package...>): ends the configuration.
 function(carom_missing what)
@@ -18,7 +18,7 @@ macro(carom_find name)
   endif()
 endmacro()
 
-# Before project(), whose own messages name no package: the tools that a preset names.
+# Looks for the tools that a preset names, before project(), whose own messages name no package.
 function(carom_check_tools)
   if(CMAKE_GENERATOR MATCHES "Ninja" AND NOT CMAKE_MAKE_PROGRAM)
     find_program(ninja NAMES ninja ninja-build samu NO_CACHE)

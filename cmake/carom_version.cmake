@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The version is written once, in include/carom/core/version.hpp; everything else reads it or is
-# compared with it by tests/structure/check_structure.py.
+# compared with it by tests/structure/check_versions.py.
 
 # Sets `result` to the version that the header of the folder `source` states.
 function(carom_read_version source result)

@@ -36,10 +36,10 @@ inline namespace CAROM_ABI {
 /// from there.
 ///
 /// Not read: iterations and relaxation (it ends at options.tolerance), split impulses (positions
-/// are corrected by positions), m_erp2 but for points that have a softness, m_frictionERP, friction
-/// anchors, multi-bodies and soft bodies, which count as immobile.
-/// @note  Cold: allocates until grown. Without exceptions in Bullet's calls: what makes no sense is
-///        left out of the step, keeps its velocity, and is named in report().
+/// are corrected by positions), m_erp2 except for points that have a softness, m_frictionERP,
+/// friction anchors, multi-bodies and soft bodies, which count as immobile.
+/// @note  Cold: allocates until grown. No exception passes through Bullet's calls: what has numbers
+///        that make no sense is left out of the step, keeps its velocity, and is named in report().
 class BulletSolver : public btConstraintSolver {
  public:
   /// @throws std::invalid_argument  naming the option.
@@ -55,9 +55,9 @@ class BulletSolver : public btConstraintSolver {
     solver_.set_limits(limits);
     mover_.set_limits(limits);
   }
-  /// The last step of the world; a group solved outside of one adds to it.
+  /// Of the last step of the world; a group solved outside of a step adds to it.
   [[nodiscard]] const BulletReport& report() const noexcept { return report_; }
-  /// The last group's problem, to be kept with write_problem() or judged with certify().
+  /// The last group's problem, for write_problem() or certify().
   [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
 
   void prepareSolve(int /*bodies*/, int /*manifolds*/) override {
@@ -141,7 +141,7 @@ class BulletSolver : public btConstraintSolver {
     return remembers;
   }
 
-  /// Leaves velocity_ and impulse_; where nothing finite came out both are those of no impulses.
+  /// Writes velocity_ and impulse_, which are of no use where the status is not_finite.
   SolveReport<double> solve(bool warm) {
     velocity_ = problem_.free_velocity();
     impulse_.setZero(problem_.impulse_count());
@@ -189,8 +189,8 @@ class BulletSolver : public btConstraintSolver {
     joints_.write_back(problem_, impulse_, double(info.m_timeStep));
   }
 
-  /// Moves rigid contacts that are too deep in apart, by the shortest motion that joints allow; of
-  /// contacts that give way those that an impact found overlapping.
+  /// Moves apart rigid contacts that overlap too deeply, by the shortest motion that joints allow,
+  /// and those contacts that give way which an impact found overlapping.
   void separate() {
     const bool rigid = options_.rigid;
     const double allowed = options_.allowed_penetration;

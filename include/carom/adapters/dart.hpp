@@ -35,11 +35,11 @@ struct DartLcpSolverOptions {
 /// limits, servo motors, joint friction and closed loops of a group of skeletons in one solve.
 ///
 /// A row whose findex names a normal, 0 ≤ xₙ, is a row of friction of it with the coefficient in
-/// its upper bound, at most 1000; see DartLcpSolverOptions::cones. Three such rows and more, and
-/// rows that follow anything but a normal that pushes, keep their intervals ±μ |x_findex|, found in
-/// rounds. All other rows lie between their bounds. x is an impulse [N·s, N·m·s], w the velocity
-/// after it [m/s, rad/s]; A may be singular, and what DART adds to its diagonal (constraint force
-/// mixing, slip compliance) is a compliance here too.
+/// its upper bound, at most 1000; see DartLcpSolverOptions::cones. Three or more such rows of one
+/// normal, and rows that follow a row that is no such normal, keep their intervals ±μ |x_findex|,
+/// which are found in rounds. All other rows lie between their bounds. x is an impulse [N·s,
+/// N·m·s], w the velocity after it [m/s, rad/s]; A may be singular, and what DART adds to its
+/// diagonal (constraint force mixing, slip compliance) is a compliance here too.
 ///
 /// ```
 /// const auto solver = std::make_shared<carom::DartLcpSolver>();
@@ -48,8 +48,8 @@ struct DartLcpSolverOptions {
 /// ```
 /// Where it returns false, BoxedLcpConstraintSolver takes its secondary solver, if it has one.
 /// @note  Keeps its memory: no allocation once a problem of the size and pattern has been solved.
-///        Tested with DART 6.12. Units are to be compiled with or without NDEBUG as DART itself
-///        was; that of Debian was without.
+///        Tested with DART 6.12. Compile units with or without NDEBUG as DART itself was compiled;
+///        that of Debian was without.
 class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
  public:
   explicit DartLcpSolver(const DartLcpSolverOptions& options = {})
@@ -71,15 +71,15 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   /// @param matrix   A, symmetric; rows row_stride(n) numbers apart.
   /// @param x        out, never read. Zero where the problem is not one of finite
   ///        numbers, lower bounds ≤ upper ones and findex < n.
-  /// @param b        its negative is the velocity without impulses.
-  /// @param unbounded  of the first rows bounds are not read.
-  /// @param early_termination  x is the best answer met, in either case.
+  /// @param b        the negative of the velocity without impulses.
+  /// @param unbounded  how many of the first rows have no bounds: theirs are not read.
+  /// @param early_termination  not used: x is always the best answer met.
   /// @return  whether x solves the problem: report() says how well.
   bool solve(int n, double* matrix, double* x, double* b, int unbounded, double* lower,
              double* upper, int* findex, bool early_termination = false) override;
 
-// DART has this one without NDEBUG alone, as the last of its virtual functions. Right behind
-// solve() it takes the same place in their table in units with NDEBUG.
+// DART declares this function only without NDEBUG, as the last of its virtual ones. Directly after
+// solve() it has the same place in their table in units with NDEBUG.
 #ifdef NDEBUG
   virtual bool canSolve(int n, const double* matrix) {
     return detail::is_finite_dart_matrix(n, matrix);
@@ -94,7 +94,7 @@ class DartLcpSolver : public dart::constraint::BoxedLcpSolver {
   [[nodiscard]] const SolveReport<double>& report() const noexcept {
     return report_;
   }
-  /// Problems asked for, and how many of them solve() has returned false for.
+  /// How many problems solve() was given, and for how many it returned false.
   [[nodiscard]] Index solve_count() const noexcept {
     return solve_count_;
   }
@@ -168,7 +168,7 @@ inline bool DartLcpSolver::solve(int n, double* matrix, double* x, double* b, in
 inline bool DartLcpSolver::solve_once() {
   const Eigen::Map<const VectorX<double>> impulse(impulse_.data(), impulse_.size());
   report_ = newton_.solve(problem_, std::span<double>(impulse_.begin(), impulse_.end()));
-  // Where no impulses obey the law they grow until little is left of the error relative to them.
+  // Where no impulses obey the law, they grow until the error relative to them is small.
   const double grown = problem_.mean_diagonal() * impulse.norm();
   if (report_.residual * grown > problem_.load_norm() / 2) {
     if (report_.converged()) report_.status = SolveStatus::no_progress;

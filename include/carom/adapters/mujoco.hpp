@@ -40,15 +40,15 @@ inline void give_margin(mjModel& model, double margin) {
 ///   if (!stepper.step(model, data).answered()) break;
 /// }
 /// ```
-/// It reads M, J, R and a_ref that MuJoCo has computed, dense or sparse, poses them as a
+/// It reads M, J, R and a_ref that MuJoCo has computed, dense or sparse, states them as a
 /// ContactProblem whose bodies are MuJoCo's kinematic trees, and writes back qacc, qfrc_constraint,
-/// efc_force, efc_state and the warm start; sensors and mj_contactForce() see them as they would
-/// MuJoCo's. Facets of pyramids carry Coulomb's force as mju_encodePyramid() would have it, some of
+/// efc_force, efc_state and the warm start; sensors and mj_contactForce() read them like MuJoCo's
+/// own. Facets of pyramids carry Coulomb's force as mju_encodePyramid() would have it, some of
 /// them negative where the force is in the cone and not in the pyramid.
 ///
-/// Contacts exist in MuJoCo only within the geometries' margin, and a rigid one keeps its gap at
-/// zero, where rounding decides: give geometries a margin, a millimetre and no less than bodies
-/// approach in a step, see give_margin(). Restitution is none.
+/// Contacts exist in MuJoCo only within the geometries' margin. A rigid one keeps its gap at zero,
+/// where rounding would decide whether it exists. So give geometries a margin of a millimetre, and
+/// no less than bodies approach in a step, see give_margin(). There is no restitution.
 /// @note  Allocates nothing once it has seen a step with as many contacts of the same pattern.
 class MujocoStepper {
  public:
@@ -68,8 +68,8 @@ class MujocoStepper {
   }
 
   /// Advances by one step: mj_step() with the constraints solved here.
-  /// @return  where it is not answered, positions, velocities, activations and time are what they
-  ///          were.
+  /// @return  where it is not answered(), positions, velocities, activations and time are
+  ///          unchanged.
   MujocoOutcome step(const mjModel* model, mjData* data) {
     if (model->opt.integrator != mjINT_EULER) return refuse(MujocoVerdict::unsupported_integrator);
     if (!is_state_sound(*model, *data)) return refuse(MujocoVerdict::not_finite);
@@ -87,7 +87,7 @@ class MujocoStepper {
   /// integrator of their own.
   /// @pre   mj_fwdPosition(), mj_fwdVelocity(), mj_fwdActuation() and mj_fwdAcceleration() were
   ///        called.
-  /// @return  where it is not answered, qacc, qfrc_constraint and efc_force are what they were.
+  /// @return  where it is not answered(), qacc, qfrc_constraint and efc_force are unchanged.
   MujocoOutcome solve(const mjModel* model, mjData* data);
 
   /// The problem of the last solve, its velocities and impulses, block by block. Under

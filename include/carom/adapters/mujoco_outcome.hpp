@@ -6,8 +6,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What a MuJoCo step's contacts obey. Joint limits, equalities and friction loss keep MuJoCo's law
-/// whichever it is.
+/// What contacts of a MuJoCo step obey. Joint limits, equalities and friction loss keep MuJoCo's
+/// law under each of them.
 enum class MujocoLaw {
   coulomb,       ///< Coulomb's law exactly, gaps that do not close beyond zero; no creep.
   soft_coulomb,  ///< Coulomb's law exactly, normals as soft as MuJoCo makes them; no creep.
@@ -22,17 +22,17 @@ struct MujocoOptions {
   /// velocity that one step of the forces makes, which is why the default is near rounding.
   double tolerance = 1e-12;
   /// Share of a penetration that one step takes out [-], in [0, 1], of MujocoLaw::coulomb. It stays
-  /// in the motion as velocity; with none, what overlaps keeps overlapping.
+  /// in the motion as velocity; at 0, bodies that overlap keep overlapping.
   double correction = 0;
 };
 
 /// How a step ended.
 enum class MujocoVerdict {
-  solved,                  ///< By a solver that converged, or nothing was in touch.
+  solved,                  ///< By a solver that converged, or nothing touched.
   best_effort,             ///< With the best iterate of a solver that did not converge.
   not_finite,              ///< NaN, infinity or beyond mjMAXVAL in the state or the forces.
   singular_mass,           ///< M is not positive definite.
-  unsupported_integrator,  ///< Neither Euler; what carom solved would not be what is integrated.
+  unsupported_integrator,  ///< Not Euler: it would integrate another step than carom solves.
   unsupported_contact,     ///< Friction bounded by a normal that moves nothing.
 };
 

@@ -8,7 +8,6 @@ inline namespace CAROM_ABI {
 
 namespace detail {
 
-/// Whether one row of a box is inside.
 template <RealScalar Scalar>
 [[nodiscard]] CAROM_DEVICE constexpr bool is_between(const Scalar& lower, const Scalar& y,
                                                      const Scalar& upper) noexcept {
@@ -37,6 +36,7 @@ struct Box {
   Vector<Scalar, Dimension> upper;  ///< [unit of γ], ≥ lower; +∞ allowed.
 };
 
+/// Whether lower ≤ γ ≤ upper in every entry, up to slack [unit of γ].
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] CAROM_DEVICE bool contains(const Box<Scalar, Dimension>& box,
                                          const Vector<Scalar, Dimension>& impulse,

@@ -15,7 +15,7 @@ inline namespace CAROM_ABI {
 /// ½ γᵀ W γ + rᵀγ over the friction cone, so that γ ⟂ u with u in the dual cone. A projection onto
 /// the cone in a metric that need not be diagonal.
 ///
-/// Built once from W, solved for any r; the solution is unique.
+/// It is built once from W and then solves for any r; the solution is unique.
 /// @note  Real-time safe: no allocation, no exception; a sliding contact takes a few steps of a
 ///        bracketed Newton's method in one unknown.
 template <RealScalar Scalar>
@@ -33,7 +33,7 @@ class ConvexInverseMass {
 
   /// @param free_velocity  r = u without impulse [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
-  /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
+  /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a similar contact, or 0.
   /// @return  a sliding contact has uₙ = μ ‖uₜ‖.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& free_velocity, const Scalar& friction,
@@ -157,9 +157,9 @@ class ConvexGain {
       : smooth_(gain), rough_(gain) {}
 
   /// @param held   l = λ of an anchor at rest [N], finite.
-  /// @param friction  μ [-], ≥ 0; beyond [ε, 1/ε] it cannot be told from the nearer end, ε being
-  ///                  the rounding of the type.
-  /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
+  /// @param friction  μ [-], ≥ 0; outside [ε, 1/ε] the nearer end stands for it, ε being the
+  ///                  rounding of the type.
+  /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a similar contact, or 0.
   /// @return  λ as impulse, w as velocity; a sliding contact has wₙ = μ ‖wₜ‖.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& held, const Scalar& friction,

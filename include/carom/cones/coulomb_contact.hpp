@@ -12,8 +12,8 @@ inline namespace CAROM_ABI {
 
 /// Coulomb's law at a contact whose velocity answers to impulses, u = W γ + r.
 ///
-/// Built once from W, solved for any r; a solution always exists. Where several do (strong coupling
-/// and friction), stick goes before open before slide.
+/// It is built once from W and then solves for any r; a solution always exists. Where there are
+/// several (strong coupling and friction), stick is preferred to open, and open to slide.
 /// @note  Real-time safe: no allocation, no exception; a sliding contact takes a few steps of a
 ///        bracketed Newton's method in one unknown.
 /// @cite  bonnefon2011quartic, section 3, whose quartic equation is solved here in another form.
@@ -32,7 +32,7 @@ class CoulombInverseMass {
 
   /// @param free_velocity  r = u without impulse [m/s], finite.
   /// @param friction  μ [-], ≥ 0.
-  /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a like contact, or 0.
+  /// @param guess     ratio ‖uₜ‖/‖γₜ‖ of a similar contact, or 0.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& free_velocity, const Scalar& friction,
       const Scalar& guess = Scalar(0)) const noexcept {
@@ -89,7 +89,7 @@ class CoulombGain {
 
   /// @param held   l = λ of an anchor at rest [N], finite.
   /// @param friction  μ [-], ≥ 0.
-  /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a like contact, or 0.
+  /// @param guess     ratio ‖wₜ‖/‖λₜ‖ of a similar contact, or 0.
   /// @return  λ as impulse, w as velocity.
   [[nodiscard]] CAROM_DEVICE ContactOutcome<Scalar> solve(
       const Vector3<Scalar>& held, const Scalar& friction,

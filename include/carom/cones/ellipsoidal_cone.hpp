@@ -44,7 +44,7 @@ namespace detail {
 template <typename Scalar>
 using EllipsoidWork = std::conditional_t<std::is_same_v<Scalar, float>, double, Scalar>;
 
-/// Everything one projection needs, with y and R brought to order one.
+/// Everything that one projection needs, with y and R brought to order one.
 template <typename Scalar, int Dimension>
 struct EllipsoidProjection {
   static constexpr int tangent_count = Dimension - 1;
@@ -97,7 +97,7 @@ struct EllipsoidProjection {
 
 }  // namespace detail
 
-/// Whether γ lies in the cone: ‖(γ_i/μ_i)‖ ≤ γₙ. A direction without friction must hold nothing.
+/// Whether γ lies in the cone: ‖(γ_i/μ_i)‖ ≤ γₙ. In a direction without friction γ must be zero.
 /// @param slack  absolute allowance, on γₙ and on every γ_i [unit of γ], ≥ 0.
 template <RealScalar Scalar, int Dimension>
 [[nodiscard]] bool contains(const EllipsoidalCone<Scalar, Dimension>& cone,

@@ -37,10 +37,10 @@ struct FrictionConeBatch {
 
 namespace detail {
 
-/// One register's worth of projections, without branches.
+/// The projections of as many contacts as a register holds, without branches.
 ///
 /// With k = s/(r d) in the letters of ConeNumbers, cut at 0, the three regions are one clamp:
-/// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ, outside the
+/// γₜ = min(μ k, 1) yₜ, γₙ = max(yₙ, k r). Inside the cone μ k ≥ 1 and k r ≤ yₙ; outside it is the
 /// reverse.
 template <typename Scalar>
 struct LaneProjection {

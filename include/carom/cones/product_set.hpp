@@ -42,6 +42,7 @@ template <typename Set>
 
 }  // namespace detail
 
+/// Whether every factor contains its entries of γ, up to slack [unit of γ].
 template <typename... Sets>
 [[nodiscard]] bool contains(const ProductSet<Sets...>& product,
                             const SetVector<ProductSet<Sets...>>& impulse,

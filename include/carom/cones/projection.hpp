@@ -42,7 +42,7 @@ struct ContactOutcome {
   Vector3<Scalar> impulse;   ///< γ [N·s]; a force [N] where the law links forces and velocities.
   Vector3<Scalar> velocity;  ///< u [m/s].
   ConeRegion region;         ///< stick, slide, or separate for an open contact.
-  Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of a sliding contact, else 0; a guess for the next like it.
+  Scalar ratio;  ///< ‖uₜ‖/‖γₜ‖ of a sliding contact, else 0; a guess for a similar one.
 };
 
 /// A vector of the space a set lives in.

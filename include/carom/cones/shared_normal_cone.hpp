@@ -22,8 +22,8 @@ struct ConeBlock {
 // clang-format off
 
 /// A cone whose blocks are each bounded by a multiple of one normal entry:
-/// ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }. Planar cone, pyramid and the decoupled
-/// torsional and rolling cones are of this kind. The functions below serve them all.
+/// ℱ = { γ : ‖γ_b‖ ≤ μ_b γₙ for every block b }. Planar cone, pyramid, torsional and rolling cones
+/// are of this kind; bounds(cone) gives their μ_b. The functions below serve them all.
 template <typename Cone>
 concept SharedNormalCone =
     RealScalar<typename Cone::scalar_type> &&
@@ -37,8 +37,8 @@ concept SharedNormalCone =
 
 namespace detail {
 
-/// Nearest value of the shared normal, and which blocks it pulls inwards, for y and R brought to
-/// order one, which changes the projection by the same factor and not at all.
+/// The shared normal of the nearest point, and which blocks slide. First y and R are brought to
+/// order one: the projection changes by the factor of y, and not by that of R.
 ///
 /// The optimality condition in γₙ is piecewise linear and increasing; blocks join the sliding set
 /// in the order of ‖y_b‖/μ_b, the largest first, until the next one would lie inside.

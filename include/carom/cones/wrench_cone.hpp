@@ -8,7 +8,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Friction of a patch that resists spinning, tangent and spin bounded apart:
+/// Friction of a patch that resists spinning, tangent and spin bounded separately:
 /// { (t₁, t₂, n, s) : ‖(t₁, t₂)‖ ≤ μ n, |s| ≤ μₛ n }, s the moment about the normal.
 template <RealScalar Scalar>
 struct TorsionalCone {

@@ -68,8 +68,8 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// Velocities of a free body's point along three axes, then its spin about them: held equal on two
-/// bodies they weld them, without some of the rows they leave a joint; about (t₁, t₂, n) they are
+/// Velocities of a free body's point along three axes, then its spin about them. Held equal on two
+/// bodies these rows are a weld, and without some of them a joint; for axes (t₁, t₂, n) they are
 /// the rows of a WrenchContact.
 /// @param axes  3 × 3, the axes as rows, in axes of the world.
 template <RealScalar Scalar>

@@ -18,7 +18,7 @@ inline namespace CAROM_ABI {
 ///
 /// Friction contacts, which are most blocks, keep their numbers in an array of their own; visit()
 /// gives a block with the type that fits it.
-/// @note  Nothing here allocates or throws but the functions with which ContactProblem adds.
+/// @note  Only the functions with which ContactProblem adds allocate or throw.
 template <RealScalar Scalar>
 class BlockSequence : public Bodies<Scalar> {
  public:
@@ -38,7 +38,7 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
   /// Length of the stacked impulses: the rows of all blocks.
   [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
-  /// Parts of all blocks: a friction contact is one, any other block one for each three rows begun.
+  /// Parts of all blocks: one of each, two of a block that has more than three rows.
   [[nodiscard]] Index part_count() const noexcept { return part_count_; }
   /// Where the rows of a block begin in the stacked impulses.
   [[nodiscard]] Index first_row(Index block) const noexcept { return at(block).first_row; }
@@ -199,7 +199,7 @@ void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<Matr
   solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
 }
 
-/// Of the block last added.
+/// Gives its law to the block that was added last.
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::append_law(const WeightedContact<Scalar>& law) {
   blocks_.back().law = friction_contact_count();

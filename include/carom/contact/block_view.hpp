@@ -123,7 +123,7 @@ class BlockView {
 
   // --- the law ---
 
-  /// R [1/kg, 1/(kg·m²)]; of a rigid block its stand-in. One beyond the rows.
+  /// R [1/kg, 1/(kg·m²)]; of a rigid block the one for solvers that need an R; 1 beyond the rows.
   [[nodiscard]] Rows regularization() const noexcept {
     if constexpr (is_friction_contact) {
       const auto [tangent, normal] = law_.regularization;

@@ -24,8 +24,7 @@ struct BodyRange {
 /// All data are kept in whitened velocities w = Lᵀ v, A = L Lᵀ, too, where the momentum matrix is
 /// the identity. Norms of w are kinetic-energy norms.
 /// @note  Cold: add_body() may allocate and throws std::invalid_argument, naming the body; a
-/// refused
-///        body leaves the others as they were.
+///        refused body leaves the others as they were.
 template <RealScalar Scalar>
 class Bodies {
  public:

@@ -19,8 +19,8 @@ struct CompliantContact {
   Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0.
   Scalar friction = 0;          ///< μ [-], ≥ 0.
   Scalar near_rigid = 1;        ///< β [-], ≥ 0: contacts stiffer than a period of β steps are
-                                ///< softened to it, which keeps the problem well scaled at no loss
-                                ///< the step could show. 0 switches the clamp off.
+                                ///< softened to it, which keeps the problem well scaled and
+                                ///< changes nothing that the step resolves. 0 switches this off.
   Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0: tangential regularization relative to the
                                         ///< contact's inverse mass. Stick creeps at
                                         ///< vₜ = σ w γₜ; smaller creeps less and costs iterations.
@@ -55,7 +55,7 @@ template <RealScalar Scalar>
           {Scalar(0), Scalar(0), -contact.gap / relaxation}};
 }
 
-/// The numbers as they are.
+/// Returns the numbers unchanged.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const WeightedContact<Scalar>& contact,
                                                     const Scalar&, const Scalar&) noexcept {

@@ -19,7 +19,7 @@ struct ComplianceDerivative {
   Scalar normal_by_inverse_mass;   ///< dRₙ/dw [-]
   Scalar tangent_by_inverse_mass;  ///< dRₜ/dw = σ [-]
   Scalar tangent_by_slip;          ///< dRₜ/dσ = w [1/kg]
-  bool near_rigid;  ///< The clamp holds: Rₙ follows from w, no longer from k and τ_d.
+  bool near_rigid;  ///< The clamp holds: Rₙ follows from w and not from k and τ_d.
 };
 
 /// @param time_step     δt [s], > 0.
@@ -55,7 +55,7 @@ struct InverseMass {
   Scalar by_log_mass[2];  ///< dw/d ln m [1/kg] for A = m A₀ of each side's body, ≤ 0
 };
 
-/// The w that ContactProblem turns σ and β into R with, and its derivatives.
+/// The w with which ContactProblem turns σ and β into R, and its derivatives.
 /// @pre   the block is a friction contact.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>

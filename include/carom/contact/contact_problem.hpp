@@ -20,7 +20,7 @@ inline namespace CAROM_ABI {
 /// It is made of bodies and of blocks. A block is one to six rows J of one or two bodies, with a
 /// law that bounds their impulses: a friction contact, whose rows are (t₁, t₂, n) and whose normal
 /// velocity is positive where it separates, a contact that also resists rolling, a joint limit, a
-/// motor. Nothing in here iterates.
+/// motor. Nothing here iterates.
 ///
 /// ```
 /// carom::ContactProblem<double> problem(0.01);

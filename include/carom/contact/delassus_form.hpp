@@ -37,8 +37,8 @@ class DelassusForm {
 
   /// The same with W as a function, W γ = J (A⁻¹ (Jᵀ γ)), body by body: memory and work grow with
   /// the contacts, not with the pairs of contacts that share a body.
-  /// @param problem, dual  dual refers to problem and to this object, which must stay where they
-  ///        are while it is used: on one thread, as products share this object's memory.
+  /// @param problem, dual  dual refers to problem and to this object, which must stay in place
+  ///        while dual is used. Use it on one thread, as products share this object's memory.
   void write_matrix_free(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     add_blocks(problem, dual);
     for_each_side(problem, [&](Index, int block, int side) {

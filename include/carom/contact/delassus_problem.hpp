@@ -28,7 +28,7 @@ class DelassusIslands;
 ///
 /// A contact stands for any block of one to six rows with an ImpulseSet: friction in space (t₁, t₂,
 /// n) or in a plane (t, n), with torsion or rolling; bilateral rows and limits are intervals. W may
-/// be singular, and as indefinite as rounding makes it. R may be zero: rigid contact.
+/// be singular, and indefinite by rounding. R may be zero: rigid contact.
 ///
 /// ```
 /// carom::DelassusProblem<double> problem;
@@ -55,9 +55,10 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   using Base::parts, Base::place_of;
   using typename Base::Place;
 
-  /// One block of W in the row of parts it is in.
+  /// One block of W in its row of parts.
   using Neighbour = typename detail::DelassusBlocks<Scalar>::Neighbour;
 
+  /// Forgets all contacts and W, keeps their memory.
   void reset() noexcept {
     this->clear_rows();
     blocks_.clear();
@@ -127,7 +128,7 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
   [[nodiscard]] bool matrix_free() const noexcept { return operator_.multiply != nullptr; }
   [[nodiscard]] const DelassusOperator<Scalar>& product() const noexcept { return operator_; }
 
-  /// Sorts what was added: to be called once all is there, and before any use.
+  /// Sorts what was added. Call it when all is there, before any use.
   void assemble();
 
   /// What makes an assembled problem unfit to be solved, or nothing: a contact whose own block, of

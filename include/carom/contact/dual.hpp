@@ -11,7 +11,7 @@ inline namespace CAROM_ABI {
 /// At the solution its cost is −ℓ. For any γ ∈ ℱ and any v, ℓ(v) + cost(γ) ≥ 0 is the duality gap.
 /// @cite  castro2021unconstrained, dual problem.
 
-/// The velocity impulses lead to, v = v* + A⁻¹ Jᵀ γ.
+/// The velocity that impulses lead to, v = v* + A⁻¹ Jᵀ γ.
 /// @param impulse   γ, impulse_count() [N·s].
 /// @param velocity  written, n_v [m/s]; a view of that size, or a vector.
 /// @note  Real-time safe when velocity has its size: no allocation, no exception.

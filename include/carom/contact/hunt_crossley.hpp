@@ -13,9 +13,9 @@ inline namespace CAROM_ABI {
 /// of the step: it neither pulls nor jumps.
 ///
 /// γₙ(vₙ) = δt k (−ϕ − δt vₙ)₊ (1 − d vₙ)₊ never rises with vₙ, so that without friction it is the
-/// slope of a convex cost; with friction it is not, as it ignores how friction changes vₙ. Here it
-/// is replaced by the spring and linear damper that touch it at a velocity already known: that of
-/// the last step, or of the last pass over the same step. Passes that settle meet the law exactly.
+/// slope of a convex cost; with friction it is not, as it ignores how friction changes vₙ. Here a
+/// spring with a linear damper replaces it, of the same impulse and slope at a velocity known from
+/// the last step or the last pass over the same step. Passes that converge meet the law exactly.
 /// @cite  hunt1975coefficient
 template <RealScalar Scalar>
 struct HuntCrossleyContact {
@@ -40,8 +40,8 @@ template <RealScalar Scalar>
 }
 
 /// Turns the law into R and v̂ of the line through (vₙ, γₙ) with its slope there, or where the
-/// contact opens if that comes first. A slope too flat or too steep for a step is bounded, the line
-/// still goes through the point.
+/// contact opens if that comes first. A slope that is too flat or too steep for a step is bounded;
+/// the line still goes through the point.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const HuntCrossleyContact<Scalar>& contact,

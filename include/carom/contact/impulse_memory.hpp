@@ -12,7 +12,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Impulses of the last step by names that the user gives to blocks, so that a solver that starts
-/// from impulses starts well though contacts come, go and change places.
+/// from impulses has a good guess although contacts come, go and change places.
 ///
 /// A name is any number that stays with a contact from step to step and that no other block has in
 /// the same step: a pair of features of two bodies, say, hashed as the collision detection does.
@@ -100,7 +100,7 @@ class ImpulseMemory {
     int rows;
   };
 
-  /// By name, each once.
+  /// Sorts by name, and keeps each name once.
   void sort_names() {
     if (sorted_) return;
     std::sort(names_.begin(), names_.end(), [](const Named& a, const Named& b) {

@@ -65,7 +65,7 @@ struct ImpulseSet {
   /// Of cones, ≥ 0: μ; μ; (μ₁, μ₂); (μ, μₛ); (μ, μᵣ, μₛ) [-, m]; the last two again for ellipsoids;
   /// (μ, μᵣ) of the rolling one without spin.
   Vector3<Scalar> friction = Vector3<Scalar>::Zero();
-  Rows shift = Rows::Zero();  ///< of cones [N·s]: an impulse that pulls at no price.
+  Rows shift = Rows::Zero();  ///< of cones [N·s]: adhesion; the apex lies at −shift.
 };
 
 /// Every impulse: an equality constraint.

@@ -14,9 +14,8 @@ inline namespace CAROM_ABI {
 /// @param gaps      ϕ of its blocks [m], negative in penetration, finite; those of blocks whose set
 ///                  is no cone are not used.
 /// @param softness  R relative to each contact's inverse mass [-], > 0, for solvers that need one.
-/// @param moves     written, its contacts rigid: to be solved by any solver, by one of rigid
-/// contact
-///                  for gaps of zero.
+/// @param moves     written, its contacts rigid. Any solver can solve it; one of rigid contact
+///                  leaves gaps of zero.
 /// @note  Cold: may allocate beyond the largest problem so far; throws std::invalid_argument.
 template <RealScalar Scalar>
 void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& gaps,

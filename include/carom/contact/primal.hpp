@@ -41,8 +41,8 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// What an imbalance of momenta is relative to [√J]: the larger of ‖v*‖_A and ‖Jᵀγ‖_{A⁻¹}, and,
-/// where impulses cancel each other, what their sum is rounded to.
+/// The scale to which an imbalance of momenta is relative [√J]: the larger of ‖v*‖_A and
+/// ‖Jᵀγ‖_{A⁻¹}, and, where impulses cancel each other, the rounding of their sum.
 /// @param gross_squared  Σ ‖Jₖ‖²_{A⁻¹} γₖ² over all rows k.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar momentum_scale(const Scalar& free_squared, const Scalar& pushed_squared,

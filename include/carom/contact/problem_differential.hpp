@@ -8,7 +8,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Which data of a problem a differential speaks of.
+/// Which data of a problem a differential covers.
 enum class DifferentialParts {
   vectors,  ///< v*, μ, R, v̂: numbers that change from step to step.
   all,      ///< A and J as well.
@@ -20,7 +20,7 @@ enum class DifferentialParts {
 /// A gap enters through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
 /// compliance_derivative.hpp has the factors. The Rₜ of a friction contact stands in two rows: a
 /// change has the same number in both, and the gradient by Rₜ is their sum. Whether a block is
-/// rigid is no number: the R spoken of is that of law(), a rigid block's stand-in too.
+/// rigid is no number: R is that of law(), also for a rigid block.
 template <RealScalar Scalar>
 struct ProblemDifferential {
   using MatrixMap = Eigen::Map<MatrixX<Scalar>>;
@@ -30,7 +30,7 @@ struct ProblemDifferential {
   Growing<VectorX<Scalar>> friction;        ///< of μ, one per block; of friction contacts only
   Growing<VectorX<Scalar>> regularization;  ///< of R, stacked as impulses
   Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, stacked as impulses
-  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not spoken of
+  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not covered
 
   /// Takes the problem's sizes, every number zero.
   /// @note  Allocates only beyond the largest sizes so far.
@@ -46,7 +46,7 @@ struct ProblemDifferential {
     lay_out_matrices(problem, parts == DifferentialParts::all);
   }
 
-  /// Whether A and J are spoken of.
+  /// Whether A and J are covered.
   [[nodiscard]] bool has_matrices() const noexcept { return matrices.size() > 0; }
   /// Whether all sizes are the problem's.
   [[nodiscard]] bool fits(const ContactProblem<Scalar>& problem) const noexcept {
@@ -76,7 +76,7 @@ struct ProblemDifferential {
     return at<ConstMatrixMap>(*this, place(block, side)).transpose();
   }
 
-  /// Σ of all products, number by number, over what both speak of.
+  /// Σ of all products, number by number, over what both cover.
   [[nodiscard]] Scalar dot(const ProblemDifferential& other) const noexcept {
     Scalar sum = free_velocity.dot(other.free_velocity) + friction.dot(other.friction) +
                  regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity);

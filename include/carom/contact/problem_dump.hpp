@@ -16,7 +16,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Puts a problem into words: the text format `carom-problem` (docs/file_formats.md).
+/// Writes a problem as text in the format `carom-problem` (docs/file_formats.md).
 template <std::floating_point Scalar>
 class ProblemText {
  public:

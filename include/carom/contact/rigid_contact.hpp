@@ -13,10 +13,10 @@ inline namespace CAROM_ABI {
 /// nothing else. Solvers of rigid contact take R = 0 for it; SapSolver, which needs an R, has that
 /// of `softness`.
 ///
-/// A gap that is open may close and no more: uₙ ≥ −ϕ/δt. One that closes within the step at the
-/// speed of before bounces by Newton's law, uₙ ≥ e s. A penetration asks for no velocity unless
-/// `correction` says so: what is taken out by velocity stays in the motion; position_projection.hpp
-/// takes it out by positions alone.
+/// A gap that is open may close but not become negative: uₙ ≥ −ϕ/δt. One that would close within
+/// the step at its speed before the step bounces by Newton's law, uₙ ≥ e s. A penetration asks for
+/// no velocity unless `correction` says so, because that velocity stays in the motion;
+/// position_projection.hpp takes it out by positions alone.
 template <RealScalar Scalar>
 struct RigidContact {
   Scalar gap = 0;          ///< ϕ [m]; negative in penetration.

@@ -30,7 +30,7 @@ template <RealScalar Scalar>
 /// impulses are then γ_i/μ_i, its sliding the direction of most dissipation. Both μ > 0.
 ///
 /// The inverse mass w that turns σ and β into R is that of the scaled rows, so it changes with μ.
-/// Where it is not to, take a WrenchContact of elliptic shape, or give R as a WeightedContact.
+/// Where it must not change, use a WrenchContact of elliptic shape, or give R as a WeightedContact.
 template <typename MatrixType, RealScalar Scalar>
 [[nodiscard]] auto scaled_tangents(const Eigen::MatrixBase<MatrixType>& jacobian,
                                    const Scalar& friction1, const Scalar& friction2) {
@@ -48,8 +48,8 @@ struct StribeckFriction {
   Scalar slide_speed;  ///< v_s [m/s], > 0: where most of the difference is gone.
 };
 
-/// μ = μ_k + (μ₀ − μ_k) exp(−(s/v_s)²). Falling friction is not convex: the slip speed s must be
-/// one that is known, that of the last step or of the last pass over the same step.
+/// μ = μ_k + (μ₀ − μ_k) exp(−(s/v_s)²). Friction that falls is not convex: the slip speed s must be
+/// known already, from the last step or from the last pass over the same step.
 /// @cite  armstrong1994survey
 template <RealScalar Scalar>
 [[nodiscard]] Scalar friction_at(const StribeckFriction<Scalar>& friction,
@@ -62,13 +62,13 @@ template <RealScalar Scalar>
 /// Two coefficients: one for a contact at rest, one for a contact that slid in the step before.
 template <RealScalar Scalar>
 struct StaticKineticFriction {
-  Scalar at_rest;         ///< μ_s [-], ≥ 0.
+  Scalar at_rest;         ///< μ₀ [-], ≥ 0.
   Scalar sliding;         ///< μ_k [-], ≥ 0.
-  Scalar rest_speed = 0;  ///< Slip up to which a contact counts as at rest [m/s], ≥ 0; what a
-                          ///< solver leaves of zero belongs below it.
+  Scalar rest_speed = 0;  ///< Slip up to which a contact counts as at rest [m/s], ≥ 0; more
+                          ///< than the slip that a solver leaves of a contact in stick.
 };
 
-/// μ_k where the slip speed, that of the step before, is above rest_speed, μ_s elsewhere.
+/// μ_k where the slip speed, that of the step before, is above rest_speed, μ₀ elsewhere.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar friction_at(const StaticKineticFriction<Scalar>& friction,
                                  const Scalar& slip_speed) noexcept {

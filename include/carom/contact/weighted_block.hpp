@@ -11,8 +11,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A block of rows by the numbers of the convex problem themselves: its impulses obey
-/// γ = P(R⁻¹ (v̂ − J v)) onto a set.
+/// A block of rows by the numbers of the convex problem themselves: its impulses are
+/// γ = P(R⁻¹ (v̂ − J v)), where P projects onto its set.
 template <RealScalar Scalar>
 struct WeightedBlock {
   using Rows = RowNumbers<Scalar>;
@@ -25,7 +25,7 @@ struct WeightedBlock {
                        ///< take R = 0, and solvers that need an R take the one above.
 };
 
-/// The numbers as they are.
+/// Returns the numbers unchanged.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const WeightedBlock<Scalar>& law, const Scalar&,
                                                   const RowNumbers<Scalar>&) noexcept {
@@ -43,13 +43,13 @@ template <RealScalar Scalar>
   block.rigid = contact.rigid;
   return block;
 }
-/// Whether a block is a friction contact that WeightedContact can say, without adhesion.
+/// Whether a block is a friction contact that a WeightedContact can express: without adhesion.
 template <RealScalar Scalar>
 [[nodiscard]] bool is_friction_contact(const WeightedBlock<Scalar>& block) noexcept {
   return block.set.shape == ImpulseShape::friction && block.set.shift.isZero(Scalar(0)) &&
          block.regularization(0) == block.regularization(1);
 }
-/// A block that is_friction_contact() as one.
+/// The block as a WeightedContact.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> as_friction_contact(
     const WeightedBlock<Scalar>& block) noexcept {
@@ -93,7 +93,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// Numbers that have no meaning for a law are the same in all of its kind.
+/// Gives numbers that have no meaning for a law the same value in all laws of its kind.
 template <RealScalar Scalar>
 void clear_unused(WeightedBlock<Scalar>& law) noexcept {
   ImpulseSet<Scalar>& set = law.set;

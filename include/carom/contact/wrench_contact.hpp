@@ -10,13 +10,13 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that resists more than sliding, or holds on: a constraint whose rows are (t₁, t₂, n)
+/// A contact that resists more than sliding, or adheres: a constraint whose rows are (t₁, t₂, n)
 /// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n).
 template <RealScalar Scalar>
 struct WrenchContact {
-  CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂ as ever.
+  CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂.
   /// Rows: friction (3), elliptic (3), torsional (4), spinless rolling (5) or rolling (6);
-  /// torsional and rolling ones each by itself or with the force on one ellipsoid.
+  /// moments are bounded each by itself, or on one ellipsoid with the force.
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
@@ -28,9 +28,9 @@ struct WrenchContact {
 
 /// Turns physical data into R and v̂: those of the contact, and Rₘ = σ wₘ for the moments.
 ///
-/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without what couples its rows, which the ‖W_ii‖_F/3 of a
-/// CompliantContact counts in. The two agree where nothing does, as on a ball; where the normal
-/// misses the centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller here.
+/// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without the coupling of rows that a CompliantContact
+/// has in ‖W_ii‖_F/3. The two agree without coupling, as on a ball; where the normal misses the
+/// centre of mass w, and with it Rₜ and an Rₙ held by the clamp, is smaller here.
 /// @param time_step     δt [s], > 0.
 /// @param inverse_mass  the rows' own, the Delassus block's diagonal.
 /// @note  Real-time safe: no allocation, no exception, constant work.

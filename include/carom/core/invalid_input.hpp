@@ -15,13 +15,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// What is wrong with user data, as one sentence naming the item, its index and what was expected.
-/// Empty when nothing is. Making an empty one does not allocate.
+/// Empty when nothing is wrong. Making an empty one does not allocate.
 using Fault = std::string;
 
 namespace detail {
 
-/// Refuses user data: throws std::invalid_argument, or where exceptions are off ends the program
-/// with the sentence on standard error. Users who want neither ask the matching check first.
+/// Refuses user data: throws std::invalid_argument, or, where exceptions are off, ends the program
+/// with the sentence on standard error. Users who want neither call the matching check first.
 inline void reject_if(const Fault& fault) {
   if (fault.empty()) return;
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
@@ -39,7 +39,7 @@ template <RealScalar Scalar>
   return x - x == Scalar(0);
 }
 
-/// A number in nine digits; one that no double can stand for is called by what it is.
+/// A number in nine digits; words where it cannot be converted to double.
 template <RealScalar Scalar>
 [[nodiscard]] std::string number_text(const Scalar& number) {
   if constexpr (std::constructible_from<double, const Scalar&>) {
@@ -69,7 +69,7 @@ template <RealScalar Scalar>
   return item + " entry " + std::to_string(index);
 }
 
-/// First entry of a matrix or vector that is not finite, or nothing.
+/// Names the first entry of a matrix or vector that is not finite; empty when all are.
 template <typename Derived>
 [[nodiscard]] Fault finite_fault(const std::string& item,
                                  const Eigen::MatrixBase<Derived>& matrix) {
@@ -93,7 +93,7 @@ template <RealScalar Scalar>
   return is_finite(x) && x > Scalar(0);
 }
 
-/// What is wrong with a matrix that should be symmetric positive definite, short of its pivots.
+/// What is wrong with a matrix that should be symmetric positive definite, pivots not tested.
 /// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
 template <typename Derived>
 [[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,

@@ -19,10 +19,10 @@ inline namespace CAROM_ABI {
 /// solver.set_limits({.now = now, .deadline = now(nullptr) + 1e-3});
 /// ```
 /// A solver asks the clock once per iteration and keeps to the limits until others are set. At the
-/// deadline it returns the best iterate met, its impulses inside their cones, with the residual of
-/// that iterate and the status SolveStatus::deadline. An iteration that has begun is ended. Solvers
-/// that factor begin none that would end late if it took as long as the longest so far, in this
-/// solve or the last, so that a solve is late by the time of one only when such a time is not
+/// deadline it returns the best iterate met, with impulses inside their cones, the residual of that
+/// iterate and the status SolveStatus::deadline. An iteration that has begun is completed. A solver
+/// that factors begins no iteration that would end late if it took as long as the longest of this
+/// solve and the last. A solve is thus late by the time of one iteration only while no such time is
 /// known.
 struct SolveLimits {
   /// Most iterations of one solve, as its report counts them, ≥ 0; the limit of the options holds
@@ -34,7 +34,7 @@ struct SolveLimits {
   void* context = nullptr;                                    ///< What the clock is called with.
   double deadline = std::numeric_limits<double>::infinity();  ///< On that clock [s].
 
-  /// Whether the deadline has come; a clock or a deadline that is NaN says yes.
+  /// Whether the deadline has come; true also where the clock or the deadline is NaN.
   /// @note  Real-time safe if the clock is.
   [[nodiscard]] bool is_over() const noexcept {
     return now != nullptr && !(now(context) < deadline);

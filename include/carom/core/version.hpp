@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Every header comes here before its first line of C++20, so that one sentence is the whole answer
-// to an older standard. Compilers go on after #error but stop where a file is missing, hence the
-// second line.
+// Every header includes this one before its first line of C++20, so that under an older standard
+// one sentence is the only error. Compilers continue after #error but stop where a file is missing,
+// which is why the second line follows.
 #if __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
 #error \
     "carom needs C++20: compile with -std=c++20, or link the CMake target carom::carom, which asks for it"

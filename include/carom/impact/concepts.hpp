@@ -17,8 +17,8 @@ struct ImpactReport;
 // clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
 // clang-format off
 
-/// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. A user
-/// operator of this shape serves as well as MassMatrix. Law: symmetric and positive definite.
+/// What impacts need of a mass matrix: its size, and M⁻¹ applied to a covector in place. An
+/// operator of yours serves as well as MassMatrix. Law: symmetric and positive definite.
 template <typename Mass>
 concept InverseMassLike =
     RealScalar<typename Mass::scalar_type> &&

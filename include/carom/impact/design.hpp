@@ -30,8 +30,7 @@ template <RealScalar Scalar>
          sqrt(point.first_gradient.dot(first) * point.second_gradient.dot(second));
 }
 
-/// The m for which −cos(π/m) is nearest to a product of normals: the cheapest unique design to
-/// reach from here.
+/// The m for which −cos(π/m) is nearest to a product of normals: that of the nearest unique design.
 /// @param largest  largest m considered, ≥ 2: large m need many reflections.
 template <RealScalar Scalar>
 [[nodiscard]] int nearest_unique_label(const Scalar& product, int largest = 6) {
@@ -47,7 +46,7 @@ template <RealScalar Scalar>
 }
 
 /// Nearest parameters and configuration for which two simultaneous impacts have one outcome:
-/// ⟨u, v⟩ = −cos(π/m), the model's constraints kept, by minimum-norm Newton.
+/// ⟨u, v⟩ = −cos(π/m), the model's constraints kept, by Newton's method with steps of minimum norm.
 ///
 /// @param model  callable from VectorX (parameters and configuration) to DesignPoint.
 /// @param x      start in, design out.

@@ -29,16 +29,16 @@ enum class FrictionImpactOrder {
 
 /// Simultaneous impacts with Coulomb friction, planar or spatial, one contact at a time.
 ///
-/// With friction, orthogonal normals no longer make the outcome unique: it may depend on the order.
-/// No single impact gains energy, so propagation does not either. An infinite series of ever weaker
+/// With friction the outcome may depend on the order even where normals are orthogonal. No single
+/// impact gains energy, so their sequence does not either. An infinite series of ever weaker
 /// impacts ends at the collapse threshold, and the status says so: some contacts then still close,
 /// but slower than the threshold.
 /// @cite stronge1990rigid; moreau1988unilateral, propagated from contact to contact
 template <RealScalar Scalar>
 class FrictionImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the first fastest one end the
-  ///                            propagation [-], > 0. Smaller takes more impacts before giving up.
+  /// @param collapse_threshold  closing rates below this fraction of the fastest one before the
+  ///                            impact end it [-], > 0. A smaller one takes more impacts.
   explicit FrictionImpact(FrictionImpactLaw law = FrictionImpactLaw::routh,
                           FrictionImpactOrder order = FrictionImpactOrder::most_infeasible,
                           Scalar collapse_threshold = Scalar(1e-9))
@@ -52,7 +52,8 @@ class FrictionImpact {
   /// Adds a closed planar contact.
   /// @param normal       gradient Dϕ of the gap [-], its length gives the unit of impulses.
   /// @param tangent      gradient of the sliding displacement, same unit.
-  /// @param friction     μ [-], ≥ 0.  @param restitution  e [-], in [0, 1].
+  /// @param friction     μ [-], ≥ 0.
+  /// @param restitution  e [-], in [0, 1].
   /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& normal, const VectorX<Scalar>& tangent,
@@ -189,7 +190,7 @@ class FrictionImpact {
     return scale;
   }
 
-  /// Impulse (tangents, normal) of one contact that moves at u.
+  /// Impulse (tangents, normal) of one contact whose velocity is u.
   [[nodiscard]] Vector3<Scalar> impulse_of(const Contact& contact,
                                            const Vector3<Scalar>& u) const noexcept {
     const auto& w = contact.inverse_mass;

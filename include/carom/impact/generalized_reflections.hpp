@@ -9,12 +9,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Generalized Reflections: all violated contacts at once, so that no order enters.
+/// Generalized Reflections: all violated contacts at once, so that the outcome depends on no order.
 ///
-/// Among the contacts V violated now, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
-/// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. Repeats until none
-/// is violated. Elastic, and equal to the propagative outcome for all-approaching momenta exactly
-/// when −1 is in the reflection group; in general the two differ.
+/// Among the contacts V that are violated, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
+/// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. This repeats until
+/// no contact is violated. Elastic, and equal to the propagative outcome for all-approaching
+/// momenta exactly when −1 is in the reflection group; in general the two differ.
 /// @cite smith2012reflections
 template <RealScalar Scalar>
 class GeneralizedReflections {

@@ -44,8 +44,8 @@ class ImpactProblem {
   /// @param mass      M, or any operator that applies M⁻¹.
   /// @param gradient  Dϕ [-, m], n numbers, not all zero; its length does not matter.
   /// @return  index of the contact.
-  /// @note  Cold: throws std::invalid_argument naming the contact. Allocates until grown: not where
-  ///        a problem of the same size, as many contacts and entries was there before.
+  /// @note  Cold: throws std::invalid_argument naming the contact. Allocates only beyond the size,
+  ///        contacts and entries of all problems so far.
   template <InverseMassLike Mass>
   Index add_contact(const Mass& mass, const VectorX<Scalar>& gradient);
 
@@ -71,7 +71,7 @@ class ImpactProblem {
     return gram_.row(contact);
   }
   /// The earlier contact this one repeats (the same unit normal, to round-off), or −1. A repeated
-  /// contact never acts: its twin acts for both.
+  /// contact never acts: the earlier one acts for both.
   [[nodiscard]] Index merged_into(Index contact) const noexcept {
     CAROM_EXPECTS(prepared());
     return gram_.merged_into(contact);
@@ -121,8 +121,8 @@ class ImpactProblem {
     }
   }
 
-  /// Completes the Gram matrix after the last add_contact. All that asks for rates, neighbours or
-  /// the Gram matrix needs it.
+  /// Completes the Gram matrix after the last add_contact. Calls that use rates, neighbours or the
+  /// Gram matrix need it.
   /// @note  Allocates until grown, as add_contact() does.
   void prepare() { gram_.write(size_, normals_, responses_); }
 

@@ -11,7 +11,7 @@ inline namespace CAROM_ABI {
 /// How an impact ended.
 enum class ImpactStatus {
   resolved,          ///< Every contact separates or rests, within tolerance.
-  reflection_limit,  ///< Cap reached, or the order left contacts out; contacts may still close.
+  reflection_limit,  ///< Limit met, or the order left contacts out; contacts may still close.
   wedged,            ///< No motion opens all contacts; resolved plastically instead.
   collapsed,         ///< Impacts grew infinitely small (inelastic collapse); the law ended it.
   not_finite,        ///< NaN or infinity met; the momentum is unchanged.
@@ -38,11 +38,11 @@ enum class ImpactStatus {
 template <RealScalar Scalar>
 struct ImpactOptions {
   /// Contacts closing slower than this fraction of ImpactProblem::rate_scale count as feasible [-],
-  /// ≥ 0. A few roundings: a smaller one would chase rounding errors, a larger one would ignore
-  /// real approach.
+  /// ≥ 0. A few roundings: a smaller one would take rounding for approach, a larger one would
+  /// ignore real approach.
   Scalar tolerance = 32 * std::numeric_limits<Scalar>::epsilon();
   /// Most reflections, ≥ 0. Impacts with extreme mass ratios take many: 31415 for 100⁴. The default
-  /// stops what would take a tenth of a second; lower it where time is short.
+  /// ends an impact after about a tenth of a second; lower it where time is short.
   Index reflection_limit = 10'000'000;
 };
 

@@ -23,8 +23,8 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
 class NewtonImpact {
  public:
-  /// @param collapse_threshold  closing rates below this fraction of the first fastest one count as
-  ///                            collapse [-], > 0. Smaller takes more impacts before giving up.
+  /// @param collapse_threshold  closing rates below this fraction of the largest rate before the
+  ///                            impact count as collapse [-], > 0. A smaller one takes more.
   explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {

@@ -15,8 +15,8 @@ inline namespace CAROM_ABI {
 
 /// The most infeasible contact first; the default. Ties go to the lowest index.
 ///
-/// A tournament of minima: an update costs the depth of the tree, the pick nothing. A handful of
-/// contacts is looked through instead.
+/// It keeps minima in a binary tree: an update costs the depth of the tree, a pick costs nothing.
+/// Up to eight contacts are searched one by one instead.
 template <RealScalar Scalar>
 class MostInfeasibleFirst {
  public:
@@ -70,7 +70,7 @@ class MostInfeasibleFirst {
 
   std::span<const Scalar> rates_;
   std::size_t first_leaf_ = 0;
-  std::vector<Index> tree_;  ///< winner of each node; leaves from first_leaf_ on
+  std::vector<Index> tree_;  ///< contact of the lowest rate below a node; leaves come last
 };
 
 /// The least infeasible contact first.
@@ -90,7 +90,7 @@ struct LeastInfeasibleFirst {
   }
 };
 
-/// Contacts in a given order, over and over, feasible ones skipped. Without a given order: by
+/// Contacts in a given order, again and again, feasible ones skipped. Without a given order: by
 /// index. Contacts that the given order leaves out never reflect.
 template <RealScalar Scalar>
 class SweepOrder {

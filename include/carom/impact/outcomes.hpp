@@ -16,7 +16,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// One way an impact can end.
+/// One way in which an impact can end.
 template <RealScalar Scalar>
 struct ImpactOutcome {
   VectorX<Scalar> momentum;     ///< p⁺.
@@ -24,7 +24,7 @@ struct ImpactOutcome {
   std::vector<Index> sequence;  ///< a shortest admissible order that leads here.
 };
 
-/// Every way an impact can end.
+/// Every way in which an impact can end.
 template <RealScalar Scalar>
 struct ImpactOutcomes {
   std::vector<ImpactOutcome<Scalar>> outcomes;  ///< distinct, in the order found, shortest first.
@@ -63,7 +63,7 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// A fixed combination Σ w_i p_i of a momentum's entries to find it again by, and Σ w_i.
+/// A fixed combination Σ w_i p_i of a momentum's entries, by which it is found again, and Σ w_i.
 ///
 /// Exponentials of distinct algebraic numbers are independent over the rationals, so permuted or
 /// reflected whole numbers, as equal masses give, never share a key.

@@ -44,7 +44,7 @@ struct RouthCourse {
     return contact.inverse_mass(component, 1) + ratio * contact.inverse_mass(component, 0);
   }
 
-  /// Slip against friction; at rest, stick if friction can hold it, else slip the way it is driven.
+  /// Slip against friction; at rest, stick if friction can hold it, else slip as Pₙ drives it.
   void choose_mode() noexcept {
     using std::abs;
     const auto& w = contact.inverse_mass;

@@ -21,7 +21,7 @@ template <RealScalar Scalar>
   if (!(full > Scalar(0))) return (std::numeric_limits<Index>::max)();
   const Scalar count = std::numbers::pi_v<Scalar> / full;
   // A rounding of c moves the angle by its quotient with sin 2γ. Up to some 20000 reflections the
-  // count is known well enough to tell integers; beyond, the bound stays on the safe side.
+  // count is known well enough to tell integers; beyond, the bound is never too small.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
   const Scalar slack = rounding * count * (16 + 2 / slope);
@@ -32,8 +32,8 @@ template <RealScalar Scalar>
 
 namespace detail {
 
-/// Products with labels as they are without rounding; others stay. Narrow pairs have roots of many
-/// steps, in which an error of the products grows.
+/// The Gram matrix with −cos(π/m) in place of every product near it, because roots of pairs with a
+/// large m take many steps, in which an error of the products grows.
 template <RealScalar Scalar>
 [[nodiscard]] MatrixX<Scalar> exact_products(MatrixX<Scalar> gram) {
   const Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon()) / 16;
@@ -48,7 +48,7 @@ template <RealScalar Scalar>
   return gram;
 }
 
-/// How far entries of the same root may be apart. Entries of unlike ones in a pair of label m
+/// How far entries of the same root may be apart. Entries of different roots of a pair with label m
 /// differ by π/(2m), while they grow to m/π.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {

@@ -34,7 +34,7 @@ struct ImpactSolution {
 /// @param mass      M, or an operator for M⁻¹.
 /// @param momentum  p⁻.
 /// @param law       elastic unless told otherwise; any law of this room. One whose prepare() needs
-///                  more than the problem comes prepared.
+///                  more than the problem must be prepared before.
 /// @throws std::invalid_argument  where the momentum has another size than the problem, or an
 ///         entry that is not finite.
 /// @note  Cold: allocates. Use the law itself inside a simulation loop.
@@ -61,7 +61,7 @@ template <RealScalar Scalar, InverseMassLike Mass,
                   law.prepare(problem, Index());
                   law.sequence();
                 }) {
-    // How much room the sequence needs is known after the impact: once more, recorded.
+    // Only now it is known how much room the sequence needs: it runs once more, recorded.
     law.prepare(problem, solution.report.reflections);
     solution.momentum = momentum;
     solution.report = law.resolve(problem, solution.momentum);

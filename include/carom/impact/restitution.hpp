@@ -34,9 +34,8 @@ template <RealScalar Scalar>
 /// Impact with one coefficient of restitution, defined by energy: elastic, plastic, and the blend
 /// p⁺ = p_p + α(p_e − p_p) that keeps |p_p|² + R²(|p⁻|² − |p_p|²).
 ///
+/// It takes finitely many reflections for any R. Its outcome is feasible because both ends are.
 /// @cite seghete2014propagative, eq. (16); docs/derivations/uniqueness.md
-///
-/// Needs finitely many reflections whatever R is, and ends feasible as both ends are.
 template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
 class RestitutionImpact {
  public:

@@ -75,9 +75,9 @@ template <RealScalar Scalar>
 /// For linearly independent normals this holds exactly when every pair has ⟨u_i, u_j⟩ =
 /// −cos(π/m_ij) with integer m_ij ≥ 2: the reflections then generate a finite Coxeter group, any
 /// admissible order ends at the one point of the orbit in the closed feasible chamber.
-/// @param tolerance  allowance on the products [-], ≥ 0; 9e-10 in double, 2e-5 in float. Loose
-///                   enough for round-off in the masses; designs are nearly unique, and get nearly
-///                   unique outcomes, well beyond it.
+/// @param tolerance  allowance on the products [-], ≥ 0; 9e-10 in double, 2e-5 in float. It allows
+///                   for round-off in the masses. Designs well beyond it are still nearly unique,
+///                   and so are their outcomes.
 /// @note  Cold: allocates, throws std::invalid_argument for a problem that is not prepared().
 /// @cite  mozes1990reflection; docs/derivations/uniqueness.md
 template <RealScalar Scalar>

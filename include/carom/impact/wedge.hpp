@@ -25,7 +25,7 @@ void multiply_gram(const ImpactProblem<Scalar>& problem, const Eigen::MatrixBase
 
 }  // namespace detail
 
-/// Tells wedged problems from those that open, in memory that it keeps.
+/// Finds out whether a problem is wedged, in memory that it keeps.
 template <RealScalar Scalar>
 class WedgeTest {
  public:
@@ -36,7 +36,7 @@ class WedgeTest {
   /// First conjugate gradients look for a w of the form Σ x_i u_i with G x = 1 and end as soon as
   /// G x > 0; where that fails, non-negative least squares of the normals decides.
   /// @note  Allocates until grown, throws std::invalid_argument for a problem that is not
-  /// prepared().
+  ///        prepared().
   [[nodiscard]] bool has_interior(const ImpactProblem<Scalar>& problem) {
     problem.require_prepared();
     return opens(problem);

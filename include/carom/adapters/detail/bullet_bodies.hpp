@@ -75,7 +75,7 @@ class BulletBodies {
     for (int i = 0; i < count; ++i) objects[i]->setCompanionId(-1);
     for (int i = 0; i < count; ++i) static_cast<void>(slot_of(*objects[i], info));
   }
-  /// Ends what gather() began: Bullet's own marks are as before.
+  /// Ends what gather() began, and restores Bullet's own marks.
   void release() noexcept {
     for (const BulletBody& slot : slots_) {
       if (slot.body != nullptr) slot.body->setCompanionId(-1);

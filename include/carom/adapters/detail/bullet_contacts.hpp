@@ -62,7 +62,7 @@ class BulletContacts {
       if (p.set.rows == 6) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
   }
-  /// Adds a point of another law than a plain contact to a problem of positions.
+  /// Adds a point, without friction, to a problem of positions.
   /// @param gap  [m], what may close.
   static void add_position(ContactProblem<double>& moves, const BulletBodies& bodies,
                            const BulletPoint& p, double gap) {

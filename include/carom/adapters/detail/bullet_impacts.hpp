@@ -22,15 +22,15 @@ struct ImpactPair {
   double speed = 0;             ///< the fastest closing one [m/s]
 };
 
-/// Impacts of one group, from pair of bodies to pair of bodies, the fastest closing one first.
+/// Impacts of one group, one pair of bodies after another, the pair that closes fastest first.
 ///
 /// A pair starts where a point of it closes within the step faster than the threshold and has a
 /// restitution; its impulse reaches others, which act in turn until nothing closes faster than a
 /// billionth of the first. The points of a pair act at once: uₙ⁺ ≥ −e uₙ⁻ under Coulomb's law.
 /// Where that would gain energy, as it can with friction, they take 1 + e times the plastic impulse
 /// of the convex law instead, which cannot.
-/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction waits for
-/// the step.
+/// Elliptic friction is round in an impact, of the smaller coefficient; rolling friction acts only
+/// in the step.
 /// @cite  seghete2014propagative; moreau1988unilateral, for the impulse that cannot gain energy.
 class BulletImpacts {
  public:
@@ -141,7 +141,6 @@ class BulletImpacts {
     }
   }
 
-  /// The impact of one pair.
   void act(const ImpactPair& pair, std::vector<BulletPoint>& points) {
     local_.reset(1.0);
     std::array<Index, 2> body = {-1, -1};

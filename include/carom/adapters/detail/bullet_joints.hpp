@@ -35,7 +35,7 @@ struct JointBlock {
   btTypedConstraint* joint;
   std::array<int, 2> slots;
   int first_row, rows;
-  double damping;  ///< share of the free velocity that goes [-]: the joint's own, or Bullet's
+  double damping;  ///< share of the free velocity that is removed [-]: the joint's own, or Bullet's
   std::array<CoordinateRows, 2> sides;
   Vector<double, 6> held;    ///< J of the parts no impulse changes
   Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
@@ -146,7 +146,7 @@ class BulletJoints {
                std::to_string(row) + ": expected finite numbers and lower <= upper, got others";
     }
   }
-  /// Lets the joint write its rows behind those that are there.
+  /// Lets the joint append its rows.
   /// @return  its damping.
   [[nodiscard]] double read_rows(btTypedConstraint& joint, const btContactSolverInfo& info,
                                  int count) {

@@ -18,11 +18,11 @@ struct PointImpulse {
   Vector3<double> moment;  ///< against rolling and spinning, in the world's axes [N·m·s]
 };
 
-/// The impulses of one step's points as they were before Bullet's numbers took them, which round,
-/// and have no room for moments. At rest they are the next step's answer.
+/// The impulses of one step's points before they are stored in Bullet's numbers, which round them
+/// and have no room for moments. At rest they are the answer of the next step.
 class BulletMemory {
  public:
-  /// What was kept since the last call is what the step knows.
+  /// The step starts from what was kept since the last call.
   void begin_step() {
     known_.swap(kept_);
     kept_.clear();
@@ -36,9 +36,9 @@ class BulletMemory {
   void keep(const btManifoldPoint& point, const PointImpulse& impulse) {
     kept_.push_back({&point, impulse});
   }
-  /// @return  what the point has, or more digits and the moment of it: kept for a point at this
-  ///          address and of the same rounded numbers. Another point than the one kept makes
-  ///          another guess, no more.
+  /// @return  what the point has, or, if a point at this address with the same rounded numbers was
+  ///          kept, these with more digits and their moment. If it is another point, only the guess
+  ///          differs.
   [[nodiscard]] PointImpulse recall(const btManifoldPoint& point) const {
     PointImpulse rounded{{double(point.m_appliedImpulseLateral1),
                           double(point.m_appliedImpulseLateral2), double(point.m_appliedImpulse)},
@@ -52,7 +52,7 @@ class BulletMemory {
 
  private:
   struct Kept {
-    const btManifoldPoint* point;  ///< never looked at, the manifold may be gone
+    const btManifoldPoint* point;  ///< never read, as the manifold may be gone
     PointImpulse impulse;
   };
   [[nodiscard]] static bool before(const Kept& a, const Kept& b) noexcept {

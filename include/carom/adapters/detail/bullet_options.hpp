@@ -16,16 +16,16 @@ inline namespace CAROM_ABI {
 /// What becomes of contacts that close fast and have a restitution.
 enum class BulletImpact {
   propagative,  ///< Pair by pair of bodies, before the step: a cradle's last ball leaves alone.
-  newton,       ///< All at once, within a rigid step: uₙ ≥ e s. Compliant steps know none.
+  newton,       ///< All at once, within a rigid step: uₙ ≥ e s. Compliant steps have none.
   none,         ///< Nothing bounces.
 };
 
 /// How BulletSolver solves.
 struct BulletOptions {
-  /// Coulomb's law to the letter, or the convex one, under which what slides separates with μ ‖uₜ‖.
+  /// Coulomb's law exactly, or the convex one, under which what slides separates with μ ‖uₜ‖.
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Whether contacts are posed as rigid, which holds positions to what penetration is allowed, or
-  /// give way by the stiffness below. The convex law with contacts that give way is the fastest, a
+  /// Whether contacts are rigid, which keeps penetrations within what is allowed, or give way by
+  /// the stiffness below. The convex law with contacts that give way is the fastest, a
   /// few Newton steps on bodies.
   bool rigid = true;
   /// k [N/m], > 0, of contacts that give way; +∞ takes the stiffest the step resolves. Points with
@@ -38,7 +38,7 @@ struct BulletOptions {
   double dissipation_time = 0;
   /// σ [-], > 0: creep of stick of contacts that give way, as in CompliantContact.
   double relative_slip = 1e-3;
-  /// Natural map error at which to stop [-], > 0. To 1e-6 a heap takes a half of the time or less,
+  /// Natural map error at which to stop [-], > 0. At 1e-6 a heap takes half of the time or less,
   /// but what slides fast may then lift off by as much, and Bullet forgets its points.
   double tolerance = 1e-9;
   BulletImpact impact = BulletImpact::propagative;

@@ -37,8 +37,8 @@ struct DartInput {
     return row >= unbounded && followed(row) < 0 && lower[row] == 0 &&
            upper[row] == std::numeric_limits<double>::infinity();
   }
-  /// Coefficient of friction of a row that follows another [-]: more than 1000 is not told from
-  /// it. The natural map sees a normal's velocity divided by it.
+  /// Coefficient of friction of a row that follows another [-]: more than 1000 counts as 1000,
+  /// because the natural map divides a normal's velocity by it.
   [[nodiscard]] double friction(int row) const noexcept { return std::min(upper[row], 1e3); }
   [[nodiscard]] double entry(int row, int column) const noexcept {
     const Index stride = dart_row_stride(n);

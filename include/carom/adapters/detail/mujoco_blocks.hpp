@@ -42,8 +42,8 @@ struct MujocoBlock {
 
 /// The blocks of a step, and the trees of joints they join.
 ///
-/// A tree of joints is what MuJoCo's M couples; it is one body of the problem. Trees that a single
-/// block joins more than two of, by a tendon, are one body together.
+/// A tree of joints is what MuJoCo's M couples; it is one body of the problem. Where one block
+/// joins more than two trees, as a tendon may, these trees are one body.
 class MujocoBlocks {
  public:
   static constexpr int none = MujocoBlock::none;
@@ -61,7 +61,7 @@ class MujocoBlocks {
 
   [[nodiscard]] const Sequence<MujocoBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] Index body_count() const noexcept { return starts_.size() - 1; }
-  /// Body a degree of freedom is of; none where nothing acts on it.
+  /// Body of a degree of freedom; none where no block acts on it.
   [[nodiscard]] int body_of(int dof) const noexcept { return body_of_[dof]; }
   /// Where a degree of freedom is among its body's.
   [[nodiscard]] int place_of(int dof) const noexcept { return place_of_[dof]; }
@@ -103,7 +103,7 @@ class MujocoBlocks {
     while (leader_[tree] != tree) tree = leader_[tree] = leader_[leader_[tree]];
     return tree;
   }
-  /// Joins all trees of a block of more than two.
+  /// Joins all trees of a block that has more than two.
   void merge_trees(const mjModel& model, const mjData& data, const MujocoBlock& block) {
     std::array<int, 2> seen{none, none};
     bool many = false;

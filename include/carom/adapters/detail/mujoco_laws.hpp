@@ -17,7 +17,7 @@ namespace detail {
 /// How many of MuJoCo's rows one block has at most: a pyramid of five dimensions of friction.
 inline constexpr int mujoco_row_limit = 10;
 
-/// A law of no to six rows, each a combination of the rows of a block: J = C J_b, so that the
+/// A law of zero to six rows, each a combination of the rows of a block: J = C J_b, so that the
 /// block's forces are f_b = Cᵀ γ/δt. Cones are round, of μ = 1, in rows scaled by MuJoCo's μ_i:
 /// ‖(γ_i)‖ ≤ γₙ, γ_i = δt f_i/μ_i.
 struct MujocoRowLaw {
@@ -45,7 +45,6 @@ class MujocoLawWriter {
   MujocoLawWriter(const mjModel& model, const mjData& data, bool from_now) noexcept
       : model_(&model), data_(&data), step_(model.opt.timestep), from_now_(from_now) {}
 
-  /// Whether a block is a contact.
   [[nodiscard]] static bool is_contact(const MujocoBlock& block) noexcept {
     return block.type == mjCNSTR_CONTACT_FRICTIONLESS || block.type == mjCNSTR_CONTACT_PYRAMIDAL ||
            block.type == mjCNSTR_CONTACT_ELLIPTIC;
@@ -104,7 +103,7 @@ class MujocoLawWriter {
   }
 
  private:
-  /// R of rows that are to give way by nothing that shows, relative to their inverse mass [-].
+  /// R of rows that must not give way visibly, relative to their inverse mass [-].
   static constexpr double rigid_weight = 1e-12;
   /// Rows of J whose entries are below this share of the block's largest are zeros but for
   /// rounding [-].

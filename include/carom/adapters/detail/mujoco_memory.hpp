@@ -9,8 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Impulses of the step before, found again by what they acted between: the warm start of solvers
-/// in impulses.
+/// Impulses of the step before, found again by the geometries or items between which they acted:
+/// the warm start of solvers in impulses.
 class MujocoMemory {
  public:
   /// Keeps a step's impulses.
@@ -50,7 +50,7 @@ class MujocoMemory {
 
  private:
   struct Key {
-    int type, first, second;  ///< geometries of a contact; else the number of what it is of
+    int type, first, second;  ///< geometries of a contact; else the number of its item
     int shape, rows;
     bool operator==(const Key&) const = default;
   };

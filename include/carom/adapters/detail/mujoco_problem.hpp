@@ -11,7 +11,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What a step of MuJoCo's is solved by.
+/// By which law a step of MuJoCo is solved.
 struct MujocoTerms {
   bool coulomb;       ///< else MuJoCo's own law
   bool soft_normal;   ///< of Coulomb's law: normals with MuJoCo's R and a_ref

@@ -23,7 +23,7 @@ struct ConvexSlidingEquation {
   Scalar friction;            ///< μ
   Scalar x[2] = {0, 0};       ///< sgn(S) M at the last α, along γₜ.
   Scalar value = 0, slope = 0;  ///< (e₀ + α)(sgn(S) ‖M‖ − μ N), about linear in α, and its slope.
-  Scalar noise = 0;             ///< size of what value is the sum of.
+  Scalar noise = 0;             ///< size of the terms that add up to value.
 
   CAROM_DEVICE void evaluate(const Scalar& alpha) noexcept {
     using std::abs, std::sqrt;

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Most Newton steps the ellipsoid's scalar equation is given; 2 to 4 are usual.
+/// Most Newton steps for the ellipsoid's scalar equation; 2 to 4 are usual.
 inline constexpr int ellipsoid_step_limit = 24;
 
 /// The multiplier of the surface constraint, and with it the nearest point.
@@ -28,7 +28,7 @@ struct EllipsoidSection {
   Scalar margin = 0;      ///< aₙ − λ, free of cancellation
   int steps = 0;
 
-  /// Entries n_i/(d_i + A_i z), 0 where nothing resists: a direction without friction, z = 0.
+  /// Entries n_i/(d_i + A_i z); 0 where the divisor is 0, in a direction without friction at z = 0.
   [[nodiscard]] CAROM_DEVICE static Tangent quotients(const Tangent& numerator,
                                                       const Tangent& fixed, const Tangent& growing,
                                                       const Scalar& z) noexcept {
@@ -45,7 +45,7 @@ struct EllipsoidSection {
     return quotients(load, axis, Tangent::Ones(), multiplier);
   }
 
-  /// What the derivative is made of.
+  /// The parts of the derivative.
   struct Response {
     Tangent direction;   ///< b = x/‖x‖, x_i = γ_i/μ_i
     Tangent compliance;  ///< q_i = 1/(a_i + λ)
@@ -67,7 +67,7 @@ struct EllipsoidSection {
 
   /// Both signs of cₙ lead to ‖c_i/(d_i + A_i z)‖ = |cₙ| with z ≥ 0: for cₙ > 0 by z = λ/(aₙ − λ),
   /// d_i = a_i/aₙ, A_i = 1 + d_i; for cₙ < 0 by z = 1/(λ − aₙ), d_i = 1, A_i = a_i + aₙ.
-  /// @return whether λ is finite; it is not where the load is but a rounding off the polar cone.
+  /// @return whether λ is finite; it is not where the load is a rounding off the polar cone.
   [[nodiscard]] CAROM_DEVICE bool find_multiplier() noexcept {
     using std::abs;
     const Scalar target = abs(normal_load);
@@ -76,7 +76,7 @@ struct EllipsoidSection {
     const Scalar level =
         quotients(load, axis, Tangent::Ones(), normal_axis).norm();  // γₙ at λ = aₙ
     if (target <= negligible * (normal_axis * level)) {
-      // λ = aₙ − cₙ/γₙ to first order: the value does not show it, the slopes of duals do.
+      // λ = aₙ − cₙ/γₙ to first order: the correction matters to slopes of dual numbers alone.
       margin = normal_load / level;
       multiplier = normal_axis - margin;
     } else if (normal_load > Scalar(0)) {
@@ -93,8 +93,8 @@ struct EllipsoidSection {
     return true;
   }
 
-  /// Newton on the inverse of the norm, which is concave and nearly linear in z. The root of its
-  /// asymptote lies left of the root sought, and from the left every step goes right.
+  /// Newton's method on the inverse of the norm, which is concave and nearly linear in z. The root
+  /// of its asymptote lies left of the root sought, and from the left every step goes right.
   [[nodiscard]] CAROM_DEVICE Scalar find_root(const Tangent& fixed, const Tangent& growing,
                                               const Scalar& target) noexcept {
     using std::abs;

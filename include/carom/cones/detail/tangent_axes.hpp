@@ -13,7 +13,7 @@ namespace detail {
 /// Eigenvalues and axes of a symmetric positive 2×2 matrix; the axes are (c, s) and (−s, c).
 template <RealScalar Scalar>
 struct TangentAxes {
-  Scalar high, low;  ///< high ≥ low > 0; low is floored at the rounding of high.
+  Scalar high, low;  ///< high ≥ low > 0; low is at least the rounding of high.
   Scalar cosine, sine;
 
   TangentAxes() = default;

@@ -32,8 +32,8 @@ inline constexpr Scalar moderate_low = [] {
   return low;
 }();
 
-/// Whether the numbers are zero or moderate, and the metric's entries within that factor of each
-/// other, so that μ² R can be formed in the type itself.
+/// Whether coefficients of friction are zero or moderate, and the metric's entries within the same
+/// factor of each other, so that μ² R can be formed in the type itself.
 template <typename Weights>
 [[nodiscard]] CAROM_DEVICE bool has_moderate_range(const auto& frictions,
                                                    const Weights& weights) noexcept {

@@ -76,7 +76,7 @@ class BodyIslands {
 inline void BodyIslands::find_members(const Sequence<BodyPair>& pairs, Index body_count) {
   root_.resize(body_count);
   for (int b = 0; b < int(body_count); ++b) root_[b] = b;
-  Sequence<int>& paired = local_;  // for now: whether a body is in a pair
+  Sequence<int>& paired = local_;  // used first for whether a body is in a pair
   paired.assign(body_count, 0);
   for (const BodyPair& pair : pairs) {
     paired[pair.low] = 1;

@@ -86,7 +86,7 @@ class ContactGraph {
   Sequence<ContactEdge> edges_;
   Sequence<int> body_at_, slot_of_;
   Sequence<BlockPart> part_at_;
-  // The pattern: what it was last time decides whether it is analysed again.
+  // The pattern is analysed again only if it differs from the last one.
   Sequence<Pair> pairs_, analysed_pairs_;
   Sequence<int> sizes_, analysed_sizes_;
   Sequence<int> collected_starts_, other_starts_, collected_others_;
@@ -128,7 +128,6 @@ inline void ContactGraph::reserve(Index bodies, Index parts, Index unknowns) {
   scratch_.reserve(2 * bodies + 2);
 }
 
-/// The bodies that a part joins.
 template <RealScalar Scalar>
 ContactGraph::Pair ContactGraph::bodies_of(const ContactProblem<Scalar>& problem,
                                            const BlockPart& part) noexcept {

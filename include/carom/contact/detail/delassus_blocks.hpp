@@ -10,13 +10,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// W of a problem in impulses: of every part the blocks in its rows, by ascending part of the
+/// W of a problem in impulses: for every part the blocks in its rows, by ascending part of the
 /// columns. Blocks are added in any order and sorted once, by assemble().
 template <RealScalar Scalar>
 class DelassusBlocks {
  public:
   using Block = SquareMatrix<Scalar, 3>;
-  /// A block in the row of parts it is in.
+  /// A block in its row of parts.
   struct Neighbour {
     int part;
     Block matrix;

@@ -40,8 +40,8 @@ class DelassusIslands {
     return {contacts_.data() + starts_[island], size};
   }
 
-  /// The problem of one island, contacts in their order. It is measured by the yardsticks of the
-  /// whole, its mean diagonal and the norm of its load, so that errors add up.
+  /// The problem of one island, contacts in their order. It has the mean diagonal and the load norm
+  /// of the whole, so that errors of the islands add up.
   void write(const DelassusProblem<Scalar>& whole, Index island, DelassusProblem<Scalar>& part) {
     part.reset();
     part_at_.resize(whole.part_count());

@@ -27,7 +27,7 @@ template <RealScalar Scalar>
 /// The natural map of one block, γ − P(γ − s): zero exactly when γ is in the set and s obeys the
 /// law with it. s is ũ times a mobility > 0, equal in all rows, which makes it an impulse. Infinite
 /// where a number is not finite.
-/// @param region  takes what the contact does by the argument of P.
+/// @param region  written: the region of the argument of P.
 template <RealScalar Scalar>
 [[nodiscard]] Vector3<Scalar> natural_map(const FrictionCone<Scalar>& cone,
                                           const Vector3<Scalar>& impulse,

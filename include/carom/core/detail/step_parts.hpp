@@ -7,8 +7,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Adds how a part went to the status of the whole: the whole converged when every part did,
-/// otherwise it tells of the last part that did not.
+/// Adds the status of a part to that of the whole: the whole has converged if every part has;
+/// otherwise its status is that of the last part that has not.
 constexpr void add_status(SolveStatus& whole, SolveStatus part) noexcept {
   if (part != SolveStatus::converged) whole = part;
 }
@@ -20,9 +20,9 @@ constexpr void add_status(SolveStatus& whole, SolveStatus part) noexcept {
 /// @param take_part     take_part(k, report) advances by the k-th of report.substeps parts and adds
 ///                      to the report; false when it could not.
 /// @param start_again   start_again(report, may_halve) puts everything back to the start of the
-///                      step. If it sees sense in smaller parts and may_halve, which is false after
-///                      the last halving, it makes the report that these start from and returns
-///                      true; otherwise it leaves the report and returns false.
+///                      step. If smaller parts may help and may_halve is true, which it is not
+///                      after the last halving, it makes the report that these start from and
+///                      returns true; otherwise it leaves the report and returns false.
 /// @return  the report of the first division of which all parts succeeded, or of the last one.
 /// @note  Real-time safe if the two functions are: at most 2^(halving_limit + 1) parts.
 // NOLINTBEGIN(bugprone-exception-escape): the two functions throw nothing

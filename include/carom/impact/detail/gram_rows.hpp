@@ -16,7 +16,7 @@ inline namespace CAROM_ABI {
 ///
 /// Only normals with an entry at a common coordinate are multiplied, so the work grows with the
 /// contacts that meet and not with the square of their number. A normal that repeats an earlier
-/// one, to round-off, has no row and is in none.
+/// one, to round-off, has no row and no entry in other rows.
 template <RealScalar Scalar>
 class GramRows {
  public:
@@ -99,7 +99,7 @@ void GramRows<Scalar>::write(Index size, const Rows& normals, const Rows& respon
       if (merged_into_[j] >= 0 || product == Scalar(0)) continue;
       meetings_.push_back({Index(j), i, product});
     }
-    if (merged_into_[j] >= 0) continue;  // acts through its twin
+    if (merged_into_[j] >= 0) continue;  // the earlier one acts for it
     for (const Entry& e : normals[Index(j)]) {
       std::size_t& last = last_touch_[std::size_t(e.index)];
       (last == none ? first_touch_[std::size_t(e.index)] : touches_[last].next) = touches_.size();

@@ -25,7 +25,7 @@ class BlockCholesky {
  public:
   using Block = detail::Columns<Scalar>;
 
-  /// Takes on a pattern. The forest must outlive the use and stay as it is.
+  /// Takes a pattern. The forest must outlive its use here and stay unchanged.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
     // With few unknowns there is room for any pattern that they may have next time.
@@ -39,7 +39,7 @@ class BlockCholesky {
     touched_.assign(forest.fronts().size(), 1);
   }
 
-  /// The forest taken on has moved to another place, unchanged.
+  /// Tells where the forest is after it has moved, unchanged.
   void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
 
   /// Sets a component's matrix to zero, all of it to be filled and factored anew.
@@ -51,8 +51,8 @@ class BlockCholesky {
   /// caller fills these, and factor() factors them anew; the others keep the factor that they have.
   /// @pre  factor() has succeeded since the last clear() of the component, or all is touched.
   void clear_touched(const FrontRange& range) noexcept;
-  /// Whether a node's columns are to be filled. If so, those of its neighbours eliminated later
-  /// are.
+  /// Whether a node's columns are to be filled. If so, the columns of its neighbours that are
+  /// eliminated later are to be filled too.
   [[nodiscard]] bool touched(Index slot) const noexcept {
     return touched_[forest_->front_of(slot)] != 0;
   }
@@ -75,8 +75,8 @@ class BlockCholesky {
     return {values_.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
 
-  /// Factors a component in place, as far as it was cleared. False when a pivot is not positive;
-  /// clear() all of it then.
+  /// Factors in place what was cleared of a component. False when a pivot is not positive; the
+  /// caller then has to clear() all of it.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
 
   /// x ← H⁻¹ x on a component's unknowns.

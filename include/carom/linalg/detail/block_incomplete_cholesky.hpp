@@ -7,13 +7,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Incomplete Cholesky factorisation H ≈ L Lᵀ of a sparse matrix of blocks, L keeping the pattern
-/// of H: a preconditioner that knows about neighbours, in as much memory as H itself.
+/// of H: a preconditioner that couples neighbours and needs as much memory as H itself.
 /// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
 /// @cite  meijerink1977iterative, by blocks; shifted as in manteuffel1980incomplete.
 template <RealScalar Scalar>
 class BlockIncompleteCholesky {
  public:
-  /// Takes on the pattern of a matrix.
+  /// Takes the pattern of a matrix.
   void reset(const BlockSymmetric<Scalar>& matrix) { factor_.copy_pattern(matrix); }
 
   /// Factors a component. Where a pivot is not positive, it starts again with the diagonal raised.
@@ -35,7 +35,7 @@ class BlockIncompleteCholesky {
                                 const Scalar& raise) noexcept;
   void eliminate(Index column) noexcept;
 
-  /// Off the diagonal L; on it L⁻¹ in full, zeros above.
+  /// L below the diagonal; on it the inverse of its block in full, zeros above.
   BlockSymmetric<Scalar> factor_;
 };
 

@@ -23,7 +23,7 @@ class BlockLu {
  public:
   using Block = detail::Columns<Scalar>;
 
-  /// Takes on a pattern. The forest must outlive the use and stay as it is.
+  /// Takes a pattern. The forest must outlive its use here and stay unchanged.
   void reset(const FrontForest& forest) {
     forest_ = &forest;
     for (Half* half : {&lower_, &upper_}) {
@@ -40,7 +40,7 @@ class BlockLu {
     }
   }
 
-  /// The forest taken on has moved to another place, unchanged.
+  /// Tells where the forest is after it has moved, unchanged.
   void follow(const FrontForest& forest) noexcept { forest_ = &forest; }
 
   /// Sets a component's matrix to zero.
@@ -61,8 +61,8 @@ class BlockLu {
     return front.columns + Index(forest_->offset(column)) * front.stride +
            forest_->row_offset(column, row);
   }
-  /// Block (row, column) of the matrix, at its place; of a diagonal block what is above the
-  /// diagonal does not matter.
+  /// Block (row, column) of the matrix, at its place. Entries above the diagonal of the matrix do
+  /// not matter.
   [[nodiscard]] Block lower(Index place, Index column) noexcept {
     return {lower_.values.data() + place, forest_->fronts()[forest_->front_of(column)].stride};
   }
@@ -136,8 +136,8 @@ void BlockLu<Scalar>::gather_children(const Front& front, Half& half) noexcept {
   }
 }
 
-/// One panel of pivots: what is to the left is taken off both halves, the pivot block factored, and
-/// the rows of U solved with it.
+/// One panel of pivots: the contribution of the columns to the left is subtracted from both halves,
+/// the pivot block is factored, and the rows of U are solved with it.
 template <RealScalar Scalar>
 template <int Width>
 bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
@@ -238,7 +238,7 @@ template <RealScalar Scalar>
 void BlockLu<Scalar>::solve_front_upper(const Front& front, Scalar* x) const noexcept {
   const detail::Columns<const Scalar> u = columns(upper_, front);
   const Index end = detail::lanes_above(front.own_size + front.row_size);
-  // A panel's own zeros stand above it, so the columns go in reverse one by one.
+  // Zeros of the panel stand above each column, so the columns go in reverse, one by one.
   for (Index c = front.own_size - 1; c >= 0; --c) {
     const Scalar* const column = u.data + c * u.stride;
     detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();

@@ -46,8 +46,8 @@ template <typename Block, typename Scalar>
 
 }  // namespace detail
 
-/// A sparse symmetric matrix of blocks. It keeps the blocks on the diagonal in full and of the
-/// others those below it. Columns are appended one by one, each with its rows in increasing order.
+/// A sparse symmetric matrix of blocks: all of those on the diagonal, and the others below it.
+/// Columns are appended one by one, each with its rows in increasing order.
 template <RealScalar Scalar>
 class BlockSymmetric {
  public:
@@ -64,7 +64,7 @@ class BlockSymmetric {
     value_count_ += Index(size) * size;
   }
   /// Appends a block below the diagonal of the last column.
-  /// @param size  unknowns of the row, which is a column to come.
+  /// @param size  unknowns of the row, which is appended as a column later.
   void append_row(int row, int size) {
     rows_.push_back({row, value_count_});
     columns_.back().row_end = rows_.size();

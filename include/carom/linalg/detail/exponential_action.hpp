@@ -28,7 +28,7 @@ class ExponentialAction {
   /// Products a substep takes in double, for choosing between this and a dense exponential.
   static constexpr int typical_products = 22;
 
-  /// Grows memory for vectors of n numbers. Cold: allocates where none was as long.
+  /// Makes memory for vectors of n numbers. Cold: allocates beyond the longest so far.
   void prepare(Index size) {
     term_.grow(size);
     next_.grow(size);

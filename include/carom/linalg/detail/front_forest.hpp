@@ -72,7 +72,6 @@ class FrontForest {
   /// @pre  the two are neighbours, or become so during elimination; row > column.
   [[nodiscard]] int row_offset(Index column_slot, int row_slot) const noexcept;
 
-  /// Unknowns of all slots.
   [[nodiscard]] Index unknown_count() const noexcept {
     Index count = 0;
     for (const int size : size_) count += size;
@@ -80,7 +79,6 @@ class FrontForest {
   }
   [[nodiscard]] Index value_count() const noexcept { return value_count_; }
   [[nodiscard]] Index update_count() const noexcept { return update_count_; }
-  /// Unknowns in the largest front.
   [[nodiscard]] Index largest_front() const noexcept { return largest_front_; }
 
  private:

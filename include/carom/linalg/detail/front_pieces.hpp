@@ -55,8 +55,8 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
 }
 
 /// The two steps of a factor on a front's unknowns y, its own and then its rows'. down(f, y) is
-/// called from the first front to the last; it finds zeros in the rows and leaves there what they
-/// gain. up(f, y) is called from the last to the first and finds the rows known.
+/// called from the first front to the last; it finds zeros in the rows and leaves there what is to
+/// be added to them. up(f, y) is called from the last to the first and finds the rows known.
 template <typename Down, typename Up>
 struct FrontPasses {
   Down down;

@@ -14,8 +14,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// A vector or matrix that keeps its memory when it shrinks, where Eigen's own ones free theirs and
-/// allocate anew whenever the size changes. In all else it is an Eigen::Map, so an assignment needs
-/// equal sizes.
+/// allocate anew whenever the size changes. In everything else it is an Eigen::Map, so an
+/// assignment needs equal sizes.
 ///
 /// ```
 /// carom::Growing<carom::VectorX<double>> x;
@@ -47,8 +47,8 @@ class Growing : public Eigen::Map<Plain> {
   ~Growing() = default;
   using Map::operator=;
 
-  /// Takes a size, smaller or larger; the entries then have any values. It allocates only beyond
-  /// the largest size so far.
+  /// Takes a size, smaller or larger; the entries are undefined afterwards. It allocates only
+  /// beyond the largest size so far.
   void grow(Index rows, Index cols = 1) {
     memory_.resize((std::max)(memory_.size(), std::size_t(rows * cols)));
     new (static_cast<Map*>(this)) Map(make(memory_.data(), rows, cols));

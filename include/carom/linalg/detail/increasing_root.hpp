@@ -60,7 +60,7 @@ template <RealScalar Scalar, typename Function>
   bool slow = false;
   while (abs(best.value) > options.tolerance && best.evaluations < options.evaluation_limit) {
     Scalar x = low + (high - low) * (f_low_weighted / (f_low_weighted - f_high_weighted));
-    if (slow || !(x > low && x < high)) {  // an end far steeper than the other hides x
+    if (slow || !(x > low && x < high)) {  // slow, or x rounded to an end
       x = low + (high - low) / 2;
     }
     if (!(x > low && x < high)) break;  // the bracket is down to round-off
@@ -76,7 +76,7 @@ template <RealScalar Scalar, typename Function>
       high = x;
       f_high_weighted = value;
     }
-    slow = high - low > width_before * Scalar(0.501);  // a bisection is not slow, round-off or not
+    slow = high - low > width_before * Scalar(0.501);  // 0.501: a rounded half is not slow
     width_before = high - low;
   }
   return best;

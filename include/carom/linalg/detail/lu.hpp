@@ -93,7 +93,7 @@ void solve_lu(const Scalar* a, Size size, const Place* exchanges, Number* x) noe
 }
 
 /// Factors of a Width × Width matrix. Solving with them keeps the matrix's stiff directions
-/// accurate where its inverse, multiplied, would not.
+/// accurate; multiplying by its inverse would not.
 template <int Width, typename Scalar>
 struct PivotBlock {
   static constexpr std::integral_constant<Index, Width> size{};

@@ -56,7 +56,7 @@ void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
 template <RealScalar Scalar>
 class MatrixExponential {
  public:
-  /// Grows memory for n×n matrices. Cold: allocates where none was as large.
+  /// Makes memory for n×n matrices. Cold: allocates beyond the largest so far.
   void prepare(Index size) {
     for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
     scales_.grow(size);
@@ -100,7 +100,7 @@ class MatrixExponential {
   /// Largest norm at which the approximant is exact to the rounding of a double.
   static constexpr double radius = 5.37;
 
-  /// A ← D⁻¹ A D, D of powers of two, until rows and columns weigh about the same.
+  /// A ← D⁻¹ A D, D of powers of two, until each row and its column have about the same norm.
   void balance() noexcept {
     const Index n = a_.rows();
     scales_.setOnes();

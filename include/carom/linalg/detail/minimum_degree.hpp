@@ -10,7 +10,7 @@ inline namespace CAROM_ABI {
 
 /// An undirected graph whose nodes have weights, as compressed neighbour lists: the neighbours of
 /// node i are neighbours[starts[i]] to neighbours[starts[i + 1] − 1]. Every edge is listed at both
-/// ends, once; no node neighbours itself.
+/// ends, once; no node is its own neighbour.
 struct WeightedGraph {
   Index node_count;
   const int* starts;      ///< node_count + 1 numbers.
@@ -18,8 +18,8 @@ struct WeightedGraph {
   const int* weights;     ///< unknowns per node, > 0.
 };
 
-/// For how many blocks below the diagonal of a factor room is made: as many as it can have, or as
-/// many as factors usually have where that is less.
+/// The number of blocks below the diagonal of a factor that get room: as many as it can have, or,
+/// if that is less, as many as factors usually have.
 [[nodiscard]] constexpr Index usual_row_count(Index node_count, Index neighbour_count) noexcept {
   return (std::min)(node_count * (node_count - 1) / 2, node_count + 4 * neighbour_count);
 }
@@ -36,7 +36,7 @@ struct WeightedGraph {
 ///        node already.
 class MinimumDegree {
  public:
-  /// @param work_limit  multiply-adds of the factorisation beyond which to give up.
+  /// @param work_limit  multiply-adds of the factorisation beyond which the search ends.
   /// @return  false when the limit was met; order() and rows() are then incomplete.
   [[nodiscard]] bool compute(const WeightedGraph& graph, double work_limit);
 
@@ -205,7 +205,7 @@ inline void MinimumDegree::update_variable(int node, int pivot, const int* weigh
     links[kept++] = element;
   }
   const int kept_elements = kept;
-  int last = kept;  // the pivot takes the place of a link that goes: there is at least one
+  int last = kept;  // at least one link is dropped, and the pivot takes its place
   for (int k = elements; k < elements + variables; ++k) {
     const int variable = links[k];
     if (mark_[variable] == pivot) continue;

@@ -23,8 +23,8 @@ struct MinimumNormOptions {
   Scalar difference_step = std::cbrt(std::numeric_limits<Scalar>::epsilon());
 };
 
-/// Root of fewer equations than unknowns near a given point: Newton with the shortest possible
-/// step, x ← x − Jᵀ(J Jᵀ)⁻¹ r(x), halved while it does not reduce ‖r‖.
+/// Root of fewer equations than unknowns near a given point: Newton's method with the shortest
+/// possible step, x ← x − Jᵀ(J Jᵀ)⁻¹ r(x), halved while it does not reduce ‖r‖.
 ///
 /// @param residual  r(x), a callable from VectorX to VectorX; its derivative is taken by central
 ///                  differences, which near a root costs no digits of the root itself.

@@ -15,7 +15,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Rows handled together. Columns are padded to a multiple of it, so that no kernel has a tail.
+/// Rows handled together. Columns are padded to a multiple of it, so that no rows are left over.
 inline constexpr Index row_lanes = 8;
 
 template <typename Scalar>
@@ -52,7 +52,7 @@ void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
   for (; done < count; ++done) target[done] += source[done];
 }
 
-/// A column-major matrix in someone's memory.
+/// A column-major matrix in memory of the caller.
 template <typename Scalar>
 struct Columns {
   Scalar* data;
@@ -205,7 +205,7 @@ template <typename Run>
 
 /// Cholesky of the first `count` columns of a symmetric matrix of `rows` rows, in place: L of those
 /// columns, diagonal inverted, zeros above it.
-/// @pre  columns are aligned to nothing in particular, but have room for whole lanes of rows.
+/// @pre  columns need no alignment, but have room for whole lanes of rows.
 template <typename Scalar>
 [[nodiscard]] bool factor_leading_columns(const Columns<Scalar>& lower, Index count,
                                           Index rows) noexcept {

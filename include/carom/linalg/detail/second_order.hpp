@@ -16,7 +16,7 @@ inline namespace CAROM_ABI {
 /// derivatives along all pairs (a_i, b_j).
 ///
 /// One run of a function fills an Inner×Outer block of its Hessian; a function of m arguments takes
-/// about m²/(2·Inner·Outer) runs. Comparisons look at the value.
+/// about m²/(2·Inner·Outer) runs. Comparisons compare values.
 /// @tparam Inner  four doubles fill a register.
 /// @tparam Outer  0 is plain forward mode, `FirstOrder`: Inner slopes a run.
 template <RealScalar Scalar, int Outer = 4, int Inner = 4>
@@ -223,7 +223,7 @@ inline constexpr bool enable_real_scalar<SecondOrder<Scalar, Outer, Inner>> = tr
 }  // namespace carom
 
 /// @cond
-/// What Eigen wants to know to keep these numbers in vectors.
+/// What Eigen needs to know to keep these numbers in vectors.
 template <typename Scalar, int Outer, int Inner>
 struct Eigen::NumTraits<carom::SecondOrder<Scalar, Outer, Inner>>
     : Eigen::GenericNumTraits<carom::SecondOrder<Scalar, Outer, Inner>> {

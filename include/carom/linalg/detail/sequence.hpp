@@ -12,8 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// A std::vector counted by Index and aligned for the widest registers. It never gives memory back,
-/// and what it allocates it allocates with half as much again in reserve, so that problems of about
-/// the same size, one step after the other, need no new memory.
+/// and it allocates half as much again as it needs, so that problems of about the same size, one
+/// step after the other, need no new memory.
 template <typename T>
 class Sequence {
  public:

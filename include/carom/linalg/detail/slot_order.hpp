@@ -6,8 +6,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The order in which a component's nodes get their slots: either that of the elimination, so
-/// arranged that a node follows all that lead to it, or by distance where nothing is eliminated.
+/// The order in which a component's nodes get their slots: either that of the elimination, arranged
+/// so that a node follows all nodes that lead to it, or by distance where nothing is eliminated.
 ///
 /// Positions count from 0 in each component.
 /// @note  Allocates only beyond the largest component so far.
@@ -21,8 +21,8 @@ class SlotOrder {
     }
   }
 
-  /// Every node after all whose elimination tree leads to it, and the child with most rows just
-  /// before its parent, where the two may share a front.
+  /// Puts every node after all nodes that lead to it in the elimination tree, and the child with
+  /// most rows just before its parent, where the two may share a front.
   void compute_postorder(const WeightedGraph& graph, const MinimumDegree& order);
 
   /// By distance from an end of the graph, which keeps neighbours near each other in memory.
@@ -31,7 +31,6 @@ class SlotOrder {
     visit_breadth_first(graph, nodes_.back());
   }
 
-  /// The node at a position.
   [[nodiscard]] int node(Index position) const noexcept { return nodes_[position]; }
   /// Of a postorder: the position of the node's parent in the elimination tree; −1 at a root.
   [[nodiscard]] int parent(Index position) const noexcept {

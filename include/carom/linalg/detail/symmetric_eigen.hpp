@@ -31,7 +31,7 @@ class SymmetricEigen {
   using Vector = std::conditional_t<Size == Eigen::Dynamic, Growing<VectorX<Scalar>>,
                                     Eigen::Matrix<Scalar, Size, 1>>;
 
-  /// Takes the size n×n. Cold: allocates where none was as large.
+  /// Takes the size n×n. Cold: allocates beyond the largest so far.
   void prepare(Index size) requires(Size == Eigen::Dynamic) {
     matrix_.grow(size, size);
     vectors_.grow(size, size);
@@ -47,7 +47,7 @@ class SymmetricEigen {
     using std::abs, std::ilogb, std::ldexp;
     if (!matrix_.allFinite()) return false;
     const Scalar largest = matrix_.size() > 0 ? matrix_.cwiseAbs().maxCoeff() : Scalar(0);
-    // By a power of two, where squares would overflow or vanish.
+    // Scales by a power of two where squares would overflow or vanish.
     int power = largest > Scalar(0) ? ilogb(largest) : 0;
     if (abs(power) <= std::numeric_limits<Scalar>::max_exponent / 8) power = 0;
     scale(matrix_, -power);
@@ -58,7 +58,7 @@ class SymmetricEigen {
     return true;
   }
 
-  /// Eigenvalues in no order [unit of S]; errors are roundings of the largest one.
+  /// Eigenvalues in no particular order [unit of S]; errors are roundings of the largest one.
   [[nodiscard]] const Vector& values() const noexcept { return values_; }
   /// Columns v_i, orthonormal.
   [[nodiscard]] const Matrix& vectors() const noexcept { return vectors_; }
@@ -76,7 +76,7 @@ class SymmetricEigen {
   }
 
   /// S = Q T Qᵀ, T in values_ and off_, Q in vectors_.
-  /// @param negligible  Columns no longer count as none: their squares may have vanished.
+  /// @param negligible  shorter columns count as zero: their squares may have vanished.
   void make_tridiagonal(const Scalar& negligible) noexcept {
     using std::sqrt;
     const Index n = matrix_.rows();
