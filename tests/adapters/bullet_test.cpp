@@ -153,6 +153,33 @@ TEST_CASE("bullet: without contacts bodies fall, turn and keep still as Newton s
   CHECK((spin(locked) - Vector(0, 0, 0.5 * 0.5 / inertia)).norm() <= 60 * kept);
 }
 
+TEST_CASE("bullet: rows that locked degrees of freedom leave without effect are no fault",
+          "[adapters][errors]") {
+  World world;
+  world.add_ground(btTransform::getIdentity(), {.friction = 0.5}).setRollingFriction(btScalar(0.1));
+  btRigidBody& slider = world.add_box(triple(0.5, 0.5, 0.5), 2, at_point(0, 0, 10));
+  slider.setLinearFactor(triple(1, 1, 0));
+  slider.setAngularFactor(triple(0, 0, 1));
+  world.add_joint(std::make_unique<btPoint2PointConstraint>(slider, triple(0, 0, 0.5)));
+  btRigidBody& upright =
+      world.add_box(triple(0.5, 0.5, 0.5), 2, at_point(4, 0, 0.5), {.friction = 0.5});
+  upright.setRollingFriction(btScalar(0.1));
+  upright.setAngularFactor(triple(0, 0, 0));
+  btRigidBody& soft = world.add_box(triple(0.5, 0.5, 0.5), 2, at_point(8, 0, 0.5));
+  soft.setContactStiffnessAndDamping(btScalar(1e4), btScalar(100));
+  soft.setLinearFactor(triple(0, 1, 1));
+  soft.setAngularFactor(triple(0, 0, 0));
+  for (int i = 0; i < 60; ++i) {
+    upright.applyCentralForce(triple(2 * 9.81 * 0.25, 0, 0));
+    world.step(dt);
+    REQUIRE(world.report().refused == 0);
+    REQUIRE(world.report().converged());
+  }
+  CHECK((position(slider) - Vector(0, 0, 10)).norm() < 1e-4);
+  CHECK(velocity(upright).norm() < 1e-4);
+  CHECK(position(soft).z() > 0.5 - 1e-2);
+}
+
 TEST_CASE("bullet: momentum is balanced by the impulses left on the points, inside the cone",
           "[adapters][law]") {
   World world;

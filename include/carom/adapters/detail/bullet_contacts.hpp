@@ -110,7 +110,7 @@ class BulletContacts {
     for (int k = 0; k < manifold.getNumContacts(); ++k) {
       btManifoldPoint& point = manifold.getContactPoint(k);
       if (point.getDistance() > manifold.getContactProcessingThreshold()) continue;
-      if (!is_sound(point)) {
+      if (!is_sound(point) || !is_sound(a, b, info, point)) {
         refuse(number, k);
         continue;
       }
@@ -123,6 +123,12 @@ class BulletContacts {
           point.getPositionWorldOnA() - a.getWorldTransform().getOrigin(),
           point.getPositionWorldOnB() - b.getWorldTransform().getOrigin()};
       write_sides(arms, bodies, made);
+      if (!made.is_plain() && !(made.weight.head(made.set.rows).minCoeff() > 0)) {
+        // A locked degree of freedom leaves a row of the cone that moves nothing; friction with
+        // one coefficient needs no such row.
+        made.set = friction_impulses(double(point.m_combinedFriction));
+        write_sides(arms, bodies, made);
+      }
       if (made.inverse_mass > 0) points_.push_back(made);  // else nothing can move there
     }
   }
@@ -193,9 +199,14 @@ class BulletContacts {
     law.bias_velocity -= p.held.head<3>();
     law.bias_velocity.x() += p.motion[0];
     law.bias_velocity.y() += p.motion[1];
+    if (p.soft) {
+      law.rigid = false;
+      law.regularization.normal = p.regularization;
+      law.bias_velocity.z() = p.bias - p.held(2);
+    }
     return law;
   }
-  /// The law of a point that is no plain friction contact.
+  /// The law of a point whose cone is none of three rows with one coefficient.
   [[nodiscard]] static WeightedBlock<double> block_of(const BulletPoint& p,
                                                       const BulletOptions& options,
                                                       const ContactProblem<double>& problem,
@@ -206,14 +217,10 @@ class BulletContacts {
     const auto [tangent, normal] = contact.regularization;
     law.regularization.head<3>() << tangent, tangent, normal;
     law.bias_velocity.head<3>() = contact.bias_velocity;
-    if (p.soft) {
-      law.regularization(2) = p.regularization;
-      law.bias_velocity(2) = p.bias - p.held(2);
-    }
     if (p.set.rows == 6) {
       const double share = tangent / p.inverse_mass;
-      const double roll = share * std::max((p.weight(3) + p.weight(4)) / 2, 1e-12);
-      law.regularization.tail<3>() << roll, roll, share * std::max(p.weight(5), 1e-12);
+      const double roll = share * (p.weight(3) + p.weight(4)) / 2;
+      law.regularization.tail<3>() << roll, roll, share * p.weight(5);
       law.bias_velocity.tail<3>() = -p.held.tail<3>();
     }
     return law;

@@ -39,9 +39,7 @@ struct JointBlock {
   std::array<CoordinateRows, 2> sides;
   Vector<double, 6> held;    ///< J of the parts no impulse changes
   Vector<double, 6> weight;  ///< W_ii [1/kg, 1/(kg·m²)]
-  Index number = -1;         ///< among the problem's blocks; −1: both sides are immobile
-
-  [[nodiscard]] bool moves() const noexcept { return sides[0].cols() + sides[1].cols() > 0; }
+  Index number = -1;         ///< among the problem's blocks; −1: not yet one of them
 };
 
 /// The joints of one group: rows from getInfo2, impulses and feedback back.
@@ -69,7 +67,6 @@ class BulletJoints {
   /// @param softness  least R relative to W_ii [-], > 0.
   void add_to(ContactProblem<double>& problem, const BulletBodies& bodies, double softness) {
     for (JointBlock& block : blocks_) {
-      if (!block.moves()) continue;
       WeightedBlock<double> law;
       law.set.rows = block.rows;
       for (int i = 0; i < block.rows; ++i) {
@@ -80,8 +77,7 @@ class BulletJoints {
         };
         law.set.lower(i) = bound(row.lower);
         law.set.upper(i) = bound(row.upper);
-        const double weight = block.weight(i) > 0 ? block.weight(i) : 1;
-        law.regularization(i) = weight * std::max(double(row.cfm), softness);
+        law.regularization(i) = block.weight(i) * std::max(double(row.cfm), softness);
         const double kept = 1 - block.damping;
         const double before = kept == 0 ? 0 : kept * free_velocity(block, i, bodies);
         law.bias_velocity(i) = double(row.error) + before - block.held(i);
@@ -126,14 +122,18 @@ class BulletJoints {
     btTypedConstraint::btConstraintInfo1 size = {0, 0};
     joint.getInfo1(&size);
     if (size.m_numConstraintRows <= 0) return;
-    const int first = int(rows_.size()), count = size.m_numConstraintRows;
-    const double damping = read_rows(joint, info, count);
-    for (int i = 0; i < count; ++i) {
+    const int first = int(rows_.size());
+    const double damping = read_rows(joint, info, size.m_numConstraintRows);
+    for (int i = 0; i < size.m_numConstraintRows; ++i) {
       if (rows_[std::size_t(first) + std::size_t(i)].finite()) continue;
       refuse(joint, i);
       rows_.resize(std::size_t(first));
       return;
     }
+    // Locked degrees of freedom can leave a row that no impulse changes: it constrains nothing.
+    const auto still = [&](const BulletRow& row) { return !moves(row, slots, bodies); };
+    rows_.erase(std::remove_if(rows_.begin() + first, rows_.end(), still), rows_.end());
+    const int count = int(rows_.size()) - first;
     for (int i = 0; i < count; i += 6) {
       append_block(joint, slots, first + i, std::min(6, count - i), bodies);
       blocks_.back().damping = damping;
@@ -181,6 +181,23 @@ class BulletJoints {
     }
     return double(info2.m_damping);
   }
+  /// The part of a row that acts on one of the two bodies.
+  [[nodiscard]] static Eigen::Matrix<double, 1, 6> side_of(const BulletRow& row, std::size_t side) {
+    Eigen::Matrix<double, 1, 6> part;
+    part << from_bullet(row.axes[2 * side]).transpose(),
+        from_bullet(row.axes[2 * side + 1]).transpose();
+    return part;
+  }
+  /// Whether an impulse along a row moves a body.
+  [[nodiscard]] static bool moves(const BulletRow& row, const std::array<int, 2>& slots,
+                                  const BulletBodies& bodies) {
+    for (std::size_t s = 0; s < 2; ++s) {
+      if (slots[s] == BulletBodies::world) continue;
+      const MovementRows part = side_of(row, s);
+      if (!bodies.coordinate_rows(slots[s], part).isZero(0)) return true;
+    }
+    return false;
+  }
   void append_block(btTypedConstraint& joint, const std::array<int, 2>& slots, int first, int count,
                     const BulletBodies& bodies) {
     JointBlock block;
@@ -194,9 +211,7 @@ class BulletJoints {
     for (std::size_t s = 0; s < 2; ++s) {
       MovementRows rows(count, 6);
       for (int i = 0; i < count; ++i) {
-        const BulletRow& row = rows_[std::size_t(first) + std::size_t(i)];
-        rows.row(i) << from_bullet(row.axes[2 * s]).transpose(),
-            from_bullet(row.axes[2 * s + 1]).transpose();
+        rows.row(i) = side_of(rows_[std::size_t(first) + std::size_t(i)], s);
       }
       const BulletBody& body = bodies[slots[s]];
       block.sides[s].resize(count, 0);

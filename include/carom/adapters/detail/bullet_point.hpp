@@ -38,11 +38,25 @@ struct BulletPoint {
   [[nodiscard]] bool is_separable() const noexcept {
     return !soft && set.shape != ImpulseShape::elliptic;
   }
-  /// Whether it is a friction contact as all options make it.
-  [[nodiscard]] bool is_plain() const noexcept {
-    return !soft && set.shape == ImpulseShape::friction;
-  }
+  /// Whether it is a friction contact of three rows with one coefficient.
+  [[nodiscard]] bool is_plain() const noexcept { return set.shape == ImpulseShape::friction; }
 };
+
+/// Whether the users' numbers for a pair of bodies can make a contact. Only what their flags ask
+/// for is looked at.
+[[nodiscard]] inline bool is_sound(const btCollisionObject& a, const btCollisionObject& b,
+                                   const btContactSolverInfo& info, const btManifoldPoint& m) {
+  const auto anisotropy = [](const btCollisionObject& object) {
+    return !object.hasAnisotropicFriction() ||
+           from_bullet(object.getAnisotropicFriction()).allFinite();
+  };
+  const auto nonnegative = [](btScalar x) { return std::isfinite(x) && x >= btScalar(0); };
+  const bool damped = (m.m_contactPointFlags & BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING) != 0;
+  return anisotropy(a) && anisotropy(b) && nonnegative(info.m_globalCfm) &&
+         nonnegative(info.m_erp2) && std::isfinite(info.m_linearSlop) &&
+         (!damped ||
+          (nonnegative(m.m_combinedContactStiffness1) && nonnegative(m.m_combinedContactDamping1)));
+}
 
 /// Whether Bullet gave numbers that a contact can have.
 [[nodiscard]] inline bool is_sound(const btManifoldPoint& m) {
