@@ -224,18 +224,6 @@ def main():
         return 0
     if not (options.keep and (options.build / "carom_ablation").exists()):
         compile_driver(options.build, options)
-    plain = run_driver(options.build, "", options.groups, options)
-    if plain is None:
-        print("the driver fails without any change", file=sys.stderr)
-        return 1
-    for rows in [plain] + ([run_driver(options.build, options.set, options.groups, options)] if options.set else []):
-        print("| group | cases | solved | iterations | digits | s |\n|---|---:|---:|---:|---:|---:|")
-        for name, (cases, solved, iterations, digits, seconds, _) in rows.items():
-            print(f"| {name} | {cases} | {solved} | {iterations} | {digits / cases:.2f} | {seconds:.2f} |")
-        print(flush=True)
-    if options.set:
-        return 0
-    limit = 120 + 20 * sum(row[4] for row in plain.values())
 
     def groups_of(constant):
         reached = GROUPS.get(constant.name.split(".")[0], PATH_GROUPS)
@@ -243,6 +231,19 @@ def main():
             return reached
         return ",".join(name for name in reached.split(",") if name in options.groups.split(","))
 
+    groups = options.groups or ",".join(sorted({name for constant in constants for name in groups_of(constant).split(",")}))
+    plain = run_driver(options.build, "", groups, options)
+    if plain is None:
+        print("the driver fails without any change", file=sys.stderr)
+        return 1
+    for rows in [plain] + ([run_driver(options.build, options.set, groups, options)] if options.set else []):
+        print("| group | cases | solved | iterations | digits | s |\n|---|---:|---:|---:|---:|---:|")
+        for name, (cases, solved, iterations, digits, seconds, _) in rows.items():
+            print(f"| {name} | {cases} | {solved} | {iterations} | {digits / cases:.2f} | {seconds:.2f} |")
+        print(flush=True)
+    if options.set:
+        return 0
+    limit = 120 + 20 * sum(row[4] for row in plain.values())
     tasks = [(constant, value) for constant in constants for value in changes_of(constant, options.factor) if groups_of(constant)]
     silent = collections.Counter()
     print("| constant | value | tried | effect on iterations and problems solved | time |\n|---|---:|---:|---|---:|")

@@ -94,7 +94,7 @@ class BulletSolver : public btConstraintSolver {
     const bool remembers = write_problem(info);
     const SolveReport<double> solved = solve(remembers && warm(info));
     bodies_.release();
-    if (solved.status == SolveStatus::not_finite) return 0;
+    if (solved.status == SolveStatus::not_finite) return btScalar(solved.residual);
     write_back(info);
     separate();
     return btScalar(solved.residual);

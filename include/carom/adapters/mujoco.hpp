@@ -180,7 +180,7 @@ inline void MujocoStepper::solve_problem(const mjModel& model, const mjData& dat
   impulse_.resize(problem.impulse_count());
   velocity_ = problem.free_velocity();
   report = {SolveStatus::converged, 0, 0, options_.tolerance, 0};
-  if (problem.impulse_count() == 0) return;
+  if (problem.impulse_count() == 0) return memory_.keep(data, posed_, impulse_);
   if (options_.law == MujocoLaw::soft) {
     const bool warm =
         (model.opt.disableflags & mjDSBL_WARMSTART) == 0 && is_sound(data.qacc_warmstart, model.nv);

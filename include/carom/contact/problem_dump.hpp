@@ -119,7 +119,7 @@ class ProblemText {
 ///
 /// Blocks are written by their numbers R and v̂ and with whether they are rigid, as a problem does
 /// not keep the physical data that these came from. Friction contacts that come after another block
-/// are written as constraints, which keeps their order.
+/// are written as constraints, which keeps their order. Numbers of long double become double.
 /// @param guess  first guess of the velocity [m/s, rad/s], n_v.
 /// @note  Cold: allocates; throws std::invalid_argument if the guess does not fit the problem.
 template <std::floating_point Scalar>

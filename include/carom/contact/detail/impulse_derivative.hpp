@@ -141,11 +141,12 @@ template <RealScalar Scalar>
   result.impulse = nearest_impulse(law.set, law.regularization, trial);
   result.by_excess = impulse_curvature(law.set, law.regularization, trial);
   if (law.set.shape != ImpulseShape::intervals) return result;
-  result.nearest = RegionBoundary::bound;
   for (int i = 0; i < law.set.rows; ++i) {
     for (const Scalar& bound : {law.set.lower(i), law.set.upper(i)}) {
-      result.margin =
-          (std::min)(result.margin, Scalar(abs(trial(i) - bound) * law.regularization(i)));
+      const Scalar margin = abs(trial(i) - bound) * law.regularization(i);
+      if (!(margin < result.margin)) continue;
+      result.margin = margin;
+      result.nearest = RegionBoundary::bound;
     }
   }
   return result;

@@ -41,7 +41,7 @@ struct AdmmTuning {
   static constexpr int factor_attempts = 10;
   static constexpr double factor_rise = 10;
   /// Iterations between two measurements.
-  static constexpr int interval = 4;
+  static constexpr int interval = 6;
   /// De Saxcé's lift is taken anew once the problem with the last one has no more than this share
   /// of the error left. Much less solves held problems for nothing, much more lets the lift swing.
   static constexpr double held_error = 0.6;
