@@ -19,7 +19,7 @@ class ActiveNewton {
  public:
   using Scalar = typename System::scalar_type;
 
-  /// @param at     the iterate is the best met at the end.
+  /// @param at     the search; its iterate is the best one met at the end.
   /// @param steps  most systems.
   static void solve(LawSearch<System>& at, int steps) {
     const int end = at.systems + steps;

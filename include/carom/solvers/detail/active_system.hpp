@@ -55,7 +55,7 @@ class ActiveSystem {
     return equations_[contact];
   }
 
-  /// Factors the system as its equations stand. False when it is singular.
+  /// Factors the system of the present equations. False when it is singular.
   [[nodiscard]] bool factor(const DelassusProblem<Scalar>& problem) {
     update_pattern(problem);
     if (nodes_.empty()) return true;

@@ -46,7 +46,7 @@ class ImpulseIslands {
     yardstick_ = {kind_, problem.load_norm(), mean};
   }
   [[nodiscard]] Index count() const noexcept { return islands_.count(); }
-  /// That of the whole problem.
+  /// The yardstick of the whole problem.
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
 
   /// Solves an island.

@@ -9,7 +9,7 @@ namespace detail {
 
 /// @file
 /// The constants that steer the solvers of problems in impulses, one block for each. Each is a pure
-/// number [-]; ε is the rounding unit of the scalar type.
+/// number [-]; ε_m is the epsilon of the scalar type.
 ///
 /// They were measured on the files of examples/data/fclib under both laws, by benchmarks/ablation,
 /// which changes one constant at a time; docs/performance.md has what each change costs there.
@@ -25,13 +25,13 @@ struct GaussSeidelTuning {
 
 /// Constants of LocalRows, one contact of up to six rows solved with the others held.
 struct LocalRowsTuning {
-  /// Most steps; the contacts around will move this one anyway.
+  /// Most steps. More do not pay, because the contacts around it move this one again.
   static constexpr int steps = 12;
   /// Shares of a Newton step that are tried, each half of the one before, and the share of its
   /// promise that it must keep to be taken.
   static constexpr int shares = 4;
   static constexpr double descent = 0.125;
-  /// Error at which to stop, relative to the impulse [ε].
+  /// Error at which to stop, relative to the impulse [ε_m].
   static constexpr double rounding = 4;
 };
 
