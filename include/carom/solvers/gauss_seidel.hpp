@@ -223,8 +223,7 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
-  // A measurement costs as much as a sweep, so one is taken only now and then, and where the change
-  // of the impulses promises that the tolerance is met.
+  // A measurement costs a sweep: it is taken now and then, and where the change is small enough.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   Scalar expected(1);  // error per change
   int sweep_number = 0, measured = 0;

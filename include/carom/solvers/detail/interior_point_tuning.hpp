@@ -159,9 +159,8 @@ struct IslandLawTuning {
   static constexpr double remembered_pace = 0.5;
 };
 
-/// Constants of the linear systems, BodySystem and ActiveSystem. What a solve leaves of its right
-/// side is corrected by the next step of a path, and it harms a step on the law itself only where
-/// it is of the size of `enough`.
+/// Constants of the linear systems, BodySystem and ActiveSystem. The next step of a path corrects
+/// what a solve leaves; a step on the law itself suffers only where that is as large as `enough`.
 struct BodySystemTuning {
   static constexpr int refinements = 4;
   /// Share of the right side that may be left; twice as much costs 5 % more systems on rigid files.
