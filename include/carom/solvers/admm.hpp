@@ -62,7 +62,7 @@ class Admm {
   Admm(Admm&&) noexcept = default;
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on; the answer is the best iterate measured by then.
+  /// Bounds every solve that follows; the answer is the best iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Finds an order of elimination and grows memory to the problem's size.

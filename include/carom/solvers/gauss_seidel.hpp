@@ -66,7 +66,7 @@ class GaussSeidel {
     CAROM_EXPECTS(options.visits_to_sleep >= 1);
   }
   [[nodiscard]] const GaussSeidelOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve() from now on; a default SolveLimits bounds none. Under a clock every sweep
+  /// Bounds every solve that follows; a default SolveLimits bounds none. Under a clock every sweep
   /// is measured, which doubles its cost.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
@@ -223,7 +223,7 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
-  // A measurement costs a sweep: it is taken now and then, and where the change is small enough.
+  // A measurement costs a sweep: it is taken sometimes, and where the change is small enough.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   Scalar expected(1);  // error per change
   int sweep_number = 0, measured = 0;

@@ -20,7 +20,7 @@ struct ProjectedGradientOptions {
   FrictionLaw law = FrictionLaw::coulomb;
   /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, now and then twice.
+  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, sometimes twice.
 };
 
 /// Accelerated projected gradient descent on impulses, with restarts and a step found by
@@ -43,7 +43,7 @@ class ProjectedGradient {
   [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
     return options_;
   }
-  /// Bounds every solve from now on; a default SolveLimits bounds none. The answer is the best
+  /// Bounds every solve that follows; a default SolveLimits bounds none. The answer is the best
   /// iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 

@@ -46,7 +46,7 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. The best
+  /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. The best
   /// iterate is that of the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those where a stage ends.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
