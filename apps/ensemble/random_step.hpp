@@ -34,8 +34,8 @@ struct RandomStep {
 
 namespace detail {
 
-/// Draws a step: one to six boxes of masses up to four decades apart, turned anyhow, each standing
-/// on the ground or on an earlier box with a patch of one to four points.
+/// Draws a step: one to six boxes of masses up to four decades apart, turned at random, each
+/// standing on the ground or on an earlier box with a patch of one to four points.
 class StepMaker {
  public:
   StepMaker(std::uint64_t seed, std::uint64_t index, RandomStep& step)

@@ -17,7 +17,7 @@
 namespace carom::ensemble {
 
 /// The largest number seen, and the problem it belongs to; of equal ones the first problem's, so
-/// that the order does not matter. Numbers that are not ordered, NaN, are passed over.
+/// that the order does not matter. NaN is passed over.
 struct Largest {
   double value = 0;  ///< meaningless while `seen` is 0
   std::uint64_t problem = 0;

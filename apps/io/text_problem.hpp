@@ -295,7 +295,7 @@ class TextProblemParser {
     }
     return *value;
   }
-  /// Refuses what the problem objects to, under the item's name in the file.
+  /// Refuses an item with the problem's fault, under the item's name in the file.
   void refuse(std::int64_t line, const std::string& fault) const {
     if (fault.empty()) return;
     const std::string told =
