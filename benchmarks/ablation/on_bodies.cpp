@@ -15,7 +15,7 @@ namespace carom::benchmarks {
 namespace {
 
 constexpr double tolerance = 1e-8;
-/// Systems for one problem: an answer that takes more is not worth waiting for here.
+/// Most systems for one problem, which bounds the time of a run.
 constexpr int most_systems = 400;
 
 using Problems = std::vector<examples::TextProblem>;
@@ -52,7 +52,7 @@ GroupResult solve_files(const Problems& problems, bool rigid) {
   return result;
 }
 
-/// Counts how often it is looked at, so that a deadline comes at the same place in every run.
+/// A clock that counts how often it is read, so that a deadline ends every run at the same place.
 struct CountingClock {
   int looks = 0;
   [[nodiscard]] SolveLimits until(double deadline) noexcept {
@@ -65,8 +65,8 @@ struct CountingClock {
 };
 
 /// Bodies that fall into a bin and settle. SapSolver moves them, so that every run meets the same
-/// problems whatever the solver that is measured answers; that one starts from the impulses that
-/// the contacts had in the step before.
+/// problems and does not depend on the answers of the solver that is measured. That one starts from
+/// the impulses that the contacts had in the step before.
 /// @param looks  at the clock before each step's deadline; 0: no deadline.
 GroupResult fall(examples::SolidContact kind, bool rigid, int steps, int looks) {
   GroupResult result;

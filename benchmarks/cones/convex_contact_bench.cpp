@@ -19,7 +19,7 @@ struct Sample {
   double friction;
 };
 
-/// Random blocks, all in one mode: condition to 1e4, friction .01 to 1.
+/// Random blocks, all in one region: condition to 1e4, friction .01 to 1.
 std::vector<Sample> samples(carom::ConeRegion region) {
   std::mt19937 engine(5);
   std::normal_distribution<double> normal;
