@@ -355,7 +355,7 @@ TEST_CASE("dart: pyramids and friction of what pulls too keep their intervals", 
   CHECK(rubs > 10);
 }
 
-TEST_CASE("dart: endless friction sticks to what it touches", "[adapters][example]") {
+TEST_CASE("dart: infinite friction holds what it touches", "[adapters][example]") {
   Boxed problem(3);
   problem.contact(0, {infinity, infinity});
   problem.w.setIdentity();
@@ -370,8 +370,7 @@ TEST_CASE("dart: endless friction sticks to what it touches", "[adapters][exampl
   CHECK(parted.x.norm() < 1e-7);
 }
 
-TEST_CASE("dart: contacts that repeat each other share what one would carry",
-          "[adapters][example]") {
+TEST_CASE("dart: contacts that repeat each other share the load of one", "[adapters][example]") {
   const int copies = 4;
   Boxed problem(3 * copies);
   const double mass = 2, friction = 0.5;
@@ -528,7 +527,7 @@ namespace {
 
 using dart::constraint::BoxedLcpConstraintSolver;
 
-/// Puts ours into a world, without a second solver behind it.
+/// Puts carom into a world, without a second solver behind it.
 std::shared_ptr<carom::DartLcpSolver> install(const DartWorld& world,
                                               const carom::DartLcpSolverOptions& options = {}) {
   auto solver = std::make_shared<carom::DartLcpSolver>(options);

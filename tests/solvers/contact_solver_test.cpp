@@ -442,7 +442,8 @@ TEST_CASE("contact_solver: every method alone returns the same answer in the sam
   }
 }
 
-TEST_CASE("contact_solver: a guess that is no number is told, or left out", "[solvers][input]") {
+TEST_CASE("contact_solver: a guess that is not finite is reported, or ignored",
+          "[solvers][input]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
   ContactSolver<double> solver;

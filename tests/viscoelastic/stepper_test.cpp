@@ -249,7 +249,7 @@ TEST_CASE("stepper: a pushed box accelerates by Coulomb's law at any stiffness",
   }
 }
 
-TEST_CASE("stepper: more events than allowed are told", "[viscoelastic][example]") {
+TEST_CASE("stepper: more events than allowed are reported", "[viscoelastic][example]") {
   carom::ViscoelasticOptions<double> options;
   options.event_limit = 2;
   Stepper stepper(make_box(), {make_material(1e8, 1e4)}, options);
