@@ -52,7 +52,7 @@ GroupResult solve_files(const Problems& problems, bool rigid) {
   return result;
 }
 
-/// A clock that counts how often it is read, so that a deadline ends every run at the same place.
+/// Counts how often it is looked at, so that a deadline comes at the same place in every run.
 struct CountingClock {
   int looks = 0;
   [[nodiscard]] SolveLimits until(double deadline) noexcept {
