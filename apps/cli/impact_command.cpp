@@ -204,7 +204,7 @@ void blend(const Metric& metric, const Ending& plastic, double restitution, Endi
   ending = metric.ending(plastic.momentum + share * step, impulses, std::move(ending.sequence));
 }
 
-/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings, whatever law they follow.
+/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings of all laws.
 double indeterminacy(const std::vector<Ending>& endings, double kinetic_energy) {
   double largest = 0;
   for (std::size_t a = 0; a < endings.size(); ++a) {
@@ -233,7 +233,7 @@ Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
   return pair_reflection_bound(metric.problem.gram()(acting[0], acting[1]), closing == 2);
 }
 
-/// The given order with the contacts that act: one that repeats another stands for its twin.
+/// The given order, in which a contact that repeats another is replaced by that one.
 std::vector<Index> acting_sequence(const Metric& metric, std::vector<Index> sequence) {
   for (Index& i : sequence) {
     const Index count = metric.problem.contact_count();

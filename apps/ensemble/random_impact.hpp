@@ -60,7 +60,7 @@ inline void write_design_problem(const DesignPoint<double>& point, ImpactProblem
 namespace detail {
 
 /// Draws a design. Every fourth cradle has equal masses, and every fourth corner has an angle with
-/// which its outcome is unique or nearly so: random angles would never meet these.
+/// which its outcome is unique or nearly so: random angles would never be so.
 class ImpactMaker {
  public:
   ImpactMaker(std::uint64_t seed, std::uint64_t index, RandomImpact& impact)

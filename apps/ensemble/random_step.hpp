@@ -18,8 +18,8 @@ namespace carom::ensemble {
 /// What is asked of the contacts of a step.
 enum class StepLaw {
   rigid,      ///< Rigid contact, Coulomb's law.
-  compliant,  ///< Contact that gives way, Coulomb's law.
-  convex,     ///< Contact that gives way, the convex law.
+  compliant,  ///< Compliant contact, Coulomb's law.
+  convex,     ///< Compliant contact, the convex law.
 };
 
 /// One step of some bodies in contact with the ground and each other, before it is solved.

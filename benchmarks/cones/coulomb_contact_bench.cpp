@@ -36,7 +36,7 @@ std::vector<Sample> samples(carom::ConeRegion region) {
   return result;
 }
 
-/// Preparation of the block and one solve, as a block solver meets it first.
+/// Preparation of the block and one solve, as in a block solver's first sweep.
 void solve_block(benchmark::State& state) {
   const auto batch = samples(static_cast<carom::ConeRegion>(state.range(0)));
   std::size_t k = 0;

@@ -66,7 +66,7 @@ class RigidWorld {
   double restitution = 0;                ///< e [-]
   double correction = 0;                 ///< as in RigidContact
   double softness = 1e-6;                ///< as in RigidContact
-  bool rigid = true;                     ///< else contacts give way, by R = softness · w
+  bool rigid = true;                     ///< else contacts are compliant, R = softness · w
   /// Replaces the touches' coefficients: friction follows from how fast each slid in the step
   /// before. The touches must then keep their order.
   std::optional<StaticKineticFriction<double>> friction;

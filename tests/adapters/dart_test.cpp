@@ -347,7 +347,7 @@ TEST_CASE("dart: pyramids and friction of what pulls too keep their intervals", 
     CHECK(std::abs(answer.x(6)) < bound + 1e-9);
     CHECK(std::abs(answer.x(6) - std::clamp(answer.x(6) - answer.w(6), -bound, bound)) < 1e-8);
     rubs += std::abs(answer.w(6)) > 1e-6 && bound > 1e-3;
-    // The rest by the definitions, which know no row that follows a motor: a box now.
+    // The definitions have no row that follows a motor, so it is a box for the other rows.
     problem.bound(6, -bound, bound);
     problem.findex[6] = -1;
     CHECK(fault(problem, answer, true) < 1e-8);
@@ -446,7 +446,7 @@ TEST_CASE("dart: what is not a problem is refused", "[adapters][example]") {
 }
 
 TEST_CASE("dart: where no impulse helps, none is called an answer", "[adapters][example]") {
-  Boxed problem(2);  // pushed into what does not give way
+  Boxed problem(2);  // pushed into something rigid
   problem.w(1, 1) = 1;
   problem.bound(0, 0, infinity);
   problem.b << 1, 1;

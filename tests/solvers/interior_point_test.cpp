@@ -435,7 +435,7 @@ TEST_CASE("interior_point_impulses: contacts that nothing moves change nothing f
   VectorSource<double> source(43u);
   for (int round = 0; round < 6; ++round) {
     const DualData data = draw_dual(source, {6, 2, 0.4, true, 0.1});
-    // W = 0, R = 0: whatever opens or rests solves.
+    // W = 0, R = 0: no impulse moves this contact, which opens or rests.
     DualData idle = carom::testing::make_block(1, 0.5, {0, 0, round % 2 == 0 ? 0.0 : 0.2});
     idle.w.setZero();
     const DualData both = put_together({idle, data, idle});

@@ -684,7 +684,7 @@ TEST_CASE("sap: stiff friction takes the same steps as friction contacts and as 
       normal *= 1e-2;
       carom::WeightedBlock<double> law;
       law.set = carom::friction_impulses(contact.law.friction);
-      law.set.shift(2) = 1e-14;  // adhesion that does not show: no friction contact any more
+      law.set.shift(2) = 1e-14;  // adhesion too small to matter, which makes it no friction contact
       law.regularization.head<3>() << tangent, tangent, normal;
       law.bias_velocity.head<3>() = contact.law.bias_velocity;
       other.constraints.push_back(

@@ -99,7 +99,7 @@ template <typename Make, typename Draw>
   return ended;
 }
 
-/// Many contacts or few, none, one; a guess that is no number; a limit that ends it early.
+/// Many contacts or few, none, one; a guess that is not finite; a limit that ends it early.
 template <typename Make>
 void check_boundaries(const Make& make) {
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {

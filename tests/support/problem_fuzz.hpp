@@ -77,7 +77,7 @@ inline SolveStatus check_solver(const examples::TextProblem& given, double work_
   return report.status;
 }
 
-/// Runs all of it on a text, whatever it is.
+/// Runs all checks on any text.
 inline FuzzOutcome check_problem_text(std::string_view text) {
   try {
     const examples::TextProblem given = examples::parse_text_problem(text);

@@ -119,7 +119,7 @@ struct Walled {
   }
 };
 
-/// A ball whose force is no number from t = 0.2 on.
+/// A ball whose force is NaN from t = 0.2 on.
 struct Failing : Ball<double> {
   template <typename Q, typename T>
   void force(const Q&, const Q&, const T& t, Q& out) const {

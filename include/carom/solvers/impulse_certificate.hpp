@@ -65,8 +65,8 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// A measure of an error by the scale of what it is an error of: infinite where the scale has
-/// overflowed, itself where there is none.
+/// An error divided by the scale of the quantity: infinite if the scale has overflowed, the error
+/// itself if the scale is zero.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
   if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();

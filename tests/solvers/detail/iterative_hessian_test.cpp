@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("iterative_hessian: neither indefinite nor NaN is factored", 
     CHECK_FALSE(factor(hessian, blocks, 0));
   }
   blocks.edges = given;
-  CHECK(factor(hessian, blocks, 0));  // they leave no trace in the memory
+  CHECK(factor(hessian, blocks, 0));  // the memory keeps nothing of them
 }
 
 }  // namespace iterative_hessian_test

@@ -31,7 +31,7 @@ struct Pair {
   }
 };
 
-/// A unit mass inside a circle of radius one, told twice.
+/// A unit mass inside a circle of radius one, which is given as two gaps.
 struct InsideTwice {
   using scalar_type = double;
   [[nodiscard]] Index size() const { return 2; }

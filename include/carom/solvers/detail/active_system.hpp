@@ -29,8 +29,8 @@ struct ContactEquation {
 /// (P (W + R) + Q) x = h, the Newton equations of all contacts of a DelassusProblem: a sparse
 /// system over the contacts that are active.
 ///
-/// The pattern is analysed anew when a contact becomes active that was not in it, or when many have
-/// left it.
+/// The pattern is analysed again when a contact becomes active that was not in it, or when many
+/// have left it.
 template <RealScalar Scalar>
 class ActiveSystem {
  public:

@@ -23,7 +23,7 @@ struct ContactSolverTuning {
   /// Most steps of SapSolver under the convex law, where it nearly always converges.
   static constexpr int convex_steps = 100;
   /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked,
-  /// and the natural map error above which the guess is not worth them.
+  /// and the natural map error above which the guess is not tried.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
   /// Most blocks of a problem for which a proof is looked for: its work grows with the cube of the

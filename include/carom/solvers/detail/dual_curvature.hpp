@@ -95,7 +95,7 @@ struct FrictionRows {
   Scalar limit;        ///< radius μ γₙ of the disc
 };
 
-/// The direction friction has now.
+/// The direction of the friction impulse at the iterate.
 template <typename Scalar>
 [[nodiscard]] Tangent2<Scalar> current_direction(const FrictionRows<Scalar>& rows) noexcept {
   const Scalar r = rows.y.norm();

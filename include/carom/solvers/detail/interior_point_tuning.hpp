@@ -149,10 +149,10 @@ struct IslandLawTuning {
   /// Most steps along one path.
   static constexpr int path_steps = 60;
   /// Sweeps under a deadline. They come first where a guess is far off: 100 take as long as two or
-  /// three systems, and what they reach is there should time run out.
+  /// three systems, and their result is kept if time runs out.
   static constexpr int guess_sweeps = 100;
-  /// Sweeps over an answer that comes early, and how many of them whatever the clock says. Without
-  /// them bodies of the falling bin sink three times as deep.
+  /// Sweeps over an answer that comes early, and how many of them run even after the deadline.
+  /// Without them bodies of the falling bin sink three times as deep.
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
   /// Share of the longest iteration that is expected of the next solve: one that took long by
   /// chance is forgotten.
@@ -175,7 +175,7 @@ struct ActiveSystemTuning {
   static constexpr double enough = 1e-6;
   /// Refinement ends where what is left does not fall to this share, as for BodySystem.
   static constexpr double gain = 0.9;
-  /// The order of elimination is found anew where fewer than so many tenths of its contacts take
+  /// The order of elimination is found again where fewer than so many tenths of its contacts take
   /// part.
   static constexpr int kept_tenths = 7;
 };

@@ -52,7 +52,7 @@ class NewtonProgress {
     stalled_ = !first_ && shrink >= stalled_shrink && size <= stalled_targets * target();
     done_ = done_ || stalled_;
     residual_ = done_ && !stalled_ ? (std::min)(size, ahead) : size;
-    // Far from the solution a matrix is taken anew each time; the first one serves twice.
+    // Far from the solution a matrix is computed in each iteration; the first one serves twice.
     needs_matrix_ = !first_ && shrink > shrink_of_kept_matrix;
     size_ = size;
     first_ = false;
