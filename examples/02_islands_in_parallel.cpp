@@ -2,8 +2,8 @@
 // Does it matter who solves which island?
 //
 // Twelve heaps of spheres and boxes stand apart, so contacts connect bodies of one heap alone:
-// twelve islands. A pool of threads takes them one after the other. The velocities after the step
-// are those of a single thread, to the last bit, whatever the number of threads.
+// there are twelve islands. A pool of threads takes them one after the other. The velocities after
+// the step are those of a single thread, to the last bit, for any number of threads.
 #include <atomic>
 #include <cstdio>
 #include <exception>

@@ -4,7 +4,7 @@
 // A heap of 60 spheres and boxes is solved with ever fewer iterations. Every answer, stopped early
 // or not, comes with a bound on its distance to the exact one, in the norm of kinetic energy. The
 // bound is checked against an answer to 1e-14. An answer that stopped early is a good start: the
-// next call goes on from there. And the problem itself goes to a file that `carom solve` replays.
+// next call continues from it. The problem itself is written to a file that `carom solve` replays.
 #include <cmath>
 #include <cstdio>
 #include <exception>

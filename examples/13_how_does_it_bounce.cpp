@@ -28,7 +28,7 @@ Bounce drop(double restitution, double friction, double speed) {
       Eigen::Vector3d::Constant(0.4 * mass * radius * radius);
   const Eigen::Matrix<double, 6, 6> momentum_matrix = inertia.asDiagonal();
   Eigen::Matrix<double, 3, 6> jacobian = Eigen::Matrix<double, 3, 6>::Identity();
-  jacobian(0, 4) = -radius;  // the lowest point goes back where the ball turns on
+  jacobian(0, 4) = -radius;  // a ball that turns forwards moves its lowest point backwards
   jacobian(1, 3) = radius;
   carom::ContactProblem<double> problem(dt);
   carom::ContactSolver<double> solver({.tolerance = 1e-12});

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs clang-tidy over all headers and over the programs. Most of its time goes into Eigen and the
 # standard library, so sources share units: one includes every header, others are the compiled
-# library, the sources of the carom program, the numbered examples; adapters are read one by one. main.cpp is a unit of its own:
-# CLI11 beside other sources would make performance-unnecessary-value-param, which searches the whole
-# unit for every function of CLI11, half of the time. Units whose text, headers and settings passed
-# before are not read again. Other versions of clang-tidy know other checks, so without version 14
-# the check is skipped (status 77).
+# library, the sources of the carom program, the numbered examples; adapters are read one by one.
+# main.cpp is a unit of its own, because performance-unnecessary-value-param searches the whole unit
+# for every function of CLI11, which would take half of the time of a larger unit. Units whose text,
+# headers and settings passed before are not read again. Other versions of clang-tidy know other
+# checks, so without version 14 the check is skipped (status 77).
 #   scripts/check_tidy.sh [<folder for results> [<folder of Eigen>]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,9 +21,9 @@ eigen=${2:-/usr/include/eigen3}
 mkdir -p "$results"
 
 units=()
-# add_unit <name> <source...>: a unit of their texts one after the other. Were they included, the
-# analyzer would not follow their paths; <name>.starts says on which line each begins. What has a
-# main() is put into a namespace, which opens on the empty line after its last #include.
+# add_unit <name> <source...>: makes a unit of their texts one after the other, because the analyzer
+# does not follow the paths of included ones; <name>.starts says on which line each begins. A source
+# with a main() is put into a namespace, which opens on the empty line after its last #include.
 add_unit() {
   local unit=$results/$1.cpp source last
   : >"$unit"
@@ -69,7 +69,7 @@ if [ -f /usr/include/hdf5/serial/hdf5.h ]; then
   flags+=(-DCAROM_WITH_HDF5 -isystem /usr/include/hdf5/serial)
 fi
 
-# show <unit>: what clang-tidy and the compiler said of it, with the names and lines of its sources.
+# show <unit>: prints the messages of clang-tidy and the compiler with the names and lines of sources.
 show() {
   local starts=${1%.cpp}.starts log
   log=$results/$(basename "$1" .cpp).log

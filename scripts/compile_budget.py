@@ -51,7 +51,7 @@ int main() {
   return carom::resolve_impact(problem, mass, momentum).velocity(1) > 0.5 ? 0 : 1;
 }
 """
-# What a newcomer compiles first.
+# The program that a new user compiles first.
 FIRST = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
 
 # name, headers, program, flags, budget [s] or None where the number is for information only

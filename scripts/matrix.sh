@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
 # build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the bits of
-# the reproducible mode by two compilers, and what carom costs a user's compiler. Each runs to its end
-# whatever became of the one before; the table at the end and the exit status tell.
+# the reproducible mode by two compilers, and what carom costs a user's compiler. All of them run, even
+# if one fails; the table at the end and the exit status say which passed.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ say "packages"
 install_packages demo test matrix docs engines cluster
 need_cmake
 
-# Not as a workflow: units are large, so no more of them at once than there are processors.
+# A workflow would compile too many units at once: they are large, so there is one per processor.
 run_preset() {
   cmake --preset "$1" && cmake --build --preset "$1" --parallel "$(nproc)" && ctest --preset "$1"
 }
@@ -46,7 +46,7 @@ if scripts/check_tidy.sh; then outcome=passed; else
 fi
 table+=("$(printf '%-14s %-7s %5d s' clang-tidy "$outcome" $((SECONDS - begin)))")
 
-# check <name> <command...>: one more line of the table.
+# check <name> <command...>: runs a command and adds a line to the table.
 check() {
   local name=$1 outcome=passed begin=$SECONDS
   shift

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The hostile builds that take hours: many compilers, standards, warnings and flags; sanitizers and
-# valgrind; fuzzing; coverage. Each row runs to its end whatever became of the one before; logs are in
-# build/nightly/, and the table at the end and the exit status tell.
+# valgrind; fuzzing; coverage. All rows run, even if one fails; logs are in build/nightly/, and the
+# table at the end and the exit status say which passed.
 #   scripts/nightly.sh [--list] [ROW...]      all rows, or those named
-#   FUZZ_MINUTES=60 scripts/nightly.sh fuzz   how long each fuzz target runs; 3 unless told
+#   FUZZ_MINUTES=60 scripts/nightly.sh fuzz   how long each fuzz target runs; the default is 3
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -30,14 +30,14 @@ fuzz_minutes=${FUZZ_MINUTES:-3}
 eigen=${EIGEN_INCLUDE:-/usr/include/eigen3}
 remark=""
 
-# What each compiler knows beyond -Wall -Wextra.
+# The warnings of each compiler beyond -Wall -Wextra.
 common=(-Wall -Wextra -Wpedantic -Werror -Wconversion -Wsign-conversion -Wfloat-conversion
   -Wdouble-promotion -Wshadow -Wold-style-cast -Wcast-qual -Wcast-align -Wnon-virtual-dtor
   -Woverloaded-virtual -Wformat=2 -Wnull-dereference -Wundef -Wextra-semi -Wredundant-decls
   -Wmissing-declarations -Wunused -Wzero-as-null-pointer-constant)
 only_gcc=(-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wsuggest-override -Wvla
   -Wcomma-subscript -Wdeprecated-copy-dtor -Wcast-align=strict -Wtrampolines)
-# All that clang has, but what forbids C++ from before 20, and:
+# All warnings of clang, except those against C++ from before 20, and:
 #   padded, unsafe-buffer-usage*     layout and pointers are as meant
 #   float-equal                      comparisons with zero and of copied numbers are exact
 #   switch-default                   an enum's cases are complete, and covered-switch-default is on
@@ -51,7 +51,7 @@ only_clang=(-Weverything -Wno-unknown-warning-option -Wno-c++98-compat -Wno-c++9
   -Wno-unsafe-buffer-usage-in-container -Wno-float-equal -Wno-switch-default -Wno-documentation
   -Wno-documentation-unknown-command -Wno-used-but-marked-unused)
 
-# Compilers that are here; at least one has to be.
+# Compilers that are installed; at least one must be.
 compilers() {
   local name
   for name in g++ clang++-14 clang++-19; do command -v "$name" || true; done
@@ -212,7 +212,7 @@ row_coverage() {
   configure coverage -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=None \
     "-DCMAKE_CXX_FLAGS=-O0 -g0 --coverage -fprofile-abs-path" &&
     cmake --build "$out/coverage" --parallel "$jobs" || return
-  # The figures matter here, the tests are judged elsewhere.
+  # Only the figures count here; other rows judge the tests.
   tests_of coverage -R '^(core|linalg|cones|contact|solvers|impact|viscoelastic|variational|scenes)$' || true
   gcovr --root . --object-directory "$out/coverage" --filter include/carom/ \
     --exclude-throw-branches --exclude-unreachable-branches \

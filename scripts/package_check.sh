@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the Debian package, installs it in a fresh minimal Debian of each suite named (bookworm if none
-# is), and builds and runs a consumer there by CMake, by pkg-config and with carom_all.hpp; looks whether
-# scripts/packages.txt names packages that the suite has; removes the package and looks for remains.
-# With --lintian Debian's own checker reads the package; with --tests the compile-time tests are built
-# there, and a test program by the suite's Catch2. Needs root, debootstrap, cmake, ninja, g++, python3.
-# Systems come from the mirror that this machine's apt uses, or $MIRROR.
+# is), and builds and runs a consumer there by CMake, by pkg-config and with carom_all.hpp. It checks
+# that the suite has the packages of scripts/packages.txt, and that nothing remains after the package
+# is removed. With --lintian Debian's own checker reads the package; with --tests the compile-time
+# tests are built there, and a test program with the suite's Catch2. It needs root, debootstrap, cmake,
+# ninja, g++ and python3. Systems come from the mirror that this machine's apt uses, or $MIRROR.
 #   [MIRROR=<url>] scripts/package_check.sh [--lintian] [--tests] [<suite>...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm)
 [ "$(id -u)" = 0 ] || fail "needs root, to install in a system of its own"
 command -v debootstrap >/dev/null || fail "needs debootstrap"
-# The first archive of Debian itself among apt's, without its updates and security fixes.
+# Prints the first archive of Debian among apt's, without its updates and security fixes.
 mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN)' 'Created-By: Packages' |
   awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
 [ -n "$mirror" ] || fail "apt uses no mirror of Debian; name one by MIRROR="
@@ -91,7 +91,7 @@ g++ -std=c++20 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iincl
   $libraries -o /tmp/carom/tests/some_tests
 /tmp/carom/tests/some_tests'
 
-# step <log> <what> <command...>: one line of the table.
+# step <log> <what> <command...>: runs a command and prints a line of the table.
 step() {
   local log=$1 what=$2
   shift 2

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Refreshes what is kept built: the library as WebAssembly for the interactive figures, where a file
-# it was made from has changed, then the page itself in docs/demo. Each has a list beside it of what it
-# was made from, which the test page.current compares. Installs what the group `page` of packages.txt lacks.
+# Refreshes the built files that the repository keeps: the library as WebAssembly for the interactive
+# figures, if a file it was made from has changed, then the page itself in docs/demo. Beside each is a
+# list of the files it was made from, which the test page.current compares. Missing packages of the
+# group `page` of packages.txt are installed.
 #   scripts/page.sh [--force]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -24,19 +24,19 @@ struct ProjectOptions {
 
 struct SolveOptions {
   std::string file;
-  std::string law;     ///< `convex` or `coulomb`; empty: by the file.
-  std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: by the rest.
+  std::string law;     ///< `convex` or `coulomb`; empty: as the file says.
+  std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: chosen.
   bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
-  /// Time for one solve [s], > 0; infinite: as long as it takes.
+  /// Time for one solve [s], > 0; infinite: no limit.
   double deadline = std::numeric_limits<double>::infinity();
   bool json = false;
 };
 
 struct ImpactCommandOptions {
   std::string file;
-  std::string law;  ///< `elastic`, `plastic`, `restitution`; empty: by the file.
+  std::string law;  ///< `elastic`, `plastic`, `restitution`; empty: as the file says.
   std::string order = "most_infeasible";  ///< or `all`, or a given sequence.
   std::vector<Index> sequence;            ///< The given order, empty unless there is one.
   bool json = false;
@@ -57,7 +57,7 @@ struct ViscoelasticCommandOptions {
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
-  bool brief = false;                 ///< Shorter runs where time is long.
+  bool brief = false;                 ///< Whether long runs are shortened.
 };
 
 /// Each command prints its result and returns an exit code; input it cannot use throws BadInput
@@ -69,7 +69,7 @@ int run_simulate(const SimulateOptions& options);
 int run_viscoelastic(const ViscoelasticCommandOptions& options);
 int run_demo(const DemoOptions& options);
 
-/// Writes text to standard output, all of it or BadInput.
+/// Writes text to standard output; throws BadInput where it cannot write all of it.
 void print(const std::string& text);
 
 /// Writes one line to standard error, whatever characters it holds.

@@ -31,7 +31,7 @@ struct ContactAnswer {
   bool normal_first = false;  ///< The order of FCLIB's files.
   VectorX<double> velocity;   ///< Empty where bodies are not known.
   VectorX<double> impulse, contact_velocity;
-  VectorX<double> multiplier;  ///< Of equality constraints beside the contacts.
+  VectorX<double> multiplier;  ///< λ of equality constraints, where there are any.
   VectorX<double>
       ray;  ///< That proves that there is no answer, impulses by rows; empty if none does.
   double residual = 0;
@@ -76,7 +76,7 @@ template <typename Start, typename Run>
 /// report and seconds.
 void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
                 const SolveOptions& options, ContactAnswer& answer);
-/// What the impulses of an answer are worth.
+/// Certifies the impulses of an answer.
 void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
                     ContactAnswer& answer);
 

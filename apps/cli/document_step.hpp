@@ -43,7 +43,7 @@ struct StepResult {
   StepResult result = read_step({}, step, n);
   MatrixX<double> gain(3 * n, 3 * n), gain2(3 * n, 3 * n);
   if (!step.forces().write_gains(gain, gain2) || !gain.allFinite()) return result;
-  for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper answers to no motion
+  for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper has no gain
     if (!(gain(r, r) > 0)) gain(r, r) = 1;
   }
   DocumentProgram<double> program;

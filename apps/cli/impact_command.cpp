@@ -26,7 +26,7 @@ namespace {
 
 using Vector = VectorX<double>;
 
-/// The impact a file describes.
+/// The impact that a file describes.
 struct ImpactInput {
   MassMatrix<double> mass;
   std::vector<Vector> normals;  ///< Gradients of the gaps as given, any length.
@@ -34,7 +34,7 @@ struct ImpactInput {
   double restitution = 1;
 };
 
-/// One way it ends; impulses belong to the normals as given: p⁺ = p⁻ + Σ impulses_i normals_i.
+/// One way in which it ends; impulses belong to the normals as given: p⁺ = p⁻ + Σ λ_i normals_i.
 struct Ending {
   Vector momentum, velocity, impulses;
   std::vector<Index> sequence;
@@ -68,7 +68,7 @@ MassMatrix<double> read_mass(const Json& value) {
   for (std::size_t r = 0; r < size; ++r) {
     matrix.row(Index(r)) = expect_vector(value[r], at("mass_matrix", r), Index(size)).transpose();
   }
-  const double allowance = 1e-8 * matrix.cwiseAbs().maxCoeff();  // tighter than the library's
+  const double allowance = 1e-8 * matrix.cwiseAbs().maxCoeff();  // the library's is larger
   for (std::size_t r = 0; r < size; ++r) {
     for (std::size_t c = 0; c < r; ++c) {
       if (std::abs(matrix(Index(r), Index(c)) - matrix(Index(c), Index(r))) <= allowance) continue;
@@ -204,7 +204,7 @@ void blend(const Metric& metric, const Ending& plastic, double restitution, Endi
   ending = metric.ending(plastic.momentum + share * step, impulses, std::move(ending.sequence));
 }
 
-/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings, whatever law they follow.
+/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings of all laws.
 double indeterminacy(const std::vector<Ending>& endings, double kinetic_energy) {
   double largest = 0;
   for (std::size_t a = 0; a < endings.size(); ++a) {
@@ -216,10 +216,10 @@ double indeterminacy(const std::vector<Ending>& endings, double kinetic_energy) 
   return largest > 0 ? std::sqrt(largest / (2 * kinetic_energy)) : 0;
 }
 
-/// Exact for certified impacts, sharp for two contacts; −1 where neither is known.
+/// Most reflections: exact for certified impacts, a sharp bound for two contacts, otherwise −1.
 Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
                         const Vector& momentum) {
-  std::vector<Index> acting;  // contacts that repeat others left out
+  std::vector<Index> acting;  // without contacts that repeat others
   Vector rates(metric.problem.contact_count());
   for (Index i = 0; i < rates.size(); ++i) {
     if (metric.problem.merged_into(i) < 0) acting.push_back(i);
@@ -233,7 +233,7 @@ Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
   return pair_reflection_bound(metric.problem.gram()(acting[0], acting[1]), closing == 2);
 }
 
-/// The given order with the contacts that act: one that repeats another stands for its twin.
+/// The given order, in which a contact that repeats another is replaced by that one.
 std::vector<Index> acting_sequence(const Metric& metric, std::vector<Index> sequence) {
   for (Index& i : sequence) {
     const Index count = metric.problem.contact_count();
@@ -255,7 +255,7 @@ std::string repeated_normals(const ImpactProblem<double>& problem) {
   return text.empty() ? text : text + ": each acts, and is given impulses, through its twin";
 }
 
-/// All three laws are one: restitution 1 is elastic, 0 plastic.
+/// The restitution that stands for a law: 1 is elastic, 0 is plastic.
 double restitution_of(const ImpactInput& input, const std::string& law) {
   return law == "elastic" ? 1 : law == "plastic" ? 0 : input.restitution;
 }
@@ -329,7 +329,7 @@ std::string format_json(const ImpactAnswer& answer) {
   return document.dump() + "\n";
 }
 
-/// Words in a row; of a long one the start and the length.
+/// Values as a list of words; of a long list only its start and its length.
 template <typename Values, typename Format>
 std::string list(const Values& values, const Format& format) {
   constexpr std::size_t most = 24;

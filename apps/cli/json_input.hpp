@@ -20,7 +20,7 @@ namespace carom::cli {
 
 using Json = nlohmann::json;
 
-/// What stands in a place, short enough for a message.
+/// A value as text, short enough for a message.
 [[nodiscard]] inline std::string describe(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array of " + std::to_string(value.size());
@@ -34,7 +34,7 @@ using Json = nlohmann::json;
   throw examples::BadInput(place + ": expected " + expected + ", got " + got);
 }
 
-/// A JSON document; a field given twice is refused as much as broken syntax.
+/// A JSON document; a field given twice is refused, as broken syntax is.
 [[nodiscard]] inline Json parse_json(const std::string& text) {
   std::vector<std::set<std::string>> open;
   std::string twice;

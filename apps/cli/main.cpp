@@ -63,7 +63,7 @@ std::string check_repeat(const std::string& word) {
              : "expected a whole number >= 1, got '" + word + "'";
 }
 
-/// One word of a few.
+/// Accepts one of a few words.
 CLI::Validator one_of(const std::vector<std::string>& choices) {
   std::string list = choices.front();
   for (std::size_t i = 1; i < choices.size(); ++i) {

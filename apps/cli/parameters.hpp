@@ -40,7 +40,7 @@ class Parameters {
   [[nodiscard]] std::vector<double> numbers(const std::string& name, examples::NumberRange range) {
     return numbers(name, expect_array(field(name), place(name)).size(), range);
   }
-  /// Points [[x, y]..] in a row.
+  /// Points [[x, y], ..] as one sequence of numbers.
   [[nodiscard]] std::vector<double> points(const std::string& name, std::size_t count) {
     const Json& list = field(name);
     if (!list.is_array() || list.size() != count) {
@@ -66,7 +66,7 @@ class Parameters {
     }
     refuse(place(name), "one of " + list, describe(given));
   }
-  /// Refuses what nobody asked for.
+  /// Refuses fields that were not read.
   void end() const {
     for (const auto& [name, value] : fields_.items()) {
       if (known_.count(name) > 0) continue;

@@ -12,8 +12,8 @@
 
 namespace carom::cli {
 
-/// A bar on standard error while something long runs, for people: nothing is written unless
-/// standard error is a terminal, and nothing for what takes less than half a second.
+/// A bar on standard error that shows the progress of a long run. Nothing is written unless
+/// standard error is a terminal, and nothing for a run of less than half a second.
 class ProgressBar {
  public:
   using Clock = std::chrono::steady_clock;

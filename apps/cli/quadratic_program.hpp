@@ -27,7 +27,7 @@ struct QuadraticProblem {
   Growing<MatrixX<Scalar>> inequality_normals;  ///< CI, n×m_i
   Growing<VectorX<Scalar>> inequality_offsets;  ///< ci
 
-  /// Takes sizes; the entries are not told. Cold: allocates beyond the largest sizes so far.
+  /// Sets the sizes; the entries are undefined. Cold: allocates beyond the largest sizes so far.
   void resize(Index variables, Index equalities, Index inequalities) {
     hessian.grow(variables, variables);
     gradient.grow(variables);
@@ -43,7 +43,7 @@ enum class QuadraticStatus {
   optimal,          ///< x minimises the cost.
   infeasible,       ///< No point meets all constraints; x meets those met so far.
   not_convex,       ///< H is not positive definite to working precision: no minimum, or not one.
-  iteration_limit,  ///< Budget spent; x may violate constraints.
+  iteration_limit,  ///< The steps are used up; x may violate constraints.
   not_finite,       ///< NaN or infinity in the data.
 };
 
@@ -77,7 +77,7 @@ enum class QuadraticStatus {
 template <RealScalar Scalar>
 class QuadraticProgram {
  public:
-  /// Grows memory. Cold: allocates where no problem was as large.
+  /// Grows memory. Cold: allocates beyond the largest sizes so far.
   void prepare(Index variables, Index equalities, Index inequalities) {
     factor_.grow(variables, variables);
     j_.grow(variables, variables);
@@ -156,7 +156,7 @@ class QuadraticProgram {
            p.inequality_offsets.allFinite();
   }
 
-  /// aᵢᵀx + bᵢ, and the rounding it carries: that of the largest x on the way, too.
+  /// aᵢᵀx + bᵢ and its rounding, which includes that of the largest x on the way.
   template <typename Vector>
   [[nodiscard]] Scalar value(Index i, const Vector& x) const noexcept {
     const Scalar* const a = normal(i);
@@ -224,8 +224,8 @@ class QuadraticProgram {
     return outside > Scalar(64 + 8 * n) * rounding;
   }
 
-  /// Brings constraint i to its surface, dropping others as needed. Sign −1 turns an equality
-  /// round.
+  /// Brings x to the surface of constraint i and drops others where it must. Sign −1 reverses an
+  /// equality.
   template <typename Vector>
   [[nodiscard]] QuadraticStatus enforce(Index i, Scalar sign, Vector& x) noexcept {
     const Index n = size(), limit = 10 * (n + lengths_.size()) + 10;
@@ -271,7 +271,7 @@ class QuadraticProgram {
     }
   }
 
-  /// How far the active multipliers of inequalities stay ≥ 0, and which ends that.
+  /// How far the active multipliers of inequalities stay ≥ 0, and which one limits it.
   [[nodiscard]] Scalar longest_dual_step(Index& drop) const noexcept {
     Scalar longest = std::numeric_limits<Scalar>::infinity();
     for (Index k = 0; k < active_count_; ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The systems `carom simulate` knows, read from their parameters.
+// The systems that `carom simulate` knows, read from their parameters.
 #include "cli/simulated_systems.hpp"
 
 #include <cmath>

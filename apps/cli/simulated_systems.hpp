@@ -21,7 +21,7 @@ struct SimulationPlan {
   std::string csv;              ///< File for the rows; empty: none.
 };
 
-/// What a run tells.
+/// The result of a run.
 struct SimulationAnswer {
   std::vector<double> impact_times;  ///< [s]
   Index reflections = 0;

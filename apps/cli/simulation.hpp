@@ -29,7 +29,7 @@ struct Scene {
   VectorX<double> q, velocity;
   /// Momentum kept by a symmetry, and its size for the relative error; none if empty.
   std::function<std::pair<VectorX<double>, double>(const MechanicalState<double>&)> kept = {};
-  bool lossless = true;     ///< Nothing but impacts takes energy.
+  bool lossless = true;     ///< Whether nothing but impacts takes energy.
   double impact_share = 1;  ///< R of the system's own impacts, on top of the plan's [-], in [0, 1].
   /// Each impact turns the system into its mirror image; it is shown as seen from outside.
   bool mirrored = false;
@@ -105,7 +105,7 @@ class CsvRows {
     }
     file_ << '\n';
   }
-  /// All of it is in the file, or BadInput.
+  /// Closes the file; throws BadInput where not all of it could be written.
   void close() {
     if (path_.empty()) return;
     file_.close();
@@ -135,14 +135,14 @@ class Simulation {
         state_{0, scene.q, scene.velocity},
         side_(scene.first_side),
         rows_(plan.csv, scene.q.size()) {
-    // A momentum that is not finite stops the first step, with what is known of the run; the
-    // stepper's make_state() would refuse it.
+    // The stepper's make_state() would refuse a momentum that is not finite. Here it stops the
+    // first step, so that the run is still reported.
     LegendreMap<System> legendre;
     legendre.prepare(scene.system);
     legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state_.momentum);
   }
 
-  /// To the end, or to the step that fails.
+  /// Runs to the end, or to the step that fails.
   [[nodiscard]] SimulationAnswer run() {
     ProgressBar bar;
     look(false);

@@ -14,7 +14,7 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
   ContactSolverOptions<double> settings;
   settings.law = friction_law(options);
   settings.tolerance = options.tolerance;
-  // SapSolver under the convex law proves a bound; what it is not made for goes on by itself.
+  // Under the convex law SapSolver alone proves a bound; for all else the method is automatic.
   const bool proven = settings.law == FrictionLaw::convex && !rigid;
   if (options.solver == "sap" && proven) {
     settings.method = ContactMethod::sap;

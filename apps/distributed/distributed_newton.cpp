@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Can one Newton step of one heap be solved on several machines?
 //
-// The step's Hessian I + ĴᵀGĴ is a function on PETSc's distributed vectors, every process keeping
+// The step's Hessian I + ĴᵀGĴ is a function on PETSc's distributed vectors, and every process keeps
 // the contacts of its own bodies; conjugate gradients find the direction. The answer is compared
-// with carom's own operator and sparse factor in one process, and what was exchanged is counted.
-// Every process builds the whole problem and keeps its part: what is distributed is the solve.
+// with carom's own operator and sparse factor in one process, and the exchanged numbers are
+// counted. Every process builds the whole problem and keeps its part: the solve is distributed.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -76,7 +76,7 @@ Arguments read_arguments(int argc, const char* const* argv) {
   return arguments;
 }
 
-/// PETSc has printed what went wrong.
+/// Throws where PETSc has failed; PETSc itself prints the reason.
 void require(PetscErrorCode code) {
   if (code != PetscErrorCode(0)) throw std::runtime_error("PETSc has failed");
 }

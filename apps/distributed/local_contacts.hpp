@@ -60,7 +60,7 @@ class LocalContacts {
 
   /// Unknowns of this process.
   [[nodiscard]] Index own_count() const noexcept { return own_count_; }
-  /// Places in the distributed vectors of the unknowns it must hear of.
+  /// Places in the distributed vectors of the foreign unknowns that it needs.
   [[nodiscard]] const std::vector<Index>& ghosts() const noexcept { return ghosts_; }
   [[nodiscard]] Index inner_count() const noexcept { return Index(inner_.size()); }
   [[nodiscard]] Index cut_count() const noexcept { return Index(cut_.size()); }

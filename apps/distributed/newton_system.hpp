@@ -70,7 +70,7 @@ struct NewtonSystem {
 /// The sparse Cholesky factor of a NewtonSystem's H, in one process.
 class NewtonFactor {
  public:
-  /// Throws std::runtime_error where H is not positive definite in the numbers there are.
+  /// Throws std::runtime_error where H is not positive definite in double.
   explicit NewtonFactor(const NewtonSystem& system) : problem_(system.problem) {
     graph_.analyse(*problem_, 1e300);
     cholesky_.reset(graph_.forest());

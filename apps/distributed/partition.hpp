@@ -10,8 +10,8 @@
 namespace carom::examples {
 
 /// Which process owns which body, and where its unknowns stand in the distributed vectors: those of
-/// rank 0 first, each body's together. Bodies without contact are nobody's: their part of the
-/// system is the identity.
+/// rank 0 first, each body's together. Bodies without contact have no owner, because their part of
+/// the system is the identity.
 struct BodyPartition {
   std::vector<int> owner;          ///< per body, −1 without contact
   std::vector<Index> start;        ///< per body, in the distributed vectors

@@ -90,7 +90,7 @@ class BulletScene {
     for (int i = 0; i < steps; ++i) step(time_step);
   }
 
-  /// Of all bodies that move by forces [J].
+  /// Kinetic energy of all bodies that move by forces [J].
   [[nodiscard]] double kinetic_energy() const {
     double sum = 0;
     for (const auto& body : bodies_) {
@@ -119,7 +119,7 @@ class BulletScene {
     for_each_point([&](const auto&, const auto&) { ++count; });
     return count;
   }
-  /// The deepest [m], as of the last step's collision detection.
+  /// Deepest penetration at the last step's collision detection [m].
   [[nodiscard]] double penetration() {
     double deepest = 0;
     for_each_point([&](const auto&, const btManifoldPoint& point) {
@@ -128,7 +128,7 @@ class BulletScene {
     return deepest;
   }
 
-  /// The fastest with which a gap closes beyond zero [m/s]: what is left of the law of contacts.
+  /// Largest speed with which a gap closes beyond zero [m/s]: the error in the law of contacts.
   [[nodiscard]] double closing_speed(double time_step) {
     double fastest = 0;
     for_each_point([&](const btPersistentManifold& manifold, const btManifoldPoint& point) {
@@ -208,8 +208,7 @@ inline void press(BulletScene& scene, double force) {
   scene.body(1).applyCentralForce({btScalar(-force), 0, 0});
 }
 
-/// Boxes, balls and cylinders, 1 : 8 in mass, above each other in a bin of `side` ×
-/// `side`.
+/// Boxes, balls and cylinders, 1 : 8 in mass, above each other in a bin of `side` × `side`.
 inline void add_mixed_bodies(BulletScene& scene, int count, int side) {
   scene.add_ground();
   const double half = 0.6 * side;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Question: what changes in a Bullet world when carom solves it?
 //
-// The same scenes under Bullet's own solver at 10 and 50 iterations, and under carom: rigid contact
-// and Coulomb's law (exact), the same with the time that Bullet's 10 and 50 iterations take as its
-// deadline, stiff springs and Coulomb's law, stiff springs and the convex law, under which what
-// slides separates. Exit status 1 where the exact one misses what paper and pencil say.
+// The same scenes run under Bullet's own solver at 10 and 50 iterations, and under carom: rigid
+// contact and Coulomb's law (exact), the same with the time that Bullet's 10 and 50 iterations take
+// as its deadline, stiff springs and Coulomb's law, stiff springs and the convex law, under which
+// what slides separates. Exit status 1 where the exact solver misses a closed form.
 //   carom_engines_bullet_side_by_side [bodies in the pile, 40] [boxes in the wall, 55]
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ double now(void* /*context*/) noexcept {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-/// A solver that is watched, and hurried where it can be.
+/// A solver whose calls are timed, with a deadline where it takes one.
 template <typename Solver>
 class Timed : public Solver {
  public:
@@ -67,7 +67,7 @@ constexpr std::array<const char*, 7> contenders = {
     "Bullet, 10", "Bullet, 50", "exact", "in 10's time", "in 50's time", "springs", "convex"};
 constexpr std::size_t most_iterations = 1, exact = 2, hurried = 3, springs = 5;
 
-/// Mean seconds of a call in the scene at hand, contender by contender.
+/// Mean seconds of a call in the present scene, contender by contender.
 std::array<double, contenders.size()> mean_seconds{};
 
 /// A scene under one of the contenders.
@@ -108,7 +108,7 @@ struct Run {
   std::unique_ptr<BulletScene> scene;
 };
 
-/// A line of the table: one number per contender; ours has to stay within a bound.
+/// A line of the table: one number per contender; that of the exact solver has a bound.
 struct Line {
   std::string what;
   std::array<double, contenders.size()> numbers{};
@@ -130,7 +130,7 @@ class Table {
     std::fflush(stdout);
     right_ = right_ && held;
   }
-  /// What the scene measured last took.
+  /// Adds a line of the times that the scene measured last took.
   void add_time(const std::string& scene) {
     Line line{scene + ": time in the solver [ms/step]", {}};
     for (std::size_t c = 0; c < contenders.size(); ++c) line.numbers[c] = mean_seconds[c] * 1e3;

@@ -20,7 +20,7 @@ struct MujocoRelease {
 using MujocoModel = std::unique_ptr<mjModel, MujocoRelease>;
 using MujocoData = std::unique_ptr<mjData, MujocoRelease>;
 
-/// Throws std::runtime_error with MuJoCo's words where the text is no model.
+/// Throws std::runtime_error with MuJoCo's message where the text is no model.
 inline MujocoModel load_mujoco(const std::string& text) {
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
@@ -137,9 +137,9 @@ inline std::string humanoid_limb(bool leg, int side) {
          "<geom type=\"sphere\" pos=\"0.02 0 -0.28\" size=\"0.045\"/></body></body>";
 }
 
-/// A humanoid of capsules with 21 hinges: limits, dry friction and
-/// armature in every joint; two tendons with limits tie hips to knees. It stands a little above the
-/// floor, bent by its springs, and falls.
+/// A humanoid of capsules with 21 hinges: limits, dry friction and armature in every joint; two
+/// tendons with limits tie hips to knees. It stands a little above the floor, bent by its springs,
+/// and falls.
 inline std::string humanoid_text(const MujocoScene& scene) {
   std::string text = mujoco_head(scene, "0.9 0.01 0.005");
   text.insert(text.find("</default>"),

@@ -12,8 +12,8 @@ struct Slope {
 };
 
 enum class Solver {
-  own,    ///< the engine's, as it comes
-  carom,  ///< ours in its place
+  own,    ///< the engine's own
+  carom,  ///< carom in its place
 };
 
 constexpr double mass = 2, friction = 0.5, gravity = 9.81;  // kg, -, m/s²

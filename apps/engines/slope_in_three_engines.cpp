@@ -4,8 +4,8 @@
 // A block lies on a slope of angle a, friction μ = 0.5. After t = 2 s its speed is t g (sin a − μ
 // cos a), or nothing where tan a ≤ μ, whichever way its edges and the engine's directions of
 // friction are turned against downhill. Engines that bound friction by direction make it depend on
-// that heading. Each is asked with its own solver, and with carom's in the place of it, which must
-// be right to 1e-4 m/s.
+// that heading. Each runs with its own solver, and with carom in the place of it, which must be
+// right to 1e-4 m/s.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -64,7 +64,7 @@ double show(const Engine& engine) {
       if (engine.takes_ours) {
         const double speed = engine.slide(slope, Solver::carom), error = std::abs(speed - expected);
         std::printf("  %12.4f  %9.1e", rounded(speed), error);
-        worst = error <= worst ? worst : error;  // no number is the worst
+        worst = error <= worst ? worst : error;  // NaN counts as the worst
       }
       std::printf("\n");
     }

@@ -46,7 +46,7 @@ using ChunkRecords = std::map<std::uint64_t, std::string>;
 /// chunk <number> <words of its tally>
 /// end <checksum of all bytes before this line>
 /// ```
-/// A file is replaced as a whole, by renaming, so that it is complete whenever the program dies.
+/// A file is replaced as a whole, by renaming, so that it is complete if the program is killed.
 class CheckpointFile {
  public:
   explicit CheckpointFile(std::string path) : path_(std::move(path)) {}
@@ -109,7 +109,7 @@ class CheckpointFile {
     return {std::move(parameters), std::move(records)};
   }
 
-  /// Reads the chunks of a run with these parameters; of another run's it says which differs.
+  /// Reads the chunks of a run with these parameters; throws EnsembleFault naming one that differs.
   [[nodiscard]] ChunkRecords read(const RunParameters& expected) const {
     auto [found, records] = read();
     require("kind", expected.kind, found.kind);

@@ -34,7 +34,7 @@ template <typename Pause>
   return tally_text(tally);
 }
 
-/// Of rank 0: which chunks are to do, which are done, and the checkpoint.
+/// The record of rank 0: which chunks are left, which are done, and the checkpoint.
 class Ledger {
  public:
   explicit Ledger(const Options& options)
@@ -42,7 +42,7 @@ class Ledger {
     if (!options.checkpoint.empty()) {
       file_.emplace(options.checkpoint);
       if (file_->exists()) records_ = file_->read(run_);
-      file_->write(run_, records_);  // finds out early whether it can
+      file_->write(run_, records_);  // fails early where it cannot write
     }
     restored_ = records_.size();
     for (std::uint64_t c = options.part; c < run_.chunk_count(); c += options.parts) {
@@ -91,7 +91,7 @@ inline void work_for_leader(Communicator& processes, const RunParameters& run) {
   }
 }
 
-/// Rank 0: hands chunks out one by one, to whoever is done with the last, and works itself.
+/// Rank 0: hands chunks out one by one, to each rank that has done its last one, and works itself.
 ///
 /// Problems' times are spread over decades and a few are very long, so no fixed share of the chunks
 /// is fair. Requests are answered between two problems: a rank waits for one problem of rank 0 per
@@ -116,7 +116,7 @@ class Leader {
     while (waiting_ > 0) serve(processes_.wait(), ledger);
     ledger.save();
   }
-  /// Sends the others home, whatever they still bring.
+  /// Tells the other ranks to stop; tallies that they still send are ignored.
   void stop_all() {
     for (; waiting_ > 0; --waiting_) processes_.send(processes_.wait().from, "stop");
   }

@@ -7,8 +7,8 @@
 
 namespace carom::ensemble {
 
-/// Processes that send each other short texts. Rank 0 leads. There are two, one is linked: alone
-/// (serial_communicator.cpp), and on MPI (mpi_communicator.cpp).
+/// Processes that send each other short texts. Rank 0 leads. A program links one of two: a single
+/// process (serial_communicator.cpp), or those of an MPI job (mpi_communicator.cpp).
 class Communicator {
  public:
   struct Message {
@@ -24,11 +24,11 @@ class Communicator {
   [[nodiscard]] virtual int rank() const = 0;
   /// How many processes there are, ≥ 1.
   [[nodiscard]] virtual int size() const = 0;
-  /// Returns once the text may be forgotten here; the receiver must come to poll() or wait().
+  /// Returns once the text may be discarded here; the receiver must call poll() or wait().
   virtual void send(int to, const std::string& text) = 0;
-  /// A message that has come, from whomever; nothing if none has.
+  /// A message that has arrived from any process; nothing if none has.
   [[nodiscard]] virtual std::optional<Message> poll() = 0;
-  /// The next message, waited for.
+  /// Waits for the next message.
   [[nodiscard]] virtual Message wait() = 0;
   /// Ends all processes at once, for faults that only one of them has.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What becomes of a million random problems?
 //
-// Problems are numbered; everything about number i follows from (seed, i), and what is counted is
-// counted in integers. So the summary is the same to the last digit however the problems are
-// spread: over MPI ranks, over the tasks of an array, over runs that were killed and started again.
+// Problems are numbered; everything about number i follows from (seed, i), and all sums are those
+// of integers. So the summary is the same to the last digit however the problems are spread: over
+// MPI ranks, over the tasks of an array, over runs that were killed and started again.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>

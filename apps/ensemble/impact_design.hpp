@@ -73,7 +73,7 @@ class ImpactDesign {
   static constexpr int spread_low = -16;
   static constexpr double allowance = 1e-9;  ///< on rates and energies, relative [-]
 
-  /// Classification and outcomes of the design drawn. Whether it is certified unique.
+  /// Tallies classification and outcomes of a design; returns whether it is certified unique.
   bool examine(std::uint64_t index, Tally& tally, Digest& digest) {
     const auto family = std::size_t(impact_.family);
     const Uniqueness uniqueness = classify(impact_.problem);
@@ -108,7 +108,7 @@ class ImpactDesign {
     return uniqueness.unique();
   }
 
-  /// The nearest corner with one outcome, and whether it has.
+  /// Finds the nearest corner with one outcome, and tallies whether it has one.
   void redesign(std::uint64_t index, Tally& tally, Digest& digest) {
     const std::size_t first = 2 * family_counters;
     VectorX<double> x = impact_.parameters;

@@ -13,8 +13,7 @@ namespace carom::ensemble {
 ///
 /// A round multiplies two words of the counter by constants; high halves are mixed with the other
 /// words and the key, which advances by constants of its own.
-/// @param rounds  10 passes every test of randomness its authors tried, with a margin; 7 passes
-/// too.
+/// @param rounds  10 passes every test of randomness that its authors tried, and so does 7.
 /// @cite  salmon2011parallel, Philox-4x32-10.
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32(
     std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,

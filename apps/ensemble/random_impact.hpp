@@ -59,8 +59,8 @@ inline void write_design_problem(const DesignPoint<double>& point, ImpactProblem
 
 namespace detail {
 
-/// Draws a design. Every fourth cradle has equal masses and every fourth corner such an angle that
-/// its outcome is unique, or so: chance alone would never meet these.
+/// Draws a design. Every fourth cradle has equal masses, and every fourth corner has an angle with
+/// which its outcome is unique or nearly so: random angles would never be so.
 class ImpactMaker {
  public:
   ImpactMaker(std::uint64_t seed, std::uint64_t index, RandomImpact& impact)

@@ -18,8 +18,8 @@ namespace carom::ensemble {
 /// What is asked of the contacts of a step.
 enum class StepLaw {
   rigid,      ///< Rigid contact, Coulomb's law.
-  compliant,  ///< Contact that gives way, Coulomb's law.
-  convex,     ///< Contact that gives way, the convex law.
+  compliant,  ///< Compliant contact, Coulomb's law.
+  convex,     ///< Compliant contact, the convex law.
 };
 
 /// One step of some bodies in contact with the ground and each other, before it is solved.
@@ -34,8 +34,8 @@ struct RandomStep {
 
 namespace detail {
 
-/// Draws a step: one to six boxes of masses up to four decades apart, turned anyhow, each standing
-/// on the ground or on an earlier box with a patch of one to four points.
+/// Draws a step: one to six boxes of masses up to four decades apart, turned at random, each
+/// standing on the ground or on an earlier box with a patch of one to four points.
 class StepMaker {
  public:
   StepMaker(std::uint64_t seed, std::uint64_t index, RandomStep& step)

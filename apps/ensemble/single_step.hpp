@@ -15,8 +15,8 @@
 
 namespace carom::ensemble {
 
-/// Solves random steps and counts what comes of them: how often solvers converge, in how many
-/// iterations, to what residual, and whether the answers obey the law they were asked for.
+/// Solves random steps and counts the results: how often solvers converge, in how many iterations,
+/// to what residual, and whether the answers obey the law that was asked for.
 class SingleStep {
  public:
   static constexpr const char* name = "single-step";

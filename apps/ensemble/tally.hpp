@@ -17,7 +17,7 @@
 namespace carom::ensemble {
 
 /// The largest number seen, and the problem it belongs to; of equal ones the first problem's, so
-/// that the order does not matter. Numbers that are not ordered, NaN, are passed over.
+/// that the order does not matter. NaN is passed over.
 struct Largest {
   double value = 0;  ///< meaningless while `seen` is 0
   std::uint64_t problem = 0;
@@ -37,7 +37,7 @@ struct Largest {
 };
 
 /// A checksum over the bits of all results. Each problem's bits are mixed with its number into 64
-/// bits; these are added modulo 2⁶⁴ and joined by exclusive or, both whatever the order.
+/// bits; these are added modulo 2⁶⁴ and joined by exclusive or, which gives the same in any order.
 struct Checksum {
   std::uint64_t sum = 0, parity = 0;
 
@@ -205,7 +205,7 @@ struct Tally {
 }
 
 /// Bin of a number ≥ 0 in a histogram of decades from 10^low to 10^high: 0 below the first, the
-/// last but one at and above the last, the last if it is no number ≥ 0.
+/// last but one at and above the last, the last if it is negative or NaN.
 [[nodiscard]] inline std::size_t decade_bin(double number, int low, int high) noexcept {
   const auto decades = std::size_t(high - low);
   if (!(number >= 0)) return decades + 2;

@@ -25,7 +25,7 @@ using detail::Hdf5Handle;
   throw BadInput(place + ": expected " + expected + ", got " + got);
 }
 
-/// Text of any kind as one line: what is not printed becomes a space, none at the ends.
+/// Any text as one line: characters that cannot be printed become spaces, with none at the ends.
 std::string one_line(std::string text) {
   text = text.substr(0, text.find('\0'));
   for (char& c : text) {
@@ -250,8 +250,7 @@ class FclibReader {
                                          : "text",
            "another type");
     }
-    // HDF5 takes memory for numbers as long as the file says they are, 4 GB each if it comes to
-    // that.
+    // HDF5 takes memory for numbers of the length that the file states, up to 4 GB each.
     constexpr std::size_t longest_number = 16;
     const std::size_t length = H5Tget_size(type.id());
     if (expected_class != H5T_STRING && length > longest_number) {

@@ -20,7 +20,7 @@ namespace {
 
 using detail::Hdf5Handle;
 
-/// Ends the writing where HDF5 refuses something.
+/// Throws where HDF5 refuses something.
 void demand(bool works) {
   if (!works) throw BadInput("HDF5: expected writing in memory to work, was refused it");
 }

@@ -10,7 +10,7 @@
 #include "io/bad_input.hpp"
 
 /// @file
-/// HDF5 in memory only, without its messages: what fails is told by exceptions of our own.
+/// HDF5 in memory only, without its messages: failures are exceptions of our own.
 namespace carom::examples::detail {
 
 /// An HDF5 object, closed at the end of its life.
@@ -65,7 +65,7 @@ class Hdf5Silence {
 /// Opens the content of a file for reading.
 [[nodiscard]] inline Hdf5Handle open_in_memory(std::string_view bytes) {
   const Hdf5Handle access = memory_access();
-  // HDF5 copies the bytes; that it takes them as not const is its interface's habit.
+  // HDF5 copies the bytes, but its interface takes them as not const.
   void* const image = const_cast<char*>(bytes.data());
   if (bytes.empty() || H5Pset_file_image(access.id(), image, bytes.size()) < 0) {
     throw BadInput("expected the content of an HDF5 file, got none");

@@ -17,7 +17,7 @@ enum class ProblemFormat {
   hdf5,  ///< HDF5, the form of FCLIB's files.
 };
 
-/// Whether bytes claim to be HDF5: its signature stands at 0, 512, or a doubling of that.
+/// Whether bytes claim to be HDF5: its signature is at 0, 512, or a doubling of that.
 [[nodiscard]] inline bool is_hdf5(std::string_view bytes) noexcept {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   for (std::size_t at = 0; at < bytes.size(); at = at == 0 ? 512 : 2 * at) {

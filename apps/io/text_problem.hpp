@@ -235,7 +235,7 @@ class TextProblemParser {
            problem.check_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law));
     problem.add_contact(sides.bodies[0], first_jacobian_, sides.bodies[1], matrix_, law);
   }
-  /// Refuses a contact whose physical data lead to weights beyond the numbers there are.
+  /// Refuses a contact whose physical data lead to weights that overflow.
   void check_weights(const ContactProblem<double>& problem, std::int64_t line) {
     const auto& [mu, weights, bias, rigid] =
         problem.friction_contact_law(problem.block_count() - 1);
@@ -295,7 +295,7 @@ class TextProblemParser {
     }
     return *value;
   }
-  /// Refuses what the problem objects to, under the item's name in the file.
+  /// Refuses an item with the problem's fault, under the item's name in the file.
   void refuse(std::int64_t line, const std::string& fault) const {
     if (fault.empty()) return;
     const std::string told =

@@ -67,7 +67,7 @@ class WordReader {
     fail((place.empty() ? "" : place + ": ") + "expected " + expected + ", got " + shown);
   }
 
-  /// Passes one word that has to be there.
+  /// Passes one word, which must be the expected one.
   void keyword(const char* expected, const std::string& place = {}) {
     const std::string_view word = next();
     if (word != expected) fail(place, std::string("'") + expected + "'", word);

@@ -15,7 +15,7 @@
 
 namespace carom::benchmarks {
 
-/// What a group of cases adds up to.
+/// The sums over a group of cases.
 struct GroupResult {
   int cases = 0, solved = 0;
   long iterations = 0;     ///< linear systems, or sweeps and steps of solvers without systems
@@ -23,7 +23,7 @@ struct GroupResult {
   double seconds = 0;      ///< of the processor
   std::uint64_t bits = 0;  ///< changes with any bit of any answer
 
-  /// Adds a case. A problem that has no answer is solved where the solver proves that.
+  /// Adds a case. A problem that has no answer counts as solved where the solver proves that.
   void add(const SolveReport<double>& report, const VectorX<double>& answer,
            SolveStatus wanted = SolveStatus::converged) {
     ++cases;

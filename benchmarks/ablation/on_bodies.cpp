@@ -18,7 +18,7 @@ namespace carom::benchmarks {
 namespace {
 
 constexpr double tolerance = 1e-8;
-/// Systems for one problem: an answer that takes more is not worth waiting for here.
+/// Most systems for one problem, which bounds the time of a run.
 constexpr int most_systems = 400;
 
 using Problems = std::vector<examples::TextProblem>;
@@ -99,8 +99,8 @@ struct CountingClock {
 };
 
 /// Bodies that fall into a bin and settle. SapSolver moves them, so that every run meets the same
-/// problems whatever the solver that is measured answers; that one starts from the impulses that
-/// the contacts had in the step before.
+/// problems and does not depend on the answers of the solver that is measured. That one starts from
+/// the impulses that the contacts had in the step before.
 /// @param looks  at the clock before each step's deadline; 0: no deadline.
 GroupResult fall(examples::SolidContact kind, bool rigid, int steps, int looks) {
   GroupResult result;

@@ -11,8 +11,8 @@
 
 namespace carom::benchmarks {
 
-/// Which region the samples of a run fall in; `mixed` leaves it to chance, and to the branch
-/// predictor.
+/// Which region the samples of a run fall in; with `mixed` it is random, so that the branch
+/// predictor cannot know it.
 enum class Sample { stick, slide, separate, mixed };
 
 /// Trial impulses with friction and weights of their own, as aligned arrays.

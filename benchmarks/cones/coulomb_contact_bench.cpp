@@ -19,7 +19,7 @@ struct Sample {
   double friction;
 };
 
-/// Random blocks, all in one mode: condition to 1e4, friction .01 to 1.
+/// Random blocks, all in one region: condition to 1e4, friction .01 to 1.
 std::vector<Sample> samples(carom::ConeRegion region) {
   std::mt19937 engine(5);
   std::normal_distribution<double> normal;
@@ -36,7 +36,7 @@ std::vector<Sample> samples(carom::ConeRegion region) {
   return result;
 }
 
-/// Preparation of the block and one solve, as a block solver meets it first.
+/// Preparation of the block and one solve, as in a block solver's first sweep.
 void solve_block(benchmark::State& state) {
   const auto batch = samples(static_cast<carom::ConeRegion>(state.range(0)));
   std::size_t k = 0;

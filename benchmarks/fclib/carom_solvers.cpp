@@ -17,7 +17,7 @@ namespace carom::benchmarks {
 
 namespace {
 
-/// A solver of ours that nothing but time and its own judgement stops.
+/// A solver of carom that stops only by time or by its own status.
 template <typename SolverType, typename Options>
 Solver solver_of(std::string name) {
   const auto prepare = [](const ContactFile& file, double tolerance) -> Solve {

@@ -20,7 +20,7 @@ Comparison::Comparison(const std::vector<Row>& rows, const std::vector<std::stri
       runs.push_back(0);
       curve = all_.end() - 1;
     }
-    // A solver that was stopped is not asked for more: its first tolerance tells where it was run.
+    // A solver that was stopped has no rows of tighter tolerances, so a looser one counts as a run.
     if (row.tolerance >= tolerance) ++runs[std::size_t(curve - all_.begin())];
     if (row.tolerance == tolerance && row.solved()) {
       curve->seconds[std::size_t(file - files.begin())] = row.cpu_seconds;

@@ -20,7 +20,7 @@ class Comparison {
   };
 
   /// @param rows   of any tolerance and any file; a run that is missing counts as not solved.
-  /// @param files  those that count.
+  /// @param files  the files that count.
   Comparison(const std::vector<Row>& rows, const std::vector<std::string>& files, double tolerance);
 
   [[nodiscard]] double tolerance() const noexcept { return tolerance_; }

@@ -75,8 +75,8 @@ std::vector<Solver> find_solvers(const std::vector<std::string>& wanted) {
   return chosen;
 }
 
-/// Runs a file to one tolerance after the other, the loosest first; a solver that was stopped or
-/// that broke down is not asked for more.
+/// Runs a file to one tolerance after the other, the loosest first. A solver that was stopped or
+/// that broke down is not asked for tighter ones.
 void run_file(const std::string& path, const std::vector<Solver>& solvers, const Options& options,
               const std::function<void(const Row&)>& add) {
   const carom::benchmarks::ContactFile file = carom::benchmarks::read_contact_file(path);
@@ -104,7 +104,7 @@ void print_summary(const Comparison& comparison, double time_limit) {
   }
 }
 
-/// Adds the rows of other tables; Siconos' recorded ones where there is no Siconos to be run.
+/// Adds the rows of other tables, and Siconos' recorded rows where Siconos cannot be run.
 void add_other_tables(const Options& options, std::vector<Row>& rows) {
   for (const std::string& path : options.beside) {
     const std::vector<Row> more = carom::benchmarks::read_table(path);
@@ -157,7 +157,7 @@ void hold_to_one_thread(char** argv) {
   const char* const name = "OPENBLAS_NUM_THREADS";
   if (std::getenv(name) != nullptr) return;
   setenv(name, "1", 1);
-  execv("/proc/self/exe", argv);  // comes back only if it cannot
+  execv("/proc/self/exe", argv);  // returns only where it fails
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr double frame_left = 60, frame_top = 40, frame_width = 480, frame_heigh
 constexpr double picture_width = 780, picture_height = 420;
 constexpr int decades = 4;  ///< of the ratio to the best time
 
-/// Okabe and Ito's colours, which all can tell apart.
+/// Okabe and Ito's colours, which also people with colour blindness can distinguish.
 constexpr std::array<const char*, 8> colours{"#000000", "#d55e00", "#0072b2", "#009e73",
                                              "#cc79a7", "#e69f00", "#56b4e9", "#8c6d00"};
 
@@ -61,7 +61,7 @@ std::string axes() {
   return svg;
 }
 
-/// Which solvers are not carom's is told by dashes too.
+/// Dashes also mark the solvers that are not carom's.
 std::string stroke(const Comparison::Curve& curve, std::size_t index) {
   const bool own = curve.solver.starts_with("carom:");
   return std::string("fill=\"none\" stroke=\"") + colours[index % colours.size()] +

@@ -24,7 +24,7 @@ struct Row {
   double convex_error = std::numeric_limits<double>::quiet_NaN();    ///< err of the convex law [-]
   double residual = std::numeric_limits<double>::quiet_NaN();        ///< the solver's own measure
 
-  /// Whether the answer is as good as was asked for, whatever the solver says of it.
+  /// Whether the answer meets the tolerance, whatever the solver reports.
   [[nodiscard]] bool solved() const noexcept { return error <= tolerance; }
 };
 

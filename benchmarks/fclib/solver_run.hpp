@@ -22,7 +22,7 @@ struct ContactFile {
 /// Reads a CPF1 container or an FCLIB file. Throws BadInput, starting with the path.
 [[nodiscard]] ContactFile read_contact_file(const std::string& path);
 
-/// What a solver made of a problem.
+/// The result of a solver on a problem.
 struct Answer {
   int info = -1;  ///< 0 where the solver itself says that it is done.
   long iterations = -1;
@@ -37,8 +37,8 @@ using Solve = std::function<Answer()>;
 /// One solver of the comparison.
 struct Solver {
   std::string name;
-  /// Makes ready for a file and a tolerance of the natural map error; empty where the solver does
-  /// not take such files.
+  /// Prepares for a file and a tolerance of the natural map error; empty where the solver does not
+  /// take such files.
   std::function<Solve(const ContactFile&, double)> prepare;
 };
 

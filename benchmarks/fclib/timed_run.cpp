@@ -24,14 +24,14 @@ namespace carom::benchmarks {
 
 namespace {
 
-/// What the process of a run tells the one that waits: plain numbers.
+/// What the process of a run sends to the one that waits: plain numbers.
 struct Message {
   int info;
   long iterations;
   double cpu_seconds, error, absolute_error, convex_error, residual;
 };
 
-/// From now on the process ends by SIGPROF once it has used that much more processor time; 0: not.
+/// Makes SIGPROF end the process after that much more processor time; 0: never.
 void end_after(double seconds) {
   itimerval timer{};
   timer.it_value.tv_sec = time_t(seconds);
@@ -81,7 +81,7 @@ Message measure(const ContactFile& file, const Solve& solve, const std::string& 
                             const RunOptions& options, int pipe) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // A solver's own words do not belong into the report.
+  // The report must not contain a solver's own output.
   if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
   if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
   end_after(options.time_limit);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Every dense header of linalg beside what does the same in Eigen: time and allocations per call
-/// on the same numbers, with memory that has grown to size. own_algebra_table.py makes of it and of
-/// sparse_algebra_bench.cpp the table in include/carom/linalg/README.md.
+/// on the same numbers, with memory that has grown to size. own_algebra_table.py turns its results
+/// and those of sparse_algebra_bench.cpp into the table in include/carom/linalg/README.md.
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>

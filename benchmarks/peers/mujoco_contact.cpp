@@ -28,8 +28,8 @@ using carom::ContactProblem;
 using carom::peers::MujocoInstant;
 using Eigen::VectorXd;
 
-/// What all are asked for: ‖∇ℓ‖_{A⁻¹} relative to the momentum in play, which bounds the relative
-/// error of the velocity.
+/// The residual asked of all solvers: ‖∇ℓ‖_{A⁻¹} relative to the momentum in play, which bounds the
+/// relative error of the velocity.
 constexpr double target = 1e-8;
 
 /// Processor time this program has taken [ms].
@@ -153,8 +153,8 @@ class Comparison {
     return agrees();
   }
 
-  /// With the loosest tolerance, a power of ten, that leads to the target; if none does, the
-  /// loosest that comes as near as any, but for a factor of two.
+  /// Measures with the loosest tolerance, a power of ten, that leads to the target; if none does,
+  /// with the loosest whose residual is within a factor of two of the least.
   bool solve_by_mujoco_to_target(int solver, bool warm) {
     Settings best{solver, warm, 0, solver == mjSOL_NEWTON ? 1000 : 20000};
     double least = std::numeric_limits<double>::infinity();

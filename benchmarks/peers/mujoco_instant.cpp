@@ -15,7 +15,7 @@ namespace {
 using Eigen::VectorXd;
 using Rows = Eigen::Matrix<double, 3, Eigen::Dynamic>;
 
-/// Room that MuJoCo reserves, whatever comes to be needed.
+/// Memory that MuJoCo reserves in advance.
 std::string write_sizes(int velocity_count, int contact_count) {
   const long long square = 1LL * velocity_count * velocity_count, rows = 3LL * contact_count;
   std::ostringstream text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of whole scenes, which no short loop shows: bodies that fall into a bin and settle, step by
-// step, and one large problem of packed balls. Prints a row per solver.
+// Times of whole scenes: bodies that fall into a bin and settle, step by step, and one large
+// problem of packed balls. Prints a row per solver.
 //   carom_scene_times [falling|packed] [steps or balls] [part of a solver's name] [deadline in ms]
 #include <algorithm>
 #include <cmath>
@@ -26,12 +26,12 @@ using carom::SolveLimits, carom::SolveReport;
 using carom::examples::FallingSolids, carom::examples::make_falling_solids;
 using carom::examples::make_packed_balls, carom::examples::SolidContact;
 
-/// Of the processor, which another program beside it distorts less than a clock on the wall.
+/// Processor time [s], which other programs distort less than the time of day.
 double milliseconds_since(std::clock_t start) {
   return 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-/// So many milliseconds of the processor from now; infinity: no limit.
+/// Limits that end after so many milliseconds of processor time; infinity: no limit.
 SolveLimits limits_of(double milliseconds) {
   if (!std::isfinite(milliseconds)) return {};
   const auto now = [](void*) noexcept { return double(std::clock()) / CLOCKS_PER_SEC; };

@@ -100,7 +100,7 @@ void chain_steps(benchmark::State& state) {
 }
 BENCHMARK(chain_steps)->Arg(1)->Arg(5)->Arg(10)->Arg(20);
 
-/// The wall is out of reach: what looking for impacts costs.
+/// The wall is out of reach, so that the time is that of looking for impacts.
 void free_steps(benchmark::State& state) {
   VariationalStepper<Tree> plain(chain(state.range(0)));
   ImpactStepper<ChainAtWall> stepper(ChainAtWall(state.range(0), 100));

@@ -14,8 +14,7 @@ namespace carom::examples {
 
 /// A solid ball that hits a plane, sliding along x: one contact, W = diag(7/2, 7/2, 1)/m.
 ///
-/// With `alike` for μ a cone is as wide as W is stiff sideways, μ² Wₜ = Wₙ, and the central path of
-/// the convex law has a closed form.
+/// With μ = `alike`, μ² Wₜ = Wₙ, and the central path of the convex law has a closed form.
 struct BallOnPath {
   static constexpr double alike = 0.53452248382484875;  ///< √(2/7)
 
@@ -40,8 +39,8 @@ struct BallOnPath {
   [[nodiscard]] double coulomb_normal(double product) const {
     return positive_root(delassus().z(), free_velocity.z(), product);
   }
-  /// Impulse on the path of the convex law: in units of μ, r and q are of the same two eigenvalues'
-  /// directions, Wₙ r² + q r = κ for each.
+  /// Impulse on the path of the convex law: in units of μ, r and q have the same two eigenvectors,
+  /// and Wₙ r² + q r = κ holds for the eigenvalues along each.
   /// @pre  friction = alike, no free velocity along t₂.
   [[nodiscard]] Vector3<double> convex_impulse(double product) const {
     const double weight = delassus().z(), slip = friction * free_velocity.x();

@@ -29,8 +29,7 @@ struct Billiards {
   std::optional<BilliardTable> table = {};
   /// Deceleration of a rolling ball [m/s²], ≥ 0.
   double rolling = 0;
-  /// Speed below which that fades [m/s], > 0: the force is m a v/√(v² + s²), so that it has a
-  /// slope.
+  /// Speed s below which that fades [m/s], > 0: the force is m a v/√(v² + s²), which is smooth.
   double soft_speed = 0.01;
 
   [[nodiscard]] Index ball_count() const noexcept { return Index(masses.size()); }

@@ -10,7 +10,7 @@
 namespace carom::examples {
 
 /// @file
-/// Steady states of bodies on compliant ground that paper and pencil give.
+/// Steady states of bodies on compliant ground, in closed form.
 /// Notation: m mass, g gravity, a slope, δt step; R, μ, k, τ_d of the contact.
 
 /// Creep on a slope with tan a < μ: vₜ = Rₜ m g sin a δt [m/s]; `mass` is the part of the body's

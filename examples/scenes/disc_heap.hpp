@@ -29,7 +29,7 @@ struct Disc {
 class DiscHeap {
  public:
   std::vector<Disc> discs;
-  Ground ground;             ///< the floor z = 0; walls and discs are of the same stuff
+  Ground ground;             ///< the floor z = 0; walls and discs are of the same material
   double half_width = 1e30;  ///< of the room between the walls, around x = 0 [m]
 
   DiscHeap(std::vector<Disc> given, const Ground& floor, double time_step)
@@ -61,7 +61,7 @@ class DiscHeap {
     return converged;
   }
 
-  /// What carries the heap: force upwards of floor and walls on the discs in the last step [N].
+  /// Force upwards of floor and walls on the discs in the last step [N].
   [[nodiscard]] double carried() const {
     double sum = 0;
     for (const Support& support : supports_) {

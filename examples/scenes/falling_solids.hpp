@@ -214,7 +214,7 @@ class FallingSolids {
 };
 
 /// Balls of 8 to 12 cm and boxes of like size in layers of six by six above a bin of two metres.
-/// Deterministic, but for the rounding of the machine.
+/// The numbers are the same on every machine but for rounding.
 [[nodiscard]] inline FallingSolids make_falling_solids(Index balls, Index boxes,
                                                        SolidContact kind) {
   constexpr double density = 300;  // [kg/m³]

@@ -12,8 +12,8 @@
 namespace carom::examples {
 
 /// @file
-/// Scenes that stand or slide at a coefficient of friction known in closed form, where laws of
-/// contact show what they are: whether a sliding body lifts off, whether what is held creeps.
+/// Scenes that stand or slide at a coefficient of friction known in closed form. They show how laws
+/// of contact differ: whether a sliding body lifts off, whether a held body creeps.
 
 /// A cube on its four lower corners on the plane z = 0.
 struct CubeOnGround {

@@ -122,7 +122,7 @@ template <typename Scalar>
   return problem;
 }
 
-/// The same push through all of the row.
+/// Normals that press alike through all of the row.
 template <typename Scalar>
 [[nodiscard]] VectorX<Scalar> narrow_well_ray(const NarrowWell<Scalar>& well) {
   VectorX<Scalar> ray = VectorX<Scalar>::Zero(3 * (well.count + 1));
@@ -203,7 +203,7 @@ template <typename Scalar>
   return problem;
 }
 
-/// What proves it of the convex law: v̂·r = 2 μ c.
+/// The ray that proves it for the convex law: v̂·r = 2 μ c.
 template <typename Scalar>
 [[nodiscard]] VectorX<Scalar> running_channel_ray(const RunningChannel<Scalar>& channel) {
   VectorX<Scalar> ray(6);

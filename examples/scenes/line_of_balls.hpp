@@ -100,8 +100,8 @@ struct LineStart {
   return start;
 }
 
-/// Centres of equal balls without walls at a time [m]: less the room the balls take up they move as
-/// if they went through each other.
+/// Centres of equal balls without walls at a time [m]: without the room that the balls take up they
+/// move as if they went through each other.
 [[nodiscard]] inline VectorX<double> equal_balls_at(const LineStart& start, double time) {
   const double width = 2 * start.balls.radius;
   VectorX<double> x(start.q.size());

@@ -12,7 +12,7 @@ namespace carom::examples {
 
 /// @file
 /// Bodies that only contact holds up: an arch, a house of cards, a table, a stack, a brick wall.
-/// How the load spreads is not determined, W is singular; what stands and what falls is.
+/// How the load spreads is not determined, because W is singular, but whether they stand is.
 
 /// A semicircular arch of equal blocks on its two springings, joints along the radius. Of many
 /// blocks, with friction enough, it stands while thickness/radius is at least 0.1075.

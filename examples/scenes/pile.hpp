@@ -136,7 +136,7 @@ class PileBuilder {
     add(body, other, along - arm, along + arm, normal);
     add(body, other, -along - arm, arm - along, normal);
   }
-  /// Neighbours of a layer touch now and then.
+  /// Some neighbours of a layer touch.
   void touch_beside(Index body, Index other, const Vector3<double>& direction) {
     if (noise_.next() < 0.4) return;
     const Vector3<double> normal = (direction + 0.1 * noise_.vector()).normalized();

@@ -121,7 +121,7 @@ struct QuadrupedStance {
   double spread = 0;       ///< of the legs, outwards [rad].
   bool mirrored = false;   ///< Rear legs bend the other way: front and rear are mirror images.
   double stiffness = 400;  ///< K_p of all joints [N·m/rad]
-  double damping = 24;     ///< K_v [N·m·s/rad]
+  double damping = 24;     ///< K_d [N·m·s/rad]
 };
 
 /// Configuration of a stance with a level trunk, the lowest foot `drop` above the ground [m].

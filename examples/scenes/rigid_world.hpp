@@ -66,12 +66,12 @@ class RigidWorld {
   double restitution = 0;                ///< e [-]
   double correction = 0;                 ///< as in RigidContact
   double softness = 1e-6;                ///< as in RigidContact
-  bool rigid = true;                     ///< else contacts give way, by R = softness · w
-  /// Takes the place of the touches' coefficients: by how fast each slid in the step before. The
-  /// touches must then keep their order.
+  bool rigid = true;                     ///< else contacts are compliant, R = softness · w
+  /// Replaces the touches' coefficients: friction follows from how fast each slid in the step
+  /// before. The touches must then keep their order.
   std::optional<StaticKineticFriction<double>> friction;
   std::vector<RigidBlock> blocks;
-  /// Where the blocks touch as they lie.
+  /// Finds where the blocks touch in their present places.
   std::function<Touches(const std::vector<RigidBlock>&)> find_touches;
 
   /// The contact problem of the next step.
@@ -88,7 +88,7 @@ class RigidWorld {
     return problem;
   }
 
-  /// One step.
+  /// Takes one step.
   void step(const Solve& solve) {
     const ContactProblem<double> now = problem();
     VectorX<double> velocity = now.free_velocity();

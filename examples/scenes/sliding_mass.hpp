@@ -90,7 +90,7 @@ class SlidingMotion {
     }
     return high;
   }
-  /// Begins a phase: slide where what held the mass is too much, stick after a slide.
+  /// Begins a phase: slide where the force that holds the mass is too large, stick after a slide.
   void enter(const State& s) {
     start_ = s;
     searched_ = s.time;

@@ -25,10 +25,10 @@ enum class SpringIntegrator : std::uint8_t {
   midpoint,                 ///< Explicit, of second order where nothing happens.
 };
 
-/// The differential equation of stiff contact, by methods that know nothing of its solution: a
-/// contact below the plane z = 0 carries λₙ = max(0, −Kₙ z − Bₙ ż) and what Coulomb's law leaves of
-/// −Kₜ e − Bₜ ẋₜ, e the stretch of its tangential spring. Contacts are made and broken at the ends
-/// of steps. The other methods are compared with it.
+/// The differential equation of stiff contact, solved by general methods, with which others are
+/// compared. A contact below the plane z = 0 carries λₙ = max(0, −Kₙ z − Bₙ ż), and −Kₜ e − Bₜ ẋₜ
+/// cut to what Coulomb's law allows, e the stretch of its tangential spring. Contacts are made and
+/// broken at the ends of steps.
 template <ContactMechanism System>
 class SpringContact {
  public:
@@ -69,7 +69,7 @@ class SpringContact {
  private:
   using Vector = Growing<VectorX<double>>;
 
-  /// Everything at a state: forces, rates of the stretches, acceleration.
+  /// Computes everything at a state: forces, rates of the stretches, acceleration.
   void evaluate(const State& state) {
     system_.write_dynamics(state, mass_, acceleration_);
     system_.write_velocity(state, velocity_);
@@ -90,7 +90,7 @@ class SpringContact {
     return jacobian_.middleRows<3>(3 * i) * velocity_;
   }
 
-  /// Brings a contact's force into its cone; what does not touch forgets its stretch.
+  /// Brings a contact's force into its cone; sets the stretch of an open contact to zero.
   void cut(Index i, Vector3<double> force) {
     const double reach = material_.friction * force(2), tangent = force.head<2>().norm();
     if (!(force(2) > 0)) {

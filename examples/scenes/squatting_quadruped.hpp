@@ -40,7 +40,7 @@ class SquattingQuadruped {
 
   double bend = 0.6;      ///< What the servos hold the hips at; knees twice as far back [rad].
   double servo_step = 0;  ///< Time over which the servos are linearized, that of a step [s]; at
-                          ///< zero they act by what the joints did before, and may overshoot.
+                          ///< zero they act by the joints' last state, and may overshoot.
 
   explicit SquattingQuadruped(const SquatShape& shape = {}) : shape_(shape) {}
 

@@ -96,12 +96,12 @@ struct TrexSample {
   VectorX<double> q_b;
 };
 
-/// Drops two copies that differ in nothing but the order of simultaneous reflections.
+/// Drops two copies that differ only in the order of simultaneous reflections.
 /// @return  one sample per step, up to the duration or to a step that fails.
 [[nodiscard]] inline std::vector<TrexSample> compare_trex_orders(
     const TrexStance& stance, const TrexDropOptions& options = {}) {
   TrexDrop a(stance, TrexOrder::foot_first, options), b(stance, TrexOrder::tail_first, options);
-  // Energy of the fall is what the first impact meets.
+  // The first impact meets the energy of the fall.
   const double fall = std::sqrt(
       2 *
       (a.energy() -

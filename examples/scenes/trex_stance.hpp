@@ -139,7 +139,7 @@ inline SolveReport<double> optimize_trex(TrexStance& stance) {
   problem.add_contact(point.mass, point.second_gradient);
   problem.prepare();
   const VectorX<double> falling = -VectorX<double>::Unit(trex_size, trex_y);
-  // Outcomes a few roundings apart are told apart, too: how far apart is the question.
+  // Outcomes that differ by a few roundings also count as two, because their distance is asked for.
   OutcomeOptions<double> options;
   options.tolerance = 1e-15;
   return enumerate_outcomes(problem, point.mass, point.mass.momentum(falling), options);

@@ -26,7 +26,7 @@ struct ViscoelasticScene {
   }
 };
 
-/// Ground that is alike in all directions.
+/// Ground of the same stiffness and damping in all directions.
 [[nodiscard]] inline ContactMaterial<double> make_ground_material(double stiffness, double damping,
                                                                   double friction) {
   return {Vector3<double>::Constant(stiffness), Vector3<double>::Constant(damping), friction};

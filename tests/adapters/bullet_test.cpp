@@ -33,7 +33,7 @@ constexpr double gravity = 9.81, dt = 1.0 / 120, pi = 3.14159265358979323846;
 /// Bullet keeps velocities in its own precision.
 constexpr double kept = double(std::numeric_limits<btScalar>::epsilon());
 
-/// A world under our solver.
+/// A world that carom solves.
 struct World : BulletScene {
   explicit World(const BulletOptions& options = BulletOptions(), double weight = gravity)
       : BulletScene(std::make_unique<BulletSolver>(options), weight),
@@ -186,7 +186,7 @@ TEST_CASE("bullet: momentum is balanced by the impulses left on the points, insi
   add_heap(world, 9);
   for (int i = 0; i < 180; ++i) check_step(world, gravity);
   CHECK(world.report().contacts > 10);
-  // What still rolls meets points that Bullet finds late, overlapped; none stays so.
+  // Rolling bodies meet points that Bullet finds late, with an overlap that does not last.
   for (int window = 0; window < 20; ++window) {
     double least = 1;
     for (int i = 0; i < 12; ++i) {
@@ -683,8 +683,7 @@ TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a
   CHECK(world.kinetic_energy() < 1e-6);
 }
 
-TEST_CASE("bullet: what is at rest goes on from the impulses of the step before",
-          "[adapters][law]") {
+TEST_CASE("bullet: a body at rest starts from the impulses of the step before", "[adapters][law]") {
   const auto iterations = [](World& world) {
     world.run(dt, 20);
     int sum = 0;

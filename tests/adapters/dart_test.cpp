@@ -347,7 +347,7 @@ TEST_CASE("dart: pyramids and friction of what pulls too keep their intervals", 
     CHECK(std::abs(answer.x(6)) < bound + 1e-9);
     CHECK(std::abs(answer.x(6) - std::clamp(answer.x(6) - answer.w(6), -bound, bound)) < 1e-8);
     rubs += std::abs(answer.w(6)) > 1e-6 && bound > 1e-3;
-    // The rest by the definitions, which know no row that follows a motor: a box now.
+    // The definitions have no row that follows a motor, so it is a box for the other rows.
     problem.bound(6, -bound, bound);
     problem.findex[6] = -1;
     CHECK(fault(problem, answer, true) < 1e-8);
@@ -355,7 +355,7 @@ TEST_CASE("dart: pyramids and friction of what pulls too keep their intervals", 
   CHECK(rubs > 10);
 }
 
-TEST_CASE("dart: endless friction sticks to what it touches", "[adapters][example]") {
+TEST_CASE("dart: infinite friction holds what it touches", "[adapters][example]") {
   Boxed problem(3);
   problem.contact(0, {infinity, infinity});
   problem.w.setIdentity();
@@ -370,8 +370,7 @@ TEST_CASE("dart: endless friction sticks to what it touches", "[adapters][exampl
   CHECK(parted.x.norm() < 1e-7);
 }
 
-TEST_CASE("dart: contacts that repeat each other share what one would carry",
-          "[adapters][example]") {
+TEST_CASE("dart: contacts that repeat each other share the load of one", "[adapters][example]") {
   const int copies = 4;
   Boxed problem(3 * copies);
   const double mass = 2, friction = 0.5;
@@ -447,7 +446,7 @@ TEST_CASE("dart: what is not a problem is refused", "[adapters][example]") {
 }
 
 TEST_CASE("dart: where no impulse helps, none is called an answer", "[adapters][example]") {
-  Boxed problem(2);  // pushed into what does not give way
+  Boxed problem(2);  // pushed into something rigid
   problem.w(1, 1) = 1;
   problem.bound(0, 0, infinity);
   problem.b << 1, 1;
@@ -528,7 +527,7 @@ namespace {
 
 using dart::constraint::BoxedLcpConstraintSolver;
 
-/// Puts ours into a world, without a second solver behind it.
+/// Puts carom into a world, without a second solver behind it.
 std::shared_ptr<carom::DartLcpSolver> install(const DartWorld& world,
                                               const carom::DartLcpSolverOptions& options = {}) {
   auto solver = std::make_shared<carom::DartLcpSolver>(options);

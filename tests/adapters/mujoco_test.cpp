@@ -317,7 +317,7 @@ TEST_CASE("mujoco: a block that slides and spins obeys Coulomb's law on the whol
   }
 }
 
-TEST_CASE("mujoco: the slope is what MuJoCo's own law misses", "[adapters][example]") {
+TEST_CASE("mujoco: MuJoCo's own law misses the slope's closed form", "[adapters][example]") {
   // The reason for the law, and what shows that the scene above can tell.
   const MujocoModel model = load_mujoco(slope_text({.cone = "pyramidal", .time_step = 0.01}));
   tilt(*model, 30 * degree, 45 * degree);
@@ -463,7 +463,7 @@ TEST_CASE("mujoco: bad states are reported, and the data kept", "[adapters][inpu
   CHECK(data->time > time);
 }
 
-TEST_CASE("mujoco: friction on a normal that moves nothing is refused in words",
+TEST_CASE("mujoco: friction on a normal that moves nothing is refused with a sentence",
           "[adapters][input]") {
   const std::string text =
       "<mujoco><worldbody><geom type=\"plane\" size=\"9 9 1\"/><body pos=\"0 0 0.099\">"

@@ -21,7 +21,7 @@ def ask(checks, scene, *words, code=0):
 
 
 def check_balance(checks, impact, name, ending, scale):
-    """What holds for every ending: momentum, velocity, energy and impulses tell one story."""
+    """What holds for every ending: momentum, velocity, energy and impulses agree."""
     checks.expect(list(ending) == ENDING, name, "fields", list(ending))
     error = distance(ending["momentum"], impact.times_mass(ending["velocity"]))
     checks.expect(error <= 1e-12 * scale, name, "momentum is not mass times velocity", error)

@@ -91,7 +91,7 @@ def check_balls(checks):
 
 
 def check_defaults(checks):
-    """What may be left out is as the help says, and every parameter is heard."""
+    """What may be left out is as the help says, and every parameter has an effect."""
     full = {
         "bouncing_ball": ({"height": 1}, {"gravity": 9.81, "mass": 1}),
         "pendulum": ({"angle": 1}, {"rate": 0, "length": 1, "mass": 1, "gravity": 9.81}),

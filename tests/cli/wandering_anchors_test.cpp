@@ -120,7 +120,7 @@ TEST_CASE("wandering_anchors: a resting box stays, a lifted one lets go", "[cli]
     CHECK((state.position - scene.state.position).norm() <= carom::testing::rounding(1000, 0.1));
     contact.system().force(2) = 2 * 98.1;
     for (int k = 0; k < 100; ++k) REQUIRE(contact.step(state, 0.002));
-    // Free flight at g from where the springs let go.
+    // After the springs release it, it flies freely at g.
     CHECK(contact.force().size() == 0);
     CHECK(std::abs(state.velocity(2) - 9.81 * 0.2) <= 0.05);
   }

@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("wrench_cone: without a spin the rolling cone is the one of s
 
 TEST_CASE("wrench_cone: a block without friction and load hides no other block",
           "[cones][regression]") {
-  // The middle block is 0 <= 0 whatever the normal; the spin still exceeds its bound.
+  // The middle block is 0 <= 0 for any normal; the spin still exceeds its bound.
   const RollingCone<double> cone{1.0, 0.0, 1.0};
   Vector<double, 6> y;
   y << 1.0, 0.0, 2.0, 0.0, 0.0, 5.0;

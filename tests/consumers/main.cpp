@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A user's whole program: sees the installed headers only and gets no warnings from carom's house.
+// A user's whole program: it sees the installed headers only and gets none of carom's warnings.
 #include <carom/carom.hpp>
 
 int main(int argument_count, char**) {

@@ -171,7 +171,7 @@ TEST_CASE("block_view: the worst of independent ones is named", "[contact][solve
   }
 }
 
-TEST_CASE("block_view: their order leaves no trace", "[contact][solvers][law]") {
+TEST_CASE("block_view: the order of blocks does not matter", "[contact][solvers][law]") {
   WorstCase same("bitwise equal velocities and impulses");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     ConstrainedProblem doubled = raw;  // with duplicates, which tie

@@ -195,7 +195,7 @@ TEMPLATE_TEST_CASE("delassus form: matrix-free, its products are those of the bl
   agree.check(120);
 }
 
-TEST_CASE("delassus form: bodies apart do not meet, bodies without contact leave no trace",
+TEST_CASE("delassus form: bodies apart are not coupled, bodies without contact change nothing",
           "[contact][example]") {
   ContactProblem<double> problem(0.01);
   const Eigen::Matrix3d j = Eigen::Matrix3d::Identity();

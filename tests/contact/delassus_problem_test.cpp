@@ -270,7 +270,7 @@ TEST_CASE("delassus problem: a contact's own block is there, added or not", "[co
   CHECK(problem.begin(2)[0].part == 0);
 }
 
-TEST_CASE("delassus problem: nothing in it, and nothing left of what was", "[contact][example]") {
+TEST_CASE("delassus problem: an empty problem, and one that is emptied", "[contact][example]") {
   DelassusProblem<double> problem;
   problem.assemble();
   CHECK(problem.count() == 0);
@@ -290,8 +290,7 @@ TEST_CASE("delassus problem: nothing in it, and nothing left of what was", "[con
   CHECK(parts.size() == 0);
 }
 
-TEST_CASE("delassus problem: what is wrong is said of the item it is wrong with",
-          "[contact][input]") {
+TEST_CASE("delassus problem: a fault names the item that is wrong", "[contact][input]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   DelassusProblem<double> problem;
   const auto set = friction_impulses(0.5);

@@ -212,7 +212,7 @@ TEST_CASE("dual: without contacts the velocity is free and the cost zero", "[con
   CHECK(delassus.size() == 0);
 }
 
-TEST_CASE("dual: contacts of bodies apart do not meet in the Delassus matrix",
+TEST_CASE("dual: contacts of bodies apart are not coupled in the Delassus matrix",
           "[contact][example]") {
   ContactProblem<double> problem(0.01);
   for (int b = 0; b < 3; ++b) {

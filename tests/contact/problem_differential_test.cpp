@@ -72,7 +72,8 @@ TEST_CASE("problem_differential: it fits problems of its own sizes only", "[cont
   CHECK_FALSE(numbers.fits(make(3, 6, false, 0)));
 }
 
-TEST_CASE("problem_differential: the product runs over what both speak of", "[contact][example]") {
+TEST_CASE("problem_differential: the product runs over the data that both have",
+          "[contact][example]") {
   ContactProblem<double> problem(0.01);
   problem.add_body(Eigen::Matrix2d::Identity(), Eigen::Vector2d(0, 0));
   problem.add_contact(0, Eigen::Matrix<double, 3, 2>::Ones(), {.gap = 0, .stiffness = 1});

@@ -36,7 +36,7 @@ struct Solved {
     converged = solver.solve(step.problem, velocity).converged();
     impulse = solver.impulse();
   }
-  /// v of other impulses: balanced, whatever they are.
+  /// Sets v so that momentum is balanced for any impulses.
   void balance() {
     velocity.setZero();
     for (Index i = 0; i < step.problem.block_count(); ++i) {

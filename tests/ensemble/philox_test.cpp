@@ -33,7 +33,7 @@ TEST_CASE("philox: a stream's draws are words of counters that name problem and 
   CHECK(stream.at(2 * pair + 1) == 0x24126ea15001e420);
 }
 
-TEST_CASE("philox: what was drawn before, or elsewhere, leaves no trace", "[ensemble][law]") {
+TEST_CASE("philox: earlier draws and other streams do not matter", "[ensemble][law]") {
   RandomStream stream(7, 11);
   std::vector<std::uint64_t> drawn;
   for (int k = 0; k < 20; ++k) drawn.push_back(stream.next());

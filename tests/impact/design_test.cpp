@@ -89,7 +89,7 @@ TEST_CASE("design: billiards reach a unique outcome in a few steps, any label", 
   certified.check(50);
 }
 
-TEST_CASE("design: a right angle is where billiards go to, masses little changed",
+TEST_CASE("design: billiards move to a right angle and change their masses little",
           "[impact][example]") {
   VectorX<double> x = vector_of({pi / 2 + 0.4, 0, 0, 0});
   const auto report =

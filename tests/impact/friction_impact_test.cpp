@@ -56,7 +56,7 @@ TEST_CASE("friction_impact: a disc in a corner ends in two ways, orthogonal as t
   }
 }
 
-TEST_CASE("friction_impact: energy is never gained and told in full, contacts do not stay closing",
+TEST_CASE("friction_impact: energy is never gained and fully reported, no contact stays closing",
           "[impact][law]") {
   VectorSource<double> source(151u);
   WorstCase energy("energy"), told("energy told"), opens("opens"), ended("status");
@@ -283,7 +283,7 @@ TEST_CASE("friction_impact: by index goes on after the last one that acted", "[i
   counted.check(50);
 }
 
-TEST_CASE("friction_impact: a body that slides along its contacts does not chase round-off",
+TEST_CASE("friction_impact: a body that slides along its contacts does not react to round-off",
           "[impact][regression]") {
   VectorSource<double> source(174u);
   WorstCase rests("nothing happens");

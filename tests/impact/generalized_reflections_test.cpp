@@ -157,7 +157,7 @@ TEST_CASE("generalized_reflections: approach just beyond the tolerance ends",
   CHECK(strict.resolve(chain.problem, p).reflections < 100);
 }
 
-TEST_CASE("generalized_reflections: the cap is kept and told", "[impact][example]") {
+TEST_CASE("generalized_reflections: the limit is kept and reported", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1, 1, 1});
   GeneralizedReflections<double> impact({.reflection_limit = 1});
   impact.prepare(scene.problem);
@@ -192,8 +192,9 @@ TEST_CASE("generalized_reflections: wedge, nothing closed, not-a-number", "[impa
   CHECK(p(0) == 7);
 }
 
-TEST_CASE("generalized_reflections: a body that slides along its contacts does not chase round-off",
-          "[impact][regression]") {
+TEST_CASE(
+    "generalized_reflections: a body that slides along its contacts does not react to round-off",
+    "[impact][regression]") {
   VectorSource<double> source(172u);
   WorstCase rests("nothing happens");
   for (int round = 0; round < 300; ++round) {

@@ -153,7 +153,8 @@ TEST_CASE("impact_problem: a repeated normal acts through its twin", "[impact][l
 }
 
 TEST_CASE("impact_problem: products that cancel leave no neighbour", "[impact][example]") {
-  // (1, 1, 1, 1) meets (1, -1, 1, -1) at every coordinate, and its sums pass through zero twice.
+  // (1, 1, 1, 1) and (1, -1, 1, -1) share every coordinate, and the running
+  // sum of their products passes through zero twice.
   const auto mass = MassMatrix<double>::make_diagonal(VectorX<double>::Ones(4));
   const ImpactScene scene(
       mass, {vector_of({1, 1, 1, 1}), vector_of({1, -1, 1, -1}), vector_of({1, -1, 1, 1})});

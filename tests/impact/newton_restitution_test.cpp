@@ -28,7 +28,7 @@ ImpactReport<double> resolve_with(const ImpactScene& scene, const VectorX<double
 
 }  // namespace
 
-TEST_CASE("newton_restitution: never gains energy, ends feasible, tells what it lost",
+TEST_CASE("newton_restitution: never gains energy, ends feasible, reports what it lost",
           "[impact][law]") {
   VectorSource<double> source(91u);
   WorstCase energy("energy"), told("energy told"), feasible("feasible"), status("status");
@@ -110,7 +110,8 @@ TEST_CASE("newton_restitution: the cradle collapses up to e = 7 - 4 sqrt 3", "[i
   }
 }
 
-TEST_CASE("newton_restitution: the cap on reflections is kept and told", "[impact][example]") {
+TEST_CASE("newton_restitution: the limit on reflections is kept and reported",
+          "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1, 1, 1});
   NewtonImpact<double> impact(1e-6, {.reflection_limit = 2});
   impact.prepare(scene.problem, vector_of({1, 1, 1}));
@@ -146,7 +147,7 @@ TEST_CASE("newton_restitution: what is no coefficient is refused by contact", "[
   CHECK(refused(vector_of({0, 1})) == "accepted");
 }
 
-TEST_CASE("newton_restitution: not-a-number is reported, and the momentum left as it came",
+TEST_CASE("newton_restitution: NaN is reported, and the momentum stays as it was",
           "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1});
   NewtonImpact<double> impact;
@@ -156,7 +157,7 @@ TEST_CASE("newton_restitution: not-a-number is reported, and the momentum left a
   CHECK(p(0) == 7);
 }
 
-TEST_CASE("newton_restitution: a body that slides along its contacts does not chase round-off",
+TEST_CASE("newton_restitution: a body that slides along its contacts does not react to round-off",
           "[impact][regression]") {
   VectorSource<double> source(173u);
   WorstCase rests("nothing happens");

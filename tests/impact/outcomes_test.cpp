@@ -186,7 +186,7 @@ TEST_CASE("outcomes: at a right angle billiards end in one way whatever the mass
   }
 }
 
-TEST_CASE("outcomes: the budget ends the search and says so", "[impact][example]") {
+TEST_CASE("outcomes: the limit on states ends the search and is reported", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 2, 1, 2, 1});
   const auto cut = outcomes_of(scene, vector_of({5, 4, 3, 2, 1}), {.state_limit = 20});
   CHECK_FALSE(cut.complete);

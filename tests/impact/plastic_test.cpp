@@ -171,8 +171,7 @@ TEST_CASE("plastic: rates alone are projected the same way", "[impact][law]") {
   }
 }
 
-TEST_CASE("plastic: not-a-number is reported, and the momentum left as it came",
-          "[impact][example]") {
+TEST_CASE("plastic: NaN is reported, and the momentum stays as it was", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1});
   PlasticImpact<double> impact;
   impact.prepare(scene.problem);

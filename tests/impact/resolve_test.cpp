@@ -157,8 +157,7 @@ TEST_CASE("resolve: a momentum without approach stays as it is", "[impact][examp
   CHECK(p == vector_of({1, 2}));
 }
 
-TEST_CASE("resolve: not-a-number is reported, and the momentum left as it came",
-          "[impact][example]") {
+TEST_CASE("resolve: NaN is reported, and the momentum stays as it was", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1, 1});
   ImpactResolver<double> resolver;
   resolver.prepare(scene.problem);
@@ -173,7 +172,7 @@ TEST_CASE("resolve: not-a-number is reported, and the momentum left as it came",
   }
 }
 
-TEST_CASE("resolve: the cap on reflections is kept and told", "[impact][example]") {
+TEST_CASE("resolve: the limit on reflections is kept and reported", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1, 1, 1, 1});
   for (const Index limit : {0, 1, 5, 9}) {
     ImpactResolver<double> resolver({.reflection_limit = limit});
@@ -190,7 +189,7 @@ TEST_CASE("resolve: the cap on reflections is kept and told", "[impact][example]
   CHECK(enough.resolve(scene.problem, p).status == ImpactStatus::resolved);
 }
 
-TEST_CASE("resolve: approach slower than the tolerance is let be", "[impact][example]") {
+TEST_CASE("resolve: approach slower than the tolerance is ignored", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1, 1});
   ImpactResolver<double> resolver({.tolerance = 1e-3});
   resolver.prepare(scene.problem);
@@ -241,7 +240,7 @@ TEST_CASE("resolve: repeated contacts change nothing", "[impact][law]") {
   same.check(100);
 }
 
-TEST_CASE("resolve: an order that leaves contacts out cannot keep it going",
+TEST_CASE("resolve: an order that leaves contacts out does not run for ever",
           "[impact][regression]") {
   const ImpactScene scene = ball_line({1, 1, 1});
   // The order never names contact 1, nor the user's choice any contact at all.
@@ -330,7 +329,7 @@ TEST_CASE("resolve: the report is about the last impact alone", "[impact][exampl
   CHECK(resolver.impulses()[1] == 0);
 }
 
-TEST_CASE("resolve: a body that slides along its contacts does not chase round-off",
+TEST_CASE("resolve: a body that slides along its contacts does not react to round-off",
           "[impact][regression]") {
   VectorSource<double> source(171u);
   WorstCase rests("nothing happens");

@@ -141,8 +141,7 @@ TEST_CASE("restitution: a wedge ends plastically whatever R", "[impact][example]
   CHECK((p - vector_of({0, 3})).norm() <= rounding(4, 3.0));
 }
 
-TEST_CASE("restitution: not-a-number is reported, and the momentum left as it came",
-          "[impact][example]") {
+TEST_CASE("restitution: NaN is reported, and the momentum stays as it was", "[impact][example]") {
   const ImpactScene scene = ball_line({1, 1});
   RestitutionImpact<double> impact(0.5);
   impact.prepare(scene.problem);

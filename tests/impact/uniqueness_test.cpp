@@ -355,7 +355,7 @@ TEST_CASE("uniqueness: contacts at rest are no reflections", "[impact][law]") {
   counted.check(200);
 }
 
-TEST_CASE("uniqueness: float tells designs within its own round-off", "[impact][example]") {
+TEST_CASE("uniqueness: float distinguishes designs to its own round-off", "[impact][example]") {
   const auto line = [](float outer) {
     const VectorX<float> masses = (VectorX<float>(3) << outer, 1, outer).finished();
     const auto mass = MassMatrix<float>::make_diagonal(masses);

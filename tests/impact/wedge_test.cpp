@@ -41,7 +41,7 @@ TEST_CASE("wedge: a positive combination of normals that vanishes is a wedge", "
   wedged.check(300);
 }
 
-TEST_CASE("wedge: scenes one can picture", "[impact][example]") {
+TEST_CASE("wedge: simple scenes", "[impact][example]") {
   const auto mass = MassMatrix<double>::make_diagonal(vector_of({1, 1}));
   const auto opens = [&](const std::vector<VectorX<double>>& gradients) {
     return has_interior(ImpactScene(mass, gradients).problem);

@@ -93,7 +93,7 @@ TEST_CASE("fclib_file: a problem read back is the same, bit for bit", "[io][law]
   }
 }
 
-TEST_CASE("fclib_file: what is said of a problem is kept, on one line each", "[io][example]") {
+TEST_CASE("fclib_file: metadata of a problem are kept, on one line each", "[io][example]") {
   if (!has_fclib()) return;
   carom::testing::VectorSource<double> source(3);
   FrictionProblem problem = draw_friction_problem(source, {}, 3, 2);

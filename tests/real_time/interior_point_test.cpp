@@ -17,7 +17,7 @@ namespace interior_point_test {
 using carom::ContactProblem, carom::FrictionLaw, carom::InteriorPointSolver, carom::VectorX;
 using carom::testing::AllocationGuard;
 
-TEST_CASE("real time: a prepared interior point allocates nothing, from nothing or from a guess",
+TEST_CASE("real time: a prepared interior point allocates nothing, without a guess or with one",
           "[real_time]") {
   carom::testing::VectorSource<double> source(72u);
   std::vector<ContactProblem<double>> problems;

@@ -53,7 +53,7 @@ bool accepted(const ContactProblem<Scalar>& problem, FrictionLaw law, const Vect
   return by_bodies.infeasible && by_impulses.infeasible;
 }
 
-/// The same with the ray that is found from nothing.
+/// The same with the ray that is found without a guess.
 template <typename Scalar>
 bool found(const ContactProblem<Scalar>& problem, FrictionLaw law) {
   const VectorX<Scalar> ray = carom::refine_ray(problem, law);

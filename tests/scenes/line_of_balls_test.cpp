@@ -111,7 +111,7 @@ TEST_CASE("line_of_balls: walls return what comes to them", "[scenes][example]")
   CHECK(end.state.q(1) <= 1.4 + by_solver(1e-9));
 }
 
-TEST_CASE("line_of_balls: what is left of a step after an impact may be as short as it likes",
+TEST_CASE("line_of_balls: the rest of a step after an impact may be arbitrarily short",
           "[scenes][law]") {
   // The wall is met some 1e-15 to 1e-9 s before the end of the 250th step.
   for (const double early : {0.0, 1e-15, 1.5e-14, 1e-13, 1e-12, 1e-11, 1e-9}) {

@@ -205,7 +205,8 @@ TEST_CASE("masonry: every row of a brick wall carries the rows above, and nothin
   }
 }
 
-TEST_CASE("masonry: positions move out of penetration, velocities do not know", "[scenes][scene]") {
+TEST_CASE("masonry: positions move out of penetration, velocities do not change",
+          "[scenes][scene]") {
   RigidWorld world = make_stack({1, 1});
   world.blocks[0].position.z() -= 1e-3;
   world.blocks[1].position.z() -= 5e-3;

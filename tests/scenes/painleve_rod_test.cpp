@@ -85,7 +85,7 @@ TEST_CASE("painleve rod: with little friction there is one solution", "[scenes][
   }
 }
 
-TEST_CASE("painleve rod: with much friction it flies on, slides or stops dead, all three lawfully",
+TEST_CASE("painleve rod: with much friction it flies on, slides or stops at once, all by the law",
           "[scenes][scene]") {
   // tan² a = 4 makes W_tn/W_nn largest: μ = 4/3 jams.
   const double angle = std::atan(2.0);

@@ -120,7 +120,7 @@ TEST_CASE("solid_touches: gaps of boxes are those of their corners and edges, wh
       CHECK(touch.normal.norm() == Approx(1));
       CHECK(touch.normal.dot(one.body.position - other.body.position) > -rounding(5000, 1.0));
     }
-    // Moved apart by the deepest touch along its normal they do not overlap any more.
+    // If they are moved apart by the deepest touch along its normal, they do not overlap.
     double deepest = 0;
     Vector3<double> way = Vector3<double>::Zero();
     for (const Touch& touch : touches) {

@@ -184,7 +184,7 @@ TEST_CASE("contact_solver: a rigid contact below a compliant one, each by its ow
   const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
   problem.add_body(lower * unit, Eigen::Vector3d(pull, 0, fall));
   problem.add_body(upper * unit, Eigen::Vector3d(0, 0, fall));
-  // Its R would let the ground give way by as much as the spring does.
+  // Its R would let the ground yield by as much as the spring does.
   problem.add_contact(0, unit, carom::RigidContact<double>{.friction = friction, .softness = 1});
   problem.add_contact(1, unit, 0, -unit,
                       carom::CompliantContact<double>{.gap = gap,
@@ -201,7 +201,7 @@ TEST_CASE("contact_solver: a rigid contact below a compliant one, each by its ow
   const double slides = pull - friction * carried / lower;
   REQUIRE(slides > 0);
   CHECK(velocity(5) == Approx(rise).epsilon(by_solver(1e-9)));
-  CHECK(std::abs(velocity(2)) <= rounding(50000, 1.0));  // it neither gives way nor lifts off
+  CHECK(std::abs(velocity(2)) <= rounding(50000, 1.0));  // it neither sinks nor lifts off
   CHECK(velocity(0) == Approx(slides).epsilon(by_solver(1e-9)));
   CHECK(solver.impulse()(5) == Approx(pressed).epsilon(by_solver(1e-9)));
   CHECK(solver.impulse()(2) == Approx(carried).epsilon(by_solver(1e-9)));
@@ -373,7 +373,7 @@ TEST_CASE("contact_solver: nothing to do, and guesses of any kind", "[solvers][l
   VectorX<double> expected = free;
   solver = ContactSolver<double>({.tolerance = 1e-12});
   CHECK(solver.solve(problem, expected).converged());
-  for (const Index size : {0, 3, 100}) {  // a guess of another size is none
+  for (const Index size : {0, 3, 100}) {  // a guess of another size is ignored
     velocity = VectorX<double>::Constant(size, 7);
     CHECK(solver.solve(problem, velocity).converged());
     CHECK(velocity == expected);
@@ -442,7 +442,8 @@ TEST_CASE("contact_solver: every method alone returns the same answer in the sam
   }
 }
 
-TEST_CASE("contact_solver: a guess that is no number is told, or left out", "[solvers][input]") {
+TEST_CASE("contact_solver: a guess that is not finite is reported, or ignored",
+          "[solvers][input]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto problem = build(make_rigid(carom::testing::make_stack({.count = 2})));
   ContactSolver<double> solver;

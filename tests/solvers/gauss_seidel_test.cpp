@@ -118,7 +118,7 @@ TEST_CASE("gauss_seidel: elliptic friction with one coefficient of zero is plana
   }
 }
 
-TEST_CASE("gauss_seidel: impulses that pull at no price", "[solvers][law]") {
+TEST_CASE("gauss_seidel: contacts with adhesion", "[solvers][law]") {
   // A shifted cone: γ + s ∈ ℱ. The problem in γ + s has the load q − W s.
   VectorSource<double> source(9u);
   for (int round = 0; round < 20; ++round) {
@@ -136,8 +136,7 @@ TEST_CASE("gauss_seidel: impulses that pull at no price", "[solvers][law]") {
   }
 }
 
-TEST_CASE("gauss_seidel: a tolerance below round-off ends once nothing moves any more",
-          "[solvers][law]") {
+TEST_CASE("gauss_seidel: a tolerance below round-off ends when nothing changes", "[solvers][law]") {
   VectorSource<double> source(10u);
   const int ended =
       carom::testing::count_ended_at_rest(make, FrictionLaw::coulomb, 100000, 1e-13, [&](int) {

@@ -182,7 +182,7 @@ Long angle_of(const Case& drawn, Long at_rest) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("contact certificate: its measures are what they are defined as",
+TEMPLATE_TEST_CASE("impulse_certificate: its measures are what they are defined as",
                    "[solvers][oracle]", float, double) {
   using Scalar = TestType;
   VectorSource<double> source(71u);
@@ -216,7 +216,7 @@ TEMPLATE_TEST_CASE("contact certificate: its measures are what they are defined 
   if constexpr (std::is_same_v<Scalar, double>) angle.check(200);
 }
 
-TEMPLATE_TEST_CASE("contact certificate: at solutions every measure is zero", "[solvers][law]",
+TEMPLATE_TEST_CASE("impulse_certificate: at solutions every measure is zero", "[solvers][law]",
                    float, double) {
   using Scalar = TestType;
   VectorSource<double> source(72u);
@@ -243,7 +243,7 @@ TEMPLATE_TEST_CASE("contact certificate: at solutions every measure is zero", "[
   angles.check(180);
 }
 
-TEST_CASE("contact certificate: a contact that slides, in closed form", "[solvers][example]") {
+TEST_CASE("impulse_certificate: a contact that slides, in closed form", "[solvers][example]") {
   // W = I/2: γ = (−1.2, −1.6, 4), u = (2.4, 3.2, 0).
   DelassusProblem<double> problem;
   problem.add_contact(carom::friction_impulses(0.5), Eigen::Vector3d(3, 4, -2));
@@ -275,7 +275,7 @@ TEST_CASE("contact certificate: a contact that slides, in closed form", "[solver
 }
 
 TEST_CASE(
-    "contact certificate: an elliptic block without friction in one direction may slide there",
+    "impulse_certificate: an elliptic block without friction in one direction may slide there",
     "[solvers][example]") {
   DelassusProblem<double> problem;
   problem.add_contact(carom::cone_impulses<double>(ImpulseShape::elliptic, {0, 0.5, 0}),
@@ -291,7 +291,7 @@ TEST_CASE(
   CHECK(certify(problem, driving, FrictionLaw::coulomb).dissipation_angle > 3.1);
 }
 
-TEST_CASE("contact certificate: it grows as the error does, and names the contact that is off",
+TEST_CASE("impulse_certificate: it grows as the error does, and names the contact that is off",
           "[solvers][law]") {
   VectorSource<double> source(73u);
   WorstCase linear("doubles"), named("worst contact"), bounded("at most a multiple of the error");
@@ -324,7 +324,7 @@ TEST_CASE("contact certificate: it grows as the error does, and names the contac
   bounded.check(600);
 }
 
-TEST_CASE("contact certificate: on the convex problem it agrees with the one of (v, impulse) pairs",
+TEST_CASE("impulse_certificate: on the convex problem it agrees with the one of (v, impulse) pairs",
           "[solvers][law]") {
   VectorSource<double> source(74u);
   WorstCase agree("natural map"), worst("worst contact"), solved("solved");
@@ -352,8 +352,9 @@ TEST_CASE("contact certificate: on the convex problem it agrees with the one of 
   solved.check(solutions);
 }
 
-TEST_CASE("contact certificate: what is not finite is infinite, and whose it is, is said",
-          "[solvers][input]") {
+TEST_CASE(
+    "impulse_certificate: numbers that are not finite make it infinite, and the contact is named",
+    "[solvers][input]") {
   VectorSource<double> source(75u);
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
@@ -385,13 +386,13 @@ TEST_CASE("contact certificate: what is not finite is infinite, and whose it is,
   CHECK(c.worst_block == 0);
 }
 
-TEST_CASE("contact certificate: nothing there, nothing wrong", "[solvers][example]") {
+TEST_CASE("impulse_certificate: an empty problem and a problem at rest", "[solvers][example]") {
   DelassusProblem<double> problem;
   problem.assemble();
   auto c = certify(problem, VectorX<double>(0), FrictionLaw::coulomb);
   CHECK(c.natural_map_error == 0);
   CHECK(c.worst_block == -1);
-  // At rest without load: zero is the answer, and nobody's fault.
+  // At rest without load zero is the answer, and no contact is named.
   problem.add_contact(carom::friction_impulses(0.5), Eigen::Vector3d(0, 0, 0));
   problem.assemble();
   c = certify(problem, VectorX<double>(Eigen::Vector3d(0, 0, 0)), FrictionLaw::coulomb);

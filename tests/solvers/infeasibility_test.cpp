@@ -100,8 +100,8 @@ TEMPLATE_TEST_CASE("infeasibility: measures do not depend on the size of the ray
   }
 }
 
-TEMPLATE_TEST_CASE("infeasibility: a lack of room that rounding may have made is none",
-                   "[solvers][law]", float, double) {
+TEMPLATE_TEST_CASE("infeasibility: a lack of room within rounding does not count", "[solvers][law]",
+                   float, double) {
   using Scalar = TestType;
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   VectorX<Scalar> ray(2);
@@ -203,7 +203,7 @@ TEST_CASE("infeasibility: a motor's push can keep a jammed brake off its belt",
   }
 }
 
-TEST_CASE("infeasibility: a slide is known as far as its direction is", "[solvers][example]") {
+TEST_CASE("infeasibility: a slide is known as accurately as its direction", "[solvers][example]") {
   KleinBrake<double> brake{.friction = 0.6};
   auto problem = carom::examples::make_klein_brake(brake);
   VectorX<double> ray(3), multipliers(3);
@@ -234,7 +234,7 @@ TEST_CASE("infeasibility: a slide is known as far as its direction is", "[solver
   }
 }
 
-TEST_CASE("infeasibility: no number proves nothing", "[solvers][example]") {
+TEST_CASE("infeasibility: NaN proves nothing", "[solvers][example]") {
   const auto problem = carom::examples::make_closing_slot(ClosingSlot<double>{});
   VectorX<double> ray = carom::examples::closing_slot_ray<double>();
   ray(5) = std::numeric_limits<double>::quiet_NaN();

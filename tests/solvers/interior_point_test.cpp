@@ -310,7 +310,7 @@ const auto make = [](FrictionLaw law, auto tolerance, int limit) {
       {.law = law, .tolerance = tolerance, .iteration_limit = limit, .sweeps = limit > 0 ? 30 : 0});
 };
 
-/// Newton's method alone: no sweeps to lean on.
+/// Newton's method alone, without sweeps.
 const auto make_bare = [](FrictionLaw law, auto tolerance, int limit) {
   using Scalar = decltype(tolerance);
   return InteriorPointSolver<Scalar>(
@@ -404,7 +404,7 @@ TEMPLATE_TEST_CASE("interior_point_impulses: rigid and hyperstatic, to every tol
   }
 }
 
-TEST_CASE("interior_point_impulses: no friction, and friction that never gives way",
+TEST_CASE("interior_point_impulses: no friction, and friction that always holds",
           "[solvers][law]") {
   VectorSource<double> source(42u);
   // The natural map of no impulse at all is about 1/μ: far larger coefficients make zero pass.
@@ -435,7 +435,7 @@ TEST_CASE("interior_point_impulses: contacts that nothing moves change nothing f
   VectorSource<double> source(43u);
   for (int round = 0; round < 6; ++round) {
     const DualData data = draw_dual(source, {6, 2, 0.4, true, 0.1});
-    // W = 0, R = 0: whatever opens or rests solves.
+    // W = 0, R = 0: no impulse moves this contact, which opens or rests.
     DualData idle = carom::testing::make_block(1, 0.5, {0, 0, round % 2 == 0 ? 0.0 : 0.2});
     idle.w.setZero();
     const DualData both = put_together({idle, data, idle});
@@ -554,7 +554,7 @@ TEST_CASE("interior_point_impulses: islands together keep the limit and the tole
   }
 }
 
-TEST_CASE("interior_point_impulses: what was solved before leaves no trace", "[solvers][law]") {
+TEST_CASE("interior_point_impulses: problems solved before do not matter", "[solvers][law]") {
   VectorSource<double> source(46u);
   std::vector<DelassusProblem<double>> problems;
   for (int k = 0; k < 6; ++k) {
@@ -573,7 +573,7 @@ TEST_CASE("interior_point_impulses: what was solved before leaves no trace", "[s
   }
 }
 
-TEST_CASE("interior_point_impulses: numbers that are none", "[solvers][law]") {
+TEST_CASE("interior_point_impulses: guesses that are not finite", "[solvers][law]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {nan, infinity, -infinity}) {
@@ -589,7 +589,7 @@ TEST_CASE("interior_point_impulses: numbers that are none", "[solvers][law]") {
       CHECK(report.status == SolveStatus::not_finite);
       CHECK_FALSE(report.converged());
       CHECK(report.residual == infinity);
-      impulse.setZero();  // the solver is none the worse for it
+      impulse.setZero();  // the solver still works
       CHECK(solver.solve(problem, impulse).converged());
     }
   }

@@ -56,7 +56,7 @@ TEST_CASE("projected_gradient: needs no block of W but the contacts' own", "[sol
   CHECK(10 * solved >= 9 * 2 * samples);
 }
 
-TEST_CASE("projected_gradient: a tolerance below round-off ends once nothing moves any more",
+TEST_CASE("projected_gradient: a tolerance below round-off ends when nothing changes",
           "[solvers][law]") {
   carom::testing::VectorSource<double> source(18u);
   const int ended =

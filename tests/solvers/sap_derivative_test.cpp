@@ -236,7 +236,8 @@ TEST_CASE("sap_derivative: conjugate gradients and the factor agree", "[solvers]
   same.check(20);
 }
 
-TEST_CASE("sap_derivative: it says when conjugate gradients fall short", "[solvers][example]") {
+TEST_CASE("sap_derivative: it reports when conjugate gradients miss the tolerance",
+          "[solvers][example]") {
   VectorSource<double> source(11u);
   const RawProblem raw = draw_problem(source, crowd);
   const auto problem = build(raw);
@@ -521,7 +522,8 @@ TEST_CASE("sap_derivative: options are kept as given", "[solvers][example]") {
   CHECK(derivative.options().product_limit == 7);
 }
 
-TEST_CASE("sap_derivative: a derivative beyond the largest number is told", "[solvers][input]") {
+TEST_CASE("sap_derivative: a derivative beyond the largest number is reported",
+          "[solvers][input]") {
   // A body without contacts answers a force by its inverse mass alone: dv = A⁻¹ dp.
   ContactProblem<double> problem(0.01);
   problem.add_body(1e-3 * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1));

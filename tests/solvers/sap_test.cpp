@@ -556,7 +556,7 @@ TEST_CASE("sap: the result is the same to the last bit whoever runs the islands"
   same.check(2 * count);
 }
 
-TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
+TEST_CASE("sap: islands do not influence each other", "[solvers][law]") {
   WorstCase same("bit by bit");
   std::vector<RawProblem> problems;
   std::vector<Eigen::VectorXd> guesses;
@@ -580,7 +580,7 @@ TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
   const Solved together = solve(all, guess);
   Index start = 0;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    // A body alone would take a way of its own.
+    // A single body would be solved by SmallSolver.
     const Solved alone =
         solve(problems[p], guesses[p], {.tolerance = 1e-12, .small_contact_limit = 0});
     const Index size = guesses[p].size();
@@ -591,7 +591,7 @@ TEST_CASE("sap: islands do not know of each other", "[solvers][law]") {
   same.check(8);
 }
 
-TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and say so",
+TEMPLATE_TEST_CASE("sap: hard problems converge, or end at round-off and report it",
                    "[solvers][scene]", float, double) {
   using Scalar = TestType;
   using carom::testing::StackShape;
@@ -684,7 +684,7 @@ TEST_CASE("sap: stiff friction takes the same steps as friction contacts and as 
       normal *= 1e-2;
       carom::WeightedBlock<double> law;
       law.set = carom::friction_impulses(contact.law.friction);
-      law.set.shift(2) = 1e-14;  // adhesion that does not show: no friction contact any more
+      law.set.shift(2) = 1e-14;  // adhesion too small to matter, which makes it no friction contact
       law.regularization.head<3>() << tangent, tangent, normal;
       law.bias_velocity.head<3>() = contact.law.bias_velocity;
       other.constraints.push_back(

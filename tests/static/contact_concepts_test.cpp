@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compile-time tests: nothing runs. The least a user's contact problem or solver must offer, what
-// falls short, and which calls promise not to throw.
+// Compile-time tests: nothing runs. They show the least that a user's contact problem or
+// solver must offer, what is not enough, and which calls promise not to throw.
 #include <utility>
 
 #include "carom/contact/concepts.hpp"
@@ -76,7 +76,7 @@ struct NoScalar {
 };
 static_assert(!ContactProblemLike<NoScalar> && !ContactProblemLike<double>);
 
-/// A solver of problems in velocities and nothing else, or one that falls short in one way.
+/// A solver of problems in velocities and nothing else, or one that lacks one thing.
 enum class Lack {
   nothing,
   prepare,
@@ -200,7 +200,7 @@ constexpr bool solves_impulses =
     !ImpulseSolverFor<Solver<double>, carom::DelassusProblem<float>>;
 static_assert(solves_impulses<carom::GaussSeidel> && solves_impulses<carom::ProjectedGradient>);
 static_assert(solves_impulses<carom::Admm> && solves_impulses<InteriorPointSolver>);
-// One for bodies is none for impulses.
+// A solver of problems in velocities does not solve problems in impulses.
 static_assert(!ImpulseSolverFor<SapSolver<double>, carom::DelassusProblem<double>>);
 
 /// What a step of a simulation calls must not throw.

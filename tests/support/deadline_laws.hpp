@@ -12,7 +12,7 @@
 #include "support/tolerance.hpp"
 
 /// @file
-/// What solvers owe a caller whose time runs out, by a clock that counts how often it is asked.
+/// What solvers must return when the time is over, by a clock that counts how often it is read.
 namespace carom::testing {
 
 /// What can be measured of an answer.

@@ -12,7 +12,7 @@
 /// @file
 /// The convex contact problem written out with dense matrices, straight from its formulas, in any
 /// scalar: what the library computes body by body and contact by contact is compared with this.
-/// Plain loops on purpose: they share no code with the library, and compile in no time.
+/// Plain loops on purpose: they share no code with the library, and compile fast.
 namespace carom::testing {
 
 /// M x.

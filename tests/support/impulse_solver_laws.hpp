@@ -82,7 +82,7 @@ void check_limits(const Make& make) {
   }
 }
 
-/// A tolerance below round-off ends once nothing moves any more, at an answer up to `reached`.
+/// A tolerance below round-off ends when nothing changes, at an answer up to `reached`.
 /// @return  in how many of 20 rounds; `draw(round)` makes the problem.
 template <typename Make, typename Draw>
 [[nodiscard]] int count_ended_at_rest(const Make& make, FrictionLaw law, int limit, double reached,
@@ -99,7 +99,7 @@ template <typename Make, typename Draw>
   return ended;
 }
 
-/// Many contacts or few, none, one; a guess that is no number; a limit that ends it early.
+/// Many contacts or few, none, one; a guess that is not finite; a limit that ends it early.
 template <typename Make>
 void check_boundaries(const Make& make) {
   for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {

@@ -86,7 +86,7 @@ struct LawScene {
   }
 };
 
-/// Stacks of rigid boxes and of boxes that give way, pushed and not.
+/// Stacks of rigid and of compliant boxes, pushed and not.
 [[nodiscard]] inline std::vector<RawProblem> small_stacks() {
   std::vector<RawProblem> result;
   for (const int count : {1, 3}) {

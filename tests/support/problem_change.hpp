@@ -101,7 +101,7 @@ template <typename Scalar>
   return raw;
 }
 
-/// v from the free velocity, whatever the solver says of it.
+/// v from the free velocity, converged or not.
 template <typename Scalar>
 [[nodiscard]] VectorX<Scalar> solve(const ContactProblem<Scalar>& problem,
                                     const Scalar& tolerance) {

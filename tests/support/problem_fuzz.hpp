@@ -38,7 +38,7 @@ inline void demand(bool holds, const char* what, double got = 0, double allowed 
   std::abort();
 }
 
-/// The laws of an answer: numbers, a residual that can be computed again, a status that is true.
+/// The laws of an answer: finite numbers, a residual that can be recomputed, a correct status.
 inline SolveStatus check_solver(const examples::TextProblem& given, double work_limit) {
   const ContactProblem<double>& problem = given.problem;
   SapSolver<double> solver({.iteration_limit = 60, .factor_work_limit = work_limit});
@@ -77,7 +77,7 @@ inline SolveStatus check_solver(const examples::TextProblem& given, double work_
   return report.status;
 }
 
-/// Runs all of it on a text, whatever it is.
+/// Runs all checks on any text.
 inline FuzzOutcome check_problem_text(std::string_view text) {
   try {
     const examples::TextProblem given = examples::parse_text_problem(text);
@@ -93,7 +93,7 @@ inline FuzzOutcome check_problem_text(std::string_view text) {
 }
 
 /// Replaces one word of a text by a number that is hard on arithmetic, or spoils a byte.
-/// @param randomness  decides which; the same always does the same.
+/// @param randomness  decides which; the same number always gives the same mutation.
 [[nodiscard]] inline std::string mutate_problem_text(std::string text, std::uint32_t randomness) {
   std::minstd_rand engine(randomness);
   const auto below = [&](std::size_t count) { return std::size_t(engine()) % count; };

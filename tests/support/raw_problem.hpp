@@ -32,7 +32,7 @@ struct RawProblem {
   std::vector<RawContact> contacts;
 };
 
-/// The same with contacts that do not give way.
+/// The same with rigid contacts.
 [[nodiscard]] inline RawProblem make_rigid(RawProblem raw) {
   for (RawContact& contact : raw.contacts) contact.law.rigid = true;
   return raw;

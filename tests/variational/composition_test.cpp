@@ -72,7 +72,7 @@ VectorX<double> reference_end(const VectorX<double>& start, double duration) {
 
 }  // namespace
 
-TEST_CASE("composition: shares sum to one and their cubes to nothing", "[variational][law]") {
+TEST_CASE("composition: shares sum to one and their cubes to zero", "[variational][law]") {
   double sum = 0, cubes = 0;
   for (const double w : yoshida_shares<double>()) sum += w, cubes += w * w * w;
   CHECK(std::abs(sum - 1) <= rounding(4, 1.0));

@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("impact_step_report: no status but converged counts as such",
   ImpactStepReport<TestType> report;
   carom::testing::check_only_converged_counts(report);
   report.status = SolveStatus::converged;
-  // What the law said is told apart from whether the step was made.
+  // The law's status is separate from that of the step.
   for (const auto status : {ImpactStatus::reflection_limit, ImpactStatus::wedged,
                             ImpactStatus::collapsed, ImpactStatus::not_finite}) {
     report.impact_status = status;

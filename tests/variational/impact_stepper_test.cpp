@@ -119,7 +119,7 @@ struct Walled {
   }
 };
 
-/// A ball whose force is no number from t = 0.2 on.
+/// A ball whose force is NaN from t = 0.2 on.
 struct Failing : Ball<double> {
   template <typename Q, typename T>
   void force(const Q&, const Q&, const T& t, Q& out) const {
@@ -266,7 +266,7 @@ TEST_CASE("impact_stepper: the law is the caller's", "[variational][example]") {
   CHECK((after(carom::GeneralizedReflections<double>()) - reflected).norm() <= rounding(8192, 1.0));
 }
 
-TEST_CASE("impact_stepper: thin walls are not passed in silence", "[variational][edge]") {
+TEST_CASE("impact_stepper: thin walls are not missed", "[variational][edge]") {
   for (const double half : {0.1, 0.01, 1e-4}) {
     ImpactStepper<ThinWall> stepper(ThinWall{{}, half});
     MechanicalState<double> state{0, numbers<double>({-1.234}), numbers<double>({7})};
@@ -321,7 +321,7 @@ TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials 
   CHECK(worst < 1e-4);
 }
 
-TEST_CASE("impact_stepper: constraints stand while a contact strikes", "[variational][law]") {
+TEST_CASE("impact_stepper: constraints hold while a contact strikes", "[variational][law]") {
   ImpactStepper<RodWithStop> stepper({});
   MechanicalState<double> state{0, numbers<double>({-0.6, -0.8}), numbers<double>({0, 0})};
   int impacts = 0;

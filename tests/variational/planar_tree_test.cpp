@@ -86,7 +86,7 @@ PlanarTree<Scalar> chain(Index links) {
 
 }  // namespace
 
-TEST_CASE("planar_tree: all derivatives are those of the energies written down",
+TEST_CASE("planar_tree: all derivatives are those of energies computed body by body",
           "[variational][oracle]") {
   for (const bool floating : {false, true}) {
     for (const bool relative : {false, true}) {
@@ -151,7 +151,7 @@ TEST_CASE("planar_tree: points and their gradients", "[variational][derivative]"
   }
 }
 
-TEST_CASE("planar_tree: a hinged rod swings as the pendulum it is", "[variational][oracle]") {
+TEST_CASE("planar_tree: a hinged rod swings as a pendulum", "[variational][oracle]") {
   // Rod of length one about its end: the pendulum of length 2/3; from rest on the horizontal.
   VariationalStepper<PlanarTree<double>> stepper(chain<double>(1));
   auto state = stepper.make_state(numbers<double>({0}), numbers<double>({0}));

@@ -97,7 +97,7 @@ TEST_CASE("spatial_body: inertias that no body has are refused", "[variational][
       const Matrix inertia = turn * moments.asDiagonal() * turn.transpose();
       CHECK(said([&](Body& b) { b.inertia = inertia; }).empty());
       Point off = moments;
-      off(0) -= 1e-5;  // now out of reach
+      off(0) -= 1e-5;  // no rigid body has these moments
       const Matrix bad = turn * off.asDiagonal() * turn.transpose();
       CHECK_FALSE(said([&](Body& b) { b.inertia = bad; }).empty());
     }

@@ -198,7 +198,7 @@ TEST_CASE("stepper: Lagrangian, parts and differentiated forms step alike",
   CHECK(std::abs(whole.energy(a) - parts.energy(b)) <= rounding(8192, 1.0));
 }
 
-TEST_CASE("stepper: quadratures are of the order they say", "[variational][law]") {
+TEST_CASE("stepper: quadratures have their stated order", "[variational][law]") {
   const auto error = [](const Quadrature<double>& rule, int steps) {
     VariationalStepper<Pendulum<double>> stepper(Pendulum<double>{}, {rule});
     auto state = stepper.make_state(numbers<double>({std::numbers::pi / 2}), numbers<double>({0}));
@@ -271,7 +271,7 @@ TEST_CASE("stepper: holonomic constraints hold, to order 2", "[variational][law]
   }
 }
 
-TEST_CASE("stepper: a pull is the multiplier", "[variational][example]") {
+TEST_CASE("stepper: the multiplier is the impulse of the constraint", "[variational][example]") {
   // Hanging at rest: of the weight's momentum h one half goes in at the step's start, so that
   // lambda C = (0, h/2) with C = (0, -1).
   VariationalStepper<RodPendulum<double>> stepper(RodPendulum<double>{});

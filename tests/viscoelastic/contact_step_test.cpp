@@ -271,7 +271,7 @@ TEST_CASE("contact_step: where all stick, the forces are the averages without co
   }
 }
 
-TEST_CASE("contact_step: a velocity that leaves the range is told", "[viscoelastic][input]") {
+TEST_CASE("contact_step: a velocity that leaves the range is reported", "[viscoelastic][input]") {
   ContactStep<double> step;
   step.prepare(1, 3);
   auto data = mass_on_ground(2, 0);

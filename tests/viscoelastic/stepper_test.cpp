@@ -243,13 +243,13 @@ TEST_CASE("stepper: a pushed box accelerates by Coulomb's law at any stiffness",
     CAPTURE(stiffness, parts);
     const double expected = 0.01 * steps * 2.095;
     CHECK(std::abs(state.velocity(0) - expected) <= 0.01 * expected);
-    // Corners that let go a rounding apart turn the box; contacts made and broken amplify that.
+    // Corners that open a rounding apart turn the box; contacts that open and close amplify that.
     CHECK(std::abs(state.velocity(1)) <= by_step(1e-5));
     CHECK(std::abs(state.position(2) - 0.1) <= by_step(1e-4));
   }
 }
 
-TEST_CASE("stepper: more events than allowed are told", "[viscoelastic][example]") {
+TEST_CASE("stepper: more events than allowed are reported", "[viscoelastic][example]") {
   carom::ViscoelasticOptions<double> options;
   options.event_limit = 2;
   Stepper stepper(make_box(), {make_material(1e8, 1e4)}, options);

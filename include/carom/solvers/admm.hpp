@@ -42,8 +42,8 @@ struct AdmmOptions {
 /// W + R + ϱ D, D the contacts' own inverse masses, and a projection onto the cones, in turn.
 ///
 /// One factorisation per ϱ, which follows the iterates by one of two rules. Under Coulomb's law the
-/// normal load carries De Saxcé's μ ‖uₜ‖, from the latest iterate. Robust to masses and stacks that
-/// slow sweeps down, at the price of the factor.
+/// normal load carries De Saxcé's μ ‖uₜ‖, from the latest iterate. ADMM copes with mass ratios and
+/// stacks that slow sweeps down, at the price of the factor.
 /// @cite  boyd2011distributed, sections 3.1, 3.4.1 and 3.4.3; xu2017adaptive for spectral
 ///        penalties; acary2018coulomb for friction.
 template <RealScalar Scalar>
@@ -62,7 +62,7 @@ class Admm {
   Admm(Admm&&) noexcept = default;
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on; the answer is the best iterate measured by then.
+  /// Bounds every solve that follows; the answer is the best iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Finds an order of elimination and grows memory to the problem's size.
@@ -130,7 +130,7 @@ bool Admm<Scalar>::refactor(const DelassusProblem<Scalar>& problem) noexcept {
   for (int attempt = 0; attempt < Tuning::factor_attempts; ++attempt) {
     numbers(added_) = penalty_ * numbers(weights_);
     if (factor_.factor(problem, added_.data())) return true;
-    penalty_ *= Scalar(Tuning::factor_rise);  // rounding made W more indefinite than this
+    penalty_ *= Scalar(Tuning::factor_rise);  // rounding left W indefinite by more than ϱ D
   }
   return false;
 }
@@ -144,7 +144,7 @@ void Admm<Scalar>::lift_from(const DelassusProblem<Scalar>& problem,
   }
 }
 
-/// The guess, and the velocities it leads to as multipliers.
+/// Takes the guess as the first projection, and γ = 0 as the mark of curvatures.
 template <RealScalar Scalar>
 void Admm<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
   detail::write_contact_weights(problem, weights_.data());
@@ -155,7 +155,7 @@ void Admm<Scalar>::start(const DelassusProblem<Scalar>& problem) noexcept {
   for (Sequence<Scalar>* numbers : {&mark_.solved, &mark_.projected, &mark_.multiplier}) {
     std::fill(numbers->begin(), numbers->end(), Scalar(0));
   }
-  for (Index p = 0; p < problem.part_count(); ++p) {  // at γ = 0 W's side moves by q + lift
+  for (Index p = 0; p < problem.part_count(); ++p) {  // at γ = 0 the velocity is q + lift
     for (int k = 0; k < 3; ++k) mark_.pushed[3 * p + k] = problem.load(p)(k);
   }
   for (Index i = 0; i < problem.count(); ++i) {

@@ -58,9 +58,9 @@ class ContactSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on; a default SolveLimits bounds none. At a deadline the answer is
-  /// the best by what the stage that it ends goes by, on bodies the balance of momentum, so that
-  /// its natural map error may exceed that of an earlier deadline.
+  /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
+  /// is the best iterate by the measure of the stage that it ends, which is the balance of momentum
+  /// for SapSolver. A later deadline may therefore leave a larger natural map error.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
   [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
 
@@ -71,10 +71,10 @@ class ContactSolver {
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form, or
-  ///          of ContactMethod::sap what SapSolver reports; iterations: as the method counts them,
-  ///          of `automatic` linear systems. Where no impulses obey the law they
-  ///          grow until little is left of the residual, which is relative to them; a residual at
-  ///          its target that is more than a tenth of ‖q‖ counts as no_progress.
+  ///          with ContactMethod::sap what SapSolver reports; iterations: as the method counts
+  ///          them, with `automatic` linear systems. Where no impulses obey the law the iterates
+  ///          grow, and the residual, which is relative to them, falls: one that meets its target
+  ///          but is more than a tenth of ‖q‖ counts as no_progress.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception. Without it memory is made at the first problem, and again
   ///        where a problem is larger than any before.
@@ -82,7 +82,7 @@ class ContactSolver {
                             VectorX<Scalar>& velocity) noexcept;
 
   /// Solves from a first guess of the impulses; ContactMethod::sap begins at their velocity.
-  /// @param impulse   γ, impulse_count(); impulse() of the last solve may be it.
+  /// @param impulse   γ, impulse_count(); it may be impulse() of the last solve.
   /// @param velocity  v, n_v, out; nothing of it is read.
   /// @return  as of solve().
   template <typename Impulse>
@@ -116,7 +116,7 @@ class ContactSolver {
         options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
     return result;
   }
-  /// Whether a problem is looked at by SapSolver first.
+  /// Whether SapSolver is the first to solve a problem.
   [[nodiscard]] bool begins_on_bodies(const ContactProblem<Scalar>& problem) const noexcept {
     return options_.method == ContactMethod::sap ||
            (options_.method == ContactMethod::automatic && problem.rigid_count() == 0);
@@ -153,7 +153,7 @@ class ContactSolver {
     const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
     return limits_.with_iterations((std::max)(limit - iterations, 0));
   }
-  /// A guess that is not finite: nothing is done.
+  /// The report where the guess is not finite and nothing is solved.
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     SolveReport<Scalar> report;
@@ -236,7 +236,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Sca
   return report;
 }
 
-/// The method's solver in impulses, from the impulses at hand.
+/// Solves by the method's solver in impulses, from impulse_.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
                                                              VectorX<Scalar>& velocity) noexcept {
@@ -249,8 +249,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProble
   return report;
 }
 
-/// SapSolver, which may not get there where a heap moves fast; InteriorPointSolver judges its
-/// impulses and goes on.
+/// Solves by SapSolver, which may fail where a heap moves fast. InteriorPointSolver then measures
+/// its impulses and goes on from them.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
@@ -267,8 +267,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
   return report;
 }
 
-/// InteriorPointSolver, from the impulses at hand if they are a guess, within what is left of the
-/// limits and `most` systems.
+/// Solves by InteriorPointSolver, from impulse_ if it is a guess, within what is left of the limits
+/// and `most` systems.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::follow(const ContactProblem<Scalar>& problem,
                                                   bool guessed, VectorX<Scalar>& velocity,

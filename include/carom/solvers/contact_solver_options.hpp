@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The way on which ContactSolver looks for the answer.
+/// The method by which ContactSolver looks for the answer.
 enum class ContactMethod {
   automatic,  ///< ContactSolver picks and switches: what most callers want.
   /// SapSolver alone, Newton's method in velocities: fast and proven for compliant contact. It
@@ -49,10 +49,10 @@ struct ContactSolverOptions {
   /// Residual at which to stop [-], > 0, in the measure that the report names: the natural map
   /// error, of ContactMethod::sap the balance of momentum.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  /// Most iterations, ≥ 0, as the method counts them; of all stages together the linear systems. It
-  /// is what ends a problem without an answer; one with an answer takes some tens of systems, a
-  /// heap with self-stresses of 1000 times its load 750. Sweeps and steps in impulses are cheaper,
-  /// and some thousands of them are common.
+  /// Most iterations, ≥ 0, as the method counts them; with `automatic` the linear systems of all
+  /// stages together. The limit ends the search where there is no answer. An answer takes some tens
+  /// of systems, that of a heap with self-stresses of 1000 times its load takes 750. Sweeps and
+  /// steps in impulses are cheaper, and some thousands of them are common.
   int iteration_limit = 1000;
 };
 

@@ -43,8 +43,8 @@ struct GaussSeidelOptions {
 
 /// Block Gauss-Seidel on impulses: every contact in turn is solved exactly with the others held.
 ///
-/// Cheap sweeps without any factorisation; good to a few digits in tens of sweeps, slow after that
-/// on stacks and where masses differ. Singular blocks are solved in a proximal step.
+/// Sweeps are cheap and need no factorisation. Tens of them give a few digits; more digits take
+/// long on stacks and where masses differ. Singular blocks are solved in a proximal step.
 ///
 /// ```
 /// carom::GaussSeidel<double> solver({.tolerance = 1e-6});
@@ -66,7 +66,7 @@ class GaussSeidel {
     CAROM_EXPECTS(options.visits_to_sleep >= 1);
   }
   [[nodiscard]] const GaussSeidelOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve() from now on; a default SolveLimits bounds none. Under a clock every sweep
+  /// Bounds every solve that follows; a default SolveLimits bounds none. Under a clock every sweep
   /// is measured, which doubles its cost.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
@@ -223,11 +223,11 @@ SolveReport<Scalar> GaussSeidel<Scalar>::solve(const DelassusProblem<Scalar>& pr
   if (!iterate_.start(problem, rows)) return finish(SolveStatus::not_finite, 0);
   Scalar error = iterate_.measure(problem, options_.law);
   if (!detail::is_finite(error)) return finish(SolveStatus::not_finite, 0);
-  // A measurement costs a sweep: one now and then, and where the change says that it may suffice.
+  // A measurement costs a sweep: it is taken sometimes, and where the change is small enough.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   Scalar expected(1);  // error per change
   int sweep_number = 0, measured = 0;
-  const bool timed = limits_.now != nullptr;  // every sweep may be the last, so each is measured
+  const bool timed = limits_.now != nullptr;  // any sweep may be the last, so each is measured
   if (timed) iterate_.confine_best(problem, options_.law);
   const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
   while (!(iterate_.best_error() <= options_.tolerance)) {

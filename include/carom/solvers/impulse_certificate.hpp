@@ -65,8 +65,8 @@ template <RealScalar Scalar>
   return rows;
 }
 
-/// A measure of an error by the scale of what it is an error of: infinite where the scale has
-/// overflowed, itself where there is none.
+/// An error divided by the scale of the quantity: infinite if the scale has overflowed, the error
+/// itself if the scale is zero.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar relative_error(const Scalar& error, const Scalar& scale) noexcept {
   if (!is_finite(scale)) return std::numeric_limits<Scalar>::infinity();
@@ -80,8 +80,8 @@ struct NaturalMap {
   Index worst;
 };
 
-/// Of numbers that are not finite: infinite, by the first contact whose own impulse is not, or else
-/// the one found.
+/// The natural map of numbers that are not finite: infinite, with the first contact whose own
+/// impulse is not finite as the worst, or else the one found.
 template <RealScalar Scalar>
 [[nodiscard]] NaturalMap<Scalar> void_natural_map(const DelassusProblem<Scalar>& problem,
                                                   const Scalar* impulse, Index found) noexcept {
@@ -119,8 +119,8 @@ template <RealScalar Scalar>
   return {relative_error(map, scale), relative_error(map, load), worst};
 }
 
-/// The angle between slip and the direction that −γ opposes, in a block's metric, up to π [rad]; 0
-/// of a block that rests or does not rub.
+/// The angle between the slip μ ∘ u and −γ/μ of a block [rad], in [0, π]; 0 for a block that rests
+/// or has no friction impulse.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar dissipation_angle(const FrictionBlock<Scalar>& block,
                                        const RowNumbers<Scalar>& impulse,

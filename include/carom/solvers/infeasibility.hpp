@@ -14,8 +14,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A contact that slides one way whatever the answer is, as on a belt or in a guide. Then its
-/// friction is known, which may prove more.
+/// A contact that slides in the same direction under every answer, as on a belt or in a guide. Its
+/// friction is then known, which may prove more.
 ///
 /// The multipliers p prove that it slides. Let e be the row of the contact along t, and
 /// Jᵀ(e − p) = 0. Then every velocity that satisfies the gaps has t·uₜ = p·u + (e − p)·q ≥
@@ -28,7 +28,7 @@ struct KnownSlide {
   VectorX<Scalar> multipliers = {};  ///< p [-], as a ray of Coulomb's law; empty: none, p = 0
 };
 
-/// What a ray shall prove, and what is known besides.
+/// What a ray is to prove, and what else is known.
 template <RealScalar Scalar>
 struct InfeasibilityOptions {
   /// X: the proof is that no answer has ‖v − v*‖_A ≤ X [√J], the root of twice an energy, ≥ 0. The

@@ -20,7 +20,7 @@ inline namespace CAROM_ABI {
 /// it, and it presses in one island only. If it has one, the quotient is the distance ‖v − v*‖_A
 /// from v* to the convex law's answer.
 /// @param impulse  γ, row_count(), a guess of the ray's direction: contacts that press little in it
-///                 are left out at first. An empty, zero or not finite one tells nothing.
+///                 are left out at first. One that is empty, zero or not finite is ignored.
 /// @return  r, row_count(), scaled so that its rows alone would move the bodies by 1 √J; zero where
 ///          v* satisfies the gaps.
 /// @note  Cold: allocates; work grows with the cube of the contacts that the ray presses.
@@ -104,7 +104,7 @@ void for_each_island_row(const DelassusProblem<Scalar>& whole, const Contacts& c
   }
 }
 
-/// A ray to the size that certify_infeasible() gives it.
+/// Scales a ray to the size that certify_infeasible() gives it.
 template <RealScalar Scalar>
 void scale_ray(const DelassusProblem<Scalar>& problem, VectorX<Scalar>& ray) {
   using std::sqrt;

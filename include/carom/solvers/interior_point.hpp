@@ -26,8 +26,8 @@ struct InteriorPointOptions {
   /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40, heaps with
   /// self-stresses of 1000 times their load 750, files of FCLIB up to 1900.
   int iteration_limit = 2000;
-  /// Sweeps of Gauss-Seidel before the first system of a problem in impulses, ≥ 0; up to ten times
-  /// as many while they gain half a digit every ten.
+  /// Sweeps of Gauss-Seidel before the first system of a problem in impulses, ≥ 0. Up to ten times
+  /// as many are taken as long as every ten gain half a digit.
   int sweeps = 30;
 };
 
@@ -36,8 +36,8 @@ struct InteriorPointOptions {
 ///
 /// It follows the central path of the law, whose points are inside of all cones, by predictor and
 /// corrector, and ends by Newton's method on the law itself. Each step solves one sparse system of
-/// the bodies' unknowns, islands apart. The convex law is solved so nearly always; where the path
-/// of Coulomb's law folds back, proximal steps go on from its best point. For problems in impulses
+/// the bodies' unknowns, islands apart. This nearly always solves the convex law; where the path of
+/// Coulomb's law folds back, proximal steps go on from its best point. For problems in impulses
 /// sweeps of Gauss-Seidel come first.
 ///
 /// ```
@@ -58,16 +58,16 @@ class InteriorPointSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0 && options.sweeps >= 0);
   }
   [[nodiscard]] const InteriorPointOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. What is
-  /// not solved by then is the iterate of the least natural map error, inside its cones. Where that
-  /// is above 1e-3, impulses on bodies are scaled down until they give no energy, and sweeps of
-  /// projected Gauss-Seidel follow.
+  /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. For an
+  /// island that is not solved by then the answer is the iterate of the least natural map error,
+  /// inside its cones. Where that error is above 1e-3, impulses on bodies are scaled down until
+  /// they give no energy, and sweeps of projected Gauss-Seidel follow.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
   /// Grows memory to the problem's size and pattern.
   void prepare(const ContactProblem<Scalar>& problem) { take(problem); }
 
-  /// Solves from nothing.
+  /// Solves without a guess.
   /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
   ///          iterations: systems factored for the island that took most; error_bound: infinite.
@@ -85,8 +85,8 @@ class InteriorPointSolver {
     return run(problem, velocity, false, executor);
   }
 
-  /// Solves from a first guess of the impulses, such as the last step's: where they already solve
-  /// the problem that costs one check, and two to four systems where they are near.
+  /// Solves from a first guess of the impulses, such as the last step's. It costs one check where
+  /// they already solve the problem, and two to four systems where they are near.
   /// @param impulse   γ, impulse_count(); finite.
   /// @param velocity  out, nothing of it is read.
   template <typename Impulse>
@@ -144,7 +144,7 @@ class InteriorPointSolver {
     outcomes_.resize(system_.islands().size());
     impulse_.grow(problem.impulse_count());
   }
-  /// Islands that each meet it meet the tolerance together.
+  /// The tolerance of one island: islands that all meet it meet the tolerance together.
   [[nodiscard]] Scalar share_tolerance(Index islands) const noexcept {
     using std::sqrt;
     return options_.tolerance / sqrt(Scalar((std::max)(islands, Index(1))));
@@ -180,8 +180,8 @@ void InteriorPointSolver<Scalar>::add(const Outcome& outcome, Sums& sums,
   if (outcome.status != SolveStatus::converged) report.status = outcome.status;
 }
 
-/// What the islands' sums say of the whole. Where no impulses obey the law they grow until little
-/// is left of the error, which is relative to them; such an answer solves nothing.
+/// Writes the report of the whole from the islands' sums. Where no impulses obey the law the
+/// iterates grow, and the error, which is relative to them, falls; such an answer solves nothing.
 template <RealScalar Scalar>
 void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yardstick,
                                            const Sums& sums,

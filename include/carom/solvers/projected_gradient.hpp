@@ -20,15 +20,15 @@ struct ProjectedGradientOptions {
   FrictionLaw law = FrictionLaw::coulomb;
   /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
-  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, now and then twice.
+  int iteration_limit = 10000;  ///< Most steps, ≥ 0; each multiplies by W once, sometimes twice.
 };
 
 /// Accelerated projected gradient descent on impulses, with restarts and a step found by
 /// backtracking, in the metric of the contacts' own inverse masses.
 ///
-/// Needs products with W and projections alone. Minimises ½ γᵀ(W + R)γ + qᵀγ over the cones, the
-/// convex law; Coulomb's law is a fixed point of it, with De Saxcé's μ ‖uₜ‖ added to qₙ and held
-/// until its problem is solved better than the law is met.
+/// It needs nothing but projections and products with W. For the convex law it minimises
+/// ½ γᵀ(W + R)γ + qᵀγ over the cones. For Coulomb's law it adds De Saxcé's μ ‖uₜ‖ to qₙ and holds
+/// it until the minimisation is solved better than the law is met; a fixed point obeys the law.
 /// @cite  mazhar2015using, APGD; odonoghue2015adaptive, the restart by the gradient.
 template <RealScalar Scalar>
 class ProjectedGradient {
@@ -43,7 +43,7 @@ class ProjectedGradient {
   [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
     return options_;
   }
-  /// Bounds every solve from now on; a default SolveLimits bounds none. The answer is the best
+  /// Bounds every solve that follows; a default SolveLimits bounds none. The answer is the best
   /// iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
@@ -112,7 +112,7 @@ void ProjectedGradient<Scalar>::start(const DelassusProblem<Scalar>& problem) no
   }
 }
 
-/// Next from ahead; the curvature grows until it bounds that of the cost along the step.
+/// Steps from ahead_ to next_; the curvature grows until it bounds that of the cost on the way.
 /// @return  ‖step‖² in the metric.
 template <RealScalar Scalar>
 Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& problem) noexcept {
@@ -140,7 +140,7 @@ Scalar ProjectedGradient<Scalar>::take_step(const DelassusProblem<Scalar>& probl
   return length;
 }
 
-/// Where to take the next gradient: ahead along the last step, or here if that climbed.
+/// Sets where to take the next gradient: ahead along the last step, or at its end if it climbed.
 template <RealScalar Scalar>
 void ProjectedGradient<Scalar>::accelerate() noexcept {
   using std::sqrt;
@@ -170,7 +170,7 @@ Scalar ProjectedGradient<Scalar>::measure(const DelassusProblem<Scalar>& problem
   return iterate_.measure(problem, options_.law);
 }
 
-/// Takes De Saxcé's lift from here, if the problem with the last one is solved well enough.
+/// Takes De Saxcé's lift of now_, if the problem with the last one is solved well enough.
 /// @return  whether it did.
 template <RealScalar Scalar>
 bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem,

@@ -18,7 +18,7 @@ inline namespace CAROM_ABI {
 
 /// SAP: Newton's method with an exact line search on the unconstrained form of compliant contact.
 ///
-/// Works in whitened velocities w = Lᵀv, where ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
+/// It works in whitened velocities w = Lᵀv, where ℓ(w) = ½‖w − w*‖² + ½‖P(y)‖²_R, the Hessian is
 /// I + Ĵᵀ G Ĵ, and the norm of the gradient bounds the distance to the solution in kinetic energy.
 /// The step length is the root of the slope along the step, an increasing function, so no
 /// difference of costs is ever taken. Islands, bodies connected by contacts, are solved apart; the
@@ -46,7 +46,7 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
-  /// Bounds every solve from now on, island by island; a default SolveLimits bounds none. The best
+  /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. The best
   /// iterate is that of the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those where a stage ends.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 
@@ -63,7 +63,7 @@ class SapSolver {
   ///          [J]; infinite under Coulomb's law; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
   ///        exception, at most iteration_limit iterations on every island, each with one
-  ///        factorisation, or up to five where round-off asks for more. Another pattern of contacts
+  ///        factorisation, or up to four where round-off asks for more. Another pattern of contacts
   ///        of the same size may need more room, which is then made.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
                             VectorX<Scalar>& velocity) noexcept;
@@ -121,7 +121,7 @@ class SapSolver {
 
 // --- implementation ---
 
-// Outside of the class, so that carom::compiled takes their compile time away.
+// These bodies stand outside of the class, so that carom::compiled saves their compile time.
 template <RealScalar Scalar>
 void SapSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   lay_out(problem);
@@ -157,7 +157,7 @@ bool SapSolver<Scalar>::is_small(const ContactProblem<Scalar>& problem) const no
 template <RealScalar Scalar>
 SolveReport<Scalar> SapSolver<Scalar>::solve_small(const ContactProblem<Scalar>& problem,
                                                    VectorX<Scalar>& velocity) noexcept {
-  // graph() is to know the pattern, which is no more than these numbers.
+  // graph() must know the pattern, which the sizes of a small problem determine.
   if (!small_seen_ || !small_.fits(problem)) lay_out(problem);
   small_seen_ = true;
   small_.lay_out(problem);

@@ -15,13 +15,13 @@ inline namespace CAROM_ABI {
 /// How SapDerivative solves its systems, and what it counts as a boundary.
 template <RealScalar Scalar>
 struct SapDerivativeOptions {
-  /// A contact is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds
-  /// that make it up, |J||v| and v̂, would carry it over. As accurate as solves are by default.
+  /// A contact is on a boundary when a change of its velocity by this share [-], ≥ 0, of the speeds
+  /// that make it up, |J||v| and v̂, would carry it over. The default is that of SapOptions.
   Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// As SapOptions::factor_work_limit. Islands beyond it are solved by conjugate gradients.
   double factor_work_limit = SapOptions<Scalar>{}.factor_work_limit;
-  /// Residual at which conjugate gradients stop, relative to the right-hand side [-], > 0. It is
-  /// also how far, relatively, the two products of such an island are from each other's transposes.
+  /// Residual at which conjugate gradients stop, relative to the right-hand side [-], > 0. The two
+  /// products of such an island are transposes of each other up to the same relative error.
   Scalar tolerance = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(0.75));
   /// Most products of conjugate gradients per island, ≥ 0.
   int product_limit = 2000;
@@ -33,8 +33,8 @@ struct [[nodiscard]] LinearizationReport {
   /// converged: products may be asked for; no_progress: round-off left a Hessian indefinite;
   /// not_finite: the velocity is not, or leads to impulses that are not.
   SolveStatus status = SolveStatus::not_finite;
-  /// Blocks on a boundary, see SapDerivative::boundary().
-  /// With any, the derivative is one-sided.
+  /// Blocks on a boundary, see SapDerivative::boundary(). If there are any, the derivative is
+  /// one-sided.
   Index boundary_count = 0;
 
   [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
@@ -94,7 +94,7 @@ class SapDerivative {
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& velocity) noexcept;
 
-  /// Where a block of the problem last linearised sits.
+  /// On which boundary of its regions a block of the problem last linearised is, if on any.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
     return impulses_.boundary(block);
   }

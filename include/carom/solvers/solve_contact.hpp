@@ -12,7 +12,7 @@ template <RealScalar Scalar>
 struct ContactSolution {
   VectorX<Scalar> velocity;          ///< v [m/s, rad/s], n_v.
   VectorX<Scalar> impulse;           ///< γ [N·s], stacked block by block.
-  VectorX<Scalar> contact_velocity;  ///< J v [m/s], stacked alike.
+  VectorX<Scalar> contact_velocity;  ///< J v [m/s, rad/s], stacked alike.
   SolveReport<Scalar> report;
   ContactCertificate<Scalar> certificate;
 };

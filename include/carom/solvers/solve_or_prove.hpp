@@ -9,12 +9,12 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Solves a problem as ContactSolver::solve does, and where that is long in coming looks for a ray
-/// that proves that no impulses obey the law.
+/// Solves a problem as ContactSolver::solve does. Where that takes long, it looks for a ray that
+/// proves that no impulses obey the law.
 ///
-/// Compliant contact always has an answer, so only problems with a rigid block are looked at, of up
-/// to 400 blocks: the work grows with the cube of the blocks that press. What is not proven goes on
-/// within the solver's limits.
+/// Compliant contact always has an answer, so a proof is looked for only where a block is rigid,
+/// and up to 400 blocks: the work grows with the cube of the number of blocks that press. Where
+/// nothing is proven the solver goes on within its limits.
 /// @param velocity  as of ContactSolver::solve.
 /// @param ray       out: r, impulse_count(), as certify_infeasible() judges it; empty where nothing
 ///                  is proven.

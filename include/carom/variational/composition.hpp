@@ -12,7 +12,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Substeps, as shares of a step, that raise a self-adjoint method of order 2 to order 4:
-/// (w, 1 − 2w, w) with w = 1/(2 − ∛2). Three solves; the middle one goes 1.7 steps back in time.
+/// (w, 1 − 2w, w) with w = 1/(2 − ∛2). The middle one of the three goes 1.7 steps back in time.
 /// @cite  yoshida1990construction, eq. (4.2)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 3> yoshida_shares() noexcept {
@@ -22,7 +22,7 @@ template <RealScalar Scalar>
 }
 
 /// The same with five substeps (w, w, 1 − 4w, w, w), w = 1/(4 − ∛4), none longer than 0.66 of the
-/// step: two solves more than Yoshida's and some thirty times less error.
+/// step. They take two solves more than Yoshida's, and the error is about thirty times smaller.
 /// @cite  suzuki1990fractal, eq. (15)
 template <RealScalar Scalar>
 [[nodiscard]] std::array<Scalar, 5> suzuki_shares() noexcept {

@@ -26,7 +26,7 @@ struct LagrangianDerivatives {
   }
 };
 
-/// Numbers that functions written once are differentiated with: twice, and once.
+/// Number types that differentiate a function which is written once: twice, and once.
 template <typename System>
 using DerivativeNumber = SecondOrder<typename System::scalar_type>;
 template <typename System>
@@ -35,7 +35,7 @@ using SlopeNumber = FirstOrder<typename System::scalar_type>;
 // clang-format 14 pulls compound requirements apart, so this part is laid out by hand.
 // clang-format off
 
-/// What every mechanical system says of itself: its numbers and how many coordinates it has.
+/// What every mechanical system states: its number type and how many coordinates it has.
 template <typename System>
 concept SizedSystemLike =
     RealScalar<typename System::scalar_type> &&
@@ -76,8 +76,8 @@ concept VaryingMassLike =
       { system.write_mass_curvature(q, i, i, matrix) } noexcept;
     };
 
-/// (c) All derivatives at once, for systems with a faster way of their own. write_lagrangian fills
-/// value, by_q and by_v; write_lagrangian_curvature fills everything.
+/// (c) All derivatives at once, for systems that compute them faster themselves. write_lagrangian
+/// fills value, by_q and by_v; write_lagrangian_curvature fills everything.
 template <typename System>
 concept LagrangianDerivativesLike =
     SizedSystemLike<System> &&
@@ -102,7 +102,7 @@ concept TemplatedForceLike =
       system.force(q, q, t, out);
     };
 
-/// Optional: the same with derivatives ∂f/∂q, ∂f/∂v by the user.
+/// Optional: the same with derivatives ∂f/∂q, ∂f/∂v that the user writes.
 template <typename System>
 concept WrittenForceLike =
     SizedSystemLike<System> &&
@@ -124,7 +124,7 @@ concept ContactSystemLike =
     SizedSystemLike<System> &&
     requires(const System& system) { { system.gap_count() } -> std::same_as<Index>; };
 
-/// Constraints with gradients by the user.
+/// Constraints whose gradients the user writes.
 template <typename System>
 concept WrittenConstraintsLike =
     SizedSystemLike<System> &&
@@ -135,7 +135,7 @@ concept WrittenConstraintsLike =
       system.write_constraint_gradients(q, matrix);
     };
 
-/// Gaps with gradients by the user.
+/// Gaps whose gradients the user writes.
 template <typename System>
 concept WrittenGapsLike =
     SizedSystemLike<System> &&

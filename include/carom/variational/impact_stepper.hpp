@@ -17,8 +17,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Steps a system with unilateral contacts: advances to the instant a gap closes, maps the momentum
-/// across the impact of all closed contacts, then finishes the original step, so that the grid of
-/// times stays and the energy does not drift.
+/// across the impact of all closed contacts, then finishes the original step, so that the times of
+/// the steps stay and the energy does not drift.
 ///
 /// ```
 /// carom::ImpactStepper<Ball, carom::RestitutionImpact<double>> stepper(
@@ -101,7 +101,8 @@ class ImpactStepper {
   [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept {
     return machine_.held_impulses();
   }
-  /// Velocity of a state, along its constraints; false where the mass matrix is singular.
+  /// Velocity of a state, along its constraints; false where the mass matrix is singular. Cold: the
+  /// copy of the state allocates, as in energy().
   [[nodiscard]] bool write_velocity(State state, VectorX<Scalar>& out) {
     return machine_.write_motion(state) ? (out = machine_.velocity(), true) : false;
   }
@@ -110,7 +111,7 @@ class ImpactStepper {
     if (!machine_.write_motion(state)) return std::numeric_limits<Scalar>::quiet_NaN();
     return machine_.energy(state);
   }
-  /// Forgets what is known of a trajectory: held contacts, chatter.
+  /// Forgets what is known of a trajectory: held contacts and chatter.
   void restart() noexcept { machine_.restart(); }
 
  private:
@@ -127,8 +128,8 @@ class ImpactStepper {
     return report.projected;
   }
 
-  /// Makes the report that smaller parts start from, and projects overlap out as before; false
-  /// where smaller parts would fail as well.
+  /// Makes the report that smaller parts start from, and projects overlap out again; false where
+  /// smaller parts would fail as well.
   [[nodiscard]] bool may_start_again(State& state, Report& report) noexcept {
     if (!state.q.allFinite() || !state.momentum.allFinite()) return false;
     if (report.impacts > options_.event_limit) return false;

@@ -19,11 +19,11 @@ template <RealScalar Scalar>
 struct JointForce {
   Index coordinate = 0;
   Scalar stiffness = 0;  ///< k, or the proportional gain K_p [N/m, N·m/rad], ≥ 0.
-  Scalar damping = 0;    ///< d, or the derivative gain K_v [N·s/m, N·m·s/rad], ≥ 0.
+  Scalar damping = 0;    ///< d, or the derivative gain K_d [N·s/m, N·m·s/rad], ≥ 0.
   Scalar rest = 0;       ///< place at rest, or target [unit of q].
   Scalar rate = 0;       ///< target of the velocity [unit of v].
   Scalar push = 0;       ///< constant part [N, N·m].
-  /// Most an actuator gives [N, N·m], ≥ 0; zero: no limit. Newton meets a kink there.
+  /// Largest force of an actuator [N, N·m], ≥ 0; zero means no limit. The force has a kink there.
   Scalar limit = 0;
 
   [[nodiscard]] static constexpr JointForce spring(Index coordinate, Scalar stiffness,
@@ -33,7 +33,7 @@ struct JointForce {
   [[nodiscard]] static constexpr JointForce damper(Index coordinate, Scalar damping) noexcept {
     return {coordinate, 0, damping, 0, 0, 0, 0};
   }
-  /// PD control to a target: Kp is the stiffness, Kv the damping.
+  /// PD control to a target: K_p is the stiffness, K_d the damping.
   [[nodiscard]] static constexpr JointForce servo(Index coordinate, Scalar proportional,
                                                   Scalar derivative, Scalar target) noexcept {
     return {coordinate, proportional, derivative, target, 0, 0, 0};
@@ -86,7 +86,7 @@ class WithJointForces : public System {
 
   [[nodiscard]] const Forces& forces() const noexcept { return forces_; }
 
-  /// New target of one force, for control between steps.
+  /// Sets a new target of one force, for control between steps.
   void aim(Index force, const Scalar& rest, const Scalar& rate = Scalar(0)) noexcept {
     CAROM_EXPECTS(force >= 0 && force < Index(forces_.size()));
     forces_[std::size_t(force)].rest = rest;

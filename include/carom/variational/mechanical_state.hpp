@@ -10,8 +10,8 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 struct MechanicalState {
   Scalar time = 0;           ///< [s]
-  VectorX<Scalar> q;         ///< configuration, n
-  VectorX<Scalar> momentum;  ///< p = ∂L/∂v, n
+  VectorX<Scalar> q;         ///< configuration, n [m, rad]
+  VectorX<Scalar> momentum;  ///< p = ∂L/∂v, n [N·s, N·m·s]
 };
 
 }  // namespace CAROM_ABI

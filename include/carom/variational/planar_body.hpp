@@ -25,8 +25,8 @@ struct PlanarBody {
 template <RealScalar Scalar>
 struct PlanarTreeOptions {
   Vector<Scalar, 2> gravity = Vector<Scalar, 2>(Scalar(0), Scalar(-9.81));  ///< [m/s²]
-  bool floating = false;  ///< Two coordinates more, in front: the base's place.
-  bool relative = true;   ///< Angles of the hinges; otherwise angles to the horizontal.
+  bool floating = false;  ///< Whether the base moves: its place is the first two coordinates.
+  bool relative = true;   ///< Coordinates are hinge angles; otherwise angles to the horizontal.
 };
 
 /// What is wrong with the bodies of a planar tree, or nothing.

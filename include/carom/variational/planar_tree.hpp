@@ -16,9 +16,9 @@ inline namespace CAROM_ABI {
 /// all first and second derivatives in O(n²), with n sines and cosines.
 ///
 /// In angles φ to the horizontal every centre of mass is r + Σ R(φ_k) s_ik with constant s_ik, so
-/// the kinetic energy is ½ Σ ω_k ω_l (A_kl cos(φ_k−φ_l) + B_kl sin(φ_k−φ_l)) and more of that
-/// kind, with A and B formed once. Hinge angles are sums along the tree, gathered afterwards.
-/// A frame at angle zero points along x. Springs, dampers, actuators and gaps come by deriving.
+/// the kinetic energy is ½ Σ ω_k ω_l (A_kl cos(φ_k−φ_l) + B_kl sin(φ_k−φ_l)) and the terms of a
+/// moving base, with A and B formed once. Hinge angles are sums along the tree, formed afterwards.
+/// A frame at angle zero points along x. A derived class adds springs, actuators and gaps.
 /// @note  Hot calls are noexcept and allocate nothing; they use memory of the object, so threads
 ///        need one each.
 template <RealScalar Scalar>

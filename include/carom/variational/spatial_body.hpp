@@ -88,7 +88,7 @@ struct SpatialTreeOptions {
 
 namespace detail {
 
-/// a × b. Eigen's own comes with all of its geometry.
+/// a × b. Eigen's own needs its whole geometry module, which takes long to compile.
 template <RealScalar Scalar>
 [[nodiscard]] Vector3<Scalar> cross(const Vector3<Scalar>& a, const Vector3<Scalar>& b) noexcept {
   return Vector3<Scalar>(a(1) * b(2) - a(2) * b(1), a(2) * b(0) - a(0) * b(2),

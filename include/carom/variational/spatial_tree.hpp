@@ -23,8 +23,8 @@ inline namespace CAROM_ABI {
 ///   ∂T/∂q_k = ṡ_k·p_k          ∂²T/∂q_j∂v_k = ṡ_j·I_k s_k      ∂²T/∂v_j∂q_k = s_j·w_k
 ///                                                              ∂²T/∂q_j∂q_k = ṡ_j·w_k
 ///
-/// All are taken about the whole's centre of mass, so far from the origin no digits are lost.
-/// Springs, dampers, actuators and gaps come by deriving; a free base by append_floating_body.
+/// All are taken about the whole's centre of mass, so that no digits are lost far from the origin.
+/// A derived class adds springs, actuators and gaps; append_floating_body adds a free base.
 /// @note  Hot calls are noexcept and allocate nothing; they use memory of the object, so threads
 ///        need one each.
 /// @cite  featherstone2008rigid for spatial vectors; docs/derivations/spatial_tree.md
@@ -87,7 +87,7 @@ class SpatialTree {
   using Screw = detail::Screw<Scalar>;
   using Inertia = detail::SpatialInertia<Scalar>;
 
-  /// What of a joint never changes: rotation from body to parent = fixed + cos q even + sin q odd.
+  /// The constants of a joint: rotation from body to parent = fixed + cos q even + sin q odd.
   struct Joint {
     Index parent = -1;
     bool turns = true, has_inertia = false;
@@ -265,7 +265,7 @@ void SpatialTree<Scalar>::write_slopes(const VectorX<Scalar>& v,
     const Inertia& carried = link.carried;
     if (joint(k).parent >= 0) at(joint(k).parent).momentum += link.momentum;
     out.by_v(k) = link.screw.dot(link.momentum);
-    // A slope of the height of what is carried, times its mass.
+    // The slope of the place of what is carried, times its mass.
     const Point rise =
         carried.mass * link.screw.linear + detail::cross(link.screw.angular, carried.moment);
     out.by_q(k) = link.drift.dot(link.momentum) + gravity_.dot(rise);

@@ -13,7 +13,7 @@ inline namespace CAROM_ABI {
 ///
 /// The linear equations of StepDerivative, differentiated once more: with its matrix, factored
 /// once, left₁ d²q₁ + C₀ᵀ d²λ = −(d left₀ dq₀ + d left₁ dq₁ + dC₀ᵀ dλ), C₁ d²q₁ = −dC₁ dq₁.
-/// What d does to the matrices comes from the lifted system at (q₁ + Y dx), four directions a run.
+/// The changes d of the matrices come from the lifted system at (q₁ + Y dx), four directions a run.
 /// @cite  johnson2015structured, for first and second derivatives of midpoint steps
 template <LagrangianSystemLike System, LiftedSystemLike<System> Lifted>
 class StepCurvature {

@@ -29,11 +29,11 @@ struct Quadrature {
   }
 };
 
-/// How Newton solves a step.
+/// How Newton's method solves a step.
 template <RealScalar Scalar>
 struct StepOptions {
   Quadrature<Scalar> quadrature;
-  /// Newton stops when its correction is at most this share of the largest coordinate [-], ≥ 0.
+  /// It stops when its correction is at most this share of the largest coordinate [-], ≥ 0.
   /// Four roundings keep energy and momenta to the last digits; a looser one saves an iteration.
   Scalar tolerance = 4 * std::numeric_limits<Scalar>::epsilon();
   int iteration_limit = 30;  ///< Newton iterations of one solve, ≥ 1; two or three are usual.

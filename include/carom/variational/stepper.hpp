@@ -21,7 +21,7 @@ struct [[nodiscard]] StepReport {
   /// Anything but `converged` leaves the state as it was.
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;          ///< Newton iterations, summed over substeps.
-  int substeps = 1;            ///< More than one: the step was too large for Newton and was halved.
+  int substeps = 1;            ///< More than one where a step that was not solved was halved.
   Scalar residual = 0;         ///< Largest Newton correction left [unit of q].
   Scalar residual_target = 0;  ///< What counts as none, same unit.
 
@@ -30,8 +30,8 @@ struct [[nodiscard]] StepReport {
   }
 };
 
-/// Advances a mechanical system by the discrete Euler-Lagrange equations: symplectic, keeps the
-/// momenta of its symmetries, no energy drift.
+/// Advances a mechanical system by the discrete Euler-Lagrange equations. The steps are symplectic,
+/// keep the momenta of the system's symmetries and let no energy drift.
 ///
 /// ```
 /// struct Pendulum {
@@ -46,7 +46,7 @@ struct [[nodiscard]] StepReport {
 /// auto state = stepper.make_state(q, v);     // cold
 /// const auto report = stepper.step(state, 0.01);  // hot
 /// ```
-/// Contacts (gaps) are not looked at here: see ImpactStepper.
+/// Contacts (gaps) are ignored here: see ImpactStepper.
 /// @tparam System  see concepts.hpp.
 template <LagrangianSystemLike System>
 class VariationalStepper {
@@ -124,7 +124,7 @@ class VariationalStepper {
     return report;
   }
 
-  /// λ of the last step, one impulse per constraint: the momentum Cᵀλ went in at its start.
+  /// λ of the last step, one impulse per constraint: Cᵀλ was added to the momentum at its start.
   [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept {
     return solver_.multipliers();
   }
@@ -132,7 +132,7 @@ class VariationalStepper {
   [[nodiscard]] StepSolver<System>& solver() noexcept { return solver_; }
 
  private:
-  /// One solve; unless it converges, the state may be left between the two.
+  /// Takes a step by one solve; unless it converges, the state may be partly advanced.
   StepReport<Scalar> advance(State& state, const Scalar& h) noexcept {
     StepReport<Scalar> report;
     if (!write_guess(state, h)) {

@@ -12,9 +12,9 @@ inline namespace CAROM_ABI {
 
 /// A mechanism with points that may touch a plane, as ViscoelasticStepper advances it.
 ///
-/// Triples are (t₁, t₂, n), n the height above the plane. The law: `write_contacts` gives the
-/// places of the points, their Jacobian J and J̇ v in one order; `advance` takes q to q ⊕
-/// displacement, to first order along J, and sets the velocity.
+/// Triples are (t₁, t₂, n), n the height above the plane. Law: `write_contacts` gives the places of
+/// the points, their Jacobian J and J̇ v in one order; `advance` takes q to q ⊕ displacement, to
+/// first order along J, and sets the velocity.
 template <typename System>
 concept ContactMechanism = requires(const System& system, typename System::State& state,
                                     const typename System::State& now,

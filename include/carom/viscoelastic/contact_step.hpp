@@ -17,8 +17,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// One step of a mechanism on n viscoelastic contacts: everything is frozen at its start. Triples
-/// are (t₁, t₂, n), the normal pointing away from the surface.
+/// The data of one step of a mechanism on n viscoelastic contacts, frozen at its start. Triples are
+/// (t₁, t₂, n), the normal pointing away from the surface.
 /// @tparam Matrix, Vector  plain or Growing, for those whose sizes change at run time.
 template <RealScalar Scalar, typename Matrix = MatrixX<Scalar>, typename Vector = VectorX<Scalar>>
 struct ContactStepData {
@@ -34,7 +34,7 @@ struct ContactStepData {
   Vector points;             ///< p, 3n [m].
   Vector anchors;            ///< p₀, 3n [m].
 
-  /// Takes sizes, where the members are Growing. Cold: allocates where none were as large.
+  /// Sets the sizes of members that are Growing. Cold: allocates beyond the largest so far.
   void grow(Index contacts, Index velocities) {
     mass_matrix.grow(velocities, velocities);
     jacobian.grow(3 * contacts, velocities);
@@ -101,11 +101,11 @@ template <RealScalar Scalar>
   return found;
 }
 
-/// One step of viscoelastic contact: average forces, their cones, the motion that follows,
+/// One step of viscoelastic contact: average forces, brought into their cones, the anchors, and the
+/// motion that follows, which is exact for the frozen system at any t:
 ///
-///   v⁺ = v + t (v̇_free + M⁻¹Jᵀλ̄),   q⁺ ⊖ q = t (v + (t/2)(v̇_free + M⁻¹Jᵀλ̄₂)),
+///   v⁺ = v + t (v̇_free + M⁻¹Jᵀλ̄),   q⁺ ⊖ q = t (v + (t/2)(v̇_free + M⁻¹Jᵀλ̄₂)).
 ///
-/// exact for the frozen system at any t, and anchors that slid.
 /// ```
 /// carom::ContactStep<double> step;
 /// step.prepare(contacts, velocities);                  // cold
@@ -115,7 +115,7 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 class ContactStep {
  public:
-  /// Takes sizes. Cold: allocates where none were as large.
+  /// Sets the sizes. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count, Index velocity_count) {
     const Index n = 3 * contact_count;
     forces_.prepare(contact_count, velocity_count);
@@ -192,7 +192,7 @@ class ContactStep {
   [[nodiscard]] ConeRegion region(Index contact) const noexcept { return cone_.region(contact); }
   /// How the last step's averages were computed.
   [[nodiscard]] ForceMethod force_method() const noexcept { return forces_.method(); }
-  /// The averages of the last step, which also have its gains G and G₂.
+  /// The averages of the last step, which also give its gains G and G₂.
   [[nodiscard]] AverageForces<Scalar>& forces() noexcept { return forces_; }
   /// v⁺
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
@@ -200,11 +200,11 @@ class ContactStep {
   [[nodiscard]] const Growing<VectorX<Scalar>>& displacement() const noexcept {
     return displacement_;
   }
-  /// Anchors after the step for points where the frozen step puts them.
+  /// Anchors p₀ after the step, 3n [m], of points moved as the frozen system moves them.
   [[nodiscard]] const Growing<VectorX<Scalar>>& anchors() const noexcept { return anchors_; }
 
-  /// Anchor of row r after the step when its point has gone to `point`: kept in stick, along the
-  /// normal, and where open the point's own place.
+  /// Anchor of row r after the step when its point has gone to `point` [m]. It stays in stick and
+  /// along the normal; an open contact's anchor is the point itself.
   template <typename Data>
   [[nodiscard]] Scalar anchor_after(const Data& data, Index r, const Scalar& point) const noexcept {
     const ConeRegion region = cone_.region(r / 3);
@@ -235,7 +235,7 @@ class ContactStep {
     displacement_ = t * (data.velocity + t / 2 * push_);
     anchors_.noalias() = data.jacobian * displacement_;
     for (Index r = 0; r < anchors_.size(); ++r) {
-      // To second order in t the points follow J̇ v as well.
+      // To second order in t the points also follow J̇ v.
       const Scalar point = data.points(r) + anchors_(r) + t * t / 2 * data.drift(r);
       anchors_(r) = anchor_after(data, r, point);
     }

@@ -128,7 +128,7 @@ class FreeBody {
     state.rate = velocity.template tail<3>();
   }
 
-  /// Kinetic energy and that of gravity [J].
+  /// Kinetic energy plus the potential energy of gravity [J].
   [[nodiscard]] Scalar energy(const State& state) const noexcept {
     const Matrix3 r = rotation(state);
     const Vector3<Scalar> body_rate = r.transpose() * state.rate;

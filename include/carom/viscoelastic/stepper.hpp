@@ -26,7 +26,7 @@ inline namespace CAROM_ABI {
 /// The outcome of a step.
 struct ViscoelasticReport {
   SolveStatus status = SolveStatus::not_finite;  ///< the worst of the parts.
-  int parts = 0;                                 ///< frozen steps the step was made of.
+  int parts = 0;                                 ///< frozen steps that make up the step.
   int closed = 0;                                ///< contacts made within the step.
   int opened = 0;                                ///< contacts broken.
   [[nodiscard]] bool converged() const noexcept { return status == SolveStatus::converged; }
@@ -36,8 +36,8 @@ struct ViscoelasticReport {
 template <RealScalar Scalar>
 struct ViscoelasticOptions {
   SlipLaw law = SlipLaw::coulomb;  ///< see SlipLaw; the default is the physics.
-  bool events = true;  ///< Search for the instants of make and break; without, they happen at the
-                       ///< ends of steps, an error of first order in the step.
+  bool events = true;  ///< Whether to search for the instants at which contacts are made or broken.
+                       ///< Otherwise these are the ends of steps, a first-order error in the step.
   int event_limit = 400;  ///< Most instants of one step, ≥ 0: undamped stiff contacts that chatter
                           ///< have many.
   Scalar event_tolerance = Scalar(1e-9);  ///< of an instant, relative to the step, > 0; smaller
@@ -236,7 +236,7 @@ class ViscoelasticStepper {
     return worst;
   }
 
-  /// Just past the first instant at which a contact is made or broken.
+  /// Just past an instant at which a contact is made or broken; the first one if none returns.
   [[nodiscard]] Scalar first_event(const State& state, const Scalar& rest,
                                    const Scalar& dt) noexcept {
     Scalar low(0), high = rest;
@@ -248,7 +248,7 @@ class ViscoelasticStepper {
     return high;
   }
 
-  /// Takes the state that freeze() left, moves anchors, makes and breaks contacts.
+  /// Takes the state of freeze(), moves anchors, makes and breaks contacts.
   void commit(State& state, ViscoelasticReport& report) noexcept {
     Index c = 0;
     forces_.setZero();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom behind headers that define short names as macros. The standard library and Eigen come
-// first, as they do in any program that lives with such headers: they would not survive all of
-// them themselves. A macro acts on text, so to include all of carom is to try all of it.
+// first, as they do in any program that uses such headers, because they do not compile behind all
+// of them themselves. A macro acts on text, so to include all of carom is to try all of it.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -62,8 +62,7 @@ TEST_CASE("block_reading: a problem keeps what it was given", "[contact][example
   CHECK(problem.impulse_count() == 0);
 }
 
-TEST_CASE("block_reading: a friction cone is the same block through either door",
-          "[contact][law]") {
+TEST_CASE("block_reading: a friction cone is the same block by either function", "[contact][law]") {
   auto problem = two_bodies();
   const carom::WeightedContact<double> contact{0.3, {0.1, 0.2}, Vector3d(0, 0, 1), true};
   problem.add_contact(0, Matrix3d::Identity(), contact);

@@ -56,7 +56,7 @@ TEST_CASE("step_parts: after the last halving everything is put back", "[core][e
   CHECK(take(1000, 0, restarts).substeps == 1);
   CHECK(restarts == 1);
   restarts = 0;
-  CHECK(take(1000, 8, restarts, false).substeps == 1);  // the stepper sees no sense in halving
+  CHECK(take(1000, 8, restarts, false).substeps == 1);  // the stepper refuses to halve
   CHECK(restarts == 1);
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("block_lu: a factor refilled is a factor made anew", "[linalg][law]") 
   same.check(count);
 }
 
-TEST_CASE("block_lu: a singular pivot block and a number that is none are told", "[linalg][law]") {
+TEST_CASE("block_lu: a singular pivot block and NaN are reported", "[linalg][law]") {
   WorstCase told("told");
   int count = 0;
   for_each_matrix([&](const BlockMatrix& matrix) {

@@ -92,7 +92,7 @@ TEST_CASE("conjugate_gradient: wherever it stops, the point descends and is no w
   for (const WorstCase* law : {&descends, &limited, &energy}) law->check(count);
 }
 
-TEST_CASE("conjugate_gradient: a matrix that is not definite or not finite is not gone along with",
+TEST_CASE("conjugate_gradient: it stops at a matrix that is not definite or not finite",
           "[linalg][example]") {
   const Eigen::VectorXd b = Eigen::VectorXd::Ones(3);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(3, 3);

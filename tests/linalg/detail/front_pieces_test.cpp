@@ -120,7 +120,7 @@ TEST_CASE("front_pieces: a parent takes every number of its child's lower triang
           taken_sum += found;
         }
       }
-      // Nothing went anywhere else: sums of what was given and of all that there now is.
+      // Nothing went anywhere else, so sums before and after agree.
       untouched.see_holds(taken_sum == given_sum);
       double total = 0;
       for (const double value : values) total += value;

@@ -9,8 +9,7 @@ namespace growing_test {
 
 using carom::Growing, carom::MatrixX, carom::VectorX;
 
-TEMPLATE_TEST_CASE("growing: memory stays while sizes come and go", "[linalg][law]", float,
-                   double) {
+TEMPLATE_TEST_CASE("growing: memory stays while sizes change", "[linalg][law]", float, double) {
   Growing<VectorX<TestType>> x;
   CHECK(x.size() == 0);
   x.grow(7);

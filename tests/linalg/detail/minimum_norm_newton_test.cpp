@@ -95,7 +95,7 @@ TEST_CASE("minimum_norm_newton: steps too long are halved", "[linalg][example]")
   CHECK(x(0) == Approx(1));
 }
 
-TEST_CASE("minimum_norm_newton: why it ended short of a root is told", "[linalg][example]") {
+TEST_CASE("minimum_norm_newton: why it ended short of a root is reported", "[linalg][example]") {
   VectorX<double> x(2);
   x << 1, 1;
   // Twice the same equation, contradicting.

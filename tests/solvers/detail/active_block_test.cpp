@@ -298,8 +298,8 @@ TEMPLATE_TEST_CASE("active_block: N is symmetric and positive under the convex l
   positive.check(600);
 }
 
-TEMPLATE_TEST_CASE("active_block: what nothing holds goes, exactly", "[solvers][example]", float,
-                   double) {
+TEMPLATE_TEST_CASE("active_block: an impulse that nothing holds becomes zero", "[solvers][example]",
+                   float, double) {
   using Scalar = TestType;
   WorstCase gone("the impulse goes");
   for_each_state<Scalar>(5, 100, [&](const auto& block, const Equation& equation, auto&) {

@@ -87,7 +87,7 @@ struct Case {
   };
   [[nodiscard]] Answer solve(const Eigen::VectorXd& h) {
     const VectorX<Scalar> right = h.cast<Scalar>();
-    // Nothing of what was there before is to be seen.
+    // Numbers that were there before must not matter.
     VectorX<Scalar> x = VectorX<Scalar>::Constant(size(), Scalar(1e3)), moved = x;
     const bool solved = system.solve(problem, right.data(), x.data(), moved.data());
     return {solved, x.template cast<double>(), moved.template cast<double>()};
@@ -156,7 +156,7 @@ TEST_CASE("active_system: contacts that come and go", "[solvers][oracle]") {
   moved.check(150);
 }
 
-TEST_CASE("active_system: what is not active is h, bit for bit", "[solvers][law]") {
+TEST_CASE("active_system: x of contacts that are not active is h, bit for bit", "[solvers][law]") {
   VectorSource<double> source(63u);
   for (int round = 0; round < 15; ++round) {
     Case<double> given(draw_data(source, round));
@@ -216,8 +216,7 @@ TEST_CASE("active_system: a poor factor is refined", "[solvers][oracle]") {
   residual.check(20);
 }
 
-TEST_CASE("active_system: a singular system is told, numbers that are none, too",
-          "[solvers][law]") {
+TEST_CASE("active_system: a singular system and NaN are reported", "[solvers][law]") {
   VectorSource<double> source(67u);
   for (int round = 0; round < 10; ++round) {
     Case<double> given(draw_dual(source, {1 + round, 3, 0.5, round % 2 == 0, 0.0}));

@@ -97,7 +97,8 @@ TEST_CASE("body_sweep: impulses end in their sets, the convex law's dual cost fa
   apart.check(20);
 }
 
-TEST_CASE("body_sweep: what obeys the law stays, and stacks are led to it", "[solvers][law]") {
+TEST_CASE("body_sweep: impulses that obey the law stay, and those of stacks approach it",
+          "[solvers][law]") {
   WorstCase stays("the error of an answer"), gains("the error that sweeps leave");
   int number = 0;
   for (const auto& raw : carom::testing::small_stacks()) {

@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("body_system: it solves what a dense factorisation solves", "
   products.check(24);
 }
 
-TEST_CASE("body_system: where gains are large, what is held holds", "[solvers][law]") {
+TEST_CASE("body_system: where gains are large, held rows stay held", "[solvers][law]") {
   // N = 1e9 takes off what W dγ is to be, h = N g: the step is refined until impulses and
   // velocities agree to the 1e-7 that the system asks for.
   WorstCase answer("dγ = h − N W dγ"), agree("W dγ is that of dγ"), held("W dγ = g");
@@ -176,7 +176,7 @@ TEST_CASE("body_system: products are those of the dense matrix", "[solvers][orac
   products.check(16);
 }
 
-TEST_CASE("body_system: islands know nothing of each other", "[solvers][law]") {
+TEST_CASE("body_system: islands do not influence each other", "[solvers][law]") {
   WorstCase untouched("others' numbers stay"), same("bit by bit as beside others");
   for_each_problem(4, [&](const auto& raw, const auto& dense, bool symmetric, auto& source) {
     Case<double> one(raw, dense, symmetric, 2, source);
@@ -236,7 +236,7 @@ TEST_CASE("body_system: it takes on other problems, and either kind of gains, in
   }
 }
 
-TEST_CASE("body_system: a gain that is not finite is told", "[solvers][example]") {
+TEST_CASE("body_system: a gain that is not finite is reported", "[solvers][example]") {
   for_each_problem(6, [&](const auto& raw, const auto& dense, bool symmetric, auto& source) {
     Case<double> one(raw, dense, symmetric, std::numeric_limits<double>::quiet_NaN(), source);
     CHECK_FALSE(one.system.factor(0, one.gains));

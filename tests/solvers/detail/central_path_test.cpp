@@ -24,7 +24,7 @@ namespace {
 
 constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
 
-/// What following the path of one island came to.
+/// The result of following the path of one island.
 struct Followed {
   bool started = false;
   int steps = 0, rises = 0;

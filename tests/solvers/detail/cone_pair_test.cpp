@@ -28,7 +28,7 @@ template <typename Scalar, int Size>
 [[nodiscard]] Long distance(const ConeVector<Scalar, Size>& x, const ConeVector<Scalar, Size>& y) {
   return norm(x.plus(y, Scalar(-1)));
 }
-/// x₀² − ‖x‖² without rounding to speak of.
+/// x₀² − ‖x‖² with negligible rounding.
 template <typename Scalar, int Size>
 [[nodiscard]] Long determinant(const ConeVector<Scalar, Size>& x) {
   Long squared = 0;

@@ -343,7 +343,7 @@ TEMPLATE_TEST_CASE("cone_path: N is symmetric and positive under the convex law"
           const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(wide);
           positive.see(-std::min(0., eigen.eigenvalues().minCoeff()),
                        Long(rounding<Scalar>(64, 1)) * wide.norm());
-        } else {  // friction answers to the normal, never the other way round
+        } else {  // friction depends on the normal, the normal not on friction
           for (int k = 0; k < 3 * Parts; ++k) {
             if (k != point.normal_place) triangular.see_holds(gain(point.normal_place, k) == 0);
           }
@@ -437,7 +437,7 @@ TEMPLATE_TEST_CASE("cone_path: a step goes where its equations say, up to the bo
   for (const WorstCase* law : {&length, &moved, &sums, &counted}) law->check(900);
 }
 
-TEMPLATE_TEST_CASE("cone_path: what a solve leaves undone does not part normals from their sum",
+TEMPLATE_TEST_CASE("cone_path: the residual of a solve does not separate a normal from its sum",
                    "[solvers][law]", float, double) {
   // Under the convex law a single disc has ζ = uₙ, also where du_w is not that of dγ = h − N du_w.
   using Scalar = TestType;

@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("coulomb newton: impulses obey Coulomb's law, velocities are 
   int far = 0, begun_again = 0;
   for (int sample = 0; sample < 60; ++sample) {
     const auto problem = draw<Scalar>(source, 1 + sample % 12);
-    const double work = sample % 5 == 4 ? 0.0 : 1e15;  // not factored: lifts alone
+    const double work = sample % 5 == 4 ? 0.0 : 1e15;  // 0: not factored, by lifts alone
     const Scalar tolerance = single ? Scalar(1e-4) : Scalar(work == 0 ? 1e-8 : 1e-11);
     SapSolver<Scalar> solver({.law = FrictionLaw::coulomb,
                               .tolerance = tolerance,
@@ -105,7 +105,7 @@ TEST_CASE("coulomb newton: sweeps with exact local solves find the same", "[solv
   }
 }
 
-// One contact in slide: γₙ = (v̂ₙ − vₙ)/Rₙ knows nothing of the slip, so that a body pushed along
+// One contact in slide: γₙ = (v̂ₙ − vₙ)/Rₙ does not depend on the slip, so that a body pushed along
 // a plane sinks as deep as one at rest; the convex law lifts it by μ ‖uₜ‖.
 TEST_CASE("coulomb newton: a sliding body presses as one at rest does", "[solvers][example]") {
   for (const double speed : {0.0, 0.01, 1.0, 100.0}) {
@@ -194,7 +194,8 @@ TEST_CASE("coulomb newton: islands on threads, and a solver moved, give the same
   CHECK(moved == velocity);
 }
 
-TEST_CASE("coulomb newton: what stops it is said, the best is kept", "[solvers][example]") {
+TEST_CASE("coulomb newton: the status says what stops it, and the best is kept",
+          "[solvers][example]") {
   VectorSource<double> source(53u);
   const auto problem = draw<double>(source, 12);
   VectorX<double> velocity = problem.free_velocity();

@@ -98,7 +98,7 @@ TEST_CASE("direct_hessian: an island's solution leaves the others alone", "[solv
   }
 }
 
-TEST_CASE("direct_hessian: what is touched is filled anew, and that is as good as all",
+TEST_CASE("direct_hessian: filling what is touched gives the same as filling all",
           "[solvers][law]") {
   VectorSource<double> source(5103u);
   int asked = 0, edges = 0;

@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("dual_curvature: a cone's is the same among contacts and amon
 }
 
 TEMPLATE_TEST_CASE(
-    "dual_curvature: no direction in the disc makes it indefinite, the true one none",
+    "dual_curvature: no direction in the disc makes it indefinite, and the true one adds nothing",
     "[solvers][law]", float, double) {
   using Scalar = TestType;
   WorstCase least("least eigenvalue"), same("G where z = t");
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE(
   same.check(count);
 }
 
-TEST_CASE("dual_curvature: friction points where it will, to first order and within the disc",
+TEST_CASE("dual_curvature: the predicted direction is right to first order and within the disc",
           "[solvers][law]") {
   VectorSource<double> source(42u);
   WorstCase first_order("direction of y + dy"), inside("‖ẑ‖");
@@ -140,7 +140,7 @@ TEST_CASE("dual_curvature: friction points where it will, to first order and wit
   }
   inside.check(2000);
   first_order.check(count);
-  CHECK(predict_direction<double>({{1, 2}, 0.0}, {1, 0}, {3, 4}).x == 0);  // open: nowhere
+  CHECK(predict_direction<double>({{1, 2}, 0.0}, {1, 0}, {3, 4}).x == 0);  // open
 }
 
 }  // namespace dual_curvature_test

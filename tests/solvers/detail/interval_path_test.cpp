@@ -24,7 +24,7 @@ using Long = long double;
 template <typename Scalar>
 using Numbers = PartNumbers<Scalar, 2>;
 
-constexpr auto law = FrictionLaw::coulomb;  // intervals know none
+constexpr auto law = FrictionLaw::coulomb;  // does not matter to intervals
 
 /// A row as the test knows it. Velocities push from the lower bound, and pull from the upper.
 template <typename Scalar>

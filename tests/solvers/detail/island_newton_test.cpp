@@ -26,7 +26,7 @@ using carom::testing::WorstCase;
 namespace {
 
 /// G = −∂γ/∂(J v) of a friction contact by differences of the projection by geometry.
-/// @return  false near a boundary of regions, where they tell nothing.
+/// @return  false near a boundary of regions, where differences are wrong.
 bool write_curvature(double mu, const Vector3<double>& w, const Vector3<double>& y,
                      Eigen::Matrix3d& g) {
   using Long = Vector3<long double>;

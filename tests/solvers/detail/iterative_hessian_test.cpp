@@ -119,7 +119,7 @@ TEST_CASE("iterative_hessian: no more products than asked for", "[solvers]") {
   }
 }
 
-TEST_CASE("iterative_hessian: islands find their room beside direct ones", "[solvers]") {
+TEST_CASE("iterative_hessian: islands have their places beside direct ones", "[solvers]") {
   VectorSource<double> source(5204u);
   int direct = 0, others = 0;
   for (int sample = 0; sample < 30; ++sample) {
@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("iterative_hessian: neither indefinite nor NaN is factored", 
     CHECK_FALSE(factor(hessian, blocks, 0));
   }
   blocks.edges = given;
-  CHECK(factor(hessian, blocks, 0));  // nothing of them is left
+  CHECK(factor(hessian, blocks, 0));  // the memory keeps nothing of them
 }
 
 }  // namespace iterative_hessian_test

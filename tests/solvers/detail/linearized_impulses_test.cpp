@@ -33,7 +33,7 @@ void for_each_problem(int count, const Visit& visit) {
 
 }  // namespace
 
-TEST_CASE("sap_derivative: with constraints, each datum moves the solution as differences say",
+TEST_CASE("linearized_impulses: each datum moves the solution as differences say",
           "[solvers][derivative]") {
   int used = 0, crossed = 0;
   const int rounds = carom::testing::sweep(15, 30);
@@ -70,7 +70,7 @@ TEST_CASE("sap_derivative: with constraints, each datum moves the solution as di
   CHECK(crossed <= used / 50);
 }
 
-TEMPLATE_TEST_CASE("sap_derivative: with constraints, the two products are each other's transposes",
+TEMPLATE_TEST_CASE("linearized_impulses: the two products are each other's transposes",
                    "[solvers][law]", float, double) {
   using Scalar = TestType;
   for (const double limit : {1e12, 0.0}) {  // a factor, conjugate gradients
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("sap_derivative: with constraints, the two products are each 
   }
 }
 
-TEST_CASE("sap_derivative: a motor at its limit no longer answers to its target",
+TEST_CASE("linearized_impulses: a motor at its limit does not respond to its target",
           "[solvers][scene]") {
   // One mass m, a motor row γ = (v̂ − v)/R within ±b, so v = v* + γ/m.
   const double mass = 2, weight = 0.25, target = 3;

@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("packed_problem: every block has its parts once, in its islan
   });
 }
 
-TEST_CASE("packed_problem: packing other numbers into a layout leaves nothing of the former ones",
+TEST_CASE("packed_problem: packing other numbers into a layout leaves none of the first ones",
           "[solvers][law]") {
   using Packed = PackedProblem<double>;
   for_each_packed_problem<double>(

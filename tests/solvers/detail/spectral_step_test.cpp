@@ -40,7 +40,7 @@ TEST_CASE("spectral step: along one eigenvector it is the eigenvalue, in any met
   }
 }
 
-TEST_CASE("spectral step: what hardly correlates, or is not there, tells nothing",
+TEST_CASE("spectral step: without correlation, or without a step, there is no estimate",
           "[solvers][example]") {
   SpectralStep<double> none;
   CHECK(none.curvature() == -1);
@@ -58,7 +58,7 @@ TEST_CASE("spectral step: what hardly correlates, or is not there, tells nothing
   CHECK(lost.curvature() == -1);
 }
 
-TEST_CASE("spectral step: where the two estimates differ much, the longer one gives way",
+TEST_CASE("spectral step: where the two estimates differ much, the larger one is corrected",
           "[solvers][example]") {
   SpectralStep<double> near;
   near.add(1, 1, 1);

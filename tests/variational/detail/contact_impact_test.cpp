@@ -68,7 +68,7 @@ TEST_CASE("contact_impact: closed contacts reflect, open ones do not", "[variati
   CHECK(impact.events().empty());
 }
 
-TEST_CASE("contact_impact: a held contact does not guide what an impact does to a body",
+TEST_CASE("contact_impact: a held contact does not constrain the outcome of an impact",
           "[variational][example]") {
   const OnFloorAtSlope system;
   StepSolver<OnFloorAtSlope> solver;

@@ -100,7 +100,7 @@ TEST_CASE("held_friction: friction turns with the slip", "[variational][law]") {
   CHECK(fine < 0.52 * coarse);  // order 1
 }
 
-TEST_CASE("held_friction: no friction, no braking", "[variational][edge]") {
+TEST_CASE("held_friction: without friction nothing brakes", "[variational][edge]") {
   Block block;
   block.slope = 0;
   block.roughness = 0;

@@ -63,7 +63,7 @@ struct Bilinear {
 
 }  // namespace
 
-TEST_CASE("lagrangian: every pair of arguments lands in its place", "[variational][law]") {
+TEST_CASE("lagrangian: every pair of arguments has its place", "[variational][law]") {
   LagrangianEvaluator<Bilinear> evaluator;
   const Bilinear system;
   evaluator.prepare(system);

@@ -31,7 +31,7 @@ struct Pair {
   }
 };
 
-/// A unit mass inside a circle of radius one, told twice.
+/// A unit mass inside a circle of radius one, which is given as two gaps.
 struct InsideTwice {
   using scalar_type = double;
   [[nodiscard]] Index size() const { return 2; }
@@ -49,7 +49,8 @@ struct InsideTwice {
 
 }  // namespace
 
-TEST_CASE("overlap: masses part as their weights say", "[variational][oracle]") {
+TEST_CASE("overlap: masses move apart in inverse proportion to their weights",
+          "[variational][oracle]") {
   OverlapProjection<Pair> overlap;
   const Pair pair;
   overlap.prepare(pair);
@@ -63,7 +64,7 @@ TEST_CASE("overlap: masses part as their weights say", "[variational][oracle]") 
   CHECK(std::abs(q(1) - 1.7) <= rounding(8192, 1.0));
 }
 
-TEST_CASE("overlap: no gap is paid for by another", "[variational][law]") {
+TEST_CASE("overlap: opening one gap closes no other", "[variational][law]") {
   OverlapProjection<Pair> overlap;
   const Pair pair;
   overlap.prepare(pair);

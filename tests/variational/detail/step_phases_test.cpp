@@ -70,7 +70,7 @@ TEST_CASE("step_machine: flights and impacts alternate until the step is over",
   CHECK(std::abs(state.q(0) - 0.1) <= rounding(1 << 18, 1.0));
 }
 
-TEST_CASE("step_machine: a contact at rest is held, and go_back forgets that",
+TEST_CASE("step_machine: a contact at rest is held, and go_back releases it",
           "[variational][example]") {
   StepMachine<Ball, PlasticImpact<double>> machine({}, PlasticImpact<double>(), {});
   MechanicalState<double> state{0, numbers<double>({0}), numbers<double>({0})};

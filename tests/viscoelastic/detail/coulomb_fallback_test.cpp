@@ -128,7 +128,8 @@ TEST_CASE("coulomb_fallback: contacts that share a motion", "[viscoelastic][law]
   for (Index i = 0; i < 2; ++i) CHECK(std::abs(force(3 * i) - 1) <= by_solver(1e-9));
 }
 
-TEST_CASE("coulomb_fallback: no answer, no numbers, nothing", "[viscoelastic][example]") {
+TEST_CASE("coulomb_fallback: problems without an answer, of NaN, and of no contact",
+          "[viscoelastic][example]") {
   SlipCase<double> c(*std::make_unique<VectorSource<double>>(95u), 1);
   CoulombFallback<double> fallback;
   fallback.prepare(1);

@@ -145,7 +145,7 @@ TEST_CASE("coulomb_slip: infinite stiffness is rigid contact with friction",
   CHECK(before < rounding(5000, 1.0));
 }
 
-TEST_CASE("coulomb_slip: nothing, zeros, no numbers", "[viscoelastic][example]") {
+TEST_CASE("coulomb_slip: problems of no contact, of zeros, and of NaN", "[viscoelastic][example]") {
   CoulombSlip<double> slip;
   slip.prepare(0);
   CHECK(slip.solve(MatrixX<double>(0, 0), VectorX<double>(), VectorX<double>()).converged());

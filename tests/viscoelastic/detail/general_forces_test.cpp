@@ -106,7 +106,7 @@ TEST_CASE("general_forces: the cheaper way is taken", "[viscoelastic][example]")
   CHECK_FALSE(general.set(c.inverse_mass(), c.stiffness, c.damping, 1e-4));
 }
 
-TEST_CASE("general_forces: what stretches add, row by row, is what they add together",
+TEST_CASE("general_forces: the forces of the rows' stretches add up to those of all",
           "[viscoelastic][law]") {
   VectorSource<double> source(35u);
   for (int round = 0; round < 12; ++round) {

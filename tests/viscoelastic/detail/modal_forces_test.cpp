@@ -64,7 +64,8 @@ TEMPLATE_TEST_CASE("modal_forces: coordinates and contacts give the same forces"
   }
 }
 
-TEST_CASE("modal_forces: directions that nothing resists", "[viscoelastic][example]") {
+TEST_CASE("modal_forces: velocities that move no contact, rows that no velocity moves",
+          "[viscoelastic][example]") {
   // The second velocity moves no contact; the third contact row meets no velocity.
   MatrixX<double> whitened(2, 3);
   whitened << 1, 2, 0, 0, 0, 0;

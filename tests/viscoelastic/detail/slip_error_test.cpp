@@ -62,7 +62,7 @@ TEST_CASE("slip_error: known forces of contacts that act on each other", "[visco
   }
 }
 
-TEST_CASE("slip_error: indifferent to units", "[viscoelastic][law]") {
+TEST_CASE("slip_error: it does not depend on units", "[viscoelastic][law]") {
   for (const auto& c : read_cone_cases()) {
     VectorX<double> force(c.average.size());
     const VectorX<double> w = 1.1 * c.coulomb.velocity;
@@ -76,7 +76,7 @@ TEST_CASE("slip_error: indifferent to units", "[viscoelastic][law]") {
   }
 }
 
-TEST_CASE("slip_error: nothing, zeros, no numbers", "[viscoelastic][example]") {
+TEST_CASE("slip_error: problems of no contact, of zeros, and of NaN", "[viscoelastic][example]") {
   VectorX<double> force(0), none(0);
   CHECK(slip_error(MatrixX<double>(0, 0), none, none, none, force) == 0);
   const MatrixX<double> gain = MatrixX<double>::Identity(3, 3);

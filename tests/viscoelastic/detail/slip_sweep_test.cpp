@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("slip_sweep: forces follow the anchors, and settle where the 
     CAPTURE(round, gain, average);
     CHECK((sweep.response() - response).norm() <= rounding(2000, average.norm()));
     CHECK((force - response).norm() <= rounding(5000, average.norm()));
-    // Each contact alone says the same again.
+    // Each contact alone gives the same answer again.
     for (Index i = 0; i < n; ++i) {
       const TestType block(gain.block<3, 3>(3 * i, 3 * i));
       const Vector3<double> own = velocity.segment<3>(3 * i);
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("slip_sweep: forces follow the anchors, and settle where the 
   }
 }
 
-TEST_CASE("slip_sweep: goes on from given velocities", "[viscoelastic][example]") {
+TEST_CASE("slip_sweep: continues from given velocities", "[viscoelastic][example]") {
   SlipSweep<double, CoulombGain<double>> sweep;
   sweep.prepare(1);
   const MatrixX<double> gain = 2 * MatrixX<double>::Identity(3, 3);

@@ -16,8 +16,8 @@ template <RealScalar Scalar>
   return Scalar(ActiveNewtonTuning::held_softness) * sqrt(std::numeric_limits<Scalar>::epsilon());
 }
 
-/// Newton's step on the law itself, of one block with a trial impulse y = γ − ρ u: open, stuck or
-/// sliding as y says, du = du_w + R dγ.
+/// Newton's step on the law of one block, dγ = h − N du_w with du = du_w + R dγ. The trial impulse
+/// y = γ − a u, a = 1/w, says whether the block is open, stuck or sliding.
 ///
 /// A friction contact is solved in the frame of its friction, anything else by a dense system of
 /// its rows.
@@ -94,8 +94,7 @@ class ActiveBlock {
   }
 
  private:
-  /// The weight of the normal part in units of μ, of which the mean over the parts is the inverse
-  /// mass.
+  /// The weight of all three rows in units of μ: the mean of μ² w, μ² w and w.
   static Scalar convex_weight(const Block& block) noexcept {
     const Scalar& mu = block.disc.friction[0];
     return block.inverse_mass * (1 + 2 * mu * mu) / 3;
@@ -134,7 +133,7 @@ class ActiveBlock {
     const Scalar across = share / (w * stiff);
     const Scalar along = x[0] * t[0] + x[1] * t[1];
     const Scalar follow = mu * (1 + soft / w);
-    // Along the friction dγ_t = bound − γ_t + μ (dγₙ + ρ uₙ).
+    // Along the friction dγ_t = bound − γ_t + μ (dγₙ + a uₙ).
     const Scalar pulled = bound - along + follow * response.offset(2) + mu * velocity(2) / w;
     for (int k = 0; k < 2; ++k) {
       response.offset(k) = t[k] * pulled - (x[k] - along * t[k]) / stiff;

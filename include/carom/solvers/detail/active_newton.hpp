@@ -8,8 +8,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton's method on the law itself from impulses near a solution. Every step guesses anew, from
-/// the trial impulse of each block, which blocks are open, stuck or sliding.
+/// Newton's method on the law itself from impulses near a solution. Every step guesses from
+/// the trial impulse of each block whether it is open, stuck or sliding.
 ///
 /// A step is halved until the natural map error falls. The method ends where a step gains too
 /// little.
@@ -19,7 +19,7 @@ class ActiveNewton {
  public:
   using Scalar = typename System::scalar_type;
 
-  /// @param at     the iterate is the best met at the end.
+  /// @param at     the search; its iterate is the best one met at the end.
   /// @param steps  most systems.
   static void solve(LawSearch<System>& at, int steps) {
     const int end = at.systems + steps;

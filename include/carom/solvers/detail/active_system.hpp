@@ -29,8 +29,8 @@ struct ContactEquation {
 /// (P (W + R) + Q) x = h, the Newton equations of all contacts of a DelassusProblem: a sparse
 /// system over the contacts that are active.
 ///
-/// The pattern is analysed anew when a contact becomes active that was not in it, or when many have
-/// left it.
+/// The pattern is analysed again when a contact becomes active that was not in it, or when many
+/// have left it.
 template <RealScalar Scalar>
 class ActiveSystem {
  public:
@@ -55,7 +55,7 @@ class ActiveSystem {
     return equations_[contact];
   }
 
-  /// Factors the system as its equations stand. False when it is singular.
+  /// Factors the system of the present equations. False when it is singular.
   [[nodiscard]] bool factor(const DelassusProblem<Scalar>& problem) {
     update_pattern(problem);
     if (nodes_.empty()) return true;

@@ -117,7 +117,7 @@ template <RealScalar Scalar, int Parts>
   return parts;
 }
 
-/// Blocks of rows in one sequence: friction contacts in an array of their own, for most are.
+/// Blocks of rows in one sequence. Friction contacts, as most blocks are, have their own array.
 template <RealScalar Scalar>
 class BlockList {
  public:

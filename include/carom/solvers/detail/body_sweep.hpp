@@ -13,21 +13,21 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Sweeps of projected Gauss-Seidel over the blocks of an island, on the bodies: each block in turn
-/// goes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
-/// passes over Ĵ, no system.
+/// takes a step of its own law, γ ← 𝒞(γ − u/d), and its bodies move with it. A sweep costs two
+/// passes over Ĵ and no linear system.
 ///
 /// d bounds the block's own W + R from above, so that a step never goes too far. Rows between
 /// bounds go one by one; friction under Coulomb's law goes along its normal first.
-/// It does not go through sweep_blocks(): with the rows of a disc as blocks of it a sweep under
-/// Coulomb's law took 1.60 us in place of 1.38 (14 bodies, 65 rows, g++ 12 -O2), the same to the
-/// last bit.
+/// It does not use sweep_blocks(), which is slower: with the rows of a disc as its blocks a sweep
+/// under Coulomb's law takes 1.60 us instead of 1.38 (14 bodies, 65 rows, g++ 12 -O2), with the
+/// same result to the last bit.
 /// @cite  acary2018coulomb for solving contacts in turn.
 template <RealScalar Scalar>
 class BodySweep {
  public:
   /// @param impulse   γ of the island in parts, in its sets; in and out.
   /// @param whitened  room for a vector of the rows; Ĵᵀγ of the island at the end.
-  /// @param go_on     called before each sweep, whether to take it.
+  /// @param go_on     is called before each sweep and returns whether to take it.
   template <typename GoOn>
   static void sweep(const BodyRows<Scalar>& rows, Index island, FrictionLaw law, Scalar* impulse,
                     Scalar* whitened, GoOn&& go_on) {
@@ -125,7 +125,7 @@ class BodySweep {
       parts[k / 3].push(k % 3, next - impulse[k]);
       impulse[k] = next;
     }
-    /// To where u vanishes, or to a bound.
+    /// Moves the impulse to where u vanishes, or to a bound.
     void follow(int k, const Scalar& lower, const Scalar& upper) const noexcept {
       const Scalar stiff = diagonal(k);
       if (!(stiff > Scalar(0))) return;
@@ -133,7 +133,7 @@ class BodySweep {
     }
   };
 
-  /// Rows between bounds, one after the other.
+  /// Solves rows between bounds, one after the other.
   template <int Parts>
   static void follow_rows(const One<Parts>& one) noexcept {
     if constexpr (Parts == 2) {
@@ -143,7 +143,7 @@ class BodySweep {
     }
   }
 
-  /// Along the normal, then along the rows of each disc together.
+  /// Steps along the normal, then along the rows of each disc together.
   template <int Parts>
   static void slide(const One<Parts>& one) noexcept {
     using std::sqrt;
@@ -170,7 +170,7 @@ class BodySweep {
     }
   }
 
-  /// All rows at once, by a bound of the block's own W + R.
+  /// Steps along all rows at once, by a bound of the block's own W + R.
   template <int Parts>
   static void project(const One<Parts>& one) noexcept {
     using Active = ActiveBlock<Scalar, Parts>;

@@ -61,8 +61,8 @@ class BodySystem {
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
 
-  /// dγ = h − N W dγ, and W dγ. Refined until Ĵᵀ dγ and dw are equal but for a share, or no more is
-  /// gained: where N is large dγ says little of dw, and the other way round.
+  /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
+  /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
   void solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset, Scalar* step,
              Scalar* moved) noexcept;
 

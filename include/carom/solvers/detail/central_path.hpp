@@ -33,7 +33,7 @@ class CentralPath {
                            const Scalar& margin, LawIterate<Scalar>& iterate,
                            StepMemory<Scalar>& memory);
 
-  /// One step: a system factored, two or three times solved.
+  /// Takes one step: factors one system and solves it two or three times.
   /// @param iterate  impulses of the path, in and out; velocities are those of the impulses.
   /// @return  the share of the step that was taken, in [0, 1]; 0 where no step can be taken.
   [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,

@@ -23,17 +23,17 @@ struct ContactSolverTuning {
   /// Most steps of SapSolver under the convex law, where it nearly always converges.
   static constexpr int convex_steps = 100;
   /// Systems that a guess of the impulses of compliant contact is given before SapSolver is asked,
-  /// and the natural map error above which the guess is not worth them.
+  /// and the natural map error above which the guess is not tried.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// Most blocks of a problem that a proof is looked for: its work grows with the cube of those
-  /// that press.
+  /// Most blocks of a problem for which a proof is looked for: its work grows with the cube of the
+  /// number of blocks that press.
   static constexpr Index proof_blocks = 400;
   /// Systems after which a proof is looked for: a path that is blocked takes fewer, and a proof of
   /// a few hundred blocks costs as much as some tens of systems.
   static constexpr int proof_systems = 150;
-  /// R that a problem without an answer is given first, relative to the mean diagonal of W, by how
-  /// many times it grows, and how often.
+  /// First R that soften() gives a problem, relative to the mean diagonal of W, by how many times
+  /// it grows from try to try, and most tries.
   static constexpr double least_softening = 1e-10, softening_rise = 10;
   static constexpr int softenings = 15;
 };

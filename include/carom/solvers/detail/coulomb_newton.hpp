@@ -66,8 +66,8 @@ class CoulombNewton {
 
 // --- implementation ---
 
-/// Steps along the direction: as far as ‖F‖ falls enough, or, where it never does, as far as it is
-/// least.
+/// Takes the first share of the direction with which ‖F‖ falls enough, or, where none does, the
+/// share with the least ‖F‖.
 template <RealScalar Scalar>
 void CoulombNewton<Scalar>::take_step(State& state) noexcept {
   const Scalar before = state.residual;

@@ -54,7 +54,7 @@ class DirectDirections {
     hessian_.clear_touched(island);
   }
 
-  /// Fills and factors what is cleared; where that fails, begins anew with a raised diagonal.
+  /// Fills and factors what is cleared; where that fails, tries again with a raised diagonal.
   [[nodiscard]] bool factor(const Newton& newton, const State& state, Scalar& raise) noexcept {
     const PackedIsland& island = state.island();
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {

@@ -16,7 +16,7 @@ namespace detail {
 struct DualVisit {
   int part;
   int own;    ///< its block among those of its part
-  int quiet;  ///< visits in a row in which it was and stayed open
+  int quiet;  ///< consecutive visits in which it was open and stayed open
   int wake;   ///< sweep of the next visit
 };
 
@@ -45,7 +45,7 @@ template <RealScalar Scalar>
   return w;
 }
 
-/// u of a contact's rows but for what its own impulse does.
+/// u of a contact's rows without the share of its own impulse.
 /// @param impulse  γ in parts.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> velocity_without(const DelassusProblem<Scalar>& problem,
@@ -82,7 +82,7 @@ struct DualTriple {
   Scalar before[3] = {};
 
   [[nodiscard]] Scalar* own() const noexcept { return impulse + 3 * Index(visit.part); }
-  /// u but for what its own impulse does.
+  /// u without the share of its own impulse.
   [[nodiscard]] Vector3<Scalar> held() const noexcept {
     Vector3<Scalar> velocity = problem.load(visit.part);
     const auto add = [&](const auto* from, const auto* to) {

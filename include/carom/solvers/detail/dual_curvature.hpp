@@ -73,7 +73,7 @@ template <typename Scalar>
   }
   const TrialPlace<Scalar> place = place_trial(k);
   const Scalar r = place.r, drive = place.drive;
-  if (!(drive > Scalar(0))) return false;  // by a rounding
+  if (!(drive > Scalar(0))) return false;  // the region is off by a rounding
   const Scalar along = Scalar(1) / (k.normal + k.mu * (k.mu * k.tangent));
   const Scalar inverse = r > Scalar(0) ? Scalar(1) / r : Scalar(0);
   const Scalar tx = k.y1 * inverse, ty = k.y2 * inverse;
@@ -95,7 +95,7 @@ struct FrictionRows {
   Scalar limit;        ///< radius μ γₙ of the disc
 };
 
-/// The direction friction has now.
+/// The direction of the friction impulse at the iterate.
 template <typename Scalar>
 [[nodiscard]] Tangent2<Scalar> current_direction(const FrictionRows<Scalar>& rows) noexcept {
   const Scalar r = rows.y.norm();
@@ -123,7 +123,7 @@ template <typename Scalar>
   const Scalar squared = next.x * next.x + next.y * next.y;
   if (squared <= Scalar(1)) return next;
   if (!(squared <= (std::numeric_limits<Scalar>::max)())) return {Scalar(0), Scalar(0)};
-  // A rounding inside the disc.
+  // The direction ends a rounding inside the disc.
   const Scalar shrink = (Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared);
   return {next.x * shrink, next.y * shrink};
 }

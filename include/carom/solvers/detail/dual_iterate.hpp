@@ -80,7 +80,7 @@ class DualIterate {
   /// Norm of the natural map last measured, in impulses times w [m/s].
   [[nodiscard]] const Scalar& map_norm() const noexcept { return map_norm_; }
 
-  /// Writes the best iterate and what is to be said of it.
+  /// Writes the best iterate and returns the report on it.
   template <typename Rows>
   SolveReport<Scalar> finish(const DelassusProblem<Scalar>& problem, SolveStatus status,
                              int iterations, const Scalar& tolerance, Rows& rows) const noexcept {

@@ -85,7 +85,7 @@ void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weigh
     const Index first = problem.first_part(i);
     for (int p = 0; p < problem.parts(i); ++p) trace += problem.diagonal(first + p).trace();
     const Scalar own = trace / Scalar(problem.set(i).rows);
-    // A contact that hardly answers takes steps as long as one that answers a little.
+    // The lower bound keeps steps finite where a contact's own W + R is nearly zero.
     const Scalar weight = own > mean * Scalar(1e-3) ? own : mean * Scalar(1e-3);
     for (int k = 0; k < 3 * problem.parts(i); ++k) weights[3 * first + k] = weight;
   }

@@ -46,7 +46,7 @@ class ImpulseIslands {
     yardstick_ = {kind_, problem.load_norm(), mean};
   }
   [[nodiscard]] Index count() const noexcept { return islands_.count(); }
-  /// That of the whole problem.
+  /// The yardstick of the whole problem.
   [[nodiscard]] const Yardstick<Scalar>& yardstick() const noexcept { return yardstick_; }
 
   /// Solves an island.
@@ -90,8 +90,8 @@ const DelassusProblem<Scalar>& ImpulseIslands<Scalar>::take(const DelassusProble
   return part;
 }
 
-/// Sweeps of Gauss-Seidel over an island until they hardly change anything, or no longer gain
-/// enough: for problems in impulses they cost little, and where contacts are few or lie apart
+/// Sweeps of Gauss-Seidel over an island until they hardly change anything or gain too
+/// little: for problems in impulses they cost little, and where contacts are few or lie apart
 /// Newton's method ends from there.
 template <RealScalar Scalar>
 void ImpulseIslands<Scalar>::sweep(const DelassusProblem<Scalar>& problem,

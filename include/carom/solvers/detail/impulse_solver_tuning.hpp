@@ -9,7 +9,7 @@ namespace detail {
 
 /// @file
 /// The constants that steer the solvers of problems in impulses, one block for each. Each is a pure
-/// number [-]; ε is the rounding unit of the scalar type.
+/// number [-]; ε_m is the epsilon of the scalar type.
 ///
 /// They were measured on the files of examples/data/fclib under both laws, by benchmarks/ablation,
 /// which changes one constant at a time; docs/performance.md has what each change costs there.
@@ -25,24 +25,24 @@ struct GaussSeidelTuning {
 
 /// Constants of LocalRows, one contact of up to six rows solved with the others held.
 struct LocalRowsTuning {
-  /// Most steps; the contacts around will move this one anyway.
+  /// Most steps. More are wasted, because the contacts around it move this one again.
   static constexpr int steps = 12;
   /// Shares of a Newton step that are tried, each half of the one before, and the share of its
   /// promise that it must keep to be taken.
   static constexpr int shares = 4;
   static constexpr double descent = 0.125;
-  /// Error at which to stop, relative to the impulse [ε].
+  /// Error at which to stop, relative to the impulse [ε_m].
   static constexpr double rounding = 4;
 };
 
 /// Constants of Admm.
 struct AdmmTuning {
-  /// How often ϱ is raised, and by how many times, where rounding leaves no factor.
+  /// How often ϱ is raised, and by what factor, where rounding makes a factorisation fail.
   static constexpr int factor_attempts = 10;
   static constexpr double factor_rise = 10;
   /// Iterations between two measurements.
   static constexpr int interval = 6;
-  /// De Saxcé's lift is taken anew once the problem with the last one has no more than this share
+  /// De Saxcé's lift is updated when the problem with the last one has no more than this share
   /// of the error left. Much less solves held problems for nothing, much more lets the lift swing.
   static constexpr double held_error = 0.6;
   /// ϱ changes first after so many iterations; from then on the time between changes grows by one
@@ -56,7 +56,7 @@ struct AdmmTuning {
   /// A curvature counts only where the step and the change of the slope correlate by more than
   /// this; xu2017adaptive, section 4.3, takes 0.2.
   static constexpr double least_correlation = 0.2;
-  /// By how much ϱ grows where the impulses no longer move but the residuals are apart.
+  /// By how much ϱ grows where the impulses stand still but the two residuals differ.
   static constexpr double apart_rise = 10;
 };
 

@@ -9,8 +9,8 @@ namespace detail {
 
 /// @file
 /// The constants that steer InteriorPointSolver, one block for each of its parts. Each is a pure
-/// number [-] unless a unit is given; ε is the rounding unit of the scalar type, w the inverse mass
-/// of a block or of the whole problem.
+/// number [-] unless a unit is given; ε_m is the epsilon of the scalar type, w the inverse mass of
+/// a block or of the whole problem.
 ///
 /// They were measured on the problems of benchmarks/ablation, which changes one constant at a time:
 /// the compliant files of examples/data under both laws, the same made rigid, examples/data/fclib,
@@ -51,14 +51,14 @@ struct CentralPathTuning {
   static constexpr double least_start = 0.3;
   /// Share of the room between two bounds that the first point keeps from each, at most 1/2.
   static constexpr double bound_inset = 0.25;
-  /// Softness of rows without bounds, relative to w [ε]: they have no barrier, and their own R may
-  /// be zero. Refinement of the systems makes up for what it costs; zero leaves a system singular.
+  /// Softness of rows without bounds, relative to w [ε_m]: they have no barrier, and their own R
+  /// may be zero. Refinement of the systems restores the accuracy; zero leaves a system singular.
   static constexpr double free_softness = 1024;
 };
 
 /// Constants of ActiveBlock and ActiveNewton: Newton's method on the law itself.
 struct ActiveNewtonTuning {
-  /// Softness of what is held, relative to w [√ε]: it makes a singular W harmless and costs a
+  /// Softness of what is held, relative to w [√ε_m]: it makes a singular W harmless and costs a
   /// Newton step as much of its accuracy. In hyperstatic contact it takes the change of least norm.
   static constexpr double held_softness = 0.1;
   /// Steps that may gain little while the guess of what slides settles.
@@ -91,15 +91,16 @@ struct ProximalTuning {
   static constexpr int most_failures = 8;
   /// Failures after which the centre goes back to the best impulses met.
   static constexpr int failures_to_return = 2;
-  /// The softness ρ never falls below ε to this power, where rounding is all that is left of it.
+  /// The softness ρ never falls below ε_m to this power, where only rounding would be left of it.
   static constexpr double least_softness = 0.7;
-  /// After so many Newton steps ρ falls by its factor, after so many by its root, after more not.
+  /// After a proximal step of up to quick_steps Newton steps ρ falls by its factor, after one of up
+  /// to fair_steps by the factor's root; after a longer one it stays.
   static constexpr int quick_steps = 5, fair_steps = 10;
   /// Successes in a row after which the least ρ that is allowed falls, and by how many times.
   static constexpr int successes = 3;
   static constexpr double floor_fall = 4;
-  /// A failure multiplies ρ by this, up to 1; the first of a row makes so many times the ρ that
-  /// failed the least one allowed.
+  /// A failure multiplies ρ by softness_rise, up to 1. The first failure after a success also sets
+  /// the least ρ that is allowed, to floor_rise times the ρ that failed.
   static constexpr double softness_rise = 4, floor_rise = 2;
   /// Patience of the step that follows a failure, relative to that of others. Without the rise
   /// bodies that fall take 32 % more systems.
@@ -148,19 +149,18 @@ struct IslandLawTuning {
   /// Most steps along one path.
   static constexpr int path_steps = 60;
   /// Sweeps under a deadline. They come first where a guess is far off: 100 take as long as two or
-  /// three systems, and what they reach is there should time run out.
+  /// three systems, and their result is kept if time runs out.
   static constexpr int guess_sweeps = 100;
-  /// Sweeps over an answer that comes early, and how many of them whatever the clock says. Without
-  /// them bodies of the falling bin sink three times as deep.
+  /// Sweeps over an answer that comes early, and how many of them run even after the deadline.
+  /// Without them bodies of the falling bin sink three times as deep.
   static constexpr int final_sweeps = 20, sure_sweeps = 10;
   /// Share of the longest iteration that is expected of the next solve: one that took long by
   /// chance is forgotten.
   static constexpr double remembered_pace = 0.5;
 };
 
-/// Constants of the linear systems, BodySystem and ActiveSystem: what a solve leaves of its right
-/// side is put right by the next step of a path, and lost to one on the law itself only where it is
-/// of the size of `enough`.
+/// Constants of the linear systems, BodySystem and ActiveSystem. The next step of a path corrects
+/// what a solve leaves; a step on the law itself suffers only where that is as large as `enough`.
 struct BodySystemTuning {
   static constexpr int refinements = 4;
   /// Share of the right side that may be left; twice as much costs 5 % more systems on rigid files.
@@ -175,7 +175,7 @@ struct ActiveSystemTuning {
   static constexpr double enough = 1e-6;
   /// Refinement ends where what is left does not fall to this share, as for BodySystem.
   static constexpr double gain = 0.9;
-  /// The order of elimination is found anew where fewer than so many tenths of its contacts take
+  /// The order of elimination is found again where fewer than so many tenths of its contacts take
   /// part.
   static constexpr int kept_tenths = 7;
 };

@@ -42,8 +42,8 @@ class IntervalPath {
       }
     }
   }
-  /// Moves impulses away from bounds, and velocities from zero, by so much, or by
-  /// a share of the room there is.
+  /// Moves impulses away from bounds, and velocities from zero, by so much, or by a share of the
+  /// room between two bounds.
   void raise(const Block& block, FrictionLaw, const Scalar& least,
              const Scalar& least_velocity) noexcept {
     for (int i = 0; i < block.size(); ++i) {

@@ -83,14 +83,14 @@ class IslandLaw {
     run.best = run.error;
     run.copy(iterate_.impulse(), best_.data());
   }
-  /// Newton's method from the iterate.
+  /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
   [[nodiscard]] bool polish(Run& run, int steps) {
     ActiveNewton<System>::solve(run, steps);
     keep_best(run);
     return run.is_solved();
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
-  /// Proximal steps from the best impulses.
+  /// Takes proximal steps from the best impulses; returns whether the law is solved.
   [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
     run.copy(best_.data(), iterate_.impulse());
@@ -136,8 +136,7 @@ class IslandLaw {
       run.system.sweep(run.island, yardstick_.law, best_.data(), may_go_on);
     }
   }
-  /// Scales the iterate, and brings it back into sets that do not hold 0; returns its
-  /// dual cost.
+  /// Scales the iterate, and brings it back into sets that do not hold 0; returns its dual cost.
   Scalar scale_down(Run& run) {
     iterate_.write_velocity(run.system, run.island);
     const Index begin = 3 * run.parts().first_part, end = 3 * run.parts().part_end;
@@ -153,7 +152,7 @@ class IslandLaw {
     clip(run, iterate_.impulse());
     return share * load / 2;
   }
-  /// The iterate becomes what is nearest to impulses in their cones.
+  /// Sets the iterate to impulses, brought into their sets.
   void clip(const Run& run, const Scalar* impulse) {
     run.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
       write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, read_parts(block, impulse)),

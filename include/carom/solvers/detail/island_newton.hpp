@@ -164,7 +164,7 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
   }
 }
 
-/// The directions friction has now: the first step is Newton's own.
+/// The directions of friction at the iterate, with which the first step is Newton's own.
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_directions() noexcept {
   write_directions([](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });

@@ -14,7 +14,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What the solve of one island came to.
+/// The result of the solve of one island.
 template <RealScalar Scalar>
 struct IslandOutcome {
   IslandMeasures<Scalar> measures;

@@ -48,7 +48,7 @@ class IterativeDirections {
                         state.vector(Memory::spare2).data(), state.vector(Memory::spare3).data(),
                         state.island().vector_size},
                        target, Tuning::product_limit);
-    // Where round-off spoils the direction, −∇ℓ takes its place, which descends, too.
+    // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
     if (!report.usable) {
       state.vector(Memory::direction) = -state.vector(Memory::gradient);
     }

@@ -113,7 +113,7 @@ SolveReport<Scalar> LinearizedHessian<Scalar>::apply_inverse(const ContactProble
                                                              const Scalar& tolerance,
                                                              int product_limit,
                                                              Scalar* x) noexcept {
-  islands_.follow(graph_);  // it may have been moved
+  islands_.follow(graph_);  // this object may have been moved, and the graph with it
   problem.whiten_momentum({x, std::size_t(problem.velocity_count())});
   const auto for_each_body = [&](const auto& visit) {
     for (Index b = 0; b < problem.body_count(); ++b) {

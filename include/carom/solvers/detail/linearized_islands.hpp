@@ -54,7 +54,7 @@ class LinearizedIslands {
                                                 const Scalar& relative, int limit) noexcept;
 
  private:
-  /// Those conjugate gradients work on beside x.
+  /// The vectors besides x that conjugate gradients work on.
   enum { residual, direction, product, vector_count };
 
   DirectHessian<Scalar> direct_;

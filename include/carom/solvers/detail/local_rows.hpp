@@ -26,7 +26,8 @@ class LocalRows {
   using Rows = RowNumbers<Scalar>;
   using Matrix = SquareMatrix<Scalar, 6>;
 
-  /// @param w  the contact's own block, R included, zero beyond its rows.
+  /// @param w      the contact's own block, R included, zero beyond its rows.
+  /// @param scale  what to measure a block of zeros by [1/kg], > 0.
   void prepare(FrictionLaw law, const ImpulseSet<Scalar>& set, const Matrix& w,
                const Scalar& scale) noexcept {
     using std::sqrt;

@@ -10,8 +10,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What is added to a contact's own block so that it can be divided by: zero for one that is well
-/// positive definite. The contact is then solved in a proximal step, which has the same solutions.
+/// What is added to the diagonal of a contact's own block so that it can be divided by: zero if it
+/// is clearly positive definite. Otherwise a proximal step is solved, which has the same solutions.
 /// @param scale  what to measure a block of zeros by, > 0.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar proximal_weight(const SquareMatrix<Scalar, 3>& w,

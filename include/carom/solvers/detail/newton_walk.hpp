@@ -22,8 +22,8 @@ struct NewtonWalkTuning {
   static constexpr double gain = 0.5;
   /// Stalls count below this residual, relative to its scale. Above it a step may be on a detour.
   static constexpr double small_residual = 1e-3;
-  /// Stalls in a row that end the walk, near the floor of rounding, √ε, and above it. Fewer give up
-  /// on problems that are solved later, more waste as many steps where nothing is left to gain.
+  /// Stalls in a row that end the walk, near the floor of rounding, √ε_m, and above it. Fewer give
+  /// up on problems that are solved later, more waste as many steps where nothing can be gained.
   static constexpr int floor_stalls = 3, stalls = 12;
 };
 
@@ -33,7 +33,7 @@ struct NewtonLimits {
   Scalar tolerance;
   int iteration_limit;
   Scalar line_search_tolerance;
-  SolveLimits caller = {};  ///< of which the deadline is kept here
+  SolveLimits caller = {};  ///< only its deadline is used
 };
 
 /// What a residual is compared with. Islands that meet it together meet momentum_scale() of the

@@ -12,12 +12,12 @@ namespace detail {
 
 /// Orders contacts by how many contacts are between them and the one with the largest load.
 /// @param order  the contacts in any order; takes the new one.
-/// @param seen   memory.
+/// @param seen   scratch memory.
 template <RealScalar Scalar>
 void order_outward(const DelassusProblem<Scalar>& problem, Sequence<int>& order,
                    Sequence<int>& seen) {
   const Index count = order.size();
-  // Breadth first; a new start wherever nothing else is reached.
+  // The search goes breadth first, and starts anew at a contact that no other one reaches.
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const Scalar x = problem.load(problem.first_part(a)).squaredNorm();
     const Scalar y = problem.load(problem.first_part(b)).squaredNorm();

@@ -199,8 +199,8 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
   for (const PackedIsland& island : islands_) {
     const Index end = island.first_part + island.part_count;
     for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
-      // The padding: open contacts, which take part in no sum. Their trial impulse has a tangential
-      // component, as a batch projects one that has none apart.
+      // The padding: open contacts, which add to no sum. Their trial impulse has a tangential
+      // component, because a batch projects one without it separately.
       write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0), Scalar(-10), Scalar(0),
                 Scalar(0), Scalar(0)});
     }

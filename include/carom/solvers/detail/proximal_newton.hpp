@@ -34,8 +34,8 @@ class ProximalNewton {
     }
   }
 
-  /// Proximal steps until the tolerance is met, the schedule's steps are taken, or too many fail.
-  /// @param given  the iterate is the best met at the end.
+  /// Takes proximal steps until the tolerance is met, the schedule ends, or too many steps fail.
+  /// @param given  the search; its iterate is the best one met at the end.
   void solve(LawSearch<System>& given, const ProximalSchedule& schedule) {
     Search at{given, schedule, given.error};
     at.copy(at.iterate.impulse(), best_.data());
@@ -181,7 +181,7 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
   return false;
 }
 
-/// Newton's step of the proximal step's own law, which is at rest where the centre is.
+/// Writes Newton's step on the law of the proximal step, whose velocity is u + ρ w (γ − c).
 /// @param coupled  whether the bounds of friction follow the normal impulse.
 template <typename System>
 bool ProximalNewton<System>::write_step(Search& at, bool coupled) {
@@ -261,9 +261,9 @@ bool ProximalNewton<System>::descend(Search& at, Scalar& reached) {
   return true;
 }
 
-/// One Newton step of a step that minimises: under the convex law of rigid blocks the velocities
-/// minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose slope along the step is Δuᵀ(γ − 𝒞). The
-/// search ends where at most half of the slope is left.
+/// One Newton step of a proximal step that minimises a cost: under the convex law with rigid blocks
+/// the velocities minimise ½‖v − v*‖²_A + ½ ρ ‖𝒞(c − u/(ρ w))‖²_w, whose slope along the step is
+/// Δuᵀ(γ − 𝒞). The search ends where at most half of the slope is left.
 /// @param reached  norm of the gap, before and after.
 template <typename System>
 bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {

@@ -96,7 +96,7 @@ class RayColumns {
     Scalar size;              ///< unit of its weight: one over the norm of [(W + R)^½; ω gᵀ] d
   };
 
-  /// dᵀ(W + R)d but for what couples the parts of a contact of two.
+  /// dᵀ(W + R)d without the coupling between the two parts of a contact.
   [[nodiscard]] Scalar own_momentum(Index contact, const Rows& direction) const noexcept {
     Scalar sum(0);
     const int rows = problem_.set(contact).rows;
@@ -156,7 +156,7 @@ class RayColumns {
     slope_ = product_ - weight_ * missing * load_;
   }
 
-  /// Solves for the weights of the columns and drops those without.
+  /// Solves for the weights of the columns and drops columns of weight zero.
   [[nodiscard]] bool fit() {
     using std::sqrt;
     const Index count = Index(columns_.size());
@@ -173,7 +173,7 @@ class RayColumns {
       linear(a) = -weight_ * at(a).drive * at(a).size;
     }
     squares_.prepare(count);
-    (void)squares_.solve(gram, linear, x);  // wherever it stops, the ray is judged by itself
+    (void)squares_.solve(gram, linear, x);  // if it stops early, the certificate judges the ray
     if (!x.allFinite()) return false;
     set_ray(x);
     for (int pass = 0; pass < 3; ++pass) correct(gram, x);

@@ -21,7 +21,7 @@ class RayScales {
   [[nodiscard]] Scalar inverse_mass(Index contact, int row) const noexcept {
     return row_inverse_mass(problem_, contact, row);
   }
-  /// The largest of a contact's rows; 1 where none of its bodies moves.
+  /// The largest inverse mass of a contact's rows; 1 where none of its bodies moves.
   [[nodiscard]] Scalar largest_inverse_mass(Index contact) const noexcept {
     Scalar largest(0);
     for (int r = 0; r < problem_.set(contact).rows; ++r) {
@@ -29,7 +29,7 @@ class RayScales {
     }
     return largest > Scalar(0) ? largest : Scalar(1);
   }
-  /// That of the normal row; of a contact without one, the largest.
+  /// The inverse mass of the normal row; the largest one of a contact without a normal.
   [[nodiscard]] Scalar normal_inverse_mass(Index contact) const noexcept {
     const int n = normal_row(problem_.set(contact).shape);
     const Scalar own = n >= 0 ? inverse_mass(contact, n) : Scalar(0);

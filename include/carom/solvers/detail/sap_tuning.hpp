@@ -11,12 +11,12 @@ namespace detail {
 
 /// @file
 /// The constants that steer SapSolver, one block for each part of it. Unless a unit is given they
-/// are pure numbers [-]; ε is the rounding unit of the scalar type.
+/// are pure numbers [-]; ε_m is the epsilon of the scalar type.
 
 /// Which problems SmallSolver takes: one body with friction contacts alone. Measured on bricks and
 /// a robot (docs/performance.md): up to these sizes one dense matrix is faster than the sparse
-/// factor of an island; of several bodies it is not, as two bricks on each other gain a tenth of
-/// the time and three lose as much.
+/// factor of an island. For several bodies it is not: two bricks on each other take a tenth less
+/// time, three take a tenth more.
 struct SmallProblemLimits {
   static constexpr Index contact_limit = 20;
   static constexpr Index velocity_limit = 64;
@@ -24,11 +24,11 @@ struct SmallProblemLimits {
 
 /// Constants of SmallNewton's sweeps over contacts.
 struct SmallSweepTuning {
-  /// Passes over all contacts. The first Newton step of a body that slides often takes the wrong
-  /// contacts for open; so many passes find the right ones in less time than another step takes: a
-  /// brick that slides needs 4 steps instead of 9.
+  /// Passes over all contacts. The first Newton step of a body that slides often opens the wrong
+  /// contacts. So many passes find the right ones in less time than another step takes: a brick
+  /// that slides needs 4 steps instead of 9.
   static constexpr Index pass_count = 3;
-  /// The first step led nowhere where it leaves a residual above this share of its scale.
+  /// The first step is useless where it leaves a residual above this share of its scale.
   static constexpr double useless_residual = 0.5;
 };
 
@@ -44,7 +44,7 @@ struct LineSearchTuning {
 struct DiagonalRaiseTuning {
   /// Factorisations in all, the first of them without a raise.
   static constexpr int attempt_limit = 4;
-  /// The first raise [ε of the largest entry of the diagonal]: the rounding of a sum of some
+  /// The first raise [ε_m of the largest entry of the diagonal]: the rounding of a sum of some
   /// sixteen terms of that size.
   static constexpr int first = 16;
   /// Each raise is so many times the one before: three of them span nine decades.

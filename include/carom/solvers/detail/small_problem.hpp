@@ -144,8 +144,8 @@ template <RealScalar Scalar>
 void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
                                   const VectorX<Scalar>& guess) noexcept {
   order_contacts(problem);
-  // The padding: open contacts that slide, as a batch projects a trial impulse without a tangential
-  // component apart; velocities that nothing moves.
+  // The padding: open contacts with a tangential component, because a batch projects a trial
+  // impulse without one separately, and velocities that nothing moves.
   const Index pads = padded_ - count_;
   for (int a = 0; a < array_count; ++a) {
     const Scalar number = a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);

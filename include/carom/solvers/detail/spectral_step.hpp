@@ -23,7 +23,7 @@ class SpectralStep {
     slope_squared_ += weight * slope * slope;
   }
 
-  /// Relative to D, > 0; −1 when it cannot be told.
+  /// Relative to D, > 0; −1 if the correlation is too weak for an estimate.
   [[nodiscard]] Scalar curvature() const noexcept {
     using std::sqrt;
     const Scalar least = Scalar(AdmmTuning::least_correlation) * sqrt(step_squared_);

@@ -8,8 +8,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Recognises chatter, impacts of one contact that come ever faster and lose energy each time, and
-/// does not take sequences for it that are merely fast.
+/// Recognises chatter: impacts of one contact that come ever faster and lose energy each time.
 ///
 /// A contact chatters when its last `required` intervals each shrank, every impact lost energy, and
 /// the geometric series that the last two intervals start ends within a step. Lossless sequences,

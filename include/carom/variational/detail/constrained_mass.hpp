@@ -6,8 +6,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Mass matrix of a system that constraints C v = 0 hold: applies the inverse that an impulse
-/// meets, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
+/// Mass matrix of a system under constraints C v = 0: applies the inverse that turns an impulse
+/// into a velocity, v = [M Cᵀ; C 0]⁻¹ (p, 0). An InverseMassLike of the impact room.
 template <RealScalar Scalar>
 class ConstrainedMass {
  public:

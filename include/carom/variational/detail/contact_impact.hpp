@@ -83,7 +83,7 @@ class ContactImpact {
     for (Index j = 0; j < v.size(); ++j) sum += gradients(contact, j) * v(j);
     return sum;
   }
-  /// Whether a contact closes faster than rounding makes contacts close that separate or rest.
+  /// Whether a contact closes faster than rounding alone makes a resting contact seem to close.
   /// @param h  time step [s].
   [[nodiscard]] bool approaches(const MatrixX<Scalar>& gradients, const VectorX<Scalar>& v,
                                 Index contact, const Scalar& h) const noexcept {
@@ -97,8 +97,8 @@ class ContactImpact {
            -(256 * std::numeric_limits<Scalar>::epsilon() * scale + rest);
   }
 
-  /// Maps the momentum across the impact; contacts that chatter come to rest, held ones that are
-  /// thrown off are released.
+  /// Maps the momentum across the impact. Contacts that chatter come to rest; held contacts that
+  /// separate after it are released.
   /// @return  false where the mass matrix is singular or a number is not finite.
   // NOLINTNEXTLINE(bugprone-exception-escape): laws throw before prepare() alone, which is done
   [[nodiscard]] bool resolve(const Instant<System>& now, State& state, const Scalar& h,
@@ -128,8 +128,8 @@ class ContactImpact {
 
 // --- implementation ---
 
-/// Mass matrix of the system with its constraints alone, as Legendre's map has just factored
-/// it unless contacts are held; null where it is singular.
+/// Mass matrix of the system with its constraints alone, which Legendre's map has just factored
+/// unless contacts are held; null where it is singular.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 const ConstrainedMass<typename System::scalar_type>* ContactImpact<System, Law>::factor_mass(
     const Instant<System>& now) noexcept {
@@ -159,7 +159,7 @@ bool ContactImpact<System, Law>::collect(const Instant<System>& now,
   return gaps.values.allFinite();
 }
 
-/// Records which contacts struck; true when one of them chatters.
+/// Records which contacts close; true when one of them chatters.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool ContactImpact<System, Law>::note_closing(const Instant<System>& now, const Scalar& time,
                                               bool lost, const Scalar& h) noexcept {

@@ -13,11 +13,11 @@ inline namespace CAROM_ABI {
 /// Finds the first instant within a step at which a gap closes, along the path on which the step's
 /// own equations end when its length varies.
 ///
-/// Newton on the length, kept inside a bracket, with the exact slope Dϕ dq₁/dh. A contact that
-/// starts closed is looked for at its next return. A gap that is open at both ends but shrinks at
-/// the first and grows at the second is bounded below by its tangents and followed until the bound
-/// clears zero or a closed instant is met; that finds every dip of a gap convex along the path,
-/// down to dips shallower than `dip_evaluations` narrowings leave.
+/// It is Newton's method on the length, kept inside a bracket, with the exact slope Dϕ dq₁/dh. For
+/// a contact that starts closed the next instant at which it closes is sought. A gap that is open
+/// at both ends but shrinks at the first and grows at the second is bounded below by its tangents,
+/// and followed until the bound is above zero or a closed instant is met. That finds every dip of a
+/// gap convex along the path, except dips too shallow for `dip_evaluations` narrowings.
 template <LagrangianSystemLike System>
 class GapRoot {
  public:
@@ -62,14 +62,14 @@ class GapRoot {
     }
   }
 
-  /// After start(): a step of length s begins with the impulse s·force besides the momentum.
+  /// After start(): a step of length s begins with the impulse s·force added to the momentum.
   /// @param force  [N, N·m], n.
   void push(const VectorX<Scalar>& force) noexcept {
     force_ = force;
     pushes_ = true;
   }
 
-  /// First closing gap; the solver is left at that instant, or at the end when there is none.
+  /// Finds the gap that closes first; leaves the solver at that instant, or else at the end.
   /// @param tolerance  on the instant [s].
   /// @param time       written: the instant, after the state's [s].
   /// @return  the contact, or −1.
@@ -129,7 +129,7 @@ class GapRoot {
   }
 
   /// Solves the step of length s from the state.
-  /// @param roughly  by one correction of the guess.
+  /// @param roughly  whether one correction of the guess is enough.
   bool evaluate(const System& system, const State& state, const Scalar& s,
                 bool roughly = false) noexcept {
     using std::abs;
@@ -158,8 +158,7 @@ class GapRoot {
     return !failed_;
   }
 
-  /// ϕ_i and its rate along the path where the solver is, the latter exact at the price of a
-  /// factor.
+  /// ϕ_i and its rate along the path where the solver is. The exact rate costs a factorisation.
   void read_exactly(const System& system, const State& state, Index i, Scalar& gap,
                     Scalar& rate) noexcept {
     if (!fresh_) {
@@ -170,7 +169,7 @@ class GapRoot {
     read_gap(system, i, gap, rate);
   }
 
-  /// The same with a rate as good as Newton needs.
+  /// The same with a rate that is accurate enough for Newton's method.
   void read_gap(const System& system, Index i, Scalar& gap, Scalar& rate) noexcept {
     if (!read_) {
       solver_.gaps().write_gradients(system, solver_.q_next());
@@ -201,7 +200,7 @@ class GapRoot {
     if (!(x > low && x < high)) x = low + (high - low) / 2;
     const Scalar bend = closed ? Scalar(0) : a / (span_ * span_);
     for (int k = 0; k < root_evaluations; ++k) {
-      const bool rough = k == 0;  // the first point is only on the way
+      const bool rough = k == 0;  // the first point need not be accurate
       if (!evaluate(system, state, x, rough)) return;
       s = x;
       Scalar gap = 0, slope = 0;
@@ -236,7 +235,7 @@ class GapRoot {
       Scalar gap_b = 0, rate_b = 0;
       read_exactly(system, state, i, gap_b, rate_b);
       for (int k = 0; k < dip_evaluations && rate_b > Scalar(0); ++k) {
-        // Where the tangents meet a convex gap is nowhere lower.
+        // A convex gap is nowhere lower than where its tangents meet.
         const Scalar meet = (gap_b - gap_a - rate_b * (b - a)) / (rate_a - rate_b);
         if (gap_a + rate_a * meet >= Scalar(0)) break;
         const Scalar x = a + meet;

@@ -53,7 +53,7 @@ class HeldFriction {
     moved_ = (std::numeric_limits<Scalar>::max)();
   }
 
-  /// After a solve of the flight: the friction that belongs to its normal impulses and its slip.
+  /// After a solve of the flight: finds the friction of its normal impulses and its slip.
   /// @param rubbed  start of the flight; its momentum is written: the state's with friction.
   /// @return  false when the friction has settled, so that the solve stands.
   [[nodiscard]] bool rub(const System& system, StepSolver<System>& solver, const State& state,
@@ -85,7 +85,7 @@ class HeldFriction {
     for (Index j = 0; j < tangents_.cols(); ++j) sum += tangents_(row, j) * x[j];
     return sum;
   }
-  /// W = T (responses), slip without what the friction so far does to it.
+  /// Writes W = T (responses), and the slip without the effect of the friction so far.
   void write_response() noexcept {
     for (Index c = 0; c < 2 * count_; ++c) {
       for (Index r = 0; r < 2 * count_; ++r) {
@@ -102,8 +102,8 @@ class HeldFriction {
     }
   }
   /// Solves; true while the push on the momentum, change_, changes by more than rounding. The slip
-  /// is a difference of configurations. When only its rounding still changes, the rounds no longer
-  /// come closer to each other, which ends them as well.
+  /// is a difference of configurations, and its own rounding may be larger: the rounds also end
+  /// where their changes stop shrinking.
   [[nodiscard]] bool solve() noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();

@@ -18,7 +18,7 @@ struct ConstraintRows {
   Index count;
 };
 
-/// Between velocities and momenta, p = ∂L/∂v: both ways, with the energy p·v − L.
+/// Maps velocities to momenta, p = ∂L/∂v, and back, and gives the energy p·v − L.
 /// @note  Real-time safe once prepared, if the system's functions are: no allocation, no exception.
 template <LagrangianSystemLike System>
 class LegendreMap {
@@ -52,7 +52,7 @@ class LegendreMap {
     return solve(system, q, momentum, t, {at_.by_vv, 0}, v);
   }
 
-  /// The same for a motion held by constraints: adds Cᵀμ to p so that C v = 0.
+  /// The same for a motion held by constraints: adds Cᵀν to p so that C v = 0.
   /// @param rows  C.
   [[nodiscard]] bool constrain(const System& system, const VectorX<Scalar>& q, const Scalar& t,
                                const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v,
@@ -75,14 +75,14 @@ class LegendreMap {
   /// The same, factored together with the rows of that call.
   [[nodiscard]] const ConstrainedMass<Scalar>& factored_mass() const noexcept { return mass_; }
 
-  /// μ of the last constrain: what was added to the momentum is Cᵀμ.
+  /// ν of the last constrain: Cᵀν was added to the momentum.
   [[nodiscard]] Scalar multiplier(Index row) const noexcept {
     return -change_(at_.by_v.size() + row);
   }
 
  private:
-  /// The first two iterations share a matrix, which suffices where L is quadratic in v, with each
-  /// other and with an earlier call at the same place; from the third on, each has its own.
+  /// The first two iterations share a matrix, also with an earlier call at the same place, which
+  /// suffices where L is quadratic in v. From the third on, each iteration has its own.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
                            const VectorX<Scalar>& momentum, const Scalar& t,
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
@@ -109,7 +109,7 @@ class LegendreMap {
         largest = (std::max)(largest, Scalar(abs(v(i))));
         if (!(change_(i) - change_(i) == Scalar(0))) return false;
       }
-      // A correction shrunk by size/before shrinks as much again, or more.
+      // The next correction is smaller than this one by the factor size/before, or by more.
       const Scalar ahead = iteration == 0 ? size : size * (size / before);
       if (size <= enough * largest || ahead <= enough * largest) {
         factored_ = rows.count == 0;
@@ -123,7 +123,7 @@ class LegendreMap {
     return false;
   }
 
-  /// What the velocity misses, (p − ∂L/∂v, −C v), into change_.
+  /// Writes what the velocity misses, (p − ∂L/∂v, −C v), into change_.
   void write_residual(const VectorX<Scalar>& momentum, const ConstraintRows<Scalar>& rows,
                       const VectorX<Scalar>& v) noexcept {
     const Index n = at_.by_v.size();
@@ -138,7 +138,7 @@ class LegendreMap {
   LagrangianDerivatives<Scalar> at_;
   VectorX<Scalar> change_;
   ConstrainedMass<Scalar> mass_;
-  bool factored_ = false;  ///< mass_ is that without rows at
+  bool factored_ = false;  ///< whether mass_ is factored without rows at the place that follows
   VectorX<Scalar> q_factored_;
   Scalar t_factored_ = 0;
 };

@@ -20,8 +20,7 @@ inline namespace CAROM_ABI {
 ///
 /// The corrections obey the constraints' gradients; what the constraints' curvature leaves is
 /// restored by the next step. The metric is that of the first configuration.
-/// @note  Real-time safe once grown: the first calls allocate, later ones do not. No exception but
-///        by the first calls' memory.
+/// @note  Real-time safe once grown: the first calls allocate and may throw, later ones do not.
 template <LagrangianSystemLike System>
 class OverlapProjection {
  public:

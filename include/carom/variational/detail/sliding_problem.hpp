@@ -69,7 +69,7 @@ class SlidingProblem {
   }
 
  private:
-  /// Brings one contact up to date; returns how far its impulse moved.
+  /// Solves one contact with the others held; returns how far its impulse moved.
   Scalar relax(Index i, Index count) noexcept {
     using std::abs, std::sqrt;
     const Index t = 2 * i;

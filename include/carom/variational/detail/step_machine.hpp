@@ -22,7 +22,7 @@ inline namespace CAROM_ABI {
 
 /// Phases of a step with impacts; StepMachine draws how they follow each other.
 enum class StepPhase {
-  measure,   ///< Velocity and gaps of the state: does a contact strike, is anything left to do?
+  measure,   ///< Velocity and gaps of the state: whether a contact strikes or the step is done.
   strike,    ///< The impact of all closed contacts.
   predict,   ///< A flight over what is left of the step begins.
   solve,     ///< The flight's equations, with the contacts that are held.
@@ -80,7 +80,7 @@ class StepMachine {
 
   /// Marks the start of a step, to which go_back() returns.
   void start_step() noexcept;
-  /// Returns to the start of the step, but for the state, which is the caller's.
+  /// Returns to the start of the step; the caller resets the state.
   void go_back() noexcept;
 
   /// Advances a state by h > 0 [s], a step or a part of it.

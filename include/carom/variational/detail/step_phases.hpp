@@ -52,7 +52,7 @@ void StepMachine<System, Law>::go_back() noexcept {
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 bool StepMachine<System, Law>::run(State& state, const Scalar& h, Report& report) noexcept {
   Run run{state, report, h};
-  report.status = SolveStatus::no_progress;  // of a failure of which no phase says more
+  report.status = SolveStatus::no_progress;  // where a phase fails and sets no status
   StepPhase phase = StepPhase::measure;
   while (phase != StepPhase::finished && phase != StepPhase::failed) phase = next(phase, run);
   if (phase == StepPhase::failed) return false;
@@ -155,7 +155,7 @@ StepPhase StepMachine<System, Law>::rub(Run& run) noexcept {
   return StepPhase::release;
 }
 
-/// The worst contact goes first, and only once the friction has settled, which shares the load.
+/// Releases the contact that pulls most, and only once friction, which shares the load, settles.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::release(Run& run) noexcept {
   const Index contact = root_.solver().release_pulling(system_);
@@ -179,7 +179,7 @@ StepPhase StepMachine<System, Law>::hold(Run& run) noexcept {
     any = true;
   }
   if (!any) return StepPhase::search;
-  // Every contact may be held and released again a few times before something else is wrong.
+  // Every contact may be held and released a few times; more than that is a failure.
   if (++run.retries > 2 * gaps_now_.size() + 4) return fail(run, SolveStatus::iteration_limit);
   return StepPhase::measure;
 }
@@ -216,7 +216,7 @@ StepPhase StepMachine<System, Law>::search(Run& run) noexcept {
   return sinks && run.share > shortest_share ? StepPhase::shorten : StepPhase::accept;
 }
 
-/// A contact that sinks in although it pulled over the whole flight pushes at first.
+/// A contact that pulls over the whole flight but sinks in pushes at first: it is held for a while.
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::shorten(Run& run) noexcept {
   for (std::size_t i = 0; i < released_.size(); ++i) {

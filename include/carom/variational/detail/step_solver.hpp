@@ -86,8 +86,8 @@ class StepSolver {
   SolveReport<Scalar> solve(const System& system, const MechanicalState<Scalar>& now,
                             const Scalar& h, const VectorX<Scalar>& guess) noexcept;
 
-  /// One Newton correction of a guess, for the way to somewhere else: q_next() is off by the square
-  /// of the guess's error, momentum_next() is not written.
+  /// One Newton correction of a guess, for a point that need not be accurate: q_next() is off by
+  /// the square of the guess's error, momentum_next() is not written.
   /// @return  false where the equations are singular or not finite.
   [[nodiscard]] bool correct(const System& system, const MechanicalState<Scalar>& now,
                              const Scalar& h, const VectorX<Scalar>& guess) noexcept {
@@ -102,8 +102,8 @@ class StepSolver {
   }
 
   [[nodiscard]] const VectorX<Scalar>& q_next() const noexcept { return q_next_; }
-  /// p₁ = p₀ + Cᵀλ + (left + right): free of the 1/h that rounding of q₁ takes in D₂L_d alone, so
-  /// steps however short keep their momentum.
+  /// p₁ = p₀ + Cᵀλ + (left + right). D₂L_d alone would contain the rounding of q₁ times 1/h;
+  /// without it even very short steps keep their momentum.
   [[nodiscard]] const VectorX<Scalar>& momentum_next() const noexcept { return momentum_next_; }
   /// λ of the last step: impulses of the constraints, then of the held contacts; rows() of them.
   [[nodiscard]] const VectorX<Scalar>& multipliers() const noexcept { return multipliers_; }
@@ -133,8 +133,8 @@ class StepSolver {
   /// (dq₁, dλ) from right-hand sides, in place, by the matrix that was factored last.
   void solve_linearized(VectorX<Scalar>& x) const noexcept { lu_.solve(x); }
 
-  /// Brings the factored matrix up to the solution of the last solve, of this state and h; false
-  /// when it is singular there.
+  /// Factors the matrix at the solution of the last solve, of this state and h; false when it is
+  /// singular there.
   [[nodiscard]] bool refresh(const System& system, const MechanicalState<Scalar>& now,
                              const Scalar& h) noexcept {
     action_.write_newton(system, now.q, q_next_, now.time, h);
@@ -190,7 +190,7 @@ class StepSolver {
     write_rows(system, now.q, gradients_now_);
   }
 
-  /// Writes the residual, negated, into change_; false when it is not finite. settled_ tells
+  /// Writes the residual, negated, into change_; false when it is not finite. settled_ becomes
   /// whether it is no more than some roundings of its terms.
   [[nodiscard]] bool write_residual(const MechanicalState<Scalar>& now, Index rows,
                                     Scalar roundings) noexcept {

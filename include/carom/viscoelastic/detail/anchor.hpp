@@ -11,11 +11,12 @@ inline namespace CAROM_ABI {
 /// Stretch e = p − p₀ of a spring-damper that carries a constant force for a while:
 /// B e′ = −(λ + K e), so e(t) = −λ/K + (e(0) + λ/K) exp(−K t/B).
 ///
-/// Where a contact slides, its anchor is what the force leaves of the point: p₀ = p − e.
+/// Where a contact slides, its anchor follows from the stretch that the force allows: p₀ = p − e.
 /// @param stretch  e(0) [m].
 /// @param force    λ [N].
 /// @param stiffness  K [N/m], ≥ 0; without a spring e moves by −λ t/B.
 /// @param damping  B [N·s/m], ≥ 0; without a damper e = −λ/K at once.
+/// @param time     t [s], ≥ 0.
 /// @return  e(t) [m]; e(0) when K and B are both zero.
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>

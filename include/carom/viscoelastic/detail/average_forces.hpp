@@ -30,7 +30,7 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class AverageForces {
  public:
-  /// Takes n contacts and n_v velocities. Cold: allocates where none was as large.
+  /// Sets the sizes. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count, Index velocity_count) {
     const Index n = 3 * contact_count;
     in_coordinates_ = velocity_count < n;
@@ -173,7 +173,7 @@ class AverageForces {
     }
   }
 
-  /// Both gains column by column; what the symmetry lacks is rounding.
+  /// Writes both gains column by column and makes them symmetric, which they are but for rounding.
   template <typename Matrix1, typename Matrix2>
   [[nodiscard]] bool write_general(Matrix1& gain, Matrix2& gain2) noexcept {
     const Index n = rows();

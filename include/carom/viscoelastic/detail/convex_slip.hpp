@@ -14,14 +14,14 @@ inline namespace CAROM_ABI {
 /// The associated law for contacts that act on each other: min ½ wᵀG w + λ_avgᵀw over w_i in the
 /// dual cones, so that λ = λ_avg + G w lies in the cones and is complementary.
 ///
-/// Block descent on a strictly convex problem with separate constraints: it converges whatever the
-/// coupling.
+/// It is block descent on a strictly convex problem with separate constraints, which converges for
+/// any coupling.
 template <RealScalar Scalar>
 class ConvexSlip {
  public:
   static constexpr int sweep_limit = detail::ConvexSlipTuning::sweep_limit;
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) { contacts_.prepare(contact_count); }
 
   /// @param gain      G, 3n×3n [N·s/m], symmetric positive definite.

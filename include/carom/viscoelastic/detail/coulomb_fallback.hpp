@@ -25,10 +25,10 @@ inline namespace CAROM_ABI {
 ///
 /// The rigid problem of Delassus matrix W = G⁻¹ and load −W λ_avg has the same forces;
 /// InteriorPointSolver finds them, and with them which contacts stick, slide and open. Stiff
-/// contacts make W of many magnitudes, so that little of w is left in it: Newton's method on the
-/// law in terms of G follows, and what it reaches is judged by slip_error. Coulomb's law is not
-/// monotone: where one guess leads nowhere, no force and λ_avg in its cones are the next, then the
-/// forces of loads a little off.
+/// contacts make entries of W differ by many magnitudes, and the velocities w from W are then
+/// inaccurate. Therefore Newton's method on the law in terms of G follows, and slip_error judges
+/// what it reaches. Coulomb's law is not monotone, and one guess may fail. The next guesses are no
+/// force and λ_avg in its cones, then the forces of slightly different loads.
 /// @cite  acary2018coulomb; alart1991mixed
 template <RealScalar Scalar>
 class CoulombFallback {
@@ -38,7 +38,7 @@ class CoulombFallback {
             {.tolerance = Scalar(Tuning::path_accuracy) * std::numeric_limits<Scalar>::epsilon(),
              .iteration_limit = Tuning::path_systems}) {}
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     newton_.prepare(contact_count);
@@ -110,7 +110,7 @@ class CoulombFallback {
   using Vector = Growing<VectorX<Scalar>>;
   using Tuning = detail::CoulombFallbackTuning;
 
-  /// Solves for a gain from force_; leaves w and λ. The error reached.
+  /// Solves from force_; leaves w and λ, and returns the error reached.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar attempt(const Matrix& gain, const Values1& average, const Values2& friction,
                  SolveReport<Scalar>& report) {
@@ -149,7 +149,7 @@ class CoulombFallback {
     return inverse_.allFinite() && load_.allFinite();
   }
 
-  /// Factors inverse_, which has ones on its diagonal, made definite where rounding left it short.
+  /// Factors inverse_, of unit diagonal, with a shift where rounding has left it indefinite.
   [[nodiscard]] bool factor_shifted() noexcept {
     const Index n = inverse_.rows();
     const Scalar rounding = Scalar(double(n)) * std::numeric_limits<Scalar>::epsilon();
@@ -163,7 +163,7 @@ class CoulombFallback {
     return false;
   }
 
-  /// Guesses that cost nothing: no force, or λ_avg in its cones.
+  /// Writes a guess that costs nothing: no force, or λ_avg in its cones.
   template <typename Values1, typename Values2>
   void write_start(int start, const Values1& average, const Values2& friction) noexcept {
     force_.setZero();
@@ -174,7 +174,7 @@ class CoulombFallback {
     }
   }
 
-  /// λ_avg off by up to a percent, spread by multiples of the golden ratio.
+  /// Writes λ_avg changed by up to a percent, spread by multiples of the golden ratio.
   template <typename Values>
   void disturb(int number, const Values& average) noexcept {
     constexpr Scalar golden = Scalar(0.618033988749894848);
@@ -209,7 +209,7 @@ class CoulombFallback {
     problem_.assemble();
   }
 
-  /// Mode by the force alone.
+  /// Region by the force alone.
   [[nodiscard]] ConeRegion region_of(Index i, const Scalar& friction) const noexcept {
     const Vector3<Scalar> f = force_.template segment<3>(3 * i);
     if (!(f(2) > Scalar(0))) return ConeRegion::separate;
@@ -218,7 +218,7 @@ class CoulombFallback {
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
-  /// Newton's method on the law in terms of G from velocity_ and the modes at hand. Leaves the best
+  /// Newton's method on the law in terms of G from velocity_ and the regions known. Leaves the best
   /// velocities met, with their forces; returns their error.
   template <typename Matrix, typename Values1, typename Values2>
   Scalar polish(const Matrix& gain, const Values1& average, const Values2& friction,
@@ -241,7 +241,7 @@ class CoulombFallback {
       for (int l = 0; l < Tuning::shares && !(best < error); ++l, share /= 2) {
         trial_ = velocity_ + share * newton_.step();
         const Scalar reached = slip_error(gain, average, friction, trial_, force_);
-        if (k == 0 || reached < best) {  // the first step makes the velocities fit the modes
+        if (k == 0 || reached < best) {  // the first step makes the velocities fit the regions
           best = reached;
           kept_ = trial_;
         }
@@ -257,7 +257,7 @@ class CoulombFallback {
     return slip_error(gain, average, friction, velocity_, force_);
   }
 
-  /// λ of velocity_ to its cones; what a solution's modes say vanishes does.
+  /// Brings λ of velocity_ into its cones; of a solution also sets to zero what its regions say.
   template <typename Matrix, typename Values1, typename Values2>
   void place(const Matrix& gain, const Values1& average, const Values2& friction,
              bool solved) noexcept {
@@ -270,14 +270,14 @@ class CoulombFallback {
       if (solved) rest(i);
     }
   }
-  /// Zero in the rows of w that vanish by a contact's mode.
+  /// Sets the rows of w to zero that vanish in a contact's region.
   void rest(Index i) noexcept {
     auto w = velocity_.template segment<3>(3 * i);
     if (newton_.region(i) == ConeRegion::stick) w.setZero();
     if (newton_.region(i) == ConeRegion::slide) w(2) = Scalar(0);
   }
 
-  /// Modes by the natural map of velocity_ and force_.
+  /// Regions by the natural map of velocity_ and force_.
   template <typename Matrix, typename Values>
   void take_modes(const Matrix& gain, const Values& friction) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {

@@ -20,16 +20,16 @@ inline namespace CAROM_ABI {
 /// Coulomb's law for viscoelastic contacts that act on each other: λ = λ_avg + G w with, per
 /// contact, stick w = 0, slide wₙ = 0 and λₜ = −μ λₙ wₜ/‖wₜ‖, or open λ = 0 and wₙ ≥ 0.
 ///
-/// Sweeps of exact one-contact solves; once their modes repeat, Newton's method on what slides and
-/// opens, kept only where the next sweep finds a smaller change. What that does not solve,
-/// CoulombFallback does.
+/// Sweeps solve one contact after the other exactly. Once the regions repeat, a step of Newton's
+/// method on the contacts that slide or open follows, and is kept only where the next sweep finds a
+/// smaller change. CoulombFallback takes what this does not solve.
 /// @cite  acary2018coulomb, for sweeps over contacts.
 template <RealScalar Scalar>
 class CoulombSlip {
  public:
   static constexpr int sweep_limit = detail::CoulombSlipTuning::sweep_limit;
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     contacts_.prepare(contact_count);
     kept_.grow(3 * contact_count);
@@ -140,7 +140,7 @@ class CoulombSlip {
     return sweeps * sweep_cost > Scalar(Tuning::worth) * newton_cost;
   }
 
-  /// One step of Newton's method for the modes at hand.
+  /// Takes one step of Newton's method for the regions known; false where there is none.
   template <typename Matrix, typename Values>
   [[nodiscard]] bool newton(const Matrix& gain, const Values& average,
                             const Values& friction) noexcept {

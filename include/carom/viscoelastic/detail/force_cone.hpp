@@ -18,7 +18,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Whether every force lies in its cone: then all anchors rest, and no gain is needed.
+/// Whether every force lies in its cone. Then all anchors rest, and no gain is needed.
 /// @note  Real-time safe: O(contacts), no square root.
 template <typename Vector1, typename Vector2>
 [[nodiscard]] bool all_stick(const Vector1& force, const Vector2& friction) noexcept {
@@ -31,11 +31,11 @@ template <typename Vector1, typename Vector2>
   return inside;
 }
 
-/// Forces in their cones, the velocities of the anchors that bring them there, second averages.
+/// Brings forces into their cones: computes the anchors' velocities that do so, and both averages.
 template <RealScalar Scalar>
 class ForceCone {
  public:
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     coulomb_.prepare(contact_count);
     convex_.prepare(contact_count);
@@ -71,7 +71,7 @@ class ForceCone {
       report.status = SolveStatus::not_finite;
       return report;
     }
-    for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper answers to no motion
+    for (Index r = 0; r < 3 * n; ++r) {  // a row without spring and damper has no gain
       if (!(gain_(r, r) > Scalar(0))) gain_(r, r) = Scalar(1);
     }
     report = slip(law, average, friction);
@@ -82,7 +82,7 @@ class ForceCone {
 
   /// λ̄ [N]
   [[nodiscard]] const Growing<VectorX<Scalar>>& force() const noexcept { return force_; }
-  /// λ̄₂ [N]; of a sliding contact on its cone, along λ̄.
+  /// λ̄₂ [N]; that of a sliding contact lies on its cone, along λ̄.
   [[nodiscard]] const Growing<VectorX<Scalar>>& force2() const noexcept { return force2_; }
   /// w [m/s]
   [[nodiscard]] const Growing<VectorX<Scalar>>& velocity() const noexcept { return velocity_; }
@@ -115,7 +115,7 @@ class ForceCone {
     for (Index i = 0; i < count; ++i) regions_[std::size_t(i)] = solver.region(i);
   }
 
-  /// Radial law; w is what G makes of the change of force.
+  /// The radial law; w follows from the change of force, G w = λ̄ − λ_avg.
   template <typename Values>
   SolveReport<Scalar> cut(const Values& average, const Values& friction) noexcept {
     using std::sqrt;

@@ -17,9 +17,9 @@ inline namespace CAROM_ABI {
 /// Average forces of spring-dampers over one step for any diagonal K and B.
 ///
 /// ÿ = b − Υ (K y + B ẏ) together with y's repeated integrals is one linear system
-/// z = (∫∫y, ∫y, y, ẏ, 1), ż = C z; its exponential acts on the one vector wanted, by Taylor series
-/// in substeps. Where these would cost more than a dense exponential of 6n + 3 rows, that one is
-/// taken. Time is counted in periods 1/ω, ω² = ‖Υ K‖, which balances the entries.
+/// z = (∫∫y, ∫y, y, ẏ, 1), ż = C z. Its exponential is applied to the one vector wanted, by Taylor
+/// series in substeps. Where these would cost more than a dense exponential of 6n + 3 rows, that
+/// one is taken. Time is counted in units of 1/ω, ω² = ‖Υ K‖, which balances the entries.
 /// @cite  hammoud2022exponential, eq. (11)–(20); almohy2011computing
 template <RealScalar Scalar>
 class GeneralForces {
@@ -27,7 +27,7 @@ class GeneralForces {
   /// How products with the exponential are formed.
   enum class Way : std::uint8_t { taylor, dense };
 
-  /// Takes n contacts. Cold: allocates where none was as large.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     inverse_mass_.grow(n, n);
@@ -137,7 +137,7 @@ class GeneralForces {
     z_.setZero();
     z_.segment(2 * n, n) = y;
     z_.segment(3 * n, n) = rate / w;
-    // The constant has the size of what it drives, so that it does not set the scale of the series.
+    // The constant has the size of what it drives, so that it does not dominate the series.
     const Scalar size = acceleration.template lpNorm<Eigen::Infinity>() / (w * w);
     z_(4 * n) = size;
     const Scalar unit = size > Scalar(0) ? Scalar(1) / (size * w * w) : Scalar(0);

@@ -23,14 +23,14 @@ inline namespace CAROM_ABI {
 ///   λ_avg  = −Q ( f₀ q + g q̇ + (t/2) g₂ Qᵀb ),     g  = t f₁ + β f₀,  g₂ = 2 (t f₂ + β f₁),
 ///   λ_avg2 = −Q ( 2f₁ q + g₂ q̇ + (t/3) g₃ Qᵀb ),   G  = Q diag(g) Qᵀ,  g₃ = 6 (t f₃ + β f₂),
 ///
-/// where all weights but f₀ are ≥ 0. Fewer velocities than contact rows leave motions that meet no
-/// inertia: then the modes are those of Jᵀ K J in generalized coordinates, and the others, s = 0,
-/// are handled together as what Q Qᵀ leaves of K.
+/// where all weights but f₀ are ≥ 0. With fewer velocities than contact rows some motions of the
+/// rows are impossible. Then the modes are those of Jᵀ K J in generalized coordinates, and the
+/// others, s = 0, are handled together as K − Q Qᵀ.
 /// @cite  hammoud2022exponential, eq. (11)–(20), for the averages; the closed forms are ours.
 template <RealScalar Scalar>
 class ModalForces {
  public:
-  /// Grows memory for n contacts and n_v velocities. Cold: allocates where none was as large.
+  /// Sets the sizes. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count, Index velocity_count) {
     const Index rows = 3 * contact_count;
     const Index modes = (std::min)(rows, velocity_count);
@@ -46,7 +46,7 @@ class ModalForces {
   [[nodiscard]] Index rows() const noexcept { return modes_.cols(); }
   [[nodiscard]] Index mode_count() const noexcept { return modes_.rows(); }
 
-  /// Modes in contact space.
+  /// Computes the modes in contact space.
   /// @param inverse_mass  Υ = J M⁻¹ Jᵀ, 3n×3n [1/kg]; the lower triangle is read.
   /// @param stiffness  diagonal of K [N/m], ≥ 0, 3n.
   /// @param damping_time  β [s], ≥ 0.
@@ -77,7 +77,7 @@ class ModalForces {
     return true;
   }
 
-  /// Modes in generalized coordinates.
+  /// Computes the modes in generalized coordinates.
   /// @param whitened  L⁻¹Jᵀ, n_v×3n, with M = L Lᵀ.
   /// @pre   prepare() for n contacts and n_v velocities, n_v < 3n.
   /// @note  Real-time safe: no allocation, no exception, about 9 n_v³ + 6 n n_v² multiply-adds.
@@ -159,7 +159,7 @@ class ModalForces {
     }
   }
 
-  /// Modes Q, one row each, and what G = diag(own) + Qᵀ diag(gains) Q is made of [N·s/m].
+  /// Modes Q, one row each, and the gains in G = diag(own) + Qᵀ diag(gains) Q [N·s/m].
   [[nodiscard]] const Growing<MatrixX<Scalar>>& modes() const noexcept { return modes_; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& gains() const noexcept { return average_.velocity; }
   [[nodiscard]] const Growing<VectorX<Scalar>>& gains2() const noexcept {
@@ -181,7 +181,7 @@ class ModalForces {
     Scalar position = 0, velocity = 0, acceleration = 0;
   };
 
-  /// Weights of every mode; incomplete modes hold the difference to s = 0.
+  /// Writes the weights of every mode; of incomplete modes, their difference from those of s = 0.
   void write_weights(const Scalar& beta, const Scalar& t) noexcept {
     rest_ = {Scalar(1), t / 2 + beta, t * (t / 6 + beta / 2)};
     rest2_ = {Scalar(1), t / 3 + beta, t * (t / 12 + beta / 3)};

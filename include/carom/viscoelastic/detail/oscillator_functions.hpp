@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// A damped oscillator pushed off from its rest place, at unit time, and its repeated integrals.
+/// A damped oscillator that leaves its rest place with unit speed, and its repeated integrals.
 ///
 /// f₀ solves y″ + c y′ + a y = 0, y(0) = 0, y′(0) = 1; f_{k+1} is the integral of f_k from 0. With
 /// time step t, y″ = −s (y + β y′) has a = s t², c = β s t, and the integrals are t^{k+1} f_k. All
@@ -30,7 +30,7 @@ inline constexpr auto reciprocals = [] {
   return table;
 }();
 
-/// Slow oscillators: the Taylor series of f₃ and f₄ in time, the others by the recursion downwards.
+/// Slow oscillators: the Taylor series of f₃ and f₄ in time, then the recursion downwards.
 template <RealScalar Scalar>
 [[nodiscard]] OscillatorFunctions<Scalar> slow_oscillator(const Scalar& a,
                                                           const Scalar& c) noexcept {
@@ -74,8 +74,8 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// Complex roots, or real ones that are close: closed form of f₀ and the recursion upwards, which
-/// loses nothing as a is not small.
+/// Complex roots, or real ones that are close: closed form of f₀, then the recursion upwards, which
+/// loses no digits because a is not small.
 ///
 /// Notation: σ = c/2; D = a − σ² = ω² or −w²; e^{−σ} sin(ω)/ω = f₀.
 template <RealScalar Scalar>
@@ -118,11 +118,11 @@ template <RealScalar Scalar>
 
 }  // namespace detail
 
-/// f₀ .. f₄ of a damped oscillator, to rounding whatever the damping.
+/// f₀ .. f₄ of a damped oscillator, to rounding for any damping.
 ///
-/// Three ways: a series for slow oscillators, φ functions of the two rates of an overdamped one,
-/// the closed form otherwise. Within the errors of a and c: an oscillator of ω radians amplifies
-/// the last digit of a by ω/2.
+/// Slow oscillators take a series, overdamped ones φ functions of their two rates, all others the
+/// closed form. Errors of a and c remain: an oscillator of ω radians amplifies the last digit of a
+/// by ω/2.
 /// @param a  stiffness s t² [-], ≥ 0.
 /// @param c  damping β s t [-], ≥ 0.
 /// @note  Real-time safe: no allocation, no exception.

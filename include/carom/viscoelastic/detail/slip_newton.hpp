@@ -14,15 +14,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton's method on Coulomb's law of viscoelastic contacts whose modes are given: λₜ + μ λₙ
-/// wₜ/‖wₜ‖ = 0 where a contact slides, λ = 0 where it is open, unknowns being the velocities that
+/// Newton's method on Coulomb's law of viscoelastic contacts whose regions are given: λₜ + μ λₙ
+/// wₜ/‖wₜ‖ = 0 where a contact slides, λ = 0 where it is open. The unknowns are the velocities that
 /// do not vanish.
 template <RealScalar Scalar>
 class SlipNewton {
  public:
   using Vector = Growing<VectorX<Scalar>>;
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     const Index n = 3 * contact_count;
     regions_.resize((std::max)(regions_.size(), std::size_t(contact_count)));
@@ -33,14 +33,14 @@ class SlipNewton {
     lu_.prepare(n);
   }
 
-  /// Mode of a contact in the next step.
+  /// Region of a contact in the next step.
   [[nodiscard]] ConeRegion& region(Index contact) noexcept {
     return regions_[std::size_t(contact)];
   }
   [[nodiscard]] const ConeRegion& region(Index contact) const noexcept {
     return regions_[std::size_t(contact)];
   }
-  /// Unknowns of the next step.
+  /// How many unknowns the next step has.
   [[nodiscard]] Index unknowns(Index contact_count) const noexcept {
     Index sum = 0;
     for (Index i = 0; i < contact_count; ++i) sum += unknowns_of(regions_[std::size_t(i)]);
@@ -52,7 +52,7 @@ class SlipNewton {
 
   /// Computes a step.
   /// @param gain      G, 3n×3n [N·s/m].
-  /// @param response  λ_avg + G w for the w at hand, 3n [N].
+  /// @param response  λ_avg + G w, 3n [N].
   /// @param friction  μ, n [-].
   /// @param velocity  w, 3n [m/s].
   /// @return  false when the equations are singular or a sliding contact is at rest.
@@ -93,7 +93,7 @@ class SlipNewton {
   }
 
  private:
-  /// λ once the rows that are to vanish have.
+  /// Writes λ with zero in the rows of w that are to vanish.
   template <typename Matrix, typename Values1, typename Values2>
   void fit(const Matrix& gain, const Values1& response, const Values2& velocity) noexcept {
     fitted_ = response;

@@ -25,11 +25,11 @@ class SlipSweep {
 
   /// What a sweep did.
   struct Outcome {
-    Scalar change;  ///< largest change of a force that a contact made at itself [N]
+    Scalar change;  ///< largest change of a contact's own force [N]
     bool settled;   ///< whether every contact stayed in its region
   };
 
-  /// Takes n contacts. Cold: allocates where there were never as many.
+  /// Sets the number of contacts. Cold: allocates beyond the largest so far.
   void prepare(Index contact_count) {
     const auto n = static_cast<std::size_t>(contact_count);
     count_ = contact_count;
@@ -63,7 +63,7 @@ class SlipSweep {
     return outcome;
   }
 
-  /// Change of a force in a sweep that is no more than so many rounding units of the largest [N].
+  /// Change of a force in a sweep that counts as none: so many roundings of the largest force [N].
   template <typename Values>
   [[nodiscard]] Scalar target(const Values& average, const Scalar& roundings) const noexcept {
     const Scalar size = (std::max)(average.template lpNorm<Eigen::Infinity>(),
@@ -71,7 +71,7 @@ class SlipSweep {
     return roundings * std::numeric_limits<Scalar>::epsilon() * size;
   }
 
-  /// Goes on from other velocities of the anchors.
+  /// Continues from other velocities of the anchors.
   template <typename Matrix, typename Values, typename Velocity>
   void restart_from(const Matrix& gain, const Values& average, const Velocity& velocity) noexcept {
     velocity_ = velocity;
@@ -79,7 +79,7 @@ class SlipSweep {
     response_.noalias() += gain * velocity_;
   }
 
-  /// What the law of each contact last said; its ratio is the guess for the next visit.
+  /// Last answer of a contact's law; its ratio is the guess for the next visit.
   [[nodiscard]] ContactOutcome<Scalar>& contact(Index i) noexcept {
     return contacts_[std::size_t(i)];
   }
