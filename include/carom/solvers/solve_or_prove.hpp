@@ -33,6 +33,7 @@ SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
   const int limit = (std::min)(given.iteration_limit, solver.options().iteration_limit);
   solver.set_limits(given.with_iterations((std::min)(limit, Tuning::proof_systems)));
   SolveReport<Scalar> report = solver.solve(problem, velocity);
+  solver.set_limits(given);
   const bool looked = (report.status == SolveStatus::iteration_limit ||
                        report.status == SolveStatus::no_progress) &&
                       report.iterations < limit;
@@ -47,10 +48,10 @@ SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
       solver.set_limits(given.with_iterations(limit - taken));
       const VectorX<Scalar> impulse = solver.impulse();
       report = solver.solve_from(problem, impulse, velocity);
+      solver.set_limits(given);
       report.iterations += taken;
     }
   }
-  solver.set_limits(given);
   return report;
 }
 
