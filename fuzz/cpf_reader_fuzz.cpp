@@ -9,6 +9,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  carom::fuzz::check_reader([&] { return carom::examples::parse_cpf(bytes); });
+  carom::fuzz::check_reader([&] { return carom::files::parse_cpf(bytes); });
   return 0;
 }

@@ -15,6 +15,6 @@ extern "C" const char* __lsan_default_suppressions() {  // NOLINT
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  carom::fuzz::check_reader([&] { return carom::examples::parse_fclib(bytes); });
+  carom::fuzz::check_reader([&] { return carom::files::parse_fclib(bytes); });
   return 0;
 }

@@ -16,16 +16,16 @@ namespace carom::fuzz {
 template <typename Read>
 void check_reader(const Read& read) {
   try {
-    const examples::FrictionProblem problem = read();
-    if (!examples::friction_problem_fault(problem).empty()) {
+    const files::FrictionProblem problem = read();
+    if (!files::friction_problem_fault(problem).empty()) {
       std::fputs("fuzz: a reader returned a broken problem\n", stderr);
       std::abort();
     }
     const auto most = std::max(problem.row_count() + problem.equality_count(),
                                problem.velocity_count().value_or(0));
     if (most > 600) return;
-    static_cast<void>(examples::friction_dual(problem).check());
-  } catch (const examples::BadInput&) {
+    static_cast<void>(files::friction_dual(problem).check());
+  } catch (const files::BadInput&) {
   }
 }
 

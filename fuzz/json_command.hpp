@@ -29,7 +29,7 @@ int run_json_command(const std::uint8_t* data, std::size_t size, const Command& 
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
     command(text);
-  } catch (const examples::BadInput&) {
+  } catch (const files::BadInput&) {
   } catch (const std::invalid_argument&) {
   }
   return 0;

@@ -9,9 +9,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    static_cast<void>(carom::examples::parse_text_problem(
+    static_cast<void>(carom::files::parse_text_problem(
         std::string_view(reinterpret_cast<const char*>(data), size)));
-  } catch (const carom::examples::BadInput&) {
+  } catch (const carom::files::BadInput&) {
   }
   return 0;
 }

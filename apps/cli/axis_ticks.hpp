@@ -22,7 +22,7 @@ struct Tick {
 
 /// A number for a label, with a true minus sign.
 [[nodiscard]] inline std::string label_text(double value) {
-  std::string text = examples::format_rounded(std::abs(value) < 1e-12 ? 0.0 : value, 4);
+  std::string text = files::format_rounded(std::abs(value) < 1e-12 ? 0.0 : value, 4);
   if (text.front() == '-') text.replace(0, 1, "−");
   return text;
 }

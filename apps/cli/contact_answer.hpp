@@ -81,11 +81,11 @@ void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& opt
                     ContactAnswer& answer);
 
 /// Solves a problem given by bodies by the method that the options name.
-[[nodiscard]] ContactAnswer solve_bodies(const examples::TextProblem& given,
+[[nodiscard]] ContactAnswer solve_bodies(const files::TextProblem& given,
                                          const SolveOptions& options);
 
 /// Solves a problem of FCLIB's kind.
-[[nodiscard]] ContactAnswer solve_friction(const examples::FrictionProblem& given,
+[[nodiscard]] ContactAnswer solve_friction(const files::FrictionProblem& given,
                                            const SolveOptions& options);
 
 }  // namespace carom::cli

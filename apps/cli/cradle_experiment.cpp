@@ -132,7 +132,7 @@ class RowPicture {
              std::to_string(y) + "\" text-anchor=\"" + anchor + "\">" + text + "</text>\n";
   }
   void circle(const std::string& style, double x) {
-    body_ += "<circle class=\"" + style + "\" cx=\"" + examples::format_rounded(x, 5) + "\" cy=\"" +
+    body_ += "<circle class=\"" + style + "\" cx=\"" + files::format_rounded(x, 5) + "\" cy=\"" +
              std::to_string(top_ - 4) + "\" r=\"" + std::to_string(radius) + "\"/>\n";
   }
 

@@ -32,7 +32,7 @@ std::string write_page(const std::string& folder, const std::string& page) {
   file << page;
   file.close();
   if (error || !file) {
-    throw examples::BadInput("--output " + folder + ": expected a folder that can be written to");
+    throw files::BadInput("--output " + folder + ": expected a folder that can be written to");
   }
   const std::filesystem::path whole = std::filesystem::absolute(path, error);
   return (error ? path : whole).lexically_normal().string();
@@ -67,10 +67,9 @@ int run_demo(const DemoOptions& options) {
       ++total;
       passed += c.passed() ? 1 : 0;
       const std::string unit = c.unit.empty() ? "" : " [" + c.unit + "]";
-      rows.push_back({c.quantity + unit, examples::format_rounded(c.expected, 6),
-                      examples::format_rounded(c.computed, 6),
-                      examples::format_rounded(c.error(), 2),
-                      examples::format_rounded(c.tolerance, 2), c.passed() ? "ok" : "WRONG"});
+      rows.push_back({c.quantity + unit, files::format_rounded(c.expected, 6),
+                      files::format_rounded(c.computed, 6), files::format_rounded(c.error(), 2),
+                      files::format_rounded(c.tolerance, 2), c.passed() ? "ok" : "WRONG"});
     }
   }
   print(format_table(rows) + "\n" + std::to_string(passed) + " of " + std::to_string(total) +

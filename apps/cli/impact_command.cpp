@@ -342,7 +342,7 @@ std::string list(const Values& values, const Format& format) {
 }
 
 std::string format_readable(const ImpactAnswer& answer) {
-  const auto number = [](double value) { return examples::format_rounded(value, 6); };
+  const auto number = [](double value) { return files::format_rounded(value, 6); };
   const auto vector = [&](const Vector& values) {
     return list(std::vector<double>(values.begin(), values.end()), number);
   };
@@ -375,14 +375,14 @@ std::string format_readable(const ImpactAnswer& answer) {
 }  // namespace
 
 int run_impact(const ImpactCommandOptions& options) {
-  const std::string text = examples::read_file(options.file);
+  const std::string text = files::read_file(options.file);
   ImpactAnswer result;
   try {
     result = answer(read_input(text), options);
   } catch (const std::invalid_argument& fault) {  // from the library: it names the item
-    throw examples::BadInput(options.file + ": " + fault.what());
-  } catch (const examples::BadInput& fault) {
-    throw examples::BadInput(options.file + ": " + fault.what());
+    throw files::BadInput(options.file + ": " + fault.what());
+  } catch (const files::BadInput& fault) {
+    throw files::BadInput(options.file + ": " + fault.what());
   }
   print(options.json ? format_json(result) : format_readable(result));
   if (!result.note.empty()) print_note(options.file + ": note: " + result.note);

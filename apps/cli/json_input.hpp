@@ -31,7 +31,7 @@ using Json = nlohmann::json;
 
 [[noreturn]] inline void refuse(const std::string& place, const std::string& expected,
                                 const std::string& got) {
-  throw examples::BadInput(place + ": expected " + expected + ", got " + got);
+  throw files::BadInput(place + ": expected " + expected + ", got " + got);
 }
 
 /// A JSON document; a field given twice is refused, as broken syntax is.
@@ -53,10 +53,10 @@ using Json = nlohmann::json;
   } catch (const Json::exception& fault) {
     const std::string what = fault.what();  // "[json.exception.parse_error.101] parse error ..."
     const std::size_t bracket = what.find("] ");
-    throw examples::BadInput("expected a JSON document, got " +
-                             (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+    throw files::BadInput("expected a JSON document, got " +
+                          (bracket == std::string::npos ? what : what.substr(bracket + 2)));
   }
-  if (!twice.empty()) throw examples::BadInput("field '" + twice + "': expected once, got twice");
+  if (!twice.empty()) throw files::BadInput("field '" + twice + "': expected once, got twice");
   return document;
 }
 
@@ -84,12 +84,11 @@ inline void expect_fields(const Json& value, const std::string& place,
   return value;
 }
 
-[[nodiscard]] inline double expect_number(
-    const Json& value, const std::string& place,
-    examples::NumberRange range = examples::NumberRange::finite) {
+[[nodiscard]] inline double expect_number(const Json& value, const std::string& place,
+                                          files::NumberRange range = files::NumberRange::finite) {
   const double number = value.is_number() ? value.get<double>() : std::nan("");
-  if (!std::isfinite(number) || !examples::in_range(number, range)) {
-    refuse(place, examples::describe(range), describe(value));
+  if (!std::isfinite(number) || !files::in_range(number, range)) {
+    refuse(place, files::describe(range), describe(value));
   }
   return number;
 }
@@ -97,7 +96,7 @@ inline void expect_fields(const Json& value, const std::string& place,
 /// An array of exactly `size` numbers.
 [[nodiscard]] inline std::vector<double> expect_numbers(
     const Json& value, const std::string& place, std::size_t size,
-    examples::NumberRange range = examples::NumberRange::finite) {
+    files::NumberRange range = files::NumberRange::finite) {
   if (!value.is_array() || value.size() != size) {
     refuse(place, "an array of " + std::to_string(size) + " numbers", describe(value));
   }

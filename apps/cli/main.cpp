@@ -21,7 +21,7 @@ namespace carom::cli {
 void print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (std::fflush(stdout) != 0 || !written) {
-    throw examples::BadInput("standard output: expected room for the result, writing failed");
+    throw files::BadInput("standard output: expected room for the result, writing failed");
   }
 }
 
@@ -40,7 +40,7 @@ int refuse_line(std::string message) {
 }
 
 std::string check_tolerance(const std::string& word) {
-  const auto value = examples::parse_number(word);
+  const auto value = files::parse_number(word);
   return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
 }
 
@@ -57,7 +57,7 @@ std::string check_method(const std::string& word) {
 }
 
 std::string check_repeat(const std::string& word) {
-  const auto value = examples::parse_count(word);
+  const auto value = files::parse_count(word);
   return value && *value >= 1 && *value <= std::numeric_limits<int>::max()
              ? ""
              : "expected a whole number >= 1, got '" + word + "'";
@@ -82,7 +82,7 @@ std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   if (word == "most_infeasible" || word == "all") return "";
   for (std::size_t begin = 0; begin <= word.size();) {
     const std::size_t end = std::min(word.find(',', begin), word.size());
-    const auto contact = examples::parse_count(word.substr(begin, end - begin));
+    const auto contact = files::parse_count(word.substr(begin, end - begin));
     if (!contact) return "expected most_infeasible, all or contacts as i,j,..., got '" + word + "'";
     sequence.push_back(Index(*contact));
     begin = end + 1;
@@ -261,9 +261,9 @@ struct CommandLine {
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
     command->callback([this] {
-      solve.tolerance = *examples::parse_number(tolerance);
-      if (!deadline.empty()) solve.deadline = *examples::parse_number(deadline);
-      solve.repeat = int(*examples::parse_count(repeat));
+      solve.tolerance = *files::parse_number(tolerance);
+      if (!deadline.empty()) solve.deadline = *files::parse_number(deadline);
+      solve.repeat = int(*files::parse_count(repeat));
       exit_code_of = [this] { return run_solve(solve); };
     });
   }

@@ -14,7 +14,7 @@ namespace {
 
 /// A number with a true minus sign and its power of ten raised.
 std::string html_number(double value, int digits) {
-  std::string text = examples::format_rounded(value, digits);
+  std::string text = files::format_rounded(value, digits);
   const std::size_t e = text.find('e');
   std::string power;
   if (e != std::string::npos) {

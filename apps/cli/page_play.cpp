@@ -33,12 +33,12 @@ constexpr const char* scripts[] = {"draw.js",   "library.js",   "cone.js", "orde
 
 PlayParts read_play_parts(const std::string& folder) {
   PlayParts parts;
-  parts.style = examples::read_file(folder + "/play.css");
+  parts.style = files::read_file(folder + "/play.css");
   for (const char* const name : scripts) {
-    parts.script.append(examples::read_file(std::string(folder).append("/").append(name)));
+    parts.script.append(files::read_file(std::string(folder).append("/").append(name)));
     parts.script += '\n';
   }
-  parts.program = examples::read_file(folder + "/page_program.wasm.base64");
+  parts.program = files::read_file(folder + "/page_program.wasm.base64");
   return parts;
 }
 

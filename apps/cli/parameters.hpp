@@ -25,19 +25,18 @@ class Parameters {
     return fields_.at(name);
   }
   [[nodiscard]] double number(const std::string& name,
-                              examples::NumberRange range = examples::NumberRange::finite) {
+                              files::NumberRange range = files::NumberRange::finite) {
     return expect_number(field(name), place(name), range);
   }
   [[nodiscard]] double number_or(const std::string& name, double otherwise,
-                                 examples::NumberRange range = examples::NumberRange::finite) {
+                                 files::NumberRange range = files::NumberRange::finite) {
     return has(name) ? number(name, range) : otherwise;
   }
-  [[nodiscard]] std::vector<double> numbers(
-      const std::string& name, std::size_t size,
-      examples::NumberRange range = examples::NumberRange::finite) {
+  [[nodiscard]] std::vector<double> numbers(const std::string& name, std::size_t size,
+                                            files::NumberRange range = files::NumberRange::finite) {
     return expect_numbers(field(name), place(name), size, range);
   }
-  [[nodiscard]] std::vector<double> numbers(const std::string& name, examples::NumberRange range) {
+  [[nodiscard]] std::vector<double> numbers(const std::string& name, files::NumberRange range) {
     return numbers(name, expect_array(field(name), place(name)).size(), range);
   }
   /// Points [[x, y], ..] as one sequence of numbers.

@@ -15,8 +15,8 @@
 namespace carom::cli {
 namespace {
 
-using examples::format_rounded;
-using examples::TextProblem;
+using files::format_rounded;
+using files::TextProblem;
 
 constexpr double sap_tolerance = 1e-8;
 
@@ -123,7 +123,7 @@ Experiment run_problem_experiment(const std::string& data_folder) {
   std::vector<std::vector<PlotPoint>> histories;
   std::vector<LegendEntry> legend;
   for (const BundledProblem& b : bundled) {
-    const TextProblem given = examples::read_text_problem(data_folder + "/" + b.file + ".txt");
+    const TextProblem given = files::read_text_problem(data_folder + "/" + b.file + ".txt");
     solved.push_back(solve(b.name, given));
     const std::string style = b.history_style;
     if (!style.empty()) {

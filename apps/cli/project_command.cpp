@@ -28,7 +28,7 @@ struct ConeAnswer {
 };
 
 std::vector<ConeQuery> read_queries(const std::string& text) {
-  using examples::NumberRange;
+  using files::NumberRange;
   const Json document = parse_json(text);
   expect_fields(document, "the document", {"contacts"});
   const Json& contacts = expect_array(document["contacts"], "contacts");
@@ -83,10 +83,10 @@ std::string format_readable(const std::vector<ConeAnswer>& answers) {
       std::vector<std::string> row{"", "", "", "", ""};
       if (r == 0) {
         row = {std::to_string(i), to_string(a.projection.region)};
-        for (const double x : a.projection.point) row.push_back(examples::format_rounded(x, 8));
+        for (const double x : a.projection.point) row.push_back(files::format_rounded(x, 8));
       }
       for (Index c = 0; c < 3; ++c) {
-        row.push_back(examples::format_rounded(a.derivative(r, c), 8));
+        row.push_back(files::format_rounded(a.derivative(r, c), 8));
       }
       rows.push_back(row);
     }
@@ -97,12 +97,12 @@ std::string format_readable(const std::vector<ConeAnswer>& answers) {
 }  // namespace
 
 int run_project(const ProjectOptions& options) {
-  const std::string text = examples::read_file(options.file);
+  const std::string text = files::read_file(options.file);
   std::vector<ConeAnswer> answers;
   try {
     answers = answer(read_queries(text));
-  } catch (const examples::BadInput& fault) {
-    throw examples::BadInput(options.file + ": " + fault.what());
+  } catch (const files::BadInput& fault) {
+    throw files::BadInput(options.file + ": " + fault.what());
   }
   print(options.json ? format_json(answers) : format_readable(answers));
   return done;

@@ -27,10 +27,8 @@ Request read_request(const std::string& text) {
                 {"system", "parameters", "time_step", "duration", "restitution"});
   Request request;
   SimulationPlan& plan = request.plan;
-  plan.time_step =
-      expect_number(document["time_step"], "time_step", examples::NumberRange::positive);
-  plan.duration =
-      expect_number(document["duration"], "duration", examples::NumberRange::nonnegative);
+  plan.time_step = expect_number(document["time_step"], "time_step", files::NumberRange::positive);
+  plan.duration = expect_number(document["duration"], "duration", files::NumberRange::nonnegative);
   plan.restitution = expect_number(document["restitution"], "restitution");
   if (plan.restitution < 0 || plan.restitution > 1) {
     refuse("restitution", "a number in [0, 1]", describe(document["restitution"]));
@@ -58,14 +56,14 @@ std::string format_json(const SimulationAnswer& answer) {
 }  // namespace
 
 int run_simulate(const SimulateOptions& options) {
-  const std::string text = examples::read_file(options.file);
+  const std::string text = files::read_file(options.file);
   Request request;
   try {
     request = read_request(text);
   } catch (const std::invalid_argument& fault) {  // from the library: it names the item
-    throw examples::BadInput(options.file + ": " + fault.what());
-  } catch (const examples::BadInput& fault) {
-    throw examples::BadInput(options.file + ": " + fault.what());
+    throw files::BadInput(options.file + ": " + fault.what());
+  } catch (const files::BadInput& fault) {
+    throw files::BadInput(options.file + ": " + fault.what());
   }
   request.plan.csv = options.csv;
   const SimulationAnswer answer = request.run(request.plan);

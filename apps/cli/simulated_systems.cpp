@@ -20,7 +20,7 @@
 namespace carom::cli {
 namespace {
 
-using examples::NumberRange;
+using files::NumberRange;
 using Vector = VectorX<double>;
 using Numbers = std::vector<double>;
 
@@ -107,13 +107,13 @@ SimulationRun read_cradle(Parameters& given) {
   const Index last = start.q.size() - 1;
   if (start.balls.left && open(last) < 0) {
     refuse(given.place("left"), "a wall left of the first ball, whose centre starts at 0",
-           examples::format_number(*start.balls.left));
+           files::format_number(*start.balls.left));
   }
   if (start.balls.right && open(open.size() - 1) < 0) {
     refuse(given.place("right"),
            "a wall right of the last ball, which ends at " +
-               examples::format_number(start.q(last) + radius),
-           examples::format_number(*start.balls.right));
+               files::format_number(start.q(last) + radius),
+           files::format_number(*start.balls.right));
   }
   return line_run(start);
 }
@@ -147,7 +147,7 @@ SimulationRun read_billiards(Parameters& given) {
   scene.system.write_gaps(scene.q, open);
   if (open.size() > 0 && open.minCoeff() < -1e-9) {
     refuse(given.place("positions"), "balls that do not overlap and lie on the table",
-           "an overlap of " + examples::format_rounded(-open.minCoeff(), 6));
+           "an overlap of " + files::format_rounded(-open.minCoeff(), 6));
   }
   return run_of(scene);
 }
@@ -180,10 +180,10 @@ SimulationRun read_rocking_block(Parameters& given) {
   given.end();
   const double balance = scene.system.balance_angle();
   if (std::abs(angle) >= balance) {
-    refuse(given.place("angle"),
-           "a tilt below the balance angle atan(width/height) = " +
-               examples::format_rounded(balance, 6),
-           describe(given.field("angle")));
+    refuse(
+        given.place("angle"),
+        "a tilt below the balance angle atan(width/height) = " + files::format_rounded(balance, 6),
+        describe(given.field("angle")));
   }
   scene.q = Vector::Constant(1, std::abs(angle));
   scene.velocity = Vector::Zero(1);

@@ -95,11 +95,11 @@ class CsvRows {
   void add(const MechanicalState<double>& shown, double energy,
            std::span<const ImpactEvent<double>> events) {
     if (path_.empty()) return;
-    file_ << examples::format_number(shown.time);
+    file_ << files::format_number(shown.time);
     for (const VectorX<double>* part : {&shown.q, &shown.momentum}) {
-      for (const double x : *part) file_ << ',' << examples::format_number(x);
+      for (const double x : *part) file_ << ',' << files::format_number(x);
     }
-    file_ << ',' << examples::format_number(energy) << ',';
+    file_ << ',' << files::format_number(energy) << ',';
     for (std::size_t k = 0; k < events.size(); ++k) {
       file_ << (k > 0 ? ";" : "") << events[k].contact;
     }
@@ -115,7 +115,7 @@ class CsvRows {
  private:
   void check() const {
     if (!file_) {
-      throw examples::BadInput(path_ + ": expected a file to write, writing failed");
+      throw files::BadInput(path_ + ": expected a file to write, writing failed");
     }
   }
 

@@ -33,7 +33,7 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
 }
 
 /// Solves once to grow the memory where times are asked for, then as often as they are.
-void run_timed(ContactSolver<double>& solver, const examples::TextProblem& given,
+void run_timed(ContactSolver<double>& solver, const files::TextProblem& given,
                const SolveOptions& options, ContactAnswer& answer) {
   const bool prove = answer.solver == "newton";
   const auto start = [&] {
@@ -55,7 +55,7 @@ void run_timed(ContactSolver<double>& solver, const examples::TextProblem& given
 
 }  // namespace
 
-ContactAnswer solve_bodies(const examples::TextProblem& given, const SolveOptions& options) {
+ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& options) {
   const ContactProblem<double>& problem = given.problem;
   ContactSolver<double> solver(settings_of(options, problem.rigid_count() > 0));
   ContactAnswer answer;

@@ -18,10 +18,10 @@
 namespace carom::cli {
 namespace {
 
-using examples::BadInput;
-using examples::format_rounded;
-using examples::ProblemFormat;
-using examples::TextProblem;
+using files::BadInput;
+using files::format_rounded;
+using files::ProblemFormat;
+using files::TextProblem;
 
 ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
   if (options.rigid) given.problem.make_rigid();
@@ -42,7 +42,7 @@ ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
   return answer;
 }
 
-ContactAnswer solve_dual_form(const examples::FrictionProblem& given, const SolveOptions& options) {
+ContactAnswer solve_dual_form(const files::FrictionProblem& given, const SolveOptions& options) {
   ContactAnswer answer = solve_friction(given, options);
   answer.about = "contacts " + std::to_string(given.contact_count) + " of " +
                  std::to_string(given.dimension) + " components, normal first, rigid";
@@ -55,15 +55,15 @@ ContactAnswer solve_dual_form(const examples::FrictionProblem& given, const Solv
 
 /// Reads a problem in a format recognised by its content, and solves it.
 ContactAnswer solve_file(const SolveOptions& options) {
-  const std::string bytes = examples::read_file(options.file);
+  const std::string bytes = files::read_file(options.file);
   try {
-    switch (examples::recognize_format(bytes)) {
+    switch (files::recognize_format(bytes)) {
       case ProblemFormat::text:
-        return solve_text(examples::parse_text_problem(bytes), options);
+        return solve_text(files::parse_text_problem(bytes), options);
       case ProblemFormat::cpf:
-        return solve_dual_form(examples::parse_cpf(bytes), options);
+        return solve_dual_form(files::parse_cpf(bytes), options);
       case ProblemFormat::hdf5:
-        return solve_dual_form(examples::parse_fclib(bytes), options);
+        return solve_dual_form(files::parse_fclib(bytes), options);
       case ProblemFormat::unknown:
         break;
     }

@@ -13,7 +13,7 @@
 namespace carom::cli {
 namespace {
 
-using examples::BadInput;
+using files::BadInput;
 
 /// Runs a solver of a DelassusProblem from a guess; a first run grows the memory.
 template <typename Solver>
@@ -63,13 +63,13 @@ void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& opt
   answer.worst_block = c.worst_block;
 }
 
-ContactAnswer solve_friction(const examples::FrictionProblem& given, const SolveOptions& options) {
+ContactAnswer solve_friction(const files::FrictionProblem& given, const SolveOptions& options) {
   if (options.solver == "sap") {
     throw BadInput(
         "--solver: expected newton, gauss_seidel, admm or apgd, got 'sap', which needs "
         "bodies");
   }
-  const DelassusProblem<double> dual = examples::friction_dual(given);
+  const DelassusProblem<double> dual = files::friction_dual(given);
   if (const Fault fault = dual.check(); !fault.empty()) throw BadInput(fault);
   ContactAnswer answer;
   answer.law = to_string(friction_law(options));
@@ -79,13 +79,13 @@ ContactAnswer solve_friction(const examples::FrictionProblem& given, const Solve
   answer.normal_first = true;
   VectorX<double> guess = VectorX<double>::Zero(dual.row_count());
   if (given.guess) {
-    guess.head(given.row_count()) = examples::to_row_order(given.dimension, given.guess->impulse);
+    guess.head(given.row_count()) = files::to_row_order(given.dimension, given.guess->impulse);
     const VectorX<double>& multiplier = given.guess->multiplier;
     guess.tail(multiplier.size()) = multiplier;
   }
   solve_dual(dual, guess, options, answer);
   certify_answer(dual, options, answer);
-  examples::FrictionState state = examples::friction_answer(given, answer.impulse);
+  files::FrictionState state = files::friction_answer(given, answer.impulse);
   answer.velocity = std::move(state.velocity);
   answer.impulse = std::move(state.impulse);
   answer.multiplier = std::move(state.multiplier);

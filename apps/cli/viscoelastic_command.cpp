@@ -16,7 +16,7 @@
 namespace carom::cli {
 namespace {
 
-using examples::NumberRange;
+using files::NumberRange;
 using Data = ContactStepData<double>;
 using Vector = VectorX<double>;
 using OrderedJson = nlohmann::ordered_json;
@@ -70,7 +70,7 @@ Data read_data(const std::string& text) {
   data.friction = expect_vector(document, "friction", contacts, NumberRange::nonnegative);
   data.points = expect_vector(document, "points", rows);
   data.anchors = expect_vector(document, "anchors", rows);
-  if (const Fault fault = check(data); !fault.empty()) throw examples::BadInput(fault);
+  if (const Fault fault = check(data); !fault.empty()) throw files::BadInput(fault);
   return data;
 }
 
@@ -133,19 +133,19 @@ std::string format_readable(const Data& data, const StepAnswer& a) {
   for (Index i = 0; i < data.contact_count(); ++i) {
     std::vector<std::string> row{std::to_string(i), mode_of(a.result.regions[std::size_t(i)])};
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(a.result.force(3 * i + k), 8));
+      row.push_back(files::format_rounded(a.result.force(3 * i + k), 8));
     }
     for (Index k = 0; k < 3; ++k) {
-      row.push_back(examples::format_rounded(a.result.anchor_velocity(3 * i + k), 8));
+      row.push_back(files::format_rounded(a.result.anchor_velocity(3 * i + k), 8));
     }
     rows.push_back(row);
   }
   std::string text = format_table(rows);
   rows = {{"velocity", "before", "after", "displacement"}};
   for (Index i = 0; i < data.velocity_count(); ++i) {
-    rows.push_back({std::to_string(i), examples::format_rounded(data.velocity(i), 8),
-                    examples::format_rounded(a.result.velocity(i), 8),
-                    examples::format_rounded(a.result.displacement(i), 8)});
+    rows.push_back({std::to_string(i), files::format_rounded(data.velocity(i), 8),
+                    files::format_rounded(a.result.velocity(i), 8),
+                    files::format_rounded(a.result.displacement(i), 8)});
   }
   return text + "\n" + format_table(rows) + "\nstatus: " + to_string(a.result.report.status) + "\n";
 }
@@ -153,14 +153,14 @@ std::string format_readable(const Data& data, const StepAnswer& a) {
 }  // namespace
 
 int run_viscoelastic(const ViscoelasticCommandOptions& options) {
-  const std::string text = examples::read_file(options.file);
+  const std::string text = files::read_file(options.file);
   Data data;
   StepAnswer result;
   try {
     data = read_data(text);
     result = solve_step(data, options.method);
-  } catch (const examples::BadInput& fault) {
-    throw examples::BadInput(options.file + ": " + fault.what());
+  } catch (const files::BadInput& fault) {
+    throw files::BadInput(options.file + ": " + fault.what());
   }
   print(options.json ? format_json(data, result) : format_readable(data, result));
   return result.result.report.converged() ? done : stopped_short;

@@ -16,8 +16,8 @@
 namespace carom::cli {
 namespace {
 
-using examples::BrickWall, examples::format_rounded, examples::make_brick_wall,
-    examples::RigidBlock, examples::RigidWorld;
+using examples::BrickWall, files::format_rounded, examples::make_brick_wall, examples::RigidBlock,
+    examples::RigidWorld;
 
 /// A wall of bricks that stands, and what its solver does about it.
 struct StandingWall {

@@ -176,7 +176,7 @@ bool run(const Arguments& arguments) {
   MPI_Comm_size(PETSC_COMM_WORLD, &rank_count);
   const Pile pile = [&]() -> Pile {
     if (arguments.file.empty()) return make_pile({.body_count = arguments.bodies});
-    TextProblem read = read_text_problem(arguments.file);
+    carom::files::TextProblem read = carom::files::read_text_problem(arguments.file);
     if (read.problem.friction_contact_count() < read.problem.block_count()) {
       throw std::invalid_argument(arguments.file +
                                   ": expected friction contacts alone, got other blocks");

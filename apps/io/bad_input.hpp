@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace carom::examples {
+namespace carom::files {
 
 /// Input that cannot be used. what() is one sentence: the place, what was expected, what was found.
 class BadInput : public std::runtime_error {
@@ -11,4 +11,4 @@ class BadInput : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace carom::examples
+}  // namespace carom::files

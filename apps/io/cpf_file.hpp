@@ -18,7 +18,7 @@
 #include "io/friction_problem.hpp"
 #include "io/number_text.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 namespace detail {
 
@@ -341,4 +341,4 @@ class CpfReader {
   }
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -12,7 +12,7 @@
 #include "io/file_text.hpp"
 #include "io/friction_problem.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 namespace detail {
 
@@ -139,4 +139,4 @@ inline void write_cpf(const FrictionProblem& problem, const std::string& path) {
   write_file(path, bytes);
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -6,7 +6,7 @@
 
 #include "io/friction_problem.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 /// @file
 /// Files of the Frictional Contact Library, FCLIB [acary2014fclib]: HDF5 with the groups
@@ -34,4 +34,4 @@ namespace carom::examples {
 /// path.
 void write_fclib(const FrictionProblem& problem, const std::string& path);
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -14,7 +14,7 @@
 
 #include "io/hdf5_memory.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 namespace {
 
@@ -340,11 +340,11 @@ FrictionProblem parse_fclib(std::string_view bytes) {
   return FclibReader(bytes).read();
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files
 
 #else
 
-namespace carom::examples {
+namespace carom::files {
 
 bool has_fclib() noexcept {
   return false;
@@ -354,11 +354,11 @@ FrictionProblem parse_fclib(std::string_view /*bytes*/) {
   throw BadInput("expected a program that knows HDF5, got one built without it");
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files
 
 #endif
 
-namespace carom::examples {
+namespace carom::files {
 
 FrictionProblem read_fclib(const std::string& path) {
   const std::string bytes = read_file(path);
@@ -369,4 +369,4 @@ FrictionProblem read_fclib(const std::string& path) {
   }
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

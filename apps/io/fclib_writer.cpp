@@ -14,7 +14,7 @@
 
 #include "io/hdf5_memory.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 namespace {
 
@@ -212,21 +212,21 @@ std::string fclib_bytes(const FrictionProblem& problem) {
   return FclibWriter(problem).write();
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files
 
 #else
 
-namespace carom::examples {
+namespace carom::files {
 
 std::string fclib_bytes(const FrictionProblem& /*problem*/) {
   throw BadInput("expected a program that knows HDF5, got one built without it");
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files
 
 #endif
 
-namespace carom::examples {
+namespace carom::files {
 
 void write_fclib(const FrictionProblem& problem, const std::string& path) {
   std::string bytes;
@@ -238,4 +238,4 @@ void write_fclib(const FrictionProblem& problem, const std::string& path) {
   write_file(path, bytes);
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

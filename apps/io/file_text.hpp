@@ -9,7 +9,7 @@
 
 #include "io/bad_input.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 /// The whole content of a file. Throws BadInput, starting with the path, when there is none.
 [[nodiscard]] inline std::string read_file(const std::string& path) {
@@ -46,4 +46,4 @@ inline void write_file(const std::string& path, const std::string& content) {
   if (!file) throw BadInput(path + ": expected a file that can be written, was refused it");
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -12,7 +12,7 @@
 #include "io/bad_input.hpp"
 #include "io/friction_problem.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 namespace detail {
 
@@ -198,4 +198,4 @@ inline void require_form(const FrictionProblem& problem) {
   return state;
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

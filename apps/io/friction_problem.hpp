@@ -14,7 +14,7 @@
 
 #include "carom/core/invalid_input.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;  ///< By columns, indices of 32 bits.
 
@@ -244,4 +244,4 @@ namespace detail {
   return problem.solution ? detail::state_fault("solution", *problem.solution, problem) : Fault{};
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -11,7 +11,7 @@
 
 /// @file
 /// HDF5 in memory only, without its messages: failures are exceptions of our own.
-namespace carom::examples::detail {
+namespace carom::files::detail {
 
 /// An HDF5 object, closed at the end of its life.
 class Hdf5Handle {
@@ -77,4 +77,4 @@ class Hdf5Silence {
   return file;
 }
 
-}  // namespace carom::examples::detail
+}  // namespace carom::files::detail

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace carom::examples {
+namespace carom::files {
 
 /// Reads a whole word as a finite number, whatever the locale; a magnitude below the smallest
 /// double reads as zero. Anything else, `nan`, `inf` and `1e999` included, gives nothing.
@@ -52,4 +52,4 @@ namespace carom::examples {
   return error == std::errc{} ? std::string(text, stop) : std::string("nan");
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

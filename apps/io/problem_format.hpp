@@ -7,7 +7,7 @@
 #include "io/cpf_file.hpp"
 #include "io/text_problem.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 /// What a file of a problem may be.
 enum class ProblemFormat {
@@ -33,4 +33,4 @@ enum class ProblemFormat {
   return is_text_problem(bytes) ? ProblemFormat::text : ProblemFormat::unknown;
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

@@ -20,7 +20,7 @@
 #include "io/file_text.hpp"
 #include "io/word_reader.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 /// A contact problem kept as text (docs/file_formats.md), and the guess that came with it.
 struct TextProblem {
@@ -333,4 +333,4 @@ class TextProblemParser {
   }
 }
 
-}  // namespace carom::examples
+}  // namespace carom::files

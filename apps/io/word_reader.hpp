@@ -9,7 +9,7 @@
 #include "io/bad_input.hpp"
 #include "io/number_text.hpp"
 
-namespace carom::examples {
+namespace carom::files {
 
 /// Which numbers a field takes.
 enum class NumberRange { finite, nonnegative, positive };
@@ -101,4 +101,4 @@ class WordReader {
   std::int64_t line_ = 1;
 };
 
-}  // namespace carom::examples
+}  // namespace carom::files

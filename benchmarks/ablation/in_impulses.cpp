@@ -29,8 +29,7 @@ Duals read_duals(const std::string& data) {
   std::sort(files.begin(), files.end());
   Duals duals;
   for (const auto& file : files) {
-    duals.push_back(
-        examples::friction_dual(examples::parse_cpf(examples::read_file(file.string()))));
+    duals.push_back(files::friction_dual(files::parse_cpf(files::read_file(file.string()))));
   }
   return duals;
 }

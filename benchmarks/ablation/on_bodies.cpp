@@ -21,7 +21,7 @@ constexpr double tolerance = 1e-8;
 /// Most systems for one problem, which bounds the time of a run.
 constexpr int most_systems = 400;
 
-using Problems = std::vector<examples::TextProblem>;
+using Problems = std::vector<files::TextProblem>;
 
 Problems read_problems(const std::string& data) {
   std::vector<std::filesystem::path> files;
@@ -32,7 +32,7 @@ Problems read_problems(const std::string& data) {
   }
   std::sort(files.begin(), files.end());
   Problems problems;
-  for (const auto& file : files) problems.push_back(examples::read_text_problem(file.string()));
+  for (const auto& file : files) problems.push_back(files::read_text_problem(file.string()));
   return problems;
 }
 

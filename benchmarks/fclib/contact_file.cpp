@@ -14,27 +14,27 @@ namespace carom::benchmarks {
 
 namespace {
 
-examples::FrictionProblem parse(const std::string& bytes) {
-  switch (examples::recognize_format(bytes)) {
-    case examples::ProblemFormat::cpf:
-      return examples::parse_cpf(bytes);
-    case examples::ProblemFormat::hdf5:
-      return examples::parse_fclib(bytes);
+files::FrictionProblem parse(const std::string& bytes) {
+  switch (files::recognize_format(bytes)) {
+    case files::ProblemFormat::cpf:
+      return files::parse_cpf(bytes);
+    case files::ProblemFormat::hdf5:
+      return files::parse_fclib(bytes);
     default:
-      throw examples::BadInput("expected a CPF1 container or an FCLIB file, got another one");
+      throw files::BadInput("expected a CPF1 container or an FCLIB file, got another one");
   }
 }
 
 }  // namespace
 
 ContactFile read_contact_file(const std::string& path) {
-  const std::string bytes = examples::read_file(path);
+  const std::string bytes = files::read_file(path);
   try {
-    examples::FrictionProblem problem = parse(bytes);
-    DelassusProblem<double> dual = examples::friction_dual(problem);
+    files::FrictionProblem problem = parse(bytes);
+    DelassusProblem<double> dual = files::friction_dual(problem);
     return {std::filesystem::path(path).stem().string(), std::move(problem), std::move(dual)};
-  } catch (const examples::BadInput& fault) {
-    throw examples::BadInput(path + ": " + fault.what());
+  } catch (const files::BadInput& fault) {
+    throw files::BadInput(path + ": " + fault.what());
   }
 }
 

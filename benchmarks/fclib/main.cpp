@@ -68,7 +68,7 @@ std::vector<Solver> find_solvers(const std::vector<std::string>& wanted) {
     const auto same = [&](const Solver& solver) { return solver.name == name; };
     const auto found = std::find_if(solvers.begin(), solvers.end(), same);
     if (found == solvers.end()) {
-      throw carom::examples::BadInput("--solvers: expected any of" + names + ", got " + name);
+      throw carom::files::BadInput("--solvers: expected any of" + names + ", got " + name);
     }
     chosen.push_back(*found);
   }
@@ -120,7 +120,7 @@ void add_other_tables(const Options& options, std::vector<Row>& rows) {
 void run(Options options) {
   std::sort(options.tolerances.rbegin(), options.tolerances.rend());
   const std::vector<std::string> files = find_files(options.inputs);
-  if (files.empty()) throw carom::examples::BadInput("expected files, found none");
+  if (files.empty()) throw carom::files::BadInput("expected files, found none");
   const std::vector<Solver> solvers = find_solvers(options.solvers);
   fs::create_directories(options.output);
   if (options.answers) {
@@ -140,14 +140,14 @@ void run(Options options) {
       table << carom::benchmarks::table_line(row) << std::flush;
     });
   }
-  if (!table) throw carom::examples::BadInput(options.output + "/table.tsv: could not be written");
+  if (!table) throw carom::files::BadInput(options.output + "/table.tsv: could not be written");
   add_other_tables(options, rows);
   for (const double tolerance : options.tolerances) {
     const Comparison comparison(rows, names, tolerance);
     print_summary(comparison, options.run.time_limit);
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "/profile_%.0e.svg", tolerance);
-    carom::examples::write_file(options.output + name.data(), profile_svg(comparison));
+    carom::files::write_file(options.output + name.data(), profile_svg(comparison));
   }
 }
 

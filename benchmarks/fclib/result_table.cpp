@@ -18,7 +18,7 @@ double to_number(const std::string& word, const std::string& place) {
   char* end = nullptr;
   const double number = std::strtod(word.c_str(), &end);
   if (word.empty() || *end != '\0') {
-    throw examples::BadInput(place + ": expected a number, got '" + word + "'");
+    throw files::BadInput(place + ": expected a number, got '" + word + "'");
   }
   return number;
 }
@@ -65,7 +65,7 @@ std::string table_line(const Row& row) {
 }
 
 std::vector<Row> read_table(const std::string& path) {
-  std::istringstream stream(examples::read_file(path));
+  std::istringstream stream(files::read_file(path));
   std::string line;
   std::getline(stream, line);
   const std::vector<std::string> columns = split(line);
@@ -74,8 +74,8 @@ std::vector<Row> read_table(const std::string& path) {
     const std::string place = path + ": line " + std::to_string(number);
     const std::vector<std::string> words = split(line);
     if (words.size() != columns.size()) {
-      throw examples::BadInput(place + ": expected " + std::to_string(columns.size()) +
-                               " fields, got " + std::to_string(words.size()));
+      throw files::BadInput(place + ": expected " + std::to_string(columns.size()) +
+                            " fields, got " + std::to_string(words.size()));
     }
     Row row;
     for (std::size_t k = 0; k < words.size(); ++k) set_field(row, columns[k], words[k], place);

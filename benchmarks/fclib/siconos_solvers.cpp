@@ -86,7 +86,7 @@ class SiconosProblem {
     answer.cpu_seconds = thread_seconds() - begin;
     answer.iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
     answer.residual = options->dparam[SICONOS_DPARAM_RESIDU];
-    answer.impulse = examples::to_row_order(method_.dimension, impulse_) * (load_ / inverse_mass_);
+    answer.impulse = files::to_row_order(method_.dimension, impulse_) * (load_ / inverse_mass_);
     solver_options_delete(options);
     return answer;
   }
@@ -101,7 +101,7 @@ class SiconosProblem {
       parts.segment<3>(3 * part) = file_.dual.load(part);
     }
     file_.dual.write_rows(parts, rows);
-    return examples::to_file_order(method_.dimension, rows);
+    return files::to_file_order(method_.dimension, rows);
   }
 
   /// Calls visit(row, column, value) for the entries of W/w in the order of the file.

@@ -15,7 +15,7 @@ namespace carom::benchmarks {
 /// A frictional contact problem as its file has it, and as carom's solvers take it.
 struct ContactFile {
   std::string name;  ///< of the file, without folder and ending
-  examples::FrictionProblem problem;
+  files::FrictionProblem problem;
   DelassusProblem<double> dual;
 };
 

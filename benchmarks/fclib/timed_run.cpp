@@ -49,12 +49,12 @@ std::string answer_path(const std::string& folder, const Row& row) {
 }
 
 void write_answer(const ContactFile& file, const Answer& answer, const std::string& path) {
-  examples::FrictionProblem solution;
+  files::FrictionProblem solution;
   solution.dimension = file.problem.dimension;
   solution.contact_count = file.problem.contact_count;
-  solution.solution = examples::friction_answer(file.problem, answer.impulse);
+  solution.solution = files::friction_answer(file.problem, answer.impulse);
   solution.solution->velocity.resize(0);
-  examples::write_cpf(solution, path);
+  files::write_cpf(solution, path);
 }
 
 Message measure(const ContactFile& file, const Solve& solve, const std::string& path) {

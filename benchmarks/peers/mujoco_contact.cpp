@@ -64,7 +64,7 @@ struct Row {
 /// A contact problem in both forms, and the rows measured so far.
 class Comparison {
  public:
-  Comparison(std::string name, carom::examples::TextProblem given, MujocoInstant instant)
+  Comparison(std::string name, carom::files::TextProblem given, MujocoInstant instant)
       : name_(std::move(name)),
         given_(std::move(given)),
         instant_(std::move(instant)),
@@ -184,7 +184,7 @@ class Comparison {
   }
 
   std::string name_;
-  carom::examples::TextProblem given_;
+  carom::files::TextProblem given_;
   MujocoInstant instant_;
   VectorXd warm_start_;
   VectorXd reference_;  ///< carom's last answer
@@ -202,7 +202,7 @@ bool compare_heap(const carom::peers::HeapShape& shape) {
 }
 
 bool compare_file(const std::string& path) {
-  auto given = carom::examples::read_text_problem(path);
+  auto given = carom::files::read_text_problem(path);
   MujocoInstant instant = carom::peers::make_instant(given.problem, given.guess);
   const std::string name = std::filesystem::path(path).stem().string();
   return Comparison(name, std::move(given), std::move(instant)).run();

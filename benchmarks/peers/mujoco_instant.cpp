@@ -315,7 +315,7 @@ MujocoInstant make_instant(const ContactProblem<double>& problem, const VectorXd
   return instant;
 }
 
-examples::TextProblem read_problem(const MujocoInstant& instant) {
+files::TextProblem read_problem(const MujocoInstant& instant) {
   const mjModel& model = *instant.model;
   const mjData& data = *instant.data;
   const std::vector<Index> body_of = find_trees(model);
@@ -333,7 +333,7 @@ examples::TextProblem read_problem(const MujocoInstant& instant) {
     const Index r = row - starts[body], c = column - starts[body];
     masses[body](r, c) = masses[body](c, r) = entry;
   });
-  examples::TextProblem result{ContactProblem<double>(model.opt.timestep), {}};
+  files::TextProblem result{ContactProblem<double>(model.opt.timestep), {}};
   const VectorXd free = instant.velocity(data.qacc_smooth);
   for (std::size_t b = 0; b < masses.size(); ++b) {
     result.problem.add_body(masses[b], free.segment(starts[b], masses[b].rows()));

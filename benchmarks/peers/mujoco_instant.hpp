@@ -52,7 +52,7 @@ struct HeapShape {
 /// The problem that MuJoCo faces, and the guess its warm start takes: a body is a tree of joints.
 /// Throws std::runtime_error if there are constraints other than contacts with elliptic cones of
 /// three dimensions, isotropic in the tangent plane.
-[[nodiscard]] examples::TextProblem read_problem(const MujocoInstant& instant);
+[[nodiscard]] files::TextProblem read_problem(const MujocoInstant& instant);
 
 /// δt ‖M a − f − Jᵀ force(a)‖_{M⁻¹} [√J] of the acceleration the data hold, forces by MuJoCo: what
 /// the velocity is away from MuJoCo's own solution, at most, in kinetic energy.

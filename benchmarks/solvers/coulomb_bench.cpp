@@ -15,7 +15,7 @@ namespace {
 /// Solves a file in the form of examples/data from its own guess to 1e-8: compliant contact under
 /// the convex law by SapSolver, then under Coulomb's by ContactSolver.
 void solve_law(benchmark::State& state, const std::string& path, carom::FrictionLaw law) {
-  const auto given = carom::examples::read_text_problem(path);
+  const auto given = carom::files::read_text_problem(path);
   carom::SapSolver<double> convex({.tolerance = 1e-8});
   carom::ContactSolver<double> exact({.tolerance = 1e-8});
   Eigen::VectorXd velocity;

@@ -44,7 +44,7 @@ void solve(benchmark::State& state, const carom::ContactProblem<double>& problem
 
 /// A file in the form of examples/data, from its own guess.
 void solve_file(benchmark::State& state, const std::string& path) {
-  const auto given = carom::examples::read_text_problem(path);
+  const auto given = carom::files::read_text_problem(path);
   solve(state, given.problem, given.guess);
 }
 

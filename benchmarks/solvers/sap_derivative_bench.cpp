@@ -31,7 +31,7 @@ double seconds_of(const Action& action) {
 /// a solve from the file's guess to 1e-8, measured in turn, and the gradient's part of it, both in
 /// the middle of all runs; the part of one more product once factored.
 void gradient(benchmark::State& state, const std::string& name, carom::DifferentialParts parts) {
-  const auto given = carom::examples::read_text_problem(CAROM_DATA_DIR "/" + name + ".txt");
+  const auto given = carom::files::read_text_problem(CAROM_DATA_DIR "/" + name + ".txt");
   carom::SapSolver<double> solver(carom::SapOptions<double>{.tolerance = 1e-8});
   solver.prepare(given.problem);
   carom::SapDerivative<double> derivative;

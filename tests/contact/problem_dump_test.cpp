@@ -28,8 +28,8 @@ using carom::Index;
 using carom::problem_text;
 using carom::VectorX;
 using carom::WeightedBlock;
-using carom::examples::parse_text_problem;
-using carom::examples::TextProblem;
+using carom::files::parse_text_problem;
+using carom::files::TextProblem;
 
 /// Every number of a problem, in an order of this test's own, as its bits.
 template <typename Scalar>
@@ -162,10 +162,10 @@ TEST_CASE("problem_dump: every kind of constraint survives", "[contact][example]
 TEST_CASE("problem_dump: the bundled problem with constraints is written back, byte for byte",
           "[contact][law]") {
   const std::string path = CAROM_SOURCE_DIR "/examples/data/constraints/arm_and_boxes.txt";
-  const TextProblem given = carom::examples::read_text_problem(path);
+  const TextProblem given = carom::files::read_text_problem(path);
   CHECK(given.problem.friction_contact_count() == 5);
   CHECK(given.problem.block_count() == 14);
-  CHECK(problem_text(given.problem, given.guess) == carom::examples::read_file(path));
+  CHECK(problem_text(given.problem, given.guess) == carom::files::read_file(path));
 }
 
 TEST_CASE("problem_dump: no bodies, no contacts, constraints alone", "[contact][example]") {
@@ -186,12 +186,12 @@ TEST_CASE("problem_dump: one call writes a file that reads back", "[contact][exa
   const auto problem = draw(7, 5);
   carom::write_problem(draw(8, 9), path);
   carom::write_problem(problem, path);  // replaces what was there
-  const TextProblem again = carom::examples::read_text_problem(path);
+  const TextProblem again = carom::files::read_text_problem(path);
   CHECK(bits_of(again.problem) == bits_of(problem));
   CHECK(again.guess == problem.free_velocity());
   const VectorX<double> guess = VectorX<double>::Constant(problem.velocity_count(), 0.1);
   carom::write_problem(problem, path, guess);
-  CHECK(carom::examples::read_text_problem(path).guess == guess);
+  CHECK(carom::files::read_text_problem(path).guess == guess);
   CHECK(fault_of([&] { carom::write_problem(problem, folder.string()); }) ==
         folder.string() + ": expected a file that can be written, was refused it");
   std::filesystem::remove_all(folder);

@@ -18,8 +18,8 @@ namespace cpf_file_test {
 namespace {
 
 using carom::Index;
-using carom::examples::FrictionProblem;
-using carom::examples::parse_cpf;
+using carom::files::FrictionProblem;
+using carom::files::parse_cpf;
 using carom::testing::bits_of;
 using carom::testing::fault_of_reading;
 
@@ -111,7 +111,7 @@ TEST_CASE("cpf_file: any bytes are refused or a problem without fault", "[io][la
     const std::string fault = fault_of(text);
     CHECK(fault.find('\n') == std::string::npos);
     if (!fault.empty()) continue;
-    CHECK(carom::examples::friction_problem_fault(parse_cpf(text)).empty());
+    CHECK(carom::files::friction_problem_fault(parse_cpf(text)).empty());
     ++accepted;
   }
   CHECK(accepted > 100);
@@ -225,18 +225,18 @@ TEST_CASE("cpf_file: a solution needs r and u, and nothing else", "[io][example]
 
 TEST_CASE("cpf_file: faults of a file start with its path", "[io][example]") {
   const std::string path = CAROM_SOURCE_DIR "/examples/data/README.md";
-  CHECK(fault_of_reading([&] { return carom::examples::read_cpf(path); }).find(path + ": header") ==
+  CHECK(fault_of_reading([&] { return carom::files::read_cpf(path); }).find(path + ": header") ==
         0);
   CHECK(fault_of_reading([&] {
-          return carom::examples::read_cpf("nowhere.cpf");
+          return carom::files::read_cpf("nowhere.cpf");
         }).find("nowhere.cpf: expected a file") == 0);
 }
 
 TEST_CASE("cpf_file: known by its first line", "[io][example]") {
-  CHECK(carom::examples::is_cpf(SmallFile().text()));
-  CHECK_FALSE(carom::examples::is_cpf("CPF1"));
-  CHECK_FALSE(carom::examples::is_cpf("CPF12\n"));
-  CHECK_FALSE(carom::examples::is_cpf(""));
+  CHECK(carom::files::is_cpf(SmallFile().text()));
+  CHECK_FALSE(carom::files::is_cpf("CPF1"));
+  CHECK_FALSE(carom::files::is_cpf("CPF12\n"));
+  CHECK_FALSE(carom::files::is_cpf(""));
 }
 
 }  // namespace cpf_file_test

@@ -14,9 +14,9 @@ namespace cpf_writer_test {
 namespace {
 
 using carom::Index;
-using carom::examples::cpf_bytes;
-using carom::examples::FrictionProblem;
-using carom::examples::parse_cpf;
+using carom::files::cpf_bytes;
+using carom::files::FrictionProblem;
+using carom::files::parse_cpf;
 using carom::testing::bits_of;
 using carom::testing::fault_of_reading;
 
@@ -52,7 +52,7 @@ TEST_CASE("cpf_writer: original files are written back, bit for bit", "[io][law]
   for (const auto& file : std::filesystem::directory_iterator(data_folder)) {
     if (file.path().extension() != ".cpf") continue;
     CAPTURE(file.path().string());
-    const std::string bytes = carom::examples::read_file(file.path().string());
+    const std::string bytes = carom::files::read_file(file.path().string());
     const FrictionProblem problem = parse_cpf(bytes);
     CHECK(problem.find("name") == file.path().stem().string());
     const std::string written = cpf_bytes(problem);
@@ -105,10 +105,10 @@ TEST_CASE("cpf_writer: a file is written whole or the path named", "[io][example
   const auto folder = std::filesystem::temp_directory_path() / "carom_cpf_writer_test";
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "problem.cpf").string();
-  carom::examples::write_cpf(problem, path);
-  CHECK(bits_of(carom::examples::read_cpf(path)) == bits_of(problem));
+  carom::files::write_cpf(problem, path);
+  CHECK(bits_of(carom::files::read_cpf(path)) == bits_of(problem));
   const std::string fault = fault_of_reading([&] {
-    carom::examples::write_cpf(problem, folder.string());
+    carom::files::write_cpf(problem, folder.string());
     return 0;
   });
   CHECK(fault == folder.string() + ": expected a file that can be written, was refused it");

@@ -34,11 +34,11 @@ namespace {
 
 using carom::Index;
 using carom::VectorX;
-using carom::examples::fclib_bytes;
-using carom::examples::FrictionProblem;
-using carom::examples::has_fclib;
-using carom::examples::parse_fclib;
-using carom::examples::SparseMatrix;
+using carom::files::fclib_bytes;
+using carom::files::FrictionProblem;
+using carom::files::has_fclib;
+using carom::files::parse_fclib;
+using carom::files::SparseMatrix;
 using carom::testing::bits_of;
 using carom::testing::draw_friction_problem;
 using carom::testing::fault_of_reading;
@@ -103,12 +103,12 @@ TEST_CASE("fclib_file: metadata of a problem are kept, on one line each", "[io][
   CHECK(again.find("title") == "a title");
   CHECK(again.find("description") == "two lines");
   CHECK(again.find("math_info") == "\xc2\xb5");
-  CHECK(bits_of(carom::examples::parse_cpf(carom::examples::cpf_bytes(again))) == bits_of(problem));
+  CHECK(bits_of(carom::files::parse_cpf(carom::files::cpf_bytes(again))) == bits_of(problem));
 }
 
 TEST_CASE("fclib_file: u and v that are missing follow from r", "[io][law]") {
   if (!has_fclib()) return;
-  FrictionProblem problem = carom::examples::read_cpf(data_folder + "GFC3D_TwoRods1.cpf");
+  FrictionProblem problem = carom::files::read_cpf(data_folder + "GFC3D_TwoRods1.cpf");
   const VectorX<double> r = VectorX<double>::LinSpaced(9, -1, 1);
   problem.guess = {r, {}, {}};
   const auto both = parse_fclib(fclib_bytes(problem)).guess;
@@ -132,8 +132,8 @@ TEST_CASE("fclib_file: original files hold the problems of the containers of the
   if (!has_fclib()) return;
   for (const std::string& name : originals) {
     CAPTURE(name);
-    const FrictionProblem fclib = carom::examples::read_fclib(data_folder + name + ".hdf5");
-    const FrictionProblem cpf = carom::examples::read_cpf(data_folder + name + ".cpf");
+    const FrictionProblem fclib = carom::files::read_fclib(data_folder + name + ".hdf5");
+    const FrictionProblem cpf = carom::files::read_cpf(data_folder + name + ".cpf");
     CHECK(fclib.dimension == cpf.dimension);
     CHECK(fclib.contact_count == cpf.contact_count);
     CHECK(fclib.friction == cpf.friction);
@@ -183,7 +183,7 @@ template <typename Number>
 std::string raw(const std::vector<Number>& numbers) {
   std::string bytes;
   for (const Number number : numbers) {
-    const auto each = carom::examples::detail::to_bytes(number);
+    const auto each = carom::files::detail::to_bytes(number);
     bytes.append(each.begin(), each.end());
   }
   return bytes;
@@ -309,7 +309,7 @@ TEST_CASE("fclib_file: any numbers are refused or a problem without fault", "[io
     CAPTURE(trial, fault);
     REQUIRE(fault.find('\n') == std::string::npos);
     if (!fault.empty()) continue;
-    REQUIRE(carom::examples::friction_problem_fault(parse_fclib(text)).empty());
+    REQUIRE(carom::files::friction_problem_fault(parse_fclib(text)).empty());
     ++accepted;
   }
   CHECK(accepted > 100);
@@ -323,12 +323,11 @@ TEST_CASE("fclib_file: foreign files are refused by name", "[io][example]") {
   CHECK(fault_of("carom-problem 1") == damaged);
   CHECK(fault_of(std::string(100000, '\0')) == damaged);
   const std::string path = data_folder + "FC3D_Example1.cpf";
-  CHECK(fault_of_reading([&] { return carom::examples::read_fclib(path); }) ==
-        path + ": " + damaged);
+  CHECK(fault_of_reading([&] { return carom::files::read_fclib(path); }) == path + ": " + damaged);
   CHECK(fault_of_reading([] { return fclib_bytes({}); }) ==
         "problem: expected W and q, or M, H, f and b, or a solution, got none of them");
   FrictionProblem alone;
-  alone.solution = carom::examples::FrictionState{};
+  alone.solution = carom::files::FrictionState{};
   CHECK(fault_of_reading([&] { return fclib_bytes(alone); }) ==
         "problem: expected W and q, or M, H, f and b, got a solution alone");
 }
@@ -352,7 +351,7 @@ Eigen::Map<const Eigen::VectorXd> map(const double* values, Index count) {
 }
 
 /// Puts a number where it tells rows from columns: H has more columns than rows, or fewer.
-void require_rows(carom::examples::GlobalForm& form) {
+void require_rows(carom::files::GlobalForm& form) {
   REQUIRE(form.directions.rows() != form.directions.cols());
   form.directions.coeffRef(form.directions.rows() - 1, form.directions.cols() - 1) = 5;
 }
@@ -396,7 +395,7 @@ TEST_CASE("fclib_file: the library reads what is written", "[io][oracle]") {
     carom::testing::VectorSource<double> source(11);
     const auto problem = draw_friction_problem(source, {!is_global, is_global, true, true}, 3, 4);
     const TemporaryFile file("written.hdf5");
-    carom::examples::write_fclib(problem, file.path.string());
+    carom::files::write_fclib(problem, file.path.string());
     const Index rows = 12, size = is_global ? problem.global->mass.rows() : 0;
     if (is_global) {
       fclib_global* const read = fclib_read_global(file.path.c_str());
@@ -472,7 +471,7 @@ TEST_CASE("fclib_file: what the library writes is read, in every form", "[io][or
         given.info = &info;
         REQUIRE(fclib_write_local(&given, file.path.c_str()) == 1);
       }
-      const auto solution_of = [](carom::examples::FrictionState& state) {
+      const auto solution_of = [](carom::files::FrictionState& state) {
         return fclib_solution{state.velocity.data(), state.contact_velocity.data(),
                               state.impulse.data(), nullptr};
       };
@@ -480,7 +479,7 @@ TEST_CASE("fclib_file: what the library writes is read, in every form", "[io][or
       fclib_solution solution = solution_of(*problem.solution);
       REQUIRE(fclib_write_guesses(1, &guess, file.path.c_str()) == 1);
       REQUIRE(fclib_write_solution(&solution, file.path.c_str()) == 1);
-      const FrictionProblem again = carom::examples::read_fclib(file.path.string());
+      const FrictionProblem again = carom::files::read_fclib(file.path.string());
       const auto without_zeros = [](FrictionProblem p) {
         if (p.local) p.local->delassus.prune(0.0);
         if (p.global) p.global->mass.prune(0.0);

@@ -42,12 +42,12 @@ using carom::DelassusProblem;
 using carom::FrictionLaw;
 using carom::Index;
 using carom::VectorX;
-using carom::examples::fclib_bytes;
-using carom::examples::friction_dual;
-using carom::examples::FrictionProblem;
-using carom::examples::FrictionState;
-using carom::examples::parse_fclib;
-using carom::examples::to_row_order;
+using carom::files::fclib_bytes;
+using carom::files::friction_dual;
+using carom::files::FrictionProblem;
+using carom::files::FrictionState;
+using carom::files::parse_fclib;
+using carom::files::to_row_order;
 using carom::testing::ball_on_incline;
 using carom::testing::bits_of;
 using carom::testing::draw_friction_problem;
@@ -166,7 +166,7 @@ FrictionState solved(Solver solver, const FrictionProblem& problem) {
   const auto report = solver.solve(dual, impulse);
   CAPTURE(to_string(report.status), report.iterations);
   CHECK(report.converged());
-  return carom::examples::friction_answer(problem, impulse);
+  return carom::files::friction_answer(problem, impulse);
 }
 FrictionState solved(const FrictionProblem& problem) {
   return solved(carom::InteriorPointSolver<double>({.tolerance = 1e-12}), problem);
@@ -177,15 +177,15 @@ FrictionState solved(const FrictionProblem& problem) {
 // Run by name after a change of the makers; the numbers may change with them only.
 TEST_CASE("fclib_rolling: writes the bundled files", "[.write_rolling_files]") {
   for (const auto& [name, problem] : rolling_problems()) {
-    carom::examples::write_fclib(problem, data_folder + name + ".hdf5");
+    carom::files::write_fclib(problem, data_folder + name + ".hdf5");
   }
 }
 
 TEST_CASE("fclib_rolling: the bundled files are those that are made here", "[io][oracle]") {
-  if (!carom::examples::has_fclib()) return;
+  if (!carom::files::has_fclib()) return;
   for (const auto& [name, made] : rolling_problems()) {
     CAPTURE(name);
-    const FrictionProblem read = carom::examples::read_fclib(data_folder + name + ".hdf5");
+    const FrictionProblem read = carom::files::read_fclib(data_folder + name + ".hdf5");
     CHECK(read.dimension == 5);
     // Compilers contract differently, so bits of what is drawn differ.
     CHECK((read.friction - made.friction).norm() <= rounding(50, 1.0));
@@ -201,7 +201,7 @@ TEST_CASE("fclib_rolling: the bundled files are those that are made here", "[io]
 }
 
 TEST_CASE("fclib_rolling: a problem read back is the same, bit for bit", "[io][law]") {
-  if (!carom::examples::has_fclib()) return;
+  if (!carom::files::has_fclib()) return;
   carom::testing::VectorSource<double> source(21);
   for (unsigned parts = 1; parts < 64; ++parts) {
     if ((parts & 3) == 0) continue;
@@ -220,7 +220,7 @@ TEST_CASE("fclib_rolling: components take their rows and come back", "[io][law]"
         VectorX<double>{{2, 3, 1, 4, 5, 12, 13, 11, 14, 15}});
   carom::testing::VectorSource<double> source(22);
   const VectorX<double> numbers = carom::testing::draw_numbers(source, 35);
-  CHECK(carom::examples::to_file_order(5, to_row_order(5, numbers)) == numbers);
+  CHECK(carom::files::to_file_order(5, to_row_order(5, numbers)) == numbers);
 }
 
 TEST_CASE("fclib_rolling: velocities are those of the file, with equality constraints and without",
@@ -233,16 +233,16 @@ TEST_CASE("fclib_rolling: velocities are those of the file, with equality constr
           draw_friction_problem(source, {!global, global, false, false, equalities}, 5, 3);
       if (global) {
         auto& m = problem.global->mass;
-        carom::examples::SparseMatrix identity(m.rows(), m.cols());
+        carom::files::SparseMatrix identity(m.rows(), m.cols());
         identity.setIdentity();
-        m = carom::examples::SparseMatrix(m.transpose() * m) + identity;
+        m = carom::files::SparseMatrix(m.transpose() * m) + identity;
       } else {
         auto& w = problem.local->delassus;
-        w = carom::examples::SparseMatrix(w.transpose() * w);
+        w = carom::files::SparseMatrix(w.transpose() * w);
       }
       if (!global && equalities > 0) {
         auto& r = problem.local_equalities->delassus;
-        r = carom::examples::SparseMatrix(r.transpose() * r);
+        r = carom::files::SparseMatrix(r.transpose() * r);
       }
       const DelassusProblem<double> dual = friction_dual(problem);
       REQUIRE(dual.count() == 3 + equalities);
@@ -259,8 +259,7 @@ TEST_CASE("fclib_rolling: velocities are those of the file, with equality constr
       const VectorX<double> expected = w * whole + q;
       const double allowance = 1e-11 * (1 + w.norm() * whole.norm() + q.norm());
       CHECK((rows - rows_of(problem, expected)).norm() <= allowance);
-      const FrictionState answer =
-          carom::examples::friction_answer(problem, rows_of(problem, whole));
+      const FrictionState answer = carom::files::friction_answer(problem, rows_of(problem, whole));
       CHECK(answer.impulse == whole.head(15));
       CHECK(answer.multiplier == whole.tail(equalities));
       CHECK((answer.contact_velocity - expected.head(15)).norm() <= allowance);
@@ -337,7 +336,7 @@ TEST_CASE("fclib_rolling: a bar makes two unequal balls roll as one", "[io][exam
 }
 
 TEST_CASE("fclib_rolling: V and R come together", "[io][example]") {
-  if (!carom::examples::has_fclib()) return;
+  if (!carom::files::has_fclib()) return;
   carom::testing::VectorSource<double> source(27);
   const auto problem = draw_friction_problem(source, {true, false, false, false, 2}, 5, 2);
   const std::string whole = fclib_bytes(problem), rest(7, '\0');
@@ -348,7 +347,7 @@ TEST_CASE("fclib_rolling: V and R come together", "[io][example]") {
 }
 
 TEST_CASE("fclib_rolling: one file has contacts of one kind", "[io][example]") {
-  if (!carom::examples::has_fclib()) return;
+  if (!carom::files::has_fclib()) return;
   carom::testing::VectorSource<double> source(28);
   const auto problem = draw_friction_problem(source, {true, true, false, false}, 5, 2);
   const std::string whole = fclib_bytes(problem);
@@ -359,9 +358,9 @@ TEST_CASE("fclib_rolling: one file has contacts of one kind", "[io][example]") {
 
 TEST_CASE("fclib_rolling: faults name the data set, the index and what was expected",
           "[io][example]") {
-  if (!carom::examples::has_fclib()) return;
+  if (!carom::files::has_fclib()) return;
   const auto raw = [](auto number) {
-    const auto each = carom::examples::detail::to_bytes(number);
+    const auto each = carom::files::detail::to_bytes(number);
     return std::string(each.begin(), each.end());
   };
   FrictionProblem problem = carom::testing::balls_on_a_bar();
@@ -398,13 +397,13 @@ TEST_CASE("fclib_rolling: faults name the data set, the index and what was expec
   problem.solution->multiplier.resize(0);
   CHECK(fault_of_reading([&] { return fclib_bytes(problem); }) ==
         "l: expected 1 entries beside r, got none");
-  CHECK(fault_of_reading([&] { return carom::examples::cpf_bytes(problem); }) ==
+  CHECK(fault_of_reading([&] { return carom::files::cpf_bytes(problem); }) ==
         "dim: expected 2 or 3 in a container, got 5");
   problem.rolling_friction.resize(1);
   CHECK(friction_problem_fault(problem) == "mu_r: expected 2 entries, got 1");
   carom::testing::VectorSource<double> source(25);
   FrictionProblem two = draw_friction_problem(source, {true, true, false, false, 2}, 3, 1);
-  CHECK(fault_of_reading([&] { return carom::examples::cpf_bytes(two); }) ==
+  CHECK(fault_of_reading([&] { return carom::files::cpf_bytes(two); }) ==
         "G: expected no equality constraints in a container, got 2");
   two.local_equalities.reset();
   CHECK(friction_problem_fault(two) ==
@@ -494,7 +493,7 @@ TEST_CASE("fclib_rolling: the library reads equality constraints that are writte
   for (const bool global : {false, true}) {
     const auto problem = draw_friction_problem(source, {!global, global, false, true, 2}, 3, 4);
     const TemporaryFile file("equalities.hdf5");
-    carom::examples::write_fclib(problem, file.path.string());
+    carom::files::write_fclib(problem, file.path.string());
     judge(file.path.string(), problem);
   }
 }
@@ -507,9 +506,8 @@ TEST_CASE("fclib_rolling: the library reads what the rolling form shares with it
     CAPTURE(name);
     const std::string form = problem.global ? "fclib_global" : "fclib_local";
     const TemporaryFile file(name + ".hdf5");
-    carom::examples::write_file(
-        file.path.string(),
-        replaced(fclib_bytes(problem), form + "_rolling", form + std::string("\0rolling", 8)));
+    carom::files::write_file(file.path.string(), replaced(fclib_bytes(problem), form + "_rolling",
+                                                          form + std::string("\0rolling", 8)));
     judge(file.path.string(), problem);
   }
 }

@@ -21,14 +21,14 @@ namespace {
 using carom::DelassusProblem;
 using carom::Index;
 using carom::VectorX;
-using carom::examples::BadInput;
-using carom::examples::friction_answer;
-using carom::examples::friction_dual;
-using carom::examples::FrictionProblem;
-using carom::examples::FrictionState;
-using carom::examples::SparseMatrix;
-using carom::examples::to_file_order;
-using carom::examples::to_row_order;
+using carom::files::BadInput;
+using carom::files::friction_answer;
+using carom::files::friction_dual;
+using carom::files::FrictionProblem;
+using carom::files::FrictionState;
+using carom::files::SparseMatrix;
+using carom::files::to_file_order;
+using carom::files::to_row_order;
 
 const std::string folder = CAROM_SOURCE_DIR "/examples/data/fclib/";
 
@@ -153,7 +153,7 @@ TEST_CASE("friction_dual: both forms of a file are one problem", "[io][oracle]")
   for (const char* name : {"GFC3D_TwoRods1", "LMGC_GFC3D-i00501-4-00000", "LMGC_GFC3D_CubeH8",
                            "table-r100-s00070-nc00014"}) {
     CAPTURE(name);
-    FrictionProblem problem = carom::examples::read_cpf(folder + name + ".cpf");
+    FrictionProblem problem = carom::files::read_cpf(folder + name + ".cpf");
     carom::testing::VectorSource<double> source(4);
     const VectorX<double> rows = carom::testing::draw_numbers(source, problem.row_count());
     const VectorX<double> local = velocity_of(friction_dual(problem), rows);
@@ -167,7 +167,7 @@ TEST_CASE("friction_dual: certified errors are those of the files' description",
   for (const char* name : {"FC2D_SliderCrankLagrangian00000", "FC3D_Example1", "Rover1040",
                            "arch-n13-s00096-nc00056"}) {
     CAPTURE(name);
-    const FrictionProblem problem = carom::examples::read_cpf(folder + name + ".cpf");
+    const FrictionProblem problem = carom::files::read_cpf(folder + name + ".cpf");
     const DelassusProblem<double> dual = friction_dual(problem);
     carom::testing::VectorSource<double> source(5);
     const VectorX<double> r = carom::testing::draw_numbers(source, problem.row_count());

@@ -17,9 +17,9 @@ namespace {
 
 using carom::Index;
 using carom::VectorX;
-using carom::examples::friction_problem_fault;
-using carom::examples::FrictionProblem;
-using carom::examples::SparseMatrix;
+using carom::files::friction_problem_fault;
+using carom::files::FrictionProblem;
+using carom::files::SparseMatrix;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -7,8 +7,8 @@
 
 namespace problem_format_test {
 
-using carom::examples::ProblemFormat;
-using carom::examples::recognize_format;
+using carom::files::ProblemFormat;
+using carom::files::recognize_format;
 
 TEST_CASE("problem_format: known by content", "[io][example]") {
   const std::string signature("\x89HDF\r\n\x1a\n");
@@ -31,7 +31,7 @@ TEST_CASE("problem_format: known by content", "[io][example]") {
 TEST_CASE("problem_format: bundled files are what their names say", "[io][example]") {
   const std::string folder = CAROM_SOURCE_DIR "/examples/data/";
   const auto format = [&](const std::string& name) {
-    return recognize_format(carom::examples::read_file(folder + name));
+    return recognize_format(carom::files::read_file(folder + name));
   };
   CHECK(format("pile_n1_s30.txt") == ProblemFormat::text);
   CHECK(format("fclib/FC3D_Example1.cpf") == ProblemFormat::cpf);

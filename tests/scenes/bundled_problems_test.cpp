@@ -23,7 +23,7 @@ namespace bundled_problems_test {
 using carom::testing::by_differences, carom::testing::by_solver;
 
 using carom::Index, carom::SapSolver, carom::VectorX;
-using carom::examples::read_text_problem, carom::examples::TextProblem;
+using carom::files::read_text_problem, carom::files::TextProblem;
 using carom::testing::assemble, carom::testing::convert_vector, carom::testing::read_back;
 using carom::testing::rounding, carom::testing::solve_by_dual_oracle;
 

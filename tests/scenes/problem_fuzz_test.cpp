@@ -19,7 +19,7 @@ using carom::testing::mutate_problem_text, carom::testing::sweep;
 namespace {
 
 std::string bundled(const std::string& name) {
-  return carom::examples::read_file(CAROM_SOURCE_DIR "/examples/data/" + name + ".txt");
+  return carom::files::read_file(CAROM_SOURCE_DIR "/examples/data/" + name + ".txt");
 }
 
 using Counts = std::array<int, 4>;

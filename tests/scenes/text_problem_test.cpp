@@ -15,10 +15,10 @@ using carom::testing::rounding;
 namespace {
 
 using carom::Index;
-using carom::examples::BadInput;
-using carom::examples::parse_number;
-using carom::examples::parse_text_problem;
-using carom::examples::TextProblem;
+using carom::files::BadInput;
+using carom::files::parse_number;
+using carom::files::parse_text_problem;
+using carom::files::TextProblem;
 
 /// What parse_text_problem objects to, empty if nothing.
 std::string fault_of(const std::string& text) {
@@ -128,7 +128,7 @@ TEST_CASE("text_problem: a byte-order mark and lines that end in CR LF change no
   for (std::size_t at = 0; (at = other.find('\n', at)) != std::string::npos; at += 2) {
     other.insert(at, 1, '\r');
   }
-  CHECK(carom::examples::is_text_problem(other));
+  CHECK(carom::files::is_text_problem(other));
   const TextProblem plain = parse_text_problem(constrained_problem);
   const TextProblem marked = parse_text_problem(other);
   CHECK(marked.problem.block_count() == plain.problem.block_count());
@@ -218,10 +218,10 @@ TEST_CASE("number_text: numbers are finite words, whatever follows", "[scenes][e
     CAPTURE(word);
     CHECK_FALSE(parse_number(word));
   }
-  CHECK_FALSE(carom::examples::parse_count("-1"));
-  CHECK_FALSE(carom::examples::parse_count("1.0"));
-  CHECK_FALSE(carom::examples::parse_count("99999999999999999999"));
-  CHECK(*carom::examples::parse_count("99999999999") == 99999999999);
+  CHECK_FALSE(carom::files::parse_count("-1"));
+  CHECK_FALSE(carom::files::parse_count("1.0"));
+  CHECK_FALSE(carom::files::parse_count("99999999999999999999"));
+  CHECK(*carom::files::parse_count("99999999999") == 99999999999);
 }
 
 }  // namespace text_problem_test

@@ -24,7 +24,7 @@ namespace carom::testing {
 }
 
 [[nodiscard]] inline DelassusProblem<double> read_friction_dual(const std::string& path) {
-  return examples::friction_dual(examples::read_cpf(path));
+  return files::friction_dual(files::read_cpf(path));
 }
 
 }  // namespace carom::testing

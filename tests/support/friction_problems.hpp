@@ -29,9 +29,9 @@ struct FrictionParts {
 }
 
 /// A matrix of which some share is stored, now and then as an explicit zero.
-[[nodiscard]] inline examples::SparseMatrix draw_sparse(VectorSource<double>& source, Index rows,
-                                                        Index columns) {
-  examples::SparseMatrix matrix(rows, columns);
+[[nodiscard]] inline files::SparseMatrix draw_sparse(VectorSource<double>& source, Index rows,
+                                                     Index columns) {
+  files::SparseMatrix matrix(rows, columns);
   for (Index c = 0; c < columns; ++c) {
     for (Index r = 0; r < rows; ++r) {
       if (source.unit() < 0.4) matrix.insert(r, c) = source.entry();
@@ -41,17 +41,17 @@ struct FrictionParts {
   return matrix;
 }
 
-[[nodiscard]] inline examples::FrictionState draw_state(VectorSource<double>& source, Index rows,
-                                                        Index size, Index equality_count) {
+[[nodiscard]] inline files::FrictionState draw_state(VectorSource<double>& source, Index rows,
+                                                     Index size, Index equality_count) {
   return {draw_numbers(source, rows), draw_numbers(source, rows), draw_numbers(source, size),
           draw_numbers(source, equality_count)};
 }
 
-[[nodiscard]] inline examples::FrictionProblem draw_friction_problem(VectorSource<double>& source,
-                                                                     const FrictionParts& parts,
-                                                                     Index dimension,
-                                                                     Index contact_count) {
-  examples::FrictionProblem problem;
+[[nodiscard]] inline files::FrictionProblem draw_friction_problem(VectorSource<double>& source,
+                                                                  const FrictionParts& parts,
+                                                                  Index dimension,
+                                                                  Index contact_count) {
+  files::FrictionProblem problem;
   problem.dimension = dimension;
   problem.contact_count = contact_count;
   const Index rows = problem.row_count();
@@ -82,17 +82,17 @@ struct FrictionParts {
 }
 
 /// Every number of a problem as its bits, with the sizes between them.
-[[nodiscard]] inline std::vector<std::uint64_t> bits_of(const examples::FrictionProblem& problem) {
+[[nodiscard]] inline std::vector<std::uint64_t> bits_of(const files::FrictionProblem& problem) {
   std::vector<std::uint64_t> bits{std::uint64_t(problem.dimension),
                                   std::uint64_t(problem.contact_count)};
   const auto add = [&](const VectorX<double>& numbers) {
     bits.push_back(std::uint64_t(numbers.size()));
     for (const double number : numbers) bits.push_back(std::bit_cast<std::uint64_t>(number));
   };
-  const auto add_sparse = [&](const examples::SparseMatrix& matrix) {
+  const auto add_sparse = [&](const files::SparseMatrix& matrix) {
     bits.insert(bits.end(), {std::uint64_t(matrix.rows()), std::uint64_t(matrix.cols())});
     for (Index c = 0; c < matrix.cols(); ++c) {
-      for (examples::SparseMatrix::InnerIterator entry(matrix, c); entry; ++entry) {
+      for (files::SparseMatrix::InnerIterator entry(matrix, c); entry; ++entry) {
         bits.insert(bits.end(), {std::uint64_t(entry.row()), std::uint64_t(entry.col()),
                                  std::bit_cast<std::uint64_t>(entry.value())});
       }
@@ -138,7 +138,7 @@ struct FrictionParts {
 [[nodiscard]] std::string fault_of_reading(const auto& read) {
   try {
     static_cast<void>(read());
-  } catch (const examples::BadInput& fault) {
+  } catch (const files::BadInput& fault) {
     return fault.what();
   }
   return {};

@@ -39,7 +39,7 @@ inline void demand(bool holds, const char* what, double got = 0, double allowed 
 }
 
 /// The laws of an answer: finite numbers, a residual that can be recomputed, a correct status.
-inline SolveStatus check_solver(const examples::TextProblem& given, double work_limit) {
+inline SolveStatus check_solver(const files::TextProblem& given, double work_limit) {
   const ContactProblem<double>& problem = given.problem;
   SapSolver<double> solver({.iteration_limit = 60, .factor_work_limit = work_limit});
   VectorX<double> velocity = given.guess;
@@ -80,14 +80,14 @@ inline SolveStatus check_solver(const examples::TextProblem& given, double work_
 /// Runs all checks on any text.
 inline FuzzOutcome check_problem_text(std::string_view text) {
   try {
-    const examples::TextProblem given = examples::parse_text_problem(text);
+    const files::TextProblem given = files::parse_text_problem(text);
     if (given.problem.velocity_count() > 300 || given.problem.block_count() > 200) {
       return FuzzOutcome::too_large;
     }
     const SolveStatus by_factor = check_solver(given, SapOptions<double>{}.factor_work_limit);
     check_solver(given, 0);
     return by_factor == SolveStatus::converged ? FuzzOutcome::converged : FuzzOutcome::stopped;
-  } catch (const examples::BadInput&) {
+  } catch (const files::BadInput&) {
     return FuzzOutcome::refused;
   }
 }

@@ -54,15 +54,15 @@ class RollingBalls {
   /// A bar that keeps the distance of two centres.
   void join(int first, int second) { bars_.emplace_back(first, second); }
 
-  [[nodiscard]] examples::FrictionProblem problem(const std::string& title,
-                                                  const std::string& description) const {
+  [[nodiscard]] files::FrictionProblem problem(const std::string& title,
+                                               const std::string& description) const {
     const Index size = 6 * Index(balls_.size()), count = Index(touches_.size());
-    examples::FrictionProblem problem;
+    files::FrictionProblem problem;
     problem.dimension = 5;
     problem.contact_count = count;
     problem.friction.resize(count);
     problem.rolling_friction.resize(count);
-    examples::GlobalForm& form = problem.global.emplace();
+    files::GlobalForm& form = problem.global.emplace();
     form.mass.resize(size, size);
     form.momentum.resize(size);
     for (Index i = 0; i < size; i += 6) {
@@ -114,7 +114,7 @@ class RollingBalls {
     }
   }
 
-  void write_bars(examples::GlobalEqualities& equalities) const {
+  void write_bars(files::GlobalEqualities& equalities) const {
     const Index size = 6 * Index(balls_.size()), count = Index(bars_.size());
     Eigen::MatrixXd directions = Eigen::MatrixXd::Zero(size, count);
     for (Index i = 0; i < count; ++i) {
@@ -142,8 +142,8 @@ class RollingBalls {
 
 /// A ball at rest on an incline, with the solution: it rests up to a slope of min(μ, μᵣ/r), or
 /// rolls, or, where friction along the plane is not enough for that, slides and may roll.
-[[nodiscard]] inline examples::FrictionProblem ball_on_incline(double slope, double friction,
-                                                               double rolling) {
+[[nodiscard]] inline files::FrictionProblem ball_on_incline(double slope, double friction,
+                                                            double rolling) {
   RollingBalls scene;
   scene.gravity = gravity_on(slope);
   Ball ball;
@@ -165,7 +165,7 @@ class RollingBalls {
   }
   auto problem =
       scene.problem("a ball on an incline", "in closed form, slope " + std::to_string(slope));
-  examples::FrictionState& state = problem.solution.emplace();
+  files::FrictionState& state = problem.solution.emplace();
   state.velocity = VectorX<double>::Zero(6);
   state.velocity(0) = (push - drag) / m;
   state.velocity(4) = (drag * r - moment) / inertia;
@@ -177,7 +177,7 @@ class RollingBalls {
 
 /// Two balls on an incline, held at their distance by a bar along it, of unequal resistance: both
 /// roll, and the bar pulls at the one that would fall behind. With the solution.
-[[nodiscard]] inline examples::FrictionProblem balls_on_a_bar() {
+[[nodiscard]] inline files::FrictionProblem balls_on_a_bar() {
   RollingBalls scene;
   scene.gravity = gravity_on(0.25);
   Ball ball;
@@ -191,7 +191,7 @@ class RollingBalls {
   auto problem = scene.problem("two balls on a bar", "in closed form");
   const double push = m * dt * scene.gravity.x(), normal = -m * dt * scene.gravity.z();
   const double speed = (push - (rolling[0] + rolling[1]) / 2 * normal / r) / (m + inertia / r / r);
-  examples::FrictionState& state = problem.solution.emplace();
+  files::FrictionState& state = problem.solution.emplace();
   state.velocity = VectorX<double>::Zero(12);
   state.impulse = VectorX<double>::Zero(10);
   for (const int i : {0, 1}) {
@@ -208,7 +208,7 @@ class RollingBalls {
 }
 
 /// Ten equal balls, six under three under one, the topmost with a blow: 30 contacts.
-[[nodiscard]] inline examples::FrictionProblem ball_heap() {
+[[nodiscard]] inline files::FrictionProblem ball_heap() {
   RollingBalls scene;
   const double r = 0.25, height = 2 * r * std::sqrt(2.0 / 3);
   std::vector<Ball> balls;
@@ -238,14 +238,14 @@ class RollingBalls {
 
 /// Contacts of every state, W and q made to fit impulses and velocities chosen first: those are the
 /// solution under Coulomb's law. States follow each other: held, sliding, rolling, both, apart.
-[[nodiscard]] inline examples::FrictionProblem planted_rolling() {
+[[nodiscard]] inline files::FrictionProblem planted_rolling() {
   std::uint64_t state = 1;
   const auto draw = [&state] {  // in (−1, 1), of 20 bits, the same everywhere
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (double(state >> 44) + 0.5) / 524288 - 1;
   };
   constexpr Index count = 10, rows = 5 * count, bodies = 9;
-  examples::FrictionProblem problem;
+  files::FrictionProblem problem;
   problem.dimension = 5;
   problem.contact_count = count;
   problem.friction.resize(count);
@@ -278,7 +278,7 @@ class RollingBalls {
   for (double& entry : factor.reshaped()) entry = draw();
   for (Index i = 0; i < rows; ++i) factor.row(i) *= i % 5 < 3 ? 1 : 4;  // rates, in rad/s
   const Eigen::MatrixXd delassus = factor * factor.transpose();
-  problem.local = {examples::SparseMatrix(delassus.sparseView()), velocity - delassus * impulse};
+  problem.local = {files::SparseMatrix(delassus.sparseView()), velocity - delassus * impulse};
   problem.solution = {impulse, velocity, {}, {}};
   problem.metadata = {{"title", "planted"},
                       {"description", "ten contacts: held, sliding, rolling, both, apart"}};
@@ -286,7 +286,7 @@ class RollingBalls {
 }
 
 /// The bundled files with rolling, by name, and what they are made of.
-[[nodiscard]] inline std::vector<std::pair<std::string, examples::FrictionProblem>>
+[[nodiscard]] inline std::vector<std::pair<std::string, files::FrictionProblem>>
 rolling_problems() {
   return {{"rolling_incline_rests", ball_on_incline(0.06, 0.5, 0.02)},
           {"rolling_incline_rolls", ball_on_incline(0.2, 0.5, 0.02)},
