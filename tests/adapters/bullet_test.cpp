@@ -16,6 +16,7 @@
 #include "carom/compiled.hpp"
 
 #include "support/catch.hpp"
+#include "support/tolerance.hpp"
 
 #include "engines/bullet_scenes.hpp"
 
@@ -27,6 +28,11 @@ using carom::detail::from_bullet;
 using carom::examples::at_point;
 using carom::examples::BulletScene;
 using carom::examples::triple;
+using carom::testing::by_compliance;
+using carom::testing::by_float;
+using carom::testing::by_settling;
+using carom::testing::by_solver;
+using carom::testing::by_step;
 using Vector = carom::Vector3<double>;
 
 constexpr double gravity = 9.81, dt = 1.0 / 120, pi = 3.14159265358979323846;
@@ -88,7 +94,7 @@ void check_step(World& world, double weight) {
     const double normal = impulse.dot(n), slip = (impulse - normal * n).norm();
     largest = std::max(largest, normal);
     CHECK(normal >= 0);
-    CHECK(slip <= double(point.m_combinedFriction) * normal + 8 * kept * (normal + 1e-3));
+    CHECK(slip <= double(point.m_combinedFriction) * normal + by_float(8 * kept * (normal + 1e-3)));
     const auto a = std::size_t(manifold.getBody0()->getUserIndex());
     const auto b = std::size_t(manifold.getBody1()->getUserIndex());
     linear[a] += impulse;
@@ -193,7 +199,7 @@ TEST_CASE("bullet: momentum is balanced by the impulses left on the points, insi
       world.step(dt);
       least = std::min(least, world.report().penetration);
     }
-    CHECK(least < 2e-3);
+    CHECK(least < by_settling(2e-3));
   }
 }
 
@@ -210,7 +216,7 @@ TEST_CASE("bullet: impulses at rest are the weights over the step", "[adapters][
       carried[std::size_t(lower)] += double(point.m_appliedImpulse);
     });
     // Springs still swing a little after 2 s.
-    const double error = rigid ? 1e-5 : 2e-4;
+    const double error = rigid ? by_float(1e-5) : by_settling(2e-4);
     CHECK(carried[0] == Approx((2 + 4 + 8) * gravity * dt).epsilon(error));
     CHECK(carried[1] == Approx((4 + 8) * gravity * dt).epsilon(error));
     CHECK(carried[2] == Approx(8 * gravity * dt).epsilon(error));
@@ -238,7 +244,7 @@ TEST_CASE("bullet: kinetic energy never grows without forces", "[adapters][law]"
         world.step(dt);
         REQUIRE(world.report().converged());
         impacts += world.report().impacts;
-        CHECK(world.report().impact_energy <= 1e-9 * energy);
+        CHECK(world.report().impact_energy <= by_solver(1e-9) * energy);
         CHECK(world.kinetic_energy() <= energy * (1 + 64 * kept));
         energy = world.kinetic_energy();
       }
@@ -257,8 +263,9 @@ TEST_CASE("bullet: a block slides down a slope by Coulomb's law whatever its hea
     world.run(1.0 / 240, 480);
     const Vector down =
         from_bullet(carom::examples::slope_frame(angle, heading * pi / 180) * triple(1, 0, 0));
-    CHECK(velocity(world.body(1)).dot(down) == Approx(expected).epsilon(1e-4));
-    CHECK((velocity(world.body(1)) - velocity(world.body(1)).dot(down) * down).norm() < 1e-4);
+    CHECK(velocity(world.body(1)).dot(down) == Approx(expected).epsilon(by_float(1e-4)));
+    CHECK((velocity(world.body(1)) - velocity(world.body(1)).dot(down) * down).norm() <
+          by_float(1e-4));
   }
 }
 
@@ -268,7 +275,7 @@ TEST_CASE("bullet: a block held by friction stays where it is", "[adapters][scen
   world.run(dt, 10);
   const Vector before = position(world.body(1));
   world.run(dt, 360);
-  CHECK((position(world.body(1)) - before).norm() < 1e-5);
+  CHECK((position(world.body(1)) - before).norm() < by_float(1e-5));
 }
 
 TEST_CASE("bullet: what is launched over the ground slows down and does not lift off",
@@ -283,8 +290,8 @@ TEST_CASE("bullet: what is launched over the ground slows down and does not lift
     world.step(dt);
     highest = std::max(highest, position(cube).z() - 0.1);
   }
-  CHECK(velocity(cube).norm() == Approx(4 - 0.4 * gravity * 0.5).epsilon(1e-4));
-  CHECK(highest < 1e-5);
+  CHECK(velocity(cube).norm() == Approx(4 - 0.4 * gravity * 0.5).epsilon(by_float(1e-4)));
+  CHECK(highest < by_float(1e-5));
 }
 
 TEST_CASE("bullet: the last ball of a cradle leaves alone", "[adapters][scene]") {
@@ -295,7 +302,7 @@ TEST_CASE("bullet: the last ball of a cradle leaves alone", "[adapters][scene]")
     world.run(1.0 / 60, 30);
     for (int i = 0; i < count; ++i) {
       const Vector wanted(i == count - 1 ? 1 : 0, 0, 0);
-      CHECK((velocity(world.body(i)) - wanted).norm() <= 1e-6);
+      CHECK((velocity(world.body(i)) - wanted).norm() <= by_float(1e-6));
     }
   }
 }
@@ -310,9 +317,9 @@ TEST_CASE("bullet: an impact's wake bounces below the threshold too", "[adapters
   world.step(dt);
   const double passed = 2 * 0.05 / 1.05;
   REQUIRE(passed < double(world.info().m_restitutionVelocityThreshold));
-  CHECK(velocity(world.body(0)).x() == Approx(-0.95 / 1.05).epsilon(1e-5));
-  CHECK(std::abs(velocity(world.body(1)).x()) < 1e-6);
-  CHECK(velocity(world.body(2)).x() == Approx(passed).epsilon(1e-5));
+  CHECK(velocity(world.body(0)).x() == Approx(-0.95 / 1.05).epsilon(by_float(1e-5)));
+  CHECK(std::abs(velocity(world.body(1)).x()) < by_float(1e-6));
+  CHECK(velocity(world.body(2)).x() == Approx(passed).epsilon(by_float(1e-5)));
 }
 
 TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints",
@@ -329,10 +336,10 @@ TEST_CASE("bullet: a cradle of pendulums passes the momentum through its joints"
   const double before = world.kinetic_energy();
   world.step(dt);
   CHECK(world.report().impacts >= 3);
-  CHECK(world.kinetic_energy() == Approx(before).epsilon(1e-5));
+  CHECK(world.kinetic_energy() == Approx(before).epsilon(by_float(1e-5)));
   for (int i = 0; i < 4; ++i) {
-    CHECK(std::abs(velocity(world.body(i)).x() - (i == 3 ? 1 : 0)) < 1e-5);
-    CHECK(std::abs(spin(world.body(i)).y() + (i == 3 ? 1 : 0)) < 1e-5);
+    CHECK(std::abs(velocity(world.body(i)).x() - (i == 3 ? 1 : 0)) < by_float(1e-5));
+    CHECK(std::abs(spin(world.body(i)).y() + (i == 3 ? 1 : 0)) < by_float(1e-5));
   }
 }
 
@@ -345,8 +352,8 @@ TEST_CASE("bullet: a box that lands flat leaves flat, with its restitution", "[a
     box.setLinearVelocity(triple(0, 0, -2));
     world.step(dt);
     const double gained = impact == carom::BulletImpact::propagative ? gravity * dt : 0;
-    CHECK(velocity(box).z() == Approx(1 - gained).epsilon(1e-5));
-    CHECK(spin(box).norm() < 1e-5);
+    CHECK(velocity(box).z() == Approx(1 - gained).epsilon(by_float(1e-5)));
+    CHECK(spin(box).norm() < by_float(1e-5));
   }
   World dull({.impact = carom::BulletImpact::none});
   dull.add_ground();
@@ -354,7 +361,7 @@ TEST_CASE("bullet: a box that lands flat leaves flat, with its restitution", "[a
                                   {.friction = 0.5, .restitution = 0.5});
   box.setLinearVelocity(triple(0, 0, -2));
   dull.run(dt, 2);
-  CHECK(std::abs(velocity(box).z()) < 1e-5);
+  CHECK(std::abs(velocity(box).z()) < by_float(1e-5));
 }
 
 TEST_CASE("bullet: a ball thrown obliquely bounces by its restitution and rubs by Coulomb's law",
@@ -365,9 +372,10 @@ TEST_CASE("bullet: a ball thrown obliquely bounces by its restitution and rubs b
       world.add_sphere(0.1, 2, triple(0, 0, 0.1), {.friction = 0.2, .restitution = 0.5});
   ball.setLinearVelocity(triple(5, 0, -3));
   world.step(dt);
-  CHECK(velocity(ball).z() == Approx(1.5).epsilon(1e-6));
-  CHECK(velocity(ball).x() == Approx(5 - 0.2 * 1.5 * 3).epsilon(1e-6));
-  CHECK(spin(ball).y() == Approx(2.5 * 0.2 * 1.5 * 3 / 0.1).epsilon(1e-6));  // I = 2/5 m r²
+  CHECK(velocity(ball).z() == Approx(1.5).epsilon(by_float(1e-6)));
+  CHECK(velocity(ball).x() == Approx(5 - 0.2 * 1.5 * 3).epsilon(by_float(1e-6)));
+  CHECK(spin(ball).y() ==
+        Approx(2.5 * 0.2 * 1.5 * 3 / 0.1).epsilon(by_float(1e-6)));  // I = 2/5 m r²
 }
 
 TEST_CASE("bullet: kinematic ground carries and lifts what stands on it", "[adapters][scene]") {
@@ -381,8 +389,9 @@ TEST_CASE("bullet: kinematic ground carries and lifts what stands on it", "[adap
     ground.setWorldTransform(at_point(at.x(), at.y(), at.z()));
     world.step(dt);
   }
-  CHECK((velocity(box) - speed).norm() < 1e-3);  // the ground's speed is a difference in float
-  CHECK(std::abs(position(box).z() - position(ground).z() - 0.7) < 2e-3);
+  CHECK((velocity(box) - speed).norm() <
+        by_float(1e-3));  // the ground's speed is a difference in float
+  CHECK(std::abs(position(box).z() - position(ground).z() - 0.7) < by_compliance(2e-3));
 }
 
 TEST_CASE("bullet: a belt's contact motion drives what lies on it", "[adapters][scene]") {
@@ -404,7 +413,7 @@ TEST_CASE("bullet: a belt's contact motion drives what lies on it", "[adapters][
   box.setCollisionFlags(box.getCollisionFlags() | btCollisionObject::CF_CUSTOM_MATERIAL_CALLBACK);
   world.run(dt, 60);
   gContactAddedCallback = nullptr;
-  CHECK((velocity(box) - Vector(0.4, 0, 0)).norm() < 1e-5);
+  CHECK((velocity(box) - Vector(0.4, 0, 0)).norm() < by_float(1e-5));
 }
 
 TEST_CASE("bullet: a point's own stiffness and damping are a spring and a damper",
@@ -421,7 +430,7 @@ TEST_CASE("bullet: a point's own stiffness and damping are a spring and a damper
     distance = double(point.getDistance());
   });
   REQUIRE(stiffness > 0);
-  CHECK(-distance == Approx(10 * gravity / stiffness).epsilon(1e-3));
+  CHECK(-distance == Approx(10 * gravity / stiffness).epsilon(by_settling(1e-3)));
 }
 
 TEST_CASE("bullet: rolling friction stops a ball by its moment", "[adapters][scene]") {
@@ -442,9 +451,9 @@ TEST_CASE("bullet: rolling friction stops a ball by its moment", "[adapters][sce
   world.run(dt, 60);
   // m r² 7/5 ω′ = −μᵣ m g
   const double slowing = arm * gravity / (0.2 * 7.0 / 5);
-  CHECK(begun - velocity(ball).x() == Approx(slowing * 60 * dt).epsilon(1e-2));
+  CHECK(begun - velocity(ball).x() == Approx(slowing * 60 * dt).epsilon(by_step(1e-2)));
   world.run(dt, 600);
-  CHECK(velocity(ball).norm() < 1e-5);
+  CHECK(velocity(ball).norm() < by_float(1e-5));
 }
 
 TEST_CASE("bullet: anisotropic friction slows along its axes by each coefficient",
@@ -458,7 +467,7 @@ TEST_CASE("bullet: anisotropic friction slows along its axes by each coefficient
     box.setLinearVelocity(axis == 0 ? triple(3, 0, 0) : triple(0, 3, 0));
     world.run(dt, 60);
     const double mu = axis == 0 ? 0.4 : 0.1;
-    CHECK(velocity(box).norm() == Approx(3 - mu * gravity * 0.5).epsilon(1e-3));
+    CHECK(velocity(box).norm() == Approx(3 - mu * gravity * 0.5).epsilon(by_float(1e-3)));
   }
 }
 
@@ -467,10 +476,11 @@ TEST_CASE("bullet: overlap is taken out by positions and leaves no velocity", "[
   world.add_box(triple(0.5, 0.5, 0.5), 1, at_point(0, 0, 0));
   world.add_box(triple(0.5, 0.5, 0.5), 3, at_point(0.97, 0, 0));
   world.run(dt, 3);
-  CHECK(world.kinetic_energy() < 1e-12);
+  CHECK(world.kinetic_energy() < by_float(1e-12));
   const Vector a = position(world.body(0)), b = position(world.body(1));
-  CHECK(b.x() - a.x() == Approx(1 - 0.5e-3).epsilon(1e-4));
-  CHECK(a.x() + 3 * (b.x() - 0.97) == Approx(0).margin(1e-5));  // the centre of mass stays
+  CHECK(b.x() - a.x() == Approx(1 - 0.5e-3).epsilon(by_settling(1e-4)));
+  CHECK(a.x() + 3 * (b.x() - 0.97) ==
+        Approx(0).margin(by_float(1e-5)));  // the centre of mass stays
 }
 
 TEST_CASE("bullet: a pendulum keeps its length and its joint carries the weight",
@@ -482,8 +492,9 @@ TEST_CASE("bullet: a pendulum keeps its length and its joint carries the weight"
   joint.setJointFeedback(&feedback);
   joint.enableFeedback(true);
   world.run(dt, 3);
-  CHECK((from_bullet(feedback.m_appliedForceBodyA) - Vector(0, 0, 2 * gravity)).norm() < 1e-3);
-  CHECK(std::abs(double(joint.getAppliedImpulse()) - 2 * gravity * dt) < 1e-5);
+  CHECK((from_bullet(feedback.m_appliedForceBodyA) - Vector(0, 0, 2 * gravity)).norm() <
+        by_float(1e-3));
+  CHECK(std::abs(double(joint.getAppliedImpulse()) - 2 * gravity * dt) < by_float(1e-5));
   ball.setLinearVelocity(triple(1, 0, 0));
   ball.setAngularVelocity(triple(0, -1, 0));
   double stretched = 0;
@@ -492,7 +503,7 @@ TEST_CASE("bullet: a pendulum keeps its length and its joint carries the weight"
     const btVector3 hook = ball.getWorldTransform() * triple(0, 0, 1);
     stretched = std::max(stretched, (from_bullet(hook) - Vector(0, 0, 1)).norm());
   }
-  CHECK(stretched < 1e-3);
+  CHECK(stretched < by_step(1e-3));
 }
 
 TEST_CASE("bullet: a hinge turns about its axis alone, by its motor, up to its limit",
@@ -503,22 +514,22 @@ TEST_CASE("bullet: a hinge turns about its axis alone, by its motor, up to its l
       std::make_unique<btHingeConstraint>(door, triple(-0.5, 0, 0), triple(0, 0, 1), true));
   hinge.enableAngularMotor(true, btScalar(1.5), btScalar(100));
   world.run(dt, 30);
-  CHECK((spin(door) - Vector(0, 0, spin(door).z())).norm() < 1e-4);
-  CHECK(std::abs(spin(door).z()) == Approx(1.5).epsilon(1e-4));
+  CHECK((spin(door) - Vector(0, 0, spin(door).z())).norm() < by_float(1e-4));
+  CHECK(std::abs(spin(door).z()) == Approx(1.5).epsilon(by_float(1e-4)));
   const btVector3 hook = door.getWorldTransform() * triple(-0.5, 0, 0);
-  CHECK(from_bullet(hook).norm() < 1e-3);
+  CHECK(from_bullet(hook).norm() < by_step(1e-3));
   // A weaker motor spends its largest impulse each step.
   hinge.enableAngularMotor(true, btScalar(-50), btScalar(0.01));
   const double before = spin(door).z();
   world.step(dt);
   const double inertia = 4.0 / 12 * (1 + 0.04) + 4 * 0.25;
-  CHECK(std::abs(spin(door).z() - before) == Approx(0.01 / inertia).epsilon(1e-3));
+  CHECK(std::abs(spin(door).z() - before) == Approx(0.01 / inertia).epsilon(by_float(1e-3)));
   // A limit stops it.
   hinge.enableAngularMotor(true, btScalar(3), btScalar(100));
   hinge.setLimit(btScalar(-0.8), btScalar(0.8));
   world.run(dt, 240);
-  CHECK(std::abs(double(hinge.getHingeAngle())) == Approx(0.8).margin(5e-3));
-  CHECK(spin(door).norm() < 1e-3);
+  CHECK(std::abs(double(hinge.getHingeAngle())) == Approx(0.8).margin(by_step(5e-3)));
+  CHECK(spin(door).norm() < by_settling(1e-3));
 }
 
 TEST_CASE("bullet: a slider slides along its axis between its limits", "[adapters][joints]") {
@@ -531,12 +542,12 @@ TEST_CASE("bullet: a slider slides along its axis between its limits", "[adapter
   slider.setLowerAngLimit(0);
   slider.setUpperAngLimit(0);
   world.run(dt, 12);
-  CHECK(velocity(car).z() == Approx(-gravity * 0.1).epsilon(1e-3));
+  CHECK(velocity(car).z() == Approx(-gravity * 0.1).epsilon(by_float(1e-3)));
   world.run(dt, 240);
-  CHECK(std::abs(position(car).z()) == Approx(0.5).margin(5e-3));
-  CHECK((position(car) - Vector(0, 0, position(car).z())).norm() < 1e-3);
-  CHECK(spin(car).norm() < 1e-4);
-  CHECK(velocity(car).norm() < 1e-3);
+  CHECK(std::abs(position(car).z()) == Approx(0.5).margin(by_step(5e-3)));
+  CHECK((position(car) - Vector(0, 0, position(car).z())).norm() < by_step(1e-3));
+  CHECK(spin(car).norm() < by_float(1e-4));
+  CHECK(velocity(car).norm() < by_settling(1e-3));
 }
 
 TEST_CASE("bullet: six degrees of freedom are free, limited or locked, each as it is set",
@@ -552,10 +563,10 @@ TEST_CASE("bullet: six degrees of freedom are free, limited or locked, each as i
     joint.setAngularUpperLimit(triple(0, 0, 0));
     body.setLinearVelocity(triple(2, 0, 0));
     world.run(dt, 240);
-    CHECK(position(body).z() == Approx(2 - 0.4).margin(5e-3));
-    CHECK(std::abs(position(body).y()) < 1e-3);
+    CHECK(position(body).z() == Approx(2 - 0.4).margin(by_step(5e-3)));
+    CHECK(std::abs(position(body).y()) < by_step(1e-3));
     CHECK(position(body).x() < 0.305);
-    CHECK(spin(body).norm() < 1e-4);
+    CHECK(spin(body).norm() < by_float(1e-4));
   };
   SECTION("btGeneric6DofConstraint") {
     check(
@@ -575,7 +586,7 @@ TEST_CASE("bullet: a joint breaks at its threshold", "[adapters][joints]") {
     joint.setBreakingImpulseThreshold(btScalar(share * 2 * gravity * dt));
     world.run(dt, 10);
     CHECK(joint.isEnabled() == (share > 1));
-    CHECK((velocity(ball).norm() < 1e-4) == (share > 1));
+    CHECK((velocity(ball).norm() < by_float(1e-4)) == (share > 1));
   }
 }
 
@@ -645,7 +656,7 @@ TEST_CASE("bullet: a pinched cube is held by just enough friction", "[adapters][
       world.step(1.0 / 300);
     }
     const double gained = velocity(world.body(2)).z() - first;
-    CHECK(gained == Approx(margin > 1 ? 0 : -(1 - margin) * gravity * 0.1).margin(1e-4));
+    CHECK(gained == Approx(margin > 1 ? 0 : -(1 - margin) * gravity * 0.1).margin(by_float(1e-4)));
   }
 }
 
@@ -655,8 +666,8 @@ TEST_CASE("bullet: a stack with its heaviest cube on top neither sinks nor shake
   carom::examples::add_stack(world, 10, 1, 1000);
   world.run(1.0 / 60, 60);
   CHECK(world.report().converged());
-  CHECK(std::abs(position(world.body(10)).z() - 9.5) < 1e-3);
-  CHECK(world.kinetic_energy() < 1e-6);
+  CHECK(std::abs(position(world.body(10)).z() - 9.5) < by_compliance(1e-3));
+  CHECK(world.kinetic_energy() < by_float(1e-6));
 }
 
 TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a while",
@@ -672,15 +683,15 @@ TEST_CASE("bullet: steps whose time is over before they begin hold a stack for a
   for (int i = 0; i < 30; ++i) {
     world.step(dt);
     CHECK(world.report().status != carom::SolveStatus::not_finite);
-    CHECK(world.kinetic_energy() < energy + 1e-3);
+    CHECK(world.kinetic_energy() < energy + by_solver(1e-3));
     energy = world.kinetic_energy();
   }
   CHECK(world.report().refused == 0);
-  CHECK(std::abs(position(world.body(4)).z() - 3.5) < 5e-3);
+  CHECK(std::abs(position(world.body(4)).z() - 3.5) < by_solver(5e-3));
   world.solver->set_limits({});
   world.run(dt, 60);
   CHECK(world.report().converged());
-  CHECK(world.kinetic_energy() < 1e-6);
+  CHECK(world.kinetic_energy() < by_settling(1e-6));
 }
 
 TEST_CASE("bullet: a body at rest starts from the impulses of the step before", "[adapters][law]") {
@@ -714,7 +725,7 @@ TEST_CASE("bullet: a body at rest starts from the impulses of the step before", 
           .setRollingFriction(btScalar(0.1));
     }
     CHECK(iterations(balls) <= 30);  // without the moments twice as many
-    CHECK(velocity(balls.body(1)).norm() <= 1e-6);
+    CHECK(velocity(balls.body(1)).norm() <= by_float(1e-6));
   }
 }
 
@@ -726,7 +737,7 @@ TEST_CASE("bullet: under the convex law what slides separates, and what is held 
       rigid.add_box(triple(0.5, 0.5, 0.1), 1, at_point(0, 0, 0.1), {.friction = 0.4});
   cube.setLinearVelocity(triple(3, 0, 0));
   rigid.step(dt);
-  CHECK(velocity(cube).z() == Approx(0.4 * velocity(cube).x()).epsilon(1e-4));
+  CHECK(velocity(cube).z() == Approx(0.4 * velocity(cube).x()).epsilon(by_float(1e-4)));
   World springs({.law = carom::FrictionLaw::convex,
                  .rigid = false,
                  .stiffness = 1e6,
@@ -734,7 +745,7 @@ TEST_CASE("bullet: under the convex law what slides separates, and what is held 
   add_block_on_slope(springs, pi / 6, 0.4, 0.7);
   springs.run(dt, 120);
   CHECK(springs.report().converged());
-  CHECK(velocity(springs.body(1)).norm() < 1e-3);
+  CHECK(velocity(springs.body(1)).norm() < by_settling(1e-3));
 }
 
 TEST_CASE("bullet: a body whose numbers make no sense is left out and named",

@@ -10,6 +10,7 @@
 #include "carom/compiled.hpp"
 
 #include "support/catch.hpp"
+#include "support/tolerance.hpp"
 
 #include "engines/mujoco_models.hpp"
 
@@ -44,6 +45,12 @@ using carom::examples::load_mujoco, carom::examples::make_mujoco, carom::example
 using carom::examples::mechanism_text, carom::examples::MujocoModel;
 using carom::examples::MujocoScene, carom::examples::pile_text, carom::examples::slope_text;
 using carom::examples::tilt;
+using carom::testing::by_compliance;
+using carom::testing::by_conditioning;
+using carom::testing::by_settling;
+using carom::testing::by_solver;
+using carom::testing::by_step;
+using carom::testing::clearly;
 using Eigen::VectorXd;
 
 namespace {
@@ -111,9 +118,9 @@ Comparison compare(const std::string& text, int steps, bool excited) {
 
 void check_same(const Comparison& worst) {
   CAPTURE(worst.acceleration, worst.force, worst.row_force, worst.unanswered, worst.rows);
-  CHECK(worst.acceleration <= 1e-9);
-  CHECK(worst.force <= 1e-9);
-  CHECK(worst.row_force <= 1e-7);
+  CHECK(worst.acceleration <= by_solver(1e-9));
+  CHECK(worst.force <= by_solver(1e-9));
+  CHECK(worst.row_force <= by_solver(1e-7));
   CHECK(worst.unanswered == 0);
 }
 
@@ -245,7 +252,7 @@ TEST_CASE("mujoco: rows of friction that move nothing leave the cone, whatever i
       CHECK(stepper.step(model.get(), data.get()).verdict == MujocoVerdict::solved);
       check_cones(*model, *data, 1e-7);
     }
-    CHECK(penetration(*data) < 0.002 + 1e-9);  // as deep as it was put
+    CHECK(penetration(*data) < 0.002 + by_solver(1e-9));  // as deep as it was put
   }
 }
 
@@ -273,13 +280,14 @@ TEST_CASE("mujoco: a block on a slope slides as Coulomb says, whatever its headi
         const double exact = std::max(0.0, time * 9.81 * (sine - mu * cosine));
         const double along =
             data->qvel[0] * std::cos(heading * degree) + data->qvel[1] * std::sin(heading * degree);
-        CHECK(std::abs(along - exact) < 1e-9);
-        CHECK(numbers(data->qvel + 2, 4).norm() < 1e-9);  // neither lifts, nor tips, nor yaws
-        if (exact == 0) CHECK(std::hypot(data->qpos[0], data->qpos[1]) < 1e-12);
-        CHECK(penetration(*data) < 1e-12);
+        CHECK(std::abs(along - exact) < by_solver(1e-9));
+        CHECK(numbers(data->qvel + 2, 4).norm() <
+              by_solver(1e-9));  // neither lifts, nor tips, nor yaws
+        if (exact == 0) CHECK(std::hypot(data->qpos[0], data->qpos[1]) < by_solver(1e-12));
+        CHECK(penetration(*data) < by_solver(1e-12));
         check_cones(*model, *data, 1e-8);
-        CHECK(stepper.certificate().natural_map_error <= 1e-11);
-        CHECK(stepper.certificate().cone_violation <= 1e-12);
+        CHECK(stepper.certificate().natural_map_error <= by_solver(1e-11));
+        CHECK(stepper.certificate().cone_violation <= by_solver(1e-12));
       }
     }
   }
@@ -302,16 +310,16 @@ TEST_CASE("mujoco: a block that slides and spins obeys Coulomb's law on the whol
           CHECK(stepper.step(model.get(), data.get()).verdict == MujocoVerdict::solved);
           check_cones(*model, *data, 1e-7);
           const auto certificate = stepper.certificate();
-          CHECK(certificate.natural_map_error <= 1.1e-11);
+          CHECK(certificate.natural_map_error <= by_solver(1.1e-11));
           const VectorXd planar = numbers(data->qvel, 2);
           // Of a contact that hardly presses the direction is known less well.
-          if (planar.norm() > 0.1) CHECK(certificate.dissipation_angle <= 1e-3);
+          if (planar.norm() > 0.1) CHECK(certificate.dissipation_angle <= by_conditioning(1e-3));
           const double now = planar.squaredNorm() + data->qvel[5] * data->qvel[5] / 150;
-          CHECK(now <= energy + 1e-7);
+          CHECK(now <= energy + by_solver(1e-7));
           energy = now;
         }
         CAPTURE(cone, condim, int(law), energy);
-        CHECK(energy < 1e-3);
+        CHECK(energy < by_settling(1e-3));
       }
     }
   }
@@ -324,7 +332,7 @@ TEST_CASE("mujoco: MuJoCo's own law misses the slope's closed form", "[adapters]
   const MujocoData data = make_mujoco(model);
   for (int i = 0; i < 200; ++i) mj_step(model.get(), data.get());
   const double exact = 2 * 9.81 * (std::sin(30 * degree) - 0.5 * std::cos(30 * degree));
-  CHECK(std::abs(std::hypot(data->qvel[0], data->qvel[1]) - exact) > 1e-2);
+  CHECK(std::abs(std::hypot(data->qvel[0], data->qvel[1]) - exact) > clearly(1e-2));
 }
 
 TEST_CASE("mujoco: a grip does not creep", "[adapters][scene]") {
@@ -346,7 +354,7 @@ TEST_CASE("mujoco: a grip does not creep", "[adapters][scene]") {
       }
       CAPTURE(cone, int(law));
       CHECK(solved);
-      CHECK(std::abs(start - data->qpos[4]) / 0.5 < 1e-12);  // [m/s]: 1e-6 um/s
+      CHECK(std::abs(start - data->qpos[4]) / 0.5 < by_solver(1e-12));  // [m/s]: 1e-6 um/s
       check_cones(*model, *data, 1e-8);
       double held = 0, pressed = 0;  // friction carries the weight, the pads press with 12 N
       for (int i = 0; i < data->ncon; ++i) {
@@ -355,8 +363,9 @@ TEST_CASE("mujoco: a grip does not creep", "[adapters][scene]") {
         pressed += force[0];
         held += std::hypot(force[1], force[2]);
       }
-      CHECK(pressed == Approx(24).margin(law == MujocoLaw::coulomb ? 1e-6 : 0.5));
-      CHECK(held == Approx(0.045 * 9.81).margin(1e-6));
+      CHECK(pressed ==
+            Approx(24).margin(law == MujocoLaw::coulomb ? by_solver(1e-6) : by_compliance(0.5)));
+      CHECK(held == Approx(0.045 * 9.81).margin(by_solver(1e-6)));
     }
   }
 }
@@ -372,9 +381,9 @@ TEST_CASE("mujoco: soft normals under Coulomb's law carry what MuJoCo's do", "[a
       CHECK(coulomb.step(model.get(), exact.get()).answered());
     }
     CAPTURE(cone, soft->qpos[2], exact->qpos[2]);
-    CHECK(soft->qpos[2] < 0.05 - 1e-6);
-    if (cone == "elliptic") CHECK(std::abs(soft->qpos[2] - exact->qpos[2]) < 1e-9);
-    CHECK(numbers(exact->qvel, 6).norm() < 1e-6);
+    CHECK(soft->qpos[2] < 0.05 - clearly(1e-6));
+    if (cone == "elliptic") CHECK(std::abs(soft->qpos[2] - exact->qpos[2]) < by_solver(1e-9));
+    CHECK(numbers(exact->qvel, 6).norm() < by_settling(1e-6));
   }
 }
 
@@ -398,7 +407,7 @@ TEST_CASE("mujoco: a pile and a humanoid run under Coulomb's law", "[adapters][s
     CAPTURE(humanoid, unsolved, most, deepest);
     CHECK(unsolved == 0);
     CHECK(most > 20);
-    CHECK(deepest < (humanoid ? 1e-3 : 5e-3));
+    CHECK(deepest < by_step(humanoid ? 1e-3 : 5e-3));
     for (int i = 0; i < mjNWARNING; ++i) CHECK(data->warning[i].number == 0);
   }
 }
@@ -422,8 +431,8 @@ TEST_CASE("mujoco: the joints' implicit damping is part of what Coulomb's law de
     CHECK(stepper.step(model.get(), data.get()).answered());
     // (1 + δt D) v' = v + δt (g_x − μ g), or rest.
     const double next = std::max(0.0, (before + 0.01 * (1 - 0.5 * 9.81)) / (1 + 0.3));
-    CHECK(std::abs(data->qvel[0] - next) < 1e-12);
-    CHECK(std::abs(data->qvel[1]) < 1e-12);
+    CHECK(std::abs(data->qvel[0] - next) < by_solver(1e-12));
+    CHECK(std::abs(data->qvel[1]) < by_solver(1e-12));
     before = next;
   }
   CHECK(before == 0);

@@ -21,6 +21,11 @@
 
 namespace block_view_test {
 
+using carom::testing::by_differences;
+using carom::testing::by_solver;
+using carom::testing::clearly;
+using carom::testing::rounding;
+
 using carom::ContactProblem, carom::Index, carom::SapSolver, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::DenseDual;
 using carom::testing::draw_constrained, carom::testing::draw_velocity;
@@ -79,11 +84,12 @@ TEST_CASE("block_view: the Hessian is the slope of the gradient, symmetric and n
     write_gradient(problem, Eigen::VectorXd(velocity + h * d), ahead);
     write_gradient(problem, Eigen::VectorXd(velocity - h * d), behind);
     const double size = hessian.norm();
-    slope.see(((ahead - behind) / (2 * h) - hessian * d).norm(), 1e-6 * size * d.norm());
-    symmetric.see((hessian - hessian.transpose()).norm(), 1e-14 * size);
+    slope.see(((ahead - behind) / (2 * h) - hessian * d).norm(),
+              by_differences(1e-6) * size * d.norm());
+    symmetric.see((hessian - hessian.transpose()).norm(), rounding(50, 1.0) * size);
     const Eigen::MatrixXd added = hessian - dense.momentum;
     const double lowest = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(added).eigenvalues()(0);
-    above.see(std::max(0.0, -lowest), 1e-13 * size);
+    above.see(std::max(0.0, -lowest), rounding(500, 1.0) * size);
   });
   for (const WorstCase* law : {&slope, &symmetric, &above}) law->check(60);
 }
@@ -107,24 +113,24 @@ TEST_CASE("block_view: the solver finds what projected gradient on the dual find
       converged.see_holds(report.converged());
       most = std::max(most, report.iterations);
       const double size = 1 + expected.norm();
-      near.see((velocity - expected).norm(), 1e-8 * size);
+      near.see((velocity - expected).norm(), by_solver(1e-8) * size);
       const Eigen::VectorXd impulse = solver.impulse();
       Eigen::VectorXd again, spare, w = dense.jacobian * velocity;
       write_impulse(problem, velocity, again);
       rows.see((impulse - again).norm() + (solver.contact_velocity() - w).norm(),
-               1e-9 * (impulse.norm() + w.norm() + 1));
+               by_solver(1e-9) * (impulse.norm() + w.norm() + 1));
       gap.see(std::abs(primal_cost(problem, velocity) + dual_cost(problem, impulse, spare)),
-              1e-10 * (1 + primal_cost(problem, velocity)));
+              by_solver(1e-10) * (1 + primal_cost(problem, velocity)));
       const auto certificate = certify(problem, velocity, impulse);
       certified.see(certificate.residual + certificate.natural_map_error +
                         certificate.cone_violation / (1 + impulse.norm()),
-                    1e-9);
+                    by_solver(1e-9));
     }
     Eigen::MatrixXd w;
     write_delassus(problem, w);
     const Eigen::MatrixXd plain =
         dense.jacobian * dense.momentum.llt().solve(dense.jacobian.transpose());
-    delassus.see((w - plain).norm(), 1e-12 * plain.norm());
+    delassus.see((w - plain).norm(), rounding(5000, 1.0) * plain.norm());
   });
   CHECK(most <= 20);
   delassus.check(problems);
@@ -142,14 +148,16 @@ TEST_CASE("block_view: a certificate bounds the error of any answer and names th
     const Eigen::VectorXd difference = guess - solution.velocity;
     const double error = std::sqrt(difference.dot(dense.momentum * difference));
     const auto certificate = certify(problem, guess, solution.impulse);
-    bound.see(error, (1 + 1e-9) * certificate.velocity_error_bound + 1e-9);
-    gap.see(std::max(0.0, -certificate.duality_gap), 1e-12 * (1 + solution.impulse.norm()));
+    bound.see(error, (1 + by_solver(1e-9)) * certificate.velocity_error_bound + by_solver(1e-9));
+    gap.see(std::max(0.0, -certificate.duality_gap),
+            rounding(5000, 1.0) * (1 + solution.impulse.norm()));
     Eigen::VectorXd wrong = solution.impulse;
     problem.visit(problem.block_count() - 1, [&](const auto& block) {
       using Rows = typename std::decay_t<decltype(block)>::Rows;
       block.write(Rows(Rows::Constant(-1e3)), wrong);
     });
-    violated.see_holds(certify(problem, solution.velocity, wrong).natural_map_error > 1e-3);
+    violated.see_holds(certify(problem, solution.velocity, wrong).natural_map_error >
+                       clearly(1e-3));
   });
   for (const WorstCase* law : {&bound, &gap, &violated}) law->check(40);
 }
@@ -208,8 +216,9 @@ TEST_CASE("block_view: float follows double", "[contact][solvers][oracle]") {
     SapSolver<float> solver({.tolerance = 1e-5f});
     Eigen::VectorXf velocity = guess.cast<float>();
     const auto report = solver.solve(problem, velocity);
-    CHECK(report.residual <= 1e-4f);
-    near.see((velocity.cast<double>() - exact.velocity).norm(), 1e-3 * (1 + exact.velocity.norm()));
+    CHECK(report.residual <= by_solver(1e-4f));
+    near.see((velocity.cast<double>() - exact.velocity).norm(),
+             by_solver(1e-3) * (1 + exact.velocity.norm()));
   });
   near.check(40);
 }

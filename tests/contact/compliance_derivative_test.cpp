@@ -12,6 +12,8 @@
 
 namespace compliance_derivative_test {
 
+using carom::testing::by_differences;
+
 using carom::CompliantContact, carom::ContactProblem, carom::Index, carom::inverse_mass_of;
 using carom::make_compliance_derivative, carom::make_weighted, carom::Vector3;
 using carom::testing::draw_body, carom::testing::draw_matrix, carom::testing::Dual;
@@ -87,8 +89,10 @@ TEST_CASE("compliance_derivative: the inverse mass is the one R was made with, a
     const auto w = [&](double x, double y) {
       return inverse_mass_of(make(std::exp(x), std::exp(y)), 0).value;
     };
-    slope.see(std::abs(here.by_log_mass[0] - (w(h, 0) - w(-h, 0)) / (2 * h)), 1e-9 * here.value);
-    slope.see(std::abs(here.by_log_mass[1] - (w(0, h) - w(0, -h)) / (2 * h)), 1e-9 * here.value);
+    slope.see(std::abs(here.by_log_mass[0] - (w(h, 0) - w(-h, 0)) / (2 * h)),
+              by_differences(1e-9) * here.value);
+    slope.see(std::abs(here.by_log_mass[1] - (w(0, h) - w(0, -h)) / (2 * h)),
+              by_differences(1e-9) * here.value);
   }
   value.check(60);
   slope.check(120);

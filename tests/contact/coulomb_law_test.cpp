@@ -16,6 +16,8 @@
 
 namespace coulomb_law_test {
 
+using carom::testing::by_differences;
+
 using carom::coulomb_impulse, carom::coulomb_slope, carom::de_saxce_velocity, carom::ImpulseSet;
 using carom::ImpulseShape, carom::RowNumbers;
 using carom::testing::convert_law, carom::testing::draw_law, carom::testing::draw_matrix;
@@ -74,7 +76,7 @@ TEST_CASE("coulomb law: pairs that obey the law are fixed points of the map, for
   for (int sample = 0; sample < 10000; ++sample) {
     const auto set = draw_set(source, sample % kinds);
     const auto [gamma, u] = draw_pair(source, set);
-    oracle.see(law_error(set, gamma, u), 1e-14L, gamma, u);
+    oracle.see(law_error(set, gamma, u), rounding(50, 1.0), gamma, u);
     const Rows a = draw_steps(source, set), y = gamma - a.cwiseProduct(u);
     fixed.see((coulomb_impulse(set, y) - gamma).norm(),
               rounding(20, 1 + y.norm() + gamma.norm() + set.shift.norm()), y, gamma, set.friction);
@@ -160,7 +162,8 @@ TEST_CASE("coulomb law: it is the complementarity of impulse and De Saxce's velo
     const Rows ones = Rows::Ones(), point = nearest_impulse(set, ones, y);
     Rows velocity = point - y;
     velocity(n) -= double(lift_of(set, velocity));
-    back.see(law_error(set, point, velocity), 1e-13L * (1 + set.friction.norm()), y, set.friction);
+    back.see(law_error(set, point, velocity), rounding(500, 1.0) * (1 + set.friction.norm()), y,
+             set.friction);
   }
   for (const WorstCase* law : {&lifted, &dual, &across, &back}) law->check(10000);
   for (int kind = 0; kind < 4; ++kind) {  // rows between bounds keep their velocity
@@ -335,7 +338,8 @@ TEST_CASE("coulomb law: G of a compliant contact is the slope of its impulse",
                              coulomb_impulse(set, weights, Rows(y - h * d))) /
                             (2 * h);
     const Rows expected = g(0) * weights.cwiseProduct(d);
-    slope.see((difference - expected).norm(), 1e-6 * (1 + expected.norm()) * (1 + y.norm()));
+    slope.see((difference - expected).norm(),
+              by_differences(1e-6) * (1 + expected.norm()) * (1 + y.norm()));
   }
   slope.check(2500);
 }

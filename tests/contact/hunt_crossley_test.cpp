@@ -8,9 +8,14 @@
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
+#include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
 namespace hunt_crossley_test {
+
+using carom::testing::by_conditioning;
+using carom::testing::by_differences;
+using carom::testing::by_solver;
 
 using carom::ContactProblem, carom::HuntCrossleyContact, carom::make_weighted;
 using carom::testing::VectorSource, carom::testing::WorstCase;
@@ -43,10 +48,12 @@ TEST_CASE("hunt-crossley: the line touches the law where it is met", "[contact][
     const auto line = make_weighted(contact, dt, 1.0);
     const double r = line.regularization.normal, exact = hunt_crossley_impulse(contact, dt, v);
     value.see(std::abs((line.bias_velocity.z() - v) / r - exact),
-              1e-11 * (exact + std::abs(v) / r));
+              by_conditioning(1e-11) * (exact + std::abs(v) / r));
     const double rise = (ahead - behind) / (2 * h);
     const double floor = -dt * dt * contact.stiffness / 100;
-    if (rise < floor) slope.see(std::abs(-1 / r - rise), 1e-5 * std::abs(rise) + 1e-9 / h * exact);
+    if (rise < floor)
+      slope.see(std::abs(-1 / r - rise),
+                by_differences(1e-5) * std::abs(rise) + by_differences(1e-9) / h * exact);
   }
   CHECK(touched > 80);
   value.check(touched);
@@ -87,7 +94,7 @@ TEST_CASE("hunt-crossley: passes over a step settle on the implicit law", "[cont
       problem.add_contact(0, Matrix3d::Identity(), contact);
       velocity = carom::solve_contact(problem, {.tolerance = 1e-14}).velocity(2);
     }
-    settled.see(std::abs(velocity - low), 1e-9 * (1 + std::abs(free)), contact.gap,
+    settled.see(std::abs(velocity - low), by_solver(1e-9) * (1 + std::abs(free)), contact.gap,
                 contact.stiffness, contact.dissipation, free, mass);
   }
   settled.check(100);

@@ -68,8 +68,8 @@ TEST_CASE("joint limit: a spring and damper that only push", "[contact][oracle]"
     const double expected =
         dt * k * std::max(0.0, -(limit.gap + dt * now.velocity) - tau * now.velocity);
     const double size = dt * k * (std::abs(limit.gap) + (dt + tau) * std::abs(v)) + m * std::abs(v);
-    law.see(std::abs(now.impulse - expected), 1e-10 * size);
-    balance.see(std::abs(m * (now.velocity - v) - now.impulse), 1e-12 * size);
+    law.see(std::abs(now.impulse - expected), by_solver(1e-10) * size);
+    balance.see(std::abs(m * (now.velocity - v) - now.impulse), by_solver(1e-12) * size);
     pushing += now.impulse > 0;
   }
   law.check(300);
@@ -127,7 +127,7 @@ TEST_CASE("motor: follows its gains until its effort limit, then gives exactly t
     const double limit = dt * motor.effort_limit;
     const double size =
         m * std::abs(v) + dt * (motor.position_gain + motor.velocity_gain) * 100 + limit;
-    law.see(std::abs(now.impulse - std::clamp(pd, -limit, limit)), 1e-10 * size);
+    law.see(std::abs(now.impulse - std::clamp(pd, -limit, limit)), by_solver(1e-10) * size);
     saturated += std::abs(now.impulse) >= limit * (1 - 1e-14);
   }
   law.check(300);

@@ -15,6 +15,8 @@
 
 namespace primal_test {
 
+using carom::testing::by_differences;
+
 using carom::ContactProblem, carom::Index, carom::MatrixX, carom::Vector3, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
 using carom::testing::DenseProblem, carom::testing::draw_problem, carom::testing::draw_velocity;
@@ -188,7 +190,8 @@ TEST_CASE("primal: the Hessian is the gradient's derivative away from region bou
       if (bend > 1e-5L * rise) continue;
       const VectorX<Long> slope = (g1 - g2) / (2 * step);
       derivative.see((slope - convert_vector<Long>(hessian.col(k))).norm(),
-                     1e-5L * convert_vector<Long>(hessian.col(k)).norm() + 1e-9L * hessian.norm(),
+                     by_differences(1e-5L) * convert_vector<Long>(hessian.col(k)).norm() +
+                         by_differences(1e-9L) * hessian.norm(),
                      v, double(k));
     }
   });

@@ -57,15 +57,16 @@ TEST_CASE("philox: seeds, problems and draws have numbers of their own", "[ensem
 
 TEST_CASE("philox: numbers are in their range and spread evenly", "[ensemble][law]") {
   constexpr int count = 20'000;
+  constexpr double least = 1e-3, most = 1e3;
   double unit = 0, squared = 0, decades = 0;
   std::array<int, 7> faces{};
   int heads = 0;
   for (int problem = 0; problem < count; ++problem) {
     RandomStream stream(3, std::uint64_t(problem));
-    const double u = stream.unit(), d = stream.across_decades(1e-3, 1e3);
+    const double u = stream.unit(), d = stream.across_decades(least, most);
     const double b = stream.between(-2, 5);
     const int face = stream.below(7);
-    REQUIRE((u >= 0 && u < 1 && d >= 1e-3 && d < 1e3 && b >= -2 && b < 5));
+    REQUIRE((u >= 0 && u < 1 && d >= least && d < most && b >= -2 && b < 5));
     REQUIRE((face >= 0 && face < 7));
     unit += u;
     squared += u * u;

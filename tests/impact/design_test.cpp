@@ -74,7 +74,7 @@ TEST_CASE("design: billiards reach a unique outcome in a few steps, any label", 
       const auto report = find_unique_design<double>(
           [](const VectorX<double>& at) { return billiards_design(at); }, x, m);
       reached.see_holds(report.converged(), double(m), double(round));
-      reached.see(report.residual, 1e-14, double(m), double(round));
+      reached.see(report.residual, rounding(50, 1.0), double(m), double(round));
       few.see_holds(report.iterations <= 6, double(m), double(report.iterations));
       const auto point = billiards_design(x);
       const ImpactScene scene(point.mass, {point.first_gradient, point.second_gradient});
@@ -96,7 +96,7 @@ TEST_CASE("design: billiards move to a right angle and change their masses littl
       find_unique_design<double>([](const VectorX<double>& at) { return billiards_design(at); }, x);
   CHECK(report.converged());
   CHECK(report.residual <= rounding(64, 1.0));
-  CHECK(x(0) == Approx(pi / 2).epsilon(1e-14));
+  CHECK(x(0) == Approx(pi / 2).epsilon(rounding(50, 1.0)));
   CHECK(x.tail(3).norm() < 0.2);
 }
 
@@ -106,9 +106,9 @@ TEST_CASE("design: constraints of the model are kept", "[impact][example]") {
   const auto report = find_unique_design<double>(model, x, 3);
   CHECK(report.converged());
   CHECK(report.residual <= rounding(64, 1.0));
-  CHECK(x.tail(3).array().exp().sum() == Approx(3).epsilon(1e-14));
-  CHECK(std::exp(x(2)) == Approx(std::exp(x(3))).epsilon(1e-13));
-  CHECK(normal_product(model(x)) == Approx(-0.5).epsilon(1e-14));
+  CHECK(x.tail(3).array().exp().sum() == Approx(3).epsilon(rounding(50, 1.0)));
+  CHECK(std::exp(x(2)) == Approx(std::exp(x(3))).epsilon(rounding(500, 1.0)));
+  CHECK(normal_product(model(x)) == Approx(-0.5).epsilon(rounding(50, 1.0)));
 }
 
 }  // namespace design_test

@@ -89,7 +89,8 @@ TEST_CASE("friction_impact: energy is never gained and fully reported, no contac
         report.status == ImpactStatus::resolved || report.status == ImpactStatus::collapsed,
         before);
     velocity = scene.velocity(p);
-    for (const auto& n : normals) opens.see(-n.dot(velocity), 2e-9 * closing + 1e-13, before);
+    for (const auto& n : normals)
+      opens.see(-n.dot(velocity), by_solver(2e-9) * closing + rounding(500, 1.0), before);
   }
   energy.check(400);
   told.check(400);
@@ -122,7 +123,7 @@ TEST_CASE("friction_impact: without friction, elastic, it is the propagative imp
     carom::ImpactResolver<double, carom::SweepOrder<double>> resolver;
     resolver.prepare(scene.problem);
     static_cast<void>(resolver.resolve(scene.problem, q));
-    same.see((p - q).norm(), 1e-8, q);
+    same.see((p - q).norm(), by_solver(1e-8), q);
   }
   same.check(100);
 }
@@ -140,7 +141,7 @@ TEST_CASE("friction_impact: which contact acts first is the order's choice", "[i
     const VectorX<double> expected =
         steeper_wall ? vector_of({-0.84, 0.8, 0.72}) : vector_of({-0.8, 0.84, -0.72});
     // The speed is off by 1e-9, so that the contacts do not tie.
-    CHECK((p - expected).norm() < 1e-8);
+    CHECK((p - expected).norm() < by_digits(1e-8));
   }
 }
 
@@ -226,7 +227,7 @@ TEST_CASE("friction_impact: a ball in the corner of a room, spatial contacts", "
         report.status == ImpactStatus::resolved || report.status == ImpactStatus::collapsed, v);
     told.see(std::abs(gain - report.energy_gain), rounding(200, 1.0), v);
     energy.see(gain, rounding(50, 1.0), v);
-    left.see(-p.head<3>().minCoeff(), 1e-8, v);
+    left.see(-p.head<3>().minCoeff(), by_solver(1e-8), v);
   }
   told.check(300);
   energy.check(300);
@@ -277,7 +278,7 @@ TEST_CASE("friction_impact: by index goes on after the last one that acted", "[i
     sweep.prepare(scene.problem);
     const auto expected = sweep.resolve(scene.problem, q);
     counted.see_holds(impact.resolve(p).reflections == expected.reflections, q);
-    same.see((p - q).norm(), 1e-8, q);
+    same.see((p - q).norm(), by_solver(1e-8), q);
   }
   same.check(50);
   counted.check(50);

@@ -74,7 +74,7 @@ TEST_CASE("restitution: the blend is R where x vanishes, and solves its equation
     plain.see(std::abs(restitution_blend(r, 0.0, d) - r), rounding(4, r), r, d);
     const double x = round % 3 == 0 ? -0.49 * d * source.unit() : source.positive(12);
     const double a = restitution_blend(r, x, d);
-    if (x > 0) range.see_holds(a >= 0 && a <= 1 + 1e-15, r, x, d);
+    if (x > 0) range.see_holds(a >= 0 && a <= 1 + rounding(5, 1.0), r, x, d);
     const double kept = r * r * (2 * x + d);
     const double terms = std::abs(2 * a * x) + a * a * d + kept;
     solves.see(std::abs(2 * a * x + a * a * d - kept), rounding(8, x > 0 ? terms : std::abs(x) + d),
@@ -107,9 +107,10 @@ TEST_CASE("restitution: two resting balls hit by a third, in closed form", "[imp
       VectorX<double> p = vector_of({v, 0, 0});
       const auto report = impact.resolve(scene.problem, p);
       closed.see((p - v / 3 * vector_of({1 - r, 1 - r, 1 + 2 * r})).norm(), rounding(20, v), v, r);
-      table.see((p - vector_of({number[2], number[3], number[4]})).norm(), 1e-14 * v, v, r);
+      table.see((p - vector_of({number[2], number[3], number[4]})).norm(), by_digits(1e-14) * v, v,
+                r);
       lost.see(std::abs(-report.energy_gain - (1 - r * r) / 3 * v * v), rounding(20, v * v), v, r);
-      table.see(std::abs(-report.energy_gain - number[6]), 1e-13 * v * v, v, r);
+      table.see(std::abs(-report.energy_gain - number[6]), by_digits(1e-13) * v * v, v, r);
     }
   }
   closed.check(240);
@@ -125,7 +126,7 @@ TEST_CASE("restitution: one contact obeys Newton", "[impact][example]") {
     VectorX<double> p = scene.momentum(vector_of({2, -1}));
     CHECK(impact.resolve(scene.problem, p).reflections == 1);
     const VectorX<double> v = scene.velocity(p);
-    CHECK(v(1) - v(0) == Approx(3 * r).margin(1e-15));
+    CHECK(v(1) - v(0) == Approx(3 * r).margin(rounding(5, 1.0)));
     CHECK(p.sum() == Approx(5));
     CHECK(impact.sequence().size() == 1);
   }

@@ -147,7 +147,7 @@ TEST_CASE("uniqueness: between those products some momentum ends in two ways", "
           (resolve_first(pair, p, 0).momentum - resolve_first(pair, p, 1).momentum).norm();
       apart = std::max(apart, gap / p.norm());
     }
-    differs.see_holds(apart > 1e-3, c, apart);
+    differs.see_holds(apart > clearly(1e-3), c, apart);
   }
   differs.check(80);
   // c > 0: head on, the first to act leaves with what the other would have had.

@@ -60,7 +60,7 @@ TEST_CASE("scenes: a thousand equal balls come out sorted", "[impact][scene]") {
   const auto end = resolve(scene, VectorX<double>::LinSpaced(n, double(n), 1.0));
   CHECK(end.report.reflections == n * (n - 1) / 2);
   CHECK((end.velocity - VectorX<double>::LinSpaced(n, 1.0, double(n))).cwiseAbs().maxCoeff() <=
-        1e-10);
+        rounding(500'000, 1.0));
 }
 
 TEST_CASE("scenes: a cradle between a wall and nothing returns every ball", "[impact][scene]") {
@@ -89,7 +89,7 @@ TEST_CASE("scenes: Galperin's balls count the digits of pi", "[impact][scene]") 
         end.velocity(0) * end.velocity(0) + ratio * end.velocity(1) * end.velocity(1);
     CHECK(std::abs(energy / ratio - 1) <= rounding(50000, 1.0));
     CHECK(end.velocity(0) >= -by_solver(1e-9));
-    CHECK(end.velocity(1) >= end.velocity(0) * (1 - by_solver(1e-9)) - 1e-9);
+    CHECK(end.velocity(1) >= end.velocity(0) * (1 - by_solver(1e-9)) - by_solver(1e-9));
     const double product = scene.problem.gram()(0, 1);
     CHECK(carom::pair_reflection_bound(product, false) >= expected);
     CHECK(carom::pair_reflection_bound(product, false) <= expected + 3);

@@ -55,7 +55,7 @@ std::pair<double, double> bracket_thickness(int count, double falls, double stan
     WorldSolver solver(1e-12);
     const double speed = speed_after_step(world, solver);
     CHECK(solver.worst <= rounding(5000, 1.0));
-    return speed <= 1e-8;
+    return speed <= by_solver(1e-8);
   };
   CHECK(!is_standing(falls));
   CHECK(is_standing(stands));

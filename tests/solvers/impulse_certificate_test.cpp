@@ -22,6 +22,8 @@ namespace impulse_certificate_test {
 using carom::certify, carom::ImpulseCertificate, carom::DelassusProblem, carom::FrictionLaw;
 using carom::ImpulseSet, carom::ImpulseShape, carom::Index, carom::MatrixX, carom::RowNumbers;
 using carom::VectorX;
+using carom::testing::by_conditioning;
+using carom::testing::by_solver;
 using carom::testing::convert_law, carom::testing::DenseDual, carom::testing::draw_constrained;
 using carom::testing::draw_law, carom::testing::draw_matrix, carom::testing::draw_pair;
 using carom::testing::lift_of, carom::testing::Long, carom::testing::OracleBlock;
@@ -207,7 +209,7 @@ TEMPLATE_TEST_CASE("impulse_certificate: its measures are what they are defined 
                     *std::max_element(e.parts.begin(), e.parts.end()) - unit * size);
     if constexpr (std::is_same_v<Scalar, double>) {
       const Long rest = e.relative * e.scale;
-      angle.see(std::abs(c.dissipation_angle - angle_of(drawn, rest)), 1e-7L);
+      angle.see(std::abs(c.dissipation_angle - angle_of(drawn, rest)), by_conditioning(1e-7L));
     }
   }
   for (const WorstCase* law : {&relative, &absolute, &signorini, &violation, &power, &worst}) {
@@ -236,7 +238,8 @@ TEMPLATE_TEST_CASE("impulse_certificate: at solutions every measure is zero", "[
     others.see(c.signorini, 8 * unit * size);
     others.see(c.cone_violation, unit * (1 + drawn.impulse.norm()));
     others.see(c.complementarity, 8 * unit * size * (3 + drawn.impulse.norm()));
-    angles.see(c.dissipation_angle, std::is_same_v<Scalar, double> ? 1e-6L : 0.2L, drawn.impulse);
+    angles.see(c.dissipation_angle, by_conditioning(std::is_same_v<Scalar, double> ? 1e-6L : 0.2L),
+               drawn.impulse);
   }
   zero.check(180);
   others.check(500);
@@ -304,6 +307,7 @@ TEST_CASE("impulse_certificate: it grows as the error does, and names the contac
     const auto& set = drawn.sets[std::size_t(off)];
     Eigen::VectorXd change = Eigen::VectorXd::Zero(drawn.load.size());
     change.segment(drawn.starts[std::size_t(off)], set.rows) = draw_matrix(source, set.rows, 1);
+    const double load = std::max(drawn.load.norm(), 1e-3);
     Long errors[3];
     for (int k = 0; k < 3; ++k) {
       const VectorX<double> impulse = drawn.impulse + std::ldexp(1e-6, k) * change;
@@ -311,7 +315,7 @@ TEST_CASE("impulse_certificate: it grows as the error does, and names the contac
       errors[k] = c.natural_map_error;
       if (errors[k] > 1e-9L) named.see_holds(c.worst_block == off, drawn.impulse, change);
       bounded.see(errors[k], 20 * std::ldexp(1e-6, k) * change.norm() * (1 + drawn.matrix.norm()) *
-                                 (1 + set.friction.norm()) / std::max(drawn.load.norm(), 1e-3));
+                                 (1 + set.friction.norm()) / load);
     }
     if (errors[0] < 1e-9L) continue;
     const Long off_line = std::abs(errors[2] - 2 * errors[1]) / errors[1];
@@ -345,7 +349,7 @@ TEST_CASE("impulse_certificate: on the convex problem it agrees with the one of 
     agree.see(std::abs(pair.natural_map_error - alone.natural_map_error),
               rounding(1000, 1.0) * (1 + pair.natural_map_error));
     if (!solve) worst.see_holds(pair.worst_block == alone.worst_block);
-    if (solve) solved.see(alone.natural_map_error, 1e-8L);
+    if (solve) solved.see(alone.natural_map_error, by_solver(1e-8L));
   }
   agree.check(samples);
   worst.check(samples - solutions);

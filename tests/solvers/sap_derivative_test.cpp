@@ -23,6 +23,7 @@
 namespace sap_derivative_test {
 
 using carom::testing::by_differences;
+using carom::testing::by_solver;
 
 using carom::CompliantContact, carom::ContactProblem, carom::DifferentialParts, carom::Index;
 using carom::MatrixX, carom::ProblemDifferential, carom::RegionBoundary, carom::SapDerivative;
@@ -129,7 +130,7 @@ TEST_CASE(
     Eigen::VectorXd moved;
     CHECK(derivative.push_forward(problem, change, moved).converged());
     const VectorX<Long> expected = dense_change(raw, velocity, change);
-    same.see((moved.cast<Long>() - expected).norm(), 1e-10L * (1 + expected.norm()));
+    same.see((moved.cast<Long>() - expected).norm(), by_solver(1e-10L) * (1 + expected.norm()));
   });
   same.check(16);
 }
@@ -171,8 +172,8 @@ TEST_CASE(
                               behind = solve(build(move(raw, change, -h)), 1e-15);
         const Eigen::VectorXd difference = (ahead - behind) / (2 * h);
         const double size = 1 + moved.norm() + velocity.norm();
-        near.see((difference - moved).norm(), (300 * h * h + 3e-13 / h) * size, part, h,
-                 moved.norm());
+        near.see((difference - moved).norm(), by_differences(300 * h * h + 3e-13 / h) * size, part,
+                 h, moved.norm());
       }
     }
   });
@@ -230,7 +231,7 @@ TEST_CASE("sap_derivative: conjugate gradients and the factor agree", "[solvers]
     CHECK(report.converged());
     CHECK(report.residual <= report.residual_target);
     products += report.iterations;
-    same.see((a - b).norm(), 1e-9 * (1 + a.norm()));
+    same.see((a - b).norm(), by_solver(1e-9) * (1 + a.norm()));
   }
   CHECK(products > 60);
   same.check(20);

@@ -31,6 +31,9 @@
 
 namespace sap_test {
 
+using carom::testing::by_conditioning;
+using carom::testing::by_solver;
+
 using carom::ContactProblem, carom::Index, carom::SapOptions, carom::SapSolver;
 using carom::SolveReport, carom::SolveStatus, carom::VectorX;
 using carom::testing::assemble, carom::testing::build, carom::testing::convert_vector;
@@ -106,7 +109,7 @@ TEMPLATE_TEST_CASE("sap: it finds what an independent solver of the dual finds",
     converged.see_holds(report.converged() && report.residual <= target &&
                         report.residual_target == target);
     near.see(error, report.error_bound + exact.error_bound + rounding(100, Scalar(1)) * size);
-    tight.see(exact.error_bound, 1e-12L * size);
+    tight.see(exact.error_bound, by_solver(1e-12L) * size);
     tight.see(report.error_bound, 5 * Long(target) * size);
   });
   near.check(25);
@@ -126,21 +129,21 @@ TEST_CASE("sap: the answer meets the optimality conditions", "[solvers][law]") {
     const VectorX<Long> change = v - dense.free_velocity;
     const VectorX<Long> imbalance = carom::testing::multiply(dense.momentum, change) -
                                     carom::testing::multiply_transposed(dense.jacobian, gamma);
-    momentum.see(dense.momentum_norm(imbalance), 1e-11L * size);
+    momentum.see(dense.momentum_norm(imbalance), by_solver(1e-11L) * size);
     const VectorX<Long> u = dense.conic_velocity(v, gamma);
     const Long speed = u.norm() + dense.bias.norm() + dense.jacobian.norm() * v.norm();
     for (Index i = 0; i < dense.contact_count(); ++i) {
       const Long mu = dense.friction(i);
       const Long g_t = std::hypot(gamma(3 * i), gamma(3 * i + 1)), g_n = gamma(3 * i + 2);
       const Long u_t = std::hypot(u(3 * i), u(3 * i + 1)), u_n = u(3 * i + 2);
-      cone.see(std::max(0.0L, g_t - mu * g_n), 1e-14L * (1 + mu) * (1 + g_n));
+      cone.see(std::max(0.0L, g_t - mu * g_n), rounding(50, 1.0) * (1 + mu) * (1 + g_n));
       cone.see(std::max(0.0L, -g_n), 0);
-      dual.see(std::max(0.0L, mu * u_t - u_n), 1e-10L * (1 + mu) * speed);
+      dual.see(std::max(0.0L, mu * u_t - u_n), by_solver(1e-10L) * (1 + mu) * speed);
       Long power = 0;
       for (Index k = 0; k < 3; ++k) power += gamma(3 * i + k) * u(3 * i + k);
-      work.see(std::abs(power), 1e-10L * (1 + mu) * speed * (g_t + g_n));
+      work.see(std::abs(power), by_solver(1e-10L) * (1 + mu) * speed * (g_t + g_n));
     }
-    gap.see(std::abs(dense.cost(v) + dense.dual_cost(gamma)), 1e-14L * size * size);
+    gap.see(std::abs(dense.cost(v) + dense.dual_cost(gamma)), rounding(50, 1.0) * size * size);
   });
   for (const WorstCase* law : {&momentum, &cone, &dual, &work, &gap}) law->check(60);
 }
@@ -186,7 +189,8 @@ TEST_CASE("sap: the report's residual is the certificate's", "[solvers][oracle]"
                 noise * (report.error_bound / report.residual + report.error_bound));
       Eigen::VectorXd impulse;
       write_impulse(problem, velocity, impulse);
-      readable.see((impulse - solver.impulse()).norm(), 1e-10 * (1 + impulse.norm()));
+      readable.see((impulse - solver.impulse()).norm(),
+                   by_conditioning(1e-10) * (1 + impulse.norm()));
       for (Index i = 0; i < problem.block_count(); ++i) {
         const Eigen::Vector3d expected = problem.friction_contact(i).velocity(velocity);
         readable.see((expected - solver.contact_velocity().segment<3>(3 * i)).norm(),
@@ -383,7 +387,7 @@ TEST_CASE("sap: units of mass and velocity scale the answer", "[solvers][law]") 
     scaled.see((result.velocity - speed * plain.velocity).norm(),
                rounding(100, speed * plain.velocity.norm()));
     scaled.see((result.impulse - mass * speed * plain.impulse).norm(),
-               1e-10 * mass * speed * (1 + plain.impulse.norm()));
+               by_conditioning(1e-10) * mass * speed * (1 + plain.impulse.norm()));
     scaled.see_holds(result.report.iterations == plain.report.iterations);
   });
   scaled.check(90);
@@ -494,9 +498,11 @@ TEST_CASE("sap: conjugate gradients and factorisation find the same", "[solvers]
     const auto dense = assemble<Long>(raw);
     const Long apart = distance(dense, iterative.velocity, convert_vector<Long>(direct.velocity));
     const Long size = dense.energy_norm(dense.free_velocity) + 1;
-    same.see(apart, 1e-12L * size);
-    bounded.see(apart, direct.report.error_bound + iterative.report.error_bound + 1e-14L * size);
-    converged.see_holds(direct.report.residual <= 1e-12 && iterative.report.residual <= 1e-12);
+    same.see(apart, by_solver(1e-12L) * size);
+    bounded.see(
+        apart, direct.report.error_bound + iterative.report.error_bound + rounding(50, 1.0) * size);
+    converged.see_holds(direct.report.residual <= by_solver(1e-12) &&
+                        iterative.report.residual <= by_solver(1e-12));
   });
   same.check(count);
   bounded.check(count);
@@ -697,7 +703,7 @@ TEST_CASE("sap: stiff friction takes the same steps as friction contacts and as 
     CAPTURE(sample, solved.report.iterations, report.iterations);
     CHECK(solved.report.converged());
     CHECK(report.converged());
-    same.see((velocity - solved.velocity).norm(), 1e-6 * solved.velocity.norm(), sample);
+    same.see((velocity - solved.velocity).norm(), by_solver(1e-6) * solved.velocity.norm(), sample);
     as_contacts += solved.report.iterations;
     as_constraints += report.iterations;
   }
@@ -723,7 +729,8 @@ TEST_CASE("sap: Coulomb's law holds of every cone, whichever way it was added", 
     carom::DelassusProblem<double> dual;
     form.write(problem, dual);
     const Eigen::VectorXd impulse = solver.impulse();
-    obeyed.see(certify(dual, impulse, carom::FrictionLaw::coulomb).natural_map_error, 1e-9);
+    obeyed.see(certify(dual, impulse, carom::FrictionLaw::coulomb).natural_map_error,
+               by_solver(1e-9));
     if (certify(dual, impulse, carom::FrictionLaw::convex).natural_map_error > 1e-3) {
       differs.see_holds(true);
     }

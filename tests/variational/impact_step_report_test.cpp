@@ -46,13 +46,14 @@ TEMPLATE_TEST_CASE("impact_step_report: the default tolerances fit together in e
   const ImpactStepOptions<Scalar> options;
   const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   // Roots are found more sharply than gaps count as closed, and no more so than rounding allows.
+  const Scalar small(1e-3);  // beside gaps, times and energies near one
   CHECK(options.root_tolerance > epsilon);
   CHECK(options.gap_tolerance == std::sqrt(epsilon) / 16);
   CHECK(options.gap_tolerance > epsilon);
-  CHECK(options.gap_tolerance < Scalar(1e-3));
-  CHECK(options.root_tolerance < Scalar(1e-3));
+  CHECK(options.gap_tolerance < small);
+  CHECK(options.root_tolerance < small);
   CHECK(options.rest_share > 0);
-  CHECK(options.rest_share < Scalar(1e-3));
+  CHECK(options.rest_share < small);
   CHECK_FALSE(options.project_out);
   CHECK(options.event_limit == 100'000);
   CHECK(options.recorded_events == 1024);

@@ -299,7 +299,7 @@ TEST_CASE("impact_stepper: the energy does not drift over many impacts", "[varia
   CAPTURE(steps, start, worst);
   // The potential is a parabola, which the midpoint rule keeps.
   // Rounding of hundreds of impacts, which grows with each.
-  CHECK(worst < 1e-9);
+  CHECK(worst < by_conditioning(1e-9));
 }
 
 TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials bend",
@@ -318,7 +318,7 @@ TEST_CASE("impact_stepper: finishing the step keeps the energy where potentials 
     worst = std::max(worst, std::abs(stepper.energy(state) - start));
   }
   // h²/24 of energies near 1.
-  CHECK(worst < 1e-4);
+  CHECK(worst < by_step(1e-4));
 }
 
 TEST_CASE("impact_stepper: constraints hold while a contact strikes", "[variational][law]") {
@@ -332,12 +332,12 @@ TEST_CASE("impact_stepper: constraints hold while a contact strikes", "[variatio
     impacts += report.impacts;
     off = std::max(off, std::abs(state.q.norm() - 1));
     energy = std::max(energy, std::abs(stepper.energy(state) - start));
-    CHECK(state.q(0) < 0.3 + 1e-11);
+    CHECK(state.q(0) < 0.3 + by_solver(1e-11));
   }
   CHECK(impacts > 4);
   CHECK(off <= rounding(8192, 1.0));
   // The energy of the midpoint rule swings by the order of h².
-  CHECK(energy < 1e-4);
+  CHECK(energy < by_step(1e-4));
 }
 
 TEST_CASE("impact_stepper: float works to its own digits", "[variational][example]") {
@@ -345,7 +345,7 @@ TEST_CASE("impact_stepper: float works to its own digits", "[variational][exampl
   MechanicalState<float> state{0, numbers<float>({1}), numbers<float>({0})};
   for (int k = 0; k < 200; ++k) REQUIRE(stepper.step(state, 0.01f).converged());
   // Within the gaps that count as closed in float.
-  CHECK(std::abs(state.q(0)) < 1e-4f);
+  CHECK(std::abs(state.q(0)) < by_solver(1e-4f));
   CHECK(stepper.held().size() == 1);
 }
 
@@ -361,7 +361,7 @@ TEST_CASE("impact_stepper: overlap is projected out where the options say so",
   CHECK(report.penetration == 2 - 1.6);
   CHECK(report.impacts == 0);
   // Half of the tolerance on gaps stays.
-  CHECK((state.q - numbers<double>({1.6, 1.8})).norm() < 1e-8);
+  CHECK((state.q - numbers<double>({1.6, 1.8})).norm() < by_solver(1e-8));
   CHECK_FALSE(stepper.step(state, 0.1).projected);
 }
 

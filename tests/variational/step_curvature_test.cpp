@@ -87,7 +87,7 @@ TEST_CASE("step_curvature: differences of the first derivative, and symmetry",
     CAPTURE(errors.differences, errors.symmetry, errors.size);
     CHECK(errors.size > 0.01);
     // What the differences are good for.
-    CHECK(errors.differences <= 1e-8);
+    CHECK(errors.differences <= by_differences(1e-8));
     CHECK(errors.symmetry <= rounding(8192, 1.0));
   }
 }
@@ -100,7 +100,7 @@ TEST_CASE("step_curvature: trees, forces and constraints", "[variational][deriva
   CAPTURE(tree.differences, tree.symmetry, tree.size);
   CHECK(tree.size > 0.01);
   // What the differences are good for.
-  CHECK(tree.differences <= 1e-7 * std::max(1.0, tree.size));
+  CHECK(tree.differences <= by_differences(1e-7) * std::max(1.0, tree.size));
   CHECK(tree.symmetry <= rounding(65536, std::max(1.0, tree.size)));
 
   const Errors rod =
@@ -109,7 +109,7 @@ TEST_CASE("step_curvature: trees, forces and constraints", "[variational][deriva
   CAPTURE(rod.differences, rod.symmetry, rod.size);
   CHECK(rod.size > 0.01);
   // What the differences are good for.
-  CHECK(rod.differences <= 1e-8 * std::max(1.0, rod.size));
+  CHECK(rod.differences <= by_differences(1e-8) * std::max(1.0, rod.size));
   CHECK(rod.symmetry <= rounding(65536, std::max(1.0, rod.size)));
 
   // Linear in the state: nothing to bend.

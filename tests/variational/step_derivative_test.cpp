@@ -66,7 +66,7 @@ TEST_CASE("step_derivative: the flow is symplectic", "[variational][law]") {
       const MatrixX<double> differences =
           by_differences(system, derivative.solver(), state, 0.1, 1e-5);
       // What the differences are good for.
-      CHECK((y - differences).norm() <= 1e-8 * y.norm());
+      CHECK((y - differences).norm() <= carom::testing::by_differences(1e-8) * y.norm());
       REQUIRE(stepper.step(state, 0.1).converged());
     }
   }
@@ -81,7 +81,8 @@ TEST_CASE("step_derivative: forces and constraints are differentiated too",
   MatrixX<double> y(2, 2);
   REQUIRE(derivative.evaluate(driven, state, 0.1, state.q, y).converged());
   // What the differences are good for.
-  CHECK((y - by_differences(driven, derivative.solver(), state, 0.1, 1e-4)).norm() <= 1e-9);
+  CHECK((y - by_differences(driven, derivative.solver(), state, 0.1, 1e-4)).norm() <=
+        carom::testing::by_differences(1e-9));
   // Damping shrinks the area by the midpoint's own factor.
   CHECK(std::abs(y.determinant() - (1 - 0.015 + 0.0025) / (1 + 0.015 + 0.0025)) <=
         rounding(8192, 1.0));
@@ -93,7 +94,8 @@ TEST_CASE("step_derivative: forces and constraints are differentiated too",
   MatrixX<double> z(4, 4);
   REQUIRE(held.evaluate(rod, state, 0.1, state.q, z).converged());
   // What the differences are good for.
-  CHECK((z - by_differences(rod, held.solver(), state, 0.1, 1e-5)).norm() <= 1e-7 * z.norm());
+  CHECK((z - by_differences(rod, held.solver(), state, 0.1, 1e-5)).norm() <=
+        carom::testing::by_differences(1e-7) * z.norm());
 }
 
 }  // namespace step_derivative_test

@@ -19,6 +19,7 @@
 
 namespace delassus_islands_test {
 
+using carom::testing::by_conditioning;
 using carom::testing::by_solver;
 
 using carom::DelassusIslands, carom::DelassusProblem, carom::FrictionLaw, carom::Index;
@@ -256,7 +257,7 @@ TEST_CASE("delassus_islands: solutions of islands together solve the whole", "[c
       const auto certificate = certify(problem, impulse, law);
       // The yardsticks are the same, so squares of errors add up.
       CHECK(std::abs(certificate.absolute_error - std::sqrt(absolute)) <=
-            1e-10 * std::sqrt(absolute) + rounding(100, 1.0));
+            by_conditioning(1e-10) * std::sqrt(absolute) + rounding(100, 1.0));
       CHECK(certificate.natural_map_error <= by_solver(1e-6) * std::sqrt(double(islands.count())));
     }
   }

@@ -13,6 +13,8 @@
 
 namespace natural_map_test {
 
+using carom::testing::clearly;
+
 using carom::ConeRegion, carom::FrictionCone, carom::FrictionLaw, carom::ImpulseSet;
 using carom::RowNumbers, carom::SquareMatrix, carom::Vector3;
 using carom::detail::law_velocity, carom::detail::natural_map, carom::detail::natural_map_squared;
@@ -57,7 +59,7 @@ TEMPLATE_TEST_CASE("natural_map: vanishes at solutions of one contact, under eit
       const Vector3<Scalar> aside = answer.impulse + scale * Vector3<Scalar>(0, 0, 1);
       const Vector3<Scalar> there = law_velocity(law, cone, Vector3<Scalar>(w * aside + load));
       CHECK(natural_map(cone, aside, Vector3<Scalar>(step * there), region).norm() >
-            Scalar(1e-3) * scale);
+            clearly(Scalar(1e-3)) * scale);
     }
   }
   for (const int count : seen) CHECK(count > 10);

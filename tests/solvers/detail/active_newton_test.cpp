@@ -15,6 +15,8 @@
 
 namespace active_newton_test {
 
+using carom::testing::by_solver;
+
 using carom::FrictionLaw, carom::Index;
 using carom::detail::ActiveNewton, carom::detail::BodySystem, carom::detail::CentralPath;
 using carom::testing::Incline, carom::testing::LawScene, carom::testing::rounding;
@@ -115,7 +117,7 @@ TEST_CASE("active_newton: every shape of constraint is solved to rounding from t
     LawScene<double> scene(raw, FrictionLaw::convex);
     for (Index i = 0; i < scene.system.islands().size(); ++i) {
       follow_path(scene, i, 1e-5);
-      error.see(polish(scene, i, 1e-12).error, 1e-12, round, i);
+      error.see(polish(scene, i, 1e-12).error, by_solver(1e-12), round, i);
     }
   }
   error.check(8);

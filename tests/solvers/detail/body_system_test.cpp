@@ -19,6 +19,7 @@ using carom::Index, carom::SquareMatrix;
 using carom::detail::BlockGains, carom::detail::BlockIsland, carom::detail::BlockRows;
 using carom::detail::BodySystem;
 using carom::testing::BodyMatrices, carom::testing::build, carom::testing::ConstrainedProblem;
+using carom::testing::by_conditioning;
 using carom::testing::draw_body_problem, carom::testing::rounding, carom::testing::RowPlaces;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
@@ -149,9 +150,10 @@ TEST_CASE("body_system: where gains are large, held rows stay held", "[solvers][
     const Eigen::VectorXd h = one.gain * g;
     one.solve(h, step, moved);
     answer.see((step - (h - one.gain * moved)).norm(), double(rounding<double>(200, 1)) * h.norm());
-    held.see((moved - g).norm(), 1e-7 * g.norm(), symmetric);
-    agree.see((one.delassus * step - moved).norm(), 1e-6 * moved.norm() + 1e-6 * g.norm(),
-              symmetric, count);
+    held.see((moved - g).norm(), by_conditioning(1e-7) * g.norm(), symmetric);
+    agree.see((one.delassus * step - moved).norm(),
+              by_conditioning(1e-6) * moved.norm() + by_conditioning(1e-6) * g.norm(), symmetric,
+              count);
   });
   answer.check(8);
   held.check(8);

@@ -118,7 +118,7 @@ TEST_CASE("central_path: every shape of constraint is followed to its end under 
       // Sliding contacts off the path's centre leave the root of their product as error, and
       // Newton's method is tried at 1e-3.
       const Followed end = follow(scene, i, 1e-6);
-      solved.see(end.error, 1e-6, round, i, end.steps);
+      solved.see(end.error, by_solver(1e-6), round, i, end.steps);
       steps.see(end.steps, 50, round, i);
     }
   }

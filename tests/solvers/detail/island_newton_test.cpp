@@ -19,6 +19,7 @@ namespace island_newton_test {
 using carom::Index, carom::RowNumbers, carom::SolveStatus, carom::Vector3;
 using carom::detail::Columns, carom::detail::DirectDirections, carom::detail::IslandNewton;
 using carom::detail::IslandState, carom::detail::PackedEdge, carom::detail::PackedIsland;
+using carom::testing::by_differences;
 using carom::testing::ConstrainedProblem, carom::testing::for_each_packed_problem;
 using carom::testing::PackedCase, carom::testing::rounding, carom::testing::VectorSource;
 using carom::testing::WorstCase;
@@ -44,7 +45,7 @@ bool write_curvature(double mu, const Vector3<double>& w, const Vector3<double>&
     g.col(c) = ((ahead + behind) / 2).cast<double>() / w(c);
     jump = std::max(jump, double((ahead - behind).norm()));
   }
-  return jump < 1e-4;
+  return jump < by_differences(1e-4);
 }
 
 /// I + Ĵᵀ G Ĵ of all bodies with the true curvature, dense.
@@ -158,7 +159,7 @@ TEMPLATE_TEST_CASE("island_newton: the first step is Newton's own: the dense Hes
         const double size = expected.norm();
         // The difference quotients are good to 1e-6.
         hessians.see((assemble(now, state) - expected).norm(),
-                     1e-6 * size + double(rounding<Scalar>(3000, Scalar(size))));
+                     by_differences(1e-6) * size + double(rounding<Scalar>(3000, Scalar(size))));
         if (!found) return false;
         const Eigen::MatrixXd mine = assemble(now, state);
         const Eigen::VectorXd d = own(state, Memory::direction), g = own(state, Memory::gradient);

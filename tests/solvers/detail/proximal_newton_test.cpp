@@ -10,6 +10,8 @@
 
 namespace proximal_newton_test {
 
+using carom::testing::by_solver;
+
 using carom::FrictionLaw, carom::Index, carom::SolveLimits;
 using carom::detail::BodySystem, carom::detail::ProximalNewton;
 using carom::testing::Incline, carom::testing::LawScene, carom::testing::VectorSource,
@@ -54,9 +56,10 @@ TEST_CASE("proximal_newton: a block on an incline is solved in closed form from 
               expected + size * expected.norm() * carom::testing::draw_matrix(source, 3, 1);
           scene.places().write(guess, scene.iterate.impulse());
           const Solved end = search(scene, 0, 1e-12, systems(1000));
-          error.see(end.error, 1e-12, slope, mass, size, int(law == FrictionLaw::convex));
-          impulse.see((scene.impulse() - expected).norm(), 1e-10 * expected.norm(), slope, mass,
-                      size, int(law == FrictionLaw::convex));
+          error.see(end.error, by_solver(1e-12), slope, mass, size,
+                    int(law == FrictionLaw::convex));
+          impulse.see((scene.impulse() - expected).norm(), by_solver(1e-10) * expected.norm(),
+                      slope, mass, size, int(law == FrictionLaw::convex));
         }
       }
     }
@@ -74,7 +77,8 @@ TEST_CASE("proximal_newton: stacks are solved from no impulse, rigid and hyperst
       for (const bool bounds_given : {true, false}) {
         LawScene<double> scene(raw, law);
         const Solved end = search(scene, 0, 1e-10, systems(2000), bounds_given);
-        error.see(end.error, 1e-10, number, int(law == FrictionLaw::convex), end.systems);
+        error.see(end.error, by_solver(1e-10), number, int(law == FrictionLaw::convex),
+                  end.systems);
         told.see_holds(scene.measure(0) == end.error);
       }
     }

@@ -59,7 +59,7 @@ TEST_CASE("step_solver: dq/dh is the path's rate", "[variational][derivative]") 
   REQUIRE(solver.refresh(system, now, 0.1));
   solver.write_rate(rate);
   // The slope is a difference of solutions.
-  CHECK((rate - slope).norm() < 1e-6 * slope.norm());
+  CHECK((rate - slope).norm() < by_differences(1e-6) * slope.norm());
 }
 
 TEST_CASE("step_solver: a held contact carries the weight", "[variational][example]") {
@@ -95,7 +95,7 @@ TEST_CASE("step_solver: one correction squares the error of the guess", "[variat
   };
   const double coarse = error(1e-2), fine = error(1e-3);
   // An error of the method, of order 2.
-  CHECK(coarse < 1e-3);
+  CHECK(coarse < by_step(1e-3));
   CHECK(std::abs(std::log10(coarse / fine) - 2) < 0.05);
   MechanicalState<double> bad = now;
   bad.momentum(0) = std::numeric_limits<double>::quiet_NaN();
