@@ -181,9 +181,9 @@ TEST_CASE("bullet: rows that locked degrees of freedom leave without effect are 
     REQUIRE(world.report().refused == 0);
     REQUIRE(world.report().converged());
   }
-  CHECK((position(slider) - Vector(0, 0, 10)).norm() < 1e-4);
-  CHECK(velocity(upright).norm() < 1e-4);
-  CHECK(position(soft).z() > 0.5 - 1e-2);
+  CHECK((position(slider) - Vector(0, 0, 10)).norm() < by_float(1e-4));
+  CHECK(velocity(upright).norm() < by_float(1e-4));
+  CHECK(position(soft).z() > 0.5 - by_compliance(1e-2));
 }
 
 TEST_CASE("bullet: momentum is balanced by the impulses left on the points, inside the cone",
