@@ -56,6 +56,10 @@ void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
 template <RealScalar Scalar>
 class MatrixExponential {
  public:
+  /// Products of n×n matrices that evaluate() takes besides the squarings, an elimination and its
+  /// n solutions among them, for choosing between this and the action of an exponential.
+  static constexpr int typical_products = 8;
+
   /// Makes memory for n×n matrices. Cold: allocates beyond the largest so far.
   void prepare(Index size) {
     for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
