@@ -13,6 +13,7 @@ set(CAROM_HEADERS
   include/carom/cones/detail/ellipsoid_section.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
+  include/carom/cones/detail/sliding_tuning.hpp
   include/carom/cones/detail/tangent_axes.hpp
   include/carom/cones/detail/wider_scalar.hpp
   include/carom/cones/ellipsoidal_cone.hpp

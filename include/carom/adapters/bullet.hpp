@@ -46,7 +46,7 @@ class BulletSolver : public btConstraintSolver {
   explicit BulletSolver(const BulletOptions& options = {})
       : options_(checked(options)),
         solver_({.law = options.law, .tolerance = options.tolerance}),
-        mover_({.tolerance = 1e-8}) {}
+        mover_({.tolerance = mover_tolerance}) {}
 
   [[nodiscard]] const BulletOptions& options() const noexcept { return options_; }
   /// Bounds every solve from now on, as ContactSolver::set_limits() does: set a new deadline
@@ -254,6 +254,9 @@ class BulletSolver : public btConstraintSolver {
   detail::BulletMemory memory_;
   detail::BulletImpacts impacts_;
   ContactProblem<double> problem_{1.0}, moves_{1.0};
+  /// Natural map error of motions out of penetration [-], so that they are off by that share of
+  /// their length: they leave half of a penetration anyway.
+  static constexpr double mover_tolerance = 1e-8;
   ContactSolver<double> solver_, mover_;
   VectorX<double> velocity_, impulse_, guess_, shift_;
 };

@@ -76,9 +76,14 @@ class ConvexInverseMass {
     Scalar cosine = (axes_.cosine * equation.x[0] - axes_.sine * equation.x[1]) * length;
     Scalar sine = (axes_.sine * equation.x[0] + axes_.cosine * equation.x[1]) * length;
     Surface at = on_surface(r, friction, cosine, sine);
-    for (int step = 0; step < 3; ++step) {  // Newton's method for the direction: uₜ along γₜ
+    // Newton's method for the direction, uₜ along γₜ, takes out the rounding of the scalar
+    // equation. Each step has to gain, and a few bound the work. A larger turn [rad] is no
+    // rounding, and the curvature says little of it. Other values were not measured.
+    constexpr int steps = 3;
+    constexpr double largest_turn = 0.1;
+    for (int step = 0; step < steps; ++step) {
       const Scalar turn = at.across / at.curvature;
-      if (!(abs(turn) < Scalar(0.1)) || !(abs(at.across) > at.rounding)) break;
+      if (!(abs(turn) < Scalar(largest_turn)) || !(abs(at.across) > at.rounding)) break;
       const Scalar scale = Scalar(1) / sqrt(Scalar(1) + turn * turn);
       const Scalar next_cosine = (cosine + turn * sine) * scale;
       const Scalar next_sine = (sine - turn * cosine) * scale;

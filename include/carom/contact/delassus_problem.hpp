@@ -149,6 +149,11 @@ class DelassusProblem : public detail::DelassusRows<Scalar> {
 
   /// Mean of the diagonal of W + R over the rows [1/kg].
   [[nodiscard]] Scalar mean_diagonal() const noexcept { return mean_diagonal_; }
+  /// The same, but 1 where it is not positive, which may be divided by: w, which turns impulses
+  /// into velocities where the two are compared [1/kg].
+  [[nodiscard]] Scalar inverse_mass_scale() const noexcept {
+    return mean_diagonal_ > Scalar(0) ? mean_diagonal_ : Scalar(1);
+  }
   /// ‖q‖.
   [[nodiscard]] Scalar load_norm() const noexcept { return load_norm_; }
 

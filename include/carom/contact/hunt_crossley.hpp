@@ -55,14 +55,17 @@ template <RealScalar Scalar>
   const Scalar spring = time_step * time_step * contact.stiffness;
   const Scalar slope =
       spring * (Scalar(1) - d * velocity) + time_step * contact.stiffness * d * depth;
-  const WeightedContact<Scalar> bounded =
-      make_weighted(CompliantContact<Scalar>{.gap = contact.gap,
-                                             .stiffness = (std::max)(slope, spring / 100) /
-                                                          (time_step * time_step),
-                                             .friction = contact.friction,
-                                             .near_rigid = contact.near_rigid,
-                                             .relative_slip = contact.relative_slip},
-                    time_step, inverse_mass);
+  // The flattest line has this part of the spring's slope: where damping takes the whole force the
+  // slope vanishes, and R would be infinite. Other values were not measured.
+  constexpr int flattest_parts = 100;
+  const WeightedContact<Scalar> bounded = make_weighted(
+      CompliantContact<Scalar>{
+          .gap = contact.gap,
+          .stiffness = (std::max)(slope, spring / flattest_parts) / (time_step * time_step),
+          .friction = contact.friction,
+          .near_rigid = contact.near_rigid,
+          .relative_slip = contact.relative_slip},
+      time_step, inverse_mass);
   const Scalar impulse = hunt_crossley_impulse(contact, time_step, velocity);
   WeightedContact<Scalar> line = bounded;
   line.bias_velocity.z() = velocity + bounded.regularization.normal * impulse;

@@ -24,7 +24,9 @@ template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleF
 class NewtonImpact {
  public:
   /// @param collapse_threshold  closing rates below this fraction of the largest rate before the
-  ///                            impact count as collapse [-], > 0. A smaller one takes more.
+  ///                            impact count as collapse [-], > 0. A smaller one takes more
+  ///                            reflections, a larger one ends bounces that are seen. Others than
+  ///                            the default were not measured.
   explicit NewtonImpact(Scalar collapse_threshold = Scalar(1e-6),
                         const ImpactOptions<Scalar>& options = {}, Order order = {})
       : threshold_(collapse_threshold), options_(options), order_(std::move(order)) {

@@ -24,8 +24,11 @@ template <RealScalar Scalar>
   // count is known well enough to tell integers; beyond, the bound is never too small.
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
   const Scalar slope = full * (std::max)(std::sin(full), std::sqrt(rounding));
-  const Scalar slack = rounding * count * (16 + 2 / slope);
-  const Scalar least = slack < Scalar(1e-3) ? count - slack : count + slack;
+  // Two roundings of c, and what the arc cosine, π and the quotient add to them.
+  constexpr int product_roundings = 2, count_roundings = 16;
+  constexpr double known_count = 1e-3;  // reflections
+  const Scalar slack = rounding * count * (count_roundings + product_roundings / slope);
+  const Scalar least = slack < Scalar(known_count) ? count - slack : count + slack;
   const Index bound = (std::max)(Index(1), Index(std::ceil(least)));
   return both_infeasible ? bound : (std::max)(Index(1), bound - 1);
 }
@@ -48,11 +51,16 @@ template <RealScalar Scalar>
   return gram;
 }
 
+/// Entries of a root, and of its products, that differ by less are the same [-]: less than the
+/// π/(2m) by which those of different roots do, up to the largest label of coxeter_label(), 1e6.
+inline constexpr double root_noise = 1e-6;
+
 /// How far entries of the same root may be apart. Entries of different roots of a pair with label m
 /// differ by π/(2m), while they grow to m/π.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar same_root(const VectorX<Scalar>& root) noexcept {
-  return Scalar(1e-6) + 32 * std::numeric_limits<Scalar>::epsilon() * root.cwiseAbs().maxCoeff();
+  return Scalar(root_noise) +
+         32 * std::numeric_limits<Scalar>::epsilon() * root.cwiseAbs().maxCoeff();
 }
 
 }  // namespace detail
@@ -88,7 +96,7 @@ template <RealScalar Scalar>
     if (root.dot(rates) < -zero) ++infeasible;
     const VectorX<Scalar> products = gram * root;
     for (Index i = 0; i < count; ++i) {
-      if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-1e-6))) continue;
+      if (problem.merged_into(i) >= 0 || !(products(i) < Scalar(-detail::root_noise))) continue;
       VectorX<Scalar> raised = root;
       raised(i) -= 2 * products(i);
       // A raised root is one deeper, so an equal one stands among those.

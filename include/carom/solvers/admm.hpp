@@ -286,7 +286,7 @@ SolveReport<Scalar> Admm<Scalar>::solve(const DelassusProblem<Scalar>& problem,
     if (error <= options_.tolerance) return finish(SolveStatus::converged, k);
     const Scalar held =
         detail::held_natural_map(problem, iterate_.impulse(), iterate_.velocity(), lift_.data());
-    if (held <= Scalar(Tuning::held_error) * iterate_.map_norm())
+    if (held <= Scalar(detail::HeldLiftTuning::held_error) * iterate_.map_norm())
       lift_from(problem, iterate_.velocity());
     if (k < next_change) continue;
     since += since / Tuning::wait_growth;

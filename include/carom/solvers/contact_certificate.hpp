@@ -59,8 +59,9 @@ struct ContactCertificate {
 namespace detail {
 
 /// The certificate of an answer that is not finite: all measures are infinite.
+/// @param block  of the problem, whose numbers are not finite; −1 where it is none in particular.
 template <RealScalar Scalar>
-[[nodiscard]] ContactCertificate<Scalar> make_void_certificate(Index contact) noexcept {
+[[nodiscard]] ContactCertificate<Scalar> make_void_certificate(Index block) noexcept {
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
   ContactCertificate<Scalar> result;
   for (Scalar* measure : {&result.residual, &result.velocity_residual, &result.duality_gap,
@@ -70,7 +71,7 @@ template <RealScalar Scalar>
   }
   for (Index* worst : {&result.worst_block, &result.duality_gap_block, &result.cone_violation_block,
                        &result.complementarity_block}) {
-    *worst = contact;
+    *worst = block;
   }
   return result;
 }

@@ -151,7 +151,7 @@ template <RealScalar Scalar>
 void GaussSeidel<Scalar>::prepare(const DelassusProblem<Scalar>& problem) {
   iterate_.reserve(problem);
   const bool coulomb = options_.law == FrictionLaw::coulomb;
-  const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  const Scalar mean = problem.inverse_mass_scale();
   Index triples = 0, others = 0;
   const auto is_triple = [&](Index i) {
     const ImpulseShape shape = problem.set(i).shape;

@@ -98,7 +98,7 @@ template <RealScalar Scalar>
                                              FrictionLaw law, const Scalar* impulse,
                                              const Scalar* velocity) noexcept {
   using std::sqrt;
-  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  const Scalar w = problem.inverse_mass_scale();
   Scalar map_squared = 0, impulse_squared = 0, velocity_squared = 0, largest = -1;
   Index worst = -1;
   for (Index i = 0; i < problem.count(); ++i) {
@@ -173,8 +173,11 @@ template <RealScalar Scalar>
         result.dissipation_block = map.worst;
     return result;
   }
-  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-  constexpr Scalar rounding = 64 * std::numeric_limits<Scalar>::epsilon();
+  const Scalar w = problem.inverse_mass_scale();
+  // So many roundings of the largest of q, W γ and u may be left of a velocity of zero, as a sum
+  // over a contact's neighbours. Much more would hide the angles of contacts that slide slowly.
+  constexpr int roundings = 64;
+  constexpr Scalar rounding = roundings * std::numeric_limits<Scalar>::epsilon();
   const Scalar at_rest =
       (std::max)(map.relative, rounding) *
       (std::max)({problem.load_norm(), Scalar(w * gamma.norm()), velocity.norm()});

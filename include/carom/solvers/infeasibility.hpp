@@ -232,7 +232,8 @@ class RayJudge {
                                       const std::vector<ProvenSlide<Scalar>>& slides) const {
     using std::sqrt;
     const VectorX<Scalar> rows = row_products(problem_, ray);
-    const Scalar scale = 16 * std::numeric_limits<Scalar>::epsilon() * scales_.root_sum(ray);
+    const Scalar scale = InfeasibilityTuning::product_roundings *
+                         std::numeric_limits<Scalar>::epsilon() * scales_.root_sum(ray);
     Scalar left = drive, squared(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       const ImpulseSet<Scalar>& set = problem_.set(i);
@@ -248,8 +249,9 @@ class RayJudge {
           known != slides.end() ? support_of_slide(set, z, known->direction, known->deviation)
                                 : support_of(set, z);
       left -= support.constant;
-      // Sums of z over a contact's rows are off by as much as the rows are.
-      const Scalar most = 4 * scale * sqrt(heaviest) * (std::max)(Scalar(1), set.friction.sum());
+      // Sums of z over a contact's rows are off by a few times as much as the rows are.
+      const Scalar most = InfeasibilityTuning::row_roundings * scale * sqrt(heaviest) *
+                          (std::max)(Scalar(1), set.friction.sum());
       if (support.slope > most) squared += support.slope * support.slope / own;
     }
     if (!(left > Scalar(0))) return Scalar(0);

@@ -178,7 +178,7 @@ bool ProjectedGradient<Scalar>::hold_lift(const DelassusProblem<Scalar>& problem
   if (options_.law != FrictionLaw::coulomb) return false;
   const Scalar held =
       detail::held_natural_map(problem, now_.data(), now_velocity_.data(), lift_.data());
-  if (!(held <= Scalar(Tuning::held_error) * error)) return false;
+  if (!(held <= Scalar(detail::HeldLiftTuning::held_error) * error)) return false;
   for (Index i = 0; i < problem.count(); ++i) {
     lift_[i] = detail::de_saxce_lift(problem, i, now_velocity_.data());
   }

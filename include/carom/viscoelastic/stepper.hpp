@@ -56,6 +56,8 @@ class ViscoelasticStepper {
  public:
   using Scalar = typename System::scalar_type;
   using State = typename System::State;
+  /// Most bisections for an instant, each a frozen step: 30 reach the default tolerance, and 53
+  /// leave nothing between two doubles, so that it bounds the work alone.
   static constexpr int search_limit = 60;
 
   /// @param materials  one per contact point, or one for all.

@@ -183,7 +183,10 @@ class BulletBodies {
     const SquareMatrix<double, 3> root = factor.asDiagonal() * axes;
     const SquareMatrix<double, 3> scaled = root * inverse.asDiagonal() * root.transpose();
     const Eigen::SelfAdjointEigenSolver<SquareMatrix<double, 3>> own(scaled);
-    const double negligible = 1e-12 * own.eigenvalues()(2);
+    // Eigenvalues below this share of the largest are rounding of the product: no turn about that
+    // axis.
+    constexpr double rounding = 1e-12;
+    const double negligible = rounding * own.eigenvalues()(2);
     Vector3<double> kept = own.eigenvalues();
     for (int i = 0; i < 3; ++i) {
       if (kept(i) <= negligible) kept(i) = 0;

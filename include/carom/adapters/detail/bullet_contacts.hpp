@@ -62,11 +62,16 @@ class BulletContacts {
       if (p.set.rows == 6) impulse.segment<3>(p.first_impulse + 3) = p.frame * moment;
     }
   }
+  /// R of a rigid point where impacts and motions out of penetration are solved for, relative to
+  /// its inverse mass [-]: it gives up about this share of a velocity, and makes redundant points
+  /// share their load. Other values were not measured.
+  static constexpr double point_softness = 1e-6;
+
   /// Adds a point, without friction, to a problem of positions.
   /// @param gap  [m], what may close.
   static void add_position(ContactProblem<double>& moves, const BulletBodies& bodies,
                            const BulletPoint& p, double gap) {
-    const double weight = 1e-6 * p.inverse_mass;
+    const double weight = point_softness * p.inverse_mass;
     const WeightedContact<double> law{0, {weight, weight}, Vector3<double>(0, 0, -gap), true};
     const std::array<Index, 2> index = {bodies[p.slots[0]].index, bodies[p.slots[1]].index};
     const CoordinateRows first = p.sides[0].topRows(3), second = p.sides[1].topRows(3);

@@ -57,6 +57,18 @@ class BulletImpacts {
   [[nodiscard]] bool cut() const noexcept { return cut_; }
 
  private:
+  /// Impacts end where nothing closes faster than this share of the fastest point [-]. Pairs may
+  /// act on each other without end, ever slower; a smaller share takes more of it.
+  static constexpr double collapse = 1e-9;
+  /// A gain of energy up to this share of |u|², in the metric of mass, is rounding [-], which more
+  /// than covers what the tolerance leaves.
+  static constexpr double energy_rounding = 1e-12;
+  /// Natural map error of an impact [-]: impacts of a chain build on one another, so that each is
+  /// solved nearly to rounding.
+  static constexpr double tolerance = 1e-13;
+  /// Least inverse mass whose share is R [1/kg], so that R stays positive.
+  static constexpr double least_inverse_mass = 1e-12;
+
   void make_pairs(const std::vector<BulletPoint>& points) {
     pairs_.clear();
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -125,7 +137,7 @@ class BulletImpacts {
       const auto next =
           std::max_element(pairs_.begin(), pairs_.end(),
                            [](const auto& a, const auto& b) { return a.speed < b.speed; });
-      if (next == pairs_.end() || next->speed <= 1e-9 * fastest) return;
+      if (next == pairs_.end() || next->speed <= collapse * fastest) return;
       cut_ = count_ == limit;
       if (cut_) return;
       act(*next, points);
@@ -165,7 +177,7 @@ class BulletImpacts {
     static_cast<void>(exact_.solve(local_, velocity));
     VectorX<double> impulse = exact_.impulse();
     double gain = energy_gain(impulse);
-    const double scale = 1e-12 * local_.free_velocity().squaredNorm();
+    const double scale = energy_rounding * local_.free_velocity().squaredNorm();
     if (!(gain <= scale)) {
       plastic(points);
       velocity = local_.free_velocity();
@@ -194,7 +206,7 @@ class BulletImpacts {
       moving -= rows[s] * clusters_[pair.clusters[s]].velocity;
       weight += (rows[s] * rows[s].transpose()).norm() / 3;
     }
-    const double soft = 1e-6 * std::max(weight, 1e-12);
+    const double soft = BulletContacts::point_softness * std::max(weight, least_inverse_mass);
     WeightedContact<double> law{p.set.friction(0), {soft, soft}, -moving, true};
     if (p.set.shape == ImpulseShape::elliptic) law.friction = p.set.friction.head<2>().minCoeff();
     law.bias_velocity.z() -= p.restitution * u.z();
@@ -234,8 +246,8 @@ class BulletImpacts {
   std::vector<std::size_t> acting_;
   std::vector<Vector3<double>> loads_;
   ContactProblem<double> local_{1.0};
-  ContactSolver<double> exact_{{.tolerance = 1e-13}};
-  ContactSolver<double> convex_{{.law = FrictionLaw::convex, .tolerance = 1e-13}};
+  ContactSolver<double> exact_{{.tolerance = tolerance}};
+  ContactSolver<double> convex_{{.law = FrictionLaw::convex, .tolerance = tolerance}};
   int count_ = 0;
   double energy_ = 0;
   bool cut_ = false;

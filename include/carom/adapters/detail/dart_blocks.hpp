@@ -37,9 +37,13 @@ struct DartInput {
     return row >= unbounded && followed(row) < 0 && lower[row] == 0 &&
            upper[row] == std::numeric_limits<double>::infinity();
   }
-  /// Coefficient of friction of a row that follows another [-]: more than 1000 counts as 1000,
-  /// because the natural map divides a normal's velocity by it.
-  [[nodiscard]] double friction(int row) const noexcept { return std::min(upper[row], 1e3); }
+  /// Most that counts of a coefficient of friction [-]: the natural map divides a normal's velocity
+  /// by it, so that an error in it would hardly show. Other values were not measured.
+  static constexpr double most_friction = 1e3;
+  /// Coefficient of friction of a row that follows another [-].
+  [[nodiscard]] double friction(int row) const noexcept {
+    return std::min(upper[row], most_friction);
+  }
   [[nodiscard]] double entry(int row, int column) const noexcept {
     const Index stride = dart_row_stride(n);
     return (matrix[stride * row + column] + matrix[stride * column + row]) / 2;

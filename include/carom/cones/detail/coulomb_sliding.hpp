@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/cones/detail/sliding_tuning.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {
@@ -70,25 +71,25 @@ struct SlidingEquation {
   CAROM_DEVICE Scalar solve(const Scalar& guess) noexcept {
     using std::abs, std::sqrt;
     constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
-    constexpr int limit = 200;
+    using Tuning = SlidingTuning;
     Scalar low(0), high = std::numeric_limits<Scalar>::infinity();
     Scalar alpha = guess > Scalar(0) ? guess : first_guess();
-    for (int iteration = 0; iteration < limit; ++iteration) {
+    for (int iteration = 0; iteration < Tuning::evaluation_limit; ++iteration) {
       evaluate(alpha);
-      if (abs(value) <= 2 * rounding * (Scalar(1) + noise)) break;
+      if (abs(value) <= Tuning::roundings * rounding * (Scalar(1) + noise)) break;
       (value < Scalar(0) ? low : high) = alpha;
       Scalar next = alpha - value / slope;
-      if (abs(next - alpha) <= 2 * rounding * alpha) break;
+      if (abs(next - alpha) <= Tuning::roundings * rounding * alpha) break;
       if (!(next > low && next < high)) {
         // The step left the bracket, which is then halved in its logarithm: α may have any size.
         const Scalar scale = e[0] / k[0];
         if (!(high - high == Scalar(0))) {
-          next = 8 * (alpha > scale ? alpha : scale);
+          next = Tuning::rise * (alpha > scale ? alpha : scale);
         } else if (low > Scalar(0)) {
           next = sqrt(low) * sqrt(high);
           if (!(next > low && next < high)) break;
         } else {
-          next = high > rounding * scale ? high / 16 : high / 2;
+          next = high > rounding * scale ? high / Tuning::fall_parts : high / 2;
           if (!(next > Scalar(0))) break;
         }
       }

@@ -35,8 +35,10 @@ struct WeightedBall {
       return;
     }
     // 1/‖x(λ)‖ is concave and increasing: Newton's method from λ = 0 rises to the root, and
-    // arrives at once where all weights are equal.
+    // arrives at once where all weights are equal. The limit bounds the work; the last point is
+    // then outside by what is left.
     constexpr int most = 60;
+    constexpr int roundings = 4;  // of the radius, that count as on the sphere
     for (int k = 0; k < most; ++k) {
       Scalar length(0), slope(0);
       for (std::size_t i = 0; i < std::size_t(size); ++i) {
@@ -45,7 +47,7 @@ struct WeightedBall {
         slope += point[i] * point[i] / (w[i] + multiplier);
       }
       const Scalar over = sqrt(length) / radius - Scalar(1);
-      if (!(over > 4 * std::numeric_limits<Scalar>::epsilon())) break;
+      if (!(over > roundings * std::numeric_limits<Scalar>::epsilon())) break;
       multiplier += over * length / slope;
     }
   }

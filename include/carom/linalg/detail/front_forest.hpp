@@ -79,6 +79,7 @@ class FrontForest {
   }
   [[nodiscard]] Index value_count() const noexcept { return value_count_; }
   [[nodiscard]] Index update_count() const noexcept { return update_count_; }
+  /// Rows of the largest front, in whole lanes: the scratch that a solve needs.
   [[nodiscard]] Index largest_front() const noexcept { return largest_front_; }
 
  private:

@@ -56,6 +56,10 @@ void multiply_square(const Matrix& a, const Matrix& b, Matrix& c) noexcept {
 template <RealScalar Scalar>
 class MatrixExponential {
  public:
+  /// Products of n×n matrices that evaluate() takes besides the squarings, an elimination and its
+  /// n solutions among them, for choosing between this and the action of an exponential.
+  static constexpr int typical_products = 8;
+
   /// Makes memory for n×n matrices. Cold: allocates beyond the largest so far.
   void prepare(Index size) {
     for (auto* matrix : {&a_, &a2_, &a4_, &a6_, &u_, &v_, &result_}) matrix->grow(size, size);
@@ -76,7 +80,8 @@ class MatrixExponential {
     if (a_.size() == 0) return true;
     const Scalar norm = a_.cwiseAbs().colwise().sum().maxCoeff();
     int squarings = 0;
-    for (Scalar rest = norm / Scalar(radius); rest > Scalar(1) && squarings < 1100; rest /= 2) {
+    for (Scalar rest = norm / Scalar(radius); rest > Scalar(1) && squarings < squaring_limit;
+         rest /= 2) {
       ++squarings;
     }
     a_ *= std::ldexp(Scalar(1), -squarings);
@@ -99,13 +104,23 @@ class MatrixExponential {
 
   /// Largest norm at which the approximant is exact to the rounding of a double.
   static constexpr double radius = 5.37;
+  /// More squarings than a finite norm of a double needs: a sum that overflows ends the loop too.
+  static constexpr int squaring_limit = 1100;
+  /// Most sweeps of balancing, which bounds the work: any balance serves, and sweeps that change
+  /// nothing end it before.
+  static constexpr int sweep_limit = 200;
+  /// A row and its column are scaled only where the sum of their norms falls to this share, as
+  /// parlett1969balancing does: the rest is not worth a sweep.
+  static constexpr double worthwhile = 0.95;
+  /// Largest power of two of one scaling, so that it and its inverse are numbers of a double.
+  static constexpr int power_limit = 500;
 
   /// A ← D⁻¹ A D, D of powers of two, until each row and its column have about the same norm.
   void balance() noexcept {
     const Index n = a_.rows();
     scales_.setOnes();
     bool changed = true;
-    for (int sweep = 0; changed && sweep < 200; ++sweep) {
+    for (int sweep = 0; changed && sweep < sweep_limit; ++sweep) {
       changed = false;
       for (Index i = 0; i < n; ++i) {
         const Scalar diagonal = std::abs(a_(i, i));
@@ -113,8 +128,8 @@ class MatrixExponential {
         const Scalar row = a_.row(i).cwiseAbs().sum() - diagonal;
         if (!(column > Scalar(0)) || !(row > Scalar(0))) continue;
         const int power = static_cast<int>(std::lround(std::log2(row / column) / 2));
-        const Scalar factor = std::ldexp(Scalar(1), std::clamp(power, -500, 500));
-        if (!(column * factor + row / factor < Scalar(0.95) * (column + row))) continue;
+        const Scalar factor = std::ldexp(Scalar(1), std::clamp(power, -power_limit, power_limit));
+        if (!(column * factor + row / factor < Scalar(worthwhile) * (column + row))) continue;
         changed = true;
         scales_(i) *= factor;
         a_.col(i) *= factor;

@@ -15,9 +15,10 @@ inline namespace CAROM_ABI {
 /// When find_nearest_root() stops.
 template <RealScalar Scalar>
 struct MinimumNormOptions {
-  Scalar tolerance =
-      16 * std::numeric_limits<Scalar>::epsilon();  ///< on max |r_i| [unit of r], ≥ 0.
-  int iteration_limit = 50;                         ///< ≥ 0.
+  /// On max |r_i| [unit of r], ≥ 0. The default is sixteen roundings of terms of size one: smaller
+  /// ones may not be reached.
+  Scalar tolerance = 16 * std::numeric_limits<Scalar>::epsilon();
+  int iteration_limit = 50;  ///< ≥ 0. It bounds the work: near a root a few steps suffice.
   /// Relative step of the central differences [-], > 0: the cube root of a rounding balances
   /// truncation and round-off.
   Scalar difference_step = std::cbrt(std::numeric_limits<Scalar>::epsilon());
@@ -68,7 +69,8 @@ SolveReport<Scalar> find_nearest_root(Residual&& residual, VectorX<Scalar>& x,
     solve_lower_transposed(normal.data(), r.size(), r.size(), multiplier.data());
     const VectorX<Scalar> full = -(slope.transpose().lazyProduct(multiplier));
     bool improved = false;
-    for (Scalar share = 1; share > Scalar(1e-6) && !improved; share /= 2) {
+    constexpr double least_share = 1e-6;  // twenty halvings: a direction that descends needs fewer
+    for (Scalar share = 1; share > Scalar(least_share) && !improved; share /= 2) {
       const VectorX<Scalar> candidate = x + share * full;
       const VectorX<Scalar> there = residual(candidate);
       improved = there.allFinite() && there.norm() < r.norm();

@@ -162,6 +162,7 @@ void ActiveSystem<Scalar>::analyse(const DelassusProblem<Scalar>& problem) {
   for (Index n = 0; n < nodes_.size(); ++n) {
     unknown_start_[slot_of_[n]] = 3 * problem.first_part(nodes_[n]);
   }
+  // A register to spare: patterns of fewer contacts may need a little more than that of all.
   scratch_.resize(forest_.largest_front() + row_lanes);
 }
 

@@ -37,7 +37,7 @@ class DelassusFactor {
     cholesky_.reset(forest_);
     places_.assign(count, 0);
     for (Index p = 0; p < count; ++p) places_[slots_[p]] = 3 * p;
-    scratch_.resize(2 * forest_.largest_front() + 64);
+    scratch_.resize(forest_.largest_front());
   }
 
   /// Factors. False when the matrix is not positive definite.

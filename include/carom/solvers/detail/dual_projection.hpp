@@ -64,7 +64,7 @@ template <RealScalar Scalar>
 [[nodiscard]] Scalar held_natural_map(const DelassusProblem<Scalar>& problem, const Scalar* impulse,
                                       const Scalar* velocity, const Scalar* lift) noexcept {
   using std::sqrt;
-  const Scalar w = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  const Scalar w = problem.inverse_mass_scale();
   Scalar sum(0);
   for (Index i = 0; i < problem.count(); ++i) {
     RowNumbers<Scalar> u = gather_rows(problem, i, velocity);
@@ -79,14 +79,17 @@ template <RealScalar Scalar>
 /// projection may have without more work. Positive everywhere.
 template <RealScalar Scalar>
 void write_contact_weights(const DelassusProblem<Scalar>& problem, Scalar* weights) noexcept {
-  const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
+  const Scalar mean = problem.inverse_mass_scale();
+  // The lower bound, a share of the mean, keeps steps finite where a contact's own W + R is nearly
+  // zero. Other shares were not measured.
+  constexpr double least_share = 1e-3;
+  const Scalar least = mean * Scalar(least_share);
   for (Index i = 0; i < problem.count(); ++i) {
     Scalar trace(0);
     const Index first = problem.first_part(i);
     for (int p = 0; p < problem.parts(i); ++p) trace += problem.diagonal(first + p).trace();
     const Scalar own = trace / Scalar(problem.set(i).rows);
-    // The lower bound keeps steps finite where a contact's own W + R is nearly zero.
-    const Scalar weight = own > mean * Scalar(1e-3) ? own : mean * Scalar(1e-3);
+    const Scalar weight = own > least ? own : least;
     for (int k = 0; k < 3 * problem.parts(i); ++k) weights[3 * first + k] = weight;
   }
 }

@@ -42,8 +42,7 @@ class ImpulseIslands {
     CAROM_EXPECTS(!problem.matrix_free());
     islands_.find(problem);
     rows_.reserve(problem.row_count());
-    const Scalar mean = problem.mean_diagonal() > Scalar(0) ? problem.mean_diagonal() : Scalar(1);
-    yardstick_ = {kind_, problem.load_norm(), mean};
+    yardstick_ = {kind_, problem.load_norm(), problem.inverse_mass_scale()};
   }
   [[nodiscard]] Index count() const noexcept { return islands_.count(); }
   /// The yardstick of the whole problem.

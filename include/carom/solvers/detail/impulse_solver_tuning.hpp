@@ -35,6 +35,13 @@ struct LocalRowsTuning {
   static constexpr double rounding = 4;
 };
 
+/// De Saxcé's lift in Admm and ProjectedGradient.
+struct HeldLiftTuning {
+  /// The lift is updated when the problem with the last one has no more than this share of the
+  /// error left. Much less solves held problems for nothing, much more lets the lift swing.
+  static constexpr double held_error = 0.6;
+};
+
 /// Constants of Admm.
 struct AdmmTuning {
   /// How often ϱ is raised, and by what factor, where rounding makes a factorisation fail.
@@ -42,9 +49,6 @@ struct AdmmTuning {
   static constexpr double factor_rise = 10;
   /// Iterations between two measurements.
   static constexpr int interval = 6;
-  /// De Saxcé's lift is updated when the problem with the last one has no more than this share
-  /// of the error left. Much less solves held problems for nothing, much more lets the lift swing.
-  static constexpr double held_error = 0.6;
   /// ϱ changes first after so many iterations; from then on the time between changes grows by one
   /// part in `wait_growth`, so that ϱ comes to rest. A change costs a factorisation.
   static constexpr int first_wait = 8, wait_growth = 4;
@@ -71,8 +75,6 @@ struct ProjectedGradientTuning {
   static constexpr double fall = 0.97;
   /// Steps between two measurements, which cost about as much as a step.
   static constexpr int interval = 5;
-  /// As AdmmTuning::held_error.
-  static constexpr double held_error = 0.6;
 };
 
 }  // namespace detail

@@ -67,8 +67,7 @@ class ImpulseSystem {
     }
     blocks_.add(set, softness, problem_->first_part(contact));
     const Scalar own = trace / Scalar(set.rows);
-    const Scalar mean =
-        problem_->mean_diagonal() > Scalar(0) ? problem_->mean_diagonal() : Scalar(1);
+    const Scalar mean = problem_->inverse_mass_scale();
     blocks_.change(contact,
                    [&](auto& block) { block.inverse_mass = own > Scalar(0) ? own : mean; });
   }

@@ -7,11 +7,11 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Constants of certify_infeasible() and refine_ray(). Each is a pure number [-].
+/// Constants of certify_infeasible() and refine_ray(). Each is a pure number [-]; ε is the rounding
+/// unit of the scalar type.
 ///
-/// They were measured on the problems of examples/scenes/infeasible.hpp just before and just beyond
-/// the threshold where their answer ends, by benchmarks/ablation; docs/performance.md has the
-/// table.
+/// Other values of them were not measured. The problems of examples/scenes/infeasible.hpp, just
+/// before and just beyond the threshold where their answer ends, are there to try them on.
 struct InfeasibilityTuning {
   /// The default velocity bound is the ray's velocity scale times ε to minus this power: 1.8e6
   /// times in double and 6e2 times in float. A larger power asks for more digits than products of W
@@ -22,6 +22,17 @@ struct InfeasibilityTuning {
   static constexpr double guess_range = 1000;
   /// Most rounds of a ray; each adds every column along which the slope still falls.
   static constexpr int column_rounds = 100;
+  /// A direction becomes a column where the cost falls along it by more than so many ε times its
+  /// own norm: rounding of the sums over the contacts would add columns without end.
+  static constexpr int slope_roundings = 64;
+  /// Roundings [ε of the sum of the absolute terms] that products of W or momenta, and sums of the
+  /// load, may be off by. Roundings grow as the root of the number of terms: these cover some 250
+  /// terms and some 60. Many more products would take a small momentum for none, many fewer load
+  /// roundings a drive that is rounding for one: both prove too much. The other ways lose proofs.
+  static constexpr int product_roundings = 16, load_roundings = 8;
+  /// Roundings of rows that a sum over the rows of a contact may be off by: of six rows at most,
+  /// each weighed by its μ.
+  static constexpr int row_roundings = 4;
 };
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
 #include "carom/solvers/detail/packed_block.hpp"
+#include "carom/solvers/detail/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -46,6 +47,10 @@ class PackedProblem {
   static constexpr Index few_parts = 8;
   /// Islands of fewer parts than this are projected part by part, without the padding.
   static constexpr Index least_projected = 4;
+  /// The reserve is room for so many more islands, and for no more than one per so many parts there
+  /// are. These bound the memory, to 1024 parts or four times those there are; a pattern that needs
+  /// more allocates. Other values were not measured.
+  static constexpr Index spare_islands = 64, parts_per_spare_island = 4;
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
@@ -57,7 +62,8 @@ class PackedProblem {
   /// Room to keep in reserve [parts]: another pattern may fall into more islands, each of which has
   /// padding of its own.
   [[nodiscard]] Index spare_parts() const noexcept {
-    return part_lanes * (std::min)({slot_count(), part_size_ / 4, Index(64)});
+    return part_lanes *
+           (std::min)({slot_count(), part_size_ / parts_per_spare_island, spare_islands});
   }
   [[nodiscard]] const Sequence<PackedIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] Index edge_count() const noexcept { return edges_.size(); }
@@ -181,7 +187,8 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
     }
     part_size_ += padded;
   }
-  // Another pattern of few parts may have two bodies of the largest size at every part.
+  // Another pattern of few parts may have two bodies of the largest size at every part. With more
+  // parts than this, that much room is out of proportion: the limit bounds the memory.
   constexpr Index few = 128;
   int largest = 1;
   for (const int size : sizes_) largest = (std::max)(largest, size);
@@ -201,8 +208,8 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
     for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
       // The padding: open contacts, which add to no sum. Their trial impulse has a tangential
       // component, because a batch projects one without it separately.
-      write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0), Scalar(-10), Scalar(0),
-                Scalar(0), Scalar(0)});
+      write(k, {Scalar(1), Scalar(1), Scalar(1), Scalar(1), Scalar(0),
+                Scalar(PaddingContact::normal_bias), Scalar(0), Scalar(0), Scalar(0)});
     }
   }
   for (Index e = 0; e < edges_.size(); ++e) {

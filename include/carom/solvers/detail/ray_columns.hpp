@@ -68,13 +68,14 @@ class RayColumns {
   /// Adds columns until the cost falls along none that is left.
   void solve(int rounds) {
     constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+    constexpr int roundings = InfeasibilityTuning::slope_roundings;
     for (int round = 0; round < rounds; ++round) {
       update_slope();
       const std::size_t before = columns_.size();
       for_each_direction([&](Index contact, const Rows& direction, const Scalar& fall) {
         const Scalar g = weight_ * direction.dot(-contact_rows(problem_, contact, load_));
         const Scalar size = own_momentum(contact, direction) + g * g;
-        if (fall < Scalar(0) && fall * fall > 64 * 64 * epsilon * epsilon * size) {
+        if (fall < Scalar(0) && fall * fall > roundings * roundings * epsilon * epsilon * size) {
           add(contact, direction);
         }
       });

@@ -8,6 +8,7 @@
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/dual.hpp"
+#include "carom/solvers/detail/infeasibility_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -188,11 +189,12 @@ class DualRayMeasures {
     problem_.write_parts(ray, parts);
     write_products(problem_, parts, product);
     const Scalar squared = parts.dot(product);
-    const Scalar noise = 16 * std::numeric_limits<Scalar>::epsilon() * gross(parts);
+    const Scalar noise = InfeasibilityTuning::product_roundings *
+                         std::numeric_limits<Scalar>::epsilon() * gross(parts);
     return squared > noise ? sqrt(squared) : Scalar(0);
   }
   [[nodiscard]] Scalar load_rounding(const VectorX<Scalar>& ray) const {
-    return 8 * std::numeric_limits<Scalar>::epsilon() *
+    return InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
            load_.cwiseProduct(ray).template lpNorm<1>();
   }
 
@@ -236,7 +238,8 @@ class BodyRayMeasures {
     for_each_row_side([&](Index row, Index body, const auto& column) {
       gross(body) += std::abs(ray(row)) * column.norm();
     });
-    const Scalar noise = 16 * std::numeric_limits<Scalar>::epsilon() * gross.norm();
+    const Scalar noise = InfeasibilityTuning::product_roundings *
+                         std::numeric_limits<Scalar>::epsilon() * gross.norm();
     Scalar squared = sum.squaredNorm();
     if (!(squared > noise * noise)) squared = 0;
     dual_.for_each_row([&](Index row, const auto& place) {
@@ -255,7 +258,7 @@ class BodyRayMeasures {
     problem_.for_each_block([&](const auto& block) {
       sum += block.read(ray).cwiseProduct(block.bias_velocity()).template lpNorm<1>();
     });
-    return 8 * std::numeric_limits<Scalar>::epsilon() * sum;
+    return InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() * sum;
   }
 
  private:

@@ -22,6 +22,13 @@ struct SmallProblemLimits {
   static constexpr Index velocity_limit = 64;
 };
 
+/// The contacts that fill up a register: μ, Rₜ, Rₙ and v̂ of the first tangent are 1.
+struct PaddingContact {
+  /// v̂ₙ [m/s]. Below −1 the trial impulse is in the polar cone, so that the contact is open; this
+  /// is well inside.
+  static constexpr int normal_bias = -10;
+};
+
 /// Constants of SmallNewton's sweeps over contacts.
 struct SmallSweepTuning {
   /// Passes over all contacts. The first Newton step of a body that slides often opens the wrong

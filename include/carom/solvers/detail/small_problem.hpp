@@ -148,7 +148,8 @@ void SmallProblem<Scalar>::gather(const ContactProblem<Scalar>& problem,
   // impulse without one separately, and velocities that nothing moves.
   const Index pads = padded_ - count_;
   for (int a = 0; a < array_count; ++a) {
-    const Scalar number = a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? -10 : 0);
+    const Scalar number =
+        a <= bias ? Scalar(1) : Scalar(a == bias + 2 ? PaddingContact::normal_bias : 0);
     std::fill_n(array(a) + count_, pads, number);
   }
   for (Index i = 0; i < 3 * size_; ++i) {

@@ -92,9 +92,9 @@ class ContactImpact {
       using std::abs;
       scale = (std::max)(scale, Scalar(abs(gradients(contact, j) * v(j))));
     }
-    const Scalar rest = options_.gap_tolerance * Scalar(1e-6) / h;
+    const Scalar rest = options_.gap_tolerance * Scalar(resting_share) / h;
     return rate(gradients, v, contact) <
-           -(256 * std::numeric_limits<Scalar>::epsilon() * scale + rest);
+           -(rate_roundings * std::numeric_limits<Scalar>::epsilon() * scale + rest);
   }
 
   /// Maps the momentum across the impact. Contacts that chatter come to rest; held contacts that
@@ -105,6 +105,17 @@ class ContactImpact {
                              Report& report) noexcept;
 
  private:
+  /// A contact rests where in a step it closes by less than this share of the gap tolerance: it
+  /// would take a million steps to leave it.
+  static constexpr double resting_share = 1e-6;
+  /// Rates within so many roundings of their terms are zero [ε]. Rounding of positions and of the
+  /// solve for the velocity is in them, besides that of the sum. Fewer let contacts at rest collide
+  /// or part, many more overlook slow ones. Other values were not measured.
+  static constexpr int rate_roundings = 256;
+  /// An impact loses energy where more than so many roundings of it are missing [ε]. Fewer take an
+  /// elastic impact for one that loses, and so for chatter. Other values were not measured.
+  static constexpr int energy_roundings = 1024;
+
   [[nodiscard]] const ConstrainedMass<Scalar>* factor_mass(const Instant<System>& now) noexcept;
   [[nodiscard]] bool collect(const Instant<System>& now, const ConstrainedMass<Scalar>& mass,
                              const VectorX<Scalar>& q) noexcept;
@@ -200,7 +211,8 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   ++report.impacts;
   report.reflections += impact.reflections;
   if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
-  const bool lost = impact.energy_gain < -1024 * std::numeric_limits<Scalar>::epsilon() * energy;
+  const bool lost =
+      impact.energy_gain < -energy_roundings * std::numeric_limits<Scalar>::epsilon() * energy;
   if (note_closing(now, state.time, lost, h)) {
     state.momentum = momentum_;
     plastic_.prepare(problem_);
@@ -222,7 +234,8 @@ void ContactImpact<System, Law>::release_thrown(StepSolver<System>& solver,
       scale += abs(e.value * momentum(e.index));
     }
     const Scalar leaves = problem_.rate(Index(k), momentum);
-    if (leaves > 256 * std::numeric_limits<Scalar>::epsilon() * scale) solver.release(closed_[k]);
+    if (leaves > rate_roundings * std::numeric_limits<Scalar>::epsilon() * scale)
+      solver.release(closed_[k]);
   }
 }
 

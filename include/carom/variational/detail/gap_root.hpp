@@ -105,6 +105,14 @@ class GapRoot {
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:
+  /// Within one of so many parts of the span, the line through the last point is the better guess
+  /// of a step's end, and beyond it the parabola from the start. The guess decides on the work
+  /// alone.
+  static constexpr int nearby_parts = 16;
+  /// A root is known where its bracket is down to one of so many parts of the tolerance; mostly
+  /// Newton's step is that small before.
+  static constexpr int bracket_parts = 4;
+
   [[nodiscard]] bool starts_closed(Index i) const noexcept {
     return gaps_start_(i) <= gap_tolerance_;
   }
@@ -134,7 +142,7 @@ class GapRoot {
                 bool roughly = false) noexcept {
     using std::abs;
     const Scalar ahead = s - at_;
-    const bool nearby = read_ && abs(ahead) < span_ / 16;
+    const bool nearby = read_ && abs(ahead) < span_ / nearby_parts;
     for (Index j = 0; j < guess_.size(); ++j) {
       guess_(j) = nearby ? solver_.q_next()(j) + ahead * path_rate_(j)
                          : state.q(j) + s * (velocity_(j) + s / span_ * bend_(j));
@@ -217,7 +225,7 @@ class GapRoot {
       Scalar next = x - (bends ? 2 * gap / (slope - sqrt(root)) : gap / slope);
       if (!(next > low && next < high)) next = low + (high - low) / 2;
       const Scalar move = abs(next - x);
-      if (!rough && (move <= tolerance || high - low <= tolerance / 4)) return;
+      if (!rough && (move <= tolerance || high - low <= tolerance / bracket_parts)) return;
       x = next;
     }
   }

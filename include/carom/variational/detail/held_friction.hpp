@@ -27,7 +27,9 @@ class HeldFriction {
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
 
-  static constexpr int round_limit = 50;  ///< most rounds until normal and friction impulses settle
+  /// Most rounds until normal and friction impulses settle. It bounds the work: each round leaves a
+  /// share of the error, a large one where friction and normals act on each other much.
+  static constexpr int round_limit = 50;
 
   /// Cold: allocates.
   void prepare(const System& system) {
@@ -67,6 +69,10 @@ class HeldFriction {
               VectorX<Scalar>& velocity) noexcept;
 
  private:
+  /// The push has settled where a round changes it by less than so many roundings [ε]. Fewer would
+  /// iterate on the rounding of its sums.
+  static constexpr int settled_roundings = 16;
+
   void write_tangents(const System& system, const StepSolver<System>& solver,
                       const VectorX<Scalar>& q) noexcept {
     for (Index k = 0; k < count_; ++k) {
@@ -117,7 +123,7 @@ class HeldFriction {
     }
     const bool closer = moved < moved_ || moved > sqrt(rounding) * largest;
     moved_ = moved;
-    return closer && moved > 16 * rounding * largest;
+    return closer && moved > settled_roundings * rounding * largest;
   }
 
   SlidingProblem<Scalar> problem_;

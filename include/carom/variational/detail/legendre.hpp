@@ -81,6 +81,15 @@ class LegendreMap {
   }
 
  private:
+  /// A correction of no more than so many roundings of the largest velocity is none [ε].
+  static constexpr int enough_roundings = 16;
+  /// Most corrections. Newton's method converges in far fewer, or not at all.
+  static constexpr int iteration_limit = 30;
+  /// Corrections that do not shrink have met rounding, which the condition of the mass matrix
+  /// magnifies: up to so many times what is enough they are accepted, 4e-11 in double. More accepts
+  /// iterates that do not converge. Other values were not measured.
+  static constexpr double stalled_targets = 1e4;
+
   /// The first two iterations share a matrix, also with an earlier call at the same place, which
   /// suffices where L is quadratic in v. From the third on, each iteration has its own.
   [[nodiscard]] bool solve(const System& system, const VectorX<Scalar>& q,
@@ -88,12 +97,12 @@ class LegendreMap {
                            const ConstraintRows<Scalar>& rows, VectorX<Scalar>& v) noexcept {
     using std::abs;
     const Index n = system.size();
-    const Scalar enough = 16 * std::numeric_limits<Scalar>::epsilon();
+    const Scalar enough = enough_roundings * std::numeric_limits<Scalar>::epsilon();
     Scalar before = (std::numeric_limits<Scalar>::max)();
     change_.tail(change_.size() - n).setZero();
     const bool known = rows.count == 0 && factored_ && t == t_factored_ && q == q_factored_;
     factored_ = false;
-    for (int iteration = 0; iteration < 30; ++iteration) {
+    for (int iteration = 0; iteration < iteration_limit; ++iteration) {
       if (iteration == 1 || (iteration == 0 && known)) {
         lagrangian_.write_gradient(system, q, v, t, at_);
       } else {
@@ -117,7 +126,8 @@ class LegendreMap {
         t_factored_ = t;
         return true;
       }
-      if (iteration > 1 && size >= before) return size <= Scalar(1e4) * enough * largest;
+      if (iteration > 1 && size >= before)
+        return size <= Scalar(stalled_targets) * enough * largest;
       before = size;
     }
     return false;

@@ -24,12 +24,19 @@ class NewtonProgress {
   /// A correction is small up to this many targets [-]. More would accept steps on which Newton's
   /// method fails, fewer would iterate on rounding where many terms cancel.
   static constexpr int stalled_targets = 256;
+  /// A residual is none where one rounding of its terms is left. Where so many iterations do not
+  /// reach that, `late_roundings` are accepted, as in a sum of many terms [ε].
+  static constexpr int early_iterations = 6, late_roundings = 16;
 
   /// @param tolerance  see StepOptions.
   /// @param largest    largest absolute coordinate so far.
   NewtonProgress(const Scalar& tolerance, const Scalar& largest) noexcept
       : tolerance_(tolerance), largest_(largest) {}
 
+  /// Roundings that count as no residual after so many iterations.
+  [[nodiscard]] static Scalar roundings_after(int iterations) noexcept {
+    return Scalar(iterations < early_iterations ? 1 : late_roundings);
+  }
   /// What counts as no correction [unit of q].
   [[nodiscard]] Scalar target() const noexcept { return tolerance_ * largest_; }
   /// Whether the next iteration needs a matrix of its own.

@@ -28,6 +28,8 @@ class OverlapProjection {
   using Constraints = LevelFunctions<System, LevelKind::constraints>;
   using Gaps = LevelFunctions<System, LevelKind::gaps>;
 
+  /// Most corrections, which bounds the work: Newton's method takes a few, and more where opening
+  /// one gap closes another.
   static constexpr int iteration_limit = 50;
 
   /// Cold: allocates.

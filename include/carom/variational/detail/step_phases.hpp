@@ -179,8 +179,11 @@ StepPhase StepMachine<System, Law>::hold(Run& run) noexcept {
     any = true;
   }
   if (!any) return StepPhase::search;
-  // Every contact may be held and released a few times; more than that is a failure.
-  if (++run.retries > 2 * gaps_now_.size() + 4) return fail(run, SolveStatus::iteration_limit);
+  // Every contact may be held twice, and a few once more; beyond that contacts are held and
+  // released in a circle. The limit bounds the work.
+  constexpr Index holds_per_contact = 2, further_holds = 4;
+  if (++run.retries > holds_per_contact * gaps_now_.size() + further_holds)
+    return fail(run, SolveStatus::iteration_limit);
   return StepPhase::measure;
 }
 
@@ -199,7 +202,9 @@ bool StepMachine<System, Law>::rests(const Run& run, Index contact,
     using std::abs;
     scale += abs(gradients_now_(contact, j) * run.state.q(j));
   }
-  if (!(end < -64 * std::numeric_limits<Scalar>::epsilon() * scale)) return false;
+  // A gap that shrinks by less than so many roundings of its terms is not pressed.
+  constexpr int roundings = 64;
+  if (!(end < -roundings * std::numeric_limits<Scalar>::epsilon() * scale)) return false;
   // The parabola with this rate and end returns to its start after `flight`.
   const Scalar flight = start * run.span * run.span / (start * run.span - end);
   return !(flight > options_.rest_share * run.step);

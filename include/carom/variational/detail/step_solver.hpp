@@ -270,8 +270,7 @@ SolveReport<typename System::scalar_type> StepSolver<System>::solve(
       action_.write_slopes(system, now.q, q_next_, now.time, h);
     }
     write_rows(system, q_next_, gradients_next_);
-    // One rounding is asked for; where six iterations do not reach that, some are accepted.
-    if (!write_residual(now, count, report.iterations < 6 ? Scalar(1) : Scalar(16))) {
+    if (!write_residual(now, count, newton.roundings_after(report.iterations))) {
       report.status = SolveStatus::not_finite;
       return report;
     }

@@ -137,10 +137,13 @@ class AverageForces {
     stiffness.maxCoeff(&stiffest);
     if (stiffness(stiffest) > Scalar(0)) beta = damping(stiffest) / stiffness(stiffest);
     if (!(beta - beta == Scalar(0))) return false;
+    // B = β K computed by a few operations is this far off at most; the modes would treat a B that
+    // is farther off as if it were β K.
+    constexpr int roundings = 8;
     for (Index i = 0; i < stiffness.size(); ++i) {
       const Scalar expected = beta * stiffness(i);
       const Scalar apart = std::abs(damping(i) - expected);
-      if (!(apart <= 8 * std::numeric_limits<Scalar>::epsilon() * expected)) return false;
+      if (!(apart <= roundings * std::numeric_limits<Scalar>::epsilon() * expected)) return false;
     }
     return true;
   }

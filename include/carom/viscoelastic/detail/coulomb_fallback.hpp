@@ -91,8 +91,8 @@ class CoulombFallback {
       report.residual = error;
       best_ = velocity_;
       const Scalar size = (std::max)(Scalar(average.norm()), Scalar(force_.norm()));
-      const Scalar rounding =
-          std::numeric_limits<Scalar>::epsilon() / 4 * gain.norm() * (velocity_.norm() / size);
+      const Scalar rounding = std::numeric_limits<Scalar>::epsilon() / Tuning::rounding_parts *
+                              gain.norm() * (velocity_.norm() / size);
       report.residual_target = (std::max)(target, rounding);
       if (error <= report.residual_target) report.status = SolveStatus::converged;
     }
@@ -158,7 +158,7 @@ class CoulombFallback {
       factor_ = inverse_;
       factor_.diagonal().array() += shift;
       if (factor_cholesky(factor_.data(), n, n)) return true;
-      shift = 10 * (std::max)(shift, rounding);
+      shift = Tuning::shift_rise * (std::max)(shift, rounding);
     }
     return false;
   }
@@ -213,8 +213,8 @@ class CoulombFallback {
   [[nodiscard]] ConeRegion region_of(Index i, const Scalar& friction) const noexcept {
     const Vector3<Scalar> f = force_.template segment<3>(3 * i);
     if (!(f(2) > Scalar(0))) return ConeRegion::separate;
-    const Scalar inside = Scalar(1) - 16 * std::numeric_limits<Scalar>::epsilon();
-    const bool slides = f.template head<2>().norm() >= inside * friction * f(2);
+    const Scalar rim = Scalar(1) - Tuning::rim_roundings * std::numeric_limits<Scalar>::epsilon();
+    const bool slides = f.template head<2>().norm() >= rim * friction * f(2);
     return slides ? ConeRegion::slide : ConeRegion::stick;
   }
 
@@ -251,7 +251,7 @@ class CoulombFallback {
       if (k > 0 && !(best < error)) break;
       velocity_ = kept_;
       error = measure();
-      take_modes(gain, friction);
+      take_regions(gain, friction);
     }
     velocity_ = least_;
     return slip_error(gain, average, friction, velocity_, force_);
@@ -262,7 +262,7 @@ class CoulombFallback {
   void place(const Matrix& gain, const Values1& average, const Values2& friction,
              bool solved) noexcept {
     static_cast<void>(slip_error(gain, average, friction, velocity_, force_));
-    take_modes(gain, friction);
+    take_regions(gain, friction);
     for (Index i = 0; i < friction.size(); ++i) {
       auto f = force_.template segment<3>(3 * i);
       f = project(FrictionCone<Scalar>{friction(i)}, Vector3<Scalar>(f)).point;
@@ -279,7 +279,7 @@ class CoulombFallback {
 
   /// Regions by the natural map of velocity_ and force_.
   template <typename Matrix, typename Values>
-  void take_modes(const Matrix& gain, const Values& friction) noexcept {
+  void take_regions(const Matrix& gain, const Values& friction) noexcept {
     for (Index i = 0; i < friction.size(); ++i) {
       const Scalar size = gain.diagonal().template segment<3>(3 * i).sum() / 3;
       newton_.region(i) = slip_gap<Scalar>(force_.template segment<3>(3 * i),

@@ -131,12 +131,13 @@ class CoulombSlip {
     for (Index i = 0; i < count(); ++i) newton_.region(i) = region(i);
     const Index unknowns = newton_.unknowns(count());
     const auto n = Scalar(double(count())), m = Scalar(double(unknowns));
-    const Scalar sweep_cost = n * (9 * n / 4 + 120);
-    const Scalar newton_cost = m * m * m / 6 + 20 * m * m + 100;
+    const Scalar sweep_cost = n * (9 * n / Tuning::products_at_once + Tuning::contact_work);
+    const Scalar newton_cost =
+        m * m * m / Tuning::elimination_parts + Tuning::entry_work * m * m + Tuning::least_work;
     const Scalar ratio = report.residual / before;
     if (!(ratio < Scalar(1))) return true;
-    const Scalar sweeps =
-        log(report.residual_target / report.residual) / log((std::max)(ratio, Scalar(1e-6)));
+    const Scalar sweeps = log(report.residual_target / report.residual) /
+                          log((std::max)(ratio, Scalar(Tuning::least_ratio)));
     return sweeps * sweep_cost > Scalar(Tuning::worth) * newton_cost;
   }
 

@@ -74,7 +74,9 @@ class GeneralForces {
     const Scalar taylor = ExponentialAction<Scalar>::substeps(norm_) *
                           Scalar(ExponentialAction<Scalar>::typical_products * n * n);
     const auto size = Scalar(double(2 * n + 3));
-    const Scalar dense = size * size * size * (8 + log2((max)(Scalar(1), norm_)));
+    const Scalar dense =
+        size * size * size *
+        (MatrixExponential<Scalar>::typical_products + log2((max)(Scalar(1), norm_)));
     way_ = taylor <= dense ? Way::taylor : Way::dense;
     return true;
   }

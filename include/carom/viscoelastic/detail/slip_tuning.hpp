@@ -27,6 +27,15 @@ struct CoulombSlipTuning {
   static constexpr int patience = 8;
   /// A Newton step is taken where the sweeps left would cost so many times its work.
   static constexpr double worth = 2;
+  /// What that compares [about the time of a multiply-add]: a sweep's products with G at
+  /// `products_at_once`, and a contact's own solve; for m unknowns of Newton's step an elimination
+  /// of m³ over `elimination_parts`, its matrix of m² entries, and what it costs anyway. They are
+  /// estimates, which decide on the work and not on what an answer is worth.
+  static constexpr int products_at_once = 4, contact_work = 120;
+  static constexpr int elimination_parts = 6, entry_work = 20, least_work = 100;
+  /// Least share of the change that a sweep is expected to leave: one that fell further by chance
+  /// says nothing of the next ones.
+  static constexpr double least_ratio = 1e-6;
 };
 
 /// Constants of CoulombFallback.
@@ -39,6 +48,15 @@ struct CoulombFallbackTuning {
   static constexpr int path_systems = 1000;
   /// Width of the range by which the loads of later guesses are off.
   static constexpr double disturbance = 0.02;
+  /// The target is no less than what rounding leaves of G w: ε_m ‖G‖ ‖w‖ over this, relative to the
+  /// forces. Rounding of the many terms mostly cancels.
+  static constexpr int rounding_parts = 4;
+  /// A scaled G that rounding left indefinite is shifted first by this many times n ε_m, and then
+  /// by so many times more for each digit of the type.
+  static constexpr int shift_rise = 10;
+  /// A force within so many roundings of the cone's surface slides [ε_m]. Newton's method on the
+  /// law starts with these regions and corrects them.
+  static constexpr int rim_roundings = 16;
 };
 
 /// Constants of ConvexSlip.
