@@ -42,6 +42,12 @@ class BodySystem {
     if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
   }
 
+  /// Says that this object may have moved in memory.
+  void follow() noexcept {
+    lu_.follow(rows_.graph().forest());
+    cholesky_.follow(rows_.graph().forest());
+  }
+
   [[nodiscard]] const BodyRows<Scalar>& rows() const noexcept { return rows_; }
   [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return rows_.blocks(); }
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
@@ -60,6 +66,19 @@ class BodySystem {
   }
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
+
+  /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
+  template <bool Transposed>
+  void apply_inverse(Index island, Scalar* x) noexcept {
+    const FrontRange& range = rows_.graph().islands()[island].range;
+    Scalar* const scratch = scratch_.data() + rows_.vector_start(island);
+    if (symmetric_) return cholesky_.solve(range, x, rows_.starts(), scratch);
+    if constexpr (Transposed) {
+      lu_.solve_transposed(range, x, rows_.starts(), scratch);
+    } else {
+      lu_.solve(range, x, rows_.starts(), scratch);
+    }
+  }
 
   /// dγ = h − N W dγ, and W dγ. Refined until Ĵᵀ dγ and dw are equal but for a share, or no more is
   /// gained: where N is large dγ says little of dw, and the other way round.
@@ -198,7 +217,6 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
                                Scalar* step, Scalar* moved) noexcept {
   using Tuning = BodySystemTuning;
   using std::sqrt;
-  const ContactIsland& own = rows_.graph().islands()[island];
   const BlockIsland& parts = islands()[island];
   const Index begin = rows_.vector_start(island), end = rows_.vector_end(island);
   std::copy(offset + 3 * parts.first_part, offset + 3 * parts.part_end,
@@ -208,11 +226,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
   rows_.write_momentum(island, step, vector_.data());
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k <= Tuning::refinements; ++k) {
-    if (symmetric_) {
-      cholesky_.solve(own.range, vector_.data(), rows_.starts(), scratch_.data() + begin);
-    } else {
-      lu_.solve(own.range, vector_.data(), rows_.starts(), scratch_.data() + begin);
-    }
+    apply_inverse<false>(island, vector_.data());
     rows_.write_velocities(island, vector_.data(), rest_.data());
     for (Index i = parts.first_block; i < parts.block_end; ++i) {
       const int count = blocks().parts(i);
