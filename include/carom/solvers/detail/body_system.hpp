@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
@@ -120,6 +122,7 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
       for (int a = 0; a < parts; ++a) {
         for (int b = 0; b < parts; ++b) {
           const Scalar* const n = Transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
+          if (std::all_of(n, n + 9, [](const Scalar& x) { return x == Scalar(0); })) continue;
           const General3<Scalar> g{n[0], n[3], n[6], n[1], n[4], n[7], n[2], n[5], n[8]};
           visit(first + a * width, first + b * width, Transposed ? g.transpose() : g);
         }
@@ -140,11 +143,11 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
   if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_curvature_block(targets[0], x, packed.low_size, y, packed.low_size, g);
+    add_curvature_block(targets[0], x, packed.low_size, y, packed.low_size, g, true);
     if (!two_sided) return;
     add_curvature_block(targets[1], x + low_width, packed.high_size, y, packed.low_size, g);
     add_curvature_block(targets[2], x + low_width, packed.high_size, y + low_width,
-                        packed.high_size, g);
+                        packed.high_size, g, true);
   });
 }
 

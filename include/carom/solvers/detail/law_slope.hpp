@@ -16,8 +16,8 @@ namespace detail {
 /// P dγ + Q du = B dθ, du = J dv + R dγ + what data add to u.
 ///
 /// What is open or at a bound has dγ = 0, what is held has du = 0. A disc that slides has
-/// γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + κ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) =
-/// γₙ t ∘ dμ, κ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
+/// γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) =
+/// γₙ t ∘ dμ, χ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
 /// @cite  alart1991mixed for the regions of the law; the derivation is the implicit function
 ///        theorem, region by region.
 template <RealScalar Scalar, int Parts>
@@ -84,7 +84,7 @@ struct LawSlope {
     const Scalar& mu = block.disc.friction[0];
     const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
     see(RegionBoundary::open_closed, reach * w);
-    if (!(reach * w > -slack)) return;
+    if (!(reach * w >= -slack)) return;
     const Scalar normal = reach > Scalar(0) ? reach : Scalar(0);
     by_velocity(2, 2) = 1;
     by_impulse(2, 2) = block.regularization(2);
@@ -130,7 +130,7 @@ struct LawSlope {
       const Scalar above = (y - block.lower(p)) * w, below = (block.upper(p) - y) * w;
       see(RegionBoundary::bound, above);
       see(RegionBoundary::bound, below);
-      if (block.lower(p) < block.upper(p) && above > -slack && below > -slack) {
+      if (block.lower(p) < block.upper(p) && above >= -slack && below >= -slack) {
         hold(p);
       } else if (below < above) {
         by_upper(p, p) = 1;
@@ -146,7 +146,7 @@ struct LawSlope {
     const int n = block.normal;
     const Scalar reach = impulse(n) + block.shift(n) - velocity(n) / w;
     see(RegionBoundary::open_closed, reach * w);
-    if (!(reach * w > -slack)) return;
+    if (!(reach * w >= -slack)) return;
     hold(n);
     const Scalar normal = reach > Scalar(0) ? reach : Scalar(0);
     visit_friction_blocks(block.set, [&](const auto& disc) {
@@ -187,7 +187,7 @@ struct LawSlope {
       }
       return;
     }
-    const Scalar turn = normal / slip;  // κ
+    const Scalar turn = normal / slip;  // χ
     for (int k = 0; k < disc.size; ++k) {
       const int p = place(k);
       const Scalar t = direction(p) / trial;
