@@ -598,6 +598,10 @@ TEST_CASE("coulomb_derivative: on a boundary it is the derivative towards stick 
   };
   CHECK((products.push(change) - one_sided({-1, 0, 0})).norm() <= rounding(1000, 1 / h));
   CHECK(one_sided({1, 0, 0})(0) == Approx(1).epsilon(carom::testing::by_differences(1e-6)));
+  // Rounding decides nothing: a slip of its size leaves the side as it is.
+  const Eigen::VectorXd slips = products.answer.velocity + 1e-14 * Eigen::Vector3d::UnitX();
+  REQUIRE(products.derivative.linearize(products.problem, slips, products.answer.impulse).usable());
+  CHECK((products.push(change) - one_sided({-1, 0, 0})).norm() <= rounding(1000, 1 / h));
   // A mass that just touches: the derivative is that of pressing it down.
   ContactProblem<double> touching(0.01);
   touching.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
@@ -652,8 +656,11 @@ TEST_CASE("coulomb_derivative: numbers that are not finite are refused", "[solve
   for (const double bad : {nan, -nan, std::numeric_limits<double>::infinity()}) {
     const Eigen::VectorXd wrong = Eigen::Vector3d(0, 0, bad);
     CHECK(derivative.linearize(problem, wrong, good).status == SolveStatus::not_finite);
-    CHECK(derivative.linearize(problem, good, wrong).status == SolveStatus::not_finite);
+    const auto report = derivative.linearize(problem, good, wrong);
+    CHECK(report.status == SolveStatus::not_finite);
+    CHECK(report.faulty_block == 0);
   }
+  CHECK(derivative.linearize(problem, good, good).faulty_block == -1);
 }
 
 TEST_CASE("coulomb_derivative: options are kept as given", "[solvers][example]") {

@@ -24,6 +24,8 @@ struct [[nodiscard]] LinearizationReport {
   /// Blocks on a boundary, which boundary() of the derivative names. With any, the derivative is
   /// one-sided.
   Index boundary_count = 0;
+  /// Of CoulombDerivative, the first block whose velocity or impulse is not finite; −1 if none.
+  Index faulty_block = -1;
 
   [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
 };

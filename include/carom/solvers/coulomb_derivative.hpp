@@ -152,10 +152,8 @@ LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize(
   velocity_ = velocity;
   impulse_ = impulse;
   LinearizationReport<Scalar> report;
-  if (!velocity_.allFinite() ||
-      !law_.linearize(problem, velocity_, impulse_, options_.boundary_tolerance)) {
-    return report;
-  }
+  report.faulty_block = law_.linearize(problem, velocity_, impulse_, options_.boundary_tolerance);
+  if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
   report.boundary_count = Index(one_sided().size());
   report.status = law_.factor() ? SolveStatus::converged : SolveStatus::no_progress;
   return report;

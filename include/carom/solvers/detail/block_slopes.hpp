@@ -26,12 +26,12 @@ class BlockSlopes {
 
   /// Linearises all blocks.
   /// @param tolerance  of boundaries, as CoulombDerivativeOptions::boundary_tolerance.
-  /// @return  false when a block's numbers are not finite.
+  /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
   /// @pre  take() has seen the problem.
   template <typename Velocity, typename Impulse>
-  [[nodiscard]] bool linearize(const ContactProblem<Scalar>& problem,
-                               const BodySystem<Scalar>& system, const Velocity& velocity,
-                               const Impulse& impulse, const Scalar& tolerance) noexcept;
+  [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
+                                const BodySystem<Scalar>& system, const Velocity& velocity,
+                                const Impulse& impulse, const Scalar& tolerance) noexcept;
 
   /// N of all blocks.
   [[nodiscard]] const BlockGains<Scalar>& gains() const noexcept { return gains_; }
@@ -94,19 +94,19 @@ void BlockSlopes<Scalar>::take(const ContactProblem<Scalar>& problem,
 
 template <RealScalar Scalar>
 template <typename Velocity, typename Impulse>
-bool BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
-                                    const BodySystem<Scalar>& system, const Velocity& velocity,
-                                    const Impulse& impulse, const Scalar& tolerance) noexcept {
+Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
+                                     const BodySystem<Scalar>& system, const Velocity& velocity,
+                                     const Impulse& impulse, const Scalar& tolerance) noexcept {
   reach_ = velocity.cwiseAbs() + problem.free_velocity().cwiseAbs();
   one_sided_.clear();
-  bool finite = true;
+  Index faulty = -1;
   problem.for_each_block([&](const auto& view) {
     using Rows = typename std::decay_t<decltype(view)>::Rows;
     const Rows gamma = view.read(impulse);
     Rows u = view.velocity(velocity) - view.bias_velocity();
     if (!view.law().rigid) u += view.regularization().cwiseProduct(gamma);
-    finite = finite && u.allFinite() && gamma.allFinite();
-    if (!finite) return;
+    if (faulty < 0 && !(u.allFinite() && gamma.allFinite())) faulty = view.number();
+    if (faulty >= 0) return;
     const Index i = block_at_[view.number()];
     with_slope(*this, system, i,
                [&]<int Parts>(const BlockRows<Scalar, Parts>& block, auto& slope) {
@@ -124,7 +124,7 @@ bool BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                  if (slope.nearest != RegionBoundary::none) one_sided_.push_back(view.number());
                });
   });
-  return finite;
+  return faulty;
 }
 
 }  // namespace detail

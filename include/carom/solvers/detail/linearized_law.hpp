@@ -37,8 +37,8 @@ class LinearizedLaw {
 
   /// Linearises all blocks, as BlockSlopes::linearize().
   template <typename Velocity, typename Impulse>
-  [[nodiscard]] bool linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
-                               const Impulse& impulse, const Scalar& tolerance) noexcept {
+  [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
+                                const Impulse& impulse, const Scalar& tolerance) noexcept {
     return slopes_.linearize(problem, system_, velocity, impulse, tolerance);
   }
   /// Factors; false when a pivot fails.
