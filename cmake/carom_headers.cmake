@@ -125,10 +125,12 @@ set(CAROM_HEADERS
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp
   include/carom/solvers/contact_solver_options.hpp
+  include/carom/solvers/coulomb_derivative.hpp
   include/carom/solvers/detail/active_block.hpp
   include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
   include/carom/solvers/detail/block_rows.hpp
+  include/carom/solvers/detail/block_slopes.hpp
   include/carom/solvers/detail/block_sweep.hpp
   include/carom/solvers/detail/body_rows.hpp
   include/carom/solvers/detail/body_sweep.hpp
@@ -140,6 +142,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/contact_solver_tuning.hpp
   include/carom/solvers/detail/coulomb_directions.hpp
   include/carom/solvers/detail/coulomb_newton.hpp
+  include/carom/solvers/detail/data_products.hpp
   include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
@@ -162,9 +165,11 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/law_iterate.hpp
   include/carom/solvers/detail/law_search.hpp
+  include/carom/solvers/detail/law_slope.hpp
   include/carom/solvers/detail/linearized_hessian.hpp
   include/carom/solvers/detail/linearized_impulses.hpp
   include/carom/solvers/detail/linearized_islands.hpp
+  include/carom/solvers/detail/linearized_law.hpp
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/newton_walk.hpp

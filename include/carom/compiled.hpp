@@ -7,6 +7,7 @@
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
 #include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 #include "carom/solvers/solve_contact.hpp"
@@ -53,6 +54,7 @@ inline namespace CAROM_ABI {
   prefix class Admm<Scalar>;                  \
   prefix class BlockLu<Scalar>;               \
   prefix class ContactSolver<Scalar>;         \
+  prefix class CoulombDerivative<Scalar>;     \
   prefix class GaussSeidel<Scalar>;           \
   prefix class InteriorPointSolver<Scalar>;   \
   prefix class ProjectedGradient<Scalar>

@@ -25,6 +25,8 @@ TEMPLATE_TEST_CASE("problem_differential: each number of the data has one of its
     CHECK(numbers.friction.size() == 7);
     CHECK(numbers.regularization.size() == 21);
     CHECK(numbers.bias_velocity.size() == 21);
+    CHECK(numbers.lower.size() == 21);
+    CHECK(numbers.upper.size() == 21);
     for (Index b = 0; b < problem.body_count(); ++b) {
       REQUIRE(numbers.momentum(b).rows() == problem.momentum_matrix(b).rows());
       REQUIRE(numbers.momentum(b).cols() == problem.momentum_matrix(b).cols());
@@ -90,10 +92,14 @@ TEST_CASE("problem_differential: the product runs over the data that both have",
   b.regularization << 9, 1, 10;
   a.bias_velocity << 1, 1, 2;
   b.bias_velocity << 1, 1, 3;
+  a.lower << 1, 0, 0;
+  b.lower << 50, 1, 1;
+  a.upper << 0, 0, 2;
+  b.upper << 1, 1, 100;
   a.momentum(0).setConstant(1000);
-  CHECK(a.dot(b) == 11 + 30 + 143 + 8);
+  CHECK(a.dot(b) == 11 + 30 + 143 + 8 + 50 + 200);
   CHECK(b.dot(a) == a.dot(b));
-  CHECK(a.dot(a) == 5 + 25 + 113 + 6 + 4e6);
+  CHECK(a.dot(a) == 5 + 25 + 113 + 6 + 1 + 4 + 4e6);
 }
 
 }  // namespace problem_differential_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/contact/contact_problem.hpp"
+#include "carom/core/solve_report.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
@@ -14,13 +15,29 @@ enum class DifferentialParts {
   all,      ///< A and J as well.
 };
 
+/// What a linearisation found.
+template <RealScalar Scalar>
+struct [[nodiscard]] LinearizationReport {
+  /// converged: products may be asked for; no_progress: the linear system has no factor;
+  /// not_finite: the solution is not, or leads to numbers that are not.
+  SolveStatus status = SolveStatus::not_finite;
+  /// Blocks on a boundary, which boundary() of the derivative names. With any, the derivative is
+  /// one-sided.
+  Index boundary_count = 0;
+  /// Of CoulombDerivative, the first block whose velocity or impulse is not finite; −1 if none.
+  Index faulty_block = -1;
+
+  [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
+};
+
 /// One number for each number of a contact problem's data: a small change of the data, or the
 /// gradient of a scalar with respect to them. Their product is the scalar's change, see dot().
 ///
 /// A gap enters through v̂ₙ, stiffness and dissipation through Rₙ, a mass through A:
 /// compliance_derivative.hpp has the factors. The Rₜ of a friction contact stands in two rows: a
 /// change has the same number in both, and the gradient by Rₜ is their sum. Whether a block is
-/// rigid is no number: R is that of law(), also for a rigid block.
+/// rigid is no number: R is that of law(), also for a rigid block. The μ of a cone that is no
+/// friction contact stands in every row that it bounds, as Rₜ does.
 template <RealScalar Scalar>
 struct ProblemDifferential {
   using MatrixMap = Eigen::Map<MatrixX<Scalar>>;
@@ -30,7 +47,10 @@ struct ProblemDifferential {
   Growing<VectorX<Scalar>> friction;        ///< of μ, one per block; of friction contacts only
   Growing<VectorX<Scalar>> regularization;  ///< of R, stacked as impulses
   Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, stacked as impulses
-  Growing<VectorX<Scalar>> matrices;        ///< of all A, then of all Jᵀ; empty if not covered
+  /// Of what bounds a row of a block that is no friction contact, stacked as impulses: the bounds
+  /// of intervals; of cones `upper` is the row's μ. SapDerivative holds them fixed.
+  Growing<VectorX<Scalar>> lower, upper;
+  Growing<VectorX<Scalar>> matrices;  ///< of all A, then of all Jᵀ; empty if not covered
 
   /// Takes the problem's sizes, every number zero.
   /// @note  Allocates only beyond the largest sizes so far.
@@ -40,7 +60,10 @@ struct ProblemDifferential {
     friction.grow(problem.block_count());
     regularization.grow(problem.impulse_count());
     bias_velocity.grow(problem.impulse_count());
-    for (auto* numbers : {&free_velocity, &friction, &regularization, &bias_velocity}) {
+    lower.grow(problem.impulse_count());
+    upper.grow(problem.impulse_count());
+    for (auto* numbers :
+         {&free_velocity, &friction, &regularization, &bias_velocity, &lower, &upper}) {
       numbers->setZero();
     }
     lay_out_matrices(problem, parts == DifferentialParts::all);
@@ -54,7 +77,9 @@ struct ProblemDifferential {
                 friction.size() == problem.block_count() &&
                 regularization.size() == problem.impulse_count() &&
                 bias_velocity.size() == problem.impulse_count() &&
-                bodies_ == problem.body_count() && sizes_.size() == place(friction.size(), 0);
+                lower.size() == problem.impulse_count() &&
+                upper.size() == problem.impulse_count() && bodies_ == problem.body_count() &&
+                sizes_.size() == place(friction.size(), 0);
     if (!same || !has_matrices()) return same;
     Index used = 0;
     for_each_matrix(problem, [&](Index at, Index size, Index columns) {
@@ -79,7 +104,8 @@ struct ProblemDifferential {
   /// Σ of all products, number by number, over what both cover.
   [[nodiscard]] Scalar dot(const ProblemDifferential& other) const noexcept {
     Scalar sum = free_velocity.dot(other.free_velocity) + friction.dot(other.friction) +
-                 regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity);
+                 regularization.dot(other.regularization) + bias_velocity.dot(other.bias_velocity) +
+                 lower.dot(other.lower) + upper.dot(other.upper);
     if (has_matrices() && other.has_matrices()) sum += matrices.dot(other.matrices);
     return sum;
   }

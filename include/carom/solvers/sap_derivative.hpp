@@ -27,19 +27,6 @@ struct SapDerivativeOptions {
   int product_limit = 2000;
 };
 
-/// What a linearisation found.
-template <RealScalar Scalar>
-struct [[nodiscard]] LinearizationReport {
-  /// converged: products may be asked for; no_progress: round-off left a Hessian indefinite;
-  /// not_finite: the velocity is not, or leads to impulses that are not.
-  SolveStatus status = SolveStatus::not_finite;
-  /// Blocks on a boundary, see SapDerivative::boundary(). If there are any, the derivative is
-  /// one-sided.
-  Index boundary_count = 0;
-
-  [[nodiscard]] constexpr bool usable() const noexcept { return status == SolveStatus::converged; }
-};
-
 /// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂).
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
@@ -163,19 +150,8 @@ SolveReport<Scalar> SapDerivative<Scalar>::push_forward(const ContactProblem<Sca
                                                         VectorX<Scalar>& velocity_change) noexcept {
   CAROM_EXPECTS(change.fits(problem) && impulses_.velocity().size() == problem.velocity_count());
   const auto& velocity = impulses_.velocity();
-  velocity_change.setZero(problem.velocity_count());
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    const auto [start, size] = problem.body(b);
-    auto momentum = velocity_change.segment(start, size);
-    const auto matrix = problem.momentum_matrix(b);
-    for (Index c = 0; c < size; ++c) momentum += change.free_velocity(start + c) * matrix.col(c);
-    if (!change.has_matrices()) continue;
-    const auto slope = change.momentum(b);
-    for (Index c = 0; c < size; ++c) {
-      const Scalar speed = velocity(start + c) - problem.free_velocity()(start + c);
-      momentum -= (speed / 2) * (slope.col(c) + slope.row(c).transpose());
-    }
-  }
+  velocity_change.resize(problem.velocity_count());
+  detail::push_bodies(problem, change, velocity, velocity_change);
   impulses_.push(problem, change, velocity_change);
   return apply_inverse(problem, velocity_change.data());
 }
@@ -190,22 +166,10 @@ SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
   auto& lambda = response_;  // H⁻¹ dc/dv
   lambda = by_velocity;
   const SolveReport<Scalar> report = apply_inverse(problem, lambda.data());
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    const auto [start, size] = problem.body(b);
-    const auto matrix = problem.momentum_matrix(b);
-    gradient.free_velocity.segment(start, size).noalias() =
-        matrix.lazyProduct(lambda.segment(start, size));
-    if (!gradient.has_matrices()) continue;
-    auto slope = gradient.momentum(b);
-    for (Index c = 0; c < size; ++c) {
-      for (Index r = 0; r < size; ++r) {
-        const Scalar row = velocity(start + r) - problem.free_velocity()(start + r);
-        const Scalar column = velocity(start + c) - problem.free_velocity()(start + c);
-        slope(r, c) = -(lambda(start + r) * column + row * lambda(start + c)) / 2;
-      }
-    }
-  }
+  detail::pull_bodies(problem, velocity, lambda, gradient);
   impulses_.pull(problem, lambda, gradient);
+  gradient.lower.setZero();
+  gradient.upper.setZero();
   return report;
 }
 

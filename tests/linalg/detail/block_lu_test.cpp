@@ -62,14 +62,19 @@ struct Factored {
     }
     regular = lu.factor(range);
   }
-  [[nodiscard]] Eigen::VectorXd solve(const BlockMatrix& matrix, const Eigen::VectorXd& b) const {
+  [[nodiscard]] Eigen::VectorXd solve(const BlockMatrix& matrix, const Eigen::VectorXd& b,
+                                      bool transposed = false) const {
     std::vector<Index> starts(matrix.graph.sizes.size());
     for (std::size_t i = 0; i < starts.size(); ++i) {
       starts[std::size_t(slot_of[i])] = matrix.starts[i];
     }
     std::vector<Scalar> scratch(2 * std::size_t(forest.largest_front()));
     VectorX<Scalar> x = b.cast<Scalar>();
-    lu.solve(range, x.data(), starts.data(), scratch.data());
+    if (transposed) {
+      lu.solve_transposed(range, x.data(), starts.data(), scratch.data());
+    } else {
+      lu.solve(range, x.data(), starts.data(), scratch.data());
+    }
     return x.template cast<double>();
   }
 };
@@ -113,6 +118,25 @@ TEMPLATE_TEST_CASE("block_lu: it solves what a dense factorisation with row exch
   regular.check(count);
 }
 
+TEMPLATE_TEST_CASE("block_lu: it solves with the transposed matrix by the same factors",
+                   "[linalg][oracle]", float, double) {
+  using Scalar = TestType;
+  WorstCase near("solution");
+  int count = 0;
+  for_each_matrix([&](const BlockMatrix& matrix) {
+    const Factored<Scalar> factored(matrix);
+    REQUIRE(factored.regular);
+    const Eigen::VectorXd b = Eigen::VectorXd::LinSpaced(matrix.dense.rows(), -1, 2);
+    const Eigen::PartialPivLU<Eigen::MatrixXd> dense(matrix.dense.transpose());
+    const Eigen::VectorXd expected = dense.solve(b);
+    const double condition = matrix.dense.norm() * dense.inverse().norm();
+    near.see((factored.solve(matrix, b, true) - expected).norm(),
+             rounding(200, Scalar(1)) * condition * (1 + expected.norm()));
+    ++count;
+  });
+  near.check(count);
+}
+
 TEST_CASE("block_lu: rows are exchanged inside a panel", "[linalg][oracle]") {
   WorstCase near("solution");
   int count = 0;
@@ -125,6 +149,9 @@ TEST_CASE("block_lu: rows are exchanged inside a panel", "[linalg][oracle]") {
     REQUIRE(factored.regular);
     const Eigen::VectorXd b = Eigen::VectorXd::LinSpaced(size, -1, 2);
     near.see((factored.solve(matrix, b) - matrix.dense.partialPivLu().solve(b)).norm(),
+             rounding(5000, 1.0));
+    const Eigen::MatrixXd transposed = matrix.dense.transpose();
+    near.see((factored.solve(matrix, b, true) - transposed.partialPivLu().solve(b)).norm(),
              rounding(5000, 1.0));
     ++count;
   }

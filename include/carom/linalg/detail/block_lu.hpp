@@ -81,6 +81,10 @@ class BlockLu {
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts,
              Scalar* scratch) const noexcept;
+  /// x ← H⁻ᵀ x, as solve().
+  template <typename Starts>
+  void solve_transposed(const FrontRange& range, Scalar* x, const Starts& starts,
+                        Scalar* scratch) const noexcept;
 
  private:
   static constexpr Index panel_width = 6;
@@ -117,7 +121,7 @@ class BlockLu {
   [[nodiscard]] bool factor_panel(int number, Index first) noexcept;
   void subtract_updates(const Front& front, Half& mine, const Half& other) noexcept;
   void solve_front_lower(int number, Scalar* x) const noexcept;
-  void solve_front_upper(const Front& front, Scalar* x) const noexcept;
+  void solve_front_lower_transposed(int number, Scalar* x) const noexcept;
 
   const FrontForest* forest_ = nullptr;
   Half lower_, upper_;
@@ -235,26 +239,50 @@ void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
 }
 
 template <RealScalar Scalar>
-void BlockLu<Scalar>::solve_front_upper(const Front& front, Scalar* x) const noexcept {
-  const detail::Columns<const Scalar> u = columns(upper_, front);
-  const Index end = detail::lanes_above(front.own_size + front.row_size);
-  // Zeros of the panel stand above each column, so the columns go in reverse, one by one.
-  for (Index c = front.own_size - 1; c >= 0; --c) {
-    const Scalar* const column = u.data + c * u.stride;
-    detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();
-    for (Index row = detail::lanes_below(c); row < end; row += detail::row_lanes) {
-      covered += detail::lanes_at(x + row) * detail::lanes_at(column + row);
-    }
-    x[c] -= covered.sum();
-  }
-}
-
-template <RealScalar Scalar>
 template <typename Starts>
 void BlockLu<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
                             Scalar* scratch) const noexcept {
   const auto down = [&](int f, Scalar* y) { solve_front_lower(f, y); };
-  const auto up = [&](int f, Scalar* y) { solve_front_upper(forest_->fronts()[f], y); };
+  const auto up = [&](int f, Scalar* y) {
+    const Front& front = forest_->fronts()[f];
+    detail::solve_unit_rows(columns(upper_, front), front.own_size,
+                            Index(front.own_size) + front.row_size, y);
+  };
+  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
+}
+
+template <RealScalar Scalar>
+void BlockLu<Scalar>::solve_front_lower_transposed(int number, Scalar* x) const noexcept {
+  const Front& front = forest_->fronts()[number];
+  const detail::Columns<const Scalar> l = columns(lower_, front);
+  const Index end = detail::lanes_above(front.own_size + front.row_size);
+  static_cast<void>(
+      detail::for_each_panel_in_reverse(Index(front.own_size), [&](Index first, auto width) {
+        Scalar value[std::size_t(width.value)];
+        for (int c = 0; c < width.value; ++c) {
+          const Scalar* const column = l.data + (first + c) * l.stride;
+          detail::RowLanes<Scalar> covered = detail::RowLanes<Scalar>::Zero();
+          for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
+            covered += detail::lanes_at(x + row) * detail::lanes_at(column + row);
+          }
+          value[c] = x[first + c] - covered.sum();
+        }
+        pivot<width.value>(number, first).solve_transposed(value);
+        std::copy_n(value, width.value, x + first);
+        return true;
+      }));
+}
+
+template <RealScalar Scalar>
+template <typename Starts>
+void BlockLu<Scalar>::solve_transposed(const FrontRange& range, Scalar* x, const Starts& starts,
+                                       Scalar* scratch) const noexcept {
+  const auto down = [&](int f, Scalar* y) {
+    const Front& front = forest_->fronts()[f];
+    detail::solve_unit_rows_transposed(columns(upper_, front), front.own_size,
+                                       Index(front.own_size) + front.row_size, y);
+  };
+  const auto up = [&](int f, Scalar* y) { solve_front_lower_transposed(f, y); };
   detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
 }
 

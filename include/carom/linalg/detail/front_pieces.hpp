@@ -54,6 +54,35 @@ void for_each_piece(const FrontForest& forest, const Front& front, const Starts&
   }
 }
 
+/// x ← U⁻¹ x for the leading rows of a U with a unit diagonal, kept row by row in columns with
+/// zeros above what is beyond the panel: x has lanes_above(rows) numbers.
+template <typename Scalar>
+void solve_unit_rows(const Columns<const Scalar>& upper, Index count, Index rows,
+                     Scalar* x) noexcept {
+  const Index end = lanes_above(rows);
+  // A panel's own zeros stand above it, so the columns go in reverse one by one.
+  for (Index c = count - 1; c >= 0; --c) {
+    RowLanes<Scalar> covered = RowLanes<Scalar>::Zero();
+    for (Index row = lanes_below(c); row < end; row += row_lanes) {
+      covered += lanes_at(x + row) * lanes_at(upper.data + c * upper.stride + row);
+    }
+    x[c] -= covered.sum();
+  }
+}
+/// x ← U⁻ᵀ x by the same, the rows below taking part.
+template <typename Scalar>
+void solve_unit_rows_transposed(const Columns<const Scalar>& upper, Index count, Index rows,
+                                Scalar* x) noexcept {
+  const Index end = lanes_above(rows);
+  for (Index c = 0; c < count; ++c) {
+    const Scalar value = x[c];
+    for (Index row = lanes_below(c); row < end; row += row_lanes) {
+      lanes_at(x + row) -= value * lanes_at(upper.data + c * upper.stride + row);
+    }
+    x[c] = value;
+  }
+}
+
 /// The two steps of a factor on a front's unknowns y, its own and then its rows'. down(f, y) is
 /// called from the first front to the last; it finds zeros in the rows and leaves there what is to
 /// be added to them. up(f, y) is called from the last to the first and finds the rows known.

@@ -92,6 +92,22 @@ void solve_lu(const Scalar* a, Size size, const Place* exchanges, Number* x) noe
   }
 }
 
+/// x ← A⁻ᵀ x by the same factors.
+template <typename Diagonal, typename Size, typename Scalar, typename Place>
+void solve_lu_transposed(const Scalar* a, Size size, const Place* exchanges, Scalar* x) noexcept {
+  const auto n = Index(size);
+  for (Index k = 0; k < size; ++k) {
+    for (Index r = 0; r < k; ++r) x[k] -= a[k * n + r] * x[r];
+    Diagonal::apply(x[k], a[k * n + k]);
+  }
+  for (Index k = size - 1; k >= 0; --k) {
+    for (Index r = k + 1; r < size; ++r) x[k] -= a[k * n + r] * x[r];
+  }
+  for (Index k = size - 1; k >= 0; --k) {
+    if (Index(exchanges[k]) != k) std::swap(x[k], x[exchanges[k]]);
+  }
+}
+
 /// Factors of a Width × Width matrix. Solving with them keeps the matrix's stiff directions
 /// accurate; multiplying by its inverse would not.
 template <int Width, typename Scalar>
@@ -108,6 +124,10 @@ struct PivotBlock {
   template <typename Number>
   void solve(Number (&x)[std::size_t(Width)]) const noexcept {
     solve_lu<MultiplyByReciprocals>(&entries[0][0], size, exchanges, x);
+  }
+  /// x ← D⁻ᵀ x.
+  void solve_transposed(Scalar (&x)[std::size_t(Width)]) const noexcept {
+    solve_lu_transposed<MultiplyByReciprocals>(&entries[0][0], size, exchanges, x);
   }
 };
 

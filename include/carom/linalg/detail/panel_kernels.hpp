@@ -203,6 +203,22 @@ template <typename Run>
   return true;
 }
 
+/// The same panels from the last to the first.
+template <typename Run>
+[[nodiscard]] bool for_each_panel_in_reverse(Index count, Run&& run) noexcept {
+  const Index sixes = count / 6 * 6, threes = sixes + (count - sixes) / 3 * 3;
+  for (Index first = count - 1; first >= threes; --first) {
+    if (!run(first, std::integral_constant<int, 1>{})) return false;
+  }
+  for (Index first = threes - 3; first >= sixes; first -= 3) {
+    if (!run(first, std::integral_constant<int, 3>{})) return false;
+  }
+  for (Index first = sixes - 6; first >= 0; first -= 6) {
+    if (!run(first, std::integral_constant<int, 6>{})) return false;
+  }
+  return true;
+}
+
 /// Cholesky of the first `count` columns of a symmetric matrix of `rows` rows, in place: L of those
 /// columns, diagonal inverted, zeros above it.
 /// @pre  columns need no alignment, but have room for whole lanes of rows.

@@ -55,6 +55,8 @@ class BodyRows {
   [[nodiscard]] const Scalar* jacobians(const PackedEdge& edge) const noexcept {
     return jacobians_.data() + edge.jacobians;
   }
+  /// Where the rows of a block stand among the problem's impulses.
+  [[nodiscard]] Index first_row(Index block) const noexcept { return rows_[block].first; }
   /// Calls visit(row of the problem's impulses, place in parts).
   template <typename Visit>
   void for_each_row(Visit&& visit) const noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/solvers/detail/body_rows.hpp"
@@ -42,6 +44,12 @@ class BodySystem {
     if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
   }
 
+  /// Says that this object may have moved in memory.
+  void follow() noexcept {
+    lu_.follow(rows_.graph().forest());
+    cholesky_.follow(rows_.graph().forest());
+  }
+
   [[nodiscard]] const BodyRows<Scalar>& rows() const noexcept { return rows_; }
   [[nodiscard]] const BlockList<Scalar>& blocks() const noexcept { return rows_.blocks(); }
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
@@ -60,6 +68,19 @@ class BodySystem {
   }
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
+
+  /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
+  template <bool Transposed>
+  void apply_inverse(Index island, Scalar* x) noexcept {
+    const FrontRange& range = rows_.graph().islands()[island].range;
+    Scalar* const scratch = scratch_.data() + rows_.vector_start(island);
+    if (symmetric_) return cholesky_.solve(range, x, rows_.starts(), scratch);
+    if constexpr (Transposed) {
+      lu_.solve_transposed(range, x, rows_.starts(), scratch);
+    } else {
+      lu_.solve(range, x, rows_.starts(), scratch);
+    }
+  }
 
   /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
   /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
@@ -101,6 +122,7 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
       for (int a = 0; a < parts; ++a) {
         for (int b = 0; b < parts; ++b) {
           const Scalar* const n = Transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
+          if (std::all_of(n, n + 9, [](const Scalar& x) { return x == Scalar(0); })) continue;
           const General3<Scalar> g{n[0], n[3], n[6], n[1], n[4], n[7], n[2], n[5], n[8]};
           visit(first + a * width, first + b * width, Transposed ? g.transpose() : g);
         }
@@ -121,11 +143,11 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
   if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_curvature_block(targets[0], x, packed.low_size, y, packed.low_size, g);
+    add_curvature_block(targets[0], x, packed.low_size, y, packed.low_size, g, true);
     if (!two_sided) return;
     add_curvature_block(targets[1], x + low_width, packed.high_size, y, packed.low_size, g);
     add_curvature_block(targets[2], x + low_width, packed.high_size, y + low_width,
-                        packed.high_size, g);
+                        packed.high_size, g, true);
   });
 }
 
@@ -198,7 +220,6 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
                                Scalar* step, Scalar* moved) noexcept {
   using Tuning = BodySystemTuning;
   using std::sqrt;
-  const ContactIsland& own = rows_.graph().islands()[island];
   const BlockIsland& parts = islands()[island];
   const Index begin = rows_.vector_start(island), end = rows_.vector_end(island);
   std::copy(offset + 3 * parts.first_part, offset + 3 * parts.part_end,
@@ -208,11 +229,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
   rows_.write_momentum(island, step, vector_.data());
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k <= Tuning::refinements; ++k) {
-    if (symmetric_) {
-      cholesky_.solve(own.range, vector_.data(), rows_.starts(), scratch_.data() + begin);
-    } else {
-      lu_.solve(own.range, vector_.data(), rows_.starts(), scratch_.data() + begin);
-    }
+    apply_inverse<false>(island, vector_.data());
     rows_.write_velocities(island, vector_.data(), rest_.data());
     for (Index i = parts.first_block; i < parts.block_end; ++i) {
       const int count = blocks().parts(i);

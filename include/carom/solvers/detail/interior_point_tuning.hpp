@@ -169,6 +169,19 @@ struct BodySystemTuning {
   /// rounding leaves more than `enough`; in double it has no effect.
   static constexpr double gain = 0.5;
 };
+/// Constants of LinearizedLaw: how the softness of what is held is refined away.
+struct LinearizedLawTuning {
+  /// Most right sides per system. Two suffice where impulses are unique and w is a fair scale of
+  /// them; each more multiplies what is left by held_softness over the least eigenvalue of W/w.
+  static constexpr int corrections = 4;
+  /// Refinement ends where the next right side is expected to change the answer by this share [ε].
+  /// Less makes noise where impulses are not unique, whose part without momentum every right side
+  /// changes by ε/held_softness.
+  static constexpr double enough = 512;
+  /// Share of the answer that refinement still changes, above which rows that are held contradict
+  /// each other: they are then met in the mean.
+  static constexpr double contradiction = 1e-3;
+};
 struct ActiveSystemTuning {
   static constexpr int refinements = 8;
   /// Share of the right side that may be left.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
 #include <type_traits>
 
 #include "carom/contact/detail/impulse_derivative.hpp"
 #include "carom/contact/primal.hpp"
-#include "carom/contact/problem_differential.hpp"
 #include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/detail/data_products.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -73,8 +72,6 @@ class LinearizedImpulses {
   template <typename Block>
   void pull_block(const Block& block, const Growing<VectorX<Scalar>>& lambda,
                   ProblemDifferential<Scalar>& gradient) const noexcept;
-  template <typename Block>
-  [[nodiscard]] Scalar speed_of(const Block& block) const noexcept;
 
   Sequence<ImpulseDerivative<Scalar, 3>> contacts_;
   Sequence<ImpulseDerivative<Scalar, 6>> others_;
@@ -84,25 +81,6 @@ class LinearizedImpulses {
 };
 
 // --- implementation ---
-
-/// |J||v| + ‖v̂‖ of a block [m/s, rad/s]: what round-off of its velocity is relative to.
-template <RealScalar Scalar>
-template <typename Block>
-Scalar LinearizedImpulses<Scalar>::speed_of(const Block& block) const noexcept {
-  Scalar speed = block.bias_velocity().norm();
-  for (int s = 0; s < block.side_count(); ++s) {
-    const auto columns = block.columns(s);
-    const auto [start, size] = block.side(s).range;
-    Scalar squared = 0;
-    for (int row = 0; row < block.rows(); ++row) {
-      Scalar sum = 0;
-      for (Index k = 0; k < size; ++k) sum += std::abs(columns(k, row) * velocity_(start + k));
-      squared += sum * sum;
-    }
-    speed += std::sqrt(squared);
-  }
-  return speed;
-}
 
 template <RealScalar Scalar>
 bool LinearizedImpulses<Scalar>::differentiate(const ContactProblem<Scalar>& problem,
@@ -118,7 +96,8 @@ bool LinearizedImpulses<Scalar>::differentiate(const ContactProblem<Scalar>& pro
     finite = finite && block.trial(of_block).allFinite();
     if (!finite) return;
     result = make_impulse_derivative(block.law(), Rows(block.bias_velocity() - of_block));
-    if (result.margin > tolerance * speed_of(block)) result.nearest = RegionBoundary::none;
+    if (result.margin > tolerance * speed_of(block, velocity_))
+      result.nearest = RegionBoundary::none;
     if (result.nearest != RegionBoundary::none) ++boundary_count_;
   };
   for (Index i = 0; finite && i < problem.block_count(); ++i) {
@@ -140,16 +119,8 @@ void LinearizedImpulses<Scalar>::push_block(const Block& block,
                                             VectorX<Scalar>& momentum) const noexcept {
   using Rows = typename Block::Rows;
   const auto& of_block = derivative(block);
-  Rows excess = block.read(change.bias_velocity);
-  for (int s = 0; change.has_matrices() && s < block.side_count(); ++s) {
-    const auto [start, size] = block.side(s).range;
-    const auto slope = change.jacobian(block.number(), s);
-    for (int row = 0; row < block.rows(); ++row) {
-      const auto column = slope.row(row).transpose();
-      excess(row) -= column.dot(velocity_.segment(start, size));
-      momentum.segment(start, size) += of_block.impulse(row) * column;
-    }
-  }
+  const Rows excess = block.read(change.bias_velocity) -
+                      push_jacobian(block, change, velocity_, of_block.impulse, momentum);
   block.add_momentum(
       of_block.change(excess, block.read(change.regularization), change.friction(block.number())),
       momentum);
@@ -167,14 +138,7 @@ void LinearizedImpulses<Scalar>::pull_block(const Block& block,
   block.write(pressed, gradient.bias_velocity);
   block.write(Rows(-of_block.impulse.cwiseProduct(pressed)), gradient.regularization);
   gradient.friction(block.number()) = of_block.by_friction.dot(velocity);
-  for (int s = 0; gradient.has_matrices() && s < block.side_count(); ++s) {
-    const auto [start, size] = block.side(s).range;
-    auto slope = gradient.jacobian(block.number(), s);
-    for (int row = 0; row < block.rows(); ++row) {
-      slope.row(row) = of_block.impulse(row) * lambda.segment(start, size).transpose() -
-                       pressed(row) * velocity_.segment(start, size).transpose();
-    }
-  }
+  pull_jacobian(block, velocity_, lambda, of_block.impulse, pressed, gradient);
 }
 
 }  // namespace detail

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <type_traits>
+
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/detail/body_system.hpp"
+#include "carom/solvers/detail/data_products.hpp"
+#include "carom/solvers/detail/law_slope.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Coulomb's law of all blocks of a problem, linearised at a solution, in the order of a
+/// BodySystem.
+/// @note  Real-time safe once a problem of the size has been taken.
+template <RealScalar Scalar>
+class BlockSlopes {
+ public:
+  /// Grows memory to a problem's size.
+  /// @param system  of the problem.
+  void take(const ContactProblem<Scalar>& problem, const BodySystem<Scalar>& system);
+
+  /// Linearises all blocks.
+  /// @param tolerance  of boundaries, as CoulombDerivativeOptions::boundary_tolerance.
+  /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
+  /// @pre  take() has seen the problem.
+  template <typename Velocity, typename Impulse>
+  [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
+                                const BodySystem<Scalar>& system, const Velocity& velocity,
+                                const Impulse& impulse, const Scalar& tolerance) noexcept;
+
+  /// N of all blocks.
+  [[nodiscard]] const BlockGains<Scalar>& gains() const noexcept { return gains_; }
+  [[nodiscard]] RegionBoundary boundary(Index block) const noexcept { return nearest_[block]; }
+  /// Blocks of the problem on a boundary, in their order.
+  [[nodiscard]] std::span<const Index> one_sided() const noexcept {
+    return {one_sided_.data(), std::size_t(one_sided_.size())};
+  }
+  /// Where a block of the problem is in the system.
+  [[nodiscard]] Index place(Index block) const noexcept { return block_at_[block]; }
+
+  /// Calls visit(block, slope) of a block of the system.
+  template <typename Visit>
+  decltype(auto) visit(const BodySystem<Scalar>& system, Index i, Visit&& visit) const noexcept {
+    return with_slope(*this, system, i, visit);
+  }
+
+ private:
+  template <typename Self, typename Visit>
+  static decltype(auto) with_slope(Self& self, const BodySystem<Scalar>& system, Index i,
+                                   Visit&& visit) noexcept {
+    const int number = system.blocks().number(i);
+    return system.blocks().visit(i, [&]<int Parts>(const BlockRows<Scalar, Parts>& block) {
+      if constexpr (Parts == 1) {
+        return visit(block, self.triples_[number]);
+      } else {
+        return visit(block, self.others_[number]);
+      }
+    });
+  }
+
+  BlockGains<Scalar> gains_;
+  Sequence<LawSlope<Scalar, 1>> triples_;
+  Sequence<LawSlope<Scalar, 2>> others_;
+  Sequence<int> block_at_;  ///< per block of the problem, its place in the system
+  Sequence<int> block_of_row_;
+  Sequence<RegionBoundary> nearest_;
+  Sequence<Index> one_sided_;
+  Growing<VectorX<Scalar>> reach_;  ///< |v| + |v*|
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void BlockSlopes<Scalar>::take(const ContactProblem<Scalar>& problem,
+                               const BodySystem<Scalar>& system) {
+  gains_.lay_out(system.blocks());
+  triples_.resize(system.blocks().triple_count());
+  others_.resize(system.blocks().other_count());
+  block_at_.resize(problem.block_count());
+  nearest_.resize(problem.block_count());
+  one_sided_.reserve(problem.block_count());
+  block_of_row_.resize(problem.impulse_count());
+  for (Index b = 0; b < problem.block_count(); ++b) block_of_row_[problem.first_row(b)] = int(b);
+  for (Index i = 0; i < system.blocks().size(); ++i) {
+    block_at_[block_of_row_[system.rows().first_row(i)]] = int(i);
+  }
+  reach_.grow(problem.velocity_count());
+}
+
+template <RealScalar Scalar>
+template <typename Velocity, typename Impulse>
+Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
+                                     const BodySystem<Scalar>& system, const Velocity& velocity,
+                                     const Impulse& impulse, const Scalar& tolerance) noexcept {
+  reach_ = velocity.cwiseAbs() + problem.free_velocity().cwiseAbs();
+  one_sided_.clear();
+  Index faulty = -1;
+  problem.for_each_block([&](const auto& view) {
+    using Rows = typename std::decay_t<decltype(view)>::Rows;
+    const Rows gamma = view.read(impulse);
+    Rows u = view.velocity(velocity) - view.bias_velocity();
+    if (!view.law().rigid) u += view.regularization().cwiseProduct(gamma);
+    if (faulty < 0 && !(u.allFinite() && gamma.allFinite())) faulty = view.number();
+    if (faulty >= 0) return;
+    const Index i = block_at_[view.number()];
+    with_slope(*this, system, i,
+               [&]<int Parts>(const BlockRows<Scalar, Parts>& block, auto& slope) {
+                 using std::sqrt;
+                 PartNumbers<Scalar, Parts> own = PartNumbers<Scalar, Parts>::Zero(), speeds = own;
+                 for (int r = 0; r < view.rows(); ++r) {
+                   own(block.place(r)) = gamma(r);
+                   speeds(block.place(r)) = u(r);
+                 }
+                 const Scalar scale =
+                     speed_of(view, reach_) + block.inverse_mass * sqrt(gamma.squaredNorm());
+                 slope.write(block, own, speeds, tolerance * scale);
+                 gains_.write(i, block.parts, slope.gain);
+                 nearest_[view.number()] = slope.nearest;
+                 if (slope.nearest != RegionBoundary::none) one_sided_.push_back(view.number());
+               });
+  });
+  return faulty;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

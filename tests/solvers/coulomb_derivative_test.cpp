@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/coulomb_derivative.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <Eigen/QR>
+
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/rigid_contact.hpp"
+#include "carom/solvers/contact_solver.hpp"
+
+#include "support/catch.hpp"
+#include "support/problem_change.hpp"
+#include "support/random.hpp"
+#include "support/raw_problem.hpp"
+#include "support/stacks.hpp"
+#include "support/sweep.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace coulomb_derivative_test {
+
+using carom::ContactProblem, carom::CoulombDerivative, carom::Index, carom::ProblemDifferential;
+using carom::RegionBoundary, carom::SolveStatus, carom::VectorX;
+using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
+using carom::testing::draw_constrained, carom::testing::for_each_drawn, carom::testing::move;
+using carom::testing::RawProblem, carom::testing::rounding, carom::testing::VectorSource;
+using carom::testing::WorstCase;
+
+static_assert(noexcept(std::declval<CoulombDerivative<double>&>().linearize(
+    std::declval<const ContactProblem<double>&>(), std::declval<const VectorX<double>&>(),
+    std::declval<const VectorX<double>&>())));
+static_assert(noexcept(std::declval<CoulombDerivative<double>&>().push_forward(
+    std::declval<const ContactProblem<double>&>(),
+    std::declval<const ProblemDifferential<double>&>(), std::declval<VectorX<double>&>())));
+static_assert(noexcept(std::declval<CoulombDerivative<double>&>().pull_back(
+    std::declval<const ContactProblem<double>&>(), std::declval<const VectorX<double>&>(),
+    std::declval<ProblemDifferential<double>&>())));
+
+namespace {
+
+template <typename Scalar>
+struct Answer {
+  VectorX<Scalar> velocity, impulse;
+  bool found = false;
+};
+
+/// The answer of the solver to all digits that it gives; from an answer nearby if there is one.
+template <typename Scalar>
+Answer<Scalar> solve(const ContactProblem<Scalar>& problem,
+                     const VectorX<Scalar>& guess = VectorX<Scalar>()) {
+  const Scalar tolerance = 100 * std::numeric_limits<Scalar>::epsilon();
+  carom::ContactSolver<Scalar> solver({.tolerance = tolerance / 10, .iteration_limit = 500});
+  Answer<Scalar> answer;
+  const auto report = guess.size() > 0 ? solver.solve_from(problem, guess, answer.velocity)
+                                       : solver.solve(problem, answer.velocity);
+  answer.impulse = solver.impulse();
+  answer.found = report.residual <= tolerance;
+  return answer;
+}
+
+/// Three contacts and four blocks of every shape.
+ConstrainedProblem draw_all_kinds(VectorSource<double>& source, const std::vector<int>& sizes) {
+  ConstrainedProblem raw = draw_constrained(source, sizes, 4);
+  for (auto& constraint : raw.constraints) {
+    const auto old = constraint.law;
+    constraint.law = carom::testing::draw_law(source, int(source.unit() * 12));
+    const Index rows = constraint.law.set.rows;
+    constraint.law.regularization *= old.regularization(0);
+    const auto redraw = [&](Eigen::MatrixXd& jacobian) {
+      if (jacobian.cols() > 0) {
+        jacobian = carom::testing::draw_matrix(source, rows, jacobian.cols());
+      }
+    };
+    redraw(constraint.first_jacobian);
+    redraw(constraint.second_jacobian);
+  }
+  return raw;
+}
+
+/// Which coefficient of friction bounds a row of a cone; −1 for the normal.
+int coefficient_of(carom::ImpulseShape shape, int row) {
+  const int normal = carom::detail::normal_row(shape);
+  if (row == normal) return -1;
+  if (row < 2) return shape == carom::ImpulseShape::elliptic ? row : 0;
+  return row == 5 ? 2 : 1;
+}
+
+/// Changes of bounds and of coefficients of friction, but of friction contacts.
+template <typename Scalar>
+void draw_limits(VectorSource<double>& source, const ContactProblem<Scalar>& problem,
+                 ProblemDifferential<Scalar>& change) {
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    if (problem.is_friction_contact(i)) continue;
+    const auto law = problem.law(i);
+    const auto draw = [&] { return Scalar(2 * source.unit() - 1); };
+    const carom::Vector3<Scalar> friction(draw(), draw(), draw());
+    for (int r = 0; r < law.set.rows; ++r) {
+      const Index row = problem.first_row(i) + r;
+      if (law.set.shape == carom::ImpulseShape::intervals) {
+        change.lower(row) = draw();
+        change.upper(row) = law.set.lower(r) == law.set.upper(r) ? change.lower(row) : draw();
+      } else if (const int c = coefficient_of(law.set.shape, r); c >= 0) {
+        change.upper(row) = law.set.friction(c) * friction(c);
+      }
+    }
+  }
+}
+
+/// θ + h dθ, bounds and coefficients of friction too.
+ContactProblem<double> moved_problem(ConstrainedProblem raw,
+                                     const ProblemDifferential<double>& change, double h,
+                                     bool rigid) {
+  raw = move(std::move(raw), change, h);
+  Index row = 3 * Index(raw.contacts.contacts.size());
+  for (auto& constraint : raw.constraints) {
+    auto& set = constraint.law.set;
+    carom::Vector3<double> friction = set.friction;
+    for (int r = 0; r < set.rows; ++r, ++row) {
+      if (set.shape == carom::ImpulseShape::intervals) {
+        set.lower(r) += h * change.lower(row);
+        set.upper(r) += h * change.upper(row);
+      } else if (const int c = coefficient_of(set.shape, r); c >= 0 && change.upper(row) != 0) {
+        friction(c) = set.friction(c) + h * change.upper(row);
+      }
+    }
+    set.friction = friction;
+  }
+  auto problem = build(raw);
+  if (rigid) problem.make_rigid();
+  return problem;
+}
+
+/// One kind of data of a change.
+constexpr int part_count = 7;
+ProblemDifferential<double> take_part(const ContactProblem<double>& problem,
+                                      const ProblemDifferential<double>& all, int part) {
+  ProblemDifferential<double> change;
+  change.set_zero(problem);
+  if (part == 0) change.free_velocity = all.free_velocity;
+  if (part == 1) change.friction = all.friction;
+  if (part == 2) change.regularization = all.regularization;
+  if (part == 3) change.bias_velocity = all.bias_velocity;
+  if (part == 4) {
+    change.lower = all.lower;
+    change.upper = all.upper;
+  }
+  const Index split = all.jacobian(0, 0).data() - all.matrices.data();
+  if (part == 5) change.matrices.head(split) = all.matrices.head(split);
+  if (part == 6) {
+    const Index rest = all.matrices.size() - split;
+    change.matrices.tail(rest) = all.matrices.tail(rest);
+  }
+  return change;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("coulomb_derivative: the two products are each other's transposes",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  WorstCase identity("<u, J w> = <J'u, w>");
+  for_each_drawn(
+      {60, 512u},
+      [](VectorSource<double>& source, const std::vector<int>& sizes) {
+        return draw_all_kinds(source, sizes);
+      },
+      [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+        auto problem = build<Scalar>(raw);
+        if (source.unit() < 0.5) problem.make_rigid();
+        const Answer<Scalar> answer = solve(problem);
+        if (!answer.found) return;
+        CoulombDerivative<Scalar> derivative;
+        REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
+        auto w = draw_change(source, problem);
+        draw_limits(source, problem, w);
+        const VectorX<Scalar> u = carom::testing::draw_matrix(source, problem.velocity_count(), 1)
+                                      .template cast<Scalar>();
+        const VectorX<Scalar> g =
+            carom::testing::draw_matrix(source, problem.impulse_count(), 1).template cast<Scalar>();
+        VectorX<Scalar> moved, pushed;
+        ProblemDifferential<Scalar> gradient;
+        gradient.set_zero(problem);
+        const auto forward = derivative.push_forward(problem, w, moved, pushed);
+        const auto backward = derivative.pull_back(problem, u, g, gradient);
+        if (!forward.converged() || !backward.converged()) return;
+        const Scalar left = u.dot(moved) + g.dot(pushed), right = gradient.dot(w);
+        const Scalar size = u.norm() * moved.norm() + g.norm() * pushed.norm() +
+                            gradient.free_velocity.norm() * w.free_velocity.norm() +
+                            gradient.friction.norm() * w.friction.norm() +
+                            gradient.regularization.cwiseProduct(w.regularization).norm() +
+                            gradient.bias_velocity.norm() * w.bias_velocity.norm() +
+                            gradient.lower.norm() * w.lower.norm() +
+                            gradient.upper.norm() * w.upper.norm() +
+                            gradient.matrices.cwiseProduct(w.matrices).norm();
+        identity.see(std::abs(left - right), rounding(3000, size));
+      });
+  identity.check(40);
+}
+
+TEST_CASE(
+    "coulomb_derivative: each datum alone moves velocities and impulses as differences of the "
+    "solver say",
+    "[solvers][derivative]") {
+  WorstCase near("finite differences");
+  int used = 0, slid = 0, rigid_used = 0;
+  for_each_drawn(
+      {carom::testing::sweep(24, 60), 77u}, draw_all_kinds,
+      [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+        const bool rigid = source.unit() < 0.5;
+        ContactProblem<double> problem = build(raw);
+        if (rigid) problem.make_rigid();
+        const auto all = [&] {
+          auto change = draw_change(source, problem);
+          draw_limits(source, problem, change);
+          return change;
+        }();
+        const auto answer = solve(problem);
+        CoulombDerivative<double> derivative({.boundary_tolerance = 1e-2});
+        if (!answer.found) return;
+        REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
+        if (!derivative.one_sided().empty()) return;  // a step might cross it
+        for (int part = 0; part < part_count; ++part) {
+          const auto change = take_part(problem, all, part);
+          Eigen::VectorXd moved, pushed;
+          if (!derivative.push_forward(problem, change, moved, pushed).converged()) return;
+          const auto difference = [&](double h, Eigen::VectorXd& velocity,
+                                      Eigen::VectorXd& impulse) {
+            const auto ahead = solve(moved_problem(raw, change, h, rigid), answer.impulse);
+            const auto behind = solve(moved_problem(raw, change, -h, rigid), answer.impulse);
+            velocity = (ahead.velocity - behind.velocity) / (2 * h);
+            impulse = (ahead.impulse - behind.impulse) / (2 * h);
+            return ahead.found && behind.found;
+          };
+          const double h = 1e-4;
+          Eigen::VectorXd wide[2], close[2];
+          if (!difference(2 * h, wide[0], wide[1]) || !difference(h, close[0], close[1])) continue;
+          const Eigen::VectorXd velocity = (4 * close[0] - wide[0]) / 3;
+          const Eigen::VectorXd impulse = (4 * close[1] - wide[1]) / 3;
+          const double speeds = 1 + moved.norm() + answer.velocity.norm();
+          const double impulses = 1 + pushed.norm() + answer.impulse.norm();
+          near.see((velocity - moved).norm(), carom::testing::by_differences(1e-7) * speeds, part,
+                   rigid, used, "v");
+          near.see((impulse - pushed).norm(), carom::testing::by_differences(1e-6) * impulses, part,
+                   rigid, used, "impulse");
+          if (part == 1 && moved.norm() > 1e-3) ++slid;
+        }
+        ++used;
+        rigid_used += rigid;
+      });
+  CAPTURE(used, slid, rigid_used);
+  CHECK(used >= 8);
+  CHECK(rigid_used >= 3);
+  CHECK(slid >= 3);
+  near.check(100);
+}
+
+namespace {
+
+template <typename Scalar>
+using Matrix3 = carom::SquareMatrix<Scalar, 3>;
+template <typename Scalar>
+using Vec3 = carom::Vector3<Scalar>;
+
+/// A block on a rigid slope, frame along it: (down, across, up).
+template <typename Scalar>
+struct Slope {
+  Scalar mass = 2, friction = Scalar(0.25), angle = Scalar(0.5), speed = 1,
+         time_step = Scalar(0.01);
+  static constexpr double gravity = 9.81;
+
+  [[nodiscard]] ContactProblem<Scalar> problem() const {
+    const Scalar fall = Scalar(gravity) * time_step;
+    ContactProblem<Scalar> problem(time_step);
+    problem.add_body(mass * Matrix3<Scalar>::Identity(),
+                     Vec3<Scalar>(speed + fall * std::sin(angle), 0, -fall * std::cos(angle)));
+    problem.add_contact(0, Matrix3<Scalar>::Identity(),
+                        carom::RigidContact<Scalar>{.gap = 0, .friction = friction});
+    return problem;
+  }
+};
+
+/// dv and the gradients of v along each axis agree with a derivative by one datum.
+template <typename Scalar>
+struct Products {
+  ContactProblem<Scalar> problem;
+  Answer<Scalar> answer;
+  CoulombDerivative<Scalar> derivative;
+  carom::LinearizationReport<Scalar> report;
+
+  explicit Products(const ContactProblem<Scalar>& given) : problem(given), answer(solve(given)) {
+    REQUIRE(answer.found);
+    report = derivative.linearize(problem, answer.velocity, answer.impulse);
+    REQUIRE(report.usable());
+  }
+  [[nodiscard]] ProblemDifferential<Scalar> nothing() const {
+    ProblemDifferential<Scalar> change;
+    change.set_zero(problem);
+    return change;
+  }
+  [[nodiscard]] VectorX<Scalar> push(const ProblemDifferential<Scalar>& change) {
+    VectorX<Scalar> moved;
+    CHECK(derivative.push_forward(problem, change, moved).converged());
+    return moved;
+  }
+  [[nodiscard]] VectorX<Scalar> push_impulse(const ProblemDifferential<Scalar>& change) {
+    VectorX<Scalar> moved, pushed;
+    CHECK(derivative.push_forward(problem, change, moved, pushed).converged());
+    return pushed;
+  }
+  [[nodiscard]] ProblemDifferential<Scalar> pull(const VectorX<Scalar>& by_velocity) {
+    ProblemDifferential<Scalar> gradient = nothing();
+    CHECK(derivative.pull_back(problem, by_velocity, gradient).converged());
+    return gradient;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("coulomb_derivative: a block that slides down a slope, in closed form",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  const Slope<Scalar> slope;
+  Products<Scalar> products(slope.problem());
+  CHECK(products.report.boundary_count == 0);
+  const Scalar fall = Scalar(slope.gravity) * slope.time_step;
+  // v = v* − μ g δt cos α along the slope, whatever the mass; γₙ = m g δt cos α.
+  const auto near = [](Scalar expected) {
+    return Approx(double(expected)).epsilon(double(rounding<Scalar>(300, 1)));
+  };
+  const Scalar by_friction = -fall * std::cos(slope.angle);
+  auto change = products.nothing();
+  change.friction(0) = 1;
+  const VectorX<Scalar> moved = products.push(change);
+  CHECK(moved(0) == near(by_friction));
+  CHECK(std::abs(moved(1)) <= rounding<Scalar>(10, fall));
+  CHECK(std::abs(moved(2)) <= rounding<Scalar>(10, fall));
+  const VectorX<Scalar> pushed = products.push_impulse(change);
+  CHECK(pushed(0) == near(slope.mass * by_friction));
+  const auto gradient = products.pull(Vec3<Scalar>(1, 0, 0));
+  CHECK(gradient.friction(0) == near(by_friction));
+  CHECK(gradient.free_velocity(0) == near(1));
+  CHECK(gradient.free_velocity(2) == near(slope.friction));  // the slope carries less
+  CHECK(gradient.bias_velocity(2) == near(-slope.friction));
+  CHECK(gradient.regularization.norm() == 0);  // rigid
+  // Mass acts through A alone: at fixed v* it makes no difference.
+  CHECK(std::abs(gradient.momentum(0).trace()) <= rounding<Scalar>(100, 1));
+  // Turned by slip across: d(v across) = dv* (1 − μ g δt cos α/‖v*‖).
+  const Scalar slip = products.answer.velocity(0);
+  const auto across = products.pull(Vec3<Scalar>(0, 1, 0));
+  CHECK(across.free_velocity(1) == near(slip / (slip - by_friction * slope.friction)));
+}
+
+TEMPLATE_TEST_CASE("coulomb_derivative: a block at rest stays, whatever its data",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  Slope<Scalar> slope;
+  slope.friction = 1;
+  slope.speed = 0;
+  Products<Scalar> products(slope.problem());
+  CHECK(products.report.boundary_count == 0);
+  auto change = products.nothing();
+  change.friction(0) = 1;
+  change.free_velocity.setOnes();
+  change.momentum(0).setIdentity();
+  CHECK(products.push(change).norm() <= rounding<Scalar>(100, 1));
+  const Vec3<Scalar> pushed = products.push_impulse(change);
+  // γ = −A v*: dγ = −m dv* − dm v*.
+  const Vec3<Scalar> expected =
+      -slope.mass * Vec3<Scalar>::Ones() - products.problem.free_velocity();
+  CHECK((pushed - expected).norm() <= rounding<Scalar>(100, slope.mass));
+  auto bias = products.nothing();
+  bias.bias_velocity << 1, 2, 3;
+  CHECK((products.push(bias) - Vec3<Scalar>(1, 2, 3)).norm() <= rounding<Scalar>(100, 3));
+}
+
+TEMPLATE_TEST_CASE("coulomb_derivative: two balls that bounce, by restitution, approach and mass",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  const Scalar m1 = 2, m2 = 5, e = Scalar(0.5), s = 3;
+  ContactProblem<Scalar> problem(Scalar(0.01));
+  const Matrix3<Scalar> unit = Matrix3<Scalar>::Identity();
+  problem.add_body(m1 * unit, Vec3<Scalar>(0, 0, -s));
+  problem.add_body(m2 * unit, Vec3<Scalar>(0, 0, 0));
+  problem.add_contact(
+      0, unit, 1, Matrix3<Scalar>(-unit),
+      carom::RigidContact<Scalar>{.gap = 0, .friction = 0, .restitution = e, .approach = s});
+  Products<Scalar> products(problem);
+  const auto near = [](Scalar expected) {
+    return Approx(double(expected)).epsilon(double(rounding<Scalar>(300, 1)));
+  };
+  const Scalar total = m1 + m2;
+  auto change = products.nothing();
+  change.bias_velocity(2) = s;  // v̂ₙ = e s, by e
+  const VectorX<Scalar> by_restitution = products.push(change);
+  CHECK(by_restitution(2) == near(m2 / total * s));
+  CHECK(by_restitution(5) == near(-m1 / total * s));
+  const auto gradient = products.pull(VectorX<Scalar>::Unit(6, 5));
+  CHECK(gradient.bias_velocity(2) == near(-m1 / total));
+  CHECK(gradient.free_velocity(2) == near(m1 / total));
+  // v₂ = −m₁/(m₁ + m₂) (1 + e) s: by m₂ it is m₁/(m₁ + m₂)² (1 + e) s.
+  CHECK(gradient.momentum(1)(2, 2) == near(m1 / (total * total) * (1 + e) * s));
+  CHECK(gradient.momentum(0)(2, 2) == near(-m2 / (total * total) * (1 + e) * s));
+}
+
+TEMPLATE_TEST_CASE("coulomb_derivative: motors, dry friction and spin, held and at their bounds",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  const Scalar mass = 2, time_step = Scalar(0.01);
+  const auto near = [](Scalar expected) {
+    return Approx(double(expected)).epsilon(double(rounding<Scalar>(1000, 1)));
+  };
+  const carom::MatrixX<Scalar> one = carom::MatrixX<Scalar>::Identity(1, 1);
+  const auto make = [&](Scalar speed, const auto& law) {
+    ContactProblem<Scalar> problem(time_step);
+    problem.add_body(mass * one, VectorX<Scalar>::Constant(1, speed));
+    problem.add_constraint(0, one, law);
+    return problem;
+  };
+  const VectorX<Scalar> unit = VectorX<Scalar>::Ones(1);
+  {
+    INFO("dry friction that slides: v = v* − δt F/m");
+    Products<Scalar> products(make(3, carom::DryFriction<Scalar>{.effort_limit = 10}));
+    const auto gradient = products.pull(unit);
+    CHECK(gradient.lower(0) == near(1 / mass));  // γ = −δt F
+    CHECK(gradient.upper(0) == 0);
+    CHECK(gradient.free_velocity(0) == near(1));
+    CHECK(gradient.bias_velocity(0) == 0);
+  }
+  {
+    INFO("dry friction that holds: v = v*/(1 + 1/(m R))");
+    Products<Scalar> products(make(Scalar(1e-3), carom::DryFriction<Scalar>{.effort_limit = 10}));
+    const Scalar r = products.problem.law(0).regularization(0);
+    const auto gradient = products.pull(unit);
+    CHECK(gradient.lower(0) == 0);
+    CHECK(gradient.free_velocity(0) == near(r * mass / (r * mass + 1)));
+  }
+  {
+    INFO("a motor at its limit, and one below it");
+    const carom::Motor<Scalar> motor{
+        .wanted_velocity = 5, .velocity_gain = 40, .effort_limit = 10, .near_rigid = 0};
+    Products<Scalar> saturated(make(0, motor));
+    CHECK(saturated.pull(unit).upper(0) == near(1 / mass));
+    auto strong = motor;
+    strong.effort_limit = 1000;
+    Products<Scalar> free(make(0, strong));
+    const auto gradient = free.pull(unit);
+    const Scalar share = time_step * 40 / mass;
+    CHECK(gradient.upper(0) == 0);
+    CHECK(gradient.bias_velocity(0) == near(share / (1 + share)));
+  }
+  {
+    INFO("a disc that spins on its normal: ω = ω* − μₛ γₙ/I");
+    const Scalar inertia = Scalar(0.3);
+    carom::WeightedBlock<Scalar> law;
+    law.set = carom::cone_impulses<Scalar>(carom::ImpulseShape::torsional,
+                                           Vec3<Scalar>(Scalar(0.5), Scalar(0.02), 0));
+    law.rigid = true;
+    ContactProblem<Scalar> problem(time_step);
+    carom::MatrixX<Scalar> momentum = mass * carom::MatrixX<Scalar>::Identity(4, 4);
+    momentum(3, 3) = inertia;
+    VectorX<Scalar> velocity(4);
+    velocity << 0, 0, -1, 4;
+    problem.add_body(momentum, velocity);
+    problem.add_constraint(0, carom::MatrixX<Scalar>(carom::MatrixX<Scalar>::Identity(4, 4)), law);
+    Products<Scalar> products(problem);
+    const auto gradient = products.pull(VectorX<Scalar>::Unit(4, 3));
+    CHECK(gradient.upper(3) == near(-mass / inertia));
+    CHECK(gradient.upper(0) + gradient.upper(1) == 0);
+    CHECK(gradient.free_velocity(2) == near(Scalar(0.02) * mass / inertia));
+  }
+}
+
+namespace {
+
+/// A box on four rigid feet under its weight.
+ContactProblem<double> make_box(const Eigen::VectorXd& push = Eigen::VectorXd::Zero(6)) {
+  auto raw = carom::testing::make_stack({.count = 1, .friction = 0.5, .push = 0});
+  raw.bodies[0].free_velocity += push;
+  for (auto& contact : raw.contacts) contact.law.bias_velocity.setZero();
+  return build(carom::testing::make_rigid(raw));
+}
+
+}  // namespace
+
+TEST_CASE("coulomb_derivative: on four feet velocities are exact and impulses of least norm",
+          "[solvers][scene]") {
+  Products<double> products(make_box());
+  CHECK(products.report.boundary_count == 0);
+  Eigen::MatrixXd jacobian(12, 6);
+  for (Index i = 0; i < 4; ++i) jacobian.middleRows<3>(3 * i) = products.problem.jacobian(i, 0);
+  const Eigen::MatrixXd mass = products.problem.momentum_matrix(0);
+  VectorSource<double> source(4u);
+  for (int sample = 0; sample < 5; ++sample) {
+    auto change = products.nothing();
+    change.free_velocity = carom::testing::draw_matrix(source, 6, 1);
+    CHECK(products.push(change).norm() <= rounding(1000, 1.0));
+    const Eigen::VectorXd pushed = products.push_impulse(change);
+    const Eigen::VectorXd expected =
+        jacobian.transpose().completeOrthogonalDecomposition().solve(-mass * change.free_velocity);
+    CHECK((pushed - expected).norm() <= carom::testing::by_conditioning(1e-6) * expected.norm());
+    // A change that all feet follow, which moves the floor with the box.
+    auto floor = products.nothing();
+    const Eigen::VectorXd motion = carom::testing::draw_matrix(source, 6, 1);
+    floor.bias_velocity = jacobian * motion;
+    CHECK((products.push(floor) - motion).norm() <= rounding(10000, motion.norm()));
+    // Gradients are those of what the feet follow together.
+    const Eigen::VectorXd by_velocity = carom::testing::draw_matrix(source, 6, 1);
+    const auto gradient = products.pull(by_velocity);
+    CHECK(gradient.bias_velocity.dot(floor.bias_velocity) ==
+          Approx(by_velocity.dot(motion)).epsilon(carom::testing::by_conditioning(1e-6)));
+    CHECK(gradient.free_velocity.norm() <= rounding(10000, by_velocity.norm()));
+  }
+}
+
+TEST_CASE("coulomb_derivative: feet that data ask to part are told", "[solvers][example]") {
+  Products<double> products(make_box());
+  auto change = products.nothing();
+  for (Index i = 0; i < 4; ++i) change.bias_velocity(3 * i + 2) = i == 0 || i == 3 ? 1 : -1;
+  Eigen::VectorXd moved, pushed;
+  const auto report = products.derivative.push_forward(products.problem, change, moved, pushed);
+  CHECK(report.status == SolveStatus::no_progress);
+  CHECK(report.residual > report.residual_target);
+  // In the mean they stay, and nothing presses without end.
+  CHECK(moved.norm() <= carom::testing::by_conditioning(1e-5));
+  CHECK(pushed.norm() <= carom::testing::by_conditioning(1e-3));
+}
+
+TEST_CASE("coulomb_derivative: a box that slides on four feet, in closed form",
+          "[solvers][scene]") {
+  Eigen::VectorXd push = Eigen::VectorXd::Zero(6);
+  push(3) = 2;
+  Products<double> products(make_box(push));
+  CHECK(products.report.boundary_count == 0);
+  auto change = products.nothing();
+  change.friction.setOnes();
+  const Eigen::VectorXd moved = products.push(change);
+  CHECK(moved(3) == Approx(-0.0981).epsilon(rounding(1000, 1.0)));
+  CHECK((moved - moved(3) * Eigen::VectorXd::Unit(6, 3)).norm() <= rounding(1000, 0.1));
+  const auto gradient = products.pull(Eigen::VectorXd::Unit(6, 3));
+  CHECK(gradient.friction.sum() == Approx(-0.0981).epsilon(rounding(1000, 1.0)));
+}
+
+TEST_CASE("coulomb_derivative: blocks on a boundary are named, and the derivative is one-sided",
+          "[solvers][example]") {
+  const auto check = [](const Eigen::Vector3d& free, RegionBoundary expected) {
+    // The first mass sticks well inside of its cone, the second is looked at.
+    ContactProblem<double> problem(0.01);
+    const Eigen::Matrix3d unit = Eigen::Matrix3d::Identity();
+    for (int copy = 0; copy < 2; ++copy) {
+      problem.add_body(unit, copy == 0 ? Eigen::Vector3d(0.1, 0, -1) : free);
+      problem.add_contact(copy, unit, carom::RigidContact<double>{.gap = 0, .friction = 0.5});
+    }
+    Products<double> products(problem);
+    CAPTURE(free.transpose());
+    CHECK(products.derivative.boundary(0) == RegionBoundary::none);
+    CHECK(products.derivative.boundary(1) == expected);
+    if (expected == RegionBoundary::none) {
+      CHECK(products.derivative.one_sided().empty());
+    } else {
+      REQUIRE(products.derivative.one_sided().size() == 1);
+      CHECK(products.derivative.one_sided()[0] == 1);
+      CHECK(products.report.boundary_count == 1);
+    }
+  };
+  check({0.5, 0, -1}, RegionBoundary::stick_slide);
+  check({0.3, 0.4, -1}, RegionBoundary::stick_slide);
+  check({0.5 + 1e-4, 0, -1}, RegionBoundary::none);
+  check({0.5 - 1e-4, 0, -1}, RegionBoundary::none);
+  check({0, 0, -1}, RegionBoundary::none);
+  check({1, 0, 0}, RegionBoundary::open_closed);
+  check({1, 0, 1e-4}, RegionBoundary::none);
+  check({1, 0, -1e-4}, RegionBoundary::none);
+  check({0, 0, 0}, RegionBoundary::open_closed);
+  check({0, 0, 2}, RegionBoundary::none);
+}
+
+TEST_CASE("coulomb_derivative: on a boundary it is the derivative towards stick and contact",
+          "[solvers][derivative]") {
+  Slope<double> slope;
+  slope.speed = 0;
+  slope.friction = std::tan(slope.angle);  // about to slip
+  Products<double> products(slope.problem());
+  REQUIRE(products.derivative.one_sided().size() == 1);
+  auto change = products.nothing();
+  change.free_velocity << -1, 0, 0;  // less pull
+  const double h = 1e-3;
+  const auto one_sided = [&](const Eigen::Vector3d& direction) {
+    const Eigen::Vector3d there = slope.problem().free_velocity() + h * direction;
+    ContactProblem<double> moved(slope.time_step);
+    moved.add_body(slope.mass * Eigen::Matrix3d::Identity(), there);
+    moved.add_contact(0, Eigen::Matrix3d::Identity(),
+                      carom::RigidContact<double>{.gap = 0, .friction = slope.friction});
+    return Eigen::VectorXd((solve(moved).velocity - products.answer.velocity) / h);
+  };
+  CHECK((products.push(change) - one_sided({-1, 0, 0})).norm() <= rounding(1000, 1 / h));
+  CHECK(one_sided({1, 0, 0})(0) == Approx(1).epsilon(carom::testing::by_differences(1e-6)));
+  // Rounding decides nothing: a slip of its size leaves the side as it is.
+  const Eigen::VectorXd slips = products.answer.velocity + 1e-14 * Eigen::Vector3d::UnitX();
+  REQUIRE(products.derivative.linearize(products.problem, slips, products.answer.impulse).usable());
+  CHECK((products.push(change) - one_sided({-1, 0, 0})).norm() <= rounding(1000, 1 / h));
+  // A mass that just touches: the derivative is that of pressing it down.
+  ContactProblem<double> touching(0.01);
+  touching.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero());
+  touching.add_contact(0, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.gap = 0});
+  Products<double> resting(touching);
+  auto down = resting.nothing();
+  down.free_velocity << 0, 0, -1;
+  CHECK(resting.push(down).norm() <= rounding(100, 1.0));
+}
+
+TEST_CASE("coulomb_derivative: without contacts the solution follows the free velocity",
+          "[solvers][example]") {
+  ContactProblem<double> problem(0.01);
+  problem.add_body(4 * Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 3, 4));
+  problem.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -1));
+  problem.add_contact(1, Eigen::Matrix3d::Identity(), carom::RigidContact<double>{.gap = 0});
+  Products<double> products(problem);
+  auto change = products.nothing();
+  change.free_velocity << 1, 2, 3, 0, 0, 0;
+  change.momentum(0).setConstant(7);  // does not matter: v = v*
+  CHECK((products.push(change) - change.free_velocity).norm() <= rounding(50, 1.0));
+  const ContactProblem<double> empty(0.01);
+  CoulombDerivative<double> derivative;
+  CHECK(derivative.linearize(empty, Eigen::VectorXd(), Eigen::VectorXd()).usable());
+}
+
+TEST_CASE("coulomb_derivative: it may be moved, and used for another problem",
+          "[solvers][regression]") {
+  CoulombDerivative<double> reused;
+  for (const double speed : {1.0, 0.0, 1.0}) {
+    Slope<double> slope;
+    slope.speed = speed;
+    slope.friction = speed > 0 ? 0.2 : 1;
+    Products<double> fresh(slope.problem());
+    REQUIRE(reused.linearize(fresh.problem, fresh.answer.velocity, fresh.answer.impulse).usable());
+    CoulombDerivative<double> moved = std::move(reused);
+    auto change = fresh.nothing();
+    change.friction(0) = change.free_velocity(0) = 1;
+    Eigen::VectorXd by_moved;
+    CHECK(moved.push_forward(fresh.problem, change, by_moved).converged());
+    CHECK(by_moved == fresh.push(change));
+    reused = std::move(moved);
+  }
+}
+
+TEST_CASE("coulomb_derivative: numbers that are not finite are refused", "[solvers][example]") {
+  const Slope<double> slope;
+  const auto problem = slope.problem();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CoulombDerivative<double> derivative;
+  const Eigen::VectorXd good = Eigen::Vector3d(0, 0, 1);
+  for (const double bad : {nan, -nan, std::numeric_limits<double>::infinity()}) {
+    const Eigen::VectorXd wrong = Eigen::Vector3d(0, 0, bad);
+    CHECK(derivative.linearize(problem, wrong, good).status == SolveStatus::not_finite);
+    const auto report = derivative.linearize(problem, good, wrong);
+    CHECK(report.status == SolveStatus::not_finite);
+    CHECK(report.faulty_block == 0);
+  }
+  CHECK(derivative.linearize(problem, good, good).faulty_block == -1);
+}
+
+TEST_CASE("coulomb_derivative: options are kept as given", "[solvers][example]") {
+  const CoulombDerivative<double> derivative({.boundary_tolerance = 1e-5, .tolerance = 1e-6});
+  CHECK(derivative.options().boundary_tolerance == 1e-5);
+  CHECK(derivative.options().tolerance == 1e-6);
+}
+
+}  // namespace coulomb_derivative_test
