@@ -35,7 +35,7 @@ class NewtonProgress {
 
   /// Roundings that count as no residual after so many iterations.
   [[nodiscard]] static Scalar roundings_after(int iterations) noexcept {
-    return Scalar(iterations < early_iterations ? 1 : late_roundings);
+    return iterations < early_iterations ? Scalar(1) : Scalar(late_roundings);
   }
   /// What counts as no correction [unit of q].
   [[nodiscard]] Scalar target() const noexcept { return tolerance_ * largest_; }
