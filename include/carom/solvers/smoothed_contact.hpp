@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "carom/contact/dual.hpp"
+#include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/central_path.hpp"
 
