@@ -179,6 +179,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/packed_exchange.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/path_products.hpp
+  include/carom/solvers/detail/path_slope.hpp
   include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
@@ -200,6 +201,7 @@ set(CAROM_HEADERS
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp
+  include/carom/solvers/smoothed_contact.hpp
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/solvers/solve_or_prove.hpp

@@ -13,6 +13,7 @@
 #include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
+#include "support/limit_change.hpp"
 #include "support/problem_change.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
@@ -26,7 +27,8 @@ namespace coulomb_derivative_test {
 using carom::ContactProblem, carom::CoulombDerivative, carom::Index, carom::ProblemDifferential;
 using carom::RegionBoundary, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
-using carom::testing::draw_constrained, carom::testing::for_each_drawn, carom::testing::move;
+using carom::testing::draw_all_kinds, carom::testing::draw_limits, carom::testing::for_each_drawn,
+    carom::testing::moved_problem;
 using carom::testing::RawProblem, carom::testing::rounding, carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
@@ -60,101 +62,6 @@ Answer<Scalar> solve(const ContactProblem<Scalar>& problem,
   answer.impulse = solver.impulse();
   answer.found = report.residual <= tolerance;
   return answer;
-}
-
-/// Three contacts and four blocks of every shape.
-ConstrainedProblem draw_all_kinds(VectorSource<double>& source, const std::vector<int>& sizes) {
-  ConstrainedProblem raw = draw_constrained(source, sizes, 4);
-  for (auto& constraint : raw.constraints) {
-    const auto old = constraint.law;
-    constraint.law = carom::testing::draw_law(source, int(source.unit() * 12));
-    const Index rows = constraint.law.set.rows;
-    constraint.law.regularization *= old.regularization(0);
-    const auto redraw = [&](Eigen::MatrixXd& jacobian) {
-      if (jacobian.cols() > 0) {
-        jacobian = carom::testing::draw_matrix(source, rows, jacobian.cols());
-      }
-    };
-    redraw(constraint.first_jacobian);
-    redraw(constraint.second_jacobian);
-  }
-  return raw;
-}
-
-/// Which coefficient of friction bounds a row of a cone; −1 for the normal.
-int coefficient_of(carom::ImpulseShape shape, int row) {
-  const int normal = carom::detail::normal_row(shape);
-  if (row == normal) return -1;
-  if (row < 2) return shape == carom::ImpulseShape::elliptic ? row : 0;
-  return row == 5 ? 2 : 1;
-}
-
-/// Changes of bounds and of coefficients of friction, but of friction contacts.
-template <typename Scalar>
-void draw_limits(VectorSource<double>& source, const ContactProblem<Scalar>& problem,
-                 ProblemDifferential<Scalar>& change) {
-  for (Index i = 0; i < problem.block_count(); ++i) {
-    if (problem.is_friction_contact(i)) continue;
-    const auto law = problem.law(i);
-    const auto draw = [&] { return Scalar(2 * source.unit() - 1); };
-    const carom::Vector3<Scalar> friction(draw(), draw(), draw());
-    for (int r = 0; r < law.set.rows; ++r) {
-      const Index row = problem.first_row(i) + r;
-      if (law.set.shape == carom::ImpulseShape::intervals) {
-        change.lower(row) = draw();
-        change.upper(row) = law.set.lower(r) == law.set.upper(r) ? change.lower(row) : draw();
-      } else if (const int c = coefficient_of(law.set.shape, r); c >= 0) {
-        change.upper(row) = law.set.friction(c) * friction(c);
-      }
-    }
-  }
-}
-
-/// θ + h dθ, bounds and coefficients of friction too.
-ContactProblem<double> moved_problem(ConstrainedProblem raw,
-                                     const ProblemDifferential<double>& change, double h,
-                                     bool rigid) {
-  raw = move(std::move(raw), change, h);
-  Index row = 3 * Index(raw.contacts.contacts.size());
-  for (auto& constraint : raw.constraints) {
-    auto& set = constraint.law.set;
-    carom::Vector3<double> friction = set.friction;
-    for (int r = 0; r < set.rows; ++r, ++row) {
-      if (set.shape == carom::ImpulseShape::intervals) {
-        set.lower(r) += h * change.lower(row);
-        set.upper(r) += h * change.upper(row);
-      } else if (const int c = coefficient_of(set.shape, r); c >= 0 && change.upper(row) != 0) {
-        friction(c) = set.friction(c) + h * change.upper(row);
-      }
-    }
-    set.friction = friction;
-  }
-  auto problem = build(raw);
-  if (rigid) problem.make_rigid();
-  return problem;
-}
-
-/// One kind of data of a change.
-constexpr int part_count = 7;
-ProblemDifferential<double> take_part(const ContactProblem<double>& problem,
-                                      const ProblemDifferential<double>& all, int part) {
-  ProblemDifferential<double> change;
-  change.set_zero(problem);
-  if (part == 0) change.free_velocity = all.free_velocity;
-  if (part == 1) change.friction = all.friction;
-  if (part == 2) change.regularization = all.regularization;
-  if (part == 3) change.bias_velocity = all.bias_velocity;
-  if (part == 4) {
-    change.lower = all.lower;
-    change.upper = all.upper;
-  }
-  const Index split = all.jacobian(0, 0).data() - all.matrices.data();
-  if (part == 5) change.matrices.head(split) = all.matrices.head(split);
-  if (part == 6) {
-    const Index rest = all.matrices.size() - split;
-    change.matrices.tail(rest) = all.matrices.tail(rest);
-  }
-  return change;
 }
 
 }  // namespace
@@ -223,8 +130,8 @@ TEST_CASE(
         if (!answer.found) return;
         REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
         if (!derivative.one_sided().empty()) return;  // a step might cross it
-        for (int part = 0; part < part_count; ++part) {
-          const auto change = take_part(problem, all, part);
+        for (int part = 0; part < carom::testing::part_count; ++part) {
+          const auto change = carom::testing::take_part(problem, all, part);
           Eigen::VectorXd moved, pushed;
           if (!derivative.push_forward(problem, change, moved, pushed).converged()) return;
           const auto difference = [&](double h, Eigen::VectorXd& velocity,

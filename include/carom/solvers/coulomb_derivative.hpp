@@ -80,7 +80,19 @@ class CoulombDerivative {
   template <typename Impulse>
   LinearizationReport<Scalar> linearize(const ContactProblem<Scalar>& problem,
                                         const VectorX<Scalar>& velocity,
-                                        const Eigen::MatrixBase<Impulse>& impulse) noexcept;
+                                        const Eigen::MatrixBase<Impulse>& impulse) noexcept {
+    return linearize_at(problem, velocity, impulse, Scalar(0));
+  }
+  /// Linearises the central path at a point as of SmoothedContact: smooth, and biased.
+  /// @param product  κ of the point [J], > 0.
+  template <typename Impulse>
+  LinearizationReport<Scalar> linearize_smoothed(const ContactProblem<Scalar>& problem,
+                                                 const VectorX<Scalar>& velocity,
+                                                 const Eigen::MatrixBase<Impulse>& impulse,
+                                                 const Scalar& product) noexcept {
+    CAROM_EXPECTS(product > Scalar(0));
+    return linearize_at(problem, velocity, impulse, product);
+  }
 
   /// Where a block of the problem last linearised sits.
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
@@ -128,6 +140,11 @@ class CoulombDerivative {
                                 ProblemDifferential<Scalar>& gradient) noexcept;
 
  private:
+  template <typename Impulse>
+  LinearizationReport<Scalar> linearize_at(const ContactProblem<Scalar>& problem,
+                                           const VectorX<Scalar>& velocity,
+                                           const Eigen::MatrixBase<Impulse>& impulse,
+                                           const Scalar& product) noexcept;
   [[nodiscard]] SolveReport<Scalar> judge(
       const typename detail::LinearizedLaw<Scalar>::Solved& solved) const noexcept;
   SolveReport<Scalar> pull_back_right(const ContactProblem<Scalar>& problem,
@@ -143,16 +160,17 @@ class CoulombDerivative {
 
 template <RealScalar Scalar>
 template <typename Impulse>
-LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize(
+LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize_at(
     const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
-    const Eigen::MatrixBase<Impulse>& impulse) noexcept {
+    const Eigen::MatrixBase<Impulse>& impulse, const Scalar& product) noexcept {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
   prepare(problem);
   velocity_ = velocity;
   impulse_ = impulse;
   LinearizationReport<Scalar> report;
-  report.faulty_block = law_.linearize(problem, velocity_, impulse_, options_.boundary_tolerance);
+  report.faulty_block =
+      law_.linearize(problem, velocity_, impulse_, options_.boundary_tolerance, product);
   if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
   report.boundary_count = Index(one_sided().size());
   report.status = law_.factor() ? SolveStatus::converged : SolveStatus::no_progress;

@@ -8,7 +8,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/data_products.hpp"
-#include "carom/solvers/detail/law_slope.hpp"
+#include "carom/solvers/detail/path_slope.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -26,12 +26,14 @@ class BlockSlopes {
 
   /// Linearises all blocks.
   /// @param tolerance  of boundaries, as CoulombDerivativeOptions::boundary_tolerance.
+  /// @param product    κ of the central path [J], at a point of which they are; 0 for the law.
   /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
   /// @pre  take() has seen the problem.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
                                 const BodySystem<Scalar>& system, const Velocity& velocity,
-                                const Impulse& impulse, const Scalar& tolerance) noexcept;
+                                const Impulse& impulse, const Scalar& tolerance,
+                                const Scalar& product) noexcept;
 
   /// N of all blocks.
   [[nodiscard]] const BlockGains<Scalar>& gains() const noexcept { return gains_; }
@@ -96,7 +98,8 @@ template <RealScalar Scalar>
 template <typename Velocity, typename Impulse>
 Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                                      const BodySystem<Scalar>& system, const Velocity& velocity,
-                                     const Impulse& impulse, const Scalar& tolerance) noexcept {
+                                     const Impulse& impulse, const Scalar& tolerance,
+                                     const Scalar& product) noexcept {
   reach_ = velocity.cwiseAbs() + problem.free_velocity().cwiseAbs();
   one_sided_.clear();
   Index faulty = -1;
@@ -118,7 +121,11 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                  }
                  const Scalar scale =
                      speed_of(view, reach_) + block.inverse_mass * sqrt(gamma.squaredNorm());
-                 slope.write(block, own, speeds, tolerance * scale);
+                 if (product > Scalar(0)) {
+                   write_path_slope(block, own, speeds, product, slope);
+                 } else {
+                   slope.write(block, own, speeds, tolerance * scale);
+                 }
                  gains_.write(i, block.parts, slope.gain);
                  nearest_[view.number()] = slope.nearest;
                  if (slope.nearest != RegionBoundary::none) one_sided_.push_back(view.number());

@@ -39,6 +39,12 @@ class CentralPath {
   [[nodiscard]] Scalar advance(System& system, Index island, FrictionLaw law,
                                LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
 
+  /// One step of Newton's method towards the point of the path that has `product` as all of its
+  /// products; while they are large, towards a tenth of them.
+  /// @return  as advance().
+  [[nodiscard]] Scalar centre(System& system, Index island, FrictionLaw law, const Scalar& product,
+                              LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory);
+
   /// Whether a share of a step is a short one.
   [[nodiscard]] static bool is_short(const Scalar& share) noexcept {
     return share < Scalar(Tuning::short_step);
@@ -78,6 +84,11 @@ class CentralPath {
       write_parts(block, path.impulse(block), iterate.impulse());
     });
   }
+  /// Writes N and p of all blocks, and factors. False where the iterate is not inside.
+  /// @param count  out: how many products there are.
+  [[nodiscard]] bool factor(System& system, Index island, FrictionLaw law,
+                            const LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory,
+                            int& count);
   /// Solves for a step, which every block keeps.
   [[nodiscard]] Found find_step(System& system, Index island, FrictionLaw law,
                                 const PathTarget<Scalar>& target, StepMemory<Scalar>& memory) {
@@ -154,12 +165,11 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
 }
 
 template <typename System>
-typename System::scalar_type CentralPath<System>::advance(System& system, Index island,
-                                                          FrictionLaw law,
-                                                          LawIterate<Scalar>& iterate,
-                                                          StepMemory<Scalar>& memory) {
+bool CentralPath<System>::factor(System& system, Index island, FrictionLaw law,
+                                 const LawIterate<Scalar>& iterate, StepMemory<Scalar>& memory,
+                                 int& count) {
   bool inside = true;
-  int count = 0;
+  count = 0;
   for_each(
       system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block, auto& path) {
         SquareMatrix<Scalar, 3 * Parts> gain;
@@ -168,7 +178,16 @@ typename System::scalar_type CentralPath<System>::advance(System& system, Index 
         write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
         count += path.count(block, law);
       });
-  if (!inside || !system.factor(island, memory.gains)) return Scalar(0);
+  return inside && system.factor(island, memory.gains);
+}
+
+template <typename System>
+typename System::scalar_type CentralPath<System>::advance(System& system, Index island,
+                                                          FrictionLaw law,
+                                                          LawIterate<Scalar>& iterate,
+                                                          StepMemory<Scalar>& memory) {
+  int count = 0;
+  if (!factor(system, island, law, iterate, memory, count)) return Scalar(0);
   const Found predicted = find_step(system, island, law, {Scalar(0), false}, memory);
   const Scalar product = predicted.products.now / Scalar((std::max)(count, 1));  // κ
   Scalar centring(0);
@@ -182,6 +201,27 @@ typename System::scalar_type CentralPath<System>::advance(System& system, Index 
     const Scalar plain = (std::max)(centring, Scalar(Tuning::plain_centring));
     share = find_step(system, island, law, {plain * product, false}, memory).share();
   }
+  if (!(share > Scalar(0))) return Scalar(0);
+  for_each(system, island,
+           [&](Index, const auto& block, auto& path) { path.advance(block, share); });
+  read_impulses(system, island, iterate);
+  return share;
+}
+
+template <typename System>
+typename System::scalar_type CentralPath<System>::centre(System& system, Index island,
+                                                         FrictionLaw law, const Scalar& product,
+                                                         LawIterate<Scalar>& iterate,
+                                                         StepMemory<Scalar>& memory) {
+  int count = 0;
+  if (!factor(system, island, law, iterate, memory, count)) return Scalar(0);
+  ProductSum<Scalar> products;
+  for_each(system, island, [&](Index, const auto& block, const auto& path) {
+    path.add_products(block, law, products);
+  });
+  const Scalar mean = products.now / Scalar((std::max)(count, 1));
+  const Scalar target = (std::max)(product, Scalar(Tuning::centring_fall) * mean);
+  const Scalar share = find_step(system, island, law, {target, false}, memory).share();
   if (!(share > Scalar(0))) return Scalar(0);
   for_each(system, island,
            [&](Index, const auto& block, auto& path) { path.advance(block, share); });

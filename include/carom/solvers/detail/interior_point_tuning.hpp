@@ -44,6 +44,9 @@ struct CentralPathTuning {
   /// and counts against the path in IslandLaw. 0.2 gives up too early: 13 % more systems on rigid
   /// files, and one of them unsolved.
   static constexpr double short_step = 0.1;
+  /// Share of the products that a step towards a given point of the path aims at, where they are
+  /// larger than asked for: less makes short steps, more makes more of them.
+  static constexpr double centring_fall = 0.1;
   /// Least centring σ of the step that replaces a short one.
   static constexpr double plain_centring = 0.5;
   /// Where the first point lacks nothing to be inside, it is moved in by this share of the mean
@@ -168,6 +171,13 @@ struct BodySystemTuning {
   /// Refinement ends where what is left does not fall to this share. It matters in float, where
   /// rounding leaves more than `enough`; in double it has no effect.
   static constexpr double gain = 0.5;
+};
+/// Constants of SmoothedContact.
+struct SmoothedContactTuning {
+  /// What the start is raised by, as IslandLawTuning::margins.
+  static constexpr double margin = 30;
+  /// Most systems of an island: a tenth of the products each, and some to settle.
+  static constexpr int systems = 100;
 };
 /// Constants of LinearizedLaw: how the softness of what is held is refined away.
 struct LinearizedLawTuning {

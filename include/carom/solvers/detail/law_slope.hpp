@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "carom/contact/detail/impulse_derivative.hpp"
@@ -40,14 +42,7 @@ struct LawSlope {
   ///               closed, as stuck, as between its bounds.
   void write(const Block& block, const Numbers& impulse, const Numbers& velocity,
              const Scalar& slack) noexcept {
-    by_impulse.setIdentity();
-    inverse.setIdentity();
-    by_velocity.setZero();
-    gain.setZero();
-    by_upper.setZero();
-    by_lower.setZero();
-    margin = std::numeric_limits<Scalar>::infinity();
-    nearest = RegionBoundary::none;
+    clear();
     if constexpr (Parts == 1) {
       write_triple(block, impulse, velocity, slack);
     } else {
@@ -60,6 +55,20 @@ struct LawSlope {
     }
     if (margin > slack) nearest = RegionBoundary::none;
   }
+
+  /// A block that is open, on no boundary.
+  void clear() noexcept {
+    by_impulse.setIdentity();
+    inverse.setIdentity();
+    by_velocity.setZero();
+    gain.setZero();
+    by_upper.setZero();
+    by_lower.setZero();
+    margin = std::numeric_limits<Scalar>::infinity();
+    nearest = RegionBoundary::none;
+  }
+  /// C and N, and P + Q R of P.
+  void invert(const Block& block) noexcept;
 
  private:
   [[nodiscard]] static Scalar mass_of(const Block& block) noexcept {
@@ -202,24 +211,27 @@ struct LawSlope {
       }
     }
   }
-
-  /// C and N, and P + Q R of P.
-  void invert(const Block& block) noexcept {
-    const Scalar soft = held_softness<Scalar>() * mass_of(block);
-    Scalar matrix[6][6];  // [column][row]
-    for (int c = 0; c < 6; ++c) {
-      for (int r = 0; r < 6; ++r) {
-        matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * (block.regularization(c) + soft);
-        by_impulse(r, c) += by_velocity(r, c) * block.regularization(c);
-      }
-    }
-    static_cast<void>(invert_corner<6>(matrix));  // regular: what is open, slides or is held is
-    for (int c = 0; c < 6; ++c) {
-      for (int r = 0; r < 6; ++r) inverse(r, c) = matrix[c][r];
-    }
-    gain = inverse * by_velocity;
-  }
 };
+
+// --- implementation ---
+
+template <RealScalar Scalar, int Parts>
+void LawSlope<Scalar, Parts>::invert(const Block& block) noexcept {
+  constexpr int size = 3 * Parts;
+  const Scalar soft = held_softness<Scalar>() * mass_of(block);
+  Scalar matrix[std::size_t(size)][std::size_t(size)];  // [column][row]
+  for (int c = 0; c < size; ++c) {
+    for (int r = 0; r < size; ++r) {
+      matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * (block.regularization(c) + soft);
+      by_impulse(r, c) += by_velocity(r, c) * block.regularization(c);
+    }
+  }
+  static_cast<void>(invert_corner<size>(matrix));  // regular: what is open, slides or is held is
+  for (int c = 0; c < size; ++c) {
+    for (int r = 0; r < size; ++r) inverse(r, c) = matrix[c][r];
+  }
+  gain = inverse * by_velocity;
+}
 
 }  // namespace detail
 }  // namespace CAROM_ABI

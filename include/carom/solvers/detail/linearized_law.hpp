@@ -38,8 +38,9 @@ class LinearizedLaw {
   /// Linearises all blocks, as BlockSlopes::linearize().
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
-                                const Impulse& impulse, const Scalar& tolerance) noexcept {
-    return slopes_.linearize(problem, system_, velocity, impulse, tolerance);
+                                const Impulse& impulse, const Scalar& tolerance,
+                                const Scalar& product) noexcept {
+    return slopes_.linearize(problem, system_, velocity, impulse, tolerance, product);
   }
   /// Factors; false when a pivot fails.
   [[nodiscard]] bool factor() noexcept {
