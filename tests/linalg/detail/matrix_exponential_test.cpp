@@ -113,6 +113,8 @@ TEST_CASE("matrix_exponential: what is not finite is refused", "[linalg][example
   a(0, 1) = 1;
   a(0, 0) = 1e6;
   CHECK_FALSE(exponential.evaluate(a));  // beyond the range
+  a.setConstant(1e308);
+  CHECK_FALSE(exponential.evaluate(a));  // the sum of a column is
 }
 
 }  // namespace matrix_exponential_test

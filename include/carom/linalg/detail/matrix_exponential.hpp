@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "carom/core/scalar.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/lu.hpp"
 
@@ -69,7 +70,7 @@ class MatrixExponential {
   }
 
   /// exp(A).
-  /// @return  false when an entry of A or of the result is not finite.
+  /// @return  false when an entry of A, a sum of its columns or an entry of the result is not finite.
   /// @note  Real-time safe once prepared: no allocation, no exception; 8 + log₂‖A‖ products.
   template <typename Matrix>
   [[nodiscard]] bool evaluate(const Matrix& matrix) noexcept {
@@ -79,6 +80,7 @@ class MatrixExponential {
     balance();
     if (a_.size() == 0) return true;
     const Scalar norm = a_.cwiseAbs().colwise().sum().maxCoeff();
+    if (!detail::is_finite(norm)) return false;
     int squarings = 0;
     for (Scalar rest = norm / Scalar(radius); rest > Scalar(1) && squarings < squaring_limit;
          rest /= 2) {

@@ -10,8 +10,8 @@ namespace detail {
 /// Constants of certify_infeasible() and refine_ray(). Each is a pure number [-]; ε is the rounding
 /// unit of the scalar type.
 ///
-/// Other values of them were not measured. The problems of examples/scenes/infeasible.hpp, just
-/// before and just beyond the threshold where their answer ends, are there to try them on.
+/// Half and twice of each were measured on the problems of examples/scenes/infeasible.hpp, just
+/// before and just beyond the threshold where their answer ends: docs/performance.md.
 struct InfeasibilityTuning {
   /// The default velocity bound is the ray's velocity scale times ε to minus this power: 1.8e6
   /// times in double and 6e2 times in float. A larger power asks for more digits than products of W
