@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/invalid_input.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/linalg/detail/lu.hpp"
 
@@ -70,7 +70,8 @@ class MatrixExponential {
   }
 
   /// exp(A).
-  /// @return  false when an entry of A, a sum of its columns or an entry of the result is not finite.
+  /// @return  false when an entry of A, the sum of a column or an entry of the result is not
+  /// finite.
   /// @note  Real-time safe once prepared: no allocation, no exception; 8 + log₂‖A‖ products.
   template <typename Matrix>
   [[nodiscard]] bool evaluate(const Matrix& matrix) noexcept {
