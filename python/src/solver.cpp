@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// carom.solve and carom.Solver.
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "solve_clock.hpp"
+
+namespace carom::python {
+namespace {
+
+using SharedStep = std::shared_ptr<SolvedStep>;
+
+/// A guess out of None, an array of velocities, or a solution.
+SolveGuess read_guess(nb::handle given, const ProblemData& data) {
+  SolveGuess guess;
+  if (given.is_none()) {
+    guess.velocity = data.guess;
+    return guess;
+  }
+  SolvedStep* before = nullptr;
+  if (nb::try_cast(given, before, false) && before != nullptr) {
+    if (before->velocity.size() == data.problem().velocity_count()) {
+      guess.velocity = before->velocity;
+    }
+    if (before->impulse.size() == data.problem().impulse_count() && before->impulse.allFinite()) {
+      guess.impulse = before->impulse;
+    }
+    return guess;
+  }
+  const GivenArray velocity(given, "guess");
+  velocity.require_shape({data.problem().velocity_count()});
+  guess.velocity = velocity.vector();
+  detail::reject_if(detail::finite_fault("guess", guess.velocity));
+  return guess;
+}
+
+/// Solves without the lock of the interpreter, and ends early at Ctrl-C.
+template <typename Solve>
+void solve_unlocked(double deadline, SolvedStep& step, const Solve& solve) {
+  SolveClock clock(deadline);
+  {
+    const nb::gil_scoped_release unlocked;
+    solve(clock.limits());
+    step.seconds = clock.elapsed();
+  }
+  clock.raise_if_interrupted();
+}
+
+SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb::handle tolerance,
+                 nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
+  const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
+  const SolveGuess start = read_guess(guess, *problem.data);
+  SharedStep step = make_step(problem.data, settings);
+  solve_unlocked(settings.deadline, *step, [&](const SolveLimits& limits) {
+    StepSolver(settings).solve(start, limits, *step);
+  });
+  return step;
+}
+
+/// carom.Solver: a solver that keeps its memory and the last answer.
+class PySolver {
+ public:
+  explicit PySolver(const SolveSettings& settings) : solver_(settings) {}
+
+  [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
+  SharedStep solve(const PyProblem& problem, nb::handle guess) {
+    SolveGuess start = read_guess(guess, *problem.data);
+    const bool given = !guess.is_none();
+    SharedStep step = make_step(problem.data, settings());
+    solve_unlocked(settings().deadline, *step, [&](const SolveLimits& limits) {
+      const std::lock_guard<std::mutex> alone(lock_);
+      if (!given) continue_from_last(*step, start);
+      solver_.solve(start, limits, *step);
+      velocity_ = step->velocity;
+      impulse_ = step->impulse;
+    });
+    return step;
+  }
+
+ private:
+  void continue_from_last(const SolvedStep& step, SolveGuess& start) const {
+    const ContactProblem<double>& problem = step.data->problem();
+    const bool finite = velocity_.allFinite() && impulse_.allFinite();
+    if (!finite || velocity_.size() != problem.velocity_count()) return;
+    start.velocity = velocity_;
+    const bool compliant = settings().law == FrictionLaw::convex && problem.rigid_count() == 0;
+    if (!compliant && impulse_.size() == problem.impulse_count()) start.impulse = impulse_;
+  }
+
+  std::mutex lock_;
+  StepSolver solver_;
+  VectorX<double> velocity_, impulse_;
+};
+
+std::string show(const PySolver& self) {
+  const SolveSettings& s = self.settings();
+  return std::string("Solver(law='") + to_string(s.law) + "', rigid=" +
+         (s.rigid ? "True" : "False") + ", tolerance=" + carom::detail::number_text(s.tolerance) +
+         ")";
+}
+
+constexpr const char* solve_doc =
+    "Solves one time step for the velocities and impulses that obey a law of friction.\n\n"
+    "law: 'convex', the law of compliant contact with a proven error bound, or 'coulomb', exactly.\n"
+    "rigid: takes every contact as rigid. tolerance [-], > 0. guess: (nv,) velocities [m/s, rad/s],\n"
+    "or a Solution. deadline [s] from now; None for none. iteration_limit: None for the solver's.\n"
+    "A problem that cannot be solved is a status of the solution, never an exception. Other\n"
+    "threads of Python run meanwhile; Ctrl-C ends the solve.";
+
+}  // namespace
+
+FrictionLaw read_law(nb::handle law) {
+  std::string text;
+  if (law.is_none()) return FrictionLaw::convex;
+  if (nb::try_cast(law, text)) {
+    if (text == "convex") return FrictionLaw::convex;
+    if (text == "coulomb") return FrictionLaw::coulomb;
+  }
+  refuse("law", "'convex' or 'coulomb'", describe(law));
+}
+
+SolveSettings read_settings(nb::handle law, nb::handle rigid, nb::handle tolerance,
+                            nb::handle deadline, nb::handle iteration_limit) {
+  SolveSettings settings;
+  settings.law = read_law(law);
+  settings.rigid = nb::cast<bool>(nb::bool_(nb::borrow(rigid)));
+  settings.tolerance = read_number(tolerance, "tolerance");
+  if (!detail::is_positive(settings.tolerance)) {
+    detail::reject_if(detail::fault("tolerance", "a finite number > 0", settings.tolerance));
+  }
+  if (!deadline.is_none()) {
+    settings.deadline = read_number(deadline, "deadline");
+    if (!(settings.deadline > 0)) {
+      detail::reject_if(detail::fault("deadline", "a number > 0", settings.deadline));
+    }
+  }
+  if (!iteration_limit.is_none()) {
+    const Index limit = read_index(iteration_limit, "iteration limit");
+    if (limit < 0 || limit > std::numeric_limits<int>::max()) {
+      detail::reject_if(detail::fault("iteration limit", "a whole number >= 0", limit));
+    }
+    settings.iteration_limit = int(limit);
+  }
+  return settings;
+}
+
+void bind_solver(nb::module_& module) {
+  module.def("solve", &solve, nb::arg("problem"), nb::arg("law") = "convex",
+             nb::arg("rigid") = false, nb::arg("tolerance") = 1e-8, nb::arg("guess") = nb::none(),
+             nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+             nb::sig("def solve(problem: ContactProblem, law: str = 'convex', "
+                     "rigid: bool = False, tolerance: float = 1e-08, "
+                     "guess: numpy.typing.ArrayLike | Solution | None = None, "
+                     "deadline: float | None = None, "
+                     "iteration_limit: int | None = None) -> Solution"),
+             solve_doc);
+  nb::class_<PySolver>(module, "Solver",
+                       "Solves steps one after the other, and keeps memory and the last answer.\n\n"
+                       "Arguments are those of solve(). Without a guess the last answer is it, where\n"
+                       "it has the size of the problem. One thread solves at a time; others wait.")
+      .def(
+          "__init__",
+          [](PySolver* self, nb::handle law, nb::handle rigid, nb::handle tolerance,
+             nb::handle deadline, nb::handle iteration_limit) {
+            new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit));
+          },
+          nb::arg("law") = "convex", nb::arg("rigid") = false, nb::arg("tolerance") = 1e-8,
+          nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+          nb::sig("def __init__(self, law: str = 'convex', rigid: bool = False, "
+                  "tolerance: float = 1e-08, deadline: float | None = None, "
+                  "iteration_limit: int | None = None) -> None"))
+      .def("solve", &PySolver::solve, nb::arg("problem"), nb::arg("guess") = nb::none(),
+           nb::sig("def solve(self, problem: ContactProblem, "
+                   "guess: numpy.typing.ArrayLike | Solution | None = None) -> Solution"),
+           "Solves a step; see carom.solve().")
+      .def("__repr__", &show);
+}
+
+}  // namespace carom::python
