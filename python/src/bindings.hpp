@@ -41,5 +41,12 @@ void bind_laws(nb::module_& module);
 void bind_problem(nb::module_& module);
 void bind_solution(nb::module_& module);
 void bind_solver(nb::module_& module);
+void bind_gradient(nb::module_& module);
+void bind_certificate(nb::module_& module);
+void bind_cones(nb::module_& module);
+void bind_batch(nb::module_& module);
+void bind_impact(nb::module_& module);
+void bind_impulse_problem(nb::module_& module);
+void bind_files(nb::module_& module);
 
 }  // namespace carom::python

@@ -15,4 +15,11 @@ NB_MODULE(_core, module) {
   python::bind_problem(module);
   python::bind_solution(module);
   python::bind_solver(module);
+  python::bind_gradient(module);
+  python::bind_certificate(module);
+  python::bind_cones(module);
+  python::bind_batch(module);
+  python::bind_impact(module);
+  python::bind_impulse_problem(module);
+  python::bind_files(module);
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// carom.read and carom.write.
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "carom/contact/problem_dump.hpp"
+
+#include "io/file_text.hpp"
+#include "io/problem_format.hpp"
+
+#include "bindings.hpp"
+#include "impulse_problem.hpp"
+
+namespace carom::python {
+namespace {
+
+/// A path out of a string or an object of pathlib.
+std::string read_path(nb::handle given) {
+  const nb::object path = nb::steal(PyOS_FSPath(given.ptr()));
+  if (!path.is_valid()) {
+    PyErr_Clear();
+    refuse("path", "a string or a path", describe(given));
+  }
+  std::string text;
+  if (!nb::try_cast(path, text)) refuse("path", "a string or a path", describe(given));
+  if (text.find('\0') != std::string::npos) refuse("path", "one without zeros", "one with a zero");
+  return text;
+}
+
+nb::object parse(const std::string& bytes) {
+  switch (examples::recognize_format(bytes)) {
+    case examples::ProblemFormat::text: {
+      examples::TextProblem read = examples::parse_text_problem(bytes);
+      PyProblem problem{std::make_shared<ProblemData>(std::move(read.problem))};
+      problem.data->guess = std::move(read.guess);
+      return nb::cast(std::move(problem));
+    }
+    case examples::ProblemFormat::cpf:
+    case examples::ProblemFormat::hdf5:
+      return nb::cast(std::const_pointer_cast<ImpulseProblem>(parse_impulse_problem(bytes)));
+    case examples::ProblemFormat::unknown:
+      break;
+  }
+  refuse("the file", "a contact problem, text that starts with 'carom-problem', CPF1 or HDF5",
+         bytes.empty() ? "an empty file" : "something else");
+}
+
+nb::object read(nb::handle given) {
+  const std::string path = read_path(given);
+  try {
+    const std::string bytes = examples::read_file(path);
+    try {
+      return parse(bytes);
+    } catch (const std::invalid_argument& fault) {
+      throw std::invalid_argument(path + ": " + fault.what());
+    } catch (const examples::BadInput& fault) {
+      throw std::invalid_argument(path + ": " + fault.what());
+    }
+  } catch (const examples::BadInput& fault) {
+    throw std::invalid_argument(fault.what());
+  } catch (const std::length_error&) {  // a size that no memory holds
+    throw std::bad_alloc();
+  }
+}
+
+void write_bodies(const PyProblem& problem, nb::handle path) {
+  const ProblemData& data = *problem.data;
+  const std::string target = read_path(path);
+  if (data.guess.size() > 0) {
+    write_problem(data.problem(), target, data.guess);
+  } else {
+    write_problem(data.problem(), target);
+  }
+}
+
+void write_impulses(const ImpulseProblem& problem, nb::handle path) {
+  try {
+    write_impulse_problem(problem, read_path(path));
+  } catch (const examples::BadInput& fault) {
+    throw std::invalid_argument(fault.what());
+  }
+}
+
+}  // namespace
+
+void bind_files(nb::module_& module) {
+  module.def("read", &read, nb::arg("path"),
+             nb::sig("def read(path: str | os.PathLike[str]) -> typing.Any"),
+             "Reads a problem from a file of any format that the carom program reads.\n\n"
+             "Text ('carom-problem') gives a ContactProblem, CPF1 and HDF5 of FCLIB an\n"
+             "ImpulseProblem. The format is told by the content of the file.");
+  module.def("write", &write_bodies, nb::arg("problem"), nb::arg("path"),
+             nb::sig("def write(problem: ContactProblem, path: str | os.PathLike[str]) -> None"),
+             "Writes a problem to a file, from which it is read back bit for bit.\n\n"
+             "Of a contact R and v_hat are written, not the physical data that they came from. An\n"
+             "ImpulseProblem is written as HDF5 where the path ends in .hdf5 or .h5, as CPF1 else.");
+  module.def("write", &write_impulses, nb::arg("problem"), nb::arg("path"),
+             nb::sig("def write(problem: ImpulseProblem, path: str | os.PathLike[str]) -> None"));
+}
+
+}  // namespace carom::python
