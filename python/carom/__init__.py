@@ -44,6 +44,11 @@ from carom._core import (
     write,
 )
 
+try:
+    from carom._core import Simulation, simulate
+except ImportError:  # built without the reader of JSON
+    from carom._without import Simulation, simulate
+
 __all__ = [
     "AnswerChange",
     "Batch",
@@ -60,6 +65,7 @@ __all__ = [
     "JointLimit",
     "Motor",
     "Outcomes",
+    "Simulation",
     "Solution",
     "Solver",
     "Tendon",
@@ -72,6 +78,7 @@ __all__ = [
     "outcomes",
     "project",
     "read",
+    "simulate",
     "solve",
     "solve_batch",
     "write",

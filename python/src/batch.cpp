@@ -417,10 +417,10 @@ void bind_batch(nb::module_& module) {
       .def(
           "__init__",
           [](Batch* self, nb::handle problems) { new (self) Batch(make_batch(problems)); },
-          nb::arg("problems"),
+          nb::arg("problems").none(),
           nb::sig("def __init__(self, problems: collections.abc.Iterable[ContactProblem]) -> None"))
       .def_static(
-          "like", &make_like, nb::arg("problem"), nb::arg("count"), nb::kw_only(),
+          "like", &make_like, nb::arg("problem"), nb::arg("count").none(), nb::kw_only(),
           nb::arg("free_velocity") = nb::none(), nb::arg("friction") = nb::none(),
           nb::arg("gap") = nb::none(), nb::arg("stiffness") = nb::none(),
           nb::arg("dissipation_time") = nb::none(), nb::arg("regularization") = nb::none(),
@@ -447,8 +447,8 @@ void bind_batch(nb::module_& module) {
       });
   bind_answers(module);
   module.def(
-      "solve_batch", &solve_batch, nb::arg("batch"), nb::arg("law") = "convex",
-      nb::arg("tolerance") = 1e-8, nb::arg("threads") = nb::none(), nb::arg("rigid") = false,
+      "solve_batch", &solve_batch, nb::arg("batch").none(), nb::arg("law").none() = "convex",
+      nb::arg("tolerance").none() = 1e-8, nb::arg("threads") = nb::none(), nb::arg("rigid").none() = false,
       nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
       nb::sig("def solve_batch(batch: Batch | collections.abc.Iterable[ContactProblem], "
               "law: str = 'convex', tolerance: float = 1e-08, threads: int | None = None, "

@@ -48,5 +48,7 @@ void bind_batch(nb::module_& module);
 void bind_impact(nb::module_& module);
 void bind_impulse_problem(nb::module_& module);
 void bind_files(nb::module_& module);
+/// In a build where the reader of JSON is installed.
+void bind_simulate(nb::module_& module);
 
 }  // namespace carom::python

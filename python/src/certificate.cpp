@@ -126,7 +126,7 @@ void bind_certificate(nb::module_& module) {
       .def("__repr__", &show);
   module.def(
       "certify", &certify_answer, nb::arg("problem"), nb::arg("velocity") = nb::none(),
-      nb::arg("impulse") = nb::none(), nb::arg("law") = "convex", nb::arg("rigid") = false,
+      nb::arg("impulse") = nb::none(), nb::arg("law").none() = "convex", nb::arg("rigid").none() = false,
       nb::sig("def certify(problem: ContactProblem, "
               "velocity: numpy.typing.ArrayLike | None = None, "
               "impulse: numpy.typing.ArrayLike | None = None, law: str = 'convex', "

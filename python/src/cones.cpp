@@ -230,7 +230,7 @@ void bind_cones(nb::module_& module) {
                 Eigen::Map<const VectorX<double>>(mu.numbers.data(), Index(mu.numbers.size())),
                 mu.leading, soft};
           },
-          nb::arg("friction"), nb::arg("softness") = 0.0,
+          nb::arg("friction").none(), nb::arg("softness").none() = 0.0,
           nb::sig("def __init__(self, friction: numpy.typing.ArrayLike, softness: float = 0.0) "
                   "-> None"))
       .def_prop_ro("friction", &friction_of,
@@ -238,24 +238,24 @@ void bind_cones(nb::module_& module) {
       .def_ro("softness", &Cones::softness)
       .def("project", [](const Cones& self, nb::handle weights,
                          nb::handle y) { return project_all(self, weights, y); },
-           nb::arg("weights"), nb::arg("y"),
+           nb::arg("weights").none(), nb::arg("y").none(),
            nb::sig("def project(self, weights: numpy.typing.ArrayLike | None, "
                    "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
            "As carom.project().")
-      .def("region", &regions, nb::arg("weights"), nb::arg("y"),
+      .def("region", &regions, nb::arg("weights").none(), nb::arg("y").none(),
            nb::sig("def region(self, weights: numpy.typing.ArrayLike | None, "
                    "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.str_]"),
            "'stick', 'slide' or 'separate' of each y: inside, beside and behind the cone. (...)")
-      .def("derivative", &derivatives, nb::arg("weights"), nb::arg("y"),
+      .def("derivative", &derivatives, nb::arg("weights").none(), nb::arg("y").none(),
            nb::sig("def derivative(self, weights: numpy.typing.ArrayLike | None, "
                    "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
            "The derivative of the nearest point by y, (..., 3, 3).")
-      .def("contains", &contained, nb::arg("impulse"), nb::arg("slack") = 0.0,
+      .def("contains", &contained, nb::arg("impulse").none(), nb::arg("slack").none() = 0.0,
            nb::sig("def contains(self, impulse: numpy.typing.ArrayLike, slack: float = 0.0) "
                    "-> numpy.typing.NDArray[numpy.bool_]"),
            "Whether |(g1, g2)| <= mu g3 + slack. (...)")
       .def("__repr__", &show);
-  module.def("project", &project_all, nb::arg("cone"), nb::arg("weights"), nb::arg("y"),
+  module.def("project", &project_all, nb::arg("cone").none(), nb::arg("weights").none(), nb::arg("y").none(),
              nb::sig("def project(cone: FrictionCone, weights: numpy.typing.ArrayLike | None, "
                      "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
              project_doc);

@@ -9,6 +9,7 @@
 
 #include "carom/contact/problem_dump.hpp"
 
+#include "io/cpf_writer.hpp"
 #include "io/file_text.hpp"
 #include "io/problem_format.hpp"
 
@@ -31,6 +32,24 @@ std::string read_path(nb::handle given) {
   return text;
 }
 
+/// The module that knows HDF5, which is loaded only where such a file is met: the library of that
+/// format brings forty others with it.
+nb::object fclib(const char* function) {
+  try {
+    return nb::module_::import_("carom._fclib").attr(function);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    refuse("HDF5", "a package built where the library of HDF5 is installed (Debian: libhdf5-dev)",
+           "one without");
+  }
+}
+
+/// A problem read by that module, which hands it over in a capsule.
+examples::FrictionProblem parse_hdf5(const std::string& bytes) {
+  const nb::object capsule = fclib("parse")(nb::bytes(bytes.data(), bytes.size()));
+  return *static_cast<const examples::FrictionProblem*>(nb::cast<nb::capsule>(capsule).data());
+}
+
 nb::object parse(const std::string& bytes) {
   switch (examples::recognize_format(bytes)) {
     case examples::ProblemFormat::text: {
@@ -40,8 +59,9 @@ nb::object parse(const std::string& bytes) {
       return nb::cast(std::move(problem));
     }
     case examples::ProblemFormat::cpf:
+      return nb::cast(std::make_shared<ImpulseProblem>(examples::parse_cpf(bytes)));
     case examples::ProblemFormat::hdf5:
-      return nb::cast(std::const_pointer_cast<ImpulseProblem>(parse_impulse_problem(bytes)));
+      return nb::cast(std::make_shared<ImpulseProblem>(parse_hdf5(bytes)));
     case examples::ProblemFormat::unknown:
       break;
   }
@@ -78,8 +98,15 @@ void write_bodies(const PyProblem& problem, nb::handle path) {
 }
 
 void write_impulses(const ImpulseProblem& problem, nb::handle path) {
+  const std::string target = read_path(path);
   try {
-    write_impulse_problem(problem, read_path(path));
+    if (target.ends_with(".hdf5") || target.ends_with(".h5")) {
+      using Cleanup = void (*)(void*) noexcept;
+      const nb::capsule capsule(static_cast<const void*>(&problem.file), Cleanup(nullptr));
+      fclib("write")(capsule, target);
+    } else {
+      examples::write_cpf(problem.file, target);
+    }
   } catch (const examples::BadInput& fault) {
     throw std::invalid_argument(fault.what());
   }
@@ -88,17 +115,17 @@ void write_impulses(const ImpulseProblem& problem, nb::handle path) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  module.def("read", &read, nb::arg("path"),
+  module.def("read", &read, nb::arg("path").none(),
              nb::sig("def read(path: str | os.PathLike[str]) -> typing.Any"),
              "Reads a problem from a file of any format that the carom program reads.\n\n"
              "Text ('carom-problem') gives a ContactProblem, CPF1 and HDF5 of FCLIB an\n"
              "ImpulseProblem. The format is told by the content of the file.");
-  module.def("write", &write_bodies, nb::arg("problem"), nb::arg("path"),
+  module.def("write", &write_bodies, nb::arg("problem"), nb::arg("path").none(),
              nb::sig("def write(problem: ContactProblem, path: str | os.PathLike[str]) -> None"),
              "Writes a problem to a file, from which it is read back bit for bit.\n\n"
              "Of a contact R and v_hat are written, not the physical data that they came from. An\n"
              "ImpulseProblem is written as HDF5 where the path ends in .hdf5 or .h5, as CPF1 else.");
-  module.def("write", &write_impulses, nb::arg("problem"), nb::arg("path"),
+  module.def("write", &write_impulses, nb::arg("problem"), nb::arg("path").none(),
              nb::sig("def write(problem: ImpulseProblem, path: str | os.PathLike[str]) -> None"));
 }
 

@@ -261,8 +261,8 @@ void bind_endings(nb::module_& module) {
 void bind_impact(nb::module_& module) {
   bind_endings(module);
   module.def(
-      "impact", &impact, nb::arg("mass_matrix"), nb::arg("normals"), nb::arg("velocity"),
-      nb::arg("law") = "elastic", nb::arg("restitution") = 1.0, nb::arg("order") = nb::none(),
+      "impact", &impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(), nb::arg("velocity").none(),
+      nb::arg("law").none() = "elastic", nb::arg("restitution").none() = 1.0, nb::arg("order") = nb::none(),
       nb::sig("def impact(mass_matrix: numpy.typing.ArrayLike, normals: numpy.typing.ArrayLike, "
               "velocity: numpy.typing.ArrayLike, law: str = 'elastic', restitution: float = 1.0, "
               "order: str | collections.abc.Sequence[int] | None = None) -> Impact"),
@@ -272,14 +272,14 @@ void bind_impact(nb::module_& module) {
       "'plastic' or 'restitution'; restitution [-], in [0, 1], is that of the energy, and below 1\n"
       "'elastic' means 'restitution'. order: which contact reflects first, None or\n"
       "'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts.");
-  module.def("outcomes", &outcomes, nb::arg("mass_matrix"), nb::arg("normals"),
-             nb::arg("velocity"), nb::arg("state_limit") = 200'000,
+  module.def("outcomes", &outcomes, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+             nb::arg("velocity").none(), nb::arg("state_limit").none() = 200'000,
              nb::sig("def outcomes(mass_matrix: numpy.typing.ArrayLike, "
                      "normals: numpy.typing.ArrayLike, velocity: numpy.typing.ArrayLike, "
                      "state_limit: int = 200000) -> Outcomes"),
              "All outcomes of an elastic impact over all orders of reflections; see impact().\n"
              "None, and not complete, where no motion opens all contacts.");
-  module.def("classify", &classify_impact, nb::arg("mass_matrix"), nb::arg("normals"),
+  module.def("classify", &classify_impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
              nb::arg("tolerance") = nb::none(),
              nb::sig("def classify(mass_matrix: numpy.typing.ArrayLike, "
                      "normals: numpy.typing.ArrayLike, tolerance: float | None = None) "

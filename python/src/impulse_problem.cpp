@@ -8,10 +8,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
-#include "io/cpf_writer.hpp"
-#include "io/fclib_file.hpp"
+#include "io/bad_input.hpp"
 #include "io/friction_dual.hpp"
-#include "io/problem_format.hpp"
 
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -20,6 +18,8 @@
 
 namespace carom::python {
 namespace {
+
+using SharedImpulseProblem = std::shared_ptr<const ImpulseProblem>;
 
 /// An answer in impulses, in the rows of the problem.
 struct ImpulseSolution {
@@ -133,20 +133,6 @@ ImpulseProblem::ImpulseProblem(examples::FrictionProblem given)
   if (const Fault fault = dual.check(); !fault.empty()) throw examples::BadInput(fault);
 }
 
-SharedImpulseProblem parse_impulse_problem(const std::string& bytes) {
-  return std::make_shared<const ImpulseProblem>(examples::is_cpf(bytes)
-                                                    ? examples::parse_cpf(bytes)
-                                                    : examples::parse_fclib(bytes));
-}
-
-void write_impulse_problem(const ImpulseProblem& problem, const std::string& path) {
-  if (path.ends_with(".hdf5") || path.ends_with(".h5")) {
-    examples::write_fclib(problem.file, path);
-  } else {
-    examples::write_cpf(problem.file, path);
-  }
-}
-
 void bind_impulse_problem(nb::module_& module) {
   nb::class_<ImpulseProblem>(module, "ImpulseProblem",
                              "A problem in impulses alone, u = W r + q, out of a file; see read().")
@@ -161,8 +147,8 @@ void bind_impulse_problem(nb::module_& module) {
          nb::handle tolerance, nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
         return solve(std::move(problem), law, tolerance, guess, deadline, iteration_limit, rigid);
       },
-      nb::arg("problem"), nb::arg("law") = nb::none(), nb::arg("rigid") = true,
-      nb::arg("tolerance") = 1e-8, nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
+      nb::arg("problem"), nb::arg("law") = nb::none(), nb::arg("rigid").none() = true,
+      nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
       nb::arg("iteration_limit") = nb::none(),
       nb::sig("def solve(problem: ImpulseProblem, law: str | None = None, rigid: bool = True, "
               "tolerance: float = 1e-08, guess: numpy.typing.ArrayLike | None = None, "

@@ -83,8 +83,8 @@ void bind_joints(nb::module_& module) {
                 read_number(dissipation, "JointLimit: dissipation time"),
                 read_number(near_rigid, "JointLimit: near-rigid factor")};
           },
-          nb::arg("gap"), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time") = 0.0,
-          nb::arg("near_rigid") = 1.0,
+          nb::arg("gap").none(), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+          nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, gap: float, stiffness: float | None = None, "
                   "dissipation_time: float = 0.0, near_rigid: float = 1.0) -> None"))
       .def_ro("gap", &JointLimit<double>::gap)
@@ -108,7 +108,7 @@ void bind_joints(nb::module_& module) {
             new (self) DryFriction<double>{read_number(effort, "DryFriction: effort limit"),
                                            read_number(slip, "DryFriction: relative slip")};
           },
-          nb::arg("effort_limit"), nb::arg("relative_slip") = 1e-3,
+          nb::arg("effort_limit").none(), nb::arg("relative_slip").none() = 1e-3,
           nb::sig("def __init__(self, effort_limit: float, relative_slip: float = 0.001) -> None"))
       .def_ro("effort_limit", &DryFriction<double>::effort_limit)
       .def_ro("relative_slip", &DryFriction<double>::relative_slip)
@@ -135,9 +135,9 @@ void bind_motor(nb::module_& module) {
                                      number_or_infinity(effort, "Motor: effort limit"),
                                      read_number(near_rigid, "Motor: near-rigid factor")};
           },
-          nb::arg("position_error") = 0.0, nb::arg("wanted_velocity") = 0.0,
-          nb::arg("position_gain") = 0.0, nb::arg("velocity_gain") = 0.0,
-          nb::arg("effort_limit") = nb::none(), nb::arg("near_rigid") = 1.0,
+          nb::arg("position_error").none() = 0.0, nb::arg("wanted_velocity").none() = 0.0,
+          nb::arg("position_gain").none() = 0.0, nb::arg("velocity_gain").none() = 0.0,
+          nb::arg("effort_limit") = nb::none(), nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, position_error: float = 0.0, wanted_velocity: float = 0.0, "
                   "position_gain: float = 0.0, velocity_gain: float = 0.0, "
                   "effort_limit: float | None = None, near_rigid: float = 1.0) -> None"))
@@ -175,8 +175,8 @@ void bind_springs(nb::module_& module) {
                                number_or_infinity(tension, "Tendon: tension limit"),
                                read_number(near_rigid, "Tendon: near-rigid factor")};
           },
-          nb::arg("stretch"), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time") = 0.0,
-          nb::arg("tension_limit") = nb::none(), nb::arg("near_rigid") = 1.0,
+          nb::arg("stretch").none(), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+          nb::arg("tension_limit") = nb::none(), nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, stretch: float, stiffness: float | None = None, "
                   "dissipation_time: float = 0.0, tension_limit: float | None = None, "
                   "near_rigid: float = 1.0) -> None"))
@@ -219,8 +219,8 @@ void bind_springs(nb::module_& module) {
             made.law.near_rigid = read_number(near_rigid, "Bilateral: near-rigid factor");
             new (self) PyBilateral(made);
           },
-          nb::arg("error") = 0.0, nb::arg("stiffness") = nb::none(),
-          nb::arg("dissipation_time") = 0.0, nb::arg("near_rigid") = 1.0,
+          nb::arg("error").none() = 0.0, nb::arg("stiffness") = nb::none(),
+          nb::arg("dissipation_time").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, error: numpy.typing.ArrayLike = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
                   "near_rigid: float = 1.0) -> None"))
@@ -262,10 +262,10 @@ void bind_wrench(nb::module_& module) {
             law.bond = read_number(bond, name + "bond");
             new (self) WrenchContact<double>(law);
           },
-          nb::arg("friction") = 0.5, nb::arg("gap") = 0.0, nb::arg("stiffness") = nb::none(),
-          nb::arg("dissipation_time") = 0.0, nb::arg("shape") = "rolling",
-          nb::arg("rolling_friction") = 0.0, nb::arg("torsional_friction") = 0.0,
-          nb::arg("second_friction") = 0.0, nb::arg("bond") = 0.0,
+          nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0, nb::arg("stiffness") = nb::none(),
+          nb::arg("dissipation_time").none() = 0.0, nb::arg("shape").none() = "rolling",
+          nb::arg("rolling_friction").none() = 0.0, nb::arg("torsional_friction").none() = 0.0,
+          nb::arg("second_friction").none() = 0.0, nb::arg("bond").none() = 0.0,
           nb::sig("def __init__(self, friction: float = 0.5, gap: float = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
                   "shape: str = 'rolling', rolling_friction: float = 0.0, "

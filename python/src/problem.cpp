@@ -186,21 +186,21 @@ void bind_problem(nb::module_& module) {
             const double step = read_number(time_step, "time step");
             new (self) PyProblem{std::make_shared<ProblemData>(step)};
           },
-          nb::arg("time_step"), nb::sig("def __init__(self, time_step: float) -> None"),
+          nb::arg("time_step").none(), nb::sig("def __init__(self, time_step: float) -> None"),
           "time_step [s], > 0.")
-      .def("add_body", &add_body, nb::arg("mass"), nb::arg("free_velocity"),
+      .def("add_body", &add_body, nb::arg("mass").none(), nb::arg("free_velocity").none(),
            nb::sig("def add_body(self, mass: numpy.typing.ArrayLike, "
                    "free_velocity: numpy.typing.ArrayLike) -> int"),
            "Adds a body.\n\n"
            "mass: (n, n) [kg, kg m^2], symmetric positive definite. free_velocity: (n,) [m/s,\n"
            "rad/s], the outcome of the step if nothing touched. Returns the number of the body.")
-      .def("add_contact", &add_contact, nb::arg("body"), nb::arg("jacobian"),
-           nb::arg("friction") = 0.5, nb::arg("gap") = 0.0, nb::arg("stiffness") = nb::none(),
-           nb::arg("dissipation_time") = 0.0, nb::arg("regularization") = nb::none(),
+      .def("add_contact", &add_contact, nb::arg("body").none(), nb::arg("jacobian").none(),
+           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0, nb::arg("stiffness") = nb::none(),
+           nb::arg("dissipation_time").none() = 0.0, nb::arg("regularization") = nb::none(),
            nb::arg("bias") = nb::none(), nb::arg("other") = nb::none(),
-           nb::arg("other_jacobian") = nb::none(), nb::kw_only(), nb::arg("rigid") = false,
-           nb::arg("restitution") = 0.0, nb::arg("approach") = 0.0, nb::arg("near_rigid") = 1.0,
-           nb::arg("relative_slip") = 1e-3,
+           nb::arg("other_jacobian") = nb::none(), nb::kw_only(), nb::arg("rigid").none() = false,
+           nb::arg("restitution").none() = 0.0, nb::arg("approach").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
+           nb::arg("relative_slip").none() = 1e-3,
            nb::sig("def add_contact(self, body: int, jacobian: numpy.typing.ArrayLike, "
                    "friction: float = 0.5, gap: float = 0.0, stiffness: float | None = None, "
                    "dissipation_time: float = 0.0, "
@@ -210,14 +210,14 @@ void bind_problem(nb::module_& module) {
                    "rigid: bool = False, restitution: float = 0.0, approach: float = 0.0, "
                    "near_rigid: float = 1.0, relative_slip: float = 0.001) -> int"),
            add_contact_doc)
-      .def("add_constraint", &add_constraint, nb::arg("body"), nb::arg("jacobian"), nb::arg("law"),
+      .def("add_constraint", &add_constraint, nb::arg("body").none(), nb::arg("jacobian").none(), nb::arg("law").none(),
            nb::arg("other") = nb::none(), nb::arg("other_jacobian") = nb::none(),
            nb::sig("def add_constraint(self, body: int, jacobian: numpy.typing.ArrayLike, "
                    "law: Motor | JointLimit | DryFriction | Bilateral | Tendon | WrenchContact, "
                    "other: int | None = None, "
                    "other_jacobian: numpy.typing.ArrayLike | None = None) -> int"),
            add_constraint_doc)
-      .def("reset", &reset, nb::arg("time_step"),
+      .def("reset", &reset, nb::arg("time_step").none(),
            nb::sig("def reset(self, time_step: float) -> None"),
            "Forgets all bodies and blocks, and keeps the memory. time_step [s], > 0.")
       .def_prop_ro("time_step", [](const PyProblem& p) { return p.data->problem().time_step(); })

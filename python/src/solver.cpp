@@ -151,8 +151,8 @@ SolveSettings read_settings(nb::handle law, nb::handle rigid, nb::handle toleran
 }
 
 void bind_solver(nb::module_& module) {
-  module.def("solve", &solve, nb::arg("problem"), nb::arg("law") = "convex",
-             nb::arg("rigid") = false, nb::arg("tolerance") = 1e-8, nb::arg("guess") = nb::none(),
+  module.def("solve", &solve, nb::arg("problem"), nb::arg("law").none() = "convex",
+             nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(),
              nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
              nb::sig("def solve(problem: ContactProblem, law: str = 'convex', "
                      "rigid: bool = False, tolerance: float = 1e-08, "
@@ -170,7 +170,7 @@ void bind_solver(nb::module_& module) {
              nb::handle deadline, nb::handle iteration_limit) {
             new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit));
           },
-          nb::arg("law") = "convex", nb::arg("rigid") = false, nb::arg("tolerance") = 1e-8,
+          nb::arg("law").none() = "convex", nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
           nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
           nb::sig("def __init__(self, law: str = 'convex', rigid: bool = False, "
                   "tolerance: float = 1e-08, deadline: float | None = None, "
