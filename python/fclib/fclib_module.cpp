@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// carom._fclib: files of FCLIB, for carom.read and carom.write. It is a module of its own because it
-// is the only part that needs HDF5. Problems pass in capsules that hold a FrictionProblem.
-#include <stdexcept>
-#include <string>
-
+// carom._fclib: files of FCLIB, for carom.read and carom.write. It is a module of its own because
+// it is the only part that needs HDF5. Problems pass in capsules that hold a FrictionProblem.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <stdexcept>
+#include <string>
 
 #include "io/bad_input.hpp"
 #include "io/fclib_file.hpp"
@@ -20,9 +19,8 @@ NB_MODULE(_fclib, module) {
     try {
       auto* const problem =
           new FrictionProblem(carom::examples::parse_fclib({bytes.c_str(), bytes.size()}));
-      return nb::capsule(problem, [](void* memory) noexcept {
-        delete static_cast<FrictionProblem*>(memory);
-      });
+      return nb::capsule(
+          problem, [](void* memory) noexcept { delete static_cast<FrictionProblem*>(memory); });
     } catch (const BadInput& fault) {
       throw std::invalid_argument(fault.what());
     }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.simulate, by the systems of `carom simulate`.
 #include <chrono>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "carom/variational/mechanical_state.hpp"
 
@@ -27,8 +26,8 @@ struct Simulation {
 /// JSON as Python writes it, with arrays of numpy as lists.
 std::string to_json(nb::handle parameters) {
   if (parameters.is_none()) return "{}";
-  const nb::object to_list = nb::cpp_function(
-      [](nb::handle value) -> nb::object { return value.attr("tolist")(); });
+  const nb::object to_list =
+      nb::cpp_function([](nb::handle value) -> nb::object { return value.attr("tolist")(); });
   try {
     const nb::object text = nb::module_::import_("json").attr("dumps")(
         parameters, nb::arg("default") = to_list, nb::arg("allow_nan") = false);
@@ -131,31 +130,38 @@ void bind_simulate(nb::module_& module) {
         std::string("def ") + name + "(self) -> numpy.typing.NDArray[numpy.float64]";
     simulation.def_prop_ro(name, getter, nb::sig(signature.c_str()), doc);
   };
-  array("time", [](const Simulation& s) { return make_array(s.time.data(), {Index(s.time.size())}); },
-        "(steps + 1,) [s], the start and the end of every step.");
-  array("energy",
-        [](const Simulation& s) { return make_array(s.energy.data(), {Index(s.energy.size())}); },
-        "(steps + 1,) [J]");
-  array("q", [](const Simulation& s) { return rows_of(s, s.q); },
-        "(steps + 1, n), coordinates [m, rad]");
-  array("momentum", [](const Simulation& s) { return rows_of(s, s.momentum); },
-        "(steps + 1, n), [N s, N m s]");
-  array("velocity", [](const Simulation& s) { return make_array(s.answer.velocity); },
-        "(n,) [m/s, rad/s], at the end.");
-  array("impact_times",
-        [](const Simulation& s) {
-          return make_array(s.answer.impact_times.data(), {Index(s.answer.impact_times.size())});
-        },
-        "[s], of all impacts.");
-  simulation
-      .def_prop_ro("reflections", [](const Simulation& s) { return s.answer.reflections; })
-      .def_prop_ro("energy_error_max", [](const Simulation& s) { return s.answer.energy_error; },
-                   "Largest change of the energy, relative [-]; NaN where it is not kept.")
-      .def_prop_ro("momentum_error_max",
-                   [](const Simulation& s) { return s.answer.momentum_error; },
-                   "Largest change of a momentum, relative [-]; NaN where none is kept.")
-      .def_prop_ro("status", [](const Simulation& s) { return to_string(s.answer.status); },
-                   "'converged', or why the run stopped before its end.")
+  array(
+      "time", [](const Simulation& s) { return make_array(s.time.data(), {Index(s.time.size())}); },
+      "(steps + 1,) [s], the start and the end of every step.");
+  array(
+      "energy",
+      [](const Simulation& s) { return make_array(s.energy.data(), {Index(s.energy.size())}); },
+      "(steps + 1,) [J]");
+  array(
+      "q", [](const Simulation& s) { return rows_of(s, s.q); },
+      "(steps + 1, n), coordinates [m, rad]");
+  array(
+      "momentum", [](const Simulation& s) { return rows_of(s, s.momentum); },
+      "(steps + 1, n), [N s, N m s]");
+  array(
+      "velocity", [](const Simulation& s) { return make_array(s.answer.velocity); },
+      "(n,) [m/s, rad/s], at the end.");
+  array(
+      "impact_times",
+      [](const Simulation& s) {
+        return make_array(s.answer.impact_times.data(), {Index(s.answer.impact_times.size())});
+      },
+      "[s], of all impacts.");
+  simulation.def_prop_ro("reflections", [](const Simulation& s) { return s.answer.reflections; })
+      .def_prop_ro(
+          "energy_error_max", [](const Simulation& s) { return s.answer.energy_error; },
+          "Largest change of the energy, relative [-]; NaN where it is not kept.")
+      .def_prop_ro(
+          "momentum_error_max", [](const Simulation& s) { return s.answer.momentum_error; },
+          "Largest change of a momentum, relative [-]; NaN where none is kept.")
+      .def_prop_ro(
+          "status", [](const Simulation& s) { return to_string(s.answer.status); },
+          "'converged', or why the run stopped before its end.")
       .def("__repr__", &show);
   module.def(
       "simulate", &simulate, nb::arg("system").none(), nb::arg("parameters").none(),

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nanobind/stl/string.h>
 #include <stdexcept>
 #include <utility>
-
-#include <nanobind/stl/string.h>
 
 namespace carom::python {
 namespace {
@@ -24,7 +23,9 @@ std::string text_of(nb::handle object) {
   return nb::cast<std::string>(text);
 }
 
-nb::object numpy() { return nb::module_::import_("numpy"); }
+nb::object numpy() {
+  return nb::module_::import_("numpy");
+}
 
 /// What an array of numpy holds, as one letter: f, i, u, b, c, O, U and others.
 std::string kind_of(const nb::object& array) {
@@ -60,7 +61,8 @@ nb::object fresh_array(const Number* numbers, const std::vector<Index>& shape) {
     count *= std::size_t(size);
   }
   Number* const fresh = new Number[std::max<std::size_t>(count, 1)];
-  const nb::capsule owner(fresh, [](void* memory) noexcept { delete[] static_cast<Number*>(memory); });
+  const nb::capsule owner(fresh,
+                          [](void* memory) noexcept { delete[] static_cast<Number*>(memory); });
   std::copy_n(numbers, count, fresh);
   return nb::cast(nb::ndarray<nb::numpy, Number>(fresh, sizes.size(), sizes.data(), owner));
 }
@@ -161,7 +163,8 @@ void GivenArray::require_shape(const std::vector<Index>& wanted) const {
 
 GivenMatrix GivenArray::matrix() const {
   require_rank(2);
-  return {data(), size(0), size(1), Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(stride(1), stride(0))};
+  return {data(), size(0), size(1),
+          Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(stride(1), stride(0))};
 }
 
 GivenMatrix GivenArray::rows() const {

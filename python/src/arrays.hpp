@@ -2,11 +2,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <string>
-#include <vector>
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <string>
+#include <vector>
 
 #include "carom/core/scalar.hpp"
 

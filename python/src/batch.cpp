@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.Batch and carom.solve_batch.
 #include <algorithm>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "batch_solver.hpp"
 #include "bindings.hpp"
@@ -20,11 +19,6 @@ namespace {
 /// Problems to be solved together. They are the ones of now: later changes do not reach them.
 struct Batch {
   std::vector<std::shared_ptr<const ProblemData>> problems;
-};
-
-/// The answers, in the order of the problems.
-struct BatchSolution {
-  std::vector<std::shared_ptr<SolvedStep>> steps;
 };
 
 /// One array per problem out of an array with the problems as its first axis.
@@ -225,8 +219,7 @@ Batch make_batch(nb::handle problems) {
     if (!one.is_valid()) break;
     PyProblem* problem = nullptr;
     if (!nb::try_cast(one, problem, false) || problem == nullptr) {
-      refuse("problem " + std::to_string(batch.problems.size()), "a ContactProblem",
-             describe(one));
+      refuse("problem " + std::to_string(batch.problems.size()), "a ContactProblem", describe(one));
     }
     batch.problems.push_back(problem->data);
   }
@@ -269,143 +262,15 @@ BatchSolution solve_batch(nb::handle given, nb::handle law, nb::handle tolerance
   return solution;
 }
 
-/// One array where every problem has as many numbers, else a list of arrays.
-template <typename Count, typename Write, typename Make>
-nb::object collect(const BatchSolution& solution, const Count& count, const Write& write,
-                   const Make& make) {
-  const auto& steps = solution.steps;
-  const bool alike = std::all_of(steps.begin(), steps.end(), [&](const auto& step) {
-    return count(*step) == count(*steps.front());
-  });
-  if (alike && !steps.empty()) {
-    const Index width = count(*steps.front());
-    VectorX<double> all(width * Index(steps.size()));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (width > 0) write(*steps[i], all.segment(Index(i) * width, width));
-    }
-    return make(all, Index(steps.size()), width);
-  }
-  nb::list list;
-  for (const auto& step : steps) {
-    VectorX<double> one(count(*step));
-    if (one.size() > 0) write(*step, one.segment(0, one.size()));
-    list.append(make(one, -1, one.size()));
-  }
-  return list;
-}
-
-nb::object velocities(const BatchSolution& solution) {
-  return collect(
-      solution, [](const SolvedStep& s) { return s.velocity.size(); },
-      [](const SolvedStep& s, auto out) { out = s.velocity; },
-      [](const VectorX<double>& numbers, Index count, Index width) {
-        return count < 0 ? make_array(numbers) : make_array(numbers.data(), {count, width});
-      });
-}
-
-nb::object of_contacts(const BatchSolution& solution, VectorX<double> SolvedStep::* member) {
-  return collect(
-      solution, [](const SolvedStep& s) { return 3 * s.data->contact_count(); },
-      [member](const SolvedStep& s, auto out) {
-        for (Index c = 0; c < s.data->contact_count(); ++c) {
-          const Index row = s.data->problem().first_row(s.data->contacts()[std::size_t(c)]);
-          out.template segment<3>(3 * c) = (s.*member).template segment<3>(row);
-        }
-      },
-      [](const VectorX<double>& numbers, Index count, Index width) {
-        return count < 0 ? make_array(numbers.data(), {width / 3, 3})
-                         : make_array(numbers.data(), {count, width / 3, 3});
-      });
-}
-
-template <typename Read>
-nb::object one_each(const BatchSolution& solution, const Read& read) {
-  VectorX<double> numbers(Index(solution.steps.size()));
-  for (std::size_t i = 0; i < solution.steps.size(); ++i) {
-    numbers(Index(i)) = read(*solution.steps[i]);
-  }
-  return make_array(numbers);
-}
-
-std::string show(const BatchSolution& solution) {
-  const auto done = std::count_if(solution.steps.begin(), solution.steps.end(),
-                                  [](const auto& step) { return step->report.converged(); });
-  return "BatchSolution(" + std::to_string(solution.steps.size()) + " problems, " +
-         std::to_string(done) + " converged)";
-}
-
-void bind_answers(nb::module_& module) {
-  const char* const arrays =
-      "numpy.typing.NDArray[numpy.float64] | list[numpy.typing.NDArray[numpy.float64]]";
-  nb::class_<BatchSolution> solution(
-      module, "BatchSolution",
-      "Answers in the order of the problems. Where all problems have one size the fields are one\n"
-      "array with the problems as its first axis, else a list of arrays: velocity[i] is that of\n"
-      "problem i in either case.");
-  const auto array = [&](const char* name, auto getter, const char* type, const char* doc) {
-    const std::string signature = std::string("def ") + name + "(self) -> " + type;
-    solution.def_prop_ro(name, getter, nb::sig(signature.c_str()), doc);
-  };
-  array("velocity", &velocities, arrays, "(count, nv) [m/s, rad/s]");
-  array("impulse", [](const BatchSolution& s) { return of_contacts(s, &SolvedStep::impulse); },
-        arrays, "(count, nc, 3) [N s]");
-  array("contact_velocity",
-        [](const BatchSolution& s) { return of_contacts(s, &SolvedStep::contact_velocity); },
-        arrays, "(count, nc, 3) [m/s]");
-  const char* const numbers = "numpy.typing.NDArray[numpy.float64]";
-  array("residual",
-        [](const BatchSolution& s) {
-          return one_each(s, [](const SolvedStep& step) { return step.report.residual; });
-        },
-        numbers, "(count,) [-]");
-  array("error_bound",
-        [](const BatchSolution& s) {
-          return one_each(s, [](const SolvedStep& step) { return step.report.error_bound; });
-        },
-        numbers, "(count,) [J^(1/2)]");
-  array("seconds",
-        [](const BatchSolution& s) {
-          return one_each(s, [](const SolvedStep& step) { return step.seconds; });
-        },
-        numbers, "(count,) [s], the time of each solve on its thread");
-  array("status",
-        [](const BatchSolution& s) {
-          std::vector<std::string> names;
-          for (const auto& step : s.steps) names.emplace_back(to_string(step->report.status));
-          return names;
-        },
-        "list[str]", "As Solution.status.");
-  array("converged",
-        [](const BatchSolution& s) {
-          return one_each(s, [](const SolvedStep& step) { return step.report.converged(); })
-              .attr("astype")("bool");
-        },
-        "numpy.typing.NDArray[numpy.bool_]", "(count,)");
-  array("iterations",
-        [](const BatchSolution& s) {
-          std::vector<Index> counts;
-          for (const auto& step : s.steps) counts.push_back(step->report.iterations);
-          return make_index_array(counts);
-        },
-        "numpy.typing.NDArray[numpy.int64]", "(count,)");
-  solution.def("__len__", [](const BatchSolution& s) { return s.steps.size(); })
-      .def("__getitem__",
-           [](const BatchSolution& s, Index i) {
-             const Index count = Index(s.steps.size());
-             if (i < -count || i >= count) throw nb::index_error("no such problem");
-             return s.steps[std::size_t(i < 0 ? i + count : i)];
-           },
-           nb::sig("def __getitem__(self, arg: int, /) -> Solution"),
-           "The Solution of one problem, with its gradients.")
-      .def("__repr__", &show);
-}
-
 constexpr const char* like_doc =
     "`count` problems of one pattern, some numbers of which differ.\n\n"
     "Arrays have the problems as their first axis: free_velocity (count, nv); friction, gap,\n"
-    "stiffness, dissipation_time (count, nc); regularization, bias (count, nc, 3). mass: a list with\n"
-    "(count, n, n) or None per body, or an array (count, bodies, n, n); of one body (count, n, n).\n"
-    "jacobian, other_jacobian: the same per contact, (count, 3, n). What is left out is that of the\n"
+    "stiffness, dissipation_time (count, nc); regularization, bias (count, nc, 3). mass: a list "
+    "with\n"
+    "(count, n, n) or None per body, or an array (count, bodies, n, n); of one body (count, n, "
+    "n).\n"
+    "jacobian, other_jacobian: the same per contact, (count, 3, n). What is left out is that of "
+    "the\n"
     "pattern.";
 
 }  // namespace
@@ -426,30 +291,32 @@ void bind_batch(nb::module_& module) {
           nb::arg("dissipation_time") = nb::none(), nb::arg("regularization") = nb::none(),
           nb::arg("bias") = nb::none(), nb::arg("mass") = nb::none(),
           nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
-          nb::sig("def like(problem: ContactProblem, count: int, *, "
-                  "free_velocity: numpy.typing.ArrayLike | None = None, "
-                  "friction: numpy.typing.ArrayLike | None = None, "
-                  "gap: numpy.typing.ArrayLike | None = None, "
-                  "stiffness: numpy.typing.ArrayLike | None = None, "
-                  "dissipation_time: numpy.typing.ArrayLike | None = None, "
-                  "regularization: numpy.typing.ArrayLike | None = None, "
-                  "bias: numpy.typing.ArrayLike | None = None, "
-                  "mass: numpy.typing.ArrayLike | "
-                  "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
-                  "jacobian: numpy.typing.ArrayLike | "
-                  "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
-                  "other_jacobian: numpy.typing.ArrayLike | "
-                  "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None) -> Batch"),
+          nb::sig(
+              "def like(problem: ContactProblem, count: int, *, "
+              "free_velocity: numpy.typing.ArrayLike | None = None, "
+              "friction: numpy.typing.ArrayLike | None = None, "
+              "gap: numpy.typing.ArrayLike | None = None, "
+              "stiffness: numpy.typing.ArrayLike | None = None, "
+              "dissipation_time: numpy.typing.ArrayLike | None = None, "
+              "regularization: numpy.typing.ArrayLike | None = None, "
+              "bias: numpy.typing.ArrayLike | None = None, "
+              "mass: numpy.typing.ArrayLike | "
+              "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+              "jacobian: numpy.typing.ArrayLike | "
+              "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+              "other_jacobian: numpy.typing.ArrayLike | "
+              "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None) -> Batch"),
           like_doc)
       .def("__len__", [](const Batch& b) { return b.problems.size(); })
       .def("__repr__", [](const Batch& b) {
         return "Batch(" + std::to_string(b.problems.size()) + " problems)";
       });
-  bind_answers(module);
+  bind_batch_solution(module);
   module.def(
       "solve_batch", &solve_batch, nb::arg("batch").none(), nb::arg("law").none() = "convex",
-      nb::arg("tolerance").none() = 1e-8, nb::arg("threads") = nb::none(), nb::arg("rigid").none() = false,
-      nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+      nb::arg("tolerance").none() = 1e-8, nb::arg("threads") = nb::none(),
+      nb::arg("rigid").none() = false, nb::arg("deadline") = nb::none(),
+      nb::arg("iteration_limit") = nb::none(),
       nb::sig("def solve_batch(batch: Batch | collections.abc.Iterable[ContactProblem], "
               "law: str = 'convex', tolerance: float = 1e-08, threads: int | None = None, "
               "rigid: bool = False, deadline: float | None = None, "

@@ -9,6 +9,11 @@
 
 namespace carom::python {
 
+/// The answers, in the order of the problems.
+struct BatchSolution {
+  std::vector<std::shared_ptr<SolvedStep>> steps;
+};
+
 /// Solves steps on several threads, each by the solver of its thread. The answers are those of
 /// single solves, to the last bit, whatever the number of threads.
 /// @param threads  ≥ 1; this one waits.

@@ -45,6 +45,7 @@ void bind_gradient(nb::module_& module);
 void bind_certificate(nb::module_& module);
 void bind_cones(nb::module_& module);
 void bind_batch(nb::module_& module);
+void bind_batch_solution(nb::module_& module);
 void bind_impact(nb::module_& module);
 void bind_impulse_problem(nb::module_& module);
 void bind_files(nb::module_& module);

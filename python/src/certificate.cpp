@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.certify.
 #include <limits>
-#include <optional>
-#include <string>
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <optional>
+#include <string>
 
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -101,15 +100,17 @@ std::string show(const Certificate& c) {
 }  // namespace
 
 void bind_certificate(nb::module_& module) {
-  nb::class_<Certificate>(module, "Certificate",
-                          "How good an answer is, computed from the answer alone. Every measure is\n"
-                          "0 at a solution, and infinite where a number is not finite.")
+  nb::class_<Certificate>(
+      module, "Certificate",
+      "How good an answer is, computed from the answer alone. Every measure is\n"
+      "0 at a solution, and infinite where a number is not finite.")
       .def_prop_ro("law", [](const Certificate& c) { return to_string(c.law); })
       .def_ro("residual", &Certificate::residual,
               "Balance of momentum: |A (v - v_free) - J' impulse|, relative [-].")
-      .def_ro("error_bound", &Certificate::error_bound,
-              "Proven bound on the error of the velocity [J^(1/2)], in the norm of the mass matrix;\n"
-              "infinite where the law is 'coulomb' or a contact rigid.")
+      .def_ro(
+          "error_bound", &Certificate::error_bound,
+          "Proven bound on the error of the velocity [J^(1/2)], in the norm of the mass matrix;\n"
+          "infinite where the law is 'coulomb' or a contact rigid.")
       .def_ro("natural_map_error", &Certificate::natural_map_error,
               "How far the impulses are from the law, relative [-].")
       .def_ro("worst_contact", &Certificate::worst_contact,
@@ -126,7 +127,8 @@ void bind_certificate(nb::module_& module) {
       .def("__repr__", &show);
   module.def(
       "certify", &certify_answer, nb::arg("problem"), nb::arg("velocity") = nb::none(),
-      nb::arg("impulse") = nb::none(), nb::arg("law").none() = "convex", nb::arg("rigid").none() = false,
+      nb::arg("impulse") = nb::none(), nb::arg("law").none() = "convex",
+      nb::arg("rigid").none() = false,
       nb::sig("def certify(problem: ContactProblem, "
               "velocity: numpy.typing.ArrayLike | None = None, "
               "impulse: numpy.typing.ArrayLike | None = None, law: str = 'convex', "

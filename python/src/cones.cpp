@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.FrictionCone and carom.project, over arrays of any leading axes.
 #include <algorithm>
+#include <nanobind/stl/string.h>
 #include <string>
 #include <vector>
-
-#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 
@@ -60,7 +59,8 @@ void require(const Operand& operand, const std::string& item, const char* expect
 std::vector<Index> broadcast(const std::vector<const std::vector<Index>*>& shapes) {
   std::vector<Index> result;
   for (const std::vector<Index>* shape : shapes) {
-    if (shape->size() > result.size()) result.insert(result.begin(), shape->size() - result.size(), 1);
+    if (shape->size() > result.size())
+      result.insert(result.begin(), shape->size() - result.size(), 1);
     const std::size_t skipped = result.size() - shape->size();
     for (std::size_t axis = 0; axis < shape->size(); ++axis) {
       Index& size = result[skipped + axis];
@@ -184,8 +184,7 @@ nb::object contained(const Cones& cones, nb::handle impulse, nb::handle slack) {
   const double allowance = read_number(slack, "slack");
   std::vector<double> inside;
   const std::vector<Index> shape = for_each(
-      cones, nb::none(), impulse,
-      [&](Index, const auto& cone, const auto&, const auto& point) {
+      cones, nb::none(), impulse, [&](Index, const auto& cone, const auto&, const auto& point) {
         inside.push_back(contains(cone, point, allowance) ? 1 : 0);
       });
   return make_array(inside.data(), shape).attr("astype")("bool");
@@ -204,8 +203,10 @@ std::string show(const Cones& cones) {
 }
 
 constexpr const char* project_doc =
-    "The points of cones that are nearest to y: argmin of (g - y)' R (g - y) over g in the cone.\n\n"
-    "cone: a FrictionCone. weights: the diagonal R, > 0: (..., 2) as (tangent, normal), (..., 3) with\n"
+    "The points of cones that are nearest to y: argmin of (g - y)' R (g - y) over g in the "
+    "cone.\n\n"
+    "cone: a FrictionCone. weights: the diagonal R, > 0: (..., 2) as (tangent, normal), (..., 3) "
+    "with\n"
     "equal tangents, a number or None for the Euclidean metric. y: (..., 3), rows (t1, t2, n).\n"
     "Leading axes of all three broadcast as in numpy. Returns (..., 3).";
 
@@ -236,12 +237,15 @@ void bind_cones(nb::module_& module) {
       .def_prop_ro("friction", &friction_of,
                    nb::sig("def friction(self) -> float | numpy.typing.NDArray[numpy.float64]"))
       .def_ro("softness", &Cones::softness)
-      .def("project", [](const Cones& self, nb::handle weights,
-                         nb::handle y) { return project_all(self, weights, y); },
-           nb::arg("weights").none(), nb::arg("y").none(),
-           nb::sig("def project(self, weights: numpy.typing.ArrayLike | None, "
-                   "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
-           "As carom.project().")
+      .def(
+          "project",
+          [](const Cones& self, nb::handle weights, nb::handle y) {
+            return project_all(self, weights, y);
+          },
+          nb::arg("weights").none(), nb::arg("y").none(),
+          nb::sig("def project(self, weights: numpy.typing.ArrayLike | None, "
+                  "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
+          "As carom.project().")
       .def("region", &regions, nb::arg("weights").none(), nb::arg("y").none(),
            nb::sig("def region(self, weights: numpy.typing.ArrayLike | None, "
                    "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.str_]"),
@@ -255,7 +259,8 @@ void bind_cones(nb::module_& module) {
                    "-> numpy.typing.NDArray[numpy.bool_]"),
            "Whether |(g1, g2)| <= mu g3 + slack. (...)")
       .def("__repr__", &show);
-  module.def("project", &project_all, nb::arg("cone").none(), nb::arg("weights").none(), nb::arg("y").none(),
+  module.def("project", &project_all, nb::arg("cone").none(), nb::arg("weights").none(),
+             nb::arg("y").none(),
              nb::sig("def project(cone: FrictionCone, weights: numpy.typing.ArrayLike | None, "
                      "y: numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float64]"),
              project_doc);

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.read and carom.write.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-
 #include "carom/contact/problem_dump.hpp"
-
-#include "io/cpf_writer.hpp"
-#include "io/file_text.hpp"
-#include "io/problem_format.hpp"
 
 #include "bindings.hpp"
 #include "impulse_problem.hpp"
+#include "io/cpf_writer.hpp"
+#include "io/file_text.hpp"
+#include "io/problem_format.hpp"
 
 namespace carom::python {
 namespace {
@@ -120,11 +118,12 @@ void bind_files(nb::module_& module) {
              "Reads a problem from a file of any format that the carom program reads.\n\n"
              "Text ('carom-problem') gives a ContactProblem, CPF1 and HDF5 of FCLIB an\n"
              "ImpulseProblem. The format is told by the content of the file.");
-  module.def("write", &write_bodies, nb::arg("problem"), nb::arg("path").none(),
-             nb::sig("def write(problem: ContactProblem, path: str | os.PathLike[str]) -> None"),
-             "Writes a problem to a file, from which it is read back bit for bit.\n\n"
-             "Of a contact R and v_hat are written, not the physical data that they came from. An\n"
-             "ImpulseProblem is written as HDF5 where the path ends in .hdf5 or .h5, as CPF1 else.");
+  module.def(
+      "write", &write_bodies, nb::arg("problem"), nb::arg("path").none(),
+      nb::sig("def write(problem: ContactProblem, path: str | os.PathLike[str]) -> None"),
+      "Writes a problem to a file, from which it is read back bit for bit.\n\n"
+      "Of a contact R and v_hat are written, not the physical data that they came from. An\n"
+      "ImpulseProblem is written as HDF5 where the path ends in .hdf5 or .h5, as CPF1 else.");
   module.def("write", &write_impulses, nb::arg("problem"), nb::arg("path").none(),
              nb::sig("def write(problem: ImpulseProblem, path: str | os.PathLike[str]) -> None"));
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Solution.pull_back, Solution.push_forward and Solution.one_sided.
 #include <mutex>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 #include "physical_gradient.hpp"
@@ -146,7 +145,7 @@ void bind_gradients(nb::module_& module) {
   nb::class_<Gradients> gradients(
       module, "Gradients",
       "Gradients of a number by all data of a problem, as Solution.pull_back() gives them.");
-  const auto vector = [&](const char* name, VectorX<double> PhysicalNumbers::* member, int columns,
+  const auto vector = [&](const char* name, VectorX<double> PhysicalNumbers::*member, int columns,
                           const char* doc) {
     const std::string signature = std::string("def ") + name + "(self) -> " + array_type;
     gradients.def_prop_ro(
@@ -167,7 +166,7 @@ void bind_gradients(nb::module_& module) {
   vector("regularization", &PhysicalNumbers::regularization, 3,
          "(nc, 3); the gradient by the tangential one is the sum of the first two");
   vector("bias", &PhysicalNumbers::bias, 3, "(nc, 3)");
-  const auto list = [&](const char* name, std::vector<MatrixX<double>> PhysicalNumbers::* member,
+  const auto list = [&](const char* name, std::vector<MatrixX<double>> PhysicalNumbers::*member,
                         const char* type, const char* doc) {
     const std::string signature = std::string("def ") + name + "(self) -> list[" + type + "]";
     gradients.def_prop_ro(
@@ -200,39 +199,42 @@ void bind_gradient(nb::module_& module) {
           nb::sig("def impulse(self) -> numpy.typing.NDArray[numpy.float64]"), "(nc, 3)");
   auto solution = nb::borrow<nb::class_<SolvedStep>>(module.attr("Solution"));
   solution
-      .def("pull_back", &pull_back, nb::arg("velocity_bar") = nb::none(),
-           nb::arg("impulse_bar") = nb::none(),
-           nb::sig("def pull_back(self, velocity_bar: numpy.typing.ArrayLike | None = None, "
-                   "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
-           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
-           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
-           "tolerance of 1e-12 or less where gradients matter. The convex law on compliant contact\n"
-           "has gradients; ValueError for others.")
+      .def(
+          "pull_back", &pull_back, nb::arg("velocity_bar") = nb::none(),
+          nb::arg("impulse_bar") = nb::none(),
+          nb::sig("def pull_back(self, velocity_bar: numpy.typing.ArrayLike | None = None, "
+                  "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
+          "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
+          "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
+          "tolerance of 1e-12 or less where gradients matter. The convex law on compliant contact\n"
+          "has gradients; ValueError for others.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),
            nb::arg("bias") = nb::none(), nb::arg("mass") = nb::none(),
            nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
            nb::arg("dissipation_time") = nb::none(),
-           nb::sig("def push_forward(self, "
-                   "free_velocity: numpy.typing.ArrayLike | None = None, "
-                   "friction: numpy.typing.ArrayLike | None = None, "
-                   "gap: numpy.typing.ArrayLike | None = None, "
-                   "stiffness: numpy.typing.ArrayLike | None = None, "
-                   "regularization: numpy.typing.ArrayLike | None = None, "
-                   "bias: numpy.typing.ArrayLike | None = None, "
-                   "mass: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
-                   "jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
-                   "other_jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None "
-                   "= None, dissipation_time: numpy.typing.ArrayLike | None = None) "
-                   "-> AnswerChange"),
+           nb::sig(
+               "def push_forward(self, "
+               "free_velocity: numpy.typing.ArrayLike | None = None, "
+               "friction: numpy.typing.ArrayLike | None = None, "
+               "gap: numpy.typing.ArrayLike | None = None, "
+               "stiffness: numpy.typing.ArrayLike | None = None, "
+               "regularization: numpy.typing.ArrayLike | None = None, "
+               "bias: numpy.typing.ArrayLike | None = None, "
+               "mass: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+               "jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+               "other_jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None "
+               "= None, dissipation_time: numpy.typing.ArrayLike | None = None) "
+               "-> AnswerChange"),
            "What a change of the data does to velocity and impulse, to first order.\n\n"
            "Every change has the shape of the gradient of its name; what is left out does not\n"
            "change.")
-      .def_prop_ro("one_sided", &one_sided,
-                   nb::sig("def one_sided(self) -> numpy.typing.NDArray[numpy.int64]"),
-                   "Numbers of the contacts where two regions meet, such as stick and slide: there\n"
-                   "the derivative is that of one side.");
+      .def_prop_ro(
+          "one_sided", &one_sided,
+          nb::sig("def one_sided(self) -> numpy.typing.NDArray[numpy.int64]"),
+          "Numbers of the contacts where two regions meet, such as stick and slide: there\n"
+          "the derivative is that of one side.");
 }
 
 }  // namespace carom::python

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.impact, carom.outcomes, carom.classify.
 #include <cmath>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/plastic.hpp"
@@ -151,8 +150,7 @@ Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, n
   const bool known = name == "most_infeasible" || name == "least_infeasible" || name == "sweep" ||
                      (name == "given" && !sequence.empty());
   if (!known) {
-    refuse("order",
-           "'most_infeasible', 'least_infeasible', 'sweep' or a sequence of contacts",
+    refuse("order", "'most_infeasible', 'least_infeasible', 'sweep' or a sequence of contacts",
            describe(order));
   }
   const nb::gil_scoped_release unlocked;
@@ -182,8 +180,7 @@ Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity
       enumerate_outcomes(metric.problem(), metric.mass(), momentum, options);
   Endings result{{}, all.complete, all.states, all.indeterminacy};
   for (ImpactOutcome<double>& one : all.outcomes) {
-    result.outcomes.push_back(
-        metric.ending(one.momentum, one.impulses, std::move(one.sequence)));
+    result.outcomes.push_back(metric.ending(one.momentum, one.impulses, std::move(one.sequence)));
   }
   return result;
 }
@@ -208,7 +205,7 @@ std::string text_of(const Ending& end) {
 void bind_endings(nb::module_& module) {
   const char* const arrays = "numpy.typing.NDArray[numpy.float64]";
   nb::class_<Ending> impact_class(module, "Impact", "One way in which an impact ends.");
-  const auto vector = [&](const char* name, VectorX<double> Ending::* member, const char* doc) {
+  const auto vector = [&](const char* name, VectorX<double> Ending::*member, const char* doc) {
     const std::string signature = std::string("def ") + name + "(self) -> " + arrays;
     impact_class.def_prop_ro(
         name, [member](const Ending& end) { return make_array(end.*member); },
@@ -218,15 +215,15 @@ void bind_endings(nb::module_& module) {
   vector("momentum", &Ending::momentum, "(n,) [N s, N m s], after the impact.");
   vector("impulses", &Ending::impulses,
          "(contacts,): momentum after = momentum before + sum of impulses[i] * normals[i].");
-  impact_class
-      .def_ro("sequence", &Ending::sequence, "Contacts in the order of their reflections.")
+  impact_class.def_ro("sequence", &Ending::sequence, "Contacts in the order of their reflections.")
       .def_ro("kinetic_energy", &Ending::kinetic_energy, "[J], after the impact.")
       .def_ro("status", &Ending::status,
               "'resolved', 'reflection_limit', 'wedged' (no motion opens all contacts: resolved\n"
               "plastically) or 'not_finite'.")
       .def("__repr__", &text_of);
   nb::class_<Endings>(module, "Outcomes", "All ways in which an elastic impact can end.")
-      .def_ro("outcomes", &Endings::outcomes, "A list of Impact, those of fewest reflections first.")
+      .def_ro("outcomes", &Endings::outcomes,
+              "A list of Impact, those of fewest reflections first.")
       .def_ro("complete", &Endings::complete, "False where the limit ended the search.")
       .def_ro("states", &Endings::states, "Distinct momenta met on the way.")
       .def_ro("indeterminacy", &Endings::indeterminacy,
@@ -239,15 +236,17 @@ void bind_endings(nb::module_& module) {
              return all.outcomes[std::size_t(i < 0 ? i + count : i)];
            })
       .def("__repr__", [](const Endings& all) {
-        return "Outcomes(" + std::to_string(all.outcomes.size()) + " outcomes, complete=" +
-               (all.complete ? "True" : "False") + ")";
+        return "Outcomes(" + std::to_string(all.outcomes.size()) +
+               " outcomes, complete=" + (all.complete ? "True" : "False") + ")";
       });
   nb::class_<Uniqueness>(module, "Uniqueness",
                          "What masses and normals alone say about the outcomes of an impact.")
-      .def_prop_ro("unique", [](const Uniqueness& u) { return u.unique(); },
-                   "Whether every velocity has one outcome, whatever the order of reflections.")
-      .def_prop_ro("reason", [](const Uniqueness& u) { return to_string(u); },
-                   "'orthogonal', 'dihedral m=3', 'Coxeter A3', ... or 'unknown'.")
+      .def_prop_ro(
+          "unique", [](const Uniqueness& u) { return u.unique(); },
+          "Whether every velocity has one outcome, whatever the order of reflections.")
+      .def_prop_ro(
+          "reason", [](const Uniqueness& u) { return to_string(u); },
+          "'orthogonal', 'dihedral m=3', 'Coxeter A3', ... or 'unknown'.")
       .def_ro("components", &Uniqueness::components,
               "Type of each irreducible part of the group that the reflections generate.")
       .def("__repr__", [](const Uniqueness& u) {
@@ -261,14 +260,17 @@ void bind_endings(nb::module_& module) {
 void bind_impact(nb::module_& module) {
   bind_endings(module);
   module.def(
-      "impact", &impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(), nb::arg("velocity").none(),
-      nb::arg("law").none() = "elastic", nb::arg("restitution").none() = 1.0, nb::arg("order") = nb::none(),
+      "impact", &impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+      nb::arg("velocity").none(), nb::arg("law").none() = "elastic",
+      nb::arg("restitution").none() = 1.0, nb::arg("order") = nb::none(),
       nb::sig("def impact(mass_matrix: numpy.typing.ArrayLike, normals: numpy.typing.ArrayLike, "
               "velocity: numpy.typing.ArrayLike, law: str = 'elastic', restitution: float = 1.0, "
               "order: str | collections.abc.Sequence[int] | None = None) -> Impact"),
       "Resolves a simultaneous impact of closed contacts.\n\n"
-      "mass_matrix: (n, n) [kg, kg m^2], or its diagonal (n,). normals: (contacts, n), gradients of\n"
-      "the gaps; their lengths do not matter. velocity: (n,) [m/s, rad/s], before. law: 'elastic',\n"
+      "mass_matrix: (n, n) [kg, kg m^2], or its diagonal (n,). normals: (contacts, n), gradients "
+      "of\n"
+      "the gaps; their lengths do not matter. velocity: (n,) [m/s, rad/s], before. law: "
+      "'elastic',\n"
       "'plastic' or 'restitution'; restitution [-], in [0, 1], is that of the energy, and below 1\n"
       "'elastic' means 'restitution'. order: which contact reflects first, None or\n"
       "'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts.");

@@ -2,18 +2,16 @@
 // carom.ImpulseProblem and its solution.
 #include "impulse_problem.hpp"
 
-#include <string>
-#include <utility>
-
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-
-#include "io/bad_input.hpp"
-#include "io/friction_dual.hpp"
+#include <string>
+#include <utility>
 
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "bindings.hpp"
+#include "io/bad_input.hpp"
+#include "io/friction_dual.hpp"
 #include "solve_clock.hpp"
 
 namespace carom::python {
@@ -34,7 +32,8 @@ VectorX<double> start_of(const ImpulseProblem& problem, nb::handle guess) {
   VectorX<double> start = VectorX<double>::Zero(problem.dual.row_count());
   if (!guess.is_none()) {
     const GivenArray given(guess, "guess");
-    if (given.rank() == 2) given.require_shape({problem.file.contact_count, problem.file.dimension});
+    if (given.rank() == 2)
+      given.require_shape({problem.file.contact_count, problem.file.dimension});
     if (given.rank() != 2) given.require_shape({problem.file.row_count()});
     start.head(problem.file.row_count()) = given.flat();
     detail::reject_if(detail::finite_fault("guess", start));
@@ -97,9 +96,10 @@ std::string show_solution(const ImpulseSolution& answer) {
 }
 
 void bind_answer(nb::module_& module) {
-  nb::class_<ImpulseSolution>(module, "ImpulseSolution",
-                              "The answer to an ImpulseProblem. d = 3 entries (t1, t2, n) per\n"
-                              "contact, in the plane 2, (t, n), with rolling 5, (t1, t2, n, m1, m2).")
+  nb::class_<ImpulseSolution>(
+      module, "ImpulseSolution",
+      "The answer to an ImpulseProblem. d = 3 entries (t1, t2, n) per\n"
+      "contact, in the plane 2, (t, n), with rolling 5, (t1, t2, n, m1, m2).")
       .def_prop_ro(
           "velocity", [](const ImpulseSolution& s) { return make_array(s.velocity); },
           nb::sig("def velocity(self) -> numpy.typing.NDArray[numpy.float64]"),
@@ -137,8 +137,9 @@ void bind_impulse_problem(nb::module_& module) {
   nb::class_<ImpulseProblem>(module, "ImpulseProblem",
                              "A problem in impulses alone, u = W r + q, out of a file; see read().")
       .def_prop_ro("contact_count", [](const ImpulseProblem& p) { return p.file.contact_count; })
-      .def_prop_ro("dimension", [](const ImpulseProblem& p) { return p.file.dimension; },
-                   "Entries per contact: 3, in the plane 2, with rolling 5.")
+      .def_prop_ro(
+          "dimension", [](const ImpulseProblem& p) { return p.file.dimension; },
+          "Entries per contact: 3, in the plane 2, with rolling 5.")
       .def("__repr__", &show_problem);
   bind_answer(module);
   module.def(
@@ -148,8 +149,8 @@ void bind_impulse_problem(nb::module_& module) {
         return solve(std::move(problem), law, tolerance, guess, deadline, iteration_limit, rigid);
       },
       nb::arg("problem"), nb::arg("law") = nb::none(), nb::arg("rigid").none() = true,
-      nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
-      nb::arg("iteration_limit") = nb::none(),
+      nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(),
+      nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
       nb::sig("def solve(problem: ImpulseProblem, law: str | None = None, rigid: bool = True, "
               "tolerance: float = 1e-08, guess: numpy.typing.ArrayLike | None = None, "
               "deadline: float | None = None, iteration_limit: int | None = None) "

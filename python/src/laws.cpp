@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The laws of constraints: small classes that hold numbers.
 #include <array>
+#include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
-
-#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 
@@ -28,7 +27,8 @@ ImpulseShape read_shape(nb::handle given) {
     }
   }
   std::string list;
-  for (const auto& [name, shape] : shapes) list += (list.empty() ? "'" : "', '") + std::string(name);
+  for (const auto& [name, shape] : shapes)
+    list += (list.empty() ? "'" : "', '") + std::string(name);
   refuse("WrenchContact: shape", "one of " + list + "'", describe(given));
 }
 
@@ -77,14 +77,13 @@ void bind_joints(nb::module_& module) {
           "__init__",
           [](JointLimit<double>* self, nb::handle gap, nb::handle stiffness, nb::handle dissipation,
              nb::handle near_rigid) {
-            new (self) JointLimit<double>{
-                read_number(gap, "JointLimit: gap"),
-                number_or_infinity(stiffness, "JointLimit: stiffness"),
-                read_number(dissipation, "JointLimit: dissipation time"),
-                read_number(near_rigid, "JointLimit: near-rigid factor")};
+            new (self) JointLimit<double>{read_number(gap, "JointLimit: gap"),
+                                          number_or_infinity(stiffness, "JointLimit: stiffness"),
+                                          read_number(dissipation, "JointLimit: dissipation time"),
+                                          read_number(near_rigid, "JointLimit: near-rigid factor")};
           },
-          nb::arg("gap").none(), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
-          nb::arg("near_rigid").none() = 1.0,
+          nb::arg("gap").none(), nb::arg("stiffness") = nb::none(),
+          nb::arg("dissipation_time").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, gap: float, stiffness: float | None = None, "
                   "dissipation_time: float = 0.0, near_rigid: float = 1.0) -> None"))
       .def_ro("gap", &JointLimit<double>::gap)
@@ -168,15 +167,15 @@ void bind_springs(nb::module_& module) {
           "__init__",
           [](Tendon<double>* self, nb::handle stretch, nb::handle stiffness, nb::handle dissipation,
              nb::handle tension, nb::handle near_rigid) {
-            new (self)
-                Tendon<double>{read_number(stretch, "Tendon: stretch"),
-                               number_or_infinity(stiffness, "Tendon: stiffness"),
-                               read_number(dissipation, "Tendon: dissipation time"),
-                               number_or_infinity(tension, "Tendon: tension limit"),
-                               read_number(near_rigid, "Tendon: near-rigid factor")};
+            new (self) Tendon<double>{read_number(stretch, "Tendon: stretch"),
+                                      number_or_infinity(stiffness, "Tendon: stiffness"),
+                                      read_number(dissipation, "Tendon: dissipation time"),
+                                      number_or_infinity(tension, "Tendon: tension limit"),
+                                      read_number(near_rigid, "Tendon: near-rigid factor")};
           },
-          nb::arg("stretch").none(), nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
-          nb::arg("tension_limit") = nb::none(), nb::arg("near_rigid").none() = 1.0,
+          nb::arg("stretch").none(), nb::arg("stiffness") = nb::none(),
+          nb::arg("dissipation_time").none() = 0.0, nb::arg("tension_limit") = nb::none(),
+          nb::arg("near_rigid").none() = 1.0,
           nb::sig("def __init__(self, stretch: float, stiffness: float | None = None, "
                   "dissipation_time: float = 0.0, tension_limit: float | None = None, "
                   "near_rigid: float = 1.0) -> None"))
@@ -241,7 +240,8 @@ void bind_wrench(nb::module_& module) {
       "the spin about n, about (t1, t2), or about (t1, t2, n).\n\n"
       "shape: 'friction' (3 rows), 'elliptic' (3), 'torsional' (4), 'spinless_rolling' (5),\n"
       "'rolling' (6), 'ellipsoidal_torsional' (4), 'ellipsoidal_rolling' (6).\n"
-      "rolling_friction, torsional_friction [m]; second_friction [-] along t2, of an elliptic one;\n"
+      "rolling_friction, torsional_friction [m]; second_friction [-] along t2, of an elliptic "
+      "one;\n"
       "bond [N]: adhesion.")
       .def(
           "__init__",
@@ -249,12 +249,11 @@ void bind_wrench(nb::module_& module) {
              nb::handle dissipation, nb::handle shape, nb::handle rolling, nb::handle torsional,
              nb::handle second, nb::handle bond) {
             const std::string name = "WrenchContact: ";
-            WrenchContact<double> law{
-                CompliantContact<double>{
-                    .gap = read_number(gap, name + "gap"),
-                    .stiffness = number_or_infinity(stiffness, name + "stiffness"),
-                    .dissipation_time = read_number(dissipation, name + "dissipation time"),
-                    .friction = read_number(friction, name + "friction")}};
+            WrenchContact<double> law{CompliantContact<double>{
+                .gap = read_number(gap, name + "gap"),
+                .stiffness = number_or_infinity(stiffness, name + "stiffness"),
+                .dissipation_time = read_number(dissipation, name + "dissipation time"),
+                .friction = read_number(friction, name + "friction")}};
             law.shape = read_shape(shape);
             law.rolling_friction = read_number(rolling, name + "rolling friction");
             law.torsional_friction = read_number(torsional, name + "torsional friction");
@@ -262,10 +261,11 @@ void bind_wrench(nb::module_& module) {
             law.bond = read_number(bond, name + "bond");
             new (self) WrenchContact<double>(law);
           },
-          nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0, nb::arg("stiffness") = nb::none(),
-          nb::arg("dissipation_time").none() = 0.0, nb::arg("shape").none() = "rolling",
-          nb::arg("rolling_friction").none() = 0.0, nb::arg("torsional_friction").none() = 0.0,
-          nb::arg("second_friction").none() = 0.0, nb::arg("bond").none() = 0.0,
+          nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0,
+          nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+          nb::arg("shape").none() = "rolling", nb::arg("rolling_friction").none() = 0.0,
+          nb::arg("torsional_friction").none() = 0.0, nb::arg("second_friction").none() = 0.0,
+          nb::arg("bond").none() = 0.0,
           nb::sig("def __init__(self, friction: float = 0.5, gap: float = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
                   "shape: str = 'rolling', rolling_friction: float = 0.0, "
@@ -310,12 +310,12 @@ BlockLaw read_constraint_law(nb::handle given, Index rows, const std::string& it
     if (bilateral->open) springs.rows = int(std::clamp<Index>(rows, 1, 6));
     return springs;
   }
-  const bool known = take<JointLimit<double>>(given, law) || take<DryFriction<double>>(given, law) ||
-                     take<Motor<double>>(given, law) || take<Tendon<double>>(given, law) ||
-                     take<WrenchContact<double>>(given, law);
+  const bool known = take<JointLimit<double>>(given, law) ||
+                     take<DryFriction<double>>(given, law) || take<Motor<double>>(given, law) ||
+                     take<Tendon<double>>(given, law) || take<WrenchContact<double>>(given, law);
   if (!known) {
-    refuse(item + ": law",
-           "a Motor, JointLimit, DryFriction, Bilateral, Tendon or WrenchContact", describe(given));
+    refuse(item + ": law", "a Motor, JointLimit, DryFriction, Bilateral, Tendon or WrenchContact",
+           describe(given));
   }
   return law;
 }

@@ -76,9 +76,9 @@ class ConvexStep final : public LinearizedStep {
     const Rows given = block.read(by_impulse);
     const Rows pressed = derivative.by_excess * given;
     block.write(Rows(block.read(gradient.bias_velocity) + pressed), gradient.bias_velocity);
-    block.write(Rows(block.read(gradient.regularization) -
-                     derivative.impulse.cwiseProduct(pressed)),
-                gradient.regularization);
+    block.write(
+        Rows(block.read(gradient.regularization) - derivative.impulse.cwiseProduct(pressed)),
+        gradient.regularization);
     gradient.friction(block.number()) += derivative.by_friction.dot(given);
     for (int s = 0; gradient.has_matrices() && s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bindings.hpp"
-
 #include "carom/core/version.hpp"
+
+#include "bindings.hpp"
 
 #define CAROM_TEXT_OF(number) #number
 #define CAROM_TEXT(number) CAROM_TEXT_OF(number)

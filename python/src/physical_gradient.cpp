@@ -28,14 +28,15 @@ ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block
 }
 
 /// dR_i/dw_j of a block that is no contact, w the inverse masses of its rows. R is linear in w but
-/// for the bound of what is nearly rigid, so that the quotient of a difference is exact to rounding.
+/// for the bound of what is nearly rigid, so that the quotient of a difference is exact to
+/// rounding.
 MatrixX<double> constraint_slopes(const ProblemData& data, Index block) {
   const Problem& problem = data.problem();
   const int rows = problem.rows(block);
   RowNumbers<double> inverse_mass = RowNumbers<double>::Zero();
   for (int s = 0; s < problem.side_count(block); ++s) {
-    inverse_mass += detail::delassus_diagonal(
-        problem.momentum_matrix(problem.side_body(block, s)), problem.jacobian(block, s));
+    inverse_mass += detail::delassus_diagonal(problem.momentum_matrix(problem.side_body(block, s)),
+                                              problem.jacobian(block, s));
   }
   MatrixX<double> slopes = MatrixX<double>::Zero(rows, rows);
   std::visit(
@@ -163,9 +164,8 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
   }
   for (const Index block : data.constraints()) {
     const int rows = problem.rows(block);
-    const VectorX<double> by_row =
-        constraint_slopes(data, block).transpose() *
-        gradient.regularization.segment(problem.first_row(block), rows);
+    const VectorX<double> by_row = constraint_slopes(data, block).transpose() *
+                                   gradient.regularization.segment(problem.first_row(block), rows);
     for (int s = 0; s < problem.side_count(block); ++s) {
       out.mass[std::size_t(problem.side_body(block, s))].diagonal() +=
           row_inverse_masses(problem, block, s, by_row).mass;

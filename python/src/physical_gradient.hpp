@@ -12,7 +12,7 @@ namespace carom::python {
 /// The library differentiates by R and v̂; gap, stiffness and dissipation lead to these, and so do
 /// masses and Jacobians, through the inverse mass that R is scaled by. Here the links are joined.
 struct PhysicalNumbers {
-  VectorX<double> free_velocity;                            ///< n_v
+  VectorX<double> free_velocity;                               ///< n_v
   VectorX<double> friction, gap, stiffness, dissipation_time;  ///< n_c
   /// 3 n_c. Of a contact whose R or v̂ follows from physical data they are those of a number added
   /// to it.

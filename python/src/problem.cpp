@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.ContactProblem.
+#include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
-
-#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 
@@ -195,11 +194,12 @@ void bind_problem(nb::module_& module) {
            "mass: (n, n) [kg, kg m^2], symmetric positive definite. free_velocity: (n,) [m/s,\n"
            "rad/s], the outcome of the step if nothing touched. Returns the number of the body.")
       .def("add_contact", &add_contact, nb::arg("body").none(), nb::arg("jacobian").none(),
-           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0, nb::arg("stiffness") = nb::none(),
-           nb::arg("dissipation_time").none() = 0.0, nb::arg("regularization") = nb::none(),
-           nb::arg("bias") = nb::none(), nb::arg("other") = nb::none(),
-           nb::arg("other_jacobian") = nb::none(), nb::kw_only(), nb::arg("rigid").none() = false,
-           nb::arg("restitution").none() = 0.0, nb::arg("approach").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
+           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0,
+           nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+           nb::arg("regularization") = nb::none(), nb::arg("bias") = nb::none(),
+           nb::arg("other") = nb::none(), nb::arg("other_jacobian") = nb::none(), nb::kw_only(),
+           nb::arg("rigid").none() = false, nb::arg("restitution").none() = 0.0,
+           nb::arg("approach").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
            nb::arg("relative_slip").none() = 1e-3,
            nb::sig("def add_contact(self, body: int, jacobian: numpy.typing.ArrayLike, "
                    "friction: float = 0.5, gap: float = 0.0, stiffness: float | None = None, "
@@ -210,8 +210,9 @@ void bind_problem(nb::module_& module) {
                    "rigid: bool = False, restitution: float = 0.0, approach: float = 0.0, "
                    "near_rigid: float = 1.0, relative_slip: float = 0.001) -> int"),
            add_contact_doc)
-      .def("add_constraint", &add_constraint, nb::arg("body").none(), nb::arg("jacobian").none(), nb::arg("law").none(),
-           nb::arg("other") = nb::none(), nb::arg("other_jacobian") = nb::none(),
+      .def("add_constraint", &add_constraint, nb::arg("body").none(), nb::arg("jacobian").none(),
+           nb::arg("law").none(), nb::arg("other") = nb::none(),
+           nb::arg("other_jacobian") = nb::none(),
            nb::sig("def add_constraint(self, body: int, jacobian: numpy.typing.ArrayLike, "
                    "law: Motor | JointLimit | DryFriction | Bilateral | Tendon | WrenchContact, "
                    "other: int | None = None, "

@@ -24,9 +24,9 @@ struct ContactData {
   double restitution = 0, approach = 0;  ///< As in RigidContact, of a rigid contact.
 };
 
-using BlockLaw = std::variant<ContactData, JointLimit<double>, DryFriction<double>, Motor<double>,
-                              Tendon<double>, Bilateral<double>, WrenchContact<double>,
-                              WeightedBlock<double>>;
+using BlockLaw =
+    std::variant<ContactData, JointLimit<double>, DryFriction<double>, Motor<double>,
+                 Tendon<double>, Bilateral<double>, WrenchContact<double>, WeightedBlock<double>>;
 
 /// Bodies and Jacobians of a block, in memory that lives as long as a call.
 template <typename Matrix>

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-
 #include <nanobind/nanobind.h>
 
 #include "carom/core/solve_limits.hpp"
@@ -41,9 +40,7 @@ class SolveClock {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
-  static double now(void* context) noexcept {
-    return static_cast<SolveClock*>(context)->look();
-  }
+  static double now(void* context) noexcept { return static_cast<SolveClock*>(context)->look(); }
   double look() noexcept {
     constexpr double over = std::numeric_limits<double>::infinity();
     if (interrupted_) return over;

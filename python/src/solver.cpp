@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.solve and carom.Solver.
 #include <mutex>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 #include "solve_clock.hpp"
@@ -89,7 +88,8 @@ class PySolver {
     const bool finite = velocity_.allFinite() && impulse_.allFinite();
     if (!finite || velocity_.size() != problem.velocity_count()) return;
     start.velocity = velocity_;
-    const bool compliant = settings().law == FrictionLaw::convex && problem.rigid_count() == 0;
+    const bool compliant =
+        settings().law == FrictionLaw::convex && !step.rigid && problem.rigid_count() == 0;
     if (!compliant && impulse_.size() == problem.impulse_count()) start.impulse = impulse_;
   }
 
@@ -100,15 +100,17 @@ class PySolver {
 
 std::string show(const PySolver& self) {
   const SolveSettings& s = self.settings();
-  return std::string("Solver(law='") + to_string(s.law) + "', rigid=" +
-         (s.rigid ? "True" : "False") + ", tolerance=" + carom::detail::number_text(s.tolerance) +
-         ")";
+  return std::string("Solver(law='") + to_string(s.law) +
+         "', rigid=" + (s.rigid ? "True" : "False") +
+         ", tolerance=" + carom::detail::number_text(s.tolerance) + ")";
 }
 
 constexpr const char* solve_doc =
     "Solves one time step for the velocities and impulses that obey a law of friction.\n\n"
-    "law: 'convex', the law of compliant contact with a proven error bound, or 'coulomb', exactly.\n"
-    "rigid: takes every contact as rigid. tolerance [-], > 0. guess: (nv,) velocities [m/s, rad/s],\n"
+    "law: 'convex', the law of compliant contact with a proven error bound, or 'coulomb', "
+    "exactly.\n"
+    "rigid: takes every contact as rigid. tolerance [-], > 0. guess: (nv,) velocities [m/s, "
+    "rad/s],\n"
     "or a Solution. deadline [s] from now; None for none. iteration_limit: None for the solver's.\n"
     "A problem that cannot be solved is a status of the solution, never an exception. Other\n"
     "threads of Python run meanwhile; Ctrl-C ends the solve.";
@@ -152,26 +154,29 @@ SolveSettings read_settings(nb::handle law, nb::handle rigid, nb::handle toleran
 
 void bind_solver(nb::module_& module) {
   module.def("solve", &solve, nb::arg("problem"), nb::arg("law").none() = "convex",
-             nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(),
-             nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+             nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
+             nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
+             nb::arg("iteration_limit") = nb::none(),
              nb::sig("def solve(problem: ContactProblem, law: str = 'convex', "
                      "rigid: bool = False, tolerance: float = 1e-08, "
                      "guess: numpy.typing.ArrayLike | Solution | None = None, "
                      "deadline: float | None = None, "
                      "iteration_limit: int | None = None) -> Solution"),
              solve_doc);
-  nb::class_<PySolver>(module, "Solver",
-                       "Solves steps one after the other, and keeps memory and the last answer.\n\n"
-                       "Arguments are those of solve(). Without a guess the last answer is it, where\n"
-                       "it has the size of the problem. One thread solves at a time; others wait.")
+  nb::class_<PySolver>(
+      module, "Solver",
+      "Solves steps one after the other, and keeps memory and the last answer.\n\n"
+      "Arguments are those of solve(). Without a guess the last answer is it, where\n"
+      "it has the size of the problem. One thread solves at a time; others wait.")
       .def(
           "__init__",
           [](PySolver* self, nb::handle law, nb::handle rigid, nb::handle tolerance,
              nb::handle deadline, nb::handle iteration_limit) {
             new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit));
           },
-          nb::arg("law").none() = "convex", nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
-          nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+          nb::arg("law").none() = "convex", nb::arg("rigid").none() = false,
+          nb::arg("tolerance").none() = 1e-8, nb::arg("deadline") = nb::none(),
+          nb::arg("iteration_limit") = nb::none(),
           nb::sig("def __init__(self, law: str = 'convex', rigid: bool = False, "
                   "tolerance: float = 1e-08, deadline: float | None = None, "
                   "iteration_limit: int | None = None) -> None"))

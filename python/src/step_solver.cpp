@@ -19,22 +19,36 @@ constexpr Index small_problem = 1000;
 }  // namespace
 
 LinearizedStep& SolvedStep::linearized() const {
-  if (!linearized_) linearized_ = linearize(data->problem(), law, velocity, impulse);
+  if (!linearized_) {
+    solved_ = data;
+    if (rigid) {
+      auto copy = std::make_shared<ProblemData>(*data);
+      copy->make_rigid();
+      solved_ = std::move(copy);
+    }
+    linearized_ = linearize(solved_->problem(), law, velocity, impulse);
+  }
   return *linearized_;
 }
 
 void StepSolver::solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step) {
   limits_ = limits;
-  const bool compliant = step.data->problem().rigid_count() == 0;
-  if (settings_.law == FrictionLaw::convex && compliant) {
-    solve_compliant(guess, step);
+  if (step.rigid) {
+    ContactProblem<double> rigid = step.data->problem();
+    rigid.make_rigid();
+    return solve_in_general(rigid, guess, step);
+  }
+  const ContactProblem<double>& problem = step.data->problem();
+  const bool compliant = settings_.law == FrictionLaw::convex && problem.rigid_count() == 0;
+  if (compliant) {
+    solve_compliant(problem, guess, step);
   } else {
-    solve_in_general(guess, step);
+    solve_in_general(problem, guess, step);
   }
 }
 
-void StepSolver::solve_compliant(const SolveGuess& guess, SolvedStep& step) {
-  const ContactProblem<double>& problem = step.data->problem();
+void StepSolver::solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
+                                 SolvedStep& step) {
   if (!compliant_) {
     SapOptions<double> options;
     options.tolerance = settings_.tolerance;
@@ -55,8 +69,8 @@ void StepSolver::solve_compliant(const SolveGuess& guess, SolvedStep& step) {
   step.contact_velocity = compliant_->contact_velocity();
 }
 
-void StepSolver::solve_in_general(const SolveGuess& guess, SolvedStep& step) {
-  const ContactProblem<double>& problem = step.data->problem();
+void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
+                                  SolvedStep& step) {
   if (!general_) {
     ContactSolverOptions<double> options{.law = settings_.law, .tolerance = settings_.tolerance};
     if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;
@@ -90,13 +104,8 @@ std::shared_ptr<SolvedStep> make_step(std::shared_ptr<const ProblemData> data,
                                       const SolveSettings& settings) {
   auto step = std::make_shared<SolvedStep>();
   step->law = settings.law;
-  if (settings.rigid) {
-    auto rigid = std::make_shared<ProblemData>(*data);
-    rigid->make_rigid();
-    step->data = std::move(rigid);
-  } else {
-    step->data = std::move(data);
-  }
+  step->rigid = settings.rigid;
+  step->data = std::move(data);
   return step;
 }
 

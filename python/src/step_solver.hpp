@@ -13,9 +13,9 @@ namespace carom::python {
 /// How a step is to be solved.
 struct SolveSettings {
   FrictionLaw law = FrictionLaw::convex;
-  bool rigid = false;          ///< Whether every contact is taken as rigid.
-  double tolerance = 1e-8;     ///< [-], > 0
-  int iteration_limit = -1;    ///< < 0: the solver's own.
+  bool rigid = false;        ///< Whether every contact is taken as rigid.
+  double tolerance = 1e-8;   ///< [-], > 0
+  int iteration_limit = -1;  ///< < 0: the solver's own.
   double deadline = std::numeric_limits<double>::infinity();  ///< [s] from the start of a solve.
 };
 
@@ -27,7 +27,8 @@ struct SolveGuess {
 
 /// A step with its answer.
 struct SolvedStep {
-  std::shared_ptr<const ProblemData> data;  ///< As it was solved: rigid where that was asked for.
+  std::shared_ptr<const ProblemData> data;  ///< As it was given.
+  bool rigid = false;                       ///< Whether every contact of it was taken as rigid.
   FrictionLaw law = FrictionLaw::convex;
   VectorX<double> velocity, impulse, contact_velocity;  ///< v, γ and J v, the latter stacked.
   SolveReport<double> report;
@@ -41,6 +42,7 @@ struct SolvedStep {
 
  private:
   mutable std::mutex lock_;
+  mutable std::shared_ptr<const ProblemData> solved_;  ///< The data as solved, for the derivative.
   mutable std::unique_ptr<LinearizedStep> linearized_;
 };
 
@@ -55,8 +57,10 @@ class StepSolver {
   void solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step);
 
  private:
-  void solve_compliant(const SolveGuess& guess, SolvedStep& step);
-  void solve_in_general(const SolveGuess& guess, SolvedStep& step);
+  void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
+                       SolvedStep& step);
+  void solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
+                        SolvedStep& step);
 
   SolveSettings settings_;
   SolveLimits limits_;

@@ -82,8 +82,8 @@ def test_stiffness_and_gap_are_those_of_a_spring_in_the_step():
 def test_constraints_do_what_their_names_say():
     step = 0.01
     for law, expected in [
-        (carom.Motor(velocity_gain=1e9, wanted_velocity=2.0, near_rigid=0), 2.0),
-        (carom.Motor(velocity_gain=1e9, wanted_velocity=2.0, effort_limit=5.0, near_rigid=0), 1 + step * 5.0 / 3),
+        (carom.Motor(velocity_gain=1e6, wanted_velocity=2.0, near_rigid=0), (3 + 2e4) / (3 + 1e4)),
+        (carom.Motor(velocity_gain=1e6, wanted_velocity=2.0, effort_limit=5.0, near_rigid=0), 1 + step * 5.0 / 3),
         (carom.JointLimit(gap=0.0, near_rigid=1e-3), 1.0),
         (carom.DryFriction(effort_limit=30.0), 1 - step * 30.0 / 3),
         (carom.Tendon(stretch=0.1, stiffness=1e9, tension_limit=7.0), 1 - step * 7.0 / 3),
@@ -92,9 +92,9 @@ def test_constraints_do_what_their_names_say():
         problem = carom.ContactProblem(step)
         problem.add_body([[3.0]], [1.0])
         assert problem.add_constraint(0, [1.0], law) == 0
-        solution = carom.solve(problem, tolerance=1e-12)
+        solution = carom.solve(problem, tolerance=1e-10)
         assert solution.converged, repr(law)
-        assert solution.velocity[0] == pytest.approx(expected, abs=1e-5), repr(law)
+        assert solution.velocity[0] == pytest.approx(expected, abs=2e-5), repr(law)
         (impulse,), (speed,) = solution.constraint_impulses, solution.constraint_velocities
         assert impulse[0] == pytest.approx(3 * (solution.velocity[0] - 1), abs=1e-9)
         assert speed[0] == pytest.approx(solution.velocity[0])
