@@ -2,6 +2,7 @@
 // carom.certify.
 #include <limits>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "bindings.hpp"
+#include "impulse_problem.hpp"
 
 namespace carom::python {
 namespace {
@@ -26,6 +28,21 @@ void take_worst(const ProblemData& data, Index block, Certificate& certificate) 
   for (Index c = 0; c < data.contact_count(); ++c) {
     if (data.contacts()[std::size_t(c)] == block) certificate.worst_contact = c;
   }
+}
+
+/// What impulses alone are worth; the worst contact is left out.
+Certificate judge_impulses(const DelassusProblem<double>& dual, FrictionLaw law,
+                           const VectorX<double>& impulse, Index& worst) {
+  const ImpulseCertificate<double> alone = certify(dual, impulse, law);
+  Certificate result;
+  result.law = law;
+  result.natural_map_error = alone.natural_map_error;
+  result.cone_violation = alone.cone_violation;
+  result.complementarity = alone.complementarity;
+  result.signorini = alone.signorini;
+  result.dissipation_angle = alone.dissipation_angle;
+  worst = alone.worst_block;
+  return result;
 }
 
 Certificate judge(const ProblemData& data, FrictionLaw law, const VectorX<double>& velocity,
@@ -47,13 +64,11 @@ Certificate judge(const ProblemData& data, FrictionLaw law, const VectorX<double
   DelassusForm<double> form;
   DelassusProblem<double> dual;
   form.write(problem, dual);
-  const ImpulseCertificate<double> alone = certify(dual, impulse, law);
-  result.natural_map_error = alone.natural_map_error;
-  result.cone_violation = alone.cone_violation;
-  result.complementarity = alone.complementarity;
-  result.signorini = alone.signorini;
-  result.dissipation_angle = alone.dissipation_angle;
-  take_worst(data, alone.worst_block, result);
+  Index worst = -1;
+  const double balance = result.residual;
+  result = judge_impulses(dual, law, impulse, worst);
+  result.residual = balance;
+  take_worst(data, worst, result);
   return result;
 }
 
@@ -88,6 +103,24 @@ Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::ha
     if (v.allFinite()) write_impulse(step, v, gamma);
   }
   return judge(*data, chosen, v, gamma);
+}
+
+Certificate certify_impulses(const std::shared_ptr<ImpulseProblem>& problem, nb::handle impulse,
+                             nb::handle law) {
+  const FrictionLaw chosen = law.is_none() ? FrictionLaw::coulomb : read_law(law);
+  const examples::FrictionProblem& file = problem->file;
+  const GivenArray given(impulse, "impulse");
+  if (file.equality_count() > 0) {
+    refuse("certify", "a problem without equality constraints",
+           std::to_string(file.equality_count()) + " of them");
+  }
+  given.require_shape({file.contact_count, file.dimension});
+  const VectorX<double> rows = given.flat();
+  const nb::gil_scoped_release unlocked;
+  Index worst = -1;
+  Certificate result = judge_impulses(problem->dual, chosen, rows, worst);
+  if (worst >= 0) result.worst_contact = worst;
+  return result;
 }
 
 std::string show(const Certificate& c) {
@@ -137,6 +170,13 @@ void bind_certificate(nb::module_& module) {
       "velocity: (nv,) [m/s, rad/s]. impulse: (nc, 3) [N s], or stacked as\n"
       "Solution.stacked_impulse. What is left out follows from the other: the velocity that\n"
       "impulses lead to, or under the convex law the impulses that a velocity leads to.");
+  module.def(
+      "certify", &certify_impulses, nb::arg("problem"), nb::arg("impulse").none(),
+      nb::arg("law") = nb::none(),
+      nb::sig("def certify(problem: ImpulseProblem, impulse: numpy.typing.ArrayLike, "
+              "law: str | None = None) -> Certificate"),
+      "The same of (nc, d) impulses of a problem in impulses, whose law is 'coulomb' unless\n"
+      "told otherwise.");
 }
 
 }  // namespace carom::python

@@ -128,6 +128,11 @@ void reset(PyProblem& self, nb::handle time_step) {
   }
 }
 
+/// The data are shared until either changes them.
+PyProblem copy_of(const PyProblem& self) {
+  return self;
+}
+
 std::string show(const PyProblem& self) {
   const ProblemData& data = *self.data;
   const ContactProblem<double>& problem = data.problem();
@@ -218,6 +223,11 @@ void bind_problem(nb::module_& module) {
                    "other: int | None = None, "
                    "other_jacobian: numpy.typing.ArrayLike | None = None) -> int"),
            add_constraint_doc)
+      .def("copy", &copy_of, "A problem of its own with the same bodies and blocks.")
+      .def("__copy__", &copy_of)
+      .def(
+          "__deepcopy__", [](const PyProblem& self, nb::handle) { return copy_of(self); },
+          nb::arg("memo").none(), nb::sig("def __deepcopy__(self, memo: object) -> ContactProblem"))
       .def("reset", &reset, nb::arg("time_step").none(),
            nb::sig("def reset(self, time_step: float) -> None"),
            "Forgets all bodies and blocks, and keeps the memory. time_step [s], > 0.")

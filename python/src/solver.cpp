@@ -53,9 +53,11 @@ void solve_unlocked(double deadline, SolvedStep& step, const Solve& solve) {
 
 SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb::handle tolerance,
                  nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
+  // Held while code of Python may run that changes the problem: it then changes a copy.
+  const std::shared_ptr<const ProblemData> data = problem.data;
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
-  const SolveGuess start = read_guess(guess, *problem.data);
-  SharedStep step = make_step(problem.data, settings);
+  const SolveGuess start = read_guess(guess, *data);
+  SharedStep step = make_step(data, settings);
   solve_unlocked(settings.deadline, *step, [&](const SolveLimits& limits) {
     StepSolver(settings).solve(start, limits, *step);
   });
@@ -69,9 +71,10 @@ class PySolver {
 
   [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
   SharedStep solve(const PyProblem& problem, nb::handle guess) {
-    SolveGuess start = read_guess(guess, *problem.data);
+    const std::shared_ptr<const ProblemData> data = problem.data;
+    SolveGuess start = read_guess(guess, *data);
     const bool given = !guess.is_none();
-    SharedStep step = make_step(problem.data, settings());
+    SharedStep step = make_step(data, settings());
     solve_unlocked(settings().deadline, *step, [&](const SolveLimits& limits) {
       const std::lock_guard<std::mutex> alone(lock_);
       if (!given) continue_from_last(*step, start);

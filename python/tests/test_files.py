@@ -43,6 +43,8 @@ def test_problems_in_impulses_are_solved_as_the_program_does(program, name):
     printed = run_program(program, DATA / name)
     assert solution.status == printed["status"] and solution.law == printed["law"] == "coulomb"
     normal_first = np.array(printed["impulse"]).reshape(-1, problem.dimension)
+    certificate = carom.certify(problem, impulse=solution.impulse)
+    assert certificate.law == "coulomb" and certificate.natural_map_error == pytest.approx(solution.residual, rel=1e-6, abs=1e-14)
     assert np.allclose(solution.impulse, np.roll(normal_first, -1, axis=1), atol=1e-6 * np.abs(normal_first).max())
 
 

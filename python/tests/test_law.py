@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Answers obey the law, as numpy alone computes it from the data."""
+import copy
+
 import numpy as np
 import pytest
 
@@ -181,6 +183,15 @@ def test_a_solution_keeps_the_problem_that_it_solved():
     assert np.array_equal(solution.pull_back(np.ones(12)).friction, before)
     assert solution.impulse.shape == (3, 3)
     assert problem.time_step == 0.02 and problem.velocity_count == 1
+
+
+def test_a_copy_changes_alone():
+    problem = build(random_numbers(6))
+    other, deep = copy.copy(problem), copy.deepcopy(problem)
+    other.add_contact(0, np.eye(3, 6))
+    problem.reset(0.02)
+    assert (other.contact_count, deep.contact_count, problem.contact_count) == (4, 3, 0)
+    assert deep.copy().time_step == 0.01
 
 
 def test_results_are_fresh_arrays():
