@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.solve and carom.Solver.
+#include <atomic>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <optional>
@@ -51,6 +57,22 @@ void solve_unlocked(double deadline, SolvedStep& step, const Solve& solve) {
   clock.raise_if_interrupted();
 }
 
+/// Solves by a solver that the thread keeps for the next call with the same settings, unless the
+/// problem is large: to make one takes longer than a small solve. The answer has the same bits. The
+/// solver is taken away while it works, as a handler of Ctrl-C may solve in the middle of it.
+void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
+                   const SolveLimits& limits, SolvedStep& step) {
+  constexpr Index small_problem = 1000;  // rows and velocities: some hundred kilobytes
+  thread_local std::unique_ptr<StepSolver> kept;
+  std::unique_ptr<StepSolver> solver = std::move(kept);
+  if (!solver || !(solver->settings() == settings)) solver = std::make_unique<StepSolver>(settings);
+  solver->solve(start, limits, step);
+  const ContactProblem<double>& problem = step.data->problem();
+  if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
+    kept = std::move(solver);
+  }
+}
+
 SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb::handle tolerance,
                  nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
   // Held while code of Python may run that changes the problem: it then changes a copy.
@@ -58,9 +80,8 @@ SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb:
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   const SolveGuess start = read_guess(guess, *data);
   SharedStep step = make_step(data, settings);
-  solve_unlocked(settings.deadline, *step, [&](const SolveLimits& limits) {
-    StepSolver(settings).solve(start, limits, *step);
-  });
+  solve_unlocked(settings.deadline, *step,
+                 [&](const SolveLimits& limits) { solve_by_kept(settings, start, limits, *step); });
   return step;
 }
 
@@ -70,6 +91,23 @@ class PySolver {
   explicit PySolver(const SolveSettings& settings) : solver_(settings) {}
 
   [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
+  /// Solves by a solver that the thread keeps for the next call with the same settings, unless the
+  /// problem is large: to make one takes longer than a small solve. The answer has the same bits.
+  /// The solver is taken away while it works, as a handler of Ctrl-C may solve in the middle of it.
+  void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
+                     const SolveLimits& limits, SolvedStep& step) {
+    constexpr Index small_problem = 1000;  // rows and velocities: some hundred kilobytes
+    thread_local std::unique_ptr<StepSolver> kept;
+    std::unique_ptr<StepSolver> solver = std::move(kept);
+    if (!solver || !(solver->settings() == settings))
+      solver = std::make_unique<StepSolver>(settings);
+    solver->solve(start, limits, step);
+    const ContactProblem<double>& problem = step.data->problem();
+    if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
+      kept = std::move(solver);
+    }
+  }
+
   SharedStep solve(const PyProblem& problem, nb::handle guess) {
     const std::shared_ptr<const ProblemData> data = problem.data;
     SolveGuess start = read_guess(guess, *data);
@@ -77,6 +115,7 @@ class PySolver {
     SharedStep step = make_step(data, settings());
     solve_unlocked(settings().deadline, *step, [&](const SolveLimits& limits) {
       const std::lock_guard<std::mutex> alone(lock_);
+      const Busy busy(busy_);
       if (!given) continue_from_last(*step, start);
       solver_.solve(start, limits, *step);
       velocity_ = step->velocity;
@@ -96,7 +135,21 @@ class PySolver {
     if (!compliant && impulse_.size() == problem.impulse_count()) start.impulse = impulse_;
   }
 
+  using Owner = std::atomic<std::thread::id>;
+  /// Says which thread solves, so that a handler of Ctrl-C on it does not wait for itself.
+  class Busy {
+   public:
+    explicit Busy(Owner& owner) : owner_(owner) { owner_ = std::this_thread::get_id(); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    ~Busy() { owner_ = std::thread::id(); }
+
+   private:
+    Owner& owner_;
+  };
+
   std::mutex lock_;
+  Owner busy_ = std::thread::id();
   StepSolver solver_;
   VectorX<double> velocity_, impulse_;
 };

@@ -17,6 +17,8 @@ struct SolveSettings {
   double tolerance = 1e-8;   ///< [-], > 0
   int iteration_limit = -1;  ///< < 0: the solver's own.
   double deadline = std::numeric_limits<double>::infinity();  ///< [s] from the start of a solve.
+
+  bool operator==(const SolveSettings&) const = default;
 };
 
 /// Where a solve begins; neither: at the free velocity.

@@ -135,6 +135,35 @@ def test_other_threads_run_while_one_solves():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_handler_of_a_signal_may_solve_while_a_solve_runs():
+    script = """
+import numpy as np, carom, signal, time
+from test_batch import chain
+big, small = chain(0, 60), chain(1, 3)
+solver = carom.Solver(law="coulomb", rigid=True, tolerance=1e-15)
+expected, seen = carom.solve(small).velocity, []
+def handle(number, frame):
+    seen.append(np.array_equal(carom.solve(small).velocity, expected))
+    try:
+        solver.solve(small)
+    except ValueError as refused:
+        seen.append(str(refused))
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+end = time.perf_counter() + 1.0
+while time.perf_counter() < end:
+    carom.solve(big, law="coulomb", rigid=True, tolerance=1e-15)
+    solver.solve(big)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert len(seen) > 5 and all(s is True or "one solve at a time" in s for s in seen), seen
+print("done")
+"""
+    folder = os.path.dirname(__file__)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, timeout=60)
+    assert done.stdout.strip() == "done", done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_interrupt_ends_a_batch_and_a_solve():
     script = """
 import numpy as np, carom, sys, time
