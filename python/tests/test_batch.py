@@ -140,7 +140,7 @@ def test_a_handler_of_a_signal_may_solve_while_a_solve_runs():
 import numpy as np, carom, signal, time
 from test_batch import chain
 big, small = chain(0, 60), chain(1, 3)
-solver = carom.Solver(law="coulomb", rigid=True, tolerance=1e-15)
+solver = carom.Solver(law="coulomb", rigid=True, tolerance=1e-15, deadline=0.3)
 expected, seen = carom.solve(small).velocity, []
 def handle(number, frame):
     seen.append(np.array_equal(carom.solve(small).velocity, expected))
@@ -149,13 +149,13 @@ def handle(number, frame):
     except ValueError as refused:
         seen.append(str(refused))
 signal.signal(signal.SIGALRM, handle)
-signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+signal.setitimer(signal.ITIMER_REAL, 0.08, 0.08)
 end = time.perf_counter() + 1.0
 while time.perf_counter() < end:
-    carom.solve(big, law="coulomb", rigid=True, tolerance=1e-15)
+    carom.solve(big, law="coulomb", rigid=True, tolerance=1e-15, deadline=0.3)
     solver.solve(big)
 signal.setitimer(signal.ITIMER_REAL, 0)
-assert len(seen) > 5 and all(s is True or "one solve at a time" in s for s in seen), seen
+assert len(seen) > 3 and all(s is True or "one solve at a time" in s for s in seen), seen
 print("done")
 """
     folder = os.path.dirname(__file__)
