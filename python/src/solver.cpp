@@ -3,14 +3,11 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <thread>
-#include <utility>
-
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "bindings.hpp"
