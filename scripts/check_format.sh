@@ -13,5 +13,5 @@ format=$(find_clang_tool clang-format) || {
 }
 mode=(--dry-run -Werror)
 [ "${1:-}" != --fix ] || mode=(-i)
-find include src tests examples apps benchmarks fuzz \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
+find include src tests examples apps benchmarks fuzz python \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
   sort -z | xargs -0 "$format" --style=file "${mode[@]}"

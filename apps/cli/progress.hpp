@@ -18,7 +18,9 @@ class ProgressBar {
  public:
   using Clock = std::chrono::steady_clock;
 
-  ProgressBar() : shown_(is_terminal()), next_(Clock::now() + std::chrono::milliseconds(500)) {}
+  /// @param wanted  false: never shown.
+  explicit ProgressBar(bool wanted = true)
+      : shown_(wanted && is_terminal()), next_(Clock::now() + std::chrono::milliseconds(500)) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   /// Wipes the line.

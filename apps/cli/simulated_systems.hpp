@@ -7,6 +7,7 @@
 
 #include "carom/core/scalar.hpp"
 #include "carom/core/solve_report.hpp"
+#include "carom/variational/mechanical_state.hpp"
 
 #include "cli/json_input.hpp"
 
@@ -19,6 +20,10 @@ struct SimulationPlan {
   double restitution = 1;       ///< R, energetic [-], in [0, 1]
   int event_limit = 1'000'000;  ///< Most impacts in a step; a run ends there, stopped short.
   std::string csv;              ///< File for the rows; empty: none.
+  bool shows_progress = true;   ///< A bar on standard error, if that is a terminal.
+  /// Sees time, q and momentum as shown from outside and the energy at the start and after every
+  /// step; false ends the run. Empty: nobody looks.
+  std::function<bool(const MechanicalState<double>&, double)> watch = {};
 };
 
 /// The result of a run.

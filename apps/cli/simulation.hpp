@@ -144,9 +144,9 @@ class Simulation {
 
   /// Runs to the end, or to the step that fails.
   [[nodiscard]] SimulationAnswer run() {
-    ProgressBar bar;
+    ProgressBar bar(plan_.shows_progress);
     look(false);
-    for (Index k = 1; state_.time < plan_.duration; ++k) {
+    for (Index k = 1; watched_ && state_.time < plan_.duration; ++k) {
       double next = std::min(double(k) * plan_.time_step, plan_.duration);
       if (plan_.duration - next < 1e-9 * plan_.time_step) next = plan_.duration;
       const auto report = stepper_.step(state_, next - state_.time);
@@ -187,7 +187,9 @@ class Simulation {
       const auto [value, scale] = scene_.kept(state_);
       momentum_.see(value, scale);
     }
-    rows_.add(shown(), now, stepper_.events());
+    const MechanicalState<double> seen = shown();
+    rows_.add(seen, now, stepper_.events());
+    if (plan_.watch) watched_ = plan_.watch(seen, now);
   }
   [[nodiscard]] SimulationAnswer finish() {
     rows_.close();
@@ -211,6 +213,7 @@ class Simulation {
   double side_;
   CsvRows rows_;
   Drift energy_, momentum_;
+  bool watched_ = true;  ///< Whether the plan's watch wants to see more.
   SimulationAnswer answer_;
 };
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Solution.pull_back, Solution.push_forward and Solution.one_sided.
+#include <mutex>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "physical_gradient.hpp"
+
+namespace carom::python {
+namespace {
+
+/// Gradients of a number by all data of a problem.
+struct Gradients {
+  PhysicalNumbers by;
+};
+
+/// What a change of the data does to an answer.
+struct AnswerChange {
+  std::shared_ptr<const ProblemData> data;
+  VectorX<double> velocity, impulse;
+};
+
+VectorX<double> read_bar(nb::handle value, const char* item, Index size) {
+  if (value.is_none()) return VectorX<double>::Zero(size);
+  const GivenArray given(value, item);
+  given.require_shape({size});
+  const VectorX<double> numbers = given.flat();
+  detail::reject_if(detail::finite_fault(item, numbers));
+  return numbers;
+}
+
+Gradients pull_back(const SolvedStep& step, nb::handle velocity_bar, nb::handle impulse_bar) {
+  const ProblemData& data = *step.data;
+  const ContactProblem<double>& problem = data.problem();
+  const VectorX<double> by_velocity =
+      read_bar(velocity_bar, "velocity_bar", problem.velocity_count());
+  VectorX<double> by_impulse = VectorX<double>::Zero(problem.impulse_count());
+  if (!impulse_bar.is_none()) {
+    const GivenArray given(impulse_bar, "impulse_bar");
+    if (given.rank() == 2) {  // contacts alone, whatever constraints there are
+      given.require_shape({data.contact_count(), 3});
+      const VectorX<double> rows = given.flat();
+      for (Index c = 0; c < data.contact_count(); ++c) {
+        by_impulse.segment<3>(problem.first_row(data.contacts()[std::size_t(c)])) =
+            rows.segment<3>(3 * c);
+      }
+    } else {
+      by_impulse = read_stacked(data, impulse_bar, "impulse_bar");
+    }
+    detail::reject_if(detail::finite_fault("impulse_bar", by_impulse));
+  }
+  Gradients result;
+  const nb::gil_scoped_release unlocked;
+  const std::lock_guard<std::mutex> alone(step.linearized_lock());
+  ProblemDifferential<double> gradient;
+  gradient.set_zero(problem);
+  step.linearized().pull_back(by_velocity, by_impulse, gradient);
+  write_physical(data, gradient, result.by);
+  return result;
+}
+
+void read_change(nb::handle value, const char* item, const std::vector<Index>& shape,
+                 VectorX<double>& out) {
+  if (value.is_none()) return;
+  const GivenArray given(value, item);
+  given.require_shape(shape);
+  out = given.flat();
+  detail::reject_if(detail::finite_fault(item, out));
+}
+
+/// A list of matrices, of which any may be None.
+void read_changes(nb::handle value, const char* name, std::vector<MatrixX<double>>& out) {
+  if (value.is_none()) return;
+  if (!PySequence_Check(value.ptr()) || PySequence_Size(value.ptr()) != Py_ssize_t(out.size())) {
+    PyErr_Clear();
+    refuse(name, "a list of " + std::to_string(out.size()) + " arrays", describe(value));
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const nb::object one = nb::steal(PySequence_GetItem(value.ptr(), Py_ssize_t(i)));
+    if (!one.is_valid()) throw nb::python_error();
+    if (one.is_none()) continue;
+    const GivenArray given(one, std::string(name) + " " + std::to_string(i));
+    given.require_shape({out[i].rows(), out[i].cols()});
+    out[i] = given.matrix();
+    detail::reject_if(detail::finite_fault(given.item(), out[i]));
+  }
+}
+
+AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::handle friction,
+                          nb::handle gap, nb::handle stiffness, nb::handle regularization,
+                          nb::handle bias, nb::handle mass, nb::handle jacobian,
+                          nb::handle other_jacobian, nb::handle dissipation_time) {
+  const ProblemData& data = *step.data;
+  const Index contacts = data.contact_count();
+  PhysicalNumbers change;
+  change.set_zero(data);
+  read_change(free_velocity, "free_velocity", {data.problem().velocity_count()},
+              change.free_velocity);
+  read_change(friction, "friction", {contacts}, change.friction);
+  read_change(gap, "gap", {contacts}, change.gap);
+  read_change(stiffness, "stiffness", {contacts}, change.stiffness);
+  read_change(dissipation_time, "dissipation_time", {contacts}, change.dissipation_time);
+  read_change(regularization, "regularization", {contacts, 3}, change.regularization);
+  read_change(bias, "bias", {contacts, 3}, change.bias);
+  read_changes(mass, "mass", change.mass);
+  read_changes(jacobian, "jacobian", change.jacobian);
+  read_changes(other_jacobian, "other_jacobian", change.other_jacobian);
+  AnswerChange result{step.data, {}, {}};
+  const nb::gil_scoped_release unlocked;
+  const std::lock_guard<std::mutex> alone(step.linearized_lock());
+  ProblemDifferential<double> differential;
+  write_differential(data, change, differential);
+  step.linearized().push_forward(differential, result.velocity, result.impulse);
+  return result;
+}
+
+nb::object one_sided(const SolvedStep& step) {
+  std::vector<Index> numbers;
+  {
+    const nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> alone(step.linearized_lock());
+    const LinearizedStep& linearized = step.linearized();
+    for (Index c = 0; c < step.data->contact_count(); ++c) {
+      if (linearized.is_one_sided(step.data->contacts()[std::size_t(c)])) numbers.push_back(c);
+    }
+  }
+  return make_index_array(numbers);
+}
+
+nb::list list_of(const std::vector<MatrixX<double>>& matrices) {
+  nb::list result;
+  for (const MatrixX<double>& matrix : matrices) {
+    result.append(matrix.rows() > 0 ? make_array(matrix) : nb::none());
+  }
+  return result;
+}
+
+constexpr const char* array_type = "numpy.typing.NDArray[numpy.float64]";
+
+void bind_gradients(nb::module_& module) {
+  nb::class_<Gradients> gradients(
+      module, "Gradients",
+      "Gradients of a number by all data of a problem, as Solution.pull_back() gives them.");
+  const auto vector = [&](const char* name, VectorX<double> PhysicalNumbers::*member, int columns,
+                          const char* doc) {
+    const std::string signature = std::string("def ") + name + "(self) -> " + array_type;
+    gradients.def_prop_ro(
+        name,
+        [member, columns](const Gradients& g) {
+          const VectorX<double>& numbers = g.by.*member;
+          return columns == 1 ? make_array(numbers)
+                              : make_array(numbers.data(), {numbers.size() / columns, columns});
+        },
+        nb::sig(signature.c_str()), doc);
+  };
+  vector("free_velocity", &PhysicalNumbers::free_velocity, 1, "(nv,)");
+  vector("friction", &PhysicalNumbers::friction, 1, "(nc,)");
+  vector("gap", &PhysicalNumbers::gap, 1, "(nc,); zero where bias was given");
+  vector("stiffness", &PhysicalNumbers::stiffness, 1,
+         "(nc,); zero where regularization was given, or where the step resolves no more");
+  vector("dissipation_time", &PhysicalNumbers::dissipation_time, 1, "(nc,)");
+  vector("regularization", &PhysicalNumbers::regularization, 3,
+         "(nc, 3); the gradient by the tangential one is the sum of the first two");
+  vector("bias", &PhysicalNumbers::bias, 3, "(nc, 3)");
+  const auto list = [&](const char* name, std::vector<MatrixX<double>> PhysicalNumbers::*member,
+                        const char* type, const char* doc) {
+    const std::string signature = std::string("def ") + name + "(self) -> list[" + type + "]";
+    gradients.def_prop_ro(
+        name, [member](const Gradients& g) { return list_of(g.by.*member); },
+        nb::sig(signature.c_str()), doc);
+  };
+  list("mass", &PhysicalNumbers::mass, array_type,
+       "One (n, n) per body, symmetric: a change counts by its symmetric part.");
+  list("jacobian", &PhysicalNumbers::jacobian, array_type, "One (3, n) per contact.");
+  list("other_jacobian", &PhysicalNumbers::other_jacobian,
+       "numpy.typing.NDArray[numpy.float64] | None",
+       "One (3, n) per contact between two bodies, None for the others.");
+  gradients.def("__repr__", [](const Gradients& g) {
+    return "Gradients(velocities=" + std::to_string(g.by.free_velocity.size()) +
+           ", contacts=" + std::to_string(g.by.friction.size()) + ")";
+  });
+}
+
+}  // namespace
+
+void bind_gradient(nb::module_& module) {
+  bind_gradients(module);
+  nb::class_<AnswerChange>(module, "AnswerChange",
+                           "How an answer changes, as Solution.push_forward() gives it.")
+      .def_prop_ro(
+          "velocity", [](const AnswerChange& c) { return make_array(c.velocity); },
+          nb::sig("def velocity(self) -> numpy.typing.NDArray[numpy.float64]"), "(nv,)")
+      .def_prop_ro(
+          "impulse", [](const AnswerChange& c) { return contact_array(*c.data, c.impulse); },
+          nb::sig("def impulse(self) -> numpy.typing.NDArray[numpy.float64]"), "(nc, 3)");
+  auto solution = nb::borrow<nb::class_<SolvedStep>>(module.attr("Solution"));
+  solution
+      .def(
+          "pull_back", &pull_back, nb::arg("velocity_bar") = nb::none(),
+          nb::arg("impulse_bar") = nb::none(),
+          nb::sig("def pull_back(self, velocity_bar: numpy.typing.ArrayLike | None = None, "
+                  "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
+          "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
+          "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
+          "tolerance of 1e-12 or less where gradients matter. The convex law on compliant contact\n"
+          "has gradients; ValueError for others.")
+      .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
+           nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
+           nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),
+           nb::arg("bias") = nb::none(), nb::arg("mass") = nb::none(),
+           nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
+           nb::arg("dissipation_time") = nb::none(),
+           nb::sig(
+               "def push_forward(self, "
+               "free_velocity: numpy.typing.ArrayLike | None = None, "
+               "friction: numpy.typing.ArrayLike | None = None, "
+               "gap: numpy.typing.ArrayLike | None = None, "
+               "stiffness: numpy.typing.ArrayLike | None = None, "
+               "regularization: numpy.typing.ArrayLike | None = None, "
+               "bias: numpy.typing.ArrayLike | None = None, "
+               "mass: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+               "jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
+               "other_jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None "
+               "= None, dissipation_time: numpy.typing.ArrayLike | None = None) "
+               "-> AnswerChange"),
+           "What a change of the data does to velocity and impulse, to first order.\n\n"
+           "Every change has the shape of the gradient of its name; what is left out does not\n"
+           "change.")
+      .def_prop_ro(
+          "one_sided", &one_sided,
+          nb::sig("def one_sided(self) -> numpy.typing.NDArray[numpy.int64]"),
+          "Numbers of the contacts where two regions meet, such as stick and slide: there\n"
+          "the derivative is that of one side.");
+}
+
+}  // namespace carom::python

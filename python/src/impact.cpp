@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// carom.impact, carom.outcomes, carom.classify.
+#include <cmath>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "carom/impact/outcomes.hpp"
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/resolve_impact.hpp"
+#include "carom/impact/restitution.hpp"
+#include "carom/impact/uniqueness.hpp"
+
+#include "bindings.hpp"
+
+namespace carom::python {
+namespace {
+
+/// One way in which an impact ends; impulses belong to the normals as they were given.
+struct Ending {
+  VectorX<double> momentum, velocity, impulses;
+  std::vector<Index> sequence;
+  double kinetic_energy = 0;
+  std::string status = "resolved";
+};
+
+struct Endings {
+  std::vector<Ending> outcomes;
+  bool complete = false;
+  Index states = 0;
+  double indeterminacy = 0;
+};
+
+/// Bodies and normals in the metric of the masses.
+class Metric {
+ public:
+  Metric(nb::handle mass_matrix, nb::handle normals) {
+    const GivenArray matrix(mass_matrix, "mass matrix");
+    if (matrix.rank() == 1) {
+      const VectorX<double> diagonal = matrix.flat();
+      for (Index i = 0; i < diagonal.size(); ++i) {
+        if (detail::is_positive(diagonal(i))) continue;
+        detail::reject_if(
+            detail::fault(detail::entry("mass matrix", i), "a finite number > 0", diagonal(i)));
+      }
+      mass_ = MassMatrix<double>::make_diagonal(diagonal);
+    } else {
+      const MatrixX<double> dense = matrix.matrix();
+      detail::reject_if(detail::symmetric_fault("mass matrix", "", dense));
+      mass_ = MassMatrix<double>::make_dense(dense);
+    }
+    const GivenArray given(normals, "normals");
+    given.require_shape({-1, mass_.size()});
+    const MatrixX<double> rows = given.matrix();
+    problem_.reset(mass_.size());
+    lengths_.resize(rows.rows());
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const VectorX<double> normal = rows.row(i);
+      problem_.add_contact(mass_, normal);
+      const double largest = normal.cwiseAbs().maxCoeff();
+      VectorX<double> response = normal / largest;
+      mass_.apply_inverse(response);
+      lengths_(i) = largest * std::sqrt((normal / largest).dot(response));
+    }
+    problem_.prepare();
+  }
+  [[nodiscard]] const MassMatrix<double>& mass() const noexcept { return mass_; }
+  [[nodiscard]] const ImpactProblem<double>& problem() const noexcept { return problem_; }
+
+  [[nodiscard]] VectorX<double> momentum_of(nb::handle velocity) const {
+    const GivenArray given(velocity, "velocity");
+    given.require_shape({mass_.size()});
+    const VectorX<double> speeds = given.flat();
+    detail::reject_if(detail::finite_fault("velocity", speeds));
+    const VectorX<double> momentum = mass_.momentum(speeds);
+    detail::reject_if(detail::finite_fault("momentum", momentum));
+    return momentum;
+  }
+  [[nodiscard]] Ending ending(const VectorX<double>& momentum, const VectorX<double>& unit_impulses,
+                              std::vector<Index> sequence) const {
+    Ending end{momentum, momentum, unit_impulses.cwiseQuotient(lengths_), std::move(sequence)};
+    mass_.apply_inverse(end.velocity);
+    end.kinetic_energy = momentum.dot(end.velocity) / 2;
+    return end;
+  }
+
+ private:
+  MassMatrix<double> mass_;
+  ImpactProblem<double> problem_;
+  VectorX<double> lengths_;  ///< |Dϕ_i| in the metric.
+};
+
+enum class Law { elastic, plastic, restitution };
+
+Law read_impact_law(nb::handle given, double restitution) {
+  std::string text;
+  if (nb::try_cast(given, text)) {
+    if (text == "plastic") return Law::plastic;
+    if (text == "restitution") return Law::restitution;
+    if (text == "elastic") return restitution == 1 ? Law::elastic : Law::restitution;
+  }
+  refuse("law", "'elastic', 'plastic' or 'restitution'", describe(given));
+}
+
+template <typename Order>
+ImpactSolution<double> resolve(const Metric& metric, const VectorX<double>& momentum, Law law,
+                               double restitution, const Order& order) {
+  if (law == Law::elastic) {
+    return resolve_impact(metric.problem(), metric.mass(), momentum,
+                          ImpactResolver<double, Order>({}, order));
+  }
+  return resolve_impact(
+      metric.problem(), metric.mass(), momentum,
+      RestitutionImpact<double, Order>(restitution, PlasticLaw::moreau, {}, order));
+}
+
+/// A given order with the contacts that act: one that repeats another stands for its twin.
+std::vector<Index> read_order(const Metric& metric, nb::handle order) {
+  const GivenArray given(order, "order");
+  given.require_rank(1);
+  if (given.size(0) == 0) refuse("order", "at least one contact", "none");
+  std::vector<Index> sequence;
+  const VectorX<double> numbers = given.flat();
+  for (const double number : numbers) {
+    if (!(number >= 0 && number < double(metric.problem().contact_count())) ||
+        number != std::floor(number)) {
+      detail::reject_if(detail::fault("order", "numbers of contacts", number));
+    }
+    const Index contact = Index(number), twin = metric.problem().merged_into(contact);
+    sequence.push_back(twin >= 0 ? twin : contact);
+  }
+  return sequence;
+}
+
+Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, nb::handle law,
+              nb::handle restitution, nb::handle order) {
+  const Metric metric(mass_matrix, normals);
+  const VectorX<double> momentum = metric.momentum_of(velocity);
+  const double share = read_number(restitution, "restitution");
+  detail::reject_if(detail::restitution_fault(share));
+  const Law chosen = read_impact_law(law, share);
+  std::string name = "most_infeasible";
+  std::vector<Index> sequence;
+  if (!order.is_none() && !nb::try_cast(order, name)) {
+    name = "given";
+    sequence = read_order(metric, order);
+  }
+  const bool known = name == "most_infeasible" || name == "least_infeasible" || name == "sweep" ||
+                     (name == "given" && !sequence.empty());
+  if (!known) {
+    refuse("order", "'most_infeasible', 'least_infeasible', 'sweep' or a sequence of contacts",
+           describe(order));
+  }
+  const nb::gil_scoped_release unlocked;
+  ImpactSolution<double> solution;
+  if (chosen == Law::plastic) {
+    solution = resolve_impact(metric.problem(), metric.mass(), momentum, PlasticImpact<double>());
+  } else if (name == "most_infeasible") {
+    solution = resolve(metric, momentum, chosen, share, MostInfeasibleFirst<double>());
+  } else if (name == "least_infeasible") {
+    solution = resolve(metric, momentum, chosen, share, LeastInfeasibleFirst<double>());
+  } else {
+    solution = resolve(metric, momentum, chosen, share, SweepOrder<double>(sequence));
+  }
+  Ending end = metric.ending(solution.momentum, solution.impulses, std::move(solution.sequence));
+  end.status = to_string(solution.report.status);
+  return end;
+}
+
+Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity,
+                 nb::handle limit) {
+  const Metric metric(mass_matrix, normals);
+  const VectorX<double> momentum = metric.momentum_of(velocity);
+  OutcomeOptions<double> options;
+  options.state_limit = read_index(limit, "state limit");
+  const nb::gil_scoped_release unlocked;
+  ImpactOutcomes<double> all =
+      enumerate_outcomes(metric.problem(), metric.mass(), momentum, options);
+  Endings result{{}, all.complete, all.states, all.indeterminacy};
+  for (ImpactOutcome<double>& one : all.outcomes) {
+    result.outcomes.push_back(metric.ending(one.momentum, one.impulses, std::move(one.sequence)));
+  }
+  return result;
+}
+
+Uniqueness classify_impact(nb::handle mass_matrix, nb::handle normals, nb::handle tolerance) {
+  const Metric metric(mass_matrix, normals);
+  if (tolerance.is_none()) return classify(metric.problem());
+  const double allowance = read_number(tolerance, "tolerance");
+  if (!detail::is_nonnegative(allowance)) {
+    detail::reject_if(detail::fault("tolerance", "a finite number >= 0", allowance));
+  }
+  return classify(metric.problem(), allowance);
+}
+
+std::string text_of(const Ending& end) {
+  std::string text = "Impact(status='" + end.status +
+                     "', kinetic_energy=" + carom::detail::number_text(end.kinetic_energy) +
+                     ", reflections=" + std::to_string(end.sequence.size());
+  return text + ")";
+}
+
+void bind_endings(nb::module_& module) {
+  const char* const arrays = "numpy.typing.NDArray[numpy.float64]";
+  nb::class_<Ending> impact_class(module, "Impact", "One way in which an impact ends.");
+  const auto vector = [&](const char* name, VectorX<double> Ending::*member, const char* doc) {
+    const std::string signature = std::string("def ") + name + "(self) -> " + arrays;
+    impact_class.def_prop_ro(
+        name, [member](const Ending& end) { return make_array(end.*member); },
+        nb::sig(signature.c_str()), doc);
+  };
+  vector("velocity", &Ending::velocity, "(n,) [m/s, rad/s], after the impact.");
+  vector("momentum", &Ending::momentum, "(n,) [N s, N m s], after the impact.");
+  vector("impulses", &Ending::impulses,
+         "(contacts,): momentum after = momentum before + sum of impulses[i] * normals[i].");
+  impact_class.def_ro("sequence", &Ending::sequence, "Contacts in the order of their reflections.")
+      .def_ro("kinetic_energy", &Ending::kinetic_energy, "[J], after the impact.")
+      .def_ro("status", &Ending::status,
+              "'resolved', 'reflection_limit', 'wedged' (no motion opens all contacts: resolved\n"
+              "plastically) or 'not_finite'.")
+      .def("__repr__", &text_of);
+  nb::class_<Endings>(module, "Outcomes", "All ways in which an elastic impact can end.")
+      .def_ro("outcomes", &Endings::outcomes,
+              "A list of Impact, those of fewest reflections first.")
+      .def_ro("complete", &Endings::complete, "False where the limit ended the search.")
+      .def_ro("states", &Endings::states, "Distinct momenta met on the way.")
+      .def_ro("indeterminacy", &Endings::indeterminacy,
+              "Largest distance of two outcomes, relative to the momentum before [-].")
+      .def("__len__", [](const Endings& all) { return all.outcomes.size(); })
+      .def("__getitem__",
+           [](const Endings& all, Index i) {
+             const Index count = Index(all.outcomes.size());
+             if (i < -count || i >= count) throw nb::index_error("no such outcome");
+             return all.outcomes[std::size_t(i < 0 ? i + count : i)];
+           })
+      .def("__repr__", [](const Endings& all) {
+        return "Outcomes(" + std::to_string(all.outcomes.size()) +
+               " outcomes, complete=" + (all.complete ? "True" : "False") + ")";
+      });
+  nb::class_<Uniqueness>(module, "Uniqueness",
+                         "What masses and normals alone say about the outcomes of an impact.")
+      .def_prop_ro(
+          "unique", [](const Uniqueness& u) { return u.unique(); },
+          "Whether every velocity has one outcome, whatever the order of reflections.")
+      .def_prop_ro(
+          "reason", [](const Uniqueness& u) { return to_string(u); },
+          "'orthogonal', 'dihedral m=3', 'Coxeter A3', ... or 'unknown'.")
+      .def_ro("components", &Uniqueness::components,
+              "Type of each irreducible part of the group that the reflections generate.")
+      .def("__repr__", [](const Uniqueness& u) {
+        return std::string("Uniqueness(unique=") + (u.unique() ? "True" : "False") + ", reason='" +
+               to_string(u) + "')";
+      });
+}
+
+}  // namespace
+
+void bind_impact(nb::module_& module) {
+  bind_endings(module);
+  module.def(
+      "impact", &impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+      nb::arg("velocity").none(), nb::arg("law").none() = "elastic",
+      nb::arg("restitution").none() = 1.0, nb::arg("order") = nb::none(),
+      nb::sig("def impact(mass_matrix: numpy.typing.ArrayLike, normals: numpy.typing.ArrayLike, "
+              "velocity: numpy.typing.ArrayLike, law: str = 'elastic', restitution: float = 1.0, "
+              "order: str | collections.abc.Sequence[int] | None = None) -> Impact"),
+      "Resolves a simultaneous impact of closed contacts.\n\n"
+      "mass_matrix: (n, n) [kg, kg m^2], or its diagonal (n,). normals: (contacts, n), gradients "
+      "of\n"
+      "the gaps; their lengths do not matter. velocity: (n,) [m/s, rad/s], before. law: "
+      "'elastic',\n"
+      "'plastic' or 'restitution'; restitution [-], in [0, 1], is that of the energy, and below 1\n"
+      "'elastic' means 'restitution'. order: which contact reflects first, None or\n"
+      "'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts.");
+  module.def("outcomes", &outcomes, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+             nb::arg("velocity").none(), nb::arg("state_limit").none() = 200'000,
+             nb::sig("def outcomes(mass_matrix: numpy.typing.ArrayLike, "
+                     "normals: numpy.typing.ArrayLike, velocity: numpy.typing.ArrayLike, "
+                     "state_limit: int = 200000) -> Outcomes"),
+             "All outcomes of an elastic impact over all orders of reflections; see impact().\n"
+             "None, and not complete, where no motion opens all contacts.");
+  module.def("classify", &classify_impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+             nb::arg("tolerance") = nb::none(),
+             nb::sig("def classify(mass_matrix: numpy.typing.ArrayLike, "
+                     "normals: numpy.typing.ArrayLike, tolerance: float | None = None) "
+                     "-> Uniqueness"),
+             "Whether every elastic impact of these contacts has one outcome; see impact().");
+}
+
+}  // namespace carom::python

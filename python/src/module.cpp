@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/core/version.hpp"
+
+#include "bindings.hpp"
+
+#define CAROM_TEXT_OF(number) #number
+#define CAROM_TEXT(number) CAROM_TEXT_OF(number)
+
+NB_MODULE(_core, module) {
+  namespace python = carom::python;
+  module.doc() = "The compiled part of carom; `import carom` gives all of it.";
+  module.attr("__version__") = CAROM_TEXT(CAROM_VERSION_MAJOR) "." CAROM_TEXT(
+      CAROM_VERSION_MINOR) "." CAROM_TEXT(CAROM_VERSION_PATCH);
+  python::bind_laws(module);
+  python::bind_problem(module);
+  python::bind_solution(module);
+  python::bind_solver(module);
+  python::bind_gradient(module);
+  python::bind_certificate(module);
+  python::bind_cones(module);
+  python::bind_batch(module);
+  python::bind_impact(module);
+  python::bind_impulse_problem(module);
+  python::bind_files(module);
+#ifdef CAROM_PYTHON_SIMULATES
+  python::bind_simulate(module);
+#endif
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "physical_gradient.hpp"
+
+#include <type_traits>
+
+#include "carom/contact/compliance_derivative.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
+
+namespace carom::python {
+namespace {
+
+using Problem = ContactProblem<double>;
+
+/// How the numbers of a contact follow from physical ones; zero where they were given instead.
+ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block) {
+  const auto& contact = std::get<ContactData>(data.law(block));
+  const Problem& problem = data.problem();
+  ComplianceDerivative<double> slopes{};
+  if (contact.rigid) return slopes;
+  slopes = make_compliance_derivative(contact.law, problem.time_step(),
+                                      inverse_mass_of(problem, block).value);
+  if (contact.bias) slopes.bias_by_gap = slopes.bias_by_dissipation = 0;
+  if (contact.regularization) {
+    slopes.normal_by_stiffness = slopes.normal_by_dissipation = 0;
+    slopes.normal_by_inverse_mass = slopes.tangent_by_inverse_mass = 0;
+  }
+  return slopes;
+}
+
+/// dR_i/dw_j of a block that is no contact, w the inverse masses of its rows. R is linear in w but
+/// for the bound of what is nearly rigid, so that the quotient of a difference is exact to
+/// rounding.
+MatrixX<double> constraint_slopes(const ProblemData& data, Index block) {
+  const Problem& problem = data.problem();
+  const int rows = problem.rows(block);
+  RowNumbers<double> inverse_mass = RowNumbers<double>::Zero();
+  for (int s = 0; s < problem.side_count(block); ++s) {
+    inverse_mass += detail::delassus_diagonal(problem.momentum_matrix(problem.side_body(block, s)),
+                                              problem.jacobian(block, s));
+  }
+  MatrixX<double> slopes = MatrixX<double>::Zero(rows, rows);
+  std::visit(
+      [&](const auto& law) {
+        using Law = std::decay_t<decltype(law)>;
+        if constexpr (!std::is_same_v<Law, ContactData>) {
+          const auto weights = [&](const RowNumbers<double>& w) -> RowNumbers<double> {
+            return make_weighted(law, problem.time_step(), w).regularization;
+          };
+          const RowNumbers<double> here = weights(inverse_mass);
+          for (int j = 0; j < rows; ++j) {
+            constexpr double part = 1.0 / (1 << 20);
+            RowNumbers<double> moved = inverse_mass;
+            moved(j) += part * inverse_mass(j);
+            const double step = moved(j) - inverse_mass(j);
+            slopes.col(j) = (weights(moved) - here).head(rows) / step;
+          }
+        }
+      },
+      data.law(block));
+  return slopes;
+}
+
+/// How an inverse mass follows from J and the diagonal of A on one side of a block.
+struct SideSlope {
+  MatrixX<double> jacobian;  ///< rows × size
+  VectorX<double> mass;      ///< size
+};
+
+/// Of w = ‖D‖_F/3, D = Σ J diag(A)⁻¹ Jᵀ, a contact's.
+SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
+  SquareMatrix<double, 3> sum = SquareMatrix<double, 3>::Zero();
+  for (int s = 0; s < problem.side_count(block); ++s) {
+    sum += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(block, s)),
+                                     problem.jacobian(block, s));
+  }
+  const double scale = 3 * sum.norm();
+  const MatrixX<double> jacobian = problem.jacobian(block, side);
+  const VectorX<double> inverse =
+      problem.momentum_matrix(problem.side_body(block, side)).diagonal().cwiseInverse();
+  SideSlope slope{2 / scale * sum.lazyProduct(jacobian), VectorX<double>::Zero(inverse.size())};
+  for (Index k = 0; k < inverse.size(); ++k) {
+    slope.mass(k) = -slope.jacobian.col(k).dot(jacobian.col(k)) / 2 * inverse(k) * inverse(k);
+    slope.jacobian.col(k) *= inverse(k);
+  }
+  return slope;
+}
+
+/// Of Σ by_row_i w_i, w_i = Σ J_ik²/A_kk, a constraint's.
+SideSlope row_inverse_masses(const Problem& problem, Index block, int side,
+                             const VectorX<double>& by_row) {
+  const MatrixX<double> jacobian = problem.jacobian(block, side);
+  const VectorX<double> inverse =
+      problem.momentum_matrix(problem.side_body(block, side)).diagonal().cwiseInverse();
+  SideSlope slope{MatrixX<double>::Zero(jacobian.rows(), jacobian.cols()),
+                  VectorX<double>::Zero(inverse.size())};
+  for (Index k = 0; k < inverse.size(); ++k) {
+    for (Index i = 0; i < jacobian.rows(); ++i) {
+      const double part = by_row(i) * jacobian(i, k) * inverse(k);
+      slope.jacobian(i, k) = 2 * part;
+      slope.mass(k) -= part * jacobian(i, k) * inverse(k);
+    }
+  }
+  return slope;
+}
+
+/// Σ of the products of a slope with changes of J and A.
+double along(const SideSlope& slope, const MatrixX<double>* jacobian, const MatrixX<double>& mass) {
+  double sum = slope.mass.dot(mass.diagonal());
+  if (jacobian != nullptr) sum += slope.jacobian.cwiseProduct(*jacobian).sum();
+  return sum;
+}
+
+}  // namespace
+
+void PhysicalNumbers::set_zero(const ProblemData& data) {
+  const Problem& problem = data.problem();
+  const Index count = data.contact_count();
+  free_velocity.setZero(problem.velocity_count());
+  for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time}) numbers->setZero(count);
+  for (auto* numbers : {&regularization, &bias}) numbers->setZero(3 * count);
+  mass.clear();
+  jacobian.clear();
+  other_jacobian.clear();
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    mass.push_back(MatrixX<double>::Zero(problem.body(b).size, problem.body(b).size));
+  }
+  for (const Index block : data.contacts()) {
+    const bool two = problem.side_count(block) == 2;
+    jacobian.push_back(MatrixX<double>::Zero(3, problem.body(problem.side_body(block, 0)).size));
+    other_jacobian.push_back(
+        two ? MatrixX<double>::Zero(3, problem.body(problem.side_body(block, 1)).size)
+            : MatrixX<double>(0, 0));
+  }
+}
+
+void write_physical(const ProblemData& data, const ProblemDifferential<double>& gradient,
+                    PhysicalNumbers& out) {
+  const Problem& problem = data.problem();
+  out.set_zero(data);
+  out.free_velocity = gradient.free_velocity;
+  for (Index b = 0; b < problem.body_count(); ++b) out.mass[std::size_t(b)] = gradient.momentum(b);
+  for (Index c = 0; c < data.contact_count(); ++c) {
+    const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
+    const ComplianceDerivative<double> slopes = contact_slopes(data, block);
+    const Vector3<double> by_weight = gradient.regularization.segment<3>(row);
+    const Vector3<double> by_bias = gradient.bias_velocity.segment<3>(row);
+    out.friction(c) = gradient.friction(block);
+    out.regularization.segment<3>(3 * c) = by_weight;
+    out.bias.segment<3>(3 * c) = by_bias;
+    out.gap(c) = by_bias.z() * slopes.bias_by_gap;
+    out.stiffness(c) = by_weight.z() * slopes.normal_by_stiffness;
+    out.dissipation_time(c) =
+        by_bias.z() * slopes.bias_by_dissipation + by_weight.z() * slopes.normal_by_dissipation;
+    const double by_inverse_mass = by_weight.z() * slopes.normal_by_inverse_mass +
+                                   (by_weight.x() + by_weight.y()) * slopes.tangent_by_inverse_mass;
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      MatrixX<double>& jacobian = (s == 0 ? out.jacobian : out.other_jacobian)[std::size_t(c)];
+      jacobian = gradient.jacobian(block, s);
+      if (by_inverse_mass == 0) continue;
+      const SideSlope slope = contact_inverse_mass(problem, block, s);
+      jacobian += by_inverse_mass * slope.jacobian;
+      out.mass[std::size_t(problem.side_body(block, s))].diagonal() += by_inverse_mass * slope.mass;
+    }
+  }
+  for (const Index block : data.constraints()) {
+    const int rows = problem.rows(block);
+    const VectorX<double> by_row = constraint_slopes(data, block).transpose() *
+                                   gradient.regularization.segment(problem.first_row(block), rows);
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      out.mass[std::size_t(problem.side_body(block, s))].diagonal() +=
+          row_inverse_masses(problem, block, s, by_row).mass;
+    }
+  }
+}
+
+void write_differential(const ProblemData& data, const PhysicalNumbers& change,
+                        ProblemDifferential<double>& out) {
+  const Problem& problem = data.problem();
+  out.set_zero(problem);
+  out.free_velocity = change.free_velocity;
+  for (Index b = 0; b < problem.body_count(); ++b) out.momentum(b) = change.mass[std::size_t(b)];
+  for (Index c = 0; c < data.contact_count(); ++c) {
+    const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
+    const ComplianceDerivative<double> slopes = contact_slopes(data, block);
+    double inverse_mass = 0;
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      const MatrixX<double>& jacobian =
+          (s == 0 ? change.jacobian : change.other_jacobian)[std::size_t(c)];
+      out.jacobian(block, s) = jacobian;
+      inverse_mass += along(contact_inverse_mass(problem, block, s), &jacobian,
+                            change.mass[std::size_t(problem.side_body(block, s))]);
+    }
+    auto weights = out.regularization.segment<3>(row);
+    auto bias = out.bias_velocity.segment<3>(row);
+    weights = change.regularization.segment<3>(3 * c);
+    bias = change.bias.segment<3>(3 * c);
+    out.friction(block) = change.friction(c);
+    bias.z() += slopes.bias_by_gap * change.gap(c) +
+                slopes.bias_by_dissipation * change.dissipation_time(c);
+    weights.z() += slopes.normal_by_stiffness * change.stiffness(c) +
+                   slopes.normal_by_dissipation * change.dissipation_time(c) +
+                   slopes.normal_by_inverse_mass * inverse_mass;
+    weights.head<2>().array() += slopes.tangent_by_inverse_mass * inverse_mass;
+  }
+  for (const Index block : data.constraints()) {
+    const int rows = problem.rows(block);
+    VectorX<double> inverse_masses = VectorX<double>::Zero(rows);
+    for (int i = 0; i < rows; ++i) {
+      for (int s = 0; s < problem.side_count(block); ++s) {
+        const VectorX<double> one = VectorX<double>::Unit(rows, i);
+        inverse_masses(i) += along(row_inverse_masses(problem, block, s, one), nullptr,
+                                   change.mass[std::size_t(problem.side_body(block, s))]);
+      }
+    }
+    out.regularization.segment(problem.first_row(block), rows) =
+        constraint_slopes(data, block) * inverse_masses;
+  }
+}
+
+}  // namespace carom::python

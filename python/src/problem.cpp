@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// carom.ContactProblem.
+#include <nanobind/stl/string.h>
+#include <string>
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace carom::python {
+namespace {
+
+constexpr const char* problem_doc =
+    "One time step of bodies that touch.\n\n"
+    "A body is a set of n generalized velocities with one mass matrix (n, n); a contact is the\n"
+    "block of three rows (t1, t2, n) of a touching point, its Jacobian (3, n). Units are SI.\n\n"
+    "    problem = carom.ContactProblem(0.01)\n"
+    "    block = problem.add_body(2 * np.eye(3), [0.02, 0, -0.0981])\n"
+    "    problem.add_contact(block, np.eye(3), friction=0.5, stiffness=1e6)\n"
+    "    solution = carom.solve(problem)";
+
+constexpr const char* add_contact_doc =
+    "Adds a friction contact of a body with the world, or with another body.\n\n"
+    "body, other: numbers of bodies. jacobian, other_jacobian: (3, n) [-, m], rows (t1, t2, n);\n"
+    "the normal velocity is positive where the contact opens. friction [-], >= 0.\n"
+    "gap [m]: negative in penetration. stiffness [N/m], > 0: None takes the stiffest spring that\n"
+    "the step resolves. dissipation_time [s], >= 0. regularization [1/kg], (3,) or a number, in\n"
+    "place of the one that follows from stiffness; its first two entries are equal. bias (3,)\n"
+    "[m/s]: the velocity that the contact relaxes to, in place of the one that follows from gap.\n"
+    "rigid: the contact does not give way; restitution [-], in [0, 1], and approach, the speed of\n"
+    "closing before the step [m/s], are then Newton's law. near_rigid, relative_slip: as in C++.\n"
+    "Returns the number of the contact, its row in solution.impulse.";
+
+constexpr const char* add_constraint_doc =
+    "Adds a block that is not a friction contact, on one body or between two.\n\n"
+    "jacobian, other_jacobian: (m, n), or (n,) for one row. law: Motor, JointLimit, DryFriction,\n"
+    "Tendon (one row), Bilateral (1 to 6 rows) or WrenchContact (3 to 6 rows).\n"
+    "Returns the number of the constraint, its place in solution.constraint_impulses.";
+
+/// The bodies and Jacobians of a block, the arrays kept for the length of a call.
+class GivenSides {
+ public:
+  GivenSides(const std::string& item, nb::handle body, nb::handle jacobian, nb::handle other,
+             nb::handle other_jacobian)
+      : first_(jacobian, item + ": Jacobian"),
+        sides_{read_index(body, item + ": body"), first_.rows(), {}, {}} {
+    if (other.is_none() != other_jacobian.is_none()) {
+      refuse(item + ": second body", "both other and other_jacobian or neither",
+             other.is_none() ? "other_jacobian alone" : "other alone");
+    }
+    if (other.is_none()) return;
+    second_.emplace(other_jacobian, item + ": second Jacobian");
+    sides_.other = read_index(other, item + ": second body");
+    sides_.other_jacobian.emplace(second_->rows());
+  }
+  [[nodiscard]] const BlockSides<GivenMatrix>& get() const noexcept { return sides_; }
+
+ private:
+  GivenArray first_;
+  std::optional<GivenArray> second_;
+  BlockSides<GivenMatrix> sides_;
+};
+
+double option(nb::handle value, const std::string& item) {
+  return value.is_none() ? std::numeric_limits<double>::infinity() : read_number(value, item);
+}
+
+/// R of a contact: three numbers, or one for all rows.
+Vector3<double> read_regularization(nb::handle value, const std::string& item) {
+  const GivenArray given(value, item);
+  if (given.rank() == 0) return Vector3<double>::Constant(*given.data());
+  given.require_shape({3});
+  return given.vector();
+}
+
+Index add_body(PyProblem& self, nb::handle mass, nb::handle free_velocity) {
+  const std::string item = "body " + std::to_string(self.data->problem().body_count());
+  const GivenArray matrix(mass, item + ": momentum matrix");
+  const GivenArray velocity(free_velocity, item + ": free velocity");
+  const GivenMatrix entries = matrix.matrix();
+  const GivenVector speeds = velocity.vector();
+  ProblemData& data = self.edit();
+  data.guess.resize(0);
+  return data.add_body(entries, speeds);
+}
+
+Index add_contact(PyProblem& self, nb::handle body, nb::handle jacobian, nb::handle friction,
+                  nb::handle gap, nb::handle stiffness, nb::handle dissipation_time,
+                  nb::handle regularization, nb::handle bias, nb::handle other,
+                  nb::handle other_jacobian, nb::handle rigid, nb::handle restitution,
+                  nb::handle approach, nb::handle near_rigid, nb::handle relative_slip) {
+  const std::string item = self.data->next_contact();
+  const GivenSides sides(item, body, jacobian, other, other_jacobian);
+  ContactData contact;
+  contact.law = {.gap = read_number(gap, item + ": gap"),
+                 .stiffness = option(stiffness, item + ": stiffness"),
+                 .dissipation_time = read_number(dissipation_time, item + ": dissipation time"),
+                 .friction = read_number(friction, item + ": friction"),
+                 .near_rigid = read_number(near_rigid, item + ": near-rigid factor"),
+                 .relative_slip = read_number(relative_slip, item + ": relative slip")};
+  contact.rigid = nb::cast<bool>(nb::bool_(nb::borrow(rigid)));
+  contact.restitution = read_number(restitution, item + ": restitution");
+  contact.approach = read_number(approach, item + ": approach");
+  if (!regularization.is_none()) {
+    contact.regularization = read_regularization(regularization, item + ": regularization");
+  }
+  if (!bias.is_none()) {
+    const GivenArray given(bias, item + ": bias velocity");
+    given.require_shape({3});
+    contact.bias = given.vector();
+  }
+  return self.edit().add_contact(sides.get(), contact);
+}
+
+Index add_constraint(PyProblem& self, nb::handle body, nb::handle jacobian, nb::handle law,
+                     nb::handle other, nb::handle other_jacobian) {
+  const std::string item = self.data->next_constraint();
+  const GivenSides sides(item, body, jacobian, other, other_jacobian);
+  const BlockLaw read = read_constraint_law(law, sides.get().jacobian.rows(), item);
+  return self.edit().add_constraint(sides.get(), read);
+}
+
+void reset(PyProblem& self, nb::handle time_step) {
+  const double step = read_number(time_step, "time step");
+  if (self.data.use_count() > 1) {
+    self.data = std::make_shared<ProblemData>(step);
+  } else {
+    self.data->reset(step);
+  }
+}
+
+/// The data are shared until either changes them.
+PyProblem copy_of(const PyProblem& self) {
+  return self;
+}
+
+std::string show(const PyProblem& self) {
+  const ProblemData& data = *self.data;
+  const ContactProblem<double>& problem = data.problem();
+  std::string text = "ContactProblem(time_step=" + carom::detail::number_text(problem.time_step()) +
+                     ", bodies=" + std::to_string(problem.body_count()) +
+                     ", velocities=" + std::to_string(problem.velocity_count()) +
+                     ", contacts=" + std::to_string(data.contact_count());
+  if (data.constraint_count() > 0) {
+    text += ", constraints=" + std::to_string(data.constraint_count());
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+nb::object contact_array(const ProblemData& data, const VectorX<double>& stacked) {
+  const Index count = data.contact_count();
+  if (data.constraint_count() == 0) return make_array(stacked.data(), {count, 3});
+  VectorX<double> rows(3 * count);
+  for (Index c = 0; c < count; ++c) {
+    rows.segment<3>(3 * c) =
+        stacked.segment<3>(data.problem().first_row(data.contacts()[std::size_t(c)]));
+  }
+  return make_array(rows.data(), {count, 3});
+}
+
+nb::list constraint_list(const ProblemData& data, const VectorX<double>& stacked) {
+  nb::list result;
+  for (const Index block : data.constraints()) {
+    result.append(make_array(stacked.data() + data.problem().first_row(block),
+                             {Index(data.problem().rows(block))}));
+  }
+  return result;
+}
+
+VectorX<double> read_stacked(const ProblemData& data, nb::handle value, const std::string& item) {
+  const GivenArray given(value, item);
+  if (given.rank() == 2) {
+    if (data.constraint_count() > 0) {
+      refuse(item, "an array of 1 axis, stacked block by block, in a problem with constraints",
+             "one of shape " + shape_text(given.shape()));
+    }
+    given.require_shape({data.contact_count(), 3});
+  } else {
+    given.require_shape({data.problem().impulse_count()});
+  }
+  return given.flat();
+}
+
+void bind_problem(nb::module_& module) {
+  nb::class_<PyProblem>(module, "ContactProblem", problem_doc)
+      .def(
+          "__init__",
+          [](PyProblem* self, nb::handle time_step) {
+            const double step = read_number(time_step, "time step");
+            new (self) PyProblem{std::make_shared<ProblemData>(step)};
+          },
+          nb::arg("time_step").none(), nb::sig("def __init__(self, time_step: float) -> None"),
+          "time_step [s], > 0.")
+      .def("add_body", &add_body, nb::arg("mass").none(), nb::arg("free_velocity").none(),
+           nb::sig("def add_body(self, mass: numpy.typing.ArrayLike, "
+                   "free_velocity: numpy.typing.ArrayLike) -> int"),
+           "Adds a body.\n\n"
+           "mass: (n, n) [kg, kg m^2], symmetric positive definite. free_velocity: (n,) [m/s,\n"
+           "rad/s], the outcome of the step if nothing touched. Returns the number of the body.")
+      .def("add_contact", &add_contact, nb::arg("body").none(), nb::arg("jacobian").none(),
+           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0,
+           nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+           nb::arg("regularization") = nb::none(), nb::arg("bias") = nb::none(),
+           nb::arg("other") = nb::none(), nb::arg("other_jacobian") = nb::none(), nb::kw_only(),
+           nb::arg("rigid").none() = false, nb::arg("restitution").none() = 0.0,
+           nb::arg("approach").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
+           nb::arg("relative_slip").none() = 1e-3,
+           nb::sig("def add_contact(self, body: int, jacobian: numpy.typing.ArrayLike, "
+                   "friction: float = 0.5, gap: float = 0.0, stiffness: float | None = None, "
+                   "dissipation_time: float = 0.0, "
+                   "regularization: numpy.typing.ArrayLike | None = None, "
+                   "bias: numpy.typing.ArrayLike | None = None, other: int | None = None, "
+                   "other_jacobian: numpy.typing.ArrayLike | None = None, *, "
+                   "rigid: bool = False, restitution: float = 0.0, approach: float = 0.0, "
+                   "near_rigid: float = 1.0, relative_slip: float = 0.001) -> int"),
+           add_contact_doc)
+      .def("add_constraint", &add_constraint, nb::arg("body").none(), nb::arg("jacobian").none(),
+           nb::arg("law").none(), nb::arg("other") = nb::none(),
+           nb::arg("other_jacobian") = nb::none(),
+           nb::sig("def add_constraint(self, body: int, jacobian: numpy.typing.ArrayLike, "
+                   "law: Motor | JointLimit | DryFriction | Bilateral | Tendon | WrenchContact, "
+                   "other: int | None = None, "
+                   "other_jacobian: numpy.typing.ArrayLike | None = None) -> int"),
+           add_constraint_doc)
+      .def("copy", &copy_of, "A problem of its own with the same bodies and blocks.")
+      .def("__copy__", &copy_of)
+      .def(
+          "__deepcopy__", [](const PyProblem& self, nb::handle) { return copy_of(self); },
+          nb::arg("memo").none(), nb::sig("def __deepcopy__(self, memo: object) -> ContactProblem"))
+      .def("reset", &reset, nb::arg("time_step").none(),
+           nb::sig("def reset(self, time_step: float) -> None"),
+           "Forgets all bodies and blocks, and keeps the memory. time_step [s], > 0.")
+      .def_prop_ro("time_step", [](const PyProblem& p) { return p.data->problem().time_step(); })
+      .def_prop_ro("body_count", [](const PyProblem& p) { return p.data->problem().body_count(); })
+      .def_prop_ro("velocity_count",
+                   [](const PyProblem& p) { return p.data->problem().velocity_count(); })
+      .def_prop_ro("contact_count", [](const PyProblem& p) { return p.data->contact_count(); })
+      .def_prop_ro("constraint_count",
+                   [](const PyProblem& p) { return p.data->constraint_count(); })
+      .def_prop_ro(
+          "free_velocity",
+          [](const PyProblem& p) {
+            return make_array(VectorX<double>(p.data->problem().free_velocity()));
+          },
+          nb::sig("def free_velocity(self) -> numpy.typing.NDArray[numpy.float64]"),
+          "(nv,) [m/s, rad/s], stacked over the bodies.")
+      .def_prop_ro(
+          "guess",
+          [](const PyProblem& p) -> nb::object {
+            return p.data->guess.size() > 0 ? make_array(p.data->guess) : nb::none();
+          },
+          nb::sig("def guess(self) -> numpy.typing.NDArray[numpy.float64] | None"),
+          "The first guess of the velocity that came with a file, or None. (nv,) [m/s, rad/s].")
+      .def("__repr__", &show);
+}
+
+}  // namespace carom::python

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "carom/compiled.hpp"
+#include "carom/contact/bilateral.hpp"
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/rigid_contact.hpp"
+#include "carom/contact/wrench_contact.hpp"
+
+namespace carom::python {
+
+/// What a contact was added with: enough to add it again with other numbers, and for gradients to
+/// reach the physical ones.
+struct ContactData {
+  CompliantContact<double> law{0, 0};
+  std::optional<Vector3<double>> regularization;  ///< R [1/kg] in place of the one of the law.
+  std::optional<Vector3<double>> bias;            ///< v̂ [m/s] in place of the one of the law.
+  bool rigid = false;
+  double restitution = 0, approach = 0;  ///< As in RigidContact, of a rigid contact.
+};
+
+using BlockLaw =
+    std::variant<ContactData, JointLimit<double>, DryFriction<double>, Motor<double>,
+                 Tendon<double>, Bilateral<double>, WrenchContact<double>, WeightedBlock<double>>;
+
+/// Bodies and Jacobians of a block, in memory that lives as long as a call.
+template <typename Matrix>
+struct BlockSides {
+  Index body;
+  Matrix jacobian;
+  std::optional<Index> other;
+  std::optional<Matrix> other_jacobian;
+};
+
+/// A contact problem with what its blocks were added with. Contacts and constraints, which are one
+/// sequence in the library, have numbers of their own here, and so in messages.
+class ProblemData {
+ public:
+  explicit ProblemData(double time_step) : problem_(time_step) {}
+  /// A problem out of a file, which holds R and v̂ alone.
+  explicit ProblemData(ContactProblem<double> problem);
+
+  [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
+  [[nodiscard]] const BlockLaw& law(Index block) const { return laws_[std::size_t(block)]; }
+  /// Blocks that are contacts, and those that are not.
+  [[nodiscard]] const std::vector<Index>& contacts() const noexcept { return contacts_; }
+  [[nodiscard]] const std::vector<Index>& constraints() const noexcept { return constraints_; }
+  [[nodiscard]] Index contact_count() const noexcept { return Index(contacts_.size()); }
+  [[nodiscard]] Index constraint_count() const noexcept { return Index(constraints_.size()); }
+  /// "contact 17", the name that the next contact has in messages.
+  [[nodiscard]] std::string next_contact() const {
+    return "contact " + std::to_string(contact_count());
+  }
+  [[nodiscard]] std::string next_constraint() const {
+    return "constraint " + std::to_string(constraint_count());
+  }
+
+  void reset(double time_step);
+  template <typename Matrix, typename Vector>
+  Index add_body(const Matrix& mass, const Vector& free_velocity) {
+    return problem_.add_body(mass, free_velocity);
+  }
+  /// Adds a contact.
+  /// @return  its number among the contacts.
+  template <typename Matrix>
+  Index add_contact(const BlockSides<Matrix>& sides, const ContactData& data);
+  /// Adds any other block.
+  /// @return  its number among the constraints.
+  template <typename Matrix>
+  Index add_constraint(const BlockSides<Matrix>& sides, const BlockLaw& law);
+  void make_rigid() noexcept { problem_.make_rigid(); }
+
+  /// A first guess of the velocity that came with a file, or nothing [m/s, rad/s].
+  VectorX<double> guess;
+
+ private:
+  ContactProblem<double> problem_;
+  std::vector<BlockLaw> laws_;
+  std::vector<Index> contacts_, constraints_;
+};
+
+}  // namespace carom::python

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "step_solver.hpp"
+
+#include <utility>
+
+#include "carom/solvers/solve_or_prove.hpp"
+
+namespace carom::python {
+namespace {
+
+/// Problems beyond this many rows and velocities get their memory before the solve, which has no
+/// way to say that there is none. Below it memory does not run out, and the call costs more.
+constexpr Index small_problem = 1000;
+
+[[nodiscard]] bool is_large(const ContactProblem<double>& problem) noexcept {
+  return problem.velocity_count() + problem.impulse_count() > small_problem;
+}
+
+}  // namespace
+
+LinearizedStep& SolvedStep::linearized() const {
+  if (!linearized_) {
+    solved_ = data;
+    if (rigid) {
+      auto copy = std::make_shared<ProblemData>(*data);
+      copy->make_rigid();
+      solved_ = std::move(copy);
+    }
+    linearized_ = linearize(solved_->problem(), law, velocity, impulse);
+  }
+  return *linearized_;
+}
+
+void StepSolver::solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step) {
+  limits_ = limits;
+  if (step.rigid) {
+    ContactProblem<double> rigid = step.data->problem();
+    rigid.make_rigid();
+    return solve_in_general(rigid, guess, step);
+  }
+  const ContactProblem<double>& problem = step.data->problem();
+  const bool compliant = settings_.law == FrictionLaw::convex && problem.rigid_count() == 0;
+  if (compliant) {
+    solve_compliant(problem, guess, step);
+  } else {
+    solve_in_general(problem, guess, step);
+  }
+}
+
+void StepSolver::solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
+                                 SolvedStep& step) {
+  if (!compliant_) {
+    SapOptions<double> options;
+    options.tolerance = settings_.tolerance;
+    if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;
+    compliant_.emplace(options);
+  }
+  compliant_->set_limits(limits_);
+  if (is_large(problem)) compliant_->prepare(problem);
+  if (guess.impulse.size() > 0) {
+    write_velocity(problem, guess.impulse, step.velocity);
+  } else if (guess.velocity.size() > 0) {
+    step.velocity = guess.velocity;
+  } else {
+    step.velocity = problem.free_velocity();
+  }
+  step.report = compliant_->solve(problem, step.velocity);
+  step.impulse = compliant_->impulse();
+  step.contact_velocity = compliant_->contact_velocity();
+}
+
+void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
+                                  SolvedStep& step) {
+  if (!general_) {
+    ContactSolverOptions<double> options{.law = settings_.law, .tolerance = settings_.tolerance};
+    if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;
+    general_.emplace(options);
+  }
+  general_->set_limits(limits_);
+  if (is_large(problem)) general_->prepare(problem);
+  int begun = 0;
+  bool done = false;
+  if (guess.impulse.size() > 0) {
+    step.report = general_->solve_from(problem, guess.impulse, step.velocity);
+    begun = step.report.iterations;
+    done = step.report.converged() || step.report.status == SolveStatus::deadline;
+  }
+  if (!done) {
+    step.velocity = guess.velocity;
+    if (guess.velocity.size() == 0) step.velocity = problem.free_velocity();
+    VectorX<double> ray;
+    step.report = solve_or_prove(*general_, problem, step.velocity, ray);
+    step.report.iterations += begun;
+  }
+  step.impulse = general_->impulse();
+  write_velocity(problem, step.impulse, step.velocity);
+  step.contact_velocity.resize(problem.impulse_count());
+  problem.for_each_block([&](const auto& block) {
+    block.write(block.velocity(step.velocity), step.contact_velocity);
+  });
+}
+
+std::shared_ptr<SolvedStep> make_step(std::shared_ptr<const ProblemData> data,
+                                      const SolveSettings& settings) {
+  auto step = std::make_shared<SolvedStep>();
+  step->law = settings.law;
+  step->rigid = settings.rigid;
+  step->data = std::move(data);
+  return step;
+}
+
+}  // namespace carom::python

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "linearized_step.hpp"
+#include "problem_data.hpp"
+
+namespace carom::python {
+
+/// How a step is to be solved.
+struct SolveSettings {
+  FrictionLaw law = FrictionLaw::convex;
+  bool rigid = false;        ///< Whether every contact is taken as rigid.
+  double tolerance = 1e-8;   ///< [-], > 0
+  int iteration_limit = -1;  ///< < 0: the solver's own.
+  double deadline = std::numeric_limits<double>::infinity();  ///< [s] from the start of a solve.
+
+  bool operator==(const SolveSettings&) const = default;
+};
+
+/// Where a solve begins; neither: at the free velocity.
+struct SolveGuess {
+  VectorX<double> velocity;  ///< n_v, or empty.
+  VectorX<double> impulse;   ///< impulse_count(), or empty; comes before the velocity.
+};
+
+/// A step with its answer.
+struct SolvedStep {
+  std::shared_ptr<const ProblemData> data;  ///< As it was given.
+  bool rigid = false;                       ///< Whether every contact of it was taken as rigid.
+  FrictionLaw law = FrictionLaw::convex;
+  VectorX<double> velocity, impulse, contact_velocity;  ///< v, γ and J v, the latter stacked.
+  SolveReport<double> report;
+  double seconds = 0;
+
+  /// Its derivative, made when first asked for.
+  /// @throws std::invalid_argument  where the law or a rigid contact has none.
+  [[nodiscard]] LinearizedStep& linearized() const;
+  /// Holds it while it is used: its memory is one.
+  [[nodiscard]] std::mutex& linearized_lock() const noexcept { return lock_; }
+
+ private:
+  mutable std::mutex lock_;
+  mutable std::shared_ptr<const ProblemData> solved_;  ///< The data as solved, for the derivative.
+  mutable std::unique_ptr<LinearizedStep> linearized_;
+};
+
+/// Solves steps as `carom solve` does, by SapSolver where every contact is compliant and the law
+/// convex, by ContactSolver else, and keeps the memory of both.
+class StepSolver {
+ public:
+  explicit StepSolver(const SolveSettings& settings) : settings_(settings) {}
+  [[nodiscard]] const SolveSettings& settings() const noexcept { return settings_; }
+
+  /// Solves a step; velocity, impulse and report of it are written.
+  void solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step);
+
+ private:
+  void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
+                       SolvedStep& step);
+  void solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
+                        SolvedStep& step);
+
+  SolveSettings settings_;
+  SolveLimits limits_;
+  std::optional<SapSolver<double>> compliant_;
+  std::optional<ContactSolver<double>> general_;
+};
+
+/// A step to be solved under the settings.
+[[nodiscard]] std::shared_ptr<SolvedStep> make_step(std::shared_ptr<const ProblemData> data,
+                                                    const SolveSettings& settings);
+
+}  // namespace carom::python

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Batches give the answers of single solves; threads and interrupts do no harm."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import carom
+from conftest import build, random_mass, random_numbers
+
+
+def same_bits(batch_solution, problems, **options):
+    for i, problem in enumerate(problems):
+        alone = carom.solve(problem, **options)
+        assert np.array_equal(alone.velocity, batch_solution.velocity[i])
+        assert np.array_equal(alone.impulse, batch_solution.impulse[i])
+        assert alone.status == batch_solution.status[i]
+        assert alone.residual == batch_solution.residual[i]
+
+
+def chain(seed, bodies):
+    """A ragged problem: bodies in a row, each touching the next."""
+    rng = np.random.default_rng(seed)
+    problem = carom.ContactProblem(0.01)
+    for _ in range(bodies):
+        problem.add_body(random_mass(rng, 6), rng.normal(size=6))
+    for k in range(bodies - 1):
+        problem.add_contact(k, rng.normal(size=(3, 6)), friction=0.4, gap=-1e-3, other=k + 1, other_jacobian=rng.normal(size=(3, 6)))
+    for k in range(bodies):
+        problem.add_contact(k, rng.normal(size=(3, 6)), friction=0.6, gap=-1e-3)
+    return problem
+
+
+@pytest.mark.parametrize("law, rigid", [("convex", False), ("coulomb", False), ("coulomb", True)])
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_a_ragged_batch_has_the_bits_of_single_solves(law, rigid, threads):
+    problems = [chain(seed, 1 + (7 * seed) % 5) for seed in range(24)]
+    problems += [build(random_numbers(seed)) for seed in range(8)]
+    solution = carom.solve_batch(carom.Batch(problems), law=law, rigid=rigid, threads=threads)
+    assert len(solution) == len(problems) and isinstance(solution.velocity, list)
+    same_bits(solution, problems, law=law, rigid=rigid)
+
+
+def test_a_batch_of_one_pattern_has_the_bits_of_single_solves():
+    rng = np.random.default_rng(0)
+    numbers = [random_numbers(seed) for seed in range(40)]
+    pattern = build(numbers[0])
+    arrays = {name: np.array([n[name] for n in numbers]) for name in ["free_velocity", "friction", "gap", "stiffness", "dissipation_time"]}
+    arrays["mass"] = np.array([n["mass"] for n in numbers])
+    arrays["jacobian"] = [np.array([n["jacobian"][k] for n in numbers]) for k in range(3)]
+    arrays["other_jacobian"] = [None, None, np.array([n["other_jacobian"][2] for n in numbers])]
+    batch = carom.Batch.like(pattern, 40, **arrays)
+    assert len(batch) == 40 and repr(batch) == "Batch(40 problems)"
+    solution = carom.solve_batch(batch, threads=3)
+    assert solution.velocity.shape == (40, 12) and solution.impulse.shape == (40, 3, 3)
+    assert solution.converged.all() and solution.iterations.shape == (40,)
+    same_bits(solution, [build(n) for n in numbers])
+    gradients = solution[3].pull_back(rng.normal(size=12))
+    assert gradients.friction.shape == (3,)
+    same = carom.solve_batch(carom.Batch.like(pattern, 3))
+    assert np.array_equal(same.velocity[0], same.velocity[2])
+
+
+def test_regularization_and_bias_in_a_batch():
+    pattern = build(random_numbers(1) | {"regularization": np.full((3, 3), 1e-3), "bias": np.zeros((3, 3)), "stiffness": [None] * 3})
+    weights = np.array([1e-3, 1e-2])[:, None, None] * np.ones((2, 3, 3))
+    solution = carom.solve_batch(carom.Batch.like(pattern, 2, regularization=weights, bias=np.ones((2, 3, 3))))
+    assert not np.array_equal(solution.velocity[0], solution.velocity[1])
+    with pytest.raises(IndexError):
+        solution[2]
+    assert np.array_equal(solution[-1].velocity, solution.velocity[1])
+
+
+def test_threads_of_python_solve_and_change_at_once():
+    shared = chain(0, 6)
+    expected = carom.solve(shared).velocity
+    solver = carom.Solver()
+    faults = []
+
+    def solve():
+        try:
+            for _ in range(60):
+                if not np.array_equal(carom.solve(frozen).velocity, expected):
+                    faults.append("changed")
+                solution = solver.solve(shared)
+                solution.pull_back(np.ones(len(solution.velocity)))
+        except Exception as fault:  # noqa: BLE001
+            faults.append(fault)
+
+    def change():
+        for k in range(200):
+            if k % 3 == 2:
+                shared.reset(0.01)
+                shared.add_body(np.eye(6), np.ones(6))
+            shared.add_contact(0, np.ones((3, 6)))
+
+    frozen = chain(0, 6)
+    team = [threading.Thread(target=solve) for _ in range(4)] + [threading.Thread(target=change)]
+    for one in team:
+        one.start()
+    for one in team:
+        one.join()
+    assert not faults
+
+
+def test_other_threads_run_while_one_solves():
+    rng = np.random.default_rng(0)
+    problem = carom.ContactProblem(0.01)
+    for _ in range(150):
+        problem.add_body(random_mass(rng, 6), rng.normal(size=6))
+    for k in range(450):
+        problem.add_contact(k % 150, rng.normal(size=(3, 6)), other=(k * 7 + 1) % 150 if (k * 7 + 1) % 150 != k % 150 else (k + 2) % 150, other_jacobian=rng.normal(size=(3, 6)))
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.perf_counter()
+    solution = carom.solve(problem, law="coulomb", rigid=True, deadline=2.0)
+    end = time.perf_counter()
+    done.set()
+    ticker.join()
+    during = [t for t in ticks if start < t < end]
+    assert end - start < 0.02 or len(during) > 3, (end - start, solution)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_handler_of_a_signal_may_solve_while_a_solve_runs():
+    script = """
+import numpy as np, carom, signal, time
+from test_batch import chain
+big, small = chain(0, 60), chain(1, 3)
+solver = carom.Solver(law="coulomb", rigid=True, tolerance=1e-15, deadline=0.3)
+expected, seen = carom.solve(small).velocity, []
+def handle(number, frame):
+    seen.append(np.array_equal(carom.solve(small).velocity, expected))
+    try:
+        solver.solve(small)
+    except ValueError as refused:
+        seen.append(str(refused))
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.08, 0.08)
+end = time.perf_counter() + 1.0
+while time.perf_counter() < end:
+    carom.solve(big, law="coulomb", rigid=True, tolerance=1e-15, deadline=0.3)
+    solver.solve(big)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert len(seen) > 3 and all(s is True or "one solve at a time" in s for s in seen), seen
+print("done")
+"""
+    folder = os.path.dirname(__file__)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, timeout=60)
+    assert done.stdout.strip() == "done", done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupt_ends_a_batch_and_a_solve():
+    script = """
+import numpy as np, carom, sys, time
+rng = np.random.default_rng(0)
+problem = carom.ContactProblem(0.01)
+for b in range(40):
+    root = rng.normal(size=(6, 6))
+    problem.add_body(root @ root.T + np.eye(6), rng.normal(size=6))
+for k in range(200):
+    problem.add_contact(k % 40, rng.normal(size=(3, 6)), friction=0.9, other=(k % 40 + 1 + k // 40) % 40, other_jacobian=rng.normal(size=(3, 6)))
+batch = carom.Batch([problem] * 20000)
+print("ready", flush=True)
+try:
+    if sys.argv[1] == "batch":
+        carom.solve_batch(batch, law="coulomb", rigid=True, tolerance=1e-15)
+    else:
+        while True:
+            carom.solve(problem, law="coulomb", rigid=True, tolerance=1e-15)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    for mode in ["batch", "solve"]:
+        process = subprocess.Popen([sys.executable, "-c", script, mode], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None and process.stdout.readline().strip() == "ready"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[0].strip() == "interrupted"
+        assert process.returncode == 0

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients agree with differences of solves, and forwards with backwards."""
+import copy
+
+import numpy as np
+import pytest
+
+import carom
+from conftest import build, random_numbers
+
+CONSTRAINTS = [
+    (0, np.linspace(1, 2, 6), carom.Motor(velocity_gain=5.0, wanted_velocity=1.0)),
+    (1, np.linspace(-1, 1, 6), carom.DryFriction(effort_limit=1e4)),
+    (1, np.eye(6)[:2] + 0.1, carom.Bilateral(stiffness=1e3)),
+    (0, np.linspace(2, -1, 6), carom.JointLimit(gap=-0.01)),
+]
+
+
+def solve(numbers, constraints=()):
+    return carom.solve(build(numbers, constraints=constraints), tolerance=1e-15)
+
+
+def entries(numbers, name):
+    """(array, indices) of all numbers of a name; the matrices of a list one after the other."""
+    arrays = numbers[name] if isinstance(numbers[name], list) else [numbers[name]]
+    for array in arrays:
+        if array is None:
+            continue
+        for index in np.ndindex(array.shape):
+            yield array, index
+
+
+@pytest.mark.parametrize("constraints", [(), CONSTRAINTS], ids=["contacts", "constraints"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_gradients_are_those_of_differences(seed, constraints):
+    rng = np.random.default_rng(100 + seed)
+    numbers = random_numbers(seed)
+    by_velocity, by_impulse = rng.normal(size=12), rng.normal(size=(3, 3))
+
+    def value():
+        solution = solve(numbers, constraints)
+        return by_velocity @ solution.velocity + (by_impulse * solution.impulse).sum()
+
+    solution = solve(numbers, constraints)
+    assert len(solution.one_sided) == 0
+    gradients = solution.pull_back(by_velocity, by_impulse)
+    for name in ["free_velocity", "friction", "gap", "stiffness", "dissipation_time", "jacobian", "other_jacobian", "mass"]:
+        exact = getattr(gradients, name)
+        exact = [array for array in exact if array is not None] if isinstance(exact, list) else [exact]
+        flat = np.concatenate([array.ravel() for array in exact])
+        found = []
+        for array, index in entries(numbers, name):
+            step = 1e-6 * max(1.0, abs(array[index])) if name != "gap" else 1e-8
+            symmetric = name == "mass" and index[0] != index[1]
+            before = array.copy()
+            ends = []
+            for sign in (1, -1):
+                array[index] += sign * step
+                if symmetric:
+                    array[index[::-1]] += sign * step
+                ends.append(value())
+                array[...] = before
+            found.append((ends[0] - ends[1]) / (2 * step) / (2 if symmetric else 1))
+        scale = max(np.abs(flat).max(), 1e-9)
+        assert np.abs(flat - np.array(found)).max() < 1e-5 * scale + 1e-9, name
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_forwards_is_the_transpose_of_backwards(seed):
+    rng = np.random.default_rng(seed)
+    solution = solve(random_numbers(seed), CONSTRAINTS)
+    by_velocity, by_impulse = rng.normal(size=12), rng.normal(size=(3, 3))
+    symmetric = [a + a.T for a in rng.normal(size=(2, 6, 6))]
+    change = {
+        "free_velocity": rng.normal(size=12),
+        "friction": rng.normal(size=3),
+        "gap": rng.normal(size=3),
+        "stiffness": rng.normal(size=3),
+        "dissipation_time": rng.normal(size=3),
+        "regularization": np.repeat(rng.normal(size=(3, 1)), 3, axis=1),
+        "bias": rng.normal(size=(3, 3)),
+        "mass": symmetric,
+        "jacobian": list(rng.normal(size=(3, 3, 6))),
+        "other_jacobian": [None, None, rng.normal(size=(3, 6))],
+    }
+    moved = solution.push_forward(**change)
+    forwards = by_velocity @ moved.velocity + (by_impulse * moved.impulse).sum()
+    gradients = solution.pull_back(by_velocity, by_impulse)
+    backwards = 0.0
+    for name, given in change.items():
+        gradient = getattr(gradients, name)
+        if isinstance(gradient, list):
+            backwards += sum((g * d).sum() for g, d in zip(gradient, given) if d is not None)
+        else:
+            backwards += (gradient * given).sum()
+    assert forwards == pytest.approx(backwards, rel=1e-9)
+
+
+def test_given_regularization_and_bias_have_gradients():
+    numbers = random_numbers(7)
+    numbers |= {
+        "regularization": np.full((3, 3), 2e-3),
+        "bias": np.array([[0.01, 0, 0.2], [0, 0.02, 0.1], [0, 0, 0.3]]),
+        "stiffness": [None] * 3,
+    }
+    by_impulse = np.arange(9.0).reshape(3, 3)
+
+    def value(given):
+        return (by_impulse * solve(given).impulse).sum()
+
+    gradients = solve(numbers).pull_back(impulse_bar=by_impulse)
+    assert not gradients.gap.any() and not gradients.stiffness.any()
+    for c in range(3):
+        for rows, exact in [([0, 1], gradients.regularization[c, :2].sum()), ([2], gradients.regularization[c, 2])]:
+            ends = []
+            for sign in (1, -1):
+                moved = copy.deepcopy(numbers)
+                moved["regularization"][c, rows] += sign * 1e-8
+                ends.append(value(moved))
+            assert (ends[0] - ends[1]) / 2e-8 == pytest.approx(exact, rel=1e-4, abs=1e-4)
+        for row in range(3):
+            ends = []
+            for sign in (1, -1):
+                moved = copy.deepcopy(numbers)
+                moved["bias"][c, row] += sign * 1e-6
+                ends.append(value(moved))
+            assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(gradients.bias[c, row], rel=1e-4, abs=1e-6)
+
+
+def test_a_contact_between_stick_and_slide_is_one_sided():
+    problem = carom.ContactProblem(0.01)
+    problem.add_body(np.eye(3), [0.5, 0, -1.0])
+    problem.add_contact(0, np.eye(3), friction=0.5, regularization=1.0, bias=[0, 0, 0])
+    problem.add_body(np.eye(3), [0.1, 0, -1.0])
+    problem.add_contact(1, np.eye(3), friction=0.5, regularization=1.0, bias=[0, 0, 0])
+    assert carom.solve(problem, tolerance=1e-14).one_sided.tolist() == [0]
+
+
+def test_laws_without_gradients_say_so():
+    problem = build(random_numbers(0))
+    with pytest.raises(ValueError, match="rigid"):
+        carom.solve(problem, rigid=True).pull_back(np.ones(12))
+    solution = carom.solve(problem)
+    for wrong in [np.ones(11), np.ones((12, 1)), "a", np.full(12, np.nan)]:
+        with pytest.raises(ValueError, match="^velocity_bar"):
+            solution.pull_back(wrong)
+    with pytest.raises(ValueError, match="^friction"):
+        solution.push_forward(friction=[1.0])
+    with pytest.raises(ValueError, match="^mass"):
+        solution.push_forward(mass=[np.eye(6)])
