@@ -10,15 +10,15 @@
 #include "io/fclib_file.hpp"
 
 namespace nb = nanobind;
-using carom::examples::BadInput;
-using carom::examples::FrictionProblem;
+using carom::files::BadInput;
+using carom::files::FrictionProblem;
 
 NB_MODULE(_fclib, module) {
   module.doc() = "Reads and writes files of FCLIB, which are HDF5.";
   module.def("parse", [](const nb::bytes& bytes) {
     try {
       auto* const problem =
-          new FrictionProblem(carom::examples::parse_fclib({bytes.c_str(), bytes.size()}));
+          new FrictionProblem(carom::files::parse_fclib({bytes.c_str(), bytes.size()}));
       return nb::capsule(
           problem, [](void* memory) noexcept { delete static_cast<FrictionProblem*>(memory); });
     } catch (const BadInput& fault) {
@@ -27,7 +27,7 @@ NB_MODULE(_fclib, module) {
   });
   module.def("write", [](const nb::capsule& problem, const std::string& path) {
     try {
-      carom::examples::write_fclib(*static_cast<const FrictionProblem*>(problem.data()), path);
+      carom::files::write_fclib(*static_cast<const FrictionProblem*>(problem.data()), path);
     } catch (const BadInput& fault) {
       throw std::invalid_argument(fault.what());
     }

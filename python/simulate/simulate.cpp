@@ -100,7 +100,7 @@ Simulation simulate(nb::handle system, nb::handle parameters, nb::handle time_st
       const cli::SimulationRun start = cli::read_simulation(cli::Json(name), cli::parse_json(text));
       plan.watch = std::ref(watch);
       run.answer = start(plan);
-    } catch (const examples::BadInput& fault) {
+    } catch (const files::BadInput& fault) {
       throw std::invalid_argument(fault.what());
     }
   }

@@ -108,7 +108,7 @@ Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::ha
 Certificate certify_impulses(const std::shared_ptr<ImpulseProblem>& problem, nb::handle impulse,
                              nb::handle law) {
   const FrictionLaw chosen = law.is_none() ? FrictionLaw::coulomb : read_law(law);
-  const examples::FrictionProblem& file = problem->file;
+  const files::FrictionProblem& file = problem->file;
   const GivenArray given(impulse, "impulse");
   if (file.equality_count() > 0) {
     refuse("certify", "a problem without equality constraints",

@@ -43,24 +43,24 @@ nb::object fclib(const char* function) {
 }
 
 /// A problem read by that module, which hands it over in a capsule.
-examples::FrictionProblem parse_hdf5(const std::string& bytes) {
+files::FrictionProblem parse_hdf5(const std::string& bytes) {
   const nb::object capsule = fclib("parse")(nb::bytes(bytes.data(), bytes.size()));
-  return *static_cast<const examples::FrictionProblem*>(nb::cast<nb::capsule>(capsule).data());
+  return *static_cast<const files::FrictionProblem*>(nb::cast<nb::capsule>(capsule).data());
 }
 
 nb::object parse(const std::string& bytes) {
-  switch (examples::recognize_format(bytes)) {
-    case examples::ProblemFormat::text: {
-      examples::TextProblem read = examples::parse_text_problem(bytes);
+  switch (files::recognize_format(bytes)) {
+    case files::ProblemFormat::text: {
+      files::TextProblem read = files::parse_text_problem(bytes);
       PyProblem problem{std::make_shared<ProblemData>(std::move(read.problem))};
       problem.data->guess = std::move(read.guess);
       return nb::cast(std::move(problem));
     }
-    case examples::ProblemFormat::cpf:
-      return nb::cast(std::make_shared<ImpulseProblem>(examples::parse_cpf(bytes)));
-    case examples::ProblemFormat::hdf5:
+    case files::ProblemFormat::cpf:
+      return nb::cast(std::make_shared<ImpulseProblem>(files::parse_cpf(bytes)));
+    case files::ProblemFormat::hdf5:
       return nb::cast(std::make_shared<ImpulseProblem>(parse_hdf5(bytes)));
-    case examples::ProblemFormat::unknown:
+    case files::ProblemFormat::unknown:
       break;
   }
   refuse("the file", "a contact problem, text that starts with 'carom-problem', CPF1 or HDF5",
@@ -70,15 +70,15 @@ nb::object parse(const std::string& bytes) {
 nb::object read(nb::handle given) {
   const std::string path = read_path(given);
   try {
-    const std::string bytes = examples::read_file(path);
+    const std::string bytes = files::read_file(path);
     try {
       return parse(bytes);
     } catch (const std::invalid_argument& fault) {
       throw std::invalid_argument(path + ": " + fault.what());
-    } catch (const examples::BadInput& fault) {
+    } catch (const files::BadInput& fault) {
       throw std::invalid_argument(path + ": " + fault.what());
     }
-  } catch (const examples::BadInput& fault) {
+  } catch (const files::BadInput& fault) {
     throw std::invalid_argument(fault.what());
   } catch (const std::length_error&) {  // a size that no memory holds
     throw std::bad_alloc();
@@ -103,9 +103,9 @@ void write_impulses(const ImpulseProblem& problem, nb::handle path) {
       const nb::capsule capsule(static_cast<const void*>(&problem.file), Cleanup(nullptr));
       fclib("write")(capsule, target);
     } else {
-      examples::write_cpf(problem.file, target);
+      files::write_cpf(problem.file, target);
     }
-  } catch (const examples::BadInput& fault) {
+  } catch (const files::BadInput& fault) {
     throw std::invalid_argument(fault.what());
   }
 }

@@ -39,7 +39,7 @@ VectorX<double> start_of(const ImpulseProblem& problem, nb::handle guess) {
     detail::reject_if(detail::finite_fault("guess", start));
   } else if (problem.file.guess) {
     start.head(problem.file.row_count()) =
-        examples::to_row_order(problem.file.dimension, problem.file.guess->impulse);
+        files::to_row_order(problem.file.dimension, problem.file.guess->impulse);
     start.tail(problem.file.guess->multiplier.size()) = problem.file.guess->multiplier;
   }
   return start;
@@ -61,12 +61,11 @@ ImpulseSolution solve(SharedImpulseProblem problem, nb::handle law, nb::handle t
     solver.set_limits(clock.limits());
     answer.report = solver.solve(problem->dual, impulse);
     answer.seconds = clock.elapsed();
-    const examples::FrictionState state = examples::friction_answer(problem->file, impulse);
+    const files::FrictionState state = files::friction_answer(problem->file, impulse);
     answer.velocity = state.velocity;
     answer.impulse = impulse.head(problem->file.row_count());
     answer.multiplier = state.multiplier;
-    answer.contact_velocity =
-        examples::to_row_order(problem->file.dimension, state.contact_velocity);
+    answer.contact_velocity = files::to_row_order(problem->file.dimension, state.contact_velocity);
   }
   clock.raise_if_interrupted();
   answer.problem = std::move(problem);
@@ -74,7 +73,7 @@ ImpulseSolution solve(SharedImpulseProblem problem, nb::handle law, nb::handle t
 }
 
 nb::object per_contact(const ImpulseSolution& answer, const VectorX<double>& rows) {
-  const examples::FrictionProblem& file = answer.problem->file;
+  const files::FrictionProblem& file = answer.problem->file;
   return make_array(rows.data(), {file.contact_count, file.dimension});
 }
 
@@ -128,9 +127,9 @@ void bind_answer(nb::module_& module) {
 
 }  // namespace
 
-ImpulseProblem::ImpulseProblem(examples::FrictionProblem given)
-    : file(std::move(given)), dual(examples::friction_dual(file)) {
-  if (const Fault fault = dual.check(); !fault.empty()) throw examples::BadInput(fault);
+ImpulseProblem::ImpulseProblem(files::FrictionProblem given)
+    : file(std::move(given)), dual(files::friction_dual(file)) {
+  if (const Fault fault = dual.check(); !fault.empty()) throw files::BadInput(fault);
 }
 
 void bind_impulse_problem(nb::module_& module) {

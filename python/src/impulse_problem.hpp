@@ -12,10 +12,10 @@ namespace carom::python {
 /// A problem in impulses alone, as the files of FCLIB and CPF1 hold it, in the form that solvers
 /// take.
 struct ImpulseProblem {
-  /// @throws examples::BadInput  where something is wrong with it.
-  explicit ImpulseProblem(examples::FrictionProblem given);
+  /// @throws files::BadInput  where something is wrong with it.
+  explicit ImpulseProblem(files::FrictionProblem given);
 
-  examples::FrictionProblem file;
+  files::FrictionProblem file;
   DelassusProblem<double> dual;
 };
 
