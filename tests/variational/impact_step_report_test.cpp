@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("impact_step_report: the default tolerances fit together in e
   const ImpactStepOptions<Scalar> options;
   const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   // Roots are found more sharply than gaps count as closed, and no more so than rounding allows.
-  const Scalar small(1e-3);  // beside gaps, times and energies near one
+  const auto small = Scalar(1e-3);  // beside gaps, times and energies near one
   CHECK(options.root_tolerance > epsilon);
   CHECK(options.gap_tolerance == std::sqrt(epsilon) / 16);
   CHECK(options.gap_tolerance > epsilon);
