@@ -206,8 +206,8 @@ void bind_gradient(nb::module_& module) {
                   "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
-          "tolerance of 1e-12 or less where gradients matter. The convex law on compliant contact\n"
-          "has gradients; ValueError for others.")
+          "tolerance of 1e-12 or less where gradients matter. ValueError where rigid contacts\n"
+          "were solved under the convex law, or where the answer is not regular.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),

@@ -5,10 +5,24 @@
 #include <string>
 #include <type_traits>
 
+#include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 
 namespace carom::python {
 namespace {
+
+void require(const LinearizationReport<double>& report) {
+  if (report.usable()) return;
+  throw std::invalid_argument(
+      std::string("derivative: expected a solution that can be linearised, got status ") +
+      to_string(report.status));
+}
+void require(const SolveReport<double>& report) {
+  if (report.converged()) return;
+  throw std::invalid_argument(
+      std::string("derivative: expected a linear system that can be solved, got status ") +
+      to_string(report.status));
+}
 
 /// The convex law on compliant contact, by SapDerivative. Impulses are functions of velocity and
 /// data, γ = P(R⁻¹(v̂ − J v)), so that their part is one more link of the chain.
@@ -17,12 +31,7 @@ class ConvexStep final : public LinearizedStep {
   ConvexStep(const ContactProblem<double>& problem, const VectorX<double>& velocity)
       : problem_(problem), velocity_(velocity) {
     derivative_.prepare(problem);
-    const LinearizationReport<double> report = derivative_.linearize(problem, velocity);
-    if (!report.usable()) {
-      throw std::invalid_argument(
-          std::string("derivative: expected a solution that can be linearised, got status ") +
-          to_string(report.status));
-    }
+    require(derivative_.linearize(problem, velocity));
   }
 
   void pull_back(const VectorX<double>& by_velocity, const VectorX<double>& by_impulse,
@@ -32,13 +41,13 @@ class ConvexStep final : public LinearizedStep {
       block.add_momentum(of(block).by_excess * block.read(by_impulse), pressed);
     });
     whole -= pressed;
-    accept(derivative_.pull_back(problem_, whole, gradient));
+    require(derivative_.pull_back(problem_, whole, gradient));
     problem_.for_each_block([&](const auto& block) { add_direct(block, by_impulse, gradient); });
   }
 
   void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,
                     VectorX<double>& impulse_change) override {
-    accept(derivative_.push_forward(problem_, change, velocity_change));
+    require(derivative_.push_forward(problem_, change, velocity_change));
     impulse_change.setZero(problem_.impulse_count());
     problem_.for_each_block([&](const auto& block) {
       using Rows = typename std::decay_t<decltype(block)>::Rows;
@@ -88,16 +97,39 @@ class ConvexStep final : public LinearizedStep {
       }
     }
   }
-  static void accept(const SolveReport<double>& report) {
-    if (report.converged()) return;
-    throw std::invalid_argument(
-        std::string("derivative: expected a linear system that can be solved, got status ") +
-        to_string(report.status));
-  }
 
   const ContactProblem<double>& problem_;
   VectorX<double> velocity_;
   SapDerivative<double> derivative_;
+};
+
+/// Coulomb's law on contacts of every kind, by CoulombDerivative.
+class CoulombStep final : public LinearizedStep {
+ public:
+  CoulombStep(const ContactProblem<double>& problem, const VectorX<double>& velocity,
+              const VectorX<double>& impulse)
+      : problem_(problem) {
+    derivative_.prepare(problem);
+    require(derivative_.linearize(problem, velocity, impulse));
+  }
+
+  void pull_back(const VectorX<double>& by_velocity, const VectorX<double>& by_impulse,
+                 ProblemDifferential<double>& gradient) override {
+    require(by_impulse.isZero(0)
+                ? derivative_.pull_back(problem_, by_velocity, gradient)
+                : derivative_.pull_back(problem_, by_velocity, by_impulse, gradient));
+  }
+  void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,
+                    VectorX<double>& impulse_change) override {
+    require(derivative_.push_forward(problem_, change, velocity_change, impulse_change));
+  }
+  [[nodiscard]] bool is_one_sided(Index block) const override {
+    return derivative_.boundary(block) != RegionBoundary::none;
+  }
+
+ private:
+  const ContactProblem<double>& problem_;
+  CoulombDerivative<double> derivative_;
 };
 
 }  // namespace
@@ -108,14 +140,13 @@ std::unique_ptr<LinearizedStep> linearize(const ContactProblem<double>& problem,
   if (!velocity.allFinite() || !impulse.allFinite()) {
     throw std::invalid_argument("derivative: expected a finite solution, got one that is not");
   }
-  // A derivative of another law is another LinearizedStep, chosen here.
   if (law == FrictionLaw::coulomb) {
-    throw std::invalid_argument(
-        "derivative: expected a step solved with law=\"convex\", got law=\"coulomb\"");
+    return std::make_unique<CoulombStep>(problem, velocity, impulse);
   }
   if (problem.rigid_count() > 0) {
-    throw std::invalid_argument("derivative: expected compliant contacts, got " +
-                                std::to_string(problem.rigid_count()) + " that are rigid");
+    throw std::invalid_argument(
+        "derivative: expected compliant contacts, or law=\"coulomb\", got " +
+        std::to_string(problem.rigid_count()) + " that are rigid under the convex law");
   }
   return std::make_unique<ConvexStep>(problem, velocity);
 }

@@ -16,7 +16,15 @@ ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block
   const auto& contact = std::get<ContactData>(data.law(block));
   const Problem& problem = data.problem();
   ComplianceDerivative<double> slopes{};
-  if (contact.rigid) return slopes;
+  if (contact.rigid) {
+    // rigid_bias(): an open gap may close, and no other depth asks for a velocity.
+    const bool bounces = contact.restitution > 0 && contact.approach > 0 &&
+                         contact.law.gap <= problem.time_step() * contact.approach;
+    if (!bounces && !contact.bias && contact.law.gap > 0) {
+      slopes.bias_by_gap = -1 / problem.time_step();
+    }
+    return slopes;
+  }
   slopes = make_compliance_derivative(contact.law, problem.time_step(),
                                       inverse_mass_of(problem, block).value);
   if (contact.bias) slopes.bias_by_gap = slopes.bias_by_dissipation = 0;

@@ -16,8 +16,17 @@ CONSTRAINTS = [
 ]
 
 
-def solve(numbers, constraints=()):
-    return carom.solve(build(numbers, constraints=constraints), tolerance=1e-15)
+# Laws and whether contacts are rigid, and the tolerance to which their solvers go.
+LAWS = {
+    "convex": ({"law": "convex"}, 1e-15),
+    "coulomb": ({"law": "coulomb"}, 1e-13),
+    "rigid": ({"law": "coulomb", "rigid": True}, 1e-13),
+}
+
+
+def solve(numbers, constraints=(), law="convex"):
+    settings, tolerance = LAWS[law]
+    return carom.solve(build(numbers, constraints=constraints), tolerance=tolerance, **settings)
 
 
 def entries(numbers, name):
@@ -32,16 +41,17 @@ def entries(numbers, name):
 
 @pytest.mark.parametrize("constraints", [(), CONSTRAINTS], ids=["contacts", "constraints"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_gradients_are_those_of_differences(seed, constraints):
+@pytest.mark.parametrize("law", LAWS)
+def test_gradients_are_those_of_differences(seed, constraints, law):
     rng = np.random.default_rng(100 + seed)
     numbers = random_numbers(seed)
     by_velocity, by_impulse = rng.normal(size=12), rng.normal(size=(3, 3))
 
     def value():
-        solution = solve(numbers, constraints)
+        solution = solve(numbers, constraints, law)
         return by_velocity @ solution.velocity + (by_impulse * solution.impulse).sum()
 
-    solution = solve(numbers, constraints)
+    solution = solve(numbers, constraints, law)
     assert len(solution.one_sided) == 0
     gradients = solution.pull_back(by_velocity, by_impulse)
     for name in ["free_velocity", "friction", "gap", "stiffness", "dissipation_time", "jacobian", "other_jacobian", "mass"]:
@@ -66,9 +76,10 @@ def test_gradients_are_those_of_differences(seed, constraints):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_forwards_is_the_transpose_of_backwards(seed):
+@pytest.mark.parametrize("law", LAWS)
+def test_forwards_is_the_transpose_of_backwards(seed, law):
     rng = np.random.default_rng(seed)
-    solution = solve(random_numbers(seed), CONSTRAINTS)
+    solution = solve(random_numbers(seed), CONSTRAINTS, law)
     by_velocity, by_impulse = rng.normal(size=12), rng.normal(size=(3, 3))
     symmetric = [a + a.T for a in rng.normal(size=(2, 6, 6))]
     change = {
@@ -134,6 +145,23 @@ def test_a_contact_between_stick_and_slide_is_one_sided():
     problem.add_body(np.eye(3), [0.1, 0, -1.0])
     problem.add_contact(1, np.eye(3), friction=0.5, regularization=1.0, bias=[0, 0, 0])
     assert carom.solve(problem, tolerance=1e-14).one_sided.tolist() == [0]
+
+
+def test_a_rigid_block_slides_as_its_closed_form_says():
+    """v = v* - mu g dt along a slide, whatever the mass; an open gap closes at gap / dt."""
+    time_step, gravity, friction, mass = 0.01, 9.81, 0.3, 2.0
+    problem = carom.ContactProblem(time_step)
+    problem.add_body(mass * np.eye(3), [1.0, 0, -gravity * time_step])
+    problem.add_contact(0, np.eye(3), friction=friction, rigid=True)
+    problem.add_body(mass * np.eye(3), [0, 0, -gravity * time_step])
+    problem.add_contact(1, np.eye(3), friction=0, gap=5e-4, rigid=True)
+    solution = carom.solve(problem, law="coulomb", tolerance=1e-13)
+    gradients = solution.pull_back([1, 0, 0, 0, 0, 0])
+    assert gradients.friction[0] == pytest.approx(-gravity * time_step, rel=1e-10)
+    assert gradients.free_velocity[:3] == pytest.approx([1, 0, friction], rel=1e-10, abs=1e-12)
+    assert abs(np.trace(gradients.mass[0])) < 1e-12 and not gradients.stiffness.any()
+    closing = solution.pull_back([0, 0, 0, 0, 0, 1])  # the open gap closes within the step
+    assert closing.gap == pytest.approx([0, -1 / time_step], rel=1e-10)
 
 
 def test_laws_without_gradients_say_so():
