@@ -90,7 +90,7 @@ void SmoothedContact<Scalar>::follow(Index island, const detail::Yardstick<Scala
       moved += memory_.step[p] * memory_.step[p];
       size += iterate_.impulse()[p] * iterate_.impulse()[p];
     }
-    const Scalar now = sqrt(moved) / (sqrt(size) + std::numeric_limits<Scalar>::min());
+    const Scalar now = sqrt(moved) / (sqrt(size) + (std::numeric_limits<Scalar>::min)());
     const bool settled = now <= sqrt(rounding) && now > last / 4;  // only rounding moves it
     last = now;
     if (settled || now <= rounding) break;
