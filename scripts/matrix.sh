@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the bits of
-# the reproducible mode by two compilers, and what carom costs a user's compiler. All of them run, even
-# if one fails; the table at the end and the exit status say which passed.
+# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the
+# Python package, the bits of the reproducible mode by two compilers, and what carom costs a user's
+# compiler. All of them run, even if one fails; the table at the end and the exit status say which
+# passed.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,27 +37,22 @@ for preset in release no_exceptions; do
   table+=("$(printf '%-14s %-7s %5d s  %s' "$preset" "$outcome" $((SECONDS - begin)) "$tests")")
 done
 
-say "clang-tidy"
-begin=$SECONDS
-if scripts/check_tidy.sh; then outcome=passed; else
-  case $? in
-    77) outcome=skipped ;;
-    *) outcome=FAILED faults=$((faults + 1)) ;;
-  esac
-fi
-table+=("$(printf '%-14s %-7s %5d s' clang-tidy "$outcome" $((SECONDS - begin)))")
-
-# check <name> <command...>: runs a command and adds a line to the table.
+# check <name> <command...>: one more line of the table. A command ends with 77 where it lacks a tool.
 check() {
   local name=$1 outcome=passed begin=$SECONDS
   shift
   say "$name"
-  "$@" || { outcome=FAILED && faults=$((faults + 1)); }
+  "$@" || case $? in
+    77) outcome=skipped ;;
+    *) outcome=FAILED faults=$((faults + 1)) ;;
+  esac
   table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
 }
+check clang-tidy scripts/check_tidy.sh
+check python scripts/python.sh
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
-# Budgets are of an idle machine, so the table is for reading.
+# Budgets hold for an idle machine, so this table is only for reading.
 check budgets scripts/compile_budget.py --runs 1
 
 say "summary"

@@ -4,7 +4,7 @@
 # PyPI, and runs the tests.
 #   scripts/python.sh [arguments of pytest]
 # PYTHON names the interpreter, python3 unless it is set; 3.11 or later. CMAKE_BUILD_PARALLEL_LEVEL
-# limits the compilers that run at once.
+# limits the compilers that run at once. Where PyPI cannot be reached the status is 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -17,7 +17,10 @@ environment=build/python-tests
 say "1/3 virtual environment ($environment)"
 [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
-  "scikit-build-core>=0.10" "nanobind>=2.4" numpy pytest mypy
+  "scikit-build-core>=0.10" "nanobind>=2.4" numpy pytest mypy || {
+  echo "skipped: PyPI cannot be reached"
+  exit 77
+}
 
 say "2/3 build and install"
 # Without isolation, so that the folder of the build can be kept and a second build is short.
