@@ -110,7 +110,7 @@ const bool registered = [] {
     }
   };
   for (const std::string name : {"robot_30x16", "pile_n10_s60", "pile_n100_s60"}) {
-    auto given = carom::examples::read_text_problem(CAROM_DATA_DIR "/" + name + ".txt");
+    auto given = carom::files::read_text_problem(CAROM_DATA_DIR "/" + name + ".txt");
     add(name, given.problem);
     given.problem.make_rigid();
     add(name + "/rigid", given.problem);
