@@ -72,6 +72,7 @@ TEST_CASE("plastic: the bilateral outcome stops every contact, as a dense projec
           "[impact][oracle]") {
   VectorSource<double> source(52u);
   WorstCase stopped("<q, u_i> = 0"), dense("λ of least norm solves G λ = -s");
+  int count = 0;
   for (int round = 0; round < 300; ++round) {
     const Index size = 2 + round % 6, contacts = 1 + round % 8;
     const ImpactScene scene = draw_scene(source, size, contacts);
@@ -81,11 +82,15 @@ TEST_CASE("plastic: the bilateral outcome stops every contact, as a dense projec
     const Eigen::SelfAdjointEigenSolver<MatrixX<double>> solver(gram);
     VectorX<double> inverse = solver.eigenvalues();
     double least = inverse.maxCoeff();
+    bool is_clear = true;  // rounding decides whether an eigenvalue between counts as zero
     for (double& value : inverse) {
+      is_clear = is_clear && !(value > 1e-13 && value < 1e-7);
       // Eigenvalues below are zeros with rounding.
       if (value > 1e-10) least = std::min(least, value);
       value = value > 1e-10 ? 1 / value : 0;
     }
+    if (!is_clear) continue;
+    ++count;
     const double condition = solver.eigenvalues().maxCoeff() / least;
     const VectorX<double> expected = -(solver.eigenvectors() * inverse.asDiagonal() *
                                        solver.eigenvectors().transpose() * scene.rates(p));
@@ -94,8 +99,9 @@ TEST_CASE("plastic: the bilateral outcome stops every contact, as a dense projec
     const double spread = std::sqrt(double(contacts));  // of a norm over the largest entry
     dense.see((q.impulses - expected).norm(), allowed * condition * spread, p);
   }
-  stopped.check(300);
-  dense.check(300);
+  CHECK(count > 250);
+  stopped.check(count);
+  dense.check(count);
 }
 
 TEST_CASE("plastic: both laws agree when all contacts approach and none opens another",
