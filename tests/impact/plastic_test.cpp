@@ -94,7 +94,8 @@ TEST_CASE("plastic: the bilateral outcome stops every contact, as a dense projec
     const double condition = solver.eigenvalues().maxCoeff() / least;
     const VectorX<double> expected = -(solver.eigenvectors() * inverse.asDiagonal() *
                                        solver.eigenvectors().transpose() * scene.rates(p));
-    const double allowed = rounding(100, std::sqrt(condition) * (1 + expected.norm()));
+    // Conjugate gradients lose as many digits as the condition has, where the matrix is singular.
+    const double allowed = rounding(1000, condition * (1 + expected.norm()));
     stopped.see(scene.rates(q.momentum).cwiseAbs().maxCoeff(), allowed, p);
     const double spread = std::sqrt(double(contacts));  // of a norm over the largest entry
     dense.see((q.impulses - expected).norm(), allowed * condition * spread, p);
