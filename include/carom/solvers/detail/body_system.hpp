@@ -143,11 +143,11 @@ void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
   if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_curvature_block(targets[0], x, packed.low_size, y, packed.low_size, g, true);
+    add_curvature_block<true>(targets[0], x, packed.low_size, y, packed.low_size, g);
     if (!two_sided) return;
     add_curvature_block(targets[1], x + low_width, packed.high_size, y, packed.low_size, g);
-    add_curvature_block(targets[2], x + low_width, packed.high_size, y + low_width,
-                        packed.high_size, g, true);
+    add_curvature_block<true>(targets[2], x + low_width, packed.high_size, y + low_width,
+                              packed.high_size, g);
   });
 }
 

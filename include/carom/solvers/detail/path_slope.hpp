@@ -12,11 +12,12 @@ namespace detail {
 /// Rows of a disc of a cone on the central path: ζ = k/2 + √(k²/4 + ‖μ ∘ u‖²), k = κ/γₙ, and
 /// γ = −γₙ μ² ∘ u/ζ, differentiated at a given κ.
 /// @cite  docs/derivations/interior_point.md, (3).
-template <RealScalar Scalar, int Parts, typename Disc, typename Place>
-void write_path_disc(const BlockRows<Scalar, Parts>& block, const Disc& disc, const Place& place,
+template <RealScalar Scalar, int Parts, typename Disc>
+void write_path_disc(const BlockRows<Scalar, Parts>& block, const Disc& disc,
                      const PartNumbers<Scalar, Parts>& velocity, const Scalar& normal,
                      const Scalar& product, LawSlope<Scalar, Parts>& slope) noexcept {
   using std::sqrt;
+  const auto place = [&](int k) { return disc.places[std::size_t(k)]; };
   const Scalar half = product / (2 * normal);  // k/2
   Scalar squared(0);
   for (int k = 0; k < disc.size; ++k) {
@@ -58,10 +59,7 @@ void write_path_slope(const BlockRows<Scalar, Parts>& block,
     const Scalar normal = impulse(n) + block.shift(n);
     hold(n, product / (normal * normal));
     for (int b = 0; b < block.disc_count; ++b) {
-      const auto& disc = block.friction_disc(b);
-      write_path_disc(
-          block, disc, [&](int k) { return disc.places[std::size_t(k)]; }, velocity, normal,
-          product, slope);
+      write_path_disc(block, block.friction_disc(b), velocity, normal, product, slope);
     }
   } else if constexpr (Parts == 2) {
     for (int p = 0; p < block.size(); ++p) {
