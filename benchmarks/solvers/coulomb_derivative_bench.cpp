@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/solvers/coulomb_derivative.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,23 +10,12 @@
 #include "carom/solvers/contact_solver.hpp"
 
 #include "io/text_problem.hpp"
+#include "solvers/timing.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double middle(std::vector<double>& seconds) {
-  const auto at = seconds.begin() + std::ptrdiff_t(seconds.size() / 2);
-  std::nth_element(seconds.begin(), at, seconds.end());
-  return *at;
-}
-
-template <typename Action>
-double seconds_of(const Action& action) {
-  const auto begin = Clock::now();
-  action();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+using carom::benchmarks::middle;
+using carom::benchmarks::seconds_of;
 
 /// The gradient of ½‖v‖² by the data at the solution, factorisation counted. Counters: the time of
 /// a solve from nothing to 1e-8, measured in turn, and the gradient's part of it, both in the
