@@ -151,20 +151,9 @@ TEST_CASE(
     if (report.boundary_count > 0) return;  // a step might cross it
     ++used;
     const auto all = draw_change(source, problem);
-    for (int part = 0; part < 6; ++part) {
-      ProblemDifferential<double> change;
-      change.set_zero(problem);
-      if (part == 0) change.free_velocity = all.free_velocity;
-      if (part == 1) change.friction = all.friction;
-      if (part == 2) change.regularization = all.regularization;
-      if (part == 3) change.bias_velocity = all.bias_velocity;
-      const Index split =
-          problem.velocity_count() > 0 ? all.jacobian(0, 0).data() - all.matrices.data() : 0;
-      if (part == 4) change.matrices.head(split) = all.matrices.head(split);
-      if (part == 5) {
-        change.matrices.tail(all.matrices.size() - split) =
-            all.matrices.tail(all.matrices.size() - split);
-      }
+    for (int part = 0; part < carom::testing::part_count; ++part) {
+      if (part == carom::testing::bounds_part) continue;
+      const auto change = carom::testing::take_part(problem, all, part);
       Eigen::VectorXd moved;
       CHECK(derivative.push_forward(problem, change, moved).converged());
       for (const double h : {3e-5, 1e-5, 3e-6}) {

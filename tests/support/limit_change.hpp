@@ -86,28 +86,4 @@ void draw_limits(VectorSource<double>& source, const ContactProblem<Scalar>& pro
   return problem;
 }
 
-/// One kind of data of a change.
-inline constexpr int part_count = 7;
-[[nodiscard]] inline ProblemDifferential<double> take_part(const ContactProblem<double>& problem,
-                                                           const ProblemDifferential<double>& all,
-                                                           int part) {
-  ProblemDifferential<double> change;
-  change.set_zero(problem);
-  if (part == 0) change.free_velocity = all.free_velocity;
-  if (part == 1) change.friction = all.friction;
-  if (part == 2) change.regularization = all.regularization;
-  if (part == 3) change.bias_velocity = all.bias_velocity;
-  if (part == 4) {
-    change.lower = all.lower;
-    change.upper = all.upper;
-  }
-  const Index split = all.jacobian(0, 0).data() - all.matrices.data();
-  if (part == 5) change.matrices.head(split) = all.matrices.head(split);
-  if (part == 6) {
-    const Index rest = all.matrices.size() - split;
-    change.matrices.tail(rest) = all.matrices.tail(rest);
-  }
-  return change;
-}
-
 }  // namespace carom::testing

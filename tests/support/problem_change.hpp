@@ -128,4 +128,30 @@ void for_each_drawn(const Samples& samples, const Draw& draw, const Visit& visit
   }
 }
 
+/// The kinds of data of a change, and the one of bounds, which SapDerivative holds fixed.
+inline constexpr int part_count = 7, bounds_part = 4;
+/// One kind of data of a change.
+[[nodiscard]] inline ProblemDifferential<double> take_part(const ContactProblem<double>& problem,
+                                                           const ProblemDifferential<double>& all,
+                                                           int part) {
+  ProblemDifferential<double> change;
+  change.set_zero(problem);
+  if (part == 0) change.free_velocity = all.free_velocity;
+  if (part == 1) change.friction = all.friction;
+  if (part == 2) change.regularization = all.regularization;
+  if (part == 3) change.bias_velocity = all.bias_velocity;
+  if (part == bounds_part) {
+    change.lower = all.lower;
+    change.upper = all.upper;
+  }
+  const bool has_jacobians = problem.velocity_count() > 0 && problem.block_count() > 0;
+  const Index split = has_jacobians ? all.jacobian(0, 0).data() - all.matrices.data() : 0;
+  if (part == 5) change.matrices.head(split) = all.matrices.head(split);
+  if (part == 6) {
+    const Index rest = all.matrices.size() - split;
+    change.matrices.tail(rest) = all.matrices.tail(rest);
+  }
+  return change;
+}
+
 }  // namespace carom::testing
