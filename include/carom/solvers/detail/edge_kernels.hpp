@@ -130,15 +130,16 @@ class EdgeCurvature {
 };
 
 /// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
-/// @tparam Below  whether nothing above the diagonal of the target matters.
-template <bool Below = false, typename Scalar, typename Matrix3>
+/// @tparam LowerOnly  whether only the target's lower triangle matters.
+template <bool LowerOnly = false, typename Scalar, typename Matrix3>
 void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int row_size,
                          const Scalar* columns, int column_size, const Matrix3& g) noexcept {
   const Index row_stride = lanes_above(row_size), column_stride = lanes_above(column_size);
   for (Index i = 0; i < row_size; i += row_lanes) {
     const CurvedRows<Scalar> curved(rows + i, row_stride, g);
     const Index count = (std::min)(row_lanes, row_size - i);
-    const Index end = Below ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
+    const Index end =
+        LowerOnly ? (std::min)(i + row_lanes, Index(column_size)) : Index(column_size);
     for (Index c = 0; c < end; ++c) {
       const RowLanes<Scalar> sum = curved.times(columns + c, column_stride);
       Scalar* const column = target.data + c * target.stride + i;
