@@ -92,7 +92,7 @@ def check_row(row, folder):
 
 def run(program, *arguments):
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=900, check=False)
 
 
 def check_table(program, folder):

@@ -42,7 +42,7 @@ class Checks:
 
     def run(self, *arguments):
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True,
-                              errors="replace", timeout=300, check=False)
+                              errors="replace", timeout=900, check=False)
 
     def file(self, content, name="input"):
         path = pathlib.Path(self.folder.name, name)

@@ -44,7 +44,7 @@ class Test:
 
     def run(self, *arguments, ranks=0):
         return subprocess.run(self.command(*arguments, ranks=ranks), capture_output=True, text=True,
-                              timeout=300, check=False)
+                              timeout=900, check=False)
 
     def summary(self, *arguments, ranks=0):
         result = self.run(*arguments, ranks=ranks)
@@ -80,7 +80,7 @@ class Test:
                                SLURM_ARRAY_JOB_ID="42", CAROM_ENSEMBLE=self.options.program,
                                CAROM_ENSEMBLE_FOLDER=str(folder))
             result = subprocess.run(["bash", SBATCH, kind, *problems], env=environment, text=True,
-                                    capture_output=True, timeout=300, check=False)
+                                    capture_output=True, timeout=900, check=False)
             self.expect(result.returncode == 0 and result.stdout == "", "task", task, result)
         parts = [folder / f"part-{task}" for task in (1, 2, 0)]
         self.expect(self.summary("--merge", *parts) == expected, kind, "parts: another summary")
