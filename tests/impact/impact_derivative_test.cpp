@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
     for (const auto of : {ImpactMotion::momentum, ImpactMotion::velocity}) {
       Linearized<Scalar> linearized(kind, data, of);
       ++count;
-      if (linearized.status != ImpactLinearization::usable) continue;
+      if (linearized.status != ImpactLinearization::usable) {UNSCOPED_INFO(int(kind)<<' '<<size<<' '<<wedged<<' '<<resolve(kind, data, of).sequence.size()<<' '<<round); continue;}
       ++usable;
       const auto x = draw_change(source, linearized.zero());
       const VectorX<Scalar> y = draw_vector(source, size).template cast<Scalar>();
