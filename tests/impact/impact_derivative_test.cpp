@@ -245,14 +245,15 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
   int usable = 0, count = 0;
   for (int round = 0; round < 320; ++round) {
     const Kind kind = kinds[round % 8];
-    const bool wedged = round % 5 == 4;
+    // Where the bilateral law leaves nothing, its blend with another nothing is rounding.
+    const bool wedged = round % 5 == 4 && kind != Kind::by_energy_bilateral;
     const Index size = 1 + (round / 8) % 6;
-    const Index contacts = wedged ? size + 2 : round % 3 == 0 ? 1 : 1 + (round / 3) % size;
+    const Index contacts = wedged ? size + 2 : 1 + (round / 3) % size;
     const auto data = draw_data<Scalar>(source, kind, size, contacts, wedged);
     for (const auto of : {ImpactMotion::momentum, ImpactMotion::velocity}) {
       Linearized<Scalar> linearized(kind, data, of);
       ++count;
-      if (linearized.status != ImpactLinearization::usable) {UNSCOPED_INFO(int(kind)<<' '<<size<<' '<<wedged<<' '<<resolve(kind, data, of).sequence.size()<<' '<<round); continue;}
+      if (linearized.status != ImpactLinearization::usable) continue;
       ++usable;
       const auto x = draw_change(source, linearized.zero());
       const VectorX<Scalar> y = draw_vector(source, size).template cast<Scalar>();
@@ -264,8 +265,7 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
       symmetric.see_holds(pulled.mass == pulled.mass.transpose(), data.mass);
     }
   }
-  // In float some impacts of nearly dependent normals follow another course in contact space.
-  CHECK(usable >= (std::is_same_v<Scalar, double> ? count : count * 9 / 10));
+  CHECK(usable == count);
   transposed.check(usable);
   symmetric.check(usable);
 }
@@ -386,7 +386,6 @@ TEST_CASE("impact_derivative: equal balls in line pass changes on as they sort v
     auto data = line_of_balls<double>(VectorX<double>::Ones(n), velocity);
     Linearized<double> linearized(Kind::elastic, data, ImpactMotion::velocity);
     REQUIRE(linearized.status == ImpactLinearization::usable);
-    std::vector<Index> rank(std::size_t(n), 0);  // where each ball's velocity goes
     MatrixX<double> expected = MatrixX<double>::Zero(n, n);
     for (Index i = 0; i < n; ++i) expected((velocity.array() < velocity(i)).count(), i) = 1;
     CAPTURE(n, velocity);
