@@ -86,6 +86,8 @@ class RestitutionImpact {
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
+  /// R [-].
+  [[nodiscard]] const Scalar& restitution() const noexcept { return restitution_; }
 
  private:
   Scalar restitution_;
