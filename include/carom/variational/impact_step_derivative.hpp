@@ -15,6 +15,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+/// A law of ImpactStepper that can be differentiated: ImpactResolver, RestitutionImpact or
+/// PlasticImpact.
+template <typename Law, typename Scalar>
+concept DifferentiableStepLaw = ImpactLawFor<Law, Scalar> && DifferentiableImpactLaw<Law, Scalar>;
+
 /// Derivative of a step of ImpactStepper, (q₀, p₀) → (q₁, p₁), with the times of its impacts.
 ///
 /// ```
@@ -30,10 +35,9 @@ inline namespace CAROM_ABI {
 /// The derivative is that of the step with its choices: which contacts are held or released, how
 /// often it was halved, in which order contacts reflect. Contacts held closed take part. What is
 /// not differentiated is refused by a status, see StepLinearizationStatus.
-/// @tparam Law  ImpactResolver, RestitutionImpact or PlasticImpact.
 /// @note  docs/derivations/saltation.md derives it.
 /// @cite  leine2004dynamics, chapter 7, for the saltation matrix of smooth motions
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 class ImpactStepDerivative {
  public:
   using Scalar = typename System::scalar_type;
@@ -137,7 +141,7 @@ class ImpactStepDerivative {
 
 // --- implementation ---
 
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearization<typename System::scalar_type> ImpactStepDerivative<System, Law>::step(
     ImpactStepper<System, Law>& stepper, State& state, const Scalar& h) noexcept {
   Report report;
@@ -149,7 +153,7 @@ StepLinearization<typename System::scalar_type> ImpactStepDerivative<System, Law
   return report;
 }
 
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& system,
                                                                   const State& end,
                                                                   Report& report) noexcept {
@@ -174,7 +178,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& 
   return Status::linearized;
 }
 
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& system, std::size_t k,
                                                                 Report& report) noexcept {
   const Event& event = record_.events()[k];
@@ -217,7 +221,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
   return Status::linearized;
 }
 
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& system,
                                                                   const Event& event,
                                                                   Report& report) noexcept {
@@ -225,10 +229,14 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
   const Status status = impact_.evaluate(system, before_, closed, event.rested);
   if (status != Status::linearized) return status;
   ++report.impacts;
-  const bool together = std::any_of(closed.begin(), closed.end(), [&](Index contact) {
-    return contact != closing_ && !holds(contact);
+  const std::span<const Index> sides = impact_.one_sided();
+  const bool undecided = std::any_of(sides.begin(), sides.end(), [&](Index i) {
+    return !holds(closed[std::size_t(i)]);
   });
-  if (together && closing_ >= 0) ++report.one_sided;
+  const bool together = closing_ >= 0 && std::any_of(closed.begin(), closed.end(), [&](Index i) {
+    return i != closing_ && !holds(i);
+  });
+  if (undecided || together) ++report.one_sided;
   moved_.noalias() = impact_.by_p.lazyProduct(tangent_.p);
   moved_.noalias() += impact_.by_q.lazyProduct(tangent_.q);
   tangent_.p = moved_;
@@ -239,7 +247,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
 /// A contact that is closed where a flight could begin strikes at once. If it is only just closed,
 /// a small change opens it, and it then strikes after a flight: a flight of no length whose end
 /// moves stands for it here. Overlap, on the other side, strikes at once after a small change too.
-template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(
     const System& system, Report& report) noexcept {
   using std::abs;
