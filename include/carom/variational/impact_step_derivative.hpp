@@ -36,7 +36,7 @@ concept DifferentiableStepLaw = ImpactLawFor<Law, Scalar> && DifferentiableImpac
 /// often it was halved, in which order contacts reflect. Contacts held closed take part. What is
 /// not differentiated is refused by a status, see StepLinearizationStatus.
 /// @note  docs/derivations/saltation.md derives it.
-/// @cite  leine2004dynamics, chapter 7, for the saltation matrix of smooth motions
+/// @cite  muller1995calculation, for the saltation matrix
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 class ImpactStepDerivative {
  public:
