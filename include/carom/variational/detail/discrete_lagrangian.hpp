@@ -20,7 +20,7 @@ class DiscreteLagrangian {
  public:
   using Scalar = typename System::scalar_type;
 
-  VectorX<Scalar> left, right;   ///< n [N·s]
+  VectorX<Scalar> left, right;    ///< n [N·s]
   VectorX<Scalar> left_by_step;   ///< ∂left/∂h at fixed ends, L taken as free of t, n [N]
   VectorX<Scalar> right_by_step;  ///< ∂right/∂h at fixed ends, L taken as free of t, n [N]
   MatrixX<Scalar> left_by_0, left_by_1;    ///< ∂left/∂q₀, ∂left/∂q₁, n×n

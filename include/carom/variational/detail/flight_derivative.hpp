@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "carom/variational/detail/constrained_mass.hpp"
+#include "carom/variational/detail/motion_derivative.hpp"
 #include "carom/variational/detail/step_record.hpp"
 #include "carom/variational/detail/step_solver.hpp"
 #include "carom/variational/impact_step_report.hpp"
@@ -13,21 +13,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// How a state within a step moves with m parameters.
-template <RealScalar Scalar>
-struct StateTangent {
-  MatrixX<Scalar> q, p;  ///< ∂q, ∂p, n×m
-  VectorX<Scalar> rest;  ///< ∂(what is left of the step) [s], m
-
-  /// Cold: allocates.
-  void prepare(Index size, Index parameters) {
-    q.setZero(size, parameters);
-    p.setZero(size, parameters);
-    rest.setZero(parameters);
-  }
-};
-
-/// Moves a tangent through flights and projections of the momentum.
+/// Moves a tangent through flights.
 ///
 /// A flight of length s obeys p₀ + left(q₀, q₁, s) + C₀ᵀλ = 0, c(q₁) = 0, p₁ = right(q₀, q₁, s).
 /// By the implicit function theorem its end moves with (q₀, p₀) and with s, and s moves so that
@@ -51,19 +37,13 @@ class FlightDerivative {
     const Index n = system.size();
     solver_.prepare(system);
     const Index rows = solver_.multipliers().size();
-    lagrangian_.prepare(system);
-    force_.prepare(system);
-    mass_.prepare(n, rows);
-    at_.resize(n);
-    for (MatrixX<Scalar>* m : {&curvature_, &earlier_}) m->setZero(n, n);
-    for (MatrixX<Scalar>* m : {&gradients_, &bends_}) m->setZero(rows, n);
+    curvature_.setZero(n, n);
     for (VectorX<Scalar>* v : {&column_, &by_span_}) v->setZero(n + rows);
-    for (VectorX<Scalar>* v : {&momentum_by_span_, &earlier_left_, &earlier_right_, &velocity_,
-                               &closing_start_, &closing_end_, &push_}) {
+    for (VectorX<Scalar>* v :
+         {&momentum_by_span_, &earlier_left_, &earlier_right_, &closing_start_, &closing_end_}) {
       v->setZero(n);
     }
     weights_.setZero(StepSolver<System>::Gaps::count(system));
-    multipliers_.setZero(rows);
   }
 
   /// A flight.
@@ -74,46 +54,7 @@ class FlightDerivative {
                            const State& now, const VectorX<Scalar>& end, bool moving,
                            Tangent& tangent) noexcept;
 
-  /// The momentum loses what it has across constraints and held contacts: C v = 0, p = ∂L/∂v.
-  [[nodiscard]] Status project(const System& system, std::span<const Index> held, const State& now,
-                               Tangent& tangent) noexcept;
-
-  /// Moves a state by the time dt of each parameter: dq = v dt, dp = (∂L/∂q + f) dt, where no
-  /// constraint and no held contact acts.
-  [[nodiscard]] Status shift(const System& system, const State& now, const VectorX<Scalar>& times,
-                             Tangent& tangent) noexcept;
-
-  /// Velocity at the start of the last shift() [m/s, rad/s].
-  [[nodiscard]] const VectorX<Scalar>& velocity() const noexcept { return velocity_; }
-
-  /// Writes the velocity at a state without constraints into velocity().
-  [[nodiscard]] Status move_freely(const System& system, const State& now) noexcept {
-    solver_.release_all();
-    if (solver_.rows(system) > 0) return Status::boundary;
-    return write_motion(system, now);
-  }
-
  private:
-  void hold(std::span<const Index> held) noexcept {
-    solver_.release_all();
-    for (const Index contact : held) solver_.hold(contact);
-  }
-
-  /// Writes velocity_ with C v = 0 and the Lagrangian there; column_ becomes (v, κ) with
-  /// ∂L/∂v = p − Cᵀκ, and mass_ holds the factors of [M Cᵀ; C 0].
-  [[nodiscard]] Status write_motion(const System& system, const State& now) noexcept;
-
-  /// Adds the curvature of constraints and held contacts, weighted by row.
-  void add_curvature(const System& system, const VectorX<Scalar>& q, const VectorX<Scalar>& weights,
-                     MatrixX<Scalar>& out) noexcept {
-    solver_.constraints().add_curvature(system, q, weights, out);
-    if (solver_.held().empty()) return;
-    Index row = StepSolver<System>::Constraints::count(system);
-    weights_.setZero();
-    for (const Index contact : solver_.held()) weights_(contact) += weights(row++);
-    solver_.gaps().add_curvature(system, q, weights_, out);
-  }
-
   /// Whether the equations of the flight that was solved contain the time.
   [[nodiscard]] bool depends_on_time(const System& system, const State& now,
                                      const Scalar& span) noexcept {
@@ -141,12 +82,8 @@ class FlightDerivative {
 
   StepSolver<System> solver_;
   Scalar gap_tolerance_;
-  LagrangianEvaluator<System> lagrangian_;
-  ForceEvaluator<System> force_;
-  ConstrainedMass<Scalar> mass_;
-  LagrangianDerivatives<Scalar> at_;
-  MatrixX<Scalar> curvature_, earlier_, gradients_, bends_;
-  VectorX<Scalar> column_, by_span_, momentum_by_span_, velocity_, push_, weights_, multipliers_;
+  MatrixX<Scalar> curvature_;
+  VectorX<Scalar> column_, by_span_, momentum_by_span_, weights_;
   VectorX<Scalar> earlier_left_, earlier_right_, closing_start_, closing_end_;
 };
 
@@ -214,17 +151,17 @@ void FlightDerivative<System>::write_end(Index c, const Tangent& tangent) noexce
 
 template <LagrangianSystemLike System>
 StepLinearizationStatus FlightDerivative<System>::fly(const System& system, const Event& event,
-                                                      std::span<const Index> held,
-                                                      const State& now, const VectorX<Scalar>& end,
-                                                      bool moving, Tangent& tangent) noexcept {
+                                                      std::span<const Index> held, const State& now,
+                                                      const VectorX<Scalar>& end, bool moving,
+                                                      Tangent& tangent) noexcept {
   const Index n = now.q.size();
-  hold(held);
+  detail::hold_only(solver_, held);
   if (!solver_.solve(system, now, event.span, end).converged()) return Status::not_solved;
   auto& action = solver_.action();
   action.write_all(system, now.q, solver_.q_next(), now.time, event.span);
   if (!solver_.factor(solver_.rows(system))) return Status::singular;
   curvature_.setZero();
-  add_curvature(system, now.q, solver_.multipliers(), curvature_);
+  detail::add_row_curvature(system, solver_, now.q, solver_.multipliers(), weights_, curvature_);
   const bool closes = event.closing >= 0;
   if ((closes || moving) && depends_on_time(system, now, event.span)) return Status::time_dependent;
   write_span_slopes(solver_.rows(system));
@@ -255,99 +192,6 @@ StepLinearizationStatus FlightDerivative<System>::fly(const System& system, cons
     }
     for (Index i = 0; i < n; ++i) tangent.q(i, c) = column_(i) + by_span_(i) * span;
     tangent.rest(c) -= span;
-  }
-  return Status::linearized;
-}
-
-template <LagrangianSystemLike System>
-StepLinearizationStatus FlightDerivative<System>::write_motion(const System& system,
-                                                               const State& now) noexcept {
-  using std::sqrt;
-  const Index n = now.q.size(), rows = solver_.rows(system);
-  velocity_.setZero();
-  lagrangian_.write_curvature(system, now.q, velocity_, now.time, at_);
-  if (rows > 0) solver_.write_rows(system, now.q, gradients_);
-  if (!mass_.factor(at_.by_vv, gradients_, rows)) return Status::singular;
-  column_.setZero();
-  for (Index i = 0; i < n; ++i) column_(i) = now.momentum(i) - at_.by_v(i);
-  mass_.solve(column_);
-  velocity_ = column_.head(n);
-  earlier_ = at_.by_vv;
-  lagrangian_.write_curvature(system, now.q, velocity_, now.time, at_);
-  // Rounding of a mass matrix that does not depend on the velocity is far below this.
-  const Scalar some = sqrt(std::numeric_limits<Scalar>::epsilon()) * earlier_.cwiseAbs().maxCoeff();
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < n; ++i) {
-      const Scalar change = at_.by_vv(i, j) - earlier_(i, j);
-      if (!(change <= some && -change <= some)) return Status::not_quadratic;
-    }
-  }
-  return Status::linearized;
-}
-
-/// ∂L/∂v + Cᵀκ = p and C v = 0, differentiated.
-template <LagrangianSystemLike System>
-StepLinearizationStatus FlightDerivative<System>::project(const System& system,
-                                                          std::span<const Index> held,
-                                                          const State& now,
-                                                          Tangent& tangent) noexcept {
-  const Index n = now.q.size();
-  hold(held);
-  if (const Status status = write_motion(system, now); status != Status::linearized) return status;
-  const Index rows = solver_.rows(system);
-  for (Index r = 0; r < rows; ++r) {
-    multipliers_.setZero();
-    multipliers_(r) = 1;
-    curvature_.setZero();
-    add_curvature(system, now.q, multipliers_, curvature_);
-    for (Index j = 0; j < n; ++j) {
-      bends_(r, j) = 0;
-      for (Index i = 0; i < n; ++i) bends_(r, j) += velocity_(i) * curvature_(i, j);
-    }
-  }
-  multipliers_.setZero();
-  for (Index r = 0; r < rows; ++r) multipliers_(r) = column_(n + r);
-  curvature_.setZero();
-  add_curvature(system, now.q, multipliers_, curvature_);
-  for (Index c = 0; c < tangent.q.cols(); ++c) {
-    column_.setZero();
-    for (Index i = 0; i < n; ++i) {
-      column_(i) = tangent.p(i, c);
-      for (Index j = 0; j < n; ++j) {
-        column_(i) -= (at_.by_qv(j, i) + curvature_(i, j)) * tangent.q(j, c);
-      }
-    }
-    for (Index r = 0; r < rows; ++r) {
-      for (Index j = 0; j < n; ++j) column_(n + r) -= bends_(r, j) * tangent.q(j, c);
-    }
-    mass_.solve(column_);
-    for (Index i = 0; i < n; ++i) {
-      Scalar sum = 0;
-      for (Index j = 0; j < n; ++j) {
-        sum += at_.by_vv(i, j) * column_(j) + at_.by_qv(j, i) * tangent.q(j, c);
-      }
-      tangent.p(i, c) = sum;
-    }
-  }
-  return Status::linearized;
-}
-
-template <LagrangianSystemLike System>
-StepLinearizationStatus FlightDerivative<System>::shift(const System& system, const State& now,
-                                                        const VectorX<Scalar>& times,
-                                                        Tangent& tangent) noexcept {
-  if (const Status status = move_freely(system, now); status != Status::linearized) return status;
-  push_ = at_.by_q;
-  if constexpr (ForceEvaluator<System>::present) {
-    force_.evaluate(system, now.q, velocity_, now.time);
-    push_ += force_.value;
-  }
-  for (Index c = 0; c < tangent.q.cols(); ++c) {
-    for (Index i = 0; i < now.q.size(); ++i) {
-      tangent.q(i, c) += velocity_(i) * times(c);
-      tangent.p(i, c) += push_(i) * times(c);
-    }
-    tangent.rest(c) -= times(c);
   }
   return Status::linearized;
 }

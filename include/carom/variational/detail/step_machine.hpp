@@ -152,6 +152,11 @@ class StepMachine {
     return StepPhase::failed;
   }
 
+  /// Writes an event down where a record is kept.
+  void note(const StepEvent<Scalar>& event, const State& state, const VectorX<Scalar>& momentum,
+            std::span<const Index> contacts) noexcept {
+    if (record_ != nullptr) record_->add(event, state.q, momentum, contacts);
+  }
   [[nodiscard]] bool rests(const Run& run, Index contact, const Scalar& end_gap) const noexcept;
   /// Adds what impulse_of(k) says of the k-th held contact.
   template <typename ImpulseOf>

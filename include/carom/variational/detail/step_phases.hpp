@@ -55,10 +55,7 @@ bool StepMachine<System, Law>::run(State& state, const Scalar& h, Report& report
   Run run{state, report, h};
   report.status = SolveStatus::no_progress;  // where a phase fails and sets no status
   StepPhase phase = StepPhase::measure;
-  if (record_ != nullptr) {
-    record_->add({.kind = StepEventKind::begin, .time = state.time, .span = h}, state.q,
-                 state.momentum, {});
-  }
+  note({.kind = StepEventKind::begin, .time = state.time, .span = h}, state, state.momentum, {});
   while (phase != StepPhase::finished && phase != StepPhase::failed) phase = next(phase, run);
   if (phase == StepPhase::failed) return false;
   report.status = SolveStatus::converged;
@@ -118,10 +115,7 @@ StepPhase StepMachine<System, Law>::measure(Run& run) noexcept {
   const Scalar rest = run.step - run.elapsed;
   run.span = rest * run.share;
   if (!(rest <= options_.root_tolerance * run.step)) return StepPhase::predict;
-  if (record_ != nullptr) {
-    record_->add({.kind = StepEventKind::cut, .time = run.state.time}, run.state.q,
-                 run.state.momentum, held());
-  }
+  note({.kind = StepEventKind::cut, .time = run.state.time}, run.state, run.state.momentum, held());
   return StepPhase::finished;
 }
 
@@ -131,12 +125,8 @@ StepPhase StepMachine<System, Law>::strike(Run& run) noexcept {
                        run.step, run.report)) {
     return StepPhase::failed;
   }
-  if (record_ != nullptr) {
-    record_->add({.kind = StepEventKind::impact,
-                  .time = run.state.time,
-                  .rested = impact_.rested()},
-                 run.state.q, impact_.momentum_before(), impact_.closed());
-  }
+  note({.kind = StepEventKind::impact, .time = run.state.time, .rested = impact_.rested()},
+       run.state, impact_.momentum_before(), impact_.closed());
   run.retries = 0;
   if (run.report.impacts > options_.event_limit) return fail(run, SolveStatus::iteration_limit);
   return StepPhase::measure;
@@ -250,15 +240,13 @@ StepPhase StepMachine<System, Law>::shorten(Run& run) noexcept {
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::accept(Run& run) noexcept {
   const auto& solver = root_.solver();
-  if (record_ != nullptr) {
-    record_->add({.kind = StepEventKind::flight,
-                  .time = run.state.time,
-                  .span = run.end,
-                  .whole = run.span,
-                  .share = run.share,
-                  .closing = run.closing},
-                 run.state.q, run.state.momentum, held());
-  }
+  note({.kind = StepEventKind::flight,
+        .time = run.state.time,
+        .span = run.end,
+        .whole = run.span,
+        .share = run.share,
+        .closing = run.closing},
+       run.state, run.state.momentum, held());
   run.last = run.closing < 0 && run.share == Scalar(1);
   run.share = 1;
   for (Index i = 0; i < run.state.q.size(); ++i) {
@@ -296,10 +284,7 @@ bool StepMachine<System, Law>::write_motion(State& state) noexcept {
   if (rows == 0) {
     return legendre_.write_velocity(system_, state.q, state.momentum, state.time, velocity_);
   }
-  if (record_ != nullptr) {
-    record_->add({.kind = StepEventKind::project, .time = state.time}, state.q, state.momentum,
-                 held());
-  }
+  note({.kind = StepEventKind::project, .time = state.time}, state, state.momentum, held());
   solver.write_rows(system_, state.q, rows_now_);
   return legendre_.constrain(system_, state.q, state.time, {rows_now_, rows}, velocity_,
                              state.momentum);
