@@ -227,6 +227,7 @@ set(CAROM_HEADERS
   include/carom/variational/detail/lagrangian.hpp
   include/carom/variational/detail/legendre.hpp
   include/carom/variational/detail/level_functions.hpp
+  include/carom/variational/detail/motion_derivative.hpp
   include/carom/variational/detail/newton_progress.hpp
   include/carom/variational/detail/overlap.hpp
   include/carom/variational/detail/screw.hpp
