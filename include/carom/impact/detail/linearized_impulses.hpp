@@ -47,8 +47,8 @@ class LinearizedImpulses {
   void start(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& momentum,
              const Scalar& scale, const Scalar& tolerance) noexcept {
     problem.write_gram(gram_);
+    scale_ = scale;
     resting_ = tolerance * scale;
-    negligible_ = 64 * std::numeric_limits<Scalar>::epsilon() * scale;
     restitution_count_ = 0;
     start_again(problem, momentum);
   }
@@ -109,17 +109,15 @@ class LinearizedImpulses {
 
   /// How many coefficients of restitution the impulses depend on.
   [[nodiscard]] Index restitution_count() const noexcept { return restitution_count_; }
-  /// Whether these are the impulses of a law, to half of the digits.
+  /// Whether the impulses of a law lead to the same momentum, to half of the digits. They need not
+  /// be the same where normals depend on each other.
   template <typename Impulses>
-  [[nodiscard]] bool agree_with(const Impulses& impulses) const noexcept {
-    using std::abs, std::sqrt;
-    Scalar error = 0, size = 0;
+  [[nodiscard]] bool agree_with(const Impulses& impulses) noexcept {
     for (Index i = 0; i < impulses_.size(); ++i) {
-      const Scalar given = *(impulses.data() + i);
-      error += abs(impulses_(i) - given);
-      size += abs(impulses_(i)) + abs(given);
+      changes_(i) = impulses_(i) - *(impulses.data() + i);
     }
-    return error <= sqrt(std::numeric_limits<Scalar>::epsilon()) * size;
+    by_plastic_.noalias() = gram_ * changes_;
+    return changes_.dot(by_plastic_) <= std::numeric_limits<Scalar>::epsilon() * scale_ * scale_;
   }
   /// λ.
   [[nodiscard]] const Vector& impulses() const noexcept { return impulses_; }
@@ -233,7 +231,8 @@ class LinearizedImpulses {
     blend_ = restitution_blend(r, x, d);
     x_slope_ = square_slope_ = restitution_slope_ = Scalar(0);
     // Both ends are one outcome, to rounding: how they are blended does not matter.
-    if (!(d > negligible_ * negligible_)) return;
+    const Scalar negligible = 64 * std::numeric_limits<Scalar>::epsilon() * scale_;
+    if (!(d > negligible * negligible)) return;
     const Scalar root = blend_ * d + x;
     if (!(root > std::numeric_limits<Scalar>::epsilon() * 64 * d)) {  // x = 0 and R = 0: α = R
       restitution_slope_ = Scalar(1);
@@ -250,7 +249,7 @@ class LinearizedImpulses {
   std::vector<ImpactBoundary> boundaries_;
   Vector rates_, impulses_, difference_, image_, plastic_rates_, no_change_;
   Vector changes_, by_elastic_, by_plastic_;  ///< of the product being computed
-  Scalar resting_ = 0, negligible_ = 0;
+  Scalar scale_ = 0, resting_ = 0;
   Scalar blend_ = 0, x_slope_ = 0, square_slope_ = 0, restitution_slope_ = 0;
   Index restitution_count_ = 0;
   bool ends_plastically_ = false, blended_ = false;

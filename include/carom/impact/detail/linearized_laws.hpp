@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
+#include <cmath>
+#include <limits>
 
 #include "carom/impact/detail/linearized_impulses.hpp"
 #include "carom/impact/newton_restitution.hpp"
@@ -79,7 +80,8 @@ template <RealScalar Scalar>
                                  const VectorX<Scalar>& momentum,
                                  const PlasticImpact<Scalar>& law) noexcept {
   if (!impulses.end_plastically(problem, PlasticLaw::moreau)) return false;
-  if (impulses.agree_with(law.impulses())) return true;
+  const Scalar half = std::sqrt(std::numeric_limits<Scalar>::epsilon());  // of the digits
+  if (impulses.impulses().isApprox(law.impulses(), half)) return true;
   impulses.start_again(problem, momentum);
   return impulses.end_plastically(problem, PlasticLaw::bilateral);
 }

@@ -149,8 +149,12 @@ class LinearizedMetric {
       left.col(i) += kind == ImpactMotion::velocity ? impulses(i) * y : by_rates(i) * velocity_;
     }
     gradient.mass.noalias() = left * responses_.transpose();
-    gradient.mass.noalias() += responses_ * left.transpose();
-    gradient.mass *= Scalar(-0.5);
+    for (Index c = 0; c < size(); ++c) {
+      for (Index r = 0; r <= c; ++r) {
+        const Scalar sum = gradient.mass(r, c) + gradient.mass(c, r);
+        gradient.mass(r, c) = gradient.mass(c, r) = -sum / 2;
+      }
+    }
   }
 
  private:
