@@ -571,14 +571,26 @@ TEST_CASE("impact_step_derivative: what holds on one side only is counted", "[va
   REQUIRE(struck.usable());
   CHECK(struck.impacts == 1);
   CHECK(struck.one_sided == 1);
-  const auto lifted = [](double d) {
-    ImpactStepper<Ball, RestitutionImpact<double>> fresh({}, RestitutionImpact<double>(0.8));
-    auto moved = fresh.make_state(numbers<double>({d}), numbers<double>({-2}));
-    REQUIRE(fresh.step(moved, 0.01).converged());
-    return stacked(moved);
+  const auto lifted = [](double speed, double h) {
+    std::array<VectorX<double>, 2> ends;
+    for (const int k : {0, 1}) {
+      ImpactStepper<Ball, RestitutionImpact<double>> fresh({}, RestitutionImpact<double>(0.8));
+      auto moved = fresh.make_state(numbers<double>({(k + 1) * 1e-5}), numbers<double>({speed}));
+      REQUIRE(fresh.step(moved, h).converged());
+      ends[std::size_t(k)] = stacked(moved);
+    }
+    return VectorX<double>((ends[1] - ends[0]) / 1e-5);
   };
-  const VectorX<double> slope = (lifted(2e-5) - lifted(1e-5)) / 1e-5;
-  CHECK((derivative.matrix().col(0) - slope).norm() <= by_differences(1e-3));
+  CHECK((derivative.matrix().col(0) - lifted(-2, 0.01)).norm() <= by_differences(1e-3));
+
+  // Thrown up from the floor, it comes back to it.
+  ImpactStepper<Ball, RestitutionImpact<double>> thrower({}, RestitutionImpact<double>(0.8));
+  auto thrown = thrower.make_state(numbers<double>({0}), numbers<double>({0.3}));
+  const auto came_back = derivative.step(thrower, thrown, 0.08);
+  REQUIRE(came_back.usable());
+  CHECK(came_back.impacts == 1);
+  CHECK(came_back.one_sided == 1);
+  CHECK((derivative.matrix().col(0) - lifted(0.3, 0.08)).norm() <= by_differences(1e-2));
 
   // Both walls of a corner at once.
   ImpactStepper<Pool> table(Pool{});

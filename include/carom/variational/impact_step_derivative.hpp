@@ -35,7 +35,8 @@ concept DifferentiableStepLaw = ImpactLawFor<Law, Scalar> && DifferentiableImpac
 ///
 /// The derivative is that of the step with its choices: which contacts are held or released, how
 /// often it was halved, in which order contacts reflect. Contacts held closed take part. What is
-/// not differentiated is refused by a status, see StepLinearizationStatus.
+/// not differentiated is refused by a status, see StepLinearizationStatus. Gaps and constraints
+/// whose gradients a system writes need their second derivatives too, see LevelFunctions.
 /// @note  docs/derivations/saltation.md derives it.
 /// @cite  muller1995calculation, for the saltation matrix
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
@@ -48,9 +49,15 @@ class ImpactStepDerivative {
   static_assert(
       !WrittenGapsLike<System> ||
           requires(const System& s, const VectorX<Scalar>& q,
-                   Eigen::Map<const VectorX<Scalar>> weights,
+                   const Eigen::Map<const VectorX<Scalar>>& weights,
                    MatrixX<Scalar>& out) { s.add_gap_curvature(q, weights, out); },
       "a system that writes gradients of gaps also needs add_gap_curvature(q, weights, out)");
+  static_assert(
+      !WrittenConstraintsLike<System> ||
+          requires(const System& s, const VectorX<Scalar>& q,
+                   const Eigen::Map<const VectorX<Scalar>>& weights,
+                   MatrixX<Scalar>& out) { s.add_constraint_curvature(q, weights, out); },
+      "a system that writes gradients of constraints also needs add_constraint_curvature");
 
   /// @param stepper   of which steps will be differentiated.
   /// @param capacity  most flights, impacts and projections of a step together, ≥ 1.
@@ -139,6 +146,7 @@ class ImpactStepDerivative {
   Scalar gap_tolerance_;
   std::span<const Index> held_;  ///< contacts held when the event began
   Index closing_ = -1;           ///< contact that ended the last flight, −1 where none did
+  Index bounced_ = -1;           ///< contact whose closing made the last impact, −1 if none did
   bool struck_ = false;          ///< the last event but projections was an impact
   bool moving_ = false;          ///< the time of the state moves
 };
@@ -190,7 +198,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
     case StepEventKind::begin:
       tangent_.rest.setZero();
       held_ = {};
-      closing_ = -1;
+      closing_ = bounced_ = -1;
       struck_ = moving_ = false;
       return Status::linearized;
     case StepEventKind::project:
@@ -203,6 +211,8 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       const Status status = flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
       closing_ = event.closing;
       struck_ = false;
+      // It was closed before the step, not by the impact before: lifted, it would close elsewhere.
+      if (closing_ >= 0 && flight_.started_closed() && closing_ != bounced_) ++report.one_sided;
       moving_ = moving_ || closing_ >= 0;
       ++report.flights;
       return status;
@@ -211,6 +221,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       Status status = Status::linearized;
       if (closing_ < 0 && !struck_) status = strike_at_once(system, report);
       if (status == Status::linearized) status = strike(system, event, report);
+      bounced_ = closing_;
       closing_ = -1;
       struck_ = true;
       return status;

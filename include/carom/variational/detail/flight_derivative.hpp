@@ -53,6 +53,8 @@ class FlightDerivative {
   [[nodiscard]] Status fly(const System& system, const Event& event, std::span<const Index> held,
                            const State& now, const VectorX<Scalar>& end, bool moving,
                            Tangent& tangent) noexcept;
+  /// Whether the gap that ended the last flight was just closed at its start, to tolerance.
+  [[nodiscard]] bool started_closed() const noexcept { return started_closed_; }
 
  private:
   /// Whether the equations of the flight that was solved contain the time.
@@ -82,6 +84,7 @@ class FlightDerivative {
 
   StepSolver<System> solver_;
   Scalar gap_tolerance_;
+  bool started_closed_ = false;
   MatrixX<Scalar> curvature_;
   VectorX<Scalar> column_, by_span_, momentum_by_span_, weights_;
   VectorX<Scalar> earlier_left_, earlier_right_, closing_start_, closing_end_;
@@ -126,6 +129,7 @@ StepLinearizationStatus FlightDerivative<System>::write_closing(const System& sy
   }
   if (!(abs(closing.rate) > sqrt(std::numeric_limits<Scalar>::epsilon()) * scale))
     return Status::grazing;
+  started_closed_ = start <= gap_tolerance_ && start >= -gap_tolerance_;
   if (start < -gap_tolerance_) {
     closing.rate += start / event.whole;
     closing.start_share = 1 - event.span / event.whole;
