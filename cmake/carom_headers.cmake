@@ -217,21 +217,26 @@ set(CAROM_HEADERS
   include/carom/variational/detail/constrained_mass.hpp
   include/carom/variational/detail/contact_impact.hpp
   include/carom/variational/detail/discrete_lagrangian.hpp
+  include/carom/variational/detail/flight_derivative.hpp
   include/carom/variational/detail/flight_guess.hpp
   include/carom/variational/detail/force.hpp
   include/carom/variational/detail/gap_root.hpp
   include/carom/variational/detail/held_friction.hpp
+  include/carom/variational/detail/impact_jacobian.hpp
   include/carom/variational/detail/initial_state.hpp
   include/carom/variational/detail/lagrangian.hpp
   include/carom/variational/detail/legendre.hpp
   include/carom/variational/detail/level_functions.hpp
+  include/carom/variational/detail/motion_derivative.hpp
   include/carom/variational/detail/newton_progress.hpp
   include/carom/variational/detail/overlap.hpp
   include/carom/variational/detail/screw.hpp
   include/carom/variational/detail/sliding_problem.hpp
   include/carom/variational/detail/step_machine.hpp
   include/carom/variational/detail/step_phases.hpp
+  include/carom/variational/detail/step_record.hpp
   include/carom/variational/detail/step_solver.hpp
+  include/carom/variational/impact_step_derivative.hpp
   include/carom/variational/impact_step_report.hpp
   include/carom/variational/impact_stepper.hpp
   include/carom/variational/joint_forces.hpp

@@ -7,6 +7,7 @@
 #include "carom/impact/generalized_reflections.hpp"
 #include "carom/impact/restitution.hpp"
 #include "carom/variational/composition.hpp"
+#include "carom/variational/impact_step_derivative.hpp"
 #include "carom/variational/impact_stepper.hpp"
 #include "carom/variational/planar_tree.hpp"
 #include "carom/variational/spatial_tree.hpp"
@@ -119,6 +120,42 @@ void knock_guarded(Law law) {
   CHECK(allocations == 0);
 }
 
+/// Differentiates steps through impacts with all allocations counted.
+template <typename Law>
+void differentiate_guarded(Law law) {
+  ImpactStepper<Knocking, Law> stepper(Knocking{}, law);
+  carom::ImpactStepDerivative derivative(stepper);
+  // At first impacts of one, two, three and four contacts, so that all memory has grown.
+  bool usable = true;
+  for (const double apart : {0.1, 0.0}) {
+    for (const auto& q :
+         {numbers<double>({0, 0.4, 0.8}), numbers<double>({0, apart, 0.8}),
+          numbers<double>({0, apart, 2 * apart}), numbers<double>({0, 0.5 * apart, 10 * apart})}) {
+      MechanicalState<double> state{0, q, numbers<double>({-1, -0.5, 0.3})};
+      usable = derivative.step(stepper, state, 0.05).usable() && usable;
+    }
+  }
+  MechanicalState<double> state{0, numbers<double>({0, 0.4, 1}), numbers<double>({-1, -3, 4})};
+  usable = derivative.step(stepper, state, 0.05).usable() && usable;
+  int impacts = 0;
+  std::size_t allocations = 0;
+  carom::VectorX<double> gradient = carom::VectorX<double>::Ones(6);
+  {
+    const carom::testing::AllocationGuard guard;
+    allocations = carom::testing::allocation_count;
+    for (int k = 0; k < 100; ++k) {
+      const auto report = derivative.step(stepper, state, 0.05);
+      usable = report.usable() && usable;
+      impacts += report.impacts;
+      derivative.pull_back(gradient);
+    }
+    allocations = carom::testing::allocation_count - allocations;
+  }
+  CHECK(usable);
+  CHECK(impacts > 10);
+  CHECK(allocations == 0);
+}
+
 /// Falls, but not yet to the floor.
 struct Falling : Thrown<double> {
   [[nodiscard]] carom::Index gap_count() const { return 1; }
@@ -167,6 +204,12 @@ TEST_CASE("real_time: impacts no larger than earlier ones do not allocate",
   knock_guarded(carom::ImpactResolver<double>());
   knock_guarded(carom::RestitutionImpact<double>(0.95));
   knock_guarded(carom::GeneralizedReflections<double>());
+}
+
+TEST_CASE("real_time: derivatives of steps through impacts do not allocate",
+          "[variational][real_time]") {
+  differentiate_guarded(carom::ImpactResolver<double>());
+  differentiate_guarded(carom::RestitutionImpact<double>(0.95));
 }
 
 TEST_CASE("real_time: steps with open and held contacts do not allocate",

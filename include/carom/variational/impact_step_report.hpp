@@ -59,5 +59,68 @@ struct [[nodiscard]] ImpactStepReport {
   }
 };
 
+/// Why a step has no derivative, or how far to trust it.
+enum class StepLinearizationStatus {
+  linearized,         ///< The derivative is that of the step.
+  step_failed,        ///< The step itself did not converge.
+  incomplete,         ///< The step had more events than the record has room for.
+  projected,          ///< Overlap was projected out at the start, which is not differentiated.
+  rubbing,            ///< A contact with friction was held, which is not differentiated.
+  time_dependent,     ///< Forces depend on time, and an impact's time moves.
+  grazing,            ///< A gap closed at no rate: the time of its impact has no derivative.
+  boundary,           ///< Under constraints a contact struck just where the step began or ended.
+  singular,           ///< Matrices are singular, or impulses are not determined.
+  not_quadratic,      ///< The Lagrangian is not quadratic in the velocity.
+  unfinished_impact,  ///< An impact met the limit of its reflections, or has too many to repeat.
+  not_solved,         ///< A flight could not be solved again.
+};
+
+/// The status as a word for messages and files.
+[[nodiscard]] constexpr const char* to_string(StepLinearizationStatus status) noexcept {
+  switch (status) {
+    case StepLinearizationStatus::linearized:
+      return "linearized";
+    case StepLinearizationStatus::step_failed:
+      return "step_failed";
+    case StepLinearizationStatus::incomplete:
+      return "incomplete";
+    case StepLinearizationStatus::projected:
+      return "projected";
+    case StepLinearizationStatus::rubbing:
+      return "rubbing";
+    case StepLinearizationStatus::time_dependent:
+      return "time_dependent";
+    case StepLinearizationStatus::grazing:
+      return "grazing";
+    case StepLinearizationStatus::boundary:
+      return "boundary";
+    case StepLinearizationStatus::singular:
+      return "singular";
+    case StepLinearizationStatus::not_quadratic:
+      return "not_quadratic";
+    case StepLinearizationStatus::unfinished_impact:
+      return "unfinished_impact";
+    case StepLinearizationStatus::not_solved:
+      return "not_solved";
+  }
+  return "unknown";
+}
+
+/// How the derivative of a step of ImpactStepper went.
+template <RealScalar Scalar>
+struct [[nodiscard]] StepLinearization {
+  StepLinearizationStatus status = StepLinearizationStatus::step_failed;
+  ImpactStepReport<Scalar> step;  ///< How the step itself went.
+  int flights = 0;                ///< that were differentiated
+  int impacts = 0;                ///< that were differentiated
+  /// Impacts whose derivative holds on one side only: contacts that strike together, that strike
+  /// just where a step begins or ends, or that come to rest without an impulse.
+  int one_sided = 0;
+
+  [[nodiscard]] constexpr bool usable() const noexcept {
+    return status == StepLinearizationStatus::linearized;
+  }
+};
+
 }  // namespace CAROM_ABI
 }  // namespace carom

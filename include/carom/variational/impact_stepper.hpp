@@ -90,6 +90,19 @@ class ImpactStepper {
     return detail::take_step_in_halves(report, halving_limit, take_part, start_again);
   }
 
+  /// The same step, written down for ImpactStepDerivative: the state is the same to the last bit.
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
+  Report step(State& state, const Scalar& h, StepRecord<Scalar>& record) noexcept {
+    record.clear();
+    machine_.keep(&record);
+    const Report report = step(state, h);
+    machine_.keep(nullptr);
+    return report;
+  }
+
+  [[nodiscard]] const Law& law() const noexcept { return machine_.law(); }
+  [[nodiscard]] const ImpactStepOptions<Scalar>& options() const noexcept { return options_; }
+
   /// Impacts of the last step in time order, as many as options.recorded_events.
   [[nodiscard]] std::span<const ImpactEvent<Scalar>> events() const noexcept {
     return machine_.events();

@@ -61,6 +61,13 @@ class ContactImpact {
 
   [[nodiscard]] std::span<const Event> events() const noexcept { return events_; }
   [[nodiscard]] ChatterWatch<Scalar>& chatter() noexcept { return chatter_; }
+  [[nodiscard]] const Law& law() const noexcept { return law_; }
+  /// Of the last resolve(): the contacts of the impact problem, in its order.
+  [[nodiscard]] std::span<const Index> closed() const noexcept { return closed_; }
+  /// Of the last resolve(): the momentum before the impact.
+  [[nodiscard]] const VectorX<Scalar>& momentum_before() const noexcept { return momentum_; }
+  /// Of the last resolve(): whether it was plastic because of chatter.
+  [[nodiscard]] bool rested() const noexcept { return rested_; }
   void restart() noexcept {
     chatter_.forget_all();
     fastest_ = 0;
@@ -134,7 +141,7 @@ class ContactImpact {
   std::vector<char> chatters_;
   VectorX<Scalar> gradient_, momentum_;
   Scalar fastest_ = 0;  ///< closing rate of the last impact
-  bool changed_ = false;
+  bool changed_ = false, rested_ = false;
 };
 
 // --- implementation ---
@@ -213,7 +220,8 @@ bool ContactImpact<System, Law>::resolve(const Instant<System>& now, State& stat
   if (impact.status != ImpactStatus::resolved) report.impact_status = impact.status;
   const bool lost =
       impact.energy_gain < -energy_roundings * std::numeric_limits<Scalar>::epsilon() * energy;
-  if (note_closing(now, state.time, lost, h)) {
+  rested_ = note_closing(now, state.time, lost, h);
+  if (rested_) {
     state.momentum = momentum_;
     plastic_.prepare(problem_);
     static_cast<void>(plastic_.resolve(problem_, state.momentum));

@@ -20,8 +20,9 @@ class DiscreteLagrangian {
  public:
   using Scalar = typename System::scalar_type;
 
-  VectorX<Scalar> left, right;   ///< n [N·s]
-  VectorX<Scalar> left_by_step;  ///< ∂left/∂h at fixed ends, L taken as free of t, n [N]
+  VectorX<Scalar> left, right;    ///< n [N·s]
+  VectorX<Scalar> left_by_step;   ///< ∂left/∂h at fixed ends, L taken as free of t, n [N]
+  VectorX<Scalar> right_by_step;  ///< ∂right/∂h at fixed ends, L taken as free of t, n [N]
   MatrixX<Scalar> left_by_0, left_by_1;    ///< ∂left/∂q₀, ∂left/∂q₁, n×n
   MatrixX<Scalar> right_by_0, right_by_1;  ///< ∂right/∂q₀, ∂right/∂q₁, n×n
 
@@ -36,7 +37,9 @@ class DiscreteLagrangian {
     lagrangian_.prepare(system);
     force_.prepare(system);
     at_.resize(n);
-    for (VectorX<Scalar>* v : {&left, &right, &left_by_step, &q_, &v_}) v->setZero(n);
+    for (VectorX<Scalar>* v : {&left, &right, &left_by_step, &right_by_step, &q_, &v_}) {
+      v->setZero(n);
+    }
     for (MatrixX<Scalar>* m : {&left_by_0, &left_by_1, &right_by_0, &right_by_1}) m->setZero(n, n);
   }
 
@@ -64,20 +67,22 @@ class DiscreteLagrangian {
       read_node(system, q0, q1, t0, alpha, h);
       add_slopes(alpha, weight, h);
       add_curvature(weight * h * (1 - alpha), -weight, alpha, 1 / h, left_by_1);
-      add_step_slope(alpha, weight, h);
+      add_step_slope(weight * (1 - alpha), weight, h, left_by_step);
     });
   }
 
-  /// The same with all four matrices.
+  /// The same with all four matrices and both slopes by the step.
   void write_all(const System& system, const VectorX<Scalar>& q0, const VectorX<Scalar>& q1,
                  const Scalar& t0, const Scalar& h) noexcept {
     clear_slopes();
     for (MatrixX<Scalar>* m : {&left_by_0, &left_by_1, &right_by_0, &right_by_1}) m->setZero();
     left_by_step.setZero();
+    right_by_step.setZero();
     for_each_node([&](const Scalar& alpha, const Scalar& weight) {
       read_node(system, q0, q1, t0, alpha, h);
       add_slopes(alpha, weight, h);
-      add_step_slope(alpha, weight, h);
+      add_step_slope(weight * (1 - alpha), weight, h, left_by_step);
+      add_step_slope(weight * alpha, -weight, h, right_by_step);
       const Scalar before = weight * h * (1 - alpha), after = weight * h * alpha;
       add_curvature(before, -weight, alpha, 1 / h, left_by_1);
       add_curvature(before, -weight, 1 - alpha, -1 / h, left_by_0);
@@ -150,19 +155,21 @@ class DiscreteLagrangian {
     }
   }
 
-  /// dv/dh = −v/h at fixed ends.
-  void add_step_slope(const Scalar& alpha, const Scalar& weight, const Scalar& h) noexcept {
+  /// Adds share (L_q + f) + (inertia ∂L_v/∂v/h − share ∂(L_q + f)/∂v) v: dv/dh = −v/h at fixed
+  /// ends.
+  void add_step_slope(const Scalar& share, const Scalar& inertia, const Scalar& h,
+                      VectorX<Scalar>& out) const noexcept {
     const Index n = q_.size();
     for (Index i = 0; i < n; ++i) {
       Scalar push = at_.by_q(i);
       if constexpr (ForceEvaluator<System>::present) push += force_.value(i);
-      left_by_step(i) += weight * (1 - alpha) * push;
+      out(i) += share * push;
     }
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) {
         Scalar by_v = at_.by_qv(i, j);
         if constexpr (ForceEvaluator<System>::present) by_v += force_.by_v(i, j);
-        left_by_step(i) += weight * (at_.by_vv(i, j) / h - (1 - alpha) * by_v) * v_(j);
+        out(i) += (inertia * at_.by_vv(i, j) / h - share * by_v) * v_(j);
       }
     }
   }

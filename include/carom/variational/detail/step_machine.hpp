@@ -13,6 +13,7 @@
 #include "carom/variational/detail/gap_root.hpp"
 #include "carom/variational/detail/held_friction.hpp"
 #include "carom/variational/detail/legendre.hpp"
+#include "carom/variational/detail/step_record.hpp"
 #include "carom/variational/detail/step_solver.hpp"
 #include "carom/variational/impact_step_report.hpp"
 #include "carom/variational/mechanical_state.hpp"
@@ -105,6 +106,10 @@ class StepMachine {
   }
   [[nodiscard]] std::span<const Index> held() const noexcept { return root_.solver().held(); }
   [[nodiscard]] const VectorX<Scalar>& held_impulses() const noexcept { return held_impulses_; }
+  [[nodiscard]] const Law& law() const noexcept { return impact_.law(); }
+  [[nodiscard]] const ImpactStepOptions<Scalar>& options() const noexcept { return options_; }
+  /// Keeps a record of what follows, until it is given none. The record is the caller's.
+  void keep(StepRecord<Scalar>* record) noexcept { record_ = record; }
   void restart() noexcept {
     root_.solver().release_all();
     impact_.restart();
@@ -147,6 +152,11 @@ class StepMachine {
     return StepPhase::failed;
   }
 
+  /// Writes an event down where a record is kept.
+  void note(const StepEvent<Scalar>& event, const State& state, const VectorX<Scalar>& momentum,
+            std::span<const Index> contacts) noexcept {
+    if (record_ != nullptr) record_->add(event, state.q, momentum, contacts);
+  }
   [[nodiscard]] bool rests(const Run& run, Index contact, const Scalar& end_gap) const noexcept;
   /// Adds what impulse_of(k) says of the k-th held contact.
   template <typename ImpulseOf>
@@ -167,6 +177,7 @@ class StepMachine {
   FlightGuess<Scalar> flight_;
   VectorX<Scalar> velocity_, guess_, gaps_now_, held_impulses_;
   MatrixX<Scalar> gradients_now_, rows_now_;
+  StepRecord<Scalar>* record_ = nullptr;
 };
 
 }  // namespace CAROM_ABI

@@ -47,6 +47,7 @@ void StepMachine<System, Law>::go_back() noexcept {
   for (const Index contact : saved_held_) root_.solver().hold(contact);
   held_impulses_.setZero();
   impact_.go_back();
+  if (record_ != nullptr) record_->clear();
 }
 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -54,6 +55,7 @@ bool StepMachine<System, Law>::run(State& state, const Scalar& h, Report& report
   Run run{state, report, h};
   report.status = SolveStatus::no_progress;  // where a phase fails and sets no status
   StepPhase phase = StepPhase::measure;
+  note({.kind = StepEventKind::begin, .time = state.time, .span = h}, state, state.momentum, {});
   while (phase != StepPhase::finished && phase != StepPhase::failed) phase = next(phase, run);
   if (phase == StepPhase::failed) return false;
   report.status = SolveStatus::converged;
@@ -112,7 +114,9 @@ StepPhase StepMachine<System, Law>::measure(Run& run) noexcept {
   }
   const Scalar rest = run.step - run.elapsed;
   run.span = rest * run.share;
-  return rest <= options_.root_tolerance * run.step ? StepPhase::finished : StepPhase::predict;
+  if (!(rest <= options_.root_tolerance * run.step)) return StepPhase::predict;
+  note({.kind = StepEventKind::cut, .time = run.state.time}, run.state, run.state.momentum, held());
+  return StepPhase::finished;
 }
 
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
@@ -121,6 +125,8 @@ StepPhase StepMachine<System, Law>::strike(Run& run) noexcept {
                        run.step, run.report)) {
     return StepPhase::failed;
   }
+  note({.kind = StepEventKind::impact, .time = run.state.time, .rested = impact_.rested()},
+       run.state, impact_.momentum_before(), impact_.closed());
   run.retries = 0;
   if (run.report.impacts > options_.event_limit) return fail(run, SolveStatus::iteration_limit);
   return StepPhase::measure;
@@ -234,6 +240,13 @@ StepPhase StepMachine<System, Law>::shorten(Run& run) noexcept {
 template <LagrangianSystemLike System, ImpactLawFor<typename System::scalar_type> Law>
 StepPhase StepMachine<System, Law>::accept(Run& run) noexcept {
   const auto& solver = root_.solver();
+  note({.kind = StepEventKind::flight,
+        .time = run.state.time,
+        .span = run.end,
+        .whole = run.span,
+        .share = run.share,
+        .closing = run.closing},
+       run.state, run.state.momentum, held());
   run.last = run.closing < 0 && run.share == Scalar(1);
   run.share = 1;
   for (Index i = 0; i < run.state.q.size(); ++i) {
@@ -271,6 +284,7 @@ bool StepMachine<System, Law>::write_motion(State& state) noexcept {
   if (rows == 0) {
     return legendre_.write_velocity(system_, state.q, state.momentum, state.time, velocity_);
   }
+  note({.kind = StepEventKind::project, .time = state.time}, state, state.momentum, held());
   solver.write_rows(system_, state.q, rows_now_);
   return legendre_.constrain(system_, state.q, state.time, {rows_now_, rows}, velocity_,
                              state.momentum);

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "carom/variational/detail/flight_derivative.hpp"
+#include "carom/variational/detail/impact_jacobian.hpp"
+#include "carom/variational/detail/motion_derivative.hpp"
+#include "carom/variational/detail/step_record.hpp"
+#include "carom/variational/impact_step_report.hpp"
+#include "carom/variational/impact_stepper.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// A law of ImpactStepper that can be differentiated: ImpactResolver, RestitutionImpact or
+/// PlasticImpact.
+template <typename Law, typename Scalar>
+concept DifferentiableStepLaw = ImpactLawFor<Law, Scalar> && DifferentiableImpactLaw<Law, Scalar>;
+
+/// Derivative of a step of ImpactStepper, (q₀, p₀) → (q₁, p₁), with the times of its impacts.
+///
+/// ```
+/// carom::ImpactStepDerivative derivative(stepper);                 // cold
+/// const auto report = derivative.step(stepper, state, 0.01);       // the step, and its derivative
+/// if (report.usable()) total = derivative.matrix() * total;        // over a trajectory
+/// ```
+/// The step is written down as it is taken, bit for bit the one without a derivative, and its
+/// flights and impacts are differentiated one after the other. An impact's time moves so that the
+/// gap stays closed at it; the last flight makes up for the time that the others lose. For a smooth
+/// motion between impacts the product of the three is known as the saltation matrix.
+///
+/// The derivative is that of the step with its choices: which contacts are held or released, how
+/// often it was halved, in which order contacts reflect. Contacts held closed take part. What is
+/// not differentiated is refused by a status, see StepLinearizationStatus. Gaps and constraints
+/// whose gradients a system writes need their second derivatives too, see LevelFunctions.
+/// @note  docs/derivations/saltation.md derives it.
+/// @cite  muller1995calculation, for the saltation matrix
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+class ImpactStepDerivative {
+ public:
+  using Scalar = typename System::scalar_type;
+  using State = MechanicalState<Scalar>;
+  using Report = StepLinearization<Scalar>;
+
+  static_assert(
+      !WrittenGapsLike<System> ||
+          requires(const System& s, const VectorX<Scalar>& q,
+                   const Eigen::Map<const VectorX<Scalar>>& weights,
+                   MatrixX<Scalar>& out) { s.add_gap_curvature(q, weights, out); },
+      "a system that writes gradients of gaps also needs add_gap_curvature(q, weights, out)");
+  static_assert(
+      !WrittenConstraintsLike<System> ||
+          requires(const System& s, const VectorX<Scalar>& q,
+                   const Eigen::Map<const VectorX<Scalar>>& weights,
+                   MatrixX<Scalar>& out) { s.add_constraint_curvature(q, weights, out); },
+      "a system that writes gradients of constraints also needs add_constraint_curvature");
+
+  /// @param stepper   of which steps will be differentiated.
+  /// @param capacity  most flights, impacts and projections of a step together, ≥ 1.
+  /// Cold: allocates.
+  explicit ImpactStepDerivative(const ImpactStepper<System, Law>& stepper, Index capacity = 1024)
+      : flight_(stepper.options().step, stepper.options().gap_tolerance),
+        impact_(stepper.law()),
+        gap_tolerance_(stepper.options().gap_tolerance) {
+    CAROM_EXPECTS(capacity >= 1);
+    const System& system = stepper.system();
+    const Index n = system.size();
+    record_.prepare(n, Gaps::count(system), capacity);
+    flight_.prepare(system);
+    motion_.prepare(system);
+    impact_.prepare(system);
+    gaps_.prepare(system);
+    tangent_.prepare(n, 2 * n + 1);
+    matrix_.setZero(2 * n, 2 * n);
+    by_restitution_.setZero(2 * n);
+    before_ = State{Scalar(0), VectorX<Scalar>::Zero(n), VectorX<Scalar>::Zero(n)};
+    after_ = before_;
+    times_.setZero(2 * n + 1);
+    moved_.setZero(n, 2 * n + 1);
+    work_.setZero(2 * n);
+  }
+
+  /// Takes a step of the stepper and differentiates it.
+  /// @param state  advanced, as by stepper.step(state, h).
+  /// @param h      [s], > 0.
+  /// @note  Real-time safe once grown, as the stepper is: no allocation, no exception. It costs a
+  ///        solve for each flight and 2n + 1 triangular solves for each flight and impact.
+  // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
+  Report step(ImpactStepper<System, Law>& stepper, State& state, const Scalar& h) noexcept;
+
+  /// ∂(q₁, p₁)/∂(q₀, p₀), 2n×2n, of the last step if it was usable().
+  [[nodiscard]] const MatrixX<Scalar>& matrix() const noexcept { return matrix_; }
+  /// ∂(q₁, p₁)/∂R of RestitutionImpact, 2n; zero for other laws.
+  [[nodiscard]] const VectorX<Scalar>& by_restitution() const noexcept { return by_restitution_; }
+
+  /// Change of (q₁, p₁) by one of (q₀, p₀), in place, 2n.
+  void push_forward(VectorX<Scalar>& change) noexcept {
+    CAROM_EXPECTS(change.size() == matrix_.cols());
+    work_ = change;
+    change.noalias() = matrix_.lazyProduct(work_);
+  }
+  /// Gradient of a cost by (q₀, p₀) from that by (q₁, p₁), in place, 2n.
+  /// @return  its derivative by R.
+  Scalar pull_back(VectorX<Scalar>& gradient) noexcept {
+    CAROM_EXPECTS(gradient.size() == matrix_.cols());
+    work_ = gradient;
+    gradient.noalias() = matrix_.transpose().lazyProduct(work_);
+    return by_restitution_.dot(work_);
+  }
+
+ private:
+  using Gaps = LevelFunctions<System, LevelKind::gaps>;
+  using Status = StepLinearizationStatus;
+  using Event = StepEvent<Scalar>;
+
+  [[nodiscard]] Status replay(const System& system, const State& end, Report& report) noexcept;
+  [[nodiscard]] Status take(const System& system, std::size_t k, Report& report) noexcept;
+  [[nodiscard]] Status strike(const System& system, const Event& event, Report& report) noexcept;
+  [[nodiscard]] Status strike_at_once(const System& system, Report& report) noexcept;
+  [[nodiscard]] bool holds(Index contact) const noexcept {
+    return std::find(held_.begin(), held_.end(), contact) != held_.end();
+  }
+  /// Whether friction acts in a held contact.
+  [[nodiscard]] bool rubs([[maybe_unused]] const System& system) const noexcept {
+    if constexpr (FrictionalSystemLike<System>) {
+      for (const Index contact : held_) {
+        if (system.friction(contact) > Scalar(0)) return true;
+      }
+    }
+    return false;
+  }
+
+  StepRecord<Scalar> record_;
+  FlightDerivative<System> flight_;
+  MotionDerivative<System> motion_;
+  ImpactJacobian<System, Law> impact_;
+  Gaps gaps_;
+  StateTangent<Scalar> tangent_;
+  MatrixX<Scalar> matrix_, moved_;
+  VectorX<Scalar> by_restitution_, times_, work_;
+  State before_, after_;
+  Scalar gap_tolerance_;
+  std::span<const Index> held_;  ///< contacts held when the event began
+  Index closing_ = -1;           ///< contact that ended the last flight, −1 where none did
+  Index bounced_ = -1;           ///< contact whose closing made the last impact, −1 if none did
+  bool struck_ = false;          ///< the last event but projections was an impact
+  bool moving_ = false;          ///< the time of the state moves
+};
+
+// --- implementation ---
+
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+StepLinearization<typename System::scalar_type> ImpactStepDerivative<System, Law>::step(
+    ImpactStepper<System, Law>& stepper, State& state, const Scalar& h) noexcept {
+  Report report;
+  report.step = stepper.step(state, h, record_);
+  if (!report.step.converged()) return report;
+  report.status = report.step.projected ? Status::projected : Status::incomplete;
+  if (report.step.projected || record_.incomplete()) return report;
+  report.status = replay(stepper.system(), state, report);
+  return report;
+}
+
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& system,
+                                                                  const State& end,
+                                                                  Report& report) noexcept {
+  const Index n = end.q.size();
+  tangent_.q.setZero();
+  tangent_.p.setZero();
+  for (Index i = 0; i < n; ++i) tangent_.q(i, i) = tangent_.p(i, n + i) = 1;
+  for (std::size_t k = 0; k < record_.events().size(); ++k) {
+    record_.write_state(k, before_);
+    after_ = end;
+    if (k + 1 < record_.events().size()) record_.write_state(k + 1, after_);
+    if (const Status status = take(system, k, report); status != Status::linearized) return status;
+  }
+  for (Index c = 0; c < 2 * n; ++c) {
+    for (Index i = 0; i < n; ++i) {
+      matrix_(i, c) = tangent_.q(i, c);
+      matrix_(n + i, c) = tangent_.p(i, c);
+    }
+  }
+  by_restitution_.head(n) = tangent_.q.col(2 * n);
+  by_restitution_.tail(n) = tangent_.p.col(2 * n);
+  return Status::linearized;
+}
+
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& system, std::size_t k,
+                                                                Report& report) noexcept {
+  const Event& event = record_.events()[k];
+  switch (event.kind) {
+    case StepEventKind::begin:
+      tangent_.rest.setZero();
+      held_ = {};
+      closing_ = bounced_ = -1;
+      struck_ = moving_ = false;
+      return Status::linearized;
+    case StepEventKind::project:
+      held_ = record_.contacts(event);
+      if (rubs(system)) return Status::rubbing;
+      return motion_.project(system, held_, before_, tangent_);
+    case StepEventKind::flight: {
+      held_ = record_.contacts(event);
+      if (rubs(system)) return Status::rubbing;
+      const Status status = flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
+      closing_ = event.closing;
+      struck_ = false;
+      // It was closed before the step, not by the impact before: lifted, it would close elsewhere.
+      if (closing_ >= 0 && flight_.started_closed() && closing_ != bounced_) ++report.one_sided;
+      moving_ = moving_ || closing_ >= 0;
+      ++report.flights;
+      return status;
+    }
+    case StepEventKind::impact: {
+      Status status = Status::linearized;
+      if (closing_ < 0 && !struck_) status = strike_at_once(system, report);
+      if (status == Status::linearized) status = strike(system, event, report);
+      bounced_ = closing_;
+      closing_ = -1;
+      struck_ = true;
+      return status;
+    }
+    case StepEventKind::cut:
+      if (!moving_) return Status::linearized;
+      ++report.one_sided;
+      times_ = tangent_.rest;
+      return held_.empty() ? motion_.shift(system, before_, times_, tangent_) : Status::boundary;
+  }
+  return Status::linearized;
+}
+
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& system,
+                                                                  const Event& event,
+                                                                  Report& report) noexcept {
+  const std::span<const Index> closed = record_.contacts(event);
+  const Status status = impact_.evaluate(system, before_, closed, event.rested);
+  if (status != Status::linearized) return status;
+  ++report.impacts;
+  const std::span<const Index> sides = impact_.one_sided();
+  const bool undecided = std::any_of(sides.begin(), sides.end(),
+                                     [&](Index i) { return !holds(closed[std::size_t(i)]); });
+  const bool together = closing_ >= 0 && std::any_of(closed.begin(), closed.end(), [&](Index i) {
+                          return i != closing_ && !holds(i);
+                        });
+  if (undecided || together) ++report.one_sided;
+  moved_.noalias() = impact_.by_p.lazyProduct(tangent_.p);
+  moved_.noalias() += impact_.by_q.lazyProduct(tangent_.q);
+  tangent_.p = moved_;
+  tangent_.p.col(tangent_.p.cols() - 1) += impact_.by_restitution;
+  return Status::linearized;
+}
+
+/// A contact that is closed where a flight could begin strikes at once. If it is only just closed,
+/// a small change opens it, and it then strikes after a flight: a flight of no length whose end
+/// moves stands for it here. Overlap, on the other side, strikes at once after a small change too.
+template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
+StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(const System& system,
+                                                                          Report& report) noexcept {
+  using std::abs;
+  gaps_.write_gradients(system, before_.q);
+  const auto just_closed = [&](Index i) {
+    return abs(gaps_.values(i)) <= gap_tolerance_ && !holds(i);
+  };
+  bool any = false;
+  for (Index i = 0; i < gaps_.values.size(); ++i) any = any || just_closed(i);
+  if (!any) return Status::linearized;
+  ++report.one_sided;
+  if (!held_.empty()) return Status::boundary;
+  if (const Status status = motion_.move_freely(system, before_); status != Status::linearized)
+    return status;
+  const VectorX<Scalar>& velocity = motion_.velocity();
+  Scalar fastest = 0;
+  Index striking = -1;
+  for (Index i = 0; i < gaps_.values.size(); ++i) {
+    const Scalar rate = gaps_.gradients.row(i).dot(velocity);
+    if (!just_closed(i) || !(rate < fastest)) continue;
+    fastest = rate;
+    striking = i;
+  }
+  if (striking < 0) return Status::linearized;
+  for (Index c = 0; c < times_.size(); ++c) {
+    times_(c) = -gaps_.gradients.row(striking).dot(tangent_.q.col(c)) / fastest;
+  }
+  moving_ = true;
+  return motion_.shift(system, before_, times_, tangent_);
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
