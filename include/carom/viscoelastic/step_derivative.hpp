@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/viscoelastic/concepts.hpp"
 #include "carom/viscoelastic/detail/part_derivative.hpp"
+#include "carom/viscoelastic/detail/step_columns.hpp"
 #include "carom/viscoelastic/detail/stepper_inside.hpp"
 #include "carom/viscoelastic/stepper.hpp"
 
@@ -44,77 +46,85 @@ class ViscoelasticStepDerivative {
   using Scalar = typename System::scalar_type;
   using State = typename System::State;
   using Stepper = ViscoelasticStepper<System>;
-  /// A touch or a release within this share of the step from its beginning or end is one-sided [-]:
-  /// above what rounding leaves of an instant.
+  /// A touch or release so near a step's beginning or end is one-sided, in shares of the step [-].
   static constexpr double nearness = 1e-9;
 
   /// Sizes all memory for the steps of a stepper.
-  /// @note  Cold: allocates; throws std::invalid_argument for SlipLaw::radial, which is not
-  ///        differentiated.
+  /// @note  Cold: allocates; throws std::invalid_argument for SlipLaw::radial.
   explicit ViscoelasticStepDerivative(Stepper& stepper)
-      : velocities_(stepper.system().velocity_count()),
-        contacts_(stepper.system().contact_count()) {
+      : columns_{stepper.system().velocity_count(), stepper.system().contact_count()} {
     if (Inside{stepper}.law() == SlipLaw::radial) {
       detail::reject_if("slip law: expected coulomb, convex or stick, got radial");
     }
-    const Index k = velocities_, n = contacts_;
+    const Index k = columns_.velocities, n = columns_.contacts;
     part_.prepare(n, k);
-    inputs_.grow(part_.columns().count(), parameters() + 1);
+    inputs_.grow(part_.columns().count(), columns_.count());
     crossing_.grow(part_.columns().count());
-    for (Matrix* m : {&derivative_, &next_derivative_}) m->grow(2 * k + 3 * n, parameters() + 1);
-    points_by_.grow(3 * n, parameters() + 1);
-    instant_.grow(parameters() + 1);
-    elapsed_.grow(parameters() + 1);
+    for (Matrix* m : {&derivative_, &next_derivative_}) m->grow(2 * k + 3 * n, columns_.count());
+    points_by_.grow(3 * n, columns_.count());
+    for (Vector* v : {&instant_, &elapsed_}) v->grow(columns_.count());
     was_active_.assign(std::size_t(n), 0);
     one_sided_.reserve(std::size_t(n));
     derivative_.setZero();
   }
 
   /// Takes a step and differentiates it; the step is the same as without the derivative.
-  /// @return  the stepper's report, not_finite also when a derivative left the range, or when
-  ///          contact was so stiff that a part has more than 2·10⁵ periods of it.
+  /// @return  the stepper's report, not_finite also when a derivative left the range, or contact
+  ///          so stiff that a part has more than 2·10⁵ periods of it; all derivatives are then NaN.
   ViscoelasticReport step(Stepper& stepper, State& state, const Scalar& dt) noexcept {
-    CAROM_EXPECTS(stepper.system().contact_count() == contacts_);
+    CAROM_EXPECTS(stepper.system().contact_count() == columns_.contacts);
     begin(stepper);
+    length_ = dt;
     const Inside inside{stepper};
-    ViscoelasticReport report = inside.step(
-        state, dt, [&](const State& now, const Scalar&, bool cut) noexcept {
+    ViscoelasticReport report =
+        inside.step(state, dt, [&](const State& now, const Scalar&, bool cut) noexcept {
           if (finite_) finite_ = take_part(inside, now, cut);
         });
     follow_changes(stepper);
     if (!finite_) report.status = SolveStatus::not_finite;
+    if (report.status == SolveStatus::not_finite) {
+      derivative_.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
+    }
     return report;
   }
 
   /// By the state before the step; square.
-  [[nodiscard]] auto by_state() const noexcept { return derivative_.leftCols(rows()); }
+  [[nodiscard]] auto by_state() const noexcept { return derivative_.leftCols(columns_.rows()); }
   /// By a constant generalized force that acts beside those of the mechanism, n_v columns [1/N].
-  [[nodiscard]] auto by_force() const noexcept { return block(rows(), velocities_); }
+  [[nodiscard]] auto by_force() const noexcept {
+    return block(columns_.force(), columns_.velocities);
+  }
   /// By a constant acceleration added to v̇_free, such as gravity's, n_v columns.
   [[nodiscard]] auto by_acceleration() const noexcept {
-    return block(rows() + velocities_, velocities_);
+    return block(columns_.acceleration(), columns_.velocities);
   }
   /// By K of each contact, 3n columns (t₁, t₂, n); contacts of one material add theirs.
-  [[nodiscard]] auto by_stiffness() const noexcept { return block(stiffness(), 3 * contacts_); }
+  [[nodiscard]] auto by_stiffness() const noexcept {
+    return block(columns_.stiffness(), 3 * columns_.contacts);
+  }
   /// By B of each contact, 3n columns.
-  [[nodiscard]] auto by_damping() const noexcept { return block(damping(), 3 * contacts_); }
+  [[nodiscard]] auto by_damping() const noexcept {
+    return block(columns_.damping(), 3 * columns_.contacts);
+  }
   /// By μ of each contact, n columns.
-  [[nodiscard]] auto by_friction() const noexcept { return block(friction(), contacts_); }
+  [[nodiscard]] auto by_friction() const noexcept {
+    return block(columns_.friction(), columns_.contacts);
+  }
   /// By the length of the step, a column.
-  [[nodiscard]] auto by_time_step() const noexcept { return derivative_.col(parameters()); }
+  [[nodiscard]] auto by_time_step() const noexcept { return derivative_.col(columns_.time_step()); }
   /// All of these side by side, in this order.
   [[nodiscard]] const Growing<MatrixX<Scalar>>& matrix() const noexcept { return derivative_; }
 
   /// out ← matrix() change: of the state after the step, from a change of everything.
   template <typename Values1, typename Values2>
   void push_forward(const Values1& change, Values2& out) const noexcept {
-    CAROM_EXPECTS(change.size() == derivative_.cols() && out.size() == rows());
+    CAROM_EXPECTS(change.size() == derivative_.cols() && out.size() == columns_.rows());
     out.noalias() = derivative_.lazyProduct(change);
   }
   /// gradient ← matrix()ᵀ weights: by everything, from the gradient by the state after the step.
   template <typename Values1, typename Values2>
   void pull_back(const Values1& weights, Values2& gradient) const noexcept {
-    CAROM_EXPECTS(weights.size() == rows() && gradient.size() == derivative_.cols());
+    CAROM_EXPECTS(weights.size() == columns_.rows() && gradient.size() == derivative_.cols());
     gradient.noalias() = derivative_.transpose().lazyProduct(weights);
   }
 
@@ -128,21 +138,16 @@ class ViscoelasticStepDerivative {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Inside = detail::StepperInside<Stepper>;
 
-  [[nodiscard]] Index rows() const noexcept { return 2 * velocities_ + 3 * contacts_; }
-  [[nodiscard]] Index stiffness() const noexcept { return rows() + 2 * velocities_; }
-  [[nodiscard]] Index damping() const noexcept { return stiffness() + 3 * contacts_; }
-  [[nodiscard]] Index friction() const noexcept { return damping() + 3 * contacts_; }
-  [[nodiscard]] Index parameters() const noexcept { return friction() + contacts_; }
   [[nodiscard]] auto block(Index first, Index count) const noexcept {
     return derivative_.middleCols(first, count);
   }
 
   void begin(const Stepper& stepper) noexcept {
-    const Index k = velocities_;
+    const Index k = columns_.velocities;
     derivative_.setZero();
     elapsed_.setZero();
     derivative_.topLeftCorner(2 * k, 2 * k).setIdentity();
-    for (Index i = 0; i < contacts_; ++i) {
+    for (Index i = 0; i < columns_.contacts; ++i) {
       was_active_[std::size_t(i)] = stepper.active(i);
       if (!stepper.active(i)) continue;
       const Index r = 2 * k + 3 * i;
@@ -160,11 +165,11 @@ class ViscoelasticStepDerivative {
   /// Gives contacts made since the last look the anchors of their points, and takes away those of
   /// contacts broken.
   void follow_changes(const Stepper& stepper) noexcept {
-    for (Index i = 0; i < contacts_; ++i) {
+    for (Index i = 0; i < columns_.contacts; ++i) {
       const bool now = stepper.active(i);
       if (now == (was_active_[std::size_t(i)] != 0)) continue;
       was_active_[std::size_t(i)] = now;
-      auto own = derivative_.middleRows(2 * velocities_ + 3 * i, 3);
+      auto own = derivative_.middleRows(2 * columns_.velocities + 3 * i, 3);
       own.setZero();
       if (now) own.topRows(2) = points_by_.middleRows(3 * i, 2);
     }
@@ -174,112 +179,104 @@ class ViscoelasticStepDerivative {
   // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   [[nodiscard]] bool take_part(const Inside& inside, const State& now, bool cut) noexcept {
     part_.begin(inside.stepper);
-    inputs_.grow(part_.columns().count(), parameters() + 1);
+    inputs_.grow(part_.columns().count(), columns_.count());
     crossing_.grow(part_.columns().count());
-    if (first_) touch_points(inside);
+    const bool at_start = first_;
     first_ = false;
+    if (at_start) touch_points(inside);
     follow_changes(inside.stepper);
     if (!part_.evaluate(inside, now)) return false;
     for (Index c = 0; c < Index(part_.active().size()); ++c) {
       if (part_.one_sided(c)) name(part_.active()[std::size_t(c)]);
     }
-    write_inputs();
+    detail::write_part_inputs(columns_, part_, derivative_, inputs_);
     if (cut) {
-      set_instant(inside);
+      set_instant(inside, at_start);
     } else {
       inputs_.row(part_.columns().time()) = -elapsed_.transpose();
-      inputs_(part_.columns().time(), parameters()) += Scalar(1);
+      inputs_(part_.columns().time(), columns_.time_step()) += Scalar(1);
       judge_end(inside);
     }
     chain();
     return next_derivative_.allFinite();
   }
 
-  /// Derivatives of the points of contacts that the step begins with, and those that touch just
-  /// then.
+  /// Derivatives of the points of contacts that the step begins with; names those that touch or
+  /// open just then.
   void touch_points(const Inside& inside) noexcept {
     const auto& data = inside.data();
+    const auto& active = part_.active();
     points_by_.setZero();
-    for (Index c = 0; c < Index(part_.active().size()); ++c) {
-      points_by_.middleRows(3 * part_.active()[std::size_t(c)], 3).noalias() =
-          data.jacobian.middleRows(3 * c, 3).lazyProduct(derivative_.topRows(velocities_));
+    for (Index c = 0; c < Index(active.size()); ++c) {
+      const Index i = active[std::size_t(c)];
+      const auto rows = data.jacobian.middleRows(3 * c, 3);
+      points_by_.middleRows(3 * i, 3).noalias() =
+          rows.lazyProduct(derivative_.topRows(columns_.velocities));
+      const Scalar pull = inside.pull(i, data.points(3 * c + 2), rows.row(2).dot(data.velocity));
+      if (is_near(pull, Scalar(inside.pull(i, inside.height(i), inside.rate(i)) - pull))) name(i);
     }
-    for (Index i = 0; i < contacts_; ++i) {
-      if (was_active_[std::size_t(i)] != 0) continue;
+    for (Index i = 0; i < columns_.contacts; ++i) {
       const Scalar height = inside.points()(3 * i + 2);
-      const Scalar moved = inside.height(i) - height;
-      if (std::abs(height) <= Scalar(nearness) * std::abs(moved)) name(i);
-    }
-  }
-
-  /// Derivatives of the part's data by those of the step; its time is set by set_instant().
-  void write_inputs() noexcept {
-    const auto& columns = part_.columns();
-    const Index k = velocities_;
-    inputs_.setZero();
-    inputs_.topRows(2 * k) = derivative_.topRows(2 * k);
-    inputs_.block(columns.acceleration(), rows(), k, k) = part_.inverse_mass();
-    inputs_.block(columns.acceleration(), rows() + k, k, k).setIdentity();
-    for (Index c = 0; c < Index(part_.active().size()); ++c) {
-      const Index i = part_.active()[std::size_t(c)];
-      inputs_.middleRows(columns.anchors() + 3 * c, 3) = derivative_.middleRows(2 * k + 3 * i, 3);
-      for (Index a = 0; a < 3; ++a) {
-        inputs_(columns.stiffness() + 3 * c + a, stiffness() + 3 * i + a) = Scalar(1);
-        inputs_(columns.damping() + 3 * c + a, damping() + 3 * i + a) = Scalar(1);
-      }
-      inputs_(columns.friction() + c, friction() + i) = Scalar(1);
+      const bool was_open = was_active_[std::size_t(i)] == 0;
+      if (was_open && is_near(height, Scalar(inside.height(i) - height))) name(i);
     }
   }
 
   /// Derivatives of the part's length, which ends where a contact is made or broken.
-  void set_instant(const Inside& inside) noexcept {
-    Index first = -1, count = 0;
-    for (Index i = 0; i < contacts_; ++i) {
+  ///
+  /// A contact that pulls when the step begins opens at once, whatever the data: it is told by what
+  /// vanished being larger at the end of the part than it can have become within the part.
+  void set_instant(const Inside& inside, bool at_start) noexcept {
+    const Scalar part = inside.data().time_step;
+    Index chosen = -1;
+    for (Index i = 0; i < columns_.contacts; ++i) {
       if (!(inside.violation(i) > Scalar(0))) continue;
-      if (count++ == 0) first = i;
-      if (count > 1) name(i);
+      const Scalar value = inside.crossing(i);
+      part_.write_crossing(inside, i, inside.by_height(i), crossing_);
+      const Scalar speed = crossing_(part_.columns().time());
+      const bool at_once = std::abs(value) > part * (value > Scalar(0) ? speed : -speed);
+      if (at_once && at_start) continue;
+      if (chosen >= 0) name(chosen);
+      if (chosen >= 0 || at_once || part < Scalar(nearness) * length_) name(i);
+      if (chosen < 0 && !at_once) chosen = i;
     }
-    if (count > 1) name(first);
+    if (chosen >= 0) move_instant(inside, chosen);
+  }
+
+  /// δt* = −δg/ġ for what vanishes at a contact.
+  void move_instant(const Inside& inside, Index i) noexcept {
     const Index time = part_.columns().time();
-    const bool by_height = inside.by_height(first);
-    part_.write_crossing(inside, first, by_height, crossing_);
-    const Scalar speed = crossing_(time);
-    if (!(std::abs(speed) > Scalar(0))) {  // it grazes: the instant has no derivative
-      name(first);
-      return;
-    }
+    const bool by_height = inside.by_height(i);
+    part_.write_crossing(inside, i, by_height, crossing_);
     instant_.noalias() = inputs_.transpose().lazyProduct(crossing_);
     if (!by_height) {  // the force of other springs and dampers at the same place and velocity
-      instant_(stiffness() + 3 * first + 2) += inside.height(first);
-      instant_(damping() + 3 * first + 2) += inside.rate(first);
+      instant_(columns_.stiffness() + 3 * i + 2) += inside.height(i);
+      instant_(columns_.damping() + 3 * i + 2) += inside.rate(i);
     }
-    instant_ /= -speed;
+    instant_ /= -crossing_(time);
     inputs_.row(time) = instant_.transpose();
     elapsed_ += instant_;
   }
 
   /// Names contacts that would touch or open at the very end.
   void judge_end(const Inside& inside) noexcept {
-    const Scalar span = inside.data().time_step;
-    for (Index i = 0; i < contacts_; ++i) {
-      const bool by_height = inside.by_height(i);
-      part_.write_crossing(inside, i, by_height, crossing_);
-      const auto& material = inside.material(i);
-      const Scalar height = inside.height(i);
-      const Scalar value = by_height ? height
-                                     : material.stiffness(2) * height +
-                                           material.damping(2) * inside.rate(i);
-      const Scalar moved = span * std::abs(crossing_(part_.columns().time()));
-      if (std::abs(value) < Scalar(nearness) * moved) name(i);
+    const Scalar part = inside.data().time_step;
+    for (Index i = 0; i < columns_.contacts; ++i) {
+      part_.write_crossing(inside, i, inside.by_height(i), crossing_);
+      const Scalar speed = crossing_(part_.columns().time());
+      if (is_near(inside.crossing(i), Scalar(part * speed))) name(i);
     }
+  }
+  [[nodiscard]] static bool is_near(const Scalar& value, const Scalar& change) noexcept {
+    return std::abs(value) <= Scalar(nearness) * std::abs(change) && change != Scalar(0);
   }
 
   /// The state's derivatives after the part.
   void chain() noexcept {
-    const Index k = velocities_;
+    const Index k = columns_.velocities;
     next_derivative_.topRows(k).noalias() = part_.place_by().lazyProduct(inputs_);
     next_derivative_.middleRows(k, k).noalias() = part_.velocity_by().lazyProduct(inputs_);
-    next_derivative_.bottomRows(3 * contacts_).setZero();
+    next_derivative_.bottomRows(3 * columns_.contacts).setZero();
     for (Index c = 0; c < Index(part_.active().size()); ++c) {
       const Index i = part_.active()[std::size_t(c)];
       next_derivative_.middleRows(2 * k + 3 * i, 3).noalias() =
@@ -289,12 +286,13 @@ class ViscoelasticStepDerivative {
     std::swap(derivative_, next_derivative_);
   }
 
-  Index velocities_, contacts_;
+  detail::StepColumns columns_;
   detail::PartDerivative<System> part_;
   Matrix derivative_, next_derivative_, points_by_, inputs_;
   Vector instant_, elapsed_, crossing_;
   std::vector<std::uint8_t> was_active_;
   std::vector<Index> one_sided_;
+  Scalar length_ = 0;
   bool first_ = true, finite_ = true;
 };
 

@@ -22,11 +22,6 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
-namespace detail {
-template <typename Stepper>
-struct StepperInside;  // step_derivative.hpp
-}
-
 /// The outcome of a step.
 struct ViscoelasticReport {
   SolveStatus status = SolveStatus::not_finite;  ///< the worst of the parts.

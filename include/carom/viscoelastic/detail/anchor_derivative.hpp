@@ -40,9 +40,11 @@ void decay_quotients(const Scalar& x, Scalar& first, Scalar& second) noexcept {
 /// slip_stretch().
 /// @note  Real-time safe: no allocation, no exception.
 template <RealScalar Scalar>
-[[nodiscard]] SlipStretchDerivative<Scalar> slip_stretch_derivative(
-    const Scalar& stretch, const Scalar& force, const Scalar& stiffness, const Scalar& damping,
-    const Scalar& time) noexcept {
+[[nodiscard]] SlipStretchDerivative<Scalar> slip_stretch_derivative(const Scalar& stretch,
+                                                                    const Scalar& force,
+                                                                    const Scalar& stiffness,
+                                                                    const Scalar& damping,
+                                                                    const Scalar& time) noexcept {
   using std::exp;
   SlipStretchDerivative<Scalar> by;
   if (!(damping > Scalar(0))) {

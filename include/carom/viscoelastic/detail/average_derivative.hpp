@@ -67,8 +67,9 @@ class AverageDerivative {
   /// @note  Real-time safe once prepared: no allocation, no exception; about 20 products with Υ of
   ///        all columns per substep.
   template <typename Diagonal>
-  [[nodiscard]] bool evaluate(const Diagonal& stiffness, const Diagonal& damping, const Scalar& time,
-                              Index first_stiffness, Index first_damping) noexcept {
+  [[nodiscard]] bool evaluate(const Diagonal& stiffness, const Diagonal& damping,
+                              const Scalar& time, Index first_stiffness,
+                              Index first_damping) noexcept {
     stiffness_ = stiffness;
     damping_ = damping;
     time_ = time;
@@ -145,8 +146,7 @@ class AverageDerivative {
     const Scalar once = Scalar(1) / unit_, twice = once * once;
     for (Index c = 0; c < force_.cols(); ++c) {
       for (Index r = 0; r < n; ++r) {
-        force_(r, c) =
-            stiffness_(r) * twice * place_(r, c) + damping_(r) * once * pushed_(r, c);
+        force_(r, c) = stiffness_(r) * twice * place_(r, c) + damping_(r) * once * pushed_(r, c);
       }
     }
     for (Index r = 0; r < n; ++r) {

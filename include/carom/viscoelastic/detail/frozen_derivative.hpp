@@ -8,23 +8,11 @@
 #include "carom/viscoelastic/contact_step.hpp"
 #include "carom/viscoelastic/detail/average_derivative.hpp"
 #include "carom/viscoelastic/detail/slip_derivative.hpp"
+#include "carom/viscoelastic/detail/step_columns.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// Where the directions of a part's data stand: n_v coordinates q, velocities v, 3n anchors p₀,
-/// n_v accelerations v̇_free, K, B, μ of n contacts, and the time t.
-struct PartColumns {
-  Index velocities = 0, contacts = 0;
-  [[nodiscard]] Index anchors() const noexcept { return 2 * velocities; }
-  [[nodiscard]] Index acceleration() const noexcept { return anchors() + 3 * contacts; }
-  [[nodiscard]] Index stiffness() const noexcept { return acceleration() + velocities; }
-  [[nodiscard]] Index damping() const noexcept { return stiffness() + 3 * contacts; }
-  [[nodiscard]] Index friction() const noexcept { return damping() + 3 * contacts; }
-  [[nodiscard]] Index time() const noexcept { return friction() + contacts; }
-  [[nodiscard]] Index count() const noexcept { return time() + 1; }
-};
 
 /// Derivatives of a ContactStep's velocity, displacement and forces by all of its data.
 template <RealScalar Scalar>
@@ -80,9 +68,7 @@ class FrozenDerivative {
   /// ∂(q⁺ ⊖ q), at a fixed q.
   [[nodiscard]] const Matrix& displacement_by() const noexcept { return displacement_by_; }
   /// ∂λ̄, 3n rows.
-  [[nodiscard]] auto force_by() noexcept {
-    return averages_.average().rightCols(columns_.count());
-  }
+  [[nodiscard]] auto force_by() noexcept { return averages_.average().rightCols(columns_.count()); }
   /// M⁻¹, n_v×n_v.
   [[nodiscard]] const Matrix& inverse_mass() const noexcept { return inverse_mass_; }
   /// Whether an active contact was on the boundary of its region.

@@ -85,9 +85,8 @@ class PartDerivative {
     for (Index d = 0; d < k; ++d) turned_(d) = end_.jacobian_by(d).row(row).dot(end_velocity_);
     out *= material.stiffness(2);
     for (Index c = 0; c < out.size(); ++c) {
-      out(c) += material.damping(2) *
-                (inside.next_jacobian().row(row).dot(velocity_by().col(c)) +
-                 turned_.dot(place_by_.col(c)));
+      out(c) += material.damping(2) * (inside.next_jacobian().row(row).dot(velocity_by().col(c)) +
+                                       turned_.dot(place_by_.col(c)));
     }
   }
 

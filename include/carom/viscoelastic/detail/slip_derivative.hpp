@@ -21,9 +21,9 @@ namespace detail {
 /// Derivatives of average forces in their cones, λ̄ = λ_avg + G w, from those at a fixed w.
 ///
 /// By the implicit function theorem on the law with the regions that the solver found: w = 0 where
-/// a contact sticks; λₜ + μ λₙ wₜ/‖wₜ‖ = 0 where it slides, with wₙ = 0, or under the associated law
-/// wₙ = μ‖wₜ‖; λ = 0 where it is open. Contacts on the boundary of a region are named: there the
-/// derivative is that of the region which the solver chose.
+/// a contact sticks; λₜ + μ λₙ wₜ/‖wₜ‖ = 0 where it slides, with wₙ = 0, or under the associated
+/// law wₙ = μ‖wₜ‖; λ = 0 where it is open. Contacts on the boundary of a region are named: there
+/// the derivative is that of the region which the solver chose.
 template <RealScalar Scalar>
 class SlipDerivative {
  public:

@@ -28,24 +28,30 @@ struct StepperInside {
   [[nodiscard]] auto& solved() const noexcept { return stepper.contact_step_; }
   [[nodiscard]] const State& next() const noexcept { return stepper.next_; }
   [[nodiscard]] const auto& points() const noexcept { return stepper.all_points_; }
-  [[nodiscard]] const auto& next_points() const noexcept { return stepper.next_points_; }
   [[nodiscard]] const auto& next_jacobian() const noexcept { return stepper.all_jacobian_; }
-  [[nodiscard]] const auto& next_drift() const noexcept { return stepper.all_drift_; }
   [[nodiscard]] const auto& material(Index i) const noexcept {
     return stepper.materials_[std::size_t(i)];
   }
   [[nodiscard]] SlipLaw law() const noexcept { return stepper.options_.law; }
   [[nodiscard]] Scalar violation(Index i) const noexcept { return stepper.violation(i); }
-  [[nodiscard]] Scalar height(Index i) const noexcept { return next_points()(3 * i + 2); }
+  [[nodiscard]] Scalar height(Index i) const noexcept { return stepper.next_points_(3 * i + 2); }
   [[nodiscard]] Scalar rate(Index i) const noexcept {
     return next_jacobian().row(3 * i + 2).dot(solved().velocity());
+  }
+  [[nodiscard]] Scalar pull(Index i, const Scalar& height, const Scalar& rate) const noexcept {
+    return stepper.pull(i, height, rate);
+  }
+  /// What changes its sign at the end of the part when the contact is made or broken then: the
+  /// height of its point [m], or the force by which it pulls [N].
+  [[nodiscard]] Scalar crossing(Index i) const noexcept {
+    return by_height(i) ? height(i) : pull(i, height(i), rate(i));
   }
   /// Whether the violation of a contact is that of its height, and not of its force.
   [[nodiscard]] bool by_height(Index i) const noexcept {
     if (stepper.active(i)) return false;
-    const Scalar stiff = (std::max)(material(i).stiffness(2),
-                                    Scalar(material(i).damping(2) / data().time_step));
-    return -stiff * height(i) <= -stepper.pull(i, height(i), rate(i));
+    const Scalar stiff =
+        (std::max)(material(i).stiffness(2), Scalar(material(i).damping(2) / data().time_step));
+    return -stiff * height(i) <= -pull(i, height(i), rate(i));
   }
 };
 
