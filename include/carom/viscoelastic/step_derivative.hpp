@@ -74,7 +74,7 @@ class ViscoelasticStepDerivative {
   ViscoelasticReport step(Stepper& stepper, State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(stepper.system().contact_count() == columns_.contacts);
     begin(stepper);
-    length_ = dt;
+    length_ = rest_ = dt;
     const Inside inside{stepper};
     ViscoelasticReport report =
         inside.step(state, dt, [&](const State& now, const Scalar&, bool cut) noexcept {
@@ -185,6 +185,7 @@ class ViscoelasticStepDerivative {
     first_ = false;
     if (at_start) touch_points(inside);
     follow_changes(inside.stepper);
+    rest_ -= inside.data().time_step;
     if (!part_.evaluate(inside, now)) return false;
     for (Index c = 0; c < Index(part_.active().size()); ++c) {
       if (part_.one_sided(c)) name(part_.active()[std::size_t(c)]);
@@ -237,7 +238,8 @@ class ViscoelasticStepDerivative {
       const bool at_once = std::abs(value) > part * (value > Scalar(0) ? speed : -speed);
       if (at_once && at_start) continue;
       if (chosen >= 0) name(chosen);
-      if (chosen >= 0 || at_once || part < Scalar(nearness) * length_) name(i);
+      const Scalar near = Scalar(nearness) * length_;  // the start, an instant before, or the end
+      if (chosen >= 0 || at_once || part < near || rest_ < near) name(i);
       if (chosen < 0 && !at_once) chosen = i;
     }
     if (chosen >= 0) move_instant(inside, chosen);
@@ -260,11 +262,10 @@ class ViscoelasticStepDerivative {
 
   /// Names contacts that would touch or open at the very end.
   void judge_end(const Inside& inside) noexcept {
-    const Scalar part = inside.data().time_step;
     for (Index i = 0; i < columns_.contacts; ++i) {
       part_.write_crossing(inside, i, inside.by_height(i), crossing_);
       const Scalar speed = crossing_(part_.columns().time());
-      if (is_near(inside.crossing(i), Scalar(part * speed))) name(i);
+      if (is_near(inside.crossing(i), Scalar(length_ * speed))) name(i);
     }
   }
   [[nodiscard]] static bool is_near(const Scalar& value, const Scalar& change) noexcept {
@@ -292,7 +293,7 @@ class ViscoelasticStepDerivative {
   Vector instant_, elapsed_, crossing_;
   std::vector<std::uint8_t> was_active_;
   std::vector<Index> one_sided_;
-  Scalar length_ = 0;
+  Scalar length_ = 0, rest_ = 0;  ///< of the step, and of what is left of it
   bool first_ = true, finite_ = true;
 };
 
