@@ -56,13 +56,13 @@ class ViscoelasticStepDerivative {
     if (Inside{stepper}.law() == SlipLaw::radial) {
       detail::reject_if("slip law: expected coulomb, convex or stick, got radial");
     }
-    const Index k = columns_.velocities, n = columns_.contacts;
-    part_.prepare(n, k);
+    const Index n = columns_.contacts;
+    part_.prepare(n, columns_.velocities);
     inputs_.grow(part_.columns().count(), columns_.count());
     crossing_.grow(part_.columns().count());
-    for (Matrix* m : {&derivative_, &next_derivative_}) m->grow(2 * k + 3 * n, columns_.count());
+    for (Matrix* m : {&derivative_, &next_derivative_}) m->grow(columns_.rows(), columns_.count());
     points_by_.grow(3 * n, columns_.count());
-    for (Vector* v : {&instant_, &elapsed_}) v->grow(columns_.count());
+    instant_.grow(columns_.count()), elapsed_.grow(columns_.count());
     was_active_.assign(std::size_t(n), 0);
     one_sided_.reserve(std::size_t(n));
     derivative_.setZero();
@@ -73,8 +73,7 @@ class ViscoelasticStepDerivative {
   ///          so stiff that a part has more than 2·10⁵ periods of it; all derivatives are then NaN.
   ViscoelasticReport step(Stepper& stepper, State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(stepper.system().contact_count() == columns_.contacts);
-    begin(stepper);
-    length_ = rest_ = dt;
+    begin(stepper, dt);
     const Inside inside{stepper};
     ViscoelasticReport report =
         inside.step(state, dt, [&](const State& now, const Scalar&, bool cut) noexcept {
@@ -128,9 +127,9 @@ class ViscoelasticStepDerivative {
     gradient.noalias() = derivative_.transpose().lazyProduct(weights);
   }
 
-  /// Contacts at which the step has no two-sided derivative, each once: those on the boundary
-  /// between stick, slide and open, that touch or open at the very beginning or end of the step, or
-  /// at the same instant as another. There the derivative is that of the case which was computed.
+  /// Contacts without a two-sided derivative: those between stick, slide and open, and those that
+  /// touch or open at the very beginning or end of the step or at the same instant as another. The
+  /// derivative is that of the case which was computed.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept { return one_sided_; }
 
  private:
@@ -142,19 +141,19 @@ class ViscoelasticStepDerivative {
     return derivative_.middleCols(first, count);
   }
 
-  void begin(const Stepper& stepper) noexcept {
+  void begin(const Stepper& stepper, const Scalar& dt) noexcept {
     const Index k = columns_.velocities;
+    one_sided_.clear();
+    first_ = finite_ = true;
+    length_ = rest_ = dt;
     derivative_.setZero();
     elapsed_.setZero();
     derivative_.topLeftCorner(2 * k, 2 * k).setIdentity();
     for (Index i = 0; i < columns_.contacts; ++i) {
       was_active_[std::size_t(i)] = stepper.active(i);
       if (!stepper.active(i)) continue;
-      const Index r = 2 * k + 3 * i;
-      derivative_.template block<2, 2>(r, r).setIdentity();
+      derivative_.template block<2, 2>(2 * k + 3 * i, 2 * k + 3 * i).setIdentity();
     }
-    one_sided_.clear();
-    first_ = finite_ = true;
   }
 
   void name(Index contact) noexcept {
@@ -187,8 +186,8 @@ class ViscoelasticStepDerivative {
     follow_changes(inside.stepper);
     rest_ -= inside.data().time_step;
     if (!part_.evaluate(inside, now)) return false;
-    for (Index c = 0; c < Index(part_.active().size()); ++c) {
-      if (part_.one_sided(c)) name(part_.active()[std::size_t(c)]);
+    for (std::size_t c = 0; c < part_.active().size(); ++c) {
+      if (part_.one_sided(Index(c))) name(part_.active()[c]);
     }
     detail::write_part_inputs(columns_, part_, derivative_, inputs_);
     if (cut) {
