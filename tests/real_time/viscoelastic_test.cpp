@@ -69,9 +69,8 @@ TEST_CASE("real_time: the derivative of a viscoelastic step does not allocate",
   ViscoelasticStepper<FreeBody<double>> stepper(make_box(), {ground});
   carom::ViscoelasticStepDerivative<FreeBody<double>> derivative(stepper);
   FreeBodyState<double> state = rest_state();
-  state.position(2) += 0.003;
-  state.velocity << 1, 0.2, -0.3;
-  state.rate << 0.5, 0.3, 1;
+  state.velocity << 1, 0.2, 0.05;  // it lifts off, and lands again
+  state.rate << 0.1, 0.05, 1;
   carom::VectorX<double> change = carom::VectorX<double>::Ones(derivative.matrix().cols());
   carom::VectorX<double> out(derivative.matrix().rows());
   bool finite = true;
@@ -80,7 +79,7 @@ TEST_CASE("real_time: the derivative of a viscoelastic step does not allocate",
   {
     const carom::testing::AllocationGuard guard;
     allocations = carom::testing::allocation_count;
-    for (int k = 0; k < carom::testing::sweep(10, 40); ++k) {
+    for (int k = 0; k < carom::testing::sweep(20, 40); ++k) {
       const auto report = derivative.step(stepper, state, 0.002);
       derivative.push_forward(change, out);
       derivative.pull_back(out, change);
