@@ -253,21 +253,30 @@ set(CAROM_HEADERS
   include/carom/viscoelastic/contact_material.hpp
   include/carom/viscoelastic/contact_step.hpp
   include/carom/viscoelastic/detail/anchor.hpp
+  include/carom/viscoelastic/detail/anchor_derivative.hpp
+  include/carom/viscoelastic/detail/average_derivative.hpp
   include/carom/viscoelastic/detail/average_forces.hpp
   include/carom/viscoelastic/detail/convex_slip.hpp
   include/carom/viscoelastic/detail/coulomb_fallback.hpp
   include/carom/viscoelastic/detail/coulomb_slip.hpp
   include/carom/viscoelastic/detail/force_cone.hpp
+  include/carom/viscoelastic/detail/frozen_derivative.hpp
   include/carom/viscoelastic/detail/general_forces.hpp
+  include/carom/viscoelastic/detail/mechanism_derivative.hpp
   include/carom/viscoelastic/detail/modal_forces.hpp
   include/carom/viscoelastic/detail/oscillator_functions.hpp
+  include/carom/viscoelastic/detail/part_derivative.hpp
+  include/carom/viscoelastic/detail/slip_derivative.hpp
   include/carom/viscoelastic/detail/slip_error.hpp
   include/carom/viscoelastic/detail/slip_newton.hpp
   include/carom/viscoelastic/detail/slip_sweep.hpp
   include/carom/viscoelastic/detail/slip_tuning.hpp
+  include/carom/viscoelastic/detail/step_columns.hpp
+  include/carom/viscoelastic/detail/stepper_inside.hpp
   include/carom/viscoelastic/force_method.hpp
   include/carom/viscoelastic/free_body.hpp
   include/carom/viscoelastic/slip_law.hpp
+  include/carom/viscoelastic/step_derivative.hpp
   include/carom/viscoelastic/stepper.hpp
 )
 # One header per foreign library, for those who have it; carom.hpp leaves them out.

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "carom/viscoelastic/free_body.hpp"
+#include "carom/viscoelastic/step_derivative.hpp"
 #include "carom/viscoelastic/stepper.hpp"
 
 #include "support/allocation_guard.hpp"
@@ -59,6 +60,40 @@ TEST_CASE("real_time: viscoelastic steps do not allocate", "[viscoelastic][real_
 
 TEST_CASE("real_time: neither do those of general damping", "[viscoelastic][real_time]") {
   step_guarded(SlipLaw::coulomb, 50);
+}
+
+TEST_CASE("real_time: the derivative of a viscoelastic step does not allocate",
+          "[viscoelastic][real_time]") {
+  auto ground = make_material();
+  ground.damping(0) += 50;
+  ViscoelasticStepper<FreeBody<double>> stepper(make_box(), {ground});
+  carom::ViscoelasticStepDerivative<FreeBody<double>> derivative(stepper);
+  FreeBodyState<double> state = rest_state();
+  state.velocity << 1, 0.2, 0.05;  // it lifts off, and lands again
+  state.rate << 0.1, 0.05, 1;
+  carom::VectorX<double> change = carom::VectorX<double>::Ones(derivative.matrix().cols());
+  carom::VectorX<double> out(derivative.matrix().rows());
+  bool finite = true;
+  int closed = 0, opened = 0;
+  std::size_t allocations = 0;
+  {
+    const carom::testing::AllocationGuard guard;
+    allocations = carom::testing::allocation_count;
+    for (int k = 0; k < carom::testing::sweep(20, 40); ++k) {
+      const auto report = derivative.step(stepper, state, 0.002);
+      derivative.push_forward(change, out);
+      derivative.pull_back(out, change);
+      change /= change.norm();
+      finite = finite && report.converged() && out.allFinite();
+      closed += report.closed;
+      opened += report.opened;
+    }
+    allocations = carom::testing::allocation_count - allocations;
+  }
+  CHECK(finite);
+  CHECK(closed > 1);
+  CHECK(opened > 0);
+  CHECK(allocations == 0);
 }
 
 TEST_CASE("real_time: coupled slip does not allocate, whatever it takes",

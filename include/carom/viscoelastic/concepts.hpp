@@ -2,13 +2,22 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 
 #include <Eigen/Core>
 
 #include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/second_order.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
+namespace detail {
+
+/// What may look inside of a stepper; defined for ViscoelasticStepDerivative.
+template <typename Stepper>
+struct StepperInside;
+
+}  // namespace detail
 
 /// A mechanism with points that may touch a plane, as ViscoelasticStepper advances it.
 ///
@@ -26,6 +35,28 @@ concept ContactMechanism = requires(const System& system, typename System::State
   system.write_contacts(now, vector, matrix, vector);  // p, J, J̇ v
   system.write_velocity(now, vector);                  // v
   system.advance(state, vector, vector);               // displacement, velocity
+};
+
+/// A mechanism that ViscoelasticStepDerivative differentiates: its functions also take states in
+/// numbers that carry derivatives, which `State::cast` makes.
+///
+/// Law: `write_difference` inverts `advance` to first order: after advance(to, d, v) from a copy of
+/// `from`, it writes d up to terms of second order. Functions of such numbers are written once, as
+/// templates of the state's number, with `using std::sqrt` and the like before the plain names;
+/// where `advance` takes the length of a turn, it must have a slope at a turn of zero.
+template <typename System>
+concept DifferentiableMechanism = ContactMechanism<System> &&
+    requires(const System& system, const typename System::State& now,
+             Growing<MatrixX<FirstOrder<typename System::scalar_type>>>& matrix,
+             Growing<VectorX<FirstOrder<typename System::scalar_type>>>& vector) {
+  now.template cast<FirstOrder<typename System::scalar_type>>();
+  requires requires(
+      decltype(now.template cast<FirstOrder<typename System::scalar_type>>())& state) {
+    system.write_dynamics(std::as_const(state), matrix, vector);
+    system.write_contacts(std::as_const(state), vector, matrix, vector);
+    system.advance(state, vector, vector);
+    system.write_difference(std::as_const(state), std::as_const(state), vector);
+  };
 };
 
 }  // namespace CAROM_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,17 @@ struct FreeBodyState {
   Vector<Scalar, 4> orientation{0, 0, 0, 1};  ///< Unit quaternion (x, y, z, w), body to world.
   Vector3<Scalar> velocity = Vector3<Scalar>::Zero();  ///< [m/s], world.
   Vector3<Scalar> rate = Vector3<Scalar>::Zero();      ///< ω [rad/s], world.
+
+  /// The same state in other numbers, as derivatives need it.
+  template <RealScalar Other>
+  [[nodiscard]] FreeBodyState<Other> cast() const noexcept {
+    return {position.template cast<Other>(), orientation.template cast<Other>(),
+            velocity.template cast<Other>(), rate.template cast<Other>()};
+  }
 };
 
 /// A free rigid body with contact points above the plane z = 0; velocities are (ṗ, ω), world axes.
+/// Its functions also take states in other numbers, such as those that carry derivatives.
 template <RealScalar Scalar>
 class FreeBody {
  public:
@@ -62,70 +71,91 @@ class FreeBody {
   [[nodiscard]] Index contact_count() const noexcept { return Index(points_.size()); }
 
   /// Rotation matrix of a state.
-  [[nodiscard]] static Matrix3 rotation(const State& state) noexcept {
-    const Vector<Scalar, 4>& q = state.orientation;
-    const Scalar x = q(0), y = q(1), z = q(2), w = q(3);
-    Matrix3 r;
+  template <RealScalar Number>
+  [[nodiscard]] static SquareMatrix<Number, 3> rotation(
+      const FreeBodyState<Number>& state) noexcept {
+    const Vector<Number, 4>& q = state.orientation;
+    const Number x = q(0), y = q(1), z = q(2), w = q(3);
+    SquareMatrix<Number, 3> r;
     r << 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
         1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
         1 - 2 * (x * x + y * y);
     return r;
   }
 
-  template <typename Matrix, typename Values>
-  void write_dynamics(const State& state, Matrix& mass, Values& acceleration) const noexcept {
-    const Matrix3 r = rotation(state);
-    const Matrix3 inertia = r * inertia_ * r.transpose();
+  template <RealScalar Number, typename Matrix, typename Values>
+  void write_dynamics(const FreeBodyState<Number>& state, Matrix& mass,
+                      Values& acceleration) const noexcept {
+    const SquareMatrix<Number, 3> r = rotation(state);
+    const SquareMatrix<Number, 3> inertia = r * inertia_.template cast<Number>() * r.transpose();
     mass.setZero();
-    mass.template topLeftCorner<3, 3>().diagonal().setConstant(mass_);
+    mass.template topLeftCorner<3, 3>().diagonal().setConstant(Number(mass_));
     mass.template bottomRightCorner<3, 3>() = inertia;
-    const Vector3<Scalar> spin = inertia * state.rate;
-    const Vector3<Scalar> moment = torque - cross(state.rate, spin);
-    acceleration.template head<3>() = gravity + force / mass_;
-    acceleration.template tail<3>() = r * (inverse_inertia_ * (r.transpose() * moment));
+    const Vector3<Number> spin = inertia * state.rate;
+    const Vector3<Number> moment = torque.template cast<Number>() - cross(state.rate, spin);
+    const Vector3<Scalar> fall = gravity + force / mass_;
+    acceleration.template head<3>() = fall.template cast<Number>();
+    acceleration.template tail<3>() =
+        r * (inverse_inertia_.template cast<Number>() * (r.transpose() * moment));
   }
 
-  template <typename Matrix, typename Values>
-  void write_contacts(const State& state, Values& points, Matrix& jacobian,
+  template <RealScalar Number, typename Matrix, typename Values>
+  void write_contacts(const FreeBodyState<Number>& state, Values& points, Matrix& jacobian,
                       Values& drift) const noexcept {
-    const Matrix3 r = rotation(state);
+    const SquareMatrix<Number, 3> r = rotation(state);
     jacobian.setZero();
     for (Index i = 0; i < contact_count(); ++i) {
-      const Vector3<Scalar> arm = r * points_[std::size_t(i)];
+      const Vector3<Number> arm = r * points_[std::size_t(i)].template cast<Number>();
       points.template segment<3>(3 * i) = state.position + arm;
       drift.template segment<3>(3 * i) = cross(state.rate, cross(state.rate, arm));
       for (Index k = 0; k < 3; ++k) {  // ṗ + ω × arm
-        jacobian(3 * i + k, k) = Scalar(1);
+        jacobian(3 * i + k, k) = Number(1);
         jacobian(3 * i + k, 3 + (k + 1) % 3) = arm((k + 2) % 3);
         jacobian(3 * i + k, 3 + (k + 2) % 3) = -arm((k + 1) % 3);
       }
     }
   }
 
-  template <typename Values>
-  void write_velocity(const State& state, Values& velocity) const noexcept {
+  template <RealScalar Number, typename Values>
+  void write_velocity(const FreeBodyState<Number>& state, Values& velocity) const noexcept {
     velocity.template head<3>() = state.velocity;
     velocity.template tail<3>() = state.rate;
   }
 
   /// The rotation turns by the exponential of its displacement; the quaternion stays of length 1.
-  template <typename Values>
-  void advance(State& state, const Values& displacement, const Values& velocity) const noexcept {
+  template <RealScalar Number, typename Values>
+  void advance(FreeBodyState<Number>& state, const Values& displacement,
+               const Values& velocity) const noexcept {
     using std::cos, std::sin, std::sqrt;
     state.position += displacement.template head<3>();
-    const Vector3<Scalar> turn = displacement.template tail<3>();
-    const Scalar square = turn.squaredNorm();
-    const Scalar angle = sqrt(square);
-    const Scalar share = angle > Scalar(1e-4) ? sin(angle / 2) / angle : Scalar(0.5) - square / 48;
-    const Vector3<Scalar> a = share * turn;
-    const Scalar c = cos(angle / 2);
-    const Vector3<Scalar> b = state.orientation.template head<3>();
-    const Scalar w = state.orientation(3);
+    const Vector3<Number> turn = displacement.template tail<3>();
+    const Number square = turn.squaredNorm();
+    const Number angle = sqrt(square);
+    const bool turns = angle > Scalar(1e-4);
+    const Number share = turns ? Number(sin(angle / 2) / angle) : Number(Scalar(0.5) - square / 48);
+    const Vector3<Number> a = share * turn;
+    Number c = cos(angle / 2);
+    if constexpr (!std::floating_point<Number>) {  // the angle has no slope where nothing turns
+      if (!turns) c = Scalar(1) - square / 8;
+    }
+    const Vector3<Number> b = state.orientation.template head<3>();
+    const Number w = state.orientation(3);
     state.orientation.template head<3>() = c * b + w * a + cross(a, b);
     state.orientation(3) = c * w - a.dot(b);
     state.orientation /= state.orientation.norm();
     state.velocity = velocity.template head<3>();
     state.rate = velocity.template tail<3>();
+  }
+
+  /// The displacement that takes one state to another, to first order.
+  template <RealScalar Number, typename Values>
+  void write_difference(const FreeBodyState<Number>& from, const FreeBodyState<Number>& to,
+                        Values& displacement) const noexcept {
+    displacement.template head<3>() = to.position - from.position;
+    const Vector3<Number> a = to.orientation.template head<3>();
+    const Vector3<Number> b = from.orientation.template head<3>();
+    displacement.template tail<3>() =
+        2 * (from.orientation(3) * a - to.orientation(3) * b - cross(a, b));
   }
 
   /// Kinetic energy plus the potential energy of gravity [J].
@@ -137,8 +167,9 @@ class FreeBody {
   }
 
  private:
-  [[nodiscard]] static Vector3<Scalar> cross(const Vector3<Scalar>& a,
-                                             const Vector3<Scalar>& b) noexcept {
+  template <RealScalar Number>
+  [[nodiscard]] static Vector3<Number> cross(const Vector3<Number>& a,
+                                             const Vector3<Number>& b) noexcept {
     return {a(1) * b(2) - a(2) * b(1), a(2) * b(0) - a(0) * b(2), a(0) * b(1) - a(1) * b(0)};
   }
 

@@ -22,7 +22,6 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
-
 /// The outcome of a step.
 struct ViscoelasticReport {
   SolveStatus status = SolveStatus::not_finite;  ///< the worst of the parts.
@@ -100,34 +99,8 @@ class ViscoelasticStepper {
   ///          the rest of the step is taken in one, with the contacts of its beginning.
   /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched
   ///        for, each in no more than search_limit frozen steps.
-  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step(State& state, const Scalar& dt) noexcept {
-    CAROM_EXPECTS(detail::is_positive(dt));
-    ViscoelasticReport report;
-    report.status = SolveStatus::converged;
-    touch_down(state, report);
-    Scalar rest = dt;
-    int events = 0;
-    while (rest > Scalar(0)) {
-      Scalar part = rest;
-      set(state);
-      SolveReport<Scalar> solved = freeze(state, part);
-      const bool lost = solved.status == SolveStatus::not_finite;
-      const bool changes = !lost && options_.events && violation() > Scalar(0);
-      if (changes && events < options_.event_limit) {
-        part = first_event(state, rest, dt);
-        solved = freeze(state, part);
-        ++events;
-      } else if (changes) {
-        report.status = SolveStatus::iteration_limit;
-      }
-      detail::add_status(report.status, solved.status);
-      if (solved.status == SolveStatus::not_finite) return report;
-      commit(state, report);
-      ++report.parts;
-      rest = part < rest ? rest - part : Scalar(0);
-    }
-    return report;
+    return step_watched(state, dt, [](const State&, const Scalar&, bool) noexcept {});
   }
 
   /// Whether a contact point is held by its spring and damper.
@@ -149,6 +122,41 @@ class ViscoelasticStepper {
  private:
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
+  friend struct detail::StepperInside<ViscoelasticStepper>;
+
+  /// Takes a step; `watch` sees each part: its first state, its length, whether an event ends it.
+  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
+  template <typename Watch>
+  ViscoelasticReport step_watched(State& state, const Scalar& dt, const Watch& watch) noexcept {
+    CAROM_EXPECTS(detail::is_positive(dt));
+    ViscoelasticReport report;
+    report.status = SolveStatus::converged;
+    touch_down(state, report);
+    Scalar rest = dt;
+    int events = 0;
+    while (rest > Scalar(0)) {
+      Scalar part = rest;
+      set(state);
+      SolveReport<Scalar> solved = freeze(state, part);
+      const bool lost = solved.status == SolveStatus::not_finite;
+      const bool changes = !lost && options_.events && violation() > Scalar(0);
+      const bool cut = changes && events < options_.event_limit;
+      if (cut) {
+        part = first_event(state, rest, dt);
+        solved = freeze(state, part);
+        ++events;
+      } else if (changes) {
+        report.status = SolveStatus::iteration_limit;
+      }
+      detail::add_status(report.status, solved.status);
+      if (solved.status == SolveStatus::not_finite) return report;
+      watch(std::as_const(state), part, cut);
+      commit(state, report);
+      ++report.parts;
+      rest = part < rest ? rest - part : Scalar(0);
+    }
+    return report;
+  }
 
   /// Sizes all memory for `count` active contacts.
   void grow(Index count) {
