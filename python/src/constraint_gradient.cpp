@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "constraint_gradient.hpp"
 
+#include <cmath>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -21,6 +22,12 @@ RowNumbers<double> row_masses(const Problem& problem, Index block) {
                                      problem.jacobian(block, s));
   }
   return sum;
+}
+
+/// Whether an impulse is a bound but for rounding.
+bool is_at(double impulse, double bound) {
+  constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
+  return detail::is_finite(bound) && std::abs(impulse - bound) <= rounding * std::abs(bound);
 }
 
 /// The chain of one constraint, by its law.
@@ -170,8 +177,7 @@ void write_convex_bounds(const Problem& problem, const VectorX<double>& impulse,
     if (problem.is_friction_contact(block)) continue;
     const WeightedBlock<double> law = problem.law(block);
     const bool bounded = law.set.shape == ImpulseShape::intervals;
-    VectorX<double> moved =
-        by_impulse.segment(problem.first_row(block), problem.rows(block));
+    VectorX<double> moved = by_impulse.segment(problem.first_row(block), problem.rows(block));
     for (int s = 0; s < problem.side_count(block); ++s) {
       const auto [start, size] = problem.body(problem.side_body(block, s));
       moved += problem.jacobian(block, s) * lambda.segment(start, size);
@@ -180,9 +186,9 @@ void write_convex_bounds(const Problem& problem, const VectorX<double>& impulse,
       const Index row = problem.first_row(block) + i;
       if (!bounded) {
         gradient.upper(row) = std::numeric_limits<double>::quiet_NaN();
-      } else if (impulse(row) == law.set.upper(i)) {
+      } else if (is_at(impulse(row), law.set.upper(i))) {
         gradient.upper(row) = moved(i);
-      } else if (impulse(row) == law.set.lower(i)) {
+      } else if (is_at(impulse(row), law.set.lower(i))) {
         gradient.lower(row) = moved(i);
       }
     }

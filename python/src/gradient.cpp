@@ -149,8 +149,7 @@ nb::list constraint_gradients(const Gradients& gradients) {
     nb::dict numbers;
     for (const auto& [name, value] : one.numbers) numbers[name] = make_array(value);
     numbers["jacobian"] = make_array(one.jacobian);
-    numbers["other_jacobian"] =
-        one.other_jacobian.rows() > 0 ? make_array(one.other_jacobian) : nb::none();
+    if (one.other_jacobian.rows() > 0) numbers["other_jacobian"] = make_array(one.other_jacobian);
     result.append(numbers);
   }
   return result;
@@ -201,7 +200,7 @@ void bind_gradients(nb::module_& module) {
       nb::sig("def constraints(self) -> list[dict[str, numpy.typing.NDArray[numpy.float64]]]"),
       "One dict per constraint: the gradient by each number of its law, under the name that the\n"
       "class of the law gives it, such as 'effort_limit', (1,); by the errors of a Bilateral, one\n"
-      "per row; by its 'jacobian', (rows, n), and 'other_jacobian', None without a second body.\n"
+      "per row; by its 'jacobian', (rows, n), and its 'other_jacobian' if it has a second body.\n"
       "relative_slip, near_rigid and bond are held fixed. The friction of a WrenchContact has no\n"
       "gradient under the convex law: it is NaN there.");
   gradients.def("__repr__", [](const Gradients& g) {
