@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """carom finds the outcomes and the gradients that 24 scenes have in closed form."""
+import subprocess
+import sys
+
 import pytest
 
 import truth_table
+from conftest import ROOT
 
 TOLERANCE = 1e-10
 SCENES = truth_table.all_scenes()
@@ -38,3 +42,15 @@ def test_carom_agrees(scene):
             error = abs(found_gradients[k][name] - exact)
             bound = TOLERANCE * truth_table.natural_size(scene, values, name, exact)
             assert error < bound, (k, name, found_gradients[k][name], exact)
+
+
+def test_the_page_is_that_of_its_numbers():
+    script = ROOT / "scripts" / "gradient_peers.py"
+    checked = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_every_scene_is_derived():
+    text = (ROOT / "docs" / "derivations" / "gradients.md").read_text(encoding="utf-8").lower()
+    for scene in SCENES:
+        assert f"### {scene.name.lower()}" in text, scene.name
