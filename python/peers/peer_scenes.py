@@ -19,10 +19,6 @@ def scene(name, data, time, outcome, **gradients):
     SCENES[name] = {"data": data, "time": time, "outcome": outcome, "gradients": gradients}
 
 
-def turned(x, y, angle):
-    return math.cos(angle) * x - math.sin(angle) * y, math.sin(angle) * x + math.cos(angle) * y
-
-
 _balls = {"v1": 1.2, "v2": -0.3, "m1": 0.17, "m2": 0.17}
 _by_mass = (_balls["v1"] - _balls["v2"]) / (2 * _balls["m1"])
 scene("two equal balls", _balls, 0.1, _balls["v1"], v1=1.0, v2=0.0, m1=_by_mass, m2=-_by_mass)
@@ -56,8 +52,10 @@ scene(
 _gap = {"gap": 1e-3, "vz": -0.5}
 scene("gap that closes within the step", _gap, 0.01, -0.1, gap=-100.0, vz=0.0)
 
-# The middle of the ball has 0.6 m by 0.3 m; it meets the top, right, bottom and left cushions in turn.
-_table = {"vx": 1.0, "vy": 0.6, "a1": 0.0, "a2": 0.0}
+# The middle of the ball has 0.6 m by 0.3 m; it meets the top, right, bottom and left cushions in
+# turn, at times that are no multiples of a step.
+_table = {"vx": 0.97, "vy": 0.63, "a1": 0.0, "a2": 0.0}
 scene(
-    "billiard with four cushions", _table, 1.0, 1.0, vx=1.0, vy=0.0, a1=1.2, a2=-1.2,
+    "billiard with four cushions", _table, 1.0, _table["vx"],
+    vx=1.0, vy=0.0, a1=2 * _table["vy"], a2=-2 * _table["vy"],
 )
