@@ -79,9 +79,15 @@ set(CAROM_HEADERS
   include/carom/impact/design_sensitivity.hpp
   include/carom/impact/detail/coxeter_diagram.hpp
   include/carom/impact/detail/gram_rows.hpp
+  include/carom/impact/detail/linearized_impulses.hpp
+  include/carom/impact/detail/linearized_laws.hpp
+  include/carom/impact/detail/linearized_metric.hpp
+  include/carom/impact/detail/projection_slope.hpp
+  include/carom/impact/detail/reflection_chain.hpp
   include/carom/impact/detail/sparse_rows.hpp
   include/carom/impact/friction_impact.hpp
   include/carom/impact/generalized_reflections.hpp
+  include/carom/impact/impact_derivative.hpp
   include/carom/impact/impact_problem.hpp
   include/carom/impact/impact_report.hpp
   include/carom/impact/mass_matrix.hpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.impact, carom.outcomes, carom.classify.
 #include <cmath>
+#include <memory>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <string>
@@ -14,17 +15,10 @@
 #include "carom/impact/uniqueness.hpp"
 
 #include "bindings.hpp"
+#include "impact_gradient.hpp"
 
 namespace carom::python {
 namespace {
-
-/// One way in which an impact ends; impulses belong to the normals as they were given.
-struct Ending {
-  VectorX<double> momentum, velocity, impulses;
-  std::vector<Index> sequence;
-  double kinetic_energy = 0;
-  std::string status = "resolved";
-};
 
 struct Endings {
   std::vector<Ending> outcomes;
@@ -54,6 +48,7 @@ class Metric {
     const GivenArray given(normals, "normals");
     given.require_shape({-1, mass_.size()});
     const MatrixX<double> rows = given.matrix();
+    normals_ = rows.transpose();
     problem_.reset(mass_.size());
     lengths_.resize(rows.rows());
     for (Index i = 0; i < rows.rows(); ++i) {
@@ -68,6 +63,26 @@ class Metric {
   }
   [[nodiscard]] const MassMatrix<double>& mass() const noexcept { return mass_; }
   [[nodiscard]] const ImpactProblem<double>& problem() const noexcept { return problem_; }
+  /// An impact of a momentum by a law, to be differentiated along the reflections it took.
+  template <typename MakeLaw>
+  [[nodiscard]] std::shared_ptr<DifferentiableImpact> differentiable(
+      const VectorX<double>& momentum, Index reflections, const MakeLaw& make_law) const {
+    return std::make_shared<DifferentiableImpact>(
+        mass_, problem_, normals_, momentum,
+        [reflections, make_law](const DifferentiableImpact& impact,
+                                ImpactDerivative<double>& derivative) {
+          auto law = make_law();
+          if constexpr (requires { law.sequence(); }) {
+            law.prepare(impact.problem(), reflections);
+          } else {
+            law.prepare(impact.problem());
+          }
+          VectorX<double> after = impact.momentum();
+          static_cast<void>(law.resolve(impact.problem(), after));
+          return derivative.linearize(impact.problem(), impact.mass(), impact.normals(),
+                                      impact.momentum(), law);
+        });
+  }
 
   [[nodiscard]] VectorX<double> momentum_of(nb::handle velocity) const {
     const GivenArray given(velocity, "velocity");
@@ -89,6 +104,7 @@ class Metric {
  private:
   MassMatrix<double> mass_;
   ImpactProblem<double> problem_;
+  MatrixX<double> normals_;  ///< Dϕ_i, in columns.
   VectorX<double> lengths_;  ///< |Dϕ_i| in the metric.
 };
 
@@ -104,16 +120,32 @@ Law read_impact_law(nb::handle given, double restitution) {
   refuse("law", "'elastic', 'plastic' or 'restitution'", describe(given));
 }
 
+/// Resolves an impact; the law that is differentiated is restitution by energy, of which an elastic
+/// impact is the end at 1.
 template <typename Order>
-ImpactSolution<double> resolve(const Metric& metric, const VectorX<double>& momentum, Law law,
-                               double restitution, const Order& order) {
-  if (law == Law::elastic) {
-    return resolve_impact(metric.problem(), metric.mass(), momentum,
-                          ImpactResolver<double, Order>({}, order));
-  }
-  return resolve_impact(
-      metric.problem(), metric.mass(), momentum,
-      RestitutionImpact<double, Order>(restitution, PlasticLaw::moreau, {}, order));
+Ending resolve(const Metric& metric, const VectorX<double>& momentum, Law law, double restitution,
+               const Order& order) {
+  const auto by_energy = [restitution, order] {
+    return RestitutionImpact<double, Order>(restitution, PlasticLaw::moreau, {}, order);
+  };
+  ImpactSolution<double> solution =
+      law == Law::elastic ? resolve_impact(metric.problem(), metric.mass(), momentum,
+                                           ImpactResolver<double, Order>({}, order))
+                          : resolve_impact(metric.problem(), metric.mass(), momentum, by_energy());
+  Ending end = metric.ending(solution.momentum, solution.impulses, std::move(solution.sequence));
+  end.status = to_string(solution.report.status);
+  end.impact = metric.differentiable(momentum, solution.report.reflections, by_energy);
+  return end;
+}
+
+Ending resolve_plastically(const Metric& metric, const VectorX<double>& momentum) {
+  const auto plastic = [] { return PlasticImpact<double>(); };
+  const ImpactSolution<double> solution =
+      resolve_impact(metric.problem(), metric.mass(), momentum, plastic());
+  Ending end = metric.ending(solution.momentum, solution.impulses, {});
+  end.status = to_string(solution.report.status);
+  end.impact = metric.differentiable(momentum, 0, plastic);
+  return end;
 }
 
 /// A given order with the contacts that act: one that repeats another stands for its twin.
@@ -154,19 +186,14 @@ Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, n
            describe(order));
   }
   const nb::gil_scoped_release unlocked;
-  ImpactSolution<double> solution;
-  if (chosen == Law::plastic) {
-    solution = resolve_impact(metric.problem(), metric.mass(), momentum, PlasticImpact<double>());
-  } else if (name == "most_infeasible") {
-    solution = resolve(metric, momentum, chosen, share, MostInfeasibleFirst<double>());
-  } else if (name == "least_infeasible") {
-    solution = resolve(metric, momentum, chosen, share, LeastInfeasibleFirst<double>());
-  } else {
-    solution = resolve(metric, momentum, chosen, share, SweepOrder<double>(sequence));
+  if (chosen == Law::plastic) return resolve_plastically(metric, momentum);
+  if (name == "most_infeasible") {
+    return resolve(metric, momentum, chosen, share, MostInfeasibleFirst<double>());
   }
-  Ending end = metric.ending(solution.momentum, solution.impulses, std::move(solution.sequence));
-  end.status = to_string(solution.report.status);
-  return end;
+  if (name == "least_infeasible") {
+    return resolve(metric, momentum, chosen, share, LeastInfeasibleFirst<double>());
+  }
+  return resolve(metric, momentum, chosen, share, SweepOrder<double>(sequence));
 }
 
 Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity,
@@ -221,6 +248,7 @@ void bind_endings(nb::module_& module) {
               "'resolved', 'reflection_limit', 'wedged' (no motion opens all contacts: resolved\n"
               "plastically) or 'not_finite'.")
       .def("__repr__", &text_of);
+  bind_impact_gradient(module, impact_class);
   nb::class_<Endings>(module, "Outcomes", "All ways in which an elastic impact can end.")
       .def_ro("outcomes", &Endings::outcomes,
               "A list of Impact, those of fewest reflections first.")

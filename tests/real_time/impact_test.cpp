@@ -5,6 +5,7 @@
 
 #include "carom/impact/friction_impact.hpp"
 #include "carom/impact/generalized_reflections.hpp"
+#include "carom/impact/impact_derivative.hpp"
 #include "carom/impact/newton_restitution.hpp"
 #include "carom/impact/resolve.hpp"
 #include "carom/impact/restitution.hpp"
@@ -97,6 +98,63 @@ TEST_CASE("real time: a collapsing impact allocates nothing", "[real_time]") {
   carom::NewtonImpact<double> newton;
   newton.prepare(line.problem, VectorX<double>::Constant(3, 0.02));
   resolve_guarded(newton, line, ImpactStatus::collapsed);
+}
+
+TEST_CASE("real time: derivatives of impacts allocate nothing once prepared", "[real_time]") {
+  using carom::ImpactDerivative, carom::ImpactLinearization;
+  for (const Index count : {2, 12}) {
+    for (const bool wedged : {false, true}) {
+      const Line line(count, wedged);
+      carom::MatrixX<double> gradients(count, line.problem.contact_count());
+      gradients.setZero();
+      for (Index i = 0; i < gradients.cols(); ++i) {
+        for (const auto& e : line.problem.normal(i)) gradients(e.index, i) = e.value;
+      }
+      const auto differentiate = [&](auto& law) {
+        VectorX<double> p = line.momentum, moved = p;
+        static_cast<void>(law.resolve(line.problem, p));
+        ImpactDerivative<double> derivative;
+        carom::ImpactDifferential<double> gradient;
+        derivative.prepare(line.problem, 1000);
+        static_assert(
+            noexcept(derivative.linearize(line.problem, line.mass, gradients, line.momentum, law)));
+        static_assert(noexcept(derivative.push_forward(gradient, moved)));
+        static_assert(noexcept(derivative.pull_back(moved, gradient)));
+        static_assert(noexcept(derivative.push_forward_velocity(line.mass, gradient, moved)));
+        static_assert(noexcept(derivative.pull_back_velocity(line.mass, moved, gradient)));
+        CHECK(derivative.linearize(line.problem, line.mass, gradients, line.momentum, law) ==
+              ImpactLinearization::usable);
+        derivative.set_zero(gradient);
+        bool usable = false;
+        {
+          const carom::testing::AllocationGuard guard;
+          usable = derivative.linearize(line.problem, line.mass, gradients, line.momentum, law) ==
+                   ImpactLinearization::usable;
+          derivative.pull_back(line.momentum, gradient);
+          derivative.push_forward(gradient, moved);
+          derivative.pull_back_velocity(line.mass, line.momentum, gradient);
+          derivative.push_forward_velocity(line.mass, gradient, moved);
+        }
+        CHECK(usable);
+        CHECK(moved.allFinite());
+      };
+      carom::ImpactResolver<double> elastic;
+      elastic.prepare(line.problem, 1000);
+      differentiate(elastic);
+      carom::RestitutionImpact<double> blended(0.4);
+      blended.prepare(line.problem, 1000);
+      differentiate(blended);
+      carom::NewtonImpact<double> newton;
+      newton.prepare(line.problem, VectorX<double>::Constant(line.problem.contact_count(), 0.02),
+                     1000);
+      differentiate(newton);
+      for (const auto kind : {carom::PlasticLaw::moreau, carom::PlasticLaw::bilateral}) {
+        carom::PlasticImpact<double> plastic(kind);
+        plastic.prepare(line.problem);
+        differentiate(plastic);
+      }
+    }
+  }
 }
 
 TEST_CASE("real time: impacts with friction allocate nothing", "[real_time]") {

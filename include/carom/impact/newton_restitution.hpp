@@ -36,8 +36,10 @@ class NewtonImpact {
 
   /// Grows memory to the problem's size.
   /// @param restitution  e_i [-], in [0, 1], one per contact.
+  /// @param recorded     how many reflections sequence() can hold.
   /// @note  Cold: allocates, throws std::invalid_argument naming the contact.
-  void prepare(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& restitution) {
+  void prepare(const ImpactProblem<Scalar>& problem, const VectorX<Scalar>& restitution,
+               Index recorded = 0) {
     if (restitution.size() != problem.contact_count()) {
       detail::reject_if(
           detail::fault("restitution entries", "one per contact", restitution.size()));
@@ -53,6 +55,9 @@ class NewtonImpact {
     order_.prepare(problem.contact_count());
     plastic_.prepare(problem);
     wedged_ = !has_interior(problem);
+    sequence_.clear();
+    sequence_.reserve(std::size_t(recorded));
+    recorded_ = std::size_t(recorded);
   }
 
   /// Resolves an impact: p⁻ in, p⁺ out. A wedged problem is resolved plastically.
@@ -66,6 +71,8 @@ class NewtonImpact {
     using std::abs;
     ImpactReport<Scalar> report;
     impulses_.setZero();
+    sequence_.clear();
+    ended_plastically_ = false;
     Scalar fastest = 0;
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       rates_[i] = problem.rate(Index(i), momentum);
@@ -90,12 +97,19 @@ class NewtonImpact {
       impulses_ += plastic_.impulses();
       report.energy_gain += rest.energy_gain;
       report.status = wedged_ ? ImpactStatus::wedged : ImpactStatus::collapsed;
+      ended_plastically_ = true;
     }
     return report;
   }
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const VectorX<Scalar>& impulses() const noexcept { return impulses_; }
+  /// The contacts in the order of their reflections, as many as prepare() made room for.
+  [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
+  /// e_i [-], as prepare() took them.
+  [[nodiscard]] const VectorX<Scalar>& restitution() const noexcept { return restitution_; }
+  /// Whether Moreau's plastic law ended the last impact: it collapsed, or is wedged.
+  [[nodiscard]] bool ended_plastically() const noexcept { return ended_plastically_; }
 
  private:
   void reflect(const ImpactProblem<Scalar>& problem, Index contact, VectorX<Scalar>& momentum,
@@ -111,6 +125,7 @@ class NewtonImpact {
       rates_[std::size_t(other)] += impulse * product;
       order_.update(other, rates_[std::size_t(other)]);
     }
+    if (sequence_.size() < recorded_) sequence_.push_back(contact);
     ++report.reflections;
   }
 
@@ -120,7 +135,9 @@ class NewtonImpact {
   PlasticImpact<Scalar> plastic_;
   VectorX<Scalar> restitution_, impulses_;
   std::vector<Scalar> rates_;
-  bool wedged_ = false;
+  std::vector<Index> sequence_;
+  std::size_t recorded_ = 0;
+  bool wedged_ = false, ended_plastically_ = false;
 };
 
 }  // namespace CAROM_ABI

@@ -42,7 +42,10 @@ class RestitutionImpact {
   /// @param restitution  R [-], in [0, 1].
   explicit RestitutionImpact(Scalar restitution, PlasticLaw plastic = PlasticLaw::moreau,
                              const ImpactOptions<Scalar>& options = {}, Order order = {})
-      : restitution_(restitution), elastic_(options, std::move(order)), plastic_(plastic) {
+      : restitution_(restitution),
+        plastic_law_(plastic),
+        elastic_(options, std::move(order)),
+        plastic_(plastic) {
     detail::reject_if(detail::restitution_fault(restitution));
   }
 
@@ -86,9 +89,15 @@ class RestitutionImpact {
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
+  /// Whether no motion opens all contacts, so that both ends of the blend are plastic.
+  [[nodiscard]] bool wedged() const noexcept { return elastic_.wedged(); }
+  /// R [-].
+  [[nodiscard]] const Scalar& restitution() const noexcept { return restitution_; }
+  [[nodiscard]] PlasticLaw plastic_law() const noexcept { return plastic_law_; }
 
  private:
   Scalar restitution_;
+  PlasticLaw plastic_law_;
   ImpactResolver<Scalar, Order> elastic_;
   PlasticImpact<Scalar> plastic_;
   VectorX<Scalar> momentum_;

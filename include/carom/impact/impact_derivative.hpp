@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "carom/impact/detail/linearized_laws.hpp"
+#include "carom/impact/detail/linearized_metric.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// What ImpactDerivative counts as a coincidence.
+template <RealScalar Scalar>
+struct ImpactDerivativeOptions {
+  /// Rates closer to zero, or to each other, than this part of |p⁻| [-], ≥ 0, count as equal. Less
+  /// leaves balls at rest and symmetric impacts to rounding; more names contacts that a small
+  /// change of the data leaves where they are in the sequence.
+  Scalar boundary_tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+};
+
+/// Whether an impact was linearised.
+enum class ImpactLinearization {
+  usable,      ///< Products may be asked for.
+  unrecorded,  ///< The law's impulses are not those of its sequence: the law has not recorded all
+               ///< reflections, or has resolved another impact since.
+  not_finite,  ///< NaN or infinity met.
+};
+
+/// Derivative of an impact p⁻ → p⁺ along the reflections that a law chose, and of its restitution
+/// and plastic end, by p⁻, by the gaps' gradients Dϕ_i, by M, and by the restitution.
+///
+/// ```
+/// resolver.prepare(problem, 100);                           // room for 100 reflections
+/// VectorX<double> after = before;
+/// const auto report = resolver.resolve(problem, after);
+/// carom::ImpactDerivative<double> derivative;
+/// derivative.prepare(problem, 100);
+/// if (derivative.linearize(problem, mass, gradients, before, resolver) ==
+///     carom::ImpactLinearization::usable) {
+///   derivative.set_zero(gradient);
+///   derivative.pull_back(cost_by_momentum, gradient);
+/// }
+/// ```
+/// The sequence is held fixed, as are the contacts that a plastic impact presses together, so this
+/// is the derivative of every impact near by that takes the same course. one_sided() names the
+/// contacts for which the slightest change may be enough for another course: there are balls at
+/// rest that touch, and symmetric impacts of contacts that are not orthogonal. The derivative is
+/// then that of the course taken. What changes of normals and masses alone would decide is named by
+/// boundary() as `shape`, such as the order in which two orthogonal walls are hit at once.
+///
+/// An impact that collapsed ends by Moreau's law after fixed bounces: with one bounce more or less
+/// the outcome differs by less than the threshold of collapse, and no contact is named for that.
+/// Where normals of pressed contacts depend on each other, changes of normals and masses count as
+/// far as they keep them dependent, with impulses of least norm.
+/// @note  Real-time safe once prepared: no allocation, no exception. A product costs n_c for each
+///        reflection, then n n_c², and n² n_c where it covers the mass.
+/// @cite  seghete2014propagative, eqs. (9), (11), (16), differentiated
+template <RealScalar Scalar>
+class ImpactDerivative {
+ public:
+  using scalar_type = Scalar;
+  using Differential = ImpactDifferential<Scalar>;
+
+  explicit ImpactDerivative(const ImpactDerivativeOptions<Scalar>& options = {}) noexcept
+      : options_(options) {
+    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0));
+  }
+
+  /// Grows memory to the problem's size and a number of reflections; allocates where none was as
+  /// large.
+  void prepare(const ImpactProblem<Scalar>& problem, Index reflections = 0);
+
+  /// Linearises the impact that a law has just resolved.
+  /// @param mass       M⁻¹ as the problem's contacts were added with.
+  /// @param gradients  column i is Dϕ_i, n×n_c, as added to the problem.
+  /// @param momentum   p⁻ [N·s, N·m·s], n.
+  /// @param law        prepared with room for all reflections of its sequence.
+  template <InverseMassLike Mass, DifferentiableImpactLaw<Scalar> Law>
+  [[nodiscard]] ImpactLinearization linearize(const ImpactProblem<Scalar>& problem,
+                                              const Mass& mass, const MatrixX<Scalar>& gradients,
+                                              const VectorX<Scalar>& momentum,
+                                              const Law& law) noexcept;
+
+  /// Where a contact of the impact last linearised is.
+  [[nodiscard]] ImpactBoundary boundary(Index contact) const noexcept {
+    return law_.boundary(contact);
+  }
+  /// Contacts at `rest` or in an `order` that the slightest change of the data may change, in their
+  /// order; empty where the derivative is the only one.
+  [[nodiscard]] std::span<const Index> one_sided() const noexcept { return one_sided_; }
+
+  /// Gives a differential the sizes of the impact last linearised, every number zero.
+  /// @note  Allocates only beyond the largest sizes so far.
+  void set_zero(Differential& differential, bool with_mass = true) const;
+
+  /// Jacobian times vector: the change dp⁺ that a change of the data makes.
+  /// @param momentum_change  dp⁺ [N·s, N·m·s], written, n.
+  /// @pre  the last linearisation was usable.
+  void push_forward(const Differential& change, VectorX<Scalar>& momentum_change) noexcept;
+  /// Transposed Jacobian times vector: the gradient by all data of a scalar.
+  /// @param by_momentum  dc/dp⁺, n.
+  /// @param gradient     written; sized by set_zero(), of M only if it has that.
+  /// @pre  the last linearisation was usable.
+  void pull_back(const VectorX<Scalar>& by_momentum, Differential& gradient) noexcept;
+
+  /// The same of velocities: v⁻ → v⁺ = M⁻¹p⁺ with p⁻ = M v⁻.
+  /// @param mass             as it was linearised.
+  /// @param velocity_change  dv⁺ [m/s, rad/s], written, n.
+  template <InverseMassLike Mass>
+  void push_forward_velocity(const Mass& mass, const Differential& change,
+                             VectorX<Scalar>& velocity_change) noexcept;
+  /// @param by_velocity  dc/dv⁺, n.
+  template <InverseMassLike Mass>
+  void pull_back_velocity(const Mass& mass, const VectorX<Scalar>& by_velocity,
+                          Differential& gradient) noexcept;
+
+ private:
+  using Vector = Growing<VectorX<Scalar>>;
+  using Matrix = Growing<MatrixX<Scalar>>;
+
+  void push_impulses(const Differential& change, ImpactMotion kind) noexcept;
+  void pull_impulses(const VectorX<Scalar>& y, ImpactMotion kind, Differential& gradient) noexcept;
+
+  ImpactDerivativeOptions<Scalar> options_;
+  LinearizedMetric<Scalar> metric_;
+  LinearizedImpulses<Scalar> law_;
+  std::vector<Index> one_sided_;
+  // Of the product being computed.
+  Vector rates_, impulses_, restitution_;
+  Matrix gram_;
+  VectorX<Scalar> along_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::prepare(const ImpactProblem<Scalar>& problem, Index reflections) {
+  const Index count = problem.contact_count();
+  metric_.prepare(problem);
+  law_.prepare(problem, reflections);
+  for (Vector* vector : {&rates_, &impulses_}) vector->grow(count);
+  restitution_.grow(count > 0 ? count : 1);
+  gram_.grow(count, count);
+  one_sided_.reserve(std::size_t(count));
+  if (along_.size() != problem.size()) along_.resize(problem.size());
+}
+
+template <RealScalar Scalar>
+template <InverseMassLike Mass, DifferentiableImpactLaw<Scalar> Law>
+ImpactLinearization ImpactDerivative<Scalar>::linearize(const ImpactProblem<Scalar>& problem,
+                                                        const Mass& mass,
+                                                        const MatrixX<Scalar>& gradients,
+                                                        const VectorX<Scalar>& momentum,
+                                                        const Law& law) noexcept {
+  CAROM_EXPECTS(mass.size() == problem.size() && momentum.size() == problem.size());
+  CAROM_EXPECTS(gradients.rows() == problem.size());
+  CAROM_EXPECTS(gradients.cols() == problem.contact_count());
+  using std::sqrt;
+  Index reflections = 0;
+  if constexpr (requires { law.sequence(); }) reflections = Index(law.sequence().size());
+  prepare(problem, reflections);
+  metric_.linearize(problem, mass, gradients, momentum);
+  const Scalar scale = sqrt(momentum.dot(metric_.velocity()));
+  law_.start(problem, momentum, scale, options_.boundary_tolerance);
+  const bool finite = detail::linearize_law(law_, problem, momentum, law);
+  one_sided_.clear();
+  for (Index i = 0; i < problem.contact_count(); ++i) {
+    if (boundary(i) >= ImpactBoundary::order) one_sided_.push_back(i);
+  }
+  if (!finite || !detail::is_finite(scale) || !law_.impulses().allFinite()) {
+    return ImpactLinearization::not_finite;
+  }
+  return law_.agree_with(law.impulses()) ? ImpactLinearization::usable
+                                         : ImpactLinearization::unrecorded;
+}
+
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::set_zero(Differential& differential, bool with_mass) const {
+  const Index n = metric_.size();
+  differential.motion.grow(n);
+  differential.normals.grow(n, metric_.contact_count());
+  differential.mass.grow(with_mass ? n : 0, with_mass ? n : 0);
+  differential.restitution.grow(law_.restitution_count());
+  differential.motion.setZero(), differential.normals.setZero();
+  differential.mass.setZero(), differential.restitution.setZero();
+}
+
+/// dλ in impulses_.
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::push_impulses(const Differential& change,
+                                             ImpactMotion kind) noexcept {
+  CAROM_EXPECTS(change.motion.size() == metric_.size());
+  CAROM_EXPECTS(change.normals.cols() == metric_.contact_count());
+  CAROM_EXPECTS(change.restitution.size() == law_.restitution_count());
+  metric_.push(change, kind, rates_, gram_);
+  restitution_.setZero();
+  restitution_.head(law_.restitution_count()) = change.restitution;
+  law_.push(rates_, gram_, restitution_, impulses_);
+}
+
+/// @param gradient  its motion holds dc/dp⁺ or dc/dv⁺ before.
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::pull_impulses(const VectorX<Scalar>& y, ImpactMotion kind,
+                                             Differential& gradient) noexcept {
+  CAROM_EXPECTS(gradient.normals.cols() == metric_.contact_count());
+  CAROM_EXPECTS(gradient.restitution.size() == law_.restitution_count());
+  metric_.pull_impulses(y, impulses_);
+  law_.pull(impulses_, rates_, gram_, restitution_);
+  gradient.restitution = restitution_.head(law_.restitution_count());
+  metric_.pull(y, kind, law_.impulses(), rates_, gram_, gradient);
+}
+
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::push_forward(const Differential& change,
+                                            VectorX<Scalar>& momentum_change) noexcept {
+  push_impulses(change, ImpactMotion::momentum);
+  metric_.write_gain(change, ImpactMotion::momentum, law_.impulses(), impulses_, along_);
+  momentum_change = change.motion + along_;
+}
+
+template <RealScalar Scalar>
+void ImpactDerivative<Scalar>::pull_back(const VectorX<Scalar>& by_momentum,
+                                         Differential& gradient) noexcept {
+  gradient.motion = by_momentum;
+  pull_impulses(by_momentum, ImpactMotion::momentum, gradient);
+}
+
+template <RealScalar Scalar>
+template <InverseMassLike Mass>
+void ImpactDerivative<Scalar>::push_forward_velocity(const Mass& mass, const Differential& change,
+                                                     VectorX<Scalar>& velocity_change) noexcept {
+  push_impulses(change, ImpactMotion::velocity);
+  metric_.write_gain(change, ImpactMotion::velocity, law_.impulses(), impulses_, along_);
+  mass.apply_inverse(along_);
+  velocity_change = change.motion + along_;
+}
+
+template <RealScalar Scalar>
+template <InverseMassLike Mass>
+void ImpactDerivative<Scalar>::pull_back_velocity(const Mass& mass,
+                                                  const VectorX<Scalar>& by_velocity,
+                                                  Differential& gradient) noexcept {
+  gradient.motion = by_velocity;
+  along_ = by_velocity;
+  mass.apply_inverse(along_);
+  pull_impulses(along_, ImpactMotion::velocity, gradient);
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
