@@ -4,6 +4,7 @@
 Impacts are those of carom.impact. Prints one JSON object, with the worst errors of all 24 scenes of
 the truth table. Runs with a Python that has carom, such as that of scripts/python.sh.
 """
+
 import json
 import pathlib
 import sys
@@ -34,8 +35,13 @@ def slide(scene):
     data = {"v": 0.0, "angle": 0.0} | scene["data"]
     sums = dict.fromkeys(data, 0.0) | {"v": 1.0}
     for _ in range(round(scene["time"] / STEP)):
-        (data["v"],), (by,) = truth_table.solve_step(Scene("", dict(data), None, None, sliding_model))
-        sums = {name: by["v"] * slope + (0.0 if name == "v" else by[name]) for name, slope in sums.items()}
+        (data["v"],), (by,) = truth_table.solve_step(
+            Scene("", dict(data), None, None, sliding_model)
+        )
+        sums = {
+            name: by["v"] * slope + (0.0 if name == "v" else by[name])
+            for name, slope in sums.items()
+        }
     return data["v"], sums
 
 
@@ -57,7 +63,7 @@ def of_the_table(name, data):
 
 
 def worst_errors():
-    """The worst errors of outcomes and gradients of every scene, relative to their natural sizes."""
+    """The worst errors of outcomes and gradients of every scene, by their natural sizes."""
     result = {}
     for scene in truth_table.all_scenes():
         values, gradients = truth_table.exact(scene)
@@ -66,11 +72,15 @@ def worst_errors():
         outcome = max(abs(a - b) for a, b in zip(values, found_values)) / size
         worst = max(
             abs(found[k][name] - exact) / truth_table.natural_size(scene, values, name, exact)
-            for k, by in enumerate(gradients) for name, exact in by.items()
+            for k, by in enumerate(gradients)
+            for name, exact in by.items()
         )
         numbers = len(values) * len(scene.data)
         result[scene.name] = {
-            "about": scene.about, "outcome": outcome, "gradient": worst, "numbers": numbers
+            "about": scene.about,
+            "outcome": outcome,
+            "gradient": worst,
+            "numbers": numbers,
         }
     return result
 

@@ -6,13 +6,20 @@ with the plant's defaults: penetration allowance 1 mm and stiction tolerance 1e-
 Kutta's method of order 2 with fixed steps of 0.02 ms. Weight and push are generalized forces, so
 that angles of a slope can be differentiated. Prints one JSON object.
 """
+
 import importlib.metadata
 import json
 import sys
 
 import numpy as np
 from pydrake.autodiffutils import AutoDiffXd
-from pydrake.geometry import AddContactMaterial, HalfSpace, ProximityProperties, SceneGraphConfig, Sphere
+from pydrake.geometry import (
+    AddContactMaterial,
+    HalfSpace,
+    ProximityProperties,
+    SceneGraphConfig,
+    Sphere,
+)
 from pydrake.math import RigidTransform
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
 from pydrake.multibody.tree import PrismaticJoint, SpatialInertia, UnitInertia
@@ -37,17 +44,33 @@ def add_ball(plant, name, place, mass, axes, friction):
     """A ball on prismatic joints along some axes; masses of the links between are tiny."""
     parent = plant.world_body()
     for axis in axes[:-1]:
-        link = plant.AddRigidBody(f"{name}_{axis}", SpatialInertia(1e-9, [0, 0, 0], UnitInertia(1, 1, 1)))
-        plant.AddJoint(PrismaticJoint(f"{name}_{axis}", parent.body_frame(), link.body_frame(), AXES[axis]))
+        link = plant.AddRigidBody(
+            f"{name}_{axis}", SpatialInertia(1e-9, [0, 0, 0], UnitInertia(1, 1, 1))
+        )
+        plant.AddJoint(
+            PrismaticJoint(f"{name}_{axis}", parent.body_frame(), link.body_frame(), AXES[axis])
+        )
         parent = link
-    body = plant.AddRigidBody(name, SpatialInertia(mass, [0, 0, 0], UnitInertia.SolidSphere(RADIUS)))
-    plant.AddJoint(PrismaticJoint(f"{name}_{axes[-1]}", parent.body_frame(), body.body_frame(), AXES[axes[-1]]))
-    plant.RegisterCollisionGeometry(body, RigidTransform(place), Sphere(RADIUS), f"{name}_ball", properties(friction, elastic=friction == 0))
+    body = plant.AddRigidBody(
+        name, SpatialInertia(mass, [0, 0, 0], UnitInertia.SolidSphere(RADIUS))
+    )
+    plant.AddJoint(
+        PrismaticJoint(f"{name}_{axes[-1]}", parent.body_frame(), body.body_frame(), AXES[axes[-1]])
+    )
+    plant.RegisterCollisionGeometry(
+        body,
+        RigidTransform(place),
+        Sphere(RADIUS),
+        f"{name}_ball",
+        properties(friction, elastic=friction == 0),
+    )
 
 
 def add_wall(plant, name, normal, place, friction=0.0):
     pose = HalfSpace.MakePose(np.asarray(normal, dtype=float), np.asarray(place, dtype=float))
-    plant.RegisterCollisionGeometry(plant.world_body(), pose, HalfSpace(), name, properties(friction, elastic=friction == 0))
+    plant.RegisterCollisionGeometry(
+        plant.world_body(), pose, HalfSpace(), name, properties(friction, elastic=friction == 0)
+    )
 
 
 def make(name, d):
@@ -71,7 +94,9 @@ def make(name, d):
         chosen = 1
     elif name == "billiard with four cushions":
         add_ball(plant, "a", [0, 0, 0], 0.17, "xy", 0)
-        for k, (normal, place) in enumerate([((0, -1, 0), 0.15), ((-1, 0, 0), 0.3), ((0, 1, 0), 0.15), ((1, 0, 0), 0.3)]):
+        for k, (normal, place) in enumerate(
+            [((0, -1, 0), 0.15), ((-1, 0, 0), 0.3), ((0, 1, 0), 0.15), ((1, 0, 0), 0.3)]
+        ):
             add_wall(plant, f"wall{k}", normal, -(place + RADIUS) * np.array(normal))
     elif "mu" in d:
         add_ball(plant, "a", [0, 0, RADIUS], d["m"], "xz", d["mu"])
@@ -95,8 +120,14 @@ def rollout(name, scene, names):
     """The outcome with its derivatives by some data."""
     plain = dict(scene["data"])
     diagram, plant, masses, chosen = make(name, plain)
-    d = {key: AutoDiffXd(value, np.eye(len(names))[names.index(key)]) if key in names else AutoDiffXd(value)
-         for key, value in plain.items()}
+    d = {
+        key: (
+            AutoDiffXd(value, np.eye(len(names))[names.index(key)])
+            if key in names
+            else AutoDiffXd(value)
+        )
+        for key, value in plain.items()
+    }
     system = diagram.ToAutoDiffXd()
     simulator = Simulator_[AutoDiffXd](system)
     context = simulator.get_mutable_context()
@@ -137,7 +168,10 @@ def main():
             names.remove("angle")
         try:
             outcome, slopes = rollout(name, scene, names)
-            result[name] = {"outcome": float(outcome), "gradients": {k: float(v) for k, v in slopes.items()}}
+            result[name] = {
+                "outcome": float(outcome),
+                "gradients": {k: float(v) for k, v in slopes.items()},
+            }
         except Exception as fault:  # what an engine cannot do is a result
             result[name] = {"reason": f"{type(fault).__name__}: {str(fault)[:200]}"}
         print(name, result[name], file=sys.stderr, flush=True)

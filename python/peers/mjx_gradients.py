@@ -5,6 +5,7 @@ The models are those of MuJoCo, with its defaults as MJX takes them. Data enter 
 them: masses in body_mass, friction in geom_friction, angles of a slope in gravity, those of walls
 in geom_quat, restitution in geom_solref. Reverse mode is asked for too. Prints one JSON object.
 """
+
 import json
 import math
 
@@ -32,28 +33,35 @@ def wall_quaternion(angle):
     return jnp.stack([half + 0 * angle, -half * jnp.sin(angle), half * jnp.cos(angle), 0 * angle])
 
 
+def slope_gravity(d):
+    """Gravity of a slope that falls along x, and the push as a part of it."""
+    angle = d.get("angle", jnp.zeros(()))
+    push = d.get("force", 0.0) / d["m"]
+    return jnp.stack([GRAVITY * jnp.sin(angle) + push, 0 * angle, -GRAVITY * jnp.cos(angle)])
+
+
+def wall_quaternions(name, plain, d):
+    """Turns of all geometries, with those of walls from the data."""
+    if name.startswith("oblique"):
+        return plain.at[0].set(wall_quaternion(d["angle"]))
+    if "a1" in d:
+        turned = plain.at[0].set(wall_quaternion(d["a1"] - math.pi / 2))
+        return turned.at[1].set(wall_quaternion(d["a2"] + math.pi))
+    return plain
+
+
 def with_data(name, model, d):
-    """The model with the numbers of the data in it."""
+    """The model with the numbers of the data in it; masses in body_mass alone."""
     if "m1" in d:
         return model.replace(body_mass=model.body_mass.at[1].set(d["m1"]).at[2].set(d["m2"]))
     if "e" in d:
         return model.replace(geom_solref=jnp.tile(solref(d["e"]), (model.ngeom, 1)))
-    if name.startswith("oblique"):
-        turned = model.geom_quat.at[0].set(wall_quaternion(d["angle"]))
-        return model.replace(geom_quat=turned)
-    if "a1" in d:
-        half = math.pi / 2
-        turned = model.geom_quat.at[0].set(wall_quaternion(d["a1"] - half))
-        return model.replace(geom_quat=turned.at[1].set(wall_quaternion(d["a2"] + math.pi)))
     if "mu" in d:
-        angle = d.get("angle", jnp.zeros(()))
-        push = d.get("force", 0.0) / d["m"]
-        gravity = jnp.stack([GRAVITY * jnp.sin(angle) + push, 0 * angle, -GRAVITY * jnp.cos(angle)])
         mass = model.body_mass.at[1].set(d["m"])
-        option = model.opt.replace(gravity=gravity)
+        option = model.opt.replace(gravity=slope_gravity(d))
         friction = model.geom_friction.at[:, 0].set(d["mu"])
         return model.replace(body_mass=mass, geom_friction=friction, opt=option)
-    return model
+    return model.replace(geom_quat=wall_quaternions(name, model.geom_quat, d))
 
 
 def speeds_of(d, count):
@@ -104,9 +112,18 @@ def main():
         reverse = {key: float(value) for key, value in found.items()}
     except Exception as fault:
         reverse = {"reason": f"{type(fault).__name__}: {str(fault)[:300]}"}
-    version = f"{mujoco.mjx.__version__ if hasattr(mujoco.mjx, '__version__') else mujoco.__version__}"
-    print(json.dumps({"version": f"{version}, jax {jax.__version__}", "scenes": result,
-                      "reverse mode": reverse}))
+    version = (
+        f"{mujoco.mjx.__version__ if hasattr(mujoco.mjx, '__version__') else mujoco.__version__}"
+    )
+    print(
+        json.dumps(
+            {
+                "version": f"{version}, jax {jax.__version__}",
+                "scenes": result,
+                "reverse mode": reverse,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 The latter, centred, is chained over the steps of a rollout and gives derivatives by velocities.
 Both take steps of 1e-6. Prints one JSON object.
 """
+
 import json
 import sys
 

@@ -6,6 +6,7 @@ step of 2 ms, and one of 10 ms for the gap that closes within the step. Where bo
 takes MuJoCo's direct form (-stiffness, -damping): stiffness 1e5, damping for the restitution
 wanted, a step of 1 ms. Bodies have slide joints, so that they neither turn nor tip.
 """
+
 import math
 
 from peer_scenes import GRAVITY, RADIUS
@@ -14,7 +15,7 @@ STIFFNESS = 1e5
 
 
 def bounce(e):
-    """solref of the restitution e: that of a damped oscillator which leaves at e times its speed."""
+    """solref of restitution e, that of a damped oscillator which leaves at e times its speed."""
     log = -math.log(e)
     ratio = log / math.sqrt(math.pi**2 + log**2)
     return f"{-STIFFNESS} {-2 * ratio * math.sqrt(STIFFNESS)}"
@@ -29,9 +30,7 @@ def world(step, gravity, bodies, planes):
 
 def ball(name, place, mass, axes, contact, condim=1):
     """A ball that slides along some axes."""
-    joints = "".join(
-        f'<joint type="slide" axis="{axis}"/>' for axis in axes
-    )
+    joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in axes)
     return f"""<body name="{name}" pos="{place}">{joints}
 <geom type="sphere" size="{RADIUS}" mass="{mass}" condim="{condim}" {contact}/></body>"""
 
@@ -39,7 +38,8 @@ def ball(name, place, mass, axes, contact, condim=1):
 def plane(place, angle, contact, condim=1):
     """A wall whose normal lies in the plane of x and y at an angle to x."""
     normal = f"{math.cos(angle)} {math.sin(angle)} 0"
-    return f'<geom type="plane" size="5 5 1" pos="{place}" zaxis="{normal}" condim="{condim}" {contact}/>'
+    return f"""<geom type="plane" size="5 5 1" pos="{place}" zaxis="{normal}"
+condim="{condim}" {contact}/>"""
 
 
 def floor(contact, condim):
@@ -70,8 +70,11 @@ def build(name, d):
         walls += plane(f"{0.3 + RADIUS} 0 0", math.pi + d["a2"], contact)
         walls += plane(f"0 {-0.15 - RADIUS} 0", half, contact)
         walls += plane(f"{-0.3 - RADIUS} 0 0", 0.0, contact)
-        return world(1e-3, (0, 0, 0), ball("a", "0 0 0", 0.17, axes2, contact), walls), \
-            [d["vx"], d["vy"]], 0
+        return (
+            world(1e-3, (0, 0, 0), ball("a", "0 0 0", 0.17, axes2, contact), walls),
+            [d["vx"], d["vy"]],
+            0,
+        )
     axes3 = ["1 0 0", "0 1 0", "0 0 1"]
     if name == "gap that closes within the step":
         bodies = ball("a", f"0 0 {RADIUS + d['gap']}", 2.0, axes3[2:], "")

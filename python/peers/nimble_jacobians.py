@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nimble: Jacobians of BackpropSnapshot, chained over the steps of a rollout.
 
-Nimble's defaults, with steps of 1 ms (10 ms for the gap); contact is rigid, restitution and friction
-are coefficients of the bodies. Velocities, positions and pushes are differentiated; friction,
+Nimble's defaults, with steps of 1 ms (10 ms for the gap); contact is rigid, restitution and
+friction are coefficients of the bodies. Velocities, positions and pushes are differentiated; friction,
 restitution and poses of walls have no Jacobian, and those by masses are not asked for. The C++
 module is used as it is, because the Python layer around it needs torch. Prints one JSON object.
 """
+
 import importlib.metadata
 import json
 import math
@@ -74,8 +75,9 @@ def make(name, d):
         chosen = 1 if "angle" in d else 0
     elif name == "billiard with four cushions":
         add_ball(world, "a", [0, 0, 0], 0.17, "xy", 0, 1)
-        for k, (normal, place) in enumerate([((0, -1, 0), 0.15), ((-1, 0, 0), 0.3),
-                                             ((0, 1, 0), 0.15), ((1, 0, 0), 0.3)]):
+        for k, (normal, place) in enumerate(
+            [((0, -1, 0), 0.15), ((-1, 0, 0), 0.3), ((0, 1, 0), 0.15), ((1, 0, 0), 0.3)]
+        ):
             add_wall(world, f"wall{k}", normal, -(place + RADIUS) * np.array(normal), 0, 1)
     elif "gap" in d:
         world.setTimeStep(0.01)
@@ -102,10 +104,12 @@ def rollout(name, scene):
     for _ in range(round(scene["time"] / world.getTimeStep())):
         world.setControlForces(push)
         snapshot = nimble.neural.forwardPass(world, True)
-        one = np.block([
-            [snapshot.getPosPosJacobian(world), snapshot.getVelPosJacobian(world)],
-            [snapshot.getPosVelJacobian(world), snapshot.getVelVelJacobian(world)],
-        ])
+        one = np.block(
+            [
+                [snapshot.getPosPosJacobian(world), snapshot.getVelPosJacobian(world)],
+                [snapshot.getPosVelJacobian(world), snapshot.getVelVelJacobian(world)],
+            ]
+        )
         by_push = np.concatenate([np.zeros(size), snapshot.getControlForceVelJacobian(world)[:, 0]])
         product, pushed = one @ product, one @ pushed + by_push
         world.step()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gradients by the numbers of constraints are those of differences of solves."""
+
 import copy
 
 import numpy as np
@@ -13,12 +14,22 @@ ROLLING = WRENCH | {"rolling_friction": 0.02, "torsional_friction": 0.03}
 # A law, its numbers, how many rows it has, and what is fixed. The two motors are within and at the
 # limit of their efforts, and so are the two tendons.
 LAWS = {
-    "joint limit": (carom.JointLimit, {"gap": -0.01, "stiffness": 2e3, "dissipation_time": 0.02}, 1, {}),
+    "joint limit": (
+        carom.JointLimit,
+        {"gap": -0.01, "stiffness": 2e3, "dissipation_time": 0.02},
+        1,
+        {},
+    ),
     "stiff joint limit": (carom.JointLimit, {"gap": -0.01, "stiffness": 1e9}, 1, {}),
     "dry friction": (carom.DryFriction, {"effort_limit": 20.0}, 1, {}),
     "motor": (
         carom.Motor,
-        {"position_error": 0.1, "wanted_velocity": 1.0, "position_gain": 50.0, "velocity_gain": 5.0},
+        {
+            "position_error": 0.1,
+            "wanted_velocity": 1.0,
+            "position_gain": 50.0,
+            "velocity_gain": 5.0,
+        },
         1,
         {},
     ),
@@ -80,7 +91,9 @@ class Case:
         self.numbers["jacobian"] = rng.normal(size=(rows, 6))
         if two:
             self.numbers["other_jacobian"] = rng.normal(size=(rows, 6))
-        self.aim(np.array([0.3, -0.2, -2.0, 0.4, 0.3, -0.5])[:rows] if rows > 1 else SPEEDS.get(law, -5))
+        self.aim(
+            np.array([0.3, -0.2, -2.0, 0.4, 0.3, -0.5])[:rows] if rows > 1 else SPEEDS.get(law, -5)
+        )
         self.by_velocity = rng.normal(size=12)
         self.by_impulse = rng.normal(size=6 + rows)
 
@@ -141,7 +154,9 @@ def test_gradients_by_constraints_are_those_of_differences(name, law, seed, two)
         assert np.abs(found.reshape(given.shape) - exact).max() < 1e-5 * size, number
 
 
-@pytest.mark.parametrize("name, active", [("weak motor", "effort_limit"), ("slipping tendon", "tension_limit")])
+@pytest.mark.parametrize(
+    "name, active", [("weak motor", "effort_limit"), ("slipping tendon", "tension_limit")]
+)
 def test_bounds_that_hold_have_gradients(name, active):
     """The sweep above meets both sides: these bounds hold, and the spring behind them is mute."""
     case = Case(name, 3, False)

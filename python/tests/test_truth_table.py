@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """carom finds the outcomes and the gradients that 24 scenes have in closed form."""
+
 import subprocess
 import sys
 

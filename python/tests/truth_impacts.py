@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Impacts with known gradients; docs/derivations/gradients.md derives them."""
+
 import numpy as np
 
 from truth_table import Impacts, Scene
@@ -89,10 +90,18 @@ def restitution_at_a_wall():
         c, s, k = np.cos(d.angle), np.sin(d.angle), 1 + d.e
         closing, along = d.vx * c + d.vy * s, d.vy * c - d.vx * s
         return [
-            {"e": -closing * c, "vx": 1 - k * c * c, "vy": -k * c * s,
-             "angle": -k * (along * c - closing * s)},
-            {"e": -closing * s, "vx": -k * c * s, "vy": 1 - k * s * s,
-             "angle": -k * (along * s + closing * c)},
+            {
+                "e": -closing * c,
+                "vx": 1 - k * c * c,
+                "vy": -k * c * s,
+                "angle": -k * (along * c - closing * s),
+            },
+            {
+                "e": -closing * s,
+                "vx": -k * c * s,
+                "vy": 1 - k * s * s,
+                "angle": -k * (along * s + closing * c),
+            },
         ]
 
     def model(d):

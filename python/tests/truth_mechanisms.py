@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Steps of mechanisms with known gradients; docs/derivations/gradients.md derives them."""
+
 import numpy as np
 
 import carom
@@ -22,8 +23,13 @@ def capstan():
         c, s = np.cos(d.angle / 2), np.sin(d.angle / 2)
         below, q = (c - d.mu * s) ** 2, ratio(d)
         by_ratio = DT * d.brake * count * q ** (count - 1)
-        return [{"brake": DT * q**count, "mu": by_ratio * 2 * s * c / below,
-                 "angle": by_ratio * d.mu / below}]
+        return [
+            {
+                "brake": DT * q**count,
+                "mu": by_ratio * 2 * s * c / below,
+                "angle": by_ratio * d.mu / below,
+            }
+        ]
 
     def model(d):
         c, s = np.cos(d.angle / 2), np.sin(d.angle / 2)
@@ -51,7 +57,9 @@ def pinch():
 
     def gradients(d):
         slip = {
-            "g": -DT, "mu": 2 * d.force * DT / d.m, "force": 2 * d.mu * DT / d.m,
+            "g": -DT,
+            "mu": 2 * d.force * DT / d.m,
+            "force": 2 * d.mu * DT / d.m,
             "m": -2 * d.mu * d.force * DT / d.m**2,
         }
         return [slip, {"force": DT}, {"force": DT}]
@@ -80,8 +88,15 @@ def spinning_disc():
 
     def gradients(d):
         lost = d.torsion * d.m * d.g * DT / d.inertia
-        return [{"spin": 1, "torsion": -lost / d.torsion, "m": -lost / d.m, "g": -lost / d.g,
-                 "inertia": lost / d.inertia}]
+        return [
+            {
+                "spin": 1,
+                "torsion": -lost / d.torsion,
+                "m": -lost / d.m,
+                "g": -lost / d.g,
+                "inertia": lost / d.inertia,
+            }
+        ]
 
     def model(d):
         bodies = [(np.diag([d.m, d.m, d.m, d.inertia]), [0, 0, -d.g * DT, d.spin])]
@@ -113,14 +128,16 @@ def rolling_resistance():
     def gradients(d):
         whole = d.inertia + d.m * d.radius**2
         moment = d.rolling * d.m * d.g * DT
-        return [{
-            "v": 1,
-            "rolling": -d.radius * d.m * d.g * DT / whole,
-            "g": -d.radius * d.rolling * d.m * DT / whole,
-            "m": -d.radius * d.rolling * d.g * DT * d.inertia / whole**2,
-            "inertia": d.radius * moment / whole**2,
-            "radius": -moment * (d.inertia - d.m * d.radius**2) / whole**2,
-        }]
+        return [
+            {
+                "v": 1,
+                "rolling": -d.radius * d.m * d.g * DT / whole,
+                "g": -d.radius * d.rolling * d.m * DT / whole,
+                "m": -d.radius * d.rolling * d.g * DT * d.inertia / whole**2,
+                "inertia": d.radius * moment / whole**2,
+                "radius": -moment * (d.inertia - d.m * d.radius**2) / whole**2,
+            }
+        ]
 
     def model(d):
         free = [d.v, 0, -d.g * DT, 0, d.v / d.radius, 0]
@@ -145,11 +162,15 @@ def rolling_after_a_kick():
 
     def gradients(d):
         after, total, r = outcomes(d)[0], whole(d), d.radius
-        return [{
-            "v": d.m / total, "spin": d.inertia / (r * total), "m": (d.v - after) / total,
-            "inertia": (d.spin / r - after / r**2) / total,
-            "radius": (2 * d.inertia * after / r**3 - d.inertia * d.spin / r**2) / total,
-        }]
+        return [
+            {
+                "v": d.m / total,
+                "spin": d.inertia / (r * total),
+                "m": (d.v - after) / total,
+                "inertia": (d.spin / r - after / r**2) / total,
+                "radius": (2 * d.inertia * after / r**3 - d.inertia * d.spin / r**2) / total,
+            }
+        ]
 
     def model(d):
         free = [d.v, 0, -d.push / d.m, 0, d.spin, 0]
@@ -157,8 +178,9 @@ def rolling_after_a_kick():
         return Step(DT, [(ball_mass(d), free)], contacts, outcomes=[velocity(0)])
 
     data = {"m": 0.5, "inertia": 0.4 * 0.5 * 0.05**2, "radius": 0.05, "v": 0.7, "spin": 0.0}
-    return Scene("ball that rolls after a kick", data | {"mu": 0.6, "push": 0.4}, outcomes,
-                 gradients, model)
+    return Scene(
+        "ball that rolls after a kick", data | {"mu": 0.6, "push": 0.4}, outcomes, gradients, model
+    )
 
 
 def rod():
@@ -174,13 +196,17 @@ def rod():
     def gradients(d):
         c, s, total, after = np.cos(d.angle), np.sin(d.angle), whole(d), outcomes(d)[0]
         arm = c * d.vz - s * d.vx
-        return [{
-            "spin": d.inertia / total, "vx": -d.m * d.half * s / total,
-            "vz": d.m * d.half * c / total, "inertia": (d.spin - after) / total,
-            "m": (d.half * arm - d.half**2 * after) / total,
-            "half": (d.m * arm - 2 * d.m * d.half * after) / total,
-            "angle": -d.m * d.half * (s * d.vz + c * d.vx) / total,
-        }]
+        return [
+            {
+                "spin": d.inertia / total,
+                "vx": -d.m * d.half * s / total,
+                "vz": d.m * d.half * c / total,
+                "inertia": (d.spin - after) / total,
+                "m": (d.half * arm - d.half**2 * after) / total,
+                "half": (d.m * arm - 2 * d.m * d.half * after) / total,
+                "angle": -d.m * d.half * (s * d.vz + c * d.vx) / total,
+            }
+        ]
 
     def model(d):
         c, s = d.half * np.cos(d.angle), d.half * np.sin(d.angle)
@@ -189,8 +215,13 @@ def rod():
         return Step(DT, bodies, [rigid(rows, d.mu)], outcomes=[velocity(2)])
 
     data = {"m": 0.9, "inertia": 0.02, "half": 0.25, "angle": 0.8, "mu": 1.5}
-    return Scene("rod caught at its end", data | {"vx": 0.1, "vz": -1.0, "spin": 0.4}, outcomes,
-                 gradients, model)
+    return Scene(
+        "rod caught at its end",
+        data | {"vx": 0.1, "vz": -1.0, "spin": 0.4},
+        outcomes,
+        gradients,
+        model,
+    )
 
 
 def motor_against_stop():
@@ -206,8 +237,11 @@ def motor_against_stop():
     def gradients(d):
         after, total = outcomes(d)[0], whole(d)
         by = {
-            "limit": DT / total, "gap": DT * d.k / total, "tau": -after * DT * d.k / total,
-            "k": DT * (d.gap - after * (DT + d.tau)) / total, "inertia": (d.spin - after) / total,
+            "limit": DT / total,
+            "gap": DT * d.k / total,
+            "tau": -after * DT * d.k / total,
+            "k": DT * (d.gap - after * (DT + d.tau)) / total,
+            "inertia": (d.spin - after) / total,
             "spin": d.inertia / total,
         }
         stop = {name: -d.inertia * slope for name, slope in by.items()}
@@ -228,8 +262,9 @@ def motor_against_stop():
         return Step(DT, bodies, [], blocks, law="convex", rigid=False, outcomes=chosen)
 
     data = {"inertia": 0.3, "spin": 0.2, "limit": 4.0, "gap": 1e-3, "k": 800.0, "tau": 0.005}
-    return Scene("motor against a stop", data | {"wanted": 5.0, "gain": 40.0}, outcomes,
-                 gradients, model)
+    return Scene(
+        "motor against a stop", data | {"wanted": 5.0, "gain": 40.0}, outcomes, gradients, model
+    )
 
 
 def hanging_chain():
@@ -257,17 +292,17 @@ def hanging_chain():
         by_a = (below - 2 * above, above - below)
         both = DT * (DT + d.tau)
         sides = {
-            "m1": (d.g * DT - above, 0, 0, 0), "m2": (0, d.g * DT - below, 0, 0),
+            "m1": (d.g * DT - above, 0, 0, 0),
+            "m2": (0, d.g * DT - below, 0, 0),
             "g": (d.m1 * DT, d.m2 * DT, 0, 0),
-            "x1": (-stretched, 0, 0, stretched), "x2": (stretched, -stretched, 0, 0),
+            "x1": (-stretched, 0, 0, stretched),
+            "x2": (stretched, -stretched, 0, 0),
             "tau": (stretched * by_a[0], stretched * by_a[1], stretched, 0),
-            "k": (both * by_a[0] + DT * (d.x2 - d.x1), both * by_a[1] - DT * d.x2, both,
-                  DT * d.x1),
+            "k": (both * by_a[0] + DT * (d.x2 - d.x1), both * by_a[1] - DT * d.x2, both, DT * d.x1),
         }
         slopes = {name: solved(d, side[0], side[1]) for name, side in sides.items()}
         tension = {
-            name: -(side[3] + side[2] * above + a * slopes[name][0])
-            for name, side in sides.items()
+            name: -(side[3] + side[2] * above + a * slopes[name][0]) for name, side in sides.items()
         }
         return [{n: s[0] for n, s in slopes.items()}, {n: s[1] for n, s in slopes.items()}, tension]
 
@@ -300,9 +335,12 @@ def rope():
         below = 1 + a * turn
         by_a = (2 * fall - pull * turn) / below
         by = {
-            "x": DT * d.k / below, "tau": DT * d.k * by_a, "g": 2 * a * DT / below,
+            "x": DT * d.k / below,
+            "tau": DT * d.k * by_a,
+            "g": 2 * a * DT / below,
             "k": DT * d.x / below + DT * (DT + d.tau) * by_a,
-            "m1": pull * a / (d.m1**2 * below), "m2": pull * a / (d.m2**2 * below),
+            "m1": pull * a / (d.m1**2 * below),
+            "m2": pull * a / (d.m2**2 * below),
         }
         rows = []
         for name, m in [("m1", d.m1), ("m2", d.m2)]:
@@ -325,6 +363,13 @@ def rope():
 
 
 SCENES = [
-    capstan, pinch, spinning_disc, rolling_resistance, rolling_after_a_kick, rod,
-    motor_against_stop, hanging_chain, rope,
+    capstan,
+    pinch,
+    spinning_disc,
+    rolling_resistance,
+    rolling_after_a_kick,
+    rod,
+    motor_against_stop,
+    hanging_chain,
+    rope,
 ]

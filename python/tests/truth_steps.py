@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Steps of blocks and points with known gradients; docs/derivations/gradients.md derives them."""
+
 import numpy as np
 
 from truth_table import Block, Scene, Step, impulse, velocity
@@ -132,8 +133,12 @@ def belt():
         by_belt = np.eye(2) - by_v
         return [
             {
-                "vx": by_v[i, 0], "vy": by_v[i, 1], "bx": by_belt[i, 0], "by": by_belt[i, 1],
-                "mu": -d.g * DT * slip[i] / speed, "g": -d.mu * DT * slip[i] / speed,
+                "vx": by_v[i, 0],
+                "vy": by_v[i, 1],
+                "bx": by_belt[i, 0],
+                "by": by_belt[i, 1],
+                "mu": -d.g * DT * slip[i] / speed,
+                "g": -d.mu * DT * slip[i] / speed,
             }
             for i in range(2)
         ]
@@ -154,10 +159,7 @@ def closing_gap():
         return [d.vx - d.mu * (-d.gap / DT - d.vz), -d.gap / DT]
 
     def gradients(d):
-        return [
-            {"vx": 1, "mu": d.gap / DT + d.vz, "gap": d.mu / DT, "vz": d.mu},
-            {"gap": -1 / DT},
-        ]
+        return [{"vx": 1, "mu": d.gap / DT + d.vz, "gap": d.mu / DT, "vz": d.mu}, {"gap": -1 / DT}]
 
     def model(d):
         bodies = [(d.m * np.eye(3), [d.vx, 0, d.vz])]
@@ -174,9 +176,7 @@ def compliant_numbers(d):
     return Block(np.eye(3), names)
 
 
-COMPLIANT = {
-    "m": 2.0, "mu": 0.4, "vx": 0.6, "vz": -0.0981, "gap": -1.962e-4, "k": 1e5, "tau": 2e-3,
-}
+COMPLIANT = {"m": 2.0, "mu": 0.4, "vx": 0.6, "vz": -0.0981, "gap": -1.962e-4, "k": 1e5, "tau": 2e-3}
 
 
 def compliant_contact():
@@ -193,8 +193,11 @@ def compliant_contact():
         weight = 1 / (DT * d.k * long)
         sum_ = 1 / d.m + weight
         by = {
-            "vz": -1 / sum_, "gap": -1 / (long * sum_), "k": p * weight / (d.k * sum_),
-            "tau": (d.gap / long**2 + p * weight / long) / sum_, "m": p / (d.m**2 * sum_),
+            "vz": -1 / sum_,
+            "gap": -1 / (long * sum_),
+            "k": p * weight / (d.k * sum_),
+            "tau": (d.gap / long**2 + p * weight / long) / sum_,
+            "m": p / (d.m**2 * sum_),
         }
         x = {name: -d.mu * slope / d.m for name, slope in by.items()}
         z = {name: slope / d.m for name, slope in by.items()}
@@ -228,7 +231,9 @@ def convex_lift():
         long, p = DT + d.tau, load(d)
         weight, sum_ = sums(d)
         by = {
-            "vx": d.mu / sum_, "vz": -1 / sum_, "gap": -1 / (long * sum_),
+            "vx": d.mu / sum_,
+            "vz": -1 / sum_,
+            "gap": -1 / (long * sum_),
             "k": p * weight / (d.k * sum_),
             "tau": (d.gap / long**2 + p * weight / long) / sum_,
             "m": p * (1 + d.mu**2 * (1 + slip)) / (d.m**2 * sum_),
@@ -243,9 +248,7 @@ def convex_lift():
     def model(d):
         bodies = [(d.m * np.eye(3), [d.vx, 0, d.vz])]
         chosen = [velocity(0), velocity(2)]
-        return Step(
-            DT, bodies, [compliant_numbers(d)], law="convex", rigid=False, outcomes=chosen
-        )
+        return Step(DT, bodies, [compliant_numbers(d)], law="convex", rigid=False, outcomes=chosen)
 
     return Scene("lift of the convex law", dict(COMPLIANT), outcomes, gradients, model)
 
@@ -263,8 +266,11 @@ def stack_of_two():
         ground, between = (d.m1 + d.m2) * d.g, d.m2 * d.g
         push = d.force - d.mu1 * ground - d.mu2 * between
         first = {
-            "force": k, "mu1": -k * ground, "mu2": -k * between,
-            "m1": -k * push / d.m1 - k * d.mu1 * d.g, "m2": -k * (d.mu1 + d.mu2) * d.g,
+            "force": k,
+            "mu1": -k * ground,
+            "mu2": -k * between,
+            "m1": -k * push / d.m1 - k * d.mu1 * d.g,
+            "m2": -k * (d.mu1 + d.mu2) * d.g,
             "g": -k * (d.mu1 * (d.m1 + d.m2) + d.mu2 * d.m2),
         }
         load = {"m1": d.g * DT, "m2": d.g * DT, "g": (d.m1 + d.m2) * DT}
@@ -314,6 +320,14 @@ def wedge():
 
 
 SCENES = [
-    two_unequal_balls, block_at_rest, block_sliding, pushed_block, belt, closing_gap,
-    compliant_contact, convex_lift, stack_of_two, wedge,
+    two_unequal_balls,
+    block_at_rest,
+    block_sliding,
+    pushed_block,
+    belt,
+    closing_gap,
+    compliant_contact,
+    convex_lift,
+    stack_of_two,
+    wedge,
 ]

@@ -10,6 +10,7 @@ The formulas of outcomes and the numbers of models also take complex data. The d
 datum p is then Im f(p + ih)/h, exact to rounding, and leads from masses, Jacobians and bounds to
 the data of a scene.
 """
+
 import dataclasses
 import types
 from collections.abc import Callable
@@ -108,8 +109,12 @@ def contact_problem(step):
         numbers = {name: real(value) for name, value in block.numbers.items()}
         other = None if block.other is None else real(block.other_jacobian)
         problem.add_contact(
-            block.body, real(block.jacobian), **numbers, **block.fixed,
-            other=block.other, other_jacobian=other,
+            block.body,
+            real(block.jacobian),
+            **numbers,
+            **block.fixed,
+            other=block.other,
+            other_jacobian=other,
         )
     for block in step.constraints:
         numbers = {name: real(value) for name, value in block.numbers.items()}
@@ -180,10 +185,16 @@ def solve_step(scene):
             by_impulse[impulse_row(step, kind, index, row)] = factor
         values.append(by_velocity @ solution.velocity + by_impulse @ solution.stacked_impulse)
         found = solution.pull_back(by_velocity, by_impulse)
-        gradients.append({
-            name: sum(float((at_place(found, place) * slope).sum()) for place, slope in by.items() if slope.any())
-            for name, by in slopes.items()
-        })
+        gradients.append(
+            {
+                name: sum(
+                    float((at_place(found, place) * slope).sum())
+                    for place, slope in by.items()
+                    if slope.any()
+                )
+                for name, by in slopes.items()
+            }
+        )
     return values, gradients
 
 
