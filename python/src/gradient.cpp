@@ -59,6 +59,9 @@ Gradients pull_back(const SolvedStep& step, nb::handle velocity_bar, nb::handle 
   ProblemDifferential<double> gradient;
   gradient.set_zero(problem);
   step.linearized().pull_back(by_velocity, by_impulse, gradient);
+  if (step.law == FrictionLaw::convex) {
+    write_convex_bounds(problem, step.impulse, by_impulse, gradient);
+  }
   write_physical(data, gradient, result.by);
   return result;
 }
@@ -139,6 +142,19 @@ nb::list list_of(const std::vector<MatrixX<double>>& matrices) {
   return result;
 }
 
+/// The gradients by the numbers of constraints, each a dict.
+nb::list constraint_gradients(const Gradients& gradients) {
+  nb::list result;
+  for (const ConstraintGradient& one : gradients.by.constraints) {
+    nb::dict numbers;
+    for (const auto& [name, value] : one.numbers) numbers[name] = make_array(value);
+    numbers["jacobian"] = make_array(one.jacobian);
+    if (one.other_jacobian.rows() > 0) numbers["other_jacobian"] = make_array(one.other_jacobian);
+    result.append(numbers);
+  }
+  return result;
+}
+
 constexpr const char* array_type = "numpy.typing.NDArray[numpy.float64]";
 
 void bind_gradients(nb::module_& module) {
@@ -179,6 +195,14 @@ void bind_gradients(nb::module_& module) {
   list("other_jacobian", &PhysicalNumbers::other_jacobian,
        "numpy.typing.NDArray[numpy.float64] | None",
        "One (3, n) per contact between two bodies, None for the others.");
+  gradients.def_prop_ro(
+      "constraints", &constraint_gradients,
+      nb::sig("def constraints(self) -> list[dict[str, numpy.typing.NDArray[numpy.float64]]]"),
+      "One dict per constraint: the gradient by each number of its law, under the name that the\n"
+      "class of the law gives it, such as 'effort_limit', (1,); by the errors of a Bilateral, one\n"
+      "per row; by its 'jacobian', (rows, n), and its 'other_jacobian' if it has a second body.\n"
+      "relative_slip, near_rigid and bond are held fixed. The friction of a WrenchContact has no\n"
+      "gradient under the convex law: it is NaN there.");
   gradients.def("__repr__", [](const Gradients& g) {
     return "Gradients(velocities=" + std::to_string(g.by.free_velocity.size()) +
            ", contacts=" + std::to_string(g.by.friction.size()) + ")";

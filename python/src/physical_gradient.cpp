@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "physical_gradient.hpp"
 
-#include <type_traits>
-
 #include "carom/contact/compliance_derivative.hpp"
 #include "carom/contact/detail/inverse_mass.hpp"
 
@@ -35,45 +33,6 @@ ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block
   return slopes;
 }
 
-/// dR_i/dw_j of a block that is no contact, w the inverse masses of its rows. R is linear in w but
-/// for the bound of what is nearly rigid, so that the quotient of a difference is exact to
-/// rounding.
-MatrixX<double> constraint_slopes(const ProblemData& data, Index block) {
-  const Problem& problem = data.problem();
-  const int rows = problem.rows(block);
-  RowNumbers<double> inverse_mass = RowNumbers<double>::Zero();
-  for (int s = 0; s < problem.side_count(block); ++s) {
-    inverse_mass += detail::delassus_diagonal(problem.momentum_matrix(problem.side_body(block, s)),
-                                              problem.jacobian(block, s));
-  }
-  MatrixX<double> slopes = MatrixX<double>::Zero(rows, rows);
-  std::visit(
-      [&](const auto& law) {
-        using Law = std::decay_t<decltype(law)>;
-        if constexpr (!std::is_same_v<Law, ContactData>) {
-          const auto weights = [&](const RowNumbers<double>& w) -> RowNumbers<double> {
-            return make_weighted(law, problem.time_step(), w).regularization;
-          };
-          const RowNumbers<double> here = weights(inverse_mass);
-          for (int j = 0; j < rows; ++j) {
-            constexpr double part = 1.0 / (1 << 20);
-            RowNumbers<double> moved = inverse_mass;
-            moved(j) += part * inverse_mass(j);
-            const double step = moved(j) - inverse_mass(j);
-            slopes.col(j) = (weights(moved) - here).head(rows) / step;
-          }
-        }
-      },
-      data.law(block));
-  return slopes;
-}
-
-/// How an inverse mass follows from J and the diagonal of A on one side of a block.
-struct SideSlope {
-  MatrixX<double> jacobian;  ///< rows × size
-  VectorX<double> mass;      ///< size
-};
-
 /// Of w = ‖D‖_F/3, D = Σ J diag(A)⁻¹ Jᵀ, a contact's.
 SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
   SquareMatrix<double, 3> sum = SquareMatrix<double, 3>::Zero();
@@ -89,24 +48,6 @@ SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
   for (Index k = 0; k < inverse.size(); ++k) {
     slope.mass(k) = -slope.jacobian.col(k).dot(jacobian.col(k)) / 2 * inverse(k) * inverse(k);
     slope.jacobian.col(k) *= inverse(k);
-  }
-  return slope;
-}
-
-/// Of Σ by_row_i w_i, w_i = Σ J_ik²/A_kk, a constraint's.
-SideSlope row_inverse_masses(const Problem& problem, Index block, int side,
-                             const VectorX<double>& by_row) {
-  const MatrixX<double> jacobian = problem.jacobian(block, side);
-  const VectorX<double> inverse =
-      problem.momentum_matrix(problem.side_body(block, side)).diagonal().cwiseInverse();
-  SideSlope slope{MatrixX<double>::Zero(jacobian.rows(), jacobian.cols()),
-                  VectorX<double>::Zero(inverse.size())};
-  for (Index k = 0; k < inverse.size(); ++k) {
-    for (Index i = 0; i < jacobian.rows(); ++i) {
-      const double part = by_row(i) * jacobian(i, k) * inverse(k);
-      slope.jacobian(i, k) = 2 * part;
-      slope.mass(k) -= part * jacobian(i, k) * inverse(k);
-    }
   }
   return slope;
 }
@@ -127,6 +68,7 @@ void PhysicalNumbers::set_zero(const ProblemData& data) {
   for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time}) numbers->setZero(count);
   for (auto* numbers : {&regularization, &bias}) numbers->setZero(3 * count);
   mass.clear();
+  constraints.clear();
   jacobian.clear();
   other_jacobian.clear();
   for (Index b = 0; b < problem.body_count(); ++b) {
@@ -178,6 +120,7 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
       out.mass[std::size_t(problem.side_body(block, s))].diagonal() +=
           row_inverse_masses(problem, block, s, by_row).mass;
     }
+    out.constraints.push_back(make_constraint_gradient(data, block, gradient));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "constraint_gradient.hpp"
 #include "problem_data.hpp"
 
 namespace carom::python {
@@ -19,6 +20,7 @@ struct PhysicalNumbers {
   VectorX<double> regularization, bias;
   std::vector<MatrixX<double>> mass;                      ///< per body
   std::vector<MatrixX<double>> jacobian, other_jacobian;  ///< per contact; no rows: no second body
+  std::vector<ConstraintGradient> constraints;            ///< of gradients alone, per constraint
 
   /// Takes the sizes of a problem, every number zero.
   void set_zero(const ProblemData& data);

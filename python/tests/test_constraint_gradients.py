@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients by the numbers of constraints are those of differences of solves."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import carom
+from conftest import build, random_numbers
+
+WRENCH = {"gap": -1e-3, "stiffness": 5e3, "dissipation_time": 0.01, "friction": 0.3}
+ROLLING = WRENCH | {"rolling_friction": 0.02, "torsional_friction": 0.03}
+# A law, its numbers, how many rows it has, and what is fixed. The two motors are within and at the
+# limit of their efforts, and so are the two tendons.
+LAWS = {
+    "joint limit": (
+        carom.JointLimit,
+        {"gap": -0.01, "stiffness": 2e3, "dissipation_time": 0.02},
+        1,
+        {},
+    ),
+    "stiff joint limit": (carom.JointLimit, {"gap": -0.01, "stiffness": 1e9}, 1, {}),
+    "dry friction": (carom.DryFriction, {"effort_limit": 20.0}, 1, {}),
+    "motor": (
+        carom.Motor,
+        {
+            "position_error": 0.1,
+            "wanted_velocity": 1.0,
+            "position_gain": 50.0,
+            "velocity_gain": 5.0,
+        },
+        1,
+        {},
+    ),
+    "weak motor": (
+        carom.Motor,
+        {"position_error": 0.1, "wanted_velocity": 1.0, "velocity_gain": 40.0, "effort_limit": 3.0},
+        1,
+        {},
+    ),
+    "tendon": (carom.Tendon, {"stretch": 0.05, "stiffness": 1e3, "dissipation_time": 0.01}, 1, {}),
+    "slipping tendon": (
+        carom.Tendon,
+        {"stretch": 0.05, "stiffness": 1e3, "tension_limit": 10.0},
+        1,
+        {},
+    ),
+    "bilateral": (
+        carom.Bilateral,
+        {"error": [0.01, -0.02, 0.03], "stiffness": 1e3, "dissipation_time": 0.01},
+        3,
+        {},
+    ),
+    "friction": (carom.WrenchContact, WRENCH, 3, {"shape": "friction"}),
+    "elliptic": (carom.WrenchContact, WRENCH | {"second_friction": 0.5}, 3, {"shape": "elliptic"}),
+    "torsional": (
+        carom.WrenchContact,
+        WRENCH | {"torsional_friction": 0.03},
+        4,
+        {"shape": "torsional"},
+    ),
+    "spinless rolling": (
+        carom.WrenchContact,
+        WRENCH | {"rolling_friction": 0.02},
+        5,
+        {"shape": "spinless_rolling"},
+    ),
+    "rolling": (carom.WrenchContact, ROLLING, 6, {"shape": "rolling"}),
+}
+SETTINGS = {
+    "convex": ({"law": "convex"}, 1e-15),
+    "coulomb": ({"law": "coulomb"}, 1e-13),
+    "rigid": ({"law": "coulomb", "rigid": True}, 1e-13),
+}
+FRICTIONS = ["friction", "second_friction", "rolling_friction", "torsional_friction"]
+
+
+SPEEDS = {carom.Tendon: 2.0, carom.DryFriction: 3.0}
+
+
+class Case:
+    """A step with one constraint, between two bodies or on one."""
+
+    def __init__(self, name, seed, two):
+        rng = np.random.default_rng(seed)
+        law, numbers, rows, self.fixed = LAWS[name]
+        self.law, self.two = law, two
+        self.numbers = {key: np.array(value, dtype=float) for key, value in numbers.items()}
+        self.step = random_numbers(seed, contacts=2)
+        self.numbers["jacobian"] = rng.normal(size=(rows, 6))
+        if two:
+            self.numbers["other_jacobian"] = rng.normal(size=(rows, 6))
+        self.aim(
+            np.array([0.3, -0.2, -2.0, 0.4, 0.3, -0.5])[:rows] if rows > 1 else SPEEDS.get(law, -5)
+        )
+        self.by_velocity = rng.normal(size=12)
+        self.by_impulse = rng.normal(size=6 + rows)
+
+    def aim(self, speeds):
+        """Turns the Jacobian so that its rows move at these speeds if nothing acts."""
+        free, start = self.step["free_velocity"], 6 if self.two else 0
+        moving = self.numbers["jacobian"] @ free[:6]
+        if self.two:
+            moving = moving + self.numbers["other_jacobian"] @ free[6:]
+        name, part = ("other_jacobian", free[start:]) if self.two else ("jacobian", free[:6])
+        self.numbers[name] += np.outer(speeds - moving, part) / (part @ part)
+
+    def solve(self, law):
+        numbers = dict(self.numbers)
+        jacobian, other = numbers.pop("jacobian"), numbers.pop("other_jacobian", None)
+        problem = build(self.step)
+        problem.add_constraint(
+            0, jacobian, self.law(**numbers, **self.fixed), 1 if self.two else None, other
+        )
+        settings, tolerance = SETTINGS[law]
+        return carom.solve(problem, tolerance=tolerance, **settings)
+
+    def value(self, law):
+        solution = self.solve(law)
+        return self.by_velocity @ solution.velocity + self.by_impulse @ solution.stacked_impulse
+
+    def difference(self, law, name, index):
+        """The quotient of a central difference."""
+        numbers = self.numbers
+        step = 2e-5 * max(abs(numbers[name][index]), 1e-2)
+        ends = []
+        for sign in (1, -1):
+            self.numbers = copy.deepcopy(numbers)
+            self.numbers[name][index] += sign * step
+            ends.append(self.value(law))
+        self.numbers = numbers
+        return (ends[0] - ends[1]) / (2 * step)
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one body", "two bodies"])
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("law", SETTINGS)
+@pytest.mark.parametrize("name", LAWS)
+def test_gradients_by_constraints_are_those_of_differences(name, law, seed, two):
+    case = Case(name, seed, two)
+    solution = case.solve(law)
+    assert solution.constraint_impulses[0].any() and len(solution.one_sided) == 0
+    gradients = solution.pull_back(case.by_velocity, case.by_impulse).constraints
+    assert len(gradients) == 1
+    assert ("other_jacobian" in gradients[0]) == two
+    for number, given in case.numbers.items():
+        exact = gradients[0][number].reshape(given.shape)
+        if law == "convex" and number in FRICTIONS and name != "friction":
+            assert np.isnan(exact).all()
+            continue
+        found = np.array([case.difference(law, number, i) for i in np.ndindex(given.shape)])
+        size = max(np.abs(exact).max(), 0.1 * abs(case.value(law)) / max(np.abs(given).max(), 1e-2))
+        assert np.abs(found.reshape(given.shape) - exact).max() < 1e-5 * size, number
+
+
+@pytest.mark.parametrize(
+    "name, active", [("weak motor", "effort_limit"), ("slipping tendon", "tension_limit")]
+)
+def test_bounds_that_hold_have_gradients(name, active):
+    """The sweep above meets both sides: these bounds hold, and the spring behind them is mute."""
+    case = Case(name, 3, False)
+    for law in SETTINGS:
+        gradients = case.solve(law).pull_back(case.by_velocity).constraints[0]
+        assert abs(gradients[active]) > 0
+        assert not any(gradients[other] for other in gradients if other.endswith("gain"))
+
+
+def test_gradients_of_constraints_keep_their_order():
+    problem = build(random_numbers(1))
+    problem.add_constraint(0, np.ones(6), carom.JointLimit(gap=-0.01))
+    problem.add_constraint(1, np.ones(6), carom.DryFriction(effort_limit=1.0))
+    gradients = carom.solve(problem).pull_back(np.ones(12)).constraints
+    assert "gap" in gradients[0] and "effort_limit" in gradients[1]
+    assert build(random_numbers(1)).constraint_count == 0
+    assert carom.solve(build(random_numbers(1))).pull_back(np.ones(12)).constraints == []
+
+
+@pytest.mark.parametrize("law", ["convex", "coulomb"])
+def test_an_effort_without_limit_has_no_gradient_by_it(law):
+    problem = build(random_numbers(1))
+    problem.add_constraint(0, np.ones(6), carom.Motor(velocity_gain=5.0, wanted_velocity=1.0))
+    gradients = carom.solve(problem, law=law).pull_back(np.ones(12)).constraints[0]
+    assert gradients["effort_limit"] == 0 and gradients["wanted_velocity"] != 0
