@@ -103,12 +103,12 @@ class ConvexStep final : public LinearizedStep {
   SapDerivative<double> derivative_;
 };
 
-/// Coulomb's law on contacts of every kind, by CoulombDerivative.
-class CoulombStep final : public LinearizedStep {
+/// Either law on contacts of every kind, rigid ones included, by CoulombDerivative.
+class GeneralStep final : public LinearizedStep {
  public:
-  CoulombStep(const ContactProblem<double>& problem, const VectorX<double>& velocity,
-              const VectorX<double>& impulse)
-      : problem_(problem) {
+  GeneralStep(const ContactProblem<double>& problem, FrictionLaw law,
+              const VectorX<double>& velocity, const VectorX<double>& impulse)
+      : problem_(problem), derivative_({.law = law}) {
     derivative_.prepare(problem);
     require(derivative_.linearize(problem, velocity, impulse));
   }
@@ -140,13 +140,8 @@ std::unique_ptr<LinearizedStep> linearize(const ContactProblem<double>& problem,
   if (!velocity.allFinite() || !impulse.allFinite()) {
     throw std::invalid_argument("derivative: expected a finite solution, got one that is not");
   }
-  if (law == FrictionLaw::coulomb) {
-    return std::make_unique<CoulombStep>(problem, velocity, impulse);
-  }
-  if (problem.rigid_count() > 0) {
-    throw std::invalid_argument(
-        "derivative: expected compliant contacts, or law=\"coulomb\", got " +
-        std::to_string(problem.rigid_count()) + " that are rigid under the convex law");
+  if (law == FrictionLaw::coulomb || problem.rigid_count() > 0) {
+    return std::make_unique<GeneralStep>(problem, law, velocity, impulse);
   }
   return std::make_unique<ConvexStep>(problem, velocity);
 }
