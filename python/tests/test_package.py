@@ -85,7 +85,8 @@ def test_the_stubs_satisfy_mypy(tmp_path):
 
 def snippets():
     found = []
-    for page in ["docs/guides/python.md", "python/README.md", "README.md"]:
+    guides = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides/python").glob("*.md"))
+    for page in ["docs/guides/python.md", *guides, "python/README.md", "README.md"]:
         text = (ROOT / page).read_text(encoding="utf-8")
         for number, code in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.S)):
             found.append(pytest.param(page, code, id=f"{page}-{number}"))
