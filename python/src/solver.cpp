@@ -92,6 +92,9 @@ class PySolver {
 
   [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
   SharedStep solve(const PyProblem& problem, nb::handle guess) {
+    if (busy_ == std::this_thread::get_id()) {
+      refuse("solver", "one solve at a time", "another one from inside of it");
+    }
     const std::shared_ptr<const ProblemData> data = problem.data;
     SolveGuess start = read_guess(guess, *data);
     const bool given = !guess.is_none();

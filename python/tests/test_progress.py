@@ -67,19 +67,21 @@ def test_an_interrupted_simulation_is_kept():
 def test_an_interrupted_solve_keeps_the_best_iterate():
     rng = np.random.default_rng(0)
     problem = carom.ContactProblem(0.01)
-    for body in range(800):
+    for body in range(100):
         problem.add_body(np.eye(6), rng.normal(size=6))
-    for body in range(800):
-        for other in rng.choice(800, 4):
+    for body in range(100):
+        for other in rng.choice(100, 4):
             if other != body:
                 problem.add_contact(body, rng.normal(size=(3, 6)), other=int(other), other_jacobian=rng.normal(size=(3, 6)))
-    with pytest.raises(KeyboardInterrupt) as raised, Ctrl_C():
-        for _ in range(1000):
-            carom.solve(problem, law="coulomb", tolerance=1e-14)
-    partial = getattr(raised.value, "partial", None)
-    if partial is None:
-        pytest.skip("the interrupt came between two solves")
-    assert partial.status == "deadline" and partial.velocity.shape == (4800,) and np.isfinite(partial.velocity).all()
+    partial = None
+    for _ in range(20):  # now and then the interrupt comes between two solves
+        with pytest.raises(KeyboardInterrupt) as raised, Ctrl_C():
+            for _ in range(10000):
+                carom.solve(problem, law="coulomb", rigid=True, tolerance=1e-15)
+        partial = getattr(raised.value, "partial", None)
+        if partial is not None:
+            break
+    assert partial.status == "deadline" and partial.velocity.shape == (600,) and np.isfinite(partial.velocity).all()
 
 
 class Clock:
@@ -149,7 +151,7 @@ def test_a_notebook_gets_a_bar(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals here")
 def test_a_terminal_shows_a_bar():
     main, terminal = os.openpty()
-    program = "import carom; carom.simulate('pendulum', {'angle': 1.0}, 2e-6, 10.0)"
+    program = "import carom; carom.simulate('pendulum', {'angle': 1.0}, 1e-5, 10.0)"
     with subprocess.Popen([sys.executable, "-c", program], stderr=terminal, stdout=subprocess.PIPE) as process:
         os.close(terminal)
         seen = b""
