@@ -162,6 +162,13 @@ constexpr const char* solve_doc =
 
 }  // namespace
 
+void solve_alone(const SolveSettings& settings, SolvedStep& step) {
+  SolveGuess start;
+  start.velocity = step.data->guess;
+  solve_unlocked(settings.deadline, step,
+                 [&](const SolveLimits& limits) { solve_by_kept(settings, start, limits, step); });
+}
+
 FrictionLaw read_law(nb::handle law) {
   std::string text;
   if (law.is_none()) return FrictionLaw::convex;
