@@ -105,11 +105,3 @@ def batch_axes(operand: Operand, given: Sequence[int]) -> tuple[int, ...]:
     if leading < 0 or tuple(given[leading:]) != operand.shape:
         raise ValueError(f"{operand.name}: expected shape {operand.shape} after the axes of a batch, got {tuple(given)}")
     return tuple(given[:leading])
-
-
-def has_derivative(shape: Shape, law: str, rigid: bool) -> bool:
-    """Whether a law has a derivative, whatever the numbers."""
-    return law == "coulomb" or not (rigid or shape.rigid_blocks > 0)
-
-
-NO_DERIVATIVE: Final = "law: expected 'coulomb' for gradients of rigid contacts, got 'convex'"

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 
 import carom
 from carom._core import _Pattern
-from carom._operands import FIELDS, NO_DERIVATIVE, batch_axes, has_derivative, operands_of, shape_of
+from carom._operands import FIELDS, batch_axes, operands_of, shape_of
 
 try:
     from carom import _jax
@@ -85,7 +85,6 @@ class _Task(NamedTuple):
     rigid: bool
     threads: int  # 0: as many as the processor has
     tolerance: float
-    differentiable: bool
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -110,8 +109,6 @@ def _solve(task: _Task, arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
 
 
 def _forward(task: _Task, arrays: tuple[jax.Array, ...]) -> tuple[tuple[jax.Array, ...], Any]:
-    if not task.differentiable:
-        raise ValueError(NO_DERIVATIVE)
     answers = _solve(task, arrays)
     return answers, (arrays, answers)
 
@@ -189,7 +186,6 @@ def _task_of(
         rigid=bool(rigid),
         threads=threads or 0,
         tolerance=float(tolerance),
-        differentiable=has_derivative(shape, law, rigid),
     )
     return task, arrays
 
@@ -239,9 +235,8 @@ def solve(
     A mass has the gradient of its symmetric part. The first two entries of a regularization are one
     number, whose gradient is the sum of both. Where two regions meet, such as stick and slide, the
     gradient is that of one side. There is no second derivative and no forward mode. ValueError for
-    arrays of another shape, type or device, for gradients of rigid contacts under the convex law,
-    and for numbers that make no sense; under jit the latter are a JaxRuntimeError when the program
-    runs.
+    arrays of another shape, type or device, and for numbers that make no sense; under jit the latter
+    are a JaxRuntimeError when the program runs.
     """
     given = {
         "free_velocity": free_velocity,

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import carom
-from carom._operands import NO_DERIVATIVE, Operand, Shape, batch_axes, has_derivative, operands_of, shape_of
+from carom._operands import Operand, Shape, batch_axes, operands_of, shape_of
 
 __all__ = ["Answer", "ReportedAnswer", "solve"]
 
@@ -197,8 +197,8 @@ def solve(
     A mass has the gradient of its symmetric part. The first two entries of a regularization are one
     number, whose gradient is the sum of both. Where two regions meet, such as stick and slide, the
     gradient is that of one side; Solution.one_sided names such contacts. A second derivative is
-    refused. ValueError for tensors of another shape, type, layout or device, for numbers that make
-    no sense, and for gradients of rigid contacts under the convex law.
+    refused. ValueError for tensors of another shape, type, layout or device, and for numbers that
+    make no sense.
     """
     if isinstance(tolerance, torch.Tensor) and tolerance.requires_grad:
         raise ValueError("tolerance: expected a number, got a tensor that requires a gradient")
@@ -218,9 +218,6 @@ def solve(
     operands = operands_of(shape, given, _read)
     count = _count_of(operands)
     tensors = [operand.array for operand in operands]
-    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-    if wanted and not has_derivative(shape, law, rigid):
-        raise ValueError(NO_DERIVATIVE)
     task = _Task(
         problem=problem,
         shape=shape,

@@ -120,7 +120,7 @@ Batch make_batch(nb::handle problems) {
 
 BatchSolution solve_batch(nb::handle given, nb::handle law, nb::handle tolerance,
                           nb::handle threads, nb::handle rigid, nb::handle deadline,
-                          nb::handle iteration_limit) {
+                          nb::handle iteration_limit, nb::handle progress) {
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   const int thread_count = read_threads(threads);
   Batch* made = nullptr;
@@ -133,20 +133,15 @@ BatchSolution solve_batch(nb::handle given, nb::handle law, nb::handle tolerance
   for (const auto& problem : made->problems) {
     solution.steps.push_back(make_step(problem, settings));
   }
+  LongWork work(progress, "solve_batch");
   if (solution.steps.size() == 1) {  // no thread is worth its start
-    solve_alone(settings, *solution.steps.front());
-    return solution;
-  }
-  bool interrupted = false;
-  {
+    solve_alone(settings, work, *solution.steps.front());
+  } else {
     const nb::gil_scoped_release unlocked;
-    solve_all(solution.steps, settings, thread_count, [&] {
-      const nb::gil_scoped_acquire lock;
-      interrupted = PyErr_CheckSignals() != 0;
-      return interrupted;
-    });
+    solve_all(solution.steps, settings, thread_count,
+              [&](double begun) { return !work.goes_on(begun); });
   }
-  if (interrupted) throw nb::python_error();
+  work.finish([&] { return nb::cast(solution); });
   return solution;
 }
 
@@ -211,15 +206,21 @@ void bind_batch(nb::module_& module) {
       "solve_batch", &solve_batch, nb::arg("batch").none(), nb::arg("law").none() = "convex",
       nb::arg("tolerance").none() = 1e-8, nb::arg("threads") = nb::none(),
       nb::arg("rigid").none() = false, nb::arg("deadline") = nb::none(),
-      nb::arg("iteration_limit") = nb::none(),
+      nb::arg("iteration_limit") = nb::none(), nb::arg("progress").none() = true,
       nb::sig("def solve_batch(batch: Batch | collections.abc.Iterable[ContactProblem], "
               "law: str = 'convex', tolerance: float = 1e-08, threads: int | None = None, "
               "rigid: bool = False, deadline: float | None = None, "
-              "iteration_limit: int | None = None) -> BatchSolution"),
+              "iteration_limit: int | None = None, "
+              "progress: bool | collections.abc.Callable[[float | None], object] = True) "
+              "-> BatchSolution"),
       "Solves many problems on several threads; see solve() for the arguments.\n\n"
       "threads: None for as many as the processor has. The answers are those of single solves to\n"
       "the last bit, whatever it is. deadline [s] is that of the whole batch. Other threads of\n"
-      "Python run meanwhile; Ctrl-C ends the batch.");
+      "Python run meanwhile. progress: whether long batches show a bar on a terminal or in a\n"
+      "notebook; or a function, called with the share begun, in [0, 1], at most ten times a "
+      "second.\n"
+      "Ctrl-C ends the batch; the KeyboardInterrupt has the BatchSolution as its attribute\n"
+      "`partial`, where what was not solved has the status 'deadline'.");
 }
 
 }  // namespace carom::python

@@ -124,9 +124,9 @@ BatchGradients pull_back_batch(const BatchSolution& solution, nb::handle velocit
   BatchGradients gradients;
   {
     const nb::gil_scoped_release unlocked;
-    std::function<bool()> ask;  // one problem takes no time in which anyone would ask
+    std::function<bool(double)> ask;  // one problem takes no time in which anyone would ask
     if (count > 1) {
-      ask = [&] {
+      ask = [&](double) {
         const nb::gil_scoped_acquire lock;
         interrupted = PyErr_CheckSignals() != 0;
         return interrupted;
@@ -220,7 +220,7 @@ constexpr const char* gradients_doc =
 }  // namespace
 
 BatchGradients pull_back_all(const std::vector<std::shared_ptr<SolvedStep>>& steps,
-                             const BatchBars& bars, const std::function<bool()>& ask) {
+                             const BatchBars& bars, const std::function<bool(double)>& ask) {
   BatchGradients gradients;
   gradients.faults.resize(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {

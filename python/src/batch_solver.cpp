@@ -32,7 +32,7 @@ struct BatchClock {
 }  // namespace
 
 void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const SolveSettings& settings,
-               int threads, const std::function<bool()>& ask) {
+               int threads, const std::function<bool(double)>& ask) {
   BatchClock clock{.deadline = read_clock() + settings.deadline};
   SharedWork work{.count = steps.size(), .threads = threads, .make_work = {}, .ask = ask};
   work.make_work = [&]() -> ItemWork {

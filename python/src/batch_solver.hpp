@@ -21,6 +21,6 @@ struct BatchSolution {
 ///                 steps not yet solved get the status `deadline`. Empty: nothing ends it early.
 /// @throws what a solve threw, such as std::bad_alloc.
 void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const SolveSettings& settings,
-               int threads, const std::function<bool()>& ask);
+               int threads, const std::function<bool(double)>& ask);
 
 }  // namespace carom::python

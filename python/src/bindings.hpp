@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "long_work.hpp"
 #include "step_solver.hpp"
 
 namespace carom::python {
@@ -40,7 +41,8 @@ struct PyProblem {
 [[nodiscard]] int read_threads(nb::handle threads);
 
 /// Solves one step on this thread, as carom.solve does.
-void solve_alone(const SolveSettings& settings, SolvedStep& step);
+/// @param work  is asked whether to go on, and is the caller's to finish.
+void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step);
 
 void bind_laws(nb::module_& module);
 void bind_problem(nb::module_& module);

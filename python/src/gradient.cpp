@@ -213,8 +213,8 @@ void bind_gradient(nb::module_& module) {
                   "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
-          "tolerance of 1e-12 or less where gradients matter. ValueError where rigid contacts\n"
-          "were solved under the convex law, or where the answer is not regular.")
+          "tolerance of 1e-12 or less where gradients matter. ValueError where the answer is not\n"
+          "regular.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),

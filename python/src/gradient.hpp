@@ -50,6 +50,7 @@ struct BatchBars {
 /// The gradients of every step, on several threads, one linearisation per step.
 /// @param ask  as in solve_all().
 [[nodiscard]] BatchGradients pull_back_all(const std::vector<std::shared_ptr<SolvedStep>>& steps,
-                                           const BatchBars& bars, const std::function<bool()>& ask);
+                                           const BatchBars& bars,
+                                           const std::function<bool(double)>& ask);
 
 }  // namespace carom::python

@@ -162,11 +162,13 @@ constexpr const char* solve_doc =
 
 }  // namespace
 
-void solve_alone(const SolveSettings& settings, SolvedStep& step) {
+void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step) {
   SolveGuess start;
   start.velocity = step.data->guess;
-  solve_unlocked(settings.deadline, step,
-                 [&](const SolveLimits& limits) { solve_by_kept(settings, start, limits, step); });
+  SolveClock clock(settings.deadline, work);
+  const nb::gil_scoped_release unlocked;
+  solve_by_kept(settings, start, clock.limits(), step);
+  step.seconds = clock.elapsed();
 }
 
 FrictionLaw read_law(nb::handle law) {

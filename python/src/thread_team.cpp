@@ -79,7 +79,8 @@ void do_all(const SharedWork& work, std::atomic<bool>& stopped) {
       team.ended.wait_for(waiting, std::chrono::milliseconds(50));
       if (team.running == 0 || stopped || !work.ask) continue;
       waiting.unlock();
-      if (work.ask()) stopped = true;
+      const double begun = double((std::min)(team.next.load(), work.count));
+      if (work.ask(begun / double(work.count))) stopped = true;
       waiting.lock();
     }
   }

@@ -15,9 +15,9 @@ struct SharedWork {
   std::size_t count = 0;                ///< Of items.
   int threads = 1;                      ///< ≥ 1
   std::function<ItemWork()> make_work;  ///< Called once on each thread, for memory of its own.
-  /// Called now and then by the thread that waits; true sets `stopped`. Empty: nobody asks, and one
-  /// thread is the calling one.
-  std::function<bool()> ask;
+  /// Called now and then by the thread that waits, with the share of items begun, in [0, 1]; true
+  /// sets `stopped`. Empty: nobody asks, and one thread is the calling one.
+  std::function<bool(double)> ask;
 };
 
 /// Does all items, whatever is next to whichever thread is free.
