@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import carom
+import carom.torch
 
 TIME_STEP = 0.02  # [s]
 STEPS, PUSHES = 60, 20  # the finger is driven in the first 20 steps
@@ -26,31 +27,21 @@ TARGET = 0.6  # [m], of the puck
 # that of the gap.
 
 # %%
-ON_TABLE = np.eye(3)
-PUCK_ROWS = np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])  # y and z are tangents, x is the normal
-FINGER_ROWS = np.array([[0.0], [0], [-1]])
+PUCK_ROWS = [[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]  # y and z are tangents, x is the normal
+FINGER_ROWS = [[0.0], [0], [-1]]
+
+pattern = carom.ContactProblem(TIME_STEP)
+pattern.add_body(PUCK * np.eye(3), np.zeros(3))
+pattern.add_body([[FINGER]], [0.0])
+pattern.add_contact(0, np.eye(3), friction=FRICTION, rigid=True)
+pattern.add_contact(0, PUCK_ROWS, friction=0.0, rigid=True, other=1, other_jacobian=FINGER_ROWS)
+pattern.add_constraint(1, [1.0], RAIL)
 
 
-class Step(torch.autograd.Function):
+def step(free_velocity, gap):
     """The velocity after a step, by the free velocity and the gap between finger and puck."""
-
-    @staticmethod
-    def forward(context, free_velocity, gap):
-        free = free_velocity.detach().tolist()
-        problem = carom.ContactProblem(TIME_STEP)
-        problem.add_body(PUCK * np.eye(3), free[:3])
-        problem.add_body([[FINGER]], free[3:])
-        problem.add_contact(0, ON_TABLE, friction=FRICTION, rigid=True)
-        problem.add_contact(0, PUCK_ROWS, friction=0.0, gap=float(gap), rigid=True, other=1, other_jacobian=FINGER_ROWS)
-        problem.add_constraint(1, [1.0], RAIL)
-        context.solution = carom.solve(problem, law="coulomb", tolerance=1e-12)
-        return torch.tensor(context.solution.velocity.tolist(), dtype=torch.float64)
-
-    @staticmethod
-    def backward(context, by_velocity):
-        gradients = context.solution.pull_back(by_velocity.tolist())
-        by_free_velocity = torch.tensor(gradients.free_velocity.tolist(), dtype=torch.float64)
-        return by_free_velocity, torch.tensor(gradients.gap[1], dtype=torch.float64)
+    gaps = torch.stack([torch.zeros_like(gap), gap])
+    return carom.torch.solve(pattern, law="coulomb", free_velocity=free_velocity, gap=gaps).velocity
 
 
 # %% [markdown]
@@ -67,7 +58,7 @@ def simulate(forces):
     positions = []
     for k in range(STEPS):
         force = forces[k] if k < len(forces) else 0.0
-        velocity = Step.apply(velocity + weight + along * force, puck - finger)
+        velocity = step(velocity + weight + along * force, puck - finger)
         puck = puck + TIME_STEP * velocity[0]
         finger = finger + TIME_STEP * velocity[3]
         positions.append(torch.stack([puck, finger]))
