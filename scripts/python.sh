@@ -5,7 +5,8 @@
 #   scripts/python.sh [--sanitize] [arguments of pytest]
 # PYTHON names the interpreter, python3 unless it is set; 3.11 or later. CMAKE_BUILD_PARALLEL_LEVEL
 # limits the compilers that run at once. Where PyPI cannot be reached the status is 77.
-# --sanitize: the module is built by g++ with its address sanitizer, in folders of its own.
+# --sanitize: the module is built by g++ with its address sanitizer and checks its preconditions, in
+# folders of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -15,12 +16,16 @@ python=${PYTHON:-python3}
   fail "needs Python 3.11 or later, found $("$python" --version 2>&1 || echo none)"
 environment=build/python-tests
 wheel=build/python-wheel
+options=()
 run=()
 if [ "${1:-}" = --sanitize ]; then
   shift
   environment=build/python-sanitized
   wheel=build/python-sanitized-wheel
-  export CXX=g++ CXXFLAGS="-fsanitize=address -fno-omit-frame-pointer -g1" LDFLAGS="-fsanitize=address"
+  export CXX=g++ LDFLAGS="-fsanitize=address"
+  export CXXFLAGS="-fsanitize=address -fno-omit-frame-pointer -O1 -g1"
+  # A type of build without flags of its own, -DNDEBUG among them: preconditions are checked.
+  options=(--config-settings=cmake.build-type=Sanitized)
   # Python itself is not built so: the sanitizer is loaded before it, and what Python and numpy keep
   # until the end are no leaks. The stubs are made without it being loaded first.
   export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
@@ -41,7 +46,7 @@ say "1/3 virtual environment ($environment)"
 say "2/3 build and install"
 # Without isolation, so that the folder of the build can be kept and a second build is short.
 "$environment/bin/python" -m pip install --disable-pip-version-check --no-build-isolation \
-  --config-settings=build-dir="$wheel" .
+  --config-settings=build-dir="$wheel" "${options[@]}" .
 
 say "3/3 tests"
 "${run[@]}" "$environment/bin/python" -m pytest -q python/tests "$@"

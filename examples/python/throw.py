@@ -3,9 +3,9 @@
 # # Which forces shove a puck to a target?
 #
 # A finger on a rail, which brakes it, pushes a puck over a table and lets it go; the puck slides on and
-# comes to rest. The forces of the finger are sought that bring it to a target with little effort. The finger acts on the puck
-# through a contact only, which opens when the finger slows down, and the puck stops by friction: torch
-# differentiates through all of it.
+# comes to rest. The forces of the finger are sought that bring it to a target with little effort. The
+# finger acts on the puck through a contact only, which opens when the finger slows down, and the puck
+# stops by friction: torch differentiates through all of it.
 
 # %%
 import numpy as np

@@ -12,6 +12,8 @@ LongWork::LongWork(nb::handle progress, const char* title) : progress_(progress)
 }
 
 LongWork::~LongWork() {
+  // An exception of C++ came before finish() could throw what interrupted the work.
+  if (interrupted_ && PyErr_Occurred()) PyErr_Clear();
   if (!bar_.is_valid()) return;
   try {
     close(false);

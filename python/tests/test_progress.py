@@ -25,10 +25,7 @@ def test_a_function_hears_the_share_done():
 
 def test_short_work_is_told_as_done():
     heard = []
-    problem = carom.ContactProblem(0.01)
-    problem.add_body(np.eye(3), [1.0, 0, -0.1])
-    problem.add_contact(0, np.eye(3))
-    carom.solve(problem, progress=heard.append)
+    carom.solve(block(), progress=heard.append)
     assert heard == [1.0]
 
 
@@ -43,6 +40,33 @@ def test_a_function_that_raises_ends_the_work_and_what_was_done_is_kept():
     # It may be called again where it ended.
     again = carom.simulate("pendulum", PENDULUM, 1e-5, 10 * 1e-5, progress=False)
     assert np.array_equal(again.q, partial.q[: len(again.q)])
+
+
+def block():
+    problem = carom.ContactProblem(0.01)
+    problem.add_body(np.eye(3), [1.0, 0, -0.1])
+    problem.add_contact(0, np.eye(3))
+    return problem
+
+
+def test_a_batch_tells_how_far_it_is():
+    shares = []
+    answers = carom.solve_batch([block()] * 200_000, law="coulomb", threads=1, progress=shares.append)
+    assert answers.converged.all() and shares[-1] == 1.0
+    assert sorted(shares) == shares and all(0 <= share <= 1 for share in shares)
+    carom.solve_batch([block()], progress=shares.append)  # one problem is solved on the calling thread
+    assert shares[-2:] == [1.0, 1.0]
+
+
+def test_what_a_batch_has_solved_is_kept():
+    def stop(share):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough") as raised:
+        carom.solve_batch([block()] * 400_000, law="coulomb", threads=1, progress=stop)
+    partial = raised.value.partial
+    assert isinstance(partial, carom.BatchSolution) and len(partial) == 400_000
+    assert partial[0].converged and partial.status[-1] == "deadline"
 
 
 class Ctrl_C:
