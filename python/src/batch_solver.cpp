@@ -29,6 +29,19 @@ struct BatchClock {
   }
 };
 
+/// Leaves a step unsolved: at its free velocity, with no impulses.
+void leave(SolvedStep& step) {
+  const ContactProblem<double>& problem = step.data->problem();
+  step.velocity = problem.free_velocity();
+  step.impulse.setZero(problem.impulse_count());
+  step.contact_velocity.resize(problem.impulse_count());
+  problem.for_each_block([&](const auto& block) {
+    block.write(block.velocity(step.velocity), step.contact_velocity);
+  });
+  step.report.status = SolveStatus::deadline;
+  step.report.residual = step.report.error_bound = std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const SolveSettings& settings,
@@ -39,6 +52,7 @@ void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const Solv
     auto solver = std::make_shared<StepSolver>(settings);
     return [&, solver](std::size_t i) {
       SolvedStep& step = *steps[i];
+      if (clock.stopped.load(std::memory_order_relaxed)) return leave(step);
       const double start = read_clock();
       SolveGuess guess;
       guess.velocity = step.data->guess;

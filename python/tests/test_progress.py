@@ -51,7 +51,7 @@ def block():
 
 def test_a_batch_tells_how_far_it_is():
     shares = []
-    answers = carom.solve_batch([block()] * 200_000, law="coulomb", threads=1, progress=shares.append)
+    answers = carom.solve_batch([block()] * 50_000, law="coulomb", threads=1, progress=shares.append)
     assert answers.converged.all() and shares[-1] == 1.0
     assert sorted(shares) == shares and all(0 <= share <= 1 for share in shares)
     carom.solve_batch([block()], progress=shares.append)  # one problem is solved on the calling thread
@@ -62,11 +62,14 @@ def test_what_a_batch_has_solved_is_kept():
     def stop(share):
         raise RuntimeError("enough")
 
+    batch = carom.Batch([block()] * 100_000)
     with pytest.raises(RuntimeError, match="enough") as raised:
-        carom.solve_batch([block()] * 400_000, law="coulomb", threads=1, progress=stop)
+        carom.solve_batch(batch, law="coulomb", threads=1, progress=stop)
     partial = raised.value.partial
-    assert isinstance(partial, carom.BatchSolution) and len(partial) == 400_000
-    assert partial[0].converged and partial.status[-1] == "deadline"
+    assert isinstance(partial, carom.BatchSolution) and len(partial) == 100_000
+    first, last = partial[0], partial[-1]
+    assert first.converged and last.status == "deadline" and last.residual == np.inf
+    assert last.velocity.tolist() == [1.0, 0, -0.1] and np.array_equal(last.contact_velocity, [last.velocity])
 
 
 class Ctrl_C:
