@@ -134,7 +134,7 @@ def span(values: list[float], unit: str = "") -> str:
 
 def by_pair(edges: list[Edge]) -> dict[Edge, list[int]]:
     """The numbers of the blocks between each pair of bodies, whichever is the first."""
-    pairs = defaultdict(list)
+    pairs: defaultdict[Edge, list[int]] = defaultdict(list)
     for number, (first, second) in enumerate(edges):
         pairs[(first, None) if second is None else (min(first, second), max(first, second))].append(number)
     return pairs
