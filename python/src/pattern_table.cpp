@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// carom._core._Pattern: handles of problems, for compiled programs that refer to them by a number.
+// carom._core.Pattern: handles of problems, for compiled programs that refer to them by a number.
 #include "pattern_table.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ PatternTable& table() {
   return patterns;
 }
 
-/// carom._core._Pattern: the data of a problem as they were, which later changes do not reach.
+/// carom._core.Pattern: the data of a problem as they were, which later changes do not reach.
 struct Pattern {
   SharedData data;
   std::int64_t handle;
@@ -114,7 +114,7 @@ SharedData find_pattern(std::int64_t handle) {
 }
 
 void bind_patterns(nb::module_& module) {
-  nb::class_<Pattern>(module, "_Pattern", "The data of a problem as they were.")
+  nb::class_<Pattern>(module, "Pattern", "The data of a problem as they were.")
       .def(
           "__init__",
           [](Pattern* self, const PyProblem& problem) {
@@ -123,12 +123,12 @@ void bind_patterns(nb::module_& module) {
           nb::arg("problem"))
       .def_prop_ro("handle", [](const Pattern& pattern) { return pattern.handle; });
   module.def(
-      "_pattern_count", [] { return table().count(); }, "Patterns in use somewhere.");
-  module.def("_numbers_of", &numbers_of, nb::arg("problem"),
-             nb::sig("def _numbers_of(problem: ContactProblem) -> dict[str, typing.Any]"),
+      "pattern_count", [] { return table().count(); }, "Patterns in use somewhere.");
+  module.def("numbers_of", &numbers_of, nb::arg("problem"),
+             nb::sig("def numbers_of(problem: ContactProblem) -> dict[str, typing.Any]"),
              "The numbers that arrays may replace, by their names in Batch.like().");
-  module.def("_shape_of", &shape_of, nb::arg("problem"),
-             nb::sig("def _shape_of(problem: ContactProblem) -> tuple[int, int, int, list[int], "
+  module.def("shape_of", &shape_of, nb::arg("problem"),
+             nb::sig("def shape_of(problem: ContactProblem) -> tuple[int, int, int, list[int], "
                      "list[int], list[int], list[int], int]"));
 }
 

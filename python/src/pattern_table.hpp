@@ -10,7 +10,7 @@ namespace carom::python {
 
 using SharedData = std::shared_ptr<const ProblemData>;
 
-/// The data of a pattern by the handle that carom._core._Pattern gave it, or null where nobody
+/// The data of a pattern by the handle that carom._core.Pattern gave it, or null where nobody
 /// holds them any more.
 [[nodiscard]] SharedData find_pattern(std::int64_t handle);
 

@@ -10,7 +10,7 @@ import functools
 import numpy as np
 
 import carom
-from carom._core import _numbers_of
+from carom._core import numbers_of
 from conftest import DATA, build, random_numbers
 
 FIELDS = ["free_velocity", "friction", "regularization", "bias", "mass", "jacobian", "other_jacobian"]
@@ -29,10 +29,6 @@ def random_problem():
     numbers = random_numbers(3)
     names = ["free_velocity", "friction", "gap", "stiffness", "dissipation_time", "mass", "jacobian", "other_jacobian"]
     return build(numbers), {name: numbers[name] for name in names}
-
-
-def numbers_of(problem):
-    return _numbers_of(problem)
 
 
 class Moved:

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import carom
-from carom._core import _pattern_count
+from carom._core import numbers_of, pattern_count
 from conftest import build, random_numbers
 from derivative_checks import (
     FIELDS,
     Moved,
     assert_gradients_are_slopes,
     bundled_problems,
-    numbers_of,
     random_problem,
     random_weights,
 )
@@ -183,7 +182,7 @@ def test_a_problem_without_an_answer_has_no_gradient_and_harms_no_other():
 def test_a_pattern_lives_as_long_as_a_program_and_no_longer():
     jax.clear_caches()
     gc.collect()
-    before = _pattern_count()
+    before = pattern_count()
 
     def value(friction):
         problem = carom.ContactProblem(0.01)
@@ -195,11 +194,11 @@ def test_a_pattern_lives_as_long_as_a_program_and_no_longer():
     first = compiled(jnp.array([0.5]))
     gc.collect()
     same(compiled(jnp.array([0.5])), first)
-    assert _pattern_count() == before + 1
+    assert pattern_count() == before + 1
     del compiled
     jax.clear_caches()
     gc.collect()
-    assert _pattern_count() == before
+    assert pattern_count() == before
 
 
 def test_a_problem_that_changes_after_a_trace_changes_no_program():

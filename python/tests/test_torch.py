@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom._core import numbers_of
 from conftest import build, random_numbers
 from derivative_checks import (
     FIELDS,
@@ -15,7 +16,6 @@ from derivative_checks import (
     assert_gradients_are_slopes,
     bundled_problems,
     directions_of,
-    numbers_of,
     random_problem,
     random_weights,
     scales_of,
