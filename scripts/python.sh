@@ -33,7 +33,8 @@ if [ "${1:-}" = --sanitize ]; then
 fi
 
 say "1/3 virtual environment ($environment)"
-[ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
+# It sees the packages of the system, as torch comes from there (Debian: python3-torch).
+[ -x "$environment/bin/python" ] || "$python" -m venv --system-site-packages "$environment"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
   "scikit-build-core>=0.10" "nanobind>=2.4" numpy pytest mypy || {
   echo "skipped: PyPI cannot be reached"
@@ -42,6 +43,10 @@ say "1/3 virtual environment ($environment)"
 # Tests of pictures, examples and notebooks are skipped without these.
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
   matplotlib scipy nbclient ipykernel || echo "without matplotlib, scipy, nbclient, ipykernel"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "jax>=0.10" ||
+  echo "without jax, whose tests are skipped"
+"$environment/bin/python" -c 'import torch' 2>/dev/null ||
+  echo "without torch (Debian: python3-torch), whose tests are skipped"
 
 say "2/3 build and install"
 # Without isolation, so that the folder of the build can be kept and a second build is short.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from carom import ContactProblem
-from carom._core import _shape_of
+from carom._core import shape_of as _shape_of
 
 # In the order of BatchField in batch_interface.hpp.
 FIELDS: Final = (

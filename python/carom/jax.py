@@ -15,6 +15,8 @@ implicit differentiation. Under vmap the whole batch goes to C++ at once, forwar
 and is solved on several threads. On the processor only.
 """
 import functools
+import importlib
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +25,11 @@ import jax
 import jax.numpy as jnp
 
 import carom
-from carom._core import _Pattern
+from carom._core import Pattern
 from carom._operands import FIELDS, batch_axes, operands_of, shape_of
 
 try:
-    from carom import _jax
+    _jax: Any = importlib.import_module("carom._jax")
 except ImportError:
     raise ImportError(
         "carom.jax: expected a package that was built with the headers of jax, got one without; in a clone of carom run: "
@@ -69,7 +71,7 @@ class ReportedAnswer(NamedTuple):
 class _Handle(np.int64):
     """The number that XLA knows a pattern by. Whatever keeps the number keeps the pattern."""
 
-    pattern: _Pattern
+    pattern: Pattern
 
 
 class _Task(NamedTuple):
@@ -100,11 +102,15 @@ class _Task(NamedTuple):
         return np.broadcast_shapes(*(array.shape[: array.ndim - len(shape)] for array, shape in zip(arrays, self.shapes)))
 
 
+def _doubles(shapes: Iterable[tuple[int, ...]]) -> list[jax.ShapeDtypeStruct]:
+    return [jax.ShapeDtypeStruct(shape, jnp.float64) for shape in shapes]  # type: ignore[no-untyped-call,unused-ignore]
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _solve(task: _Task, arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     """Velocity, impulses of all blocks, and the report: number of the status, residual, iterations."""
     batch = task.batch_of(arrays)
-    kinds = [jax.ShapeDtypeStruct((*batch, size), jnp.float64) for size in (task.velocities, task.rows, 3)]
+    kinds = _doubles((*batch, size) for size in (task.velocities, task.rows, 3))
     return tuple(jax.ffi.ffi_call("carom_solve", kinds, vmap_method="expand_dims")(*arrays, **task.attributes))
 
 
@@ -116,7 +122,7 @@ def _forward(task: _Task, arrays: tuple[jax.Array, ...]) -> tuple[tuple[jax.Arra
 def _backward(task: _Task, kept: Any, bars: tuple[jax.Array, ...]) -> tuple[tuple[jax.Array, ...]]:
     arrays, answers = kept
     batch = task.batch_of(arrays)
-    kinds = [jax.ShapeDtypeStruct((*batch, *shape), jnp.float64) for shape in task.shapes]
+    kinds = _doubles((*batch, *shape) for shape in task.shapes)
     call = jax.ffi.ffi_call("carom_pull_back", kinds, vmap_method="broadcast_all")
     gradients = call(*arrays, *answers, *bars[:2], **task.attributes)
     return (tuple(_sum_shared(gradient, array.shape) for gradient, array in zip(gradients, arrays)),)
@@ -157,7 +163,7 @@ def _task_of(
         raise ValueError(f"tolerance: expected a finite number > 0 that is fixed when compiled, got {tolerance!r}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads: expected a number >= 1, got {threads}")
-    if not jax.config.jax_enable_x64:
+    if jnp.result_type(float) != jnp.float64:
         raise ValueError("jax: expected doubles, got a jax that makes floats; call jax.config.update('jax_enable_x64', True) first")
     _register()
     shape = shape_of(problem)
@@ -172,7 +178,7 @@ def _task_of(
         except ValueError:
             raise ValueError(f"{operand.name}: expected axes of the batch that go with {batch}, got {one}") from None
     arrays = [operand.array.reshape((1,) * (len(batch) - len(one)) + operand.array.shape) for operand, one in zip(operands, axes)]
-    pattern = _Pattern(problem)
+    pattern = Pattern(problem)
     handle = _Handle(pattern.handle)
     handle.pattern = pattern
     task = _Task(
@@ -257,7 +263,7 @@ def solve(
     try:
         velocity, stacked, numbers = _solve_compiled(task, exact)
         if not any(isinstance(array, jax.core.Tracer) for array in exact):
-            jax.block_until_ready(numbers)
+            numbers.block_until_ready()
     except (ValueError, jax.errors.JaxRuntimeError) as fault:  # the latter where it comes late
         raise ValueError(_address_in(str(fault), bool(task.batch_of(exact)))) from None
     rows = _rows_of(task.rows, shape_of(problem).first_rows)

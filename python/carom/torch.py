@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
 import carom
 from carom._operands import Operand, Shape, batch_axes, operands_of, shape_of
@@ -48,7 +49,7 @@ class _Task(NamedTuple):
     operands: list[Operand]  # without their arrays, which would outlive their use
     shared: list[bool]  # whether all problems share the tensor
     dtypes: list[torch.dtype]
-    count: int | None  # of the batch; None: one problem without that axis
+    batch: int | None  # how many problems; None: one, without an axis for it
     options: dict[str, Any]
     threads: int | None
 
@@ -62,7 +63,7 @@ class _Task(NamedTuple):
 def _read(name: str, value: Any) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         try:
-            return torch.from_dlpack(np.array(value, dtype=np.float64, order="C"))
+            return from_dlpack(np.array(value, dtype=np.float64, order="C"))
         except (TypeError, ValueError):
             raise ValueError(f"{name}: expected a tensor, got an object of type {type(value).__name__}") from None
     if value.device.type != "cpu":
@@ -91,12 +92,13 @@ def _count_of(operands: list[Operand]) -> int | None:
 
 def _exact(tensor: torch.Tensor) -> torch.Tensor:
     """Its numbers as doubles in memory."""
-    return tensor.detach().to(torch.float64).resolve_neg()
+    numbers: torch.Tensor = tensor.detach().to(torch.float64).resolve_neg()
+    return numbers
 
 
 def _numbers(task: _Task, tensors: tuple[torch.Tensor, ...]) -> dict[str, Any]:
     """The arguments of Batch.like, out of the tensors of a call."""
-    count = 1 if task.count is None else task.count
+    count = 1 if task.batch is None else task.batch
     items = {"mass": len(task.shape.bodies), "jacobian": task.shape.contacts, "other_jacobian": task.shape.contacts}
     arrays: dict[str, Any] = {}
     for operand, tensor in zip(task.operands, tensors):
@@ -114,9 +116,9 @@ def _gradient(found: Any, operand: Operand, shared: bool) -> torch.Tensor:
         found = found[operand.item]
     elif isinstance(found, list):  # stacked over the items
         found = np.stack(found, axis=1)
-    gradient = torch.from_dlpack(found)
+    gradient: torch.Tensor = from_dlpack(found)
     if shared:
-        return gradient.sum(0) if len(gradient) != 1 else gradient[0]
+        gradient = gradient.sum(0) if len(gradient) != 1 else gradient[0]
     return gradient
 
 
@@ -124,27 +126,27 @@ class _Solve(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, task: _Task, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         try:
-            count = 1 if task.count is None else task.count
+            count = 1 if task.batch is None else task.batch
             batch = carom.Batch.like(task.problem, count, **_numbers(task, tensors))
         except ValueError as fault:
             text = str(fault)
-            raise ValueError(text.removeprefix("problem 0: ") if task.count is None else text) from None
+            raise ValueError(text.removeprefix("problem 0: ") if task.batch is None else text) from None
         solution = carom.solve_batch(batch, threads=task.threads, **task.options)
         ctx.task, ctx.solution = task, solution
-        numbers = [solution.velocity, solution.impulse, solution.converged.astype(np.float64), solution.residual]
-        if task.count is None:
+        numbers = [np.asarray(solution.velocity), np.asarray(solution.impulse), solution.converged.astype(np.float64), solution.residual]
+        if task.batch is None:
             numbers = [array[0:1].reshape(array.shape[1:]) for array in numbers]
-        velocity, impulse, converged, residual = (torch.from_dlpack(array) for array in numbers)
+        velocity, impulse, converged, residual = (from_dlpack(array) for array in numbers)
         result = velocity.to(task.dtype), impulse.to(task.dtype), converged.bool(), residual
         ctx.mark_non_differentiable(*result[2:])
         return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[misc]
+    @torch.autograd.function.once_differentiable  # type: ignore[misc,untyped-decorator,unused-ignore]
     def backward(ctx: Any, velocity_bar: torch.Tensor, impulse_bar: torch.Tensor, *_: Any) -> tuple[torch.Tensor | None, ...]:
         task = ctx.task
         bars = [_exact(bar) for bar in (velocity_bar, impulse_bar)]
-        if task.count is None:
+        if task.batch is None:
             bars = [bar[None] for bar in bars]
         gradients = ctx.solution.pull_back(*bars, threads=task.threads)
         fields: dict[str, Any] = {}
@@ -224,7 +226,7 @@ def solve(
         operands=[operand._replace(array=None) for operand in operands],
         shared=[operand.array.dim() == len(operand.shape) for operand in operands],
         dtypes=[tensor.dtype for tensor in tensors],
-        count=count,
+        batch=count,
         options={"law": law, "rigid": rigid, "tolerance": float(tolerance)},
         threads=1 if count is None else threads,
     )

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,55 +15,13 @@
 #include "batch_solver.hpp"
 #include "bindings.hpp"
 #include "gradient.hpp"
+#include "pattern_table.hpp"
 
 namespace carom::python {
 namespace {
 
-using SharedData = std::shared_ptr<const ProblemData>;
-
-/// Patterns that are in use somewhere, by handles that are never used twice.
-class PatternTable {
- public:
-  std::int64_t handle_of(const SharedData& data) {
-    const std::lock_guard<std::mutex> alone(lock_);
-    for (auto one = patterns_.begin(); one != patterns_.end();) {
-      const SharedData held = one->second.lock();
-      if (held == data) return one->first;
-      one = held ? std::next(one) : patterns_.erase(one);
-    }
-    patterns_.emplace(++last_, data);
-    return last_;
-  }
-  SharedData find(std::int64_t handle) {
-    const std::lock_guard<std::mutex> alone(lock_);
-    const auto found = patterns_.find(handle);
-    return found == patterns_.end() ? nullptr : found->second.lock();
-  }
-  Index count() {
-    const std::lock_guard<std::mutex> alone(lock_);
-    return std::count_if(patterns_.begin(), patterns_.end(),
-                         [](const auto& one) { return !one.second.expired(); });
-  }
-
- private:
-  std::mutex lock_;
-  std::map<std::int64_t, std::weak_ptr<const ProblemData>> patterns_;
-  std::int64_t last_ = 0;
-};
-
-PatternTable& table() {
-  static PatternTable patterns;
-  return patterns;
-}
-
-/// carom._core._Pattern: the data of a problem as they were, which later changes do not reach.
-struct Pattern {
-  SharedData data;
-  std::int64_t handle;
-};
-
 const void* hold(std::int64_t handle) noexcept {
-  SharedData data = table().find(handle);
+  SharedData data = find_pattern(handle);
   return data ? new (std::nothrow) SharedData(std::move(data)) : nullptr;
 }
 void release(const void* pattern) noexcept {
@@ -265,41 +219,12 @@ bool pull_back_arrays(const BatchCall& call, const BatchAnswers& answers,
   });
 }
 
-/// (velocities, contacts, rows of all blocks, sizes of the bodies, columns of the Jacobians and of
-/// the second ones, rows of the contacts, number of rigid blocks).
-nb::tuple shape_of(const PyProblem& problem) {
-  const ProblemData& data = *problem.data;
-  const ProblemShape shape(data);
-  const auto columns = [](const std::vector<MatrixSize>& sizes) {
-    std::vector<Index> result;
-    for (const MatrixSize& size : sizes) result.push_back(size.second);
-    return result;
-  };
-  std::vector<Index> first_rows;
-  for (const Index block : data.contacts()) first_rows.push_back(data.problem().first_row(block));
-  return nb::make_tuple(shape.velocities, shape.contacts, data.problem().impulse_count(),
-                        columns(shape.mass), columns(shape.jacobian), columns(shape.other_jacobian),
-                        first_rows, data.problem().rigid_count());
-}
-
 }  // namespace
 
 void bind_batch_interface(nb::module_& module) {
   static const BatchInterface functions{hold, release, solve_arrays, pull_back_arrays};
   module.attr("_batch_interface") = nb::capsule(&functions, "carom.BatchInterface");
-  nb::class_<Pattern>(module, "_Pattern", "The data of a problem as they were.")
-      .def(
-          "__init__",
-          [](Pattern* self, const PyProblem& problem) {
-            new (self) Pattern{problem.data, table().handle_of(problem.data)};
-          },
-          nb::arg("problem"))
-      .def_prop_ro("handle", [](const Pattern& pattern) { return pattern.handle; });
-  module.def(
-      "_pattern_count", [] { return table().count(); }, "Patterns in use somewhere.");
-  module.def("_shape_of", &shape_of, nb::arg("problem"),
-             nb::sig("def _shape_of(problem: ContactProblem) -> tuple[int, int, int, list[int], "
-                     "list[int], list[int], list[int], int]"));
+  bind_patterns(module);
 }
 
 }  // namespace carom::python
