@@ -128,7 +128,7 @@ def places(island: list[int], level: list[int]) -> np.ndarray:
 
 def span(values: list[float], unit: str = "") -> str:
     """'0.5', or '0.2…0.5' where values differ."""
-    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    low, high = f"{min(values) + 0.0:.3g}", f"{max(values) + 0.0:.3g}"  # + 0.0: no -0
     return (low if low == high else f"{low}…{high}") + unit
 
 
@@ -178,7 +178,7 @@ def draw(problem: "ContactProblem", axes: Any = None) -> Any:
             zorder=1,
         )
         if len(texts) <= MOST_LABELS:
-            middle = (start + end) / 2
+            middle = (start + end) / 2 if shift == 0 else 0.75 * start + 0.25 * end
             axes.annotate(
                 text, (middle[0] + shift, middle[1]), fontsize=8, ha="left" if shift else "center", va="center",
                 bbox={"boxstyle": "round", "facecolor": "white", "alpha": 0.8, "linewidth": 0}, zorder=2,

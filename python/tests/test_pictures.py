@@ -20,6 +20,10 @@ def stack():
     return problem
 
 
+def position(axes, label):
+    return next(text.xy for text in axes.texts if text.get_text() == label)
+
+
 def test_what_a_problem_is_made_of_can_be_read():
     problem = stack()
     assert problem.contact_bodies == [(0, None), (0, None), (1, 0)]
@@ -64,6 +68,15 @@ def test_a_drawing_shows_bodies_islands_and_blocks(axes):
     assert ends[1] == [places[0].tolist(), places[1].tolist()]
     assert [line.get_linestyle() for line in axes.lines[:3]] == ["-", "-", "--"]
     assert axes.get_title() == "4 bodies in 3 islands, 3 contacts, 1 constraints"
+
+
+def test_labels_of_contacts_and_constraints_of_one_pair_stand_apart(axes):
+    problem = stack()
+    problem.add_contact(2, np.eye(3), friction=0.9, gap=-0.0)
+    problem.draw(axes)
+    assert abs(position(axes, "µ 0.9")[1] - position(axes, "Motor")[1]) > 0.2
+    first, second = (line.get_xdata()[0] for line in axes.lines[2:4])
+    assert first != second
 
 
 def test_no_two_bodies_are_drawn_at_one_place(axes):
