@@ -157,8 +157,8 @@ class _Solve(torch.autograd.Function):
                 continue
             if operand.field not in fields:  # reading an array makes a copy
                 fields[operand.field] = getattr(gradients, operand.field)
-            gradient = _gradient(fields[operand.field], operand, task.shared[i])
-            result.append(gradient.to(task.dtypes[i]))
+            # torch itself gives a gradient the type of its tensor.
+            result.append(_gradient(fields[operand.field], operand, task.shared[i]))
         return tuple(result)
 
 

@@ -231,7 +231,6 @@ BatchGradients pull_back_all(const std::vector<std::shared_ptr<SolvedStep>>& ste
                         .threads = bars.threads,
                         .make_work = [&]() -> ItemWork {
                           return [&](std::size_t i) {
-                            if (stopped) return;
                             gradients.faults[i] =
                                 pull_back_or_tell(*steps[i], bars.by_velocity[i],
                                                   bars.by_impulse[i], gradients.of[i]->by);

@@ -30,7 +30,7 @@ void take_part(Team& team) {
     const ItemWork work = team.work.make_work();
     for (;;) {
       const std::size_t i = team.next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= team.work.count) break;
+      if (i >= team.work.count || team.stopped) break;
       work(i);
     }
   } catch (...) {

@@ -21,7 +21,9 @@ struct SharedWork {
 };
 
 /// Does all items, whatever is next to whichever thread is free.
-/// @param stopped  set when `ask` says so or an item throws; the work decides what it then does.
+/// @param stopped  set when `ask` says so or an item throws: no further item is begun, and those
+/// that
+///                 have begun may look at it to end early.
 /// @throws what an item threw, such as std::bad_alloc.
 void do_all(const SharedWork& work, std::atomic<bool>& stopped);
 
