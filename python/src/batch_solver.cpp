@@ -52,7 +52,6 @@ void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const Solv
     auto solver = std::make_shared<StepSolver>(settings);
     return [&, solver](std::size_t i) {
       SolvedStep& step = *steps[i];
-      if (clock.stopped.load(std::memory_order_relaxed)) return leave(step);
       const double start = read_clock();
       SolveGuess guess;
       guess.velocity = step.data->guess;
@@ -61,6 +60,10 @@ void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const Solv
     };
   };
   do_all(work, clock.stopped);
+  if (!clock.stopped) return;
+  for (const auto& step : steps) {
+    if (step->velocity.size() != step->data->problem().velocity_count()) leave(*step);
+  }
 }
 
 }  // namespace carom::python
