@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
-# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the
-# Python package, the bits of the reproducible mode by two compilers, and what carom costs a user's
-# compiler. All of them run, even if one fails; the table at the end and the exit status say which
-# passed.
+# build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the bits
+# of the reproducible mode by two compilers, and what carom costs a user's compiler. All of them run,
+# even if one fails; the table at the end and the exit status say which passed.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,7 +48,6 @@ check() {
   table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
 }
 check clang-tidy scripts/check_tidy.sh
-check python scripts/python.sh
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
 # Budgets hold for an idle machine, so this table is only for reading.

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the Python package into a virtual environment under build/, with what its tests need from
 # PyPI, and runs the tests.
-#   scripts/python.sh [arguments of pytest]
+#   scripts/python.sh [--sanitize] [arguments of pytest]
 # PYTHON names the interpreter, python3 unless it is set; 3.11 or later. CMAKE_BUILD_PARALLEL_LEVEL
 # limits the compilers that run at once. Where PyPI cannot be reached the status is 77.
+# --sanitize: the module is built by g++ with its address sanitizer and checks its preconditions, in
+# folders of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -13,19 +15,43 @@ python=${PYTHON:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
   fail "needs Python 3.11 or later, found $("$python" --version 2>&1 || echo none)"
 environment=build/python-tests
+wheel=build/python-wheel
+options=()
+run=()
+if [ "${1:-}" = --sanitize ]; then
+  shift
+  environment=build/python-sanitized
+  wheel=build/python-sanitized-wheel
+  export CXX=g++ LDFLAGS="-fsanitize=address"
+  export CXXFLAGS="-fsanitize=address -fno-omit-frame-pointer -O1 -g1"
+  # A type of build without flags of its own, -DNDEBUG among them: preconditions are checked.
+  options=(--config-settings=cmake.build-type=Sanitized)
+  # Python itself is not built so: the sanitizer is loaded before it, and what Python and numpy keep
+  # until the end are no leaks. The stubs are made without it being loaded first.
+  export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
+  run=(env PYTHONMALLOC=malloc LD_PRELOAD="$(g++ -print-file-name=libasan.so)")
+fi
 
 say "1/3 virtual environment ($environment)"
-[ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
+# It sees the packages of the system, as torch comes from there (Debian: python3-torch).
+[ -x "$environment/bin/python" ] || "$python" -m venv --system-site-packages "$environment"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
   "scikit-build-core>=0.10" "nanobind>=2.4" numpy pytest mypy || {
   echo "skipped: PyPI cannot be reached"
   exit 77
 }
+# Tests of pictures, examples and notebooks are skipped without these.
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
+  matplotlib scipy nbclient ipykernel || echo "without matplotlib, scipy, nbclient, ipykernel"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "jax>=0.10" ||
+  echo "without jax, whose tests are skipped"
+"$environment/bin/python" -c 'import torch' 2>/dev/null ||
+  echo "without torch (Debian: python3-torch), whose tests are skipped"
 
 say "2/3 build and install"
 # Without isolation, so that the folder of the build can be kept and a second build is short.
 "$environment/bin/python" -m pip install --disable-pip-version-check --no-build-isolation \
-  --config-settings=build-dir=build/python-wheel .
+  --config-settings=build-dir="$wheel" "${options[@]}" .
 
 say "3/3 tests"
-"$environment/bin/python" -m pytest -q python/tests "$@"
+"${run[@]}" "$environment/bin/python" -m pytest -q python/tests "$@"

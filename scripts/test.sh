@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # From a bare Debian or Ubuntu to the test results: installs what is missing, builds everything by
 # clang++ with address and undefined-behaviour sanitizers, runs all tests; the checks of structure
-# and format are tests too. A run on an unchanged tree repeats the last summary.
+# and format are tests too. Then those of the Python package, unless PyPI cannot be reached. A run on
+# an unchanged tree repeats the last summary.
 #   scripts/test.sh [--force]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,20 +15,28 @@ case "${1:-}" in
 esac
 mkdir -p build 2>/dev/null || fail "cannot write to $PWD"
 
-say "1/4 packages"
+say "1/5 packages"
 install_packages demo test
 need_cmake
 hash=$(tree_hash)
 [ "${1:-}" = --force ] || finish_if_unchanged test build/debug/build.ninja "$hash"
 
-say "2/4 configure (preset debug)"
+say "2/5 configure (preset debug)"
 cmake --preset debug
 
-say "3/4 build"
+say "3/5 build"
 cmake --build --preset debug --parallel "$(nproc)"
 
-say "4/4 test"
+say "4/5 test"
 summary=build/test.summary
 ctest --preset debug --parallel "$(nproc)" 2>&1 | tee build/test.log
 sed -n '/tests passed/,$p' build/test.log >"$summary"
+
+say "5/5 Python package"
+outcome=0
+scripts/python.sh 2>&1 | tee build/python.log || outcome=$?
+case $outcome in
+  0 | 77) echo "Python package: $(tail -n 1 build/python.log)" >>"$summary" ;;
+  *) exit "$outcome" ;;
+esac
 remember test "$hash" "$summary"

@@ -14,6 +14,7 @@ Arrays are numpy arrays of doubles; anything that numpy makes one of is taken. U
 from carom._core import (
     AnswerChange,
     Batch,
+    BatchGradients,
     BatchSolution,
     Bilateral,
     Certificate,
@@ -54,6 +55,7 @@ except ImportError:  # built without the reader of JSON
 __all__ = [
     "AnswerChange",
     "Batch",
+    "BatchGradients",
     "BatchSolution",
     "Bilateral",
     "Certificate",

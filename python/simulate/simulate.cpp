@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "cli/json_input.hpp"
 #include "cli/simulated_systems.hpp"
+#include "long_work.hpp"
 
 namespace carom::python {
 namespace {
@@ -38,10 +39,11 @@ std::string to_json(nb::handle parameters) {
   }
 }
 
-/// Keeps the rows of a run, and asks now and then whether the user has pressed Ctrl-C.
+/// Keeps the rows of a run, and asks now and then whether to go on.
 class Watch {
  public:
-  explicit Watch(Simulation& run) : run_(run), next_(Clock::now() + pause) {}
+  Watch(Simulation& run, LongWork& work, double duration)
+      : run_(run), work_(work), duration_(duration), next_(Clock::now() + pause) {}
   bool operator()(const MechanicalState<double>& state, double energy) {
     run_.time.push_back(state.time);
     run_.energy.push_back(energy);
@@ -49,27 +51,24 @@ class Watch {
     run_.momentum.insert(run_.momentum.end(), state.momentum.begin(), state.momentum.end());
     if (Clock::now() < next_) return true;
     next_ = Clock::now() + pause;
-    const nb::gil_scoped_acquire lock;
-    interrupted_ = PyErr_CheckSignals() != 0;
-    return !interrupted_;
+    return work_.goes_on(duration_ > 0 ? state.time / duration_ : 1);
   }
-  [[nodiscard]] bool interrupted() const noexcept { return interrupted_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds pause{50};
   Simulation& run_;
+  LongWork& work_;
+  double duration_;
   Clock::time_point next_;
-  bool interrupted_ = false;
 };
 
-cli::SimulationPlan read_plan(nb::handle time_step, nb::handle duration, nb::handle restitution,
-                              nb::handle progress) {
+cli::SimulationPlan read_plan(nb::handle time_step, nb::handle duration, nb::handle restitution) {
   cli::SimulationPlan plan;
   plan.time_step = read_number(time_step, "time_step");
   plan.duration = read_number(duration, "duration");
   plan.restitution = read_number(restitution, "restitution");
-  plan.shows_progress = nb::cast<bool>(nb::bool_(nb::borrow(progress)));
+  plan.shows_progress = false;  // LongWork does
   if (!detail::is_positive(plan.time_step)) {
     detail::reject_if(detail::fault("time_step", "a finite number > 0", plan.time_step));
   }
@@ -88,12 +87,13 @@ cli::SimulationPlan read_plan(nb::handle time_step, nb::handle duration, nb::han
 
 Simulation simulate(nb::handle system, nb::handle parameters, nb::handle time_step,
                     nb::handle duration, nb::handle progress, nb::handle restitution) {
-  cli::SimulationPlan plan = read_plan(time_step, duration, restitution, progress);
+  cli::SimulationPlan plan = read_plan(time_step, duration, restitution);
   std::string name;
   if (!nb::try_cast(system, name)) refuse("system", "the name of a system", describe(system));
   const std::string text = to_json(parameters);
   Simulation run;
-  Watch watch(run);
+  LongWork work(progress, "simulate");
+  Watch watch(run, work, plan.duration);
   {
     const nb::gil_scoped_release unlocked;
     try {
@@ -104,7 +104,7 @@ Simulation simulate(nb::handle system, nb::handle parameters, nb::handle time_st
       throw std::invalid_argument(fault.what());
     }
   }
-  if (watch.interrupted()) throw nb::python_error();
+  work.finish([&] { return nb::cast(std::move(run)); });
   return run;
 }
 
@@ -169,12 +169,17 @@ void bind_simulate(nb::module_& module) {
       nb::arg("restitution").none() = 1.0,
       nb::sig("def simulate(system: str, "
               "parameters: collections.abc.Mapping[str, typing.Any] | None, time_step: float, "
-              "duration: float, progress: bool = True, restitution: float = 1.0) -> Simulation"),
+              "duration: float, "
+              "progress: bool | collections.abc.Callable[[float | None], object] = True, "
+              "restitution: float = 1.0) -> Simulation"),
       "Runs a mechanical system in time and finds the impacts inside its steps.\n\n"
       "system and parameters are those of `carom simulate`: bouncing_ball, pendulum,\n"
       "double_pendulum, oscillator, cradle, billiards, galperin, rocking_block, kepler, trex.\n"
-      "time_step, duration [s]. progress: a bar on standard error, if that is a terminal.\n"
-      "restitution [-], in [0, 1], is that of the energy of impacts. Ctrl-C ends the run.");
+      "time_step, duration [s]. progress: whether long runs show a bar on a terminal or in a\n"
+      "notebook; or a function, called with the share done, in [0, 1], at most ten times a "
+      "second.\n"
+      "restitution [-], in [0, 1], is that of the energy of impacts. Ctrl-C ends the run; the\n"
+      "KeyboardInterrupt has the Simulation up to there as its attribute `partial`.");
 }
 
 }  // namespace carom::python

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "batch_solver.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <system_error>
-#include <thread>
+
+#include "thread_team.hpp"
 
 namespace carom::python {
 namespace {
@@ -18,22 +13,15 @@ namespace {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What the threads of a batch share.
-struct Shared {
-  const std::vector<std::shared_ptr<SolvedStep>>& steps;
-  const SolveSettings& settings;
+/// The clock of a batch: when the batch is stopped it shows a time after every deadline.
+struct BatchClock {
   double deadline;  ///< On the clock [s], of the batch as a whole.
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> stopped = false;
-  std::mutex lock;
-  std::condition_variable ended;
-  int running = 0;
-  std::exception_ptr fault;
 
   [[nodiscard]] SolveLimits limits() noexcept {
     const auto now = [](void* context) noexcept {
-      const auto* const shared = static_cast<const Shared*>(context);
-      return shared->stopped.load(std::memory_order_relaxed)
+      const auto* const clock = static_cast<const BatchClock*>(context);
+      return clock->stopped.load(std::memory_order_relaxed)
                  ? std::numeric_limits<double>::infinity()
                  : read_clock();
     };
@@ -41,70 +29,41 @@ struct Shared {
   }
 };
 
-void solve_one(StepSolver& solver, Shared& shared, SolvedStep& step) {
-  const double start = read_clock();
-  SolveGuess guess;
-  guess.velocity = step.data->guess;
-  solver.solve(guess, shared.limits(), step);
-  step.seconds = read_clock() - start;
-}
-
-/// A thread's part: whatever is next, until nothing is.
-void work(Shared& shared) {
-  try {
-    StepSolver solver(shared.settings);
-    for (;;) {
-      const std::size_t i = shared.next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= shared.steps.size()) break;
-      solve_one(solver, shared, *shared.steps[i]);
-    }
-  } catch (...) {
-    const std::lock_guard<std::mutex> alone(shared.lock);
-    shared.fault = std::current_exception();
-    shared.stopped = true;
-  }
-  const std::lock_guard<std::mutex> alone(shared.lock);
-  --shared.running;
-  shared.ended.notify_all();
+/// Leaves a step unsolved: at its free velocity, with no impulses.
+void leave(SolvedStep& step) {
+  const ContactProblem<double>& problem = step.data->problem();
+  step.velocity = problem.free_velocity();
+  step.impulse.setZero(problem.impulse_count());
+  step.contact_velocity.resize(problem.impulse_count());
+  problem.for_each_block([&](const auto& block) {
+    block.write(block.velocity(step.velocity), step.contact_velocity);
+  });
+  step.report.status = SolveStatus::deadline;
+  step.report.residual = step.report.error_bound = std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
 
 void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const SolveSettings& settings,
-               int threads, const std::function<bool()>& ask) {
-  Shared shared{.steps = steps, .settings = settings, .deadline = read_clock() + settings.deadline};
-  const auto wanted = std::min<std::size_t>(std::size_t(threads), steps.size());
-  std::vector<std::thread> team;
-  shared.running = 0;
-  for (std::size_t i = 0; i < wanted; ++i) {
-    {
-      const std::lock_guard<std::mutex> alone(shared.lock);
-      ++shared.running;
-    }
-    try {
-      team.emplace_back([&shared] { work(shared); });
-    } catch (const std::system_error&) {  // no more threads to be had
-      const std::lock_guard<std::mutex> alone(shared.lock);
-      --shared.running;
-      break;
-    }
+               int threads, const std::function<bool(double)>& ask) {
+  BatchClock clock{.deadline = read_clock() + settings.deadline};
+  SharedWork work{.count = steps.size(), .threads = threads, .make_work = {}, .ask = ask};
+  work.make_work = [&]() -> ItemWork {
+    auto solver = std::make_shared<StepSolver>(settings);
+    return [&, solver](std::size_t i) {
+      SolvedStep& step = *steps[i];
+      const double start = read_clock();
+      SolveGuess guess;
+      guess.velocity = step.data->guess;
+      solver->solve(guess, clock.limits(), step);
+      step.seconds = read_clock() - start;
+    };
+  };
+  do_all(work, clock.stopped);
+  if (!clock.stopped) return;
+  for (const auto& step : steps) {
+    if (step->velocity.size() != step->data->problem().velocity_count()) leave(*step);
   }
-  if (team.empty() && !steps.empty()) {
-    shared.running = 1;
-    work(shared);
-  }
-  {
-    std::unique_lock<std::mutex> waiting(shared.lock);
-    while (shared.running > 0) {
-      shared.ended.wait_for(waiting, std::chrono::milliseconds(50));
-      if (shared.running == 0 || shared.stopped) continue;
-      waiting.unlock();
-      if (ask()) shared.stopped = true;
-      waiting.lock();
-    }
-  }
-  for (std::thread& one : team) one.join();
-  if (shared.fault) std::rethrow_exception(shared.fault);
 }
 
 }  // namespace carom::python

@@ -18,9 +18,10 @@ struct BatchSolution {
 /// single solves, to the last bit, whatever the number of threads.
 /// @param threads  ≥ 1; this one waits.
 /// @param ask      called now and then by the thread that waits; true ends the batch early, and
-///                 steps not yet solved get the status `deadline`.
+///                 steps that have not begun get the status `deadline` at their free velocity.
+///                 Empty: nothing ends it.
 /// @throws what a solve threw, such as std::bad_alloc.
 void solve_all(const std::vector<std::shared_ptr<SolvedStep>>& steps, const SolveSettings& settings,
-               int threads, const std::function<bool()>& ask);
+               int threads, const std::function<bool(double)>& ask);
 
 }  // namespace carom::python

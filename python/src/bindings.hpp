@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "long_work.hpp"
 #include "step_solver.hpp"
 
 namespace carom::python {
@@ -36,6 +37,12 @@ struct PyProblem {
 /// A law of a constraint out of an object of Python.
 /// @param rows  of the Jacobian, for laws that leave it open.
 [[nodiscard]] BlockLaw read_constraint_law(nb::handle law, Index rows, const std::string& item);
+/// The number of threads: that of the processor for None.
+[[nodiscard]] int read_threads(nb::handle threads);
+
+/// Solves one step on this thread, as carom.solve does.
+/// @param work  is asked whether to go on, and is the caller's to finish.
+void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step);
 
 void bind_laws(nb::module_& module);
 void bind_problem(nb::module_& module);
@@ -46,6 +53,9 @@ void bind_certificate(nb::module_& module);
 void bind_cones(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_batch_solution(nb::module_& module);
+void bind_batch_gradient(nb::module_& module);
+/// For carom._jax and the layers of torch and jax.
+void bind_batch_interface(nb::module_& module);
 void bind_impact(nb::module_& module);
 void bind_impulse_problem(nb::module_& module);
 void bind_files(nb::module_& module);

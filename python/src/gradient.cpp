@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Solution.pull_back, Solution.push_forward and Solution.one_sided.
+#include "gradient.hpp"
+
 #include <mutex>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -8,15 +10,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "physical_gradient.hpp"
 
 namespace carom::python {
 namespace {
-
-/// Gradients of a number by all data of a problem.
-struct Gradients {
-  PhysicalNumbers by;
-};
 
 /// What a change of the data does to an answer.
 struct AnswerChange {
@@ -33,7 +29,8 @@ VectorX<double> read_bar(nb::handle value, const char* item, Index size) {
   return numbers;
 }
 
-Gradients pull_back(const SolvedStep& step, nb::handle velocity_bar, nb::handle impulse_bar) {
+std::shared_ptr<Gradients> gradients_of(const SolvedStep& step, nb::handle velocity_bar,
+                                        nb::handle impulse_bar) {
   const ProblemData& data = *step.data;
   const ContactProblem<double>& problem = data.problem();
   const VectorX<double> by_velocity =
@@ -43,26 +40,15 @@ Gradients pull_back(const SolvedStep& step, nb::handle velocity_bar, nb::handle 
     const GivenArray given(impulse_bar, "impulse_bar");
     if (given.rank() == 2) {  // contacts alone, whatever constraints there are
       given.require_shape({data.contact_count(), 3});
-      const VectorX<double> rows = given.flat();
-      for (Index c = 0; c < data.contact_count(); ++c) {
-        by_impulse.segment<3>(problem.first_row(data.contacts()[std::size_t(c)])) =
-            rows.segment<3>(3 * c);
-      }
+      by_impulse = stack_contacts(data, given.flat());
     } else {
       by_impulse = read_stacked(data, impulse_bar, "impulse_bar");
     }
     detail::reject_if(detail::finite_fault("impulse_bar", by_impulse));
   }
-  Gradients result;
+  auto result = std::make_shared<Gradients>();
   const nb::gil_scoped_release unlocked;
-  const std::lock_guard<std::mutex> alone(step.linearized_lock());
-  ProblemDifferential<double> gradient;
-  gradient.set_zero(problem);
-  step.linearized().pull_back(by_velocity, by_impulse, gradient);
-  if (step.law == FrictionLaw::convex) {
-    write_convex_bounds(problem, step.impulse, by_impulse, gradient);
-  }
-  write_physical(data, gradient, result.by);
+  pull_back(step, by_velocity, by_impulse, result->by);
   return result;
 }
 
@@ -211,6 +197,24 @@ void bind_gradients(nb::module_& module) {
 
 }  // namespace
 
+void pull_back(const SolvedStep& step, const VectorX<double>& by_velocity,
+               const VectorX<double>& by_impulse, PhysicalNumbers& out) {
+  const std::lock_guard<std::mutex> alone(step.linearized_lock());
+  ProblemDifferential<double> gradient;
+  gradient.set_zero(step.data->problem());
+  step.linearized().pull_back(by_velocity, by_impulse, gradient);
+  write_physical(*step.data, gradient, out);
+}
+
+VectorX<double> stack_contacts(const ProblemData& data, const VectorX<double>& of_contacts) {
+  VectorX<double> stacked = VectorX<double>::Zero(data.problem().impulse_count());
+  for (Index c = 0; c < data.contact_count(); ++c) {
+    const Index row = data.problem().first_row(data.contacts()[std::size_t(c)]);
+    stacked.segment<3>(row) = of_contacts.segment<3>(3 * c);
+  }
+  return stacked;
+}
+
 void bind_gradient(nb::module_& module) {
   bind_gradients(module);
   nb::class_<AnswerChange>(module, "AnswerChange",
@@ -224,14 +228,14 @@ void bind_gradient(nb::module_& module) {
   auto solution = nb::borrow<nb::class_<SolvedStep>>(module.attr("Solution"));
   solution
       .def(
-          "pull_back", &pull_back, nb::arg("velocity_bar") = nb::none(),
+          "pull_back", &gradients_of, nb::arg("velocity_bar") = nb::none(),
           nb::arg("impulse_bar") = nb::none(),
           nb::sig("def pull_back(self, velocity_bar: numpy.typing.ArrayLike | None = None, "
                   "impulse_bar: numpy.typing.ArrayLike | None = None) -> Gradients"),
           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
-          "tolerance of 1e-12 or less where gradients matter. ValueError where rigid contacts\n"
-          "were solved under the convex law, or where the answer is not regular.")
+          "tolerance of 1e-12 or less where gradients matter. ValueError where the answer is not\n"
+          "regular.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),

@@ -47,12 +47,13 @@ VectorX<double> start_of(const ImpulseProblem& problem, nb::handle guess) {
 
 ImpulseSolution solve(SharedImpulseProblem problem, nb::handle law, nb::handle tolerance,
                       nb::handle guess, nb::handle deadline, nb::handle iteration_limit,
-                      nb::handle rigid) {
+                      nb::handle rigid, nb::handle progress) {
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   ImpulseSolution answer;
   answer.law = law.is_none() ? FrictionLaw::coulomb : settings.law;
   VectorX<double> impulse = start_of(*problem, guess);
-  SolveClock clock(settings.deadline);
+  LongWork work(progress, "solve");
+  SolveClock clock(settings.deadline, work);
   {
     const nb::gil_scoped_release unlocked;
     InteriorPointOptions<double> options{.law = answer.law, .tolerance = settings.tolerance};
@@ -67,8 +68,8 @@ ImpulseSolution solve(SharedImpulseProblem problem, nb::handle law, nb::handle t
     answer.multiplier = state.multiplier;
     answer.contact_velocity = files::to_row_order(problem->file.dimension, state.contact_velocity);
   }
-  clock.raise_if_interrupted();
   answer.problem = std::move(problem);
+  work.finish([&] { return nb::cast(answer); });
   return answer;
 }
 
@@ -144,15 +145,19 @@ void bind_impulse_problem(nb::module_& module) {
   module.def(
       "solve",
       [](std::shared_ptr<ImpulseProblem> problem, nb::handle law, nb::handle rigid,
-         nb::handle tolerance, nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
-        return solve(std::move(problem), law, tolerance, guess, deadline, iteration_limit, rigid);
+         nb::handle tolerance, nb::handle guess, nb::handle deadline, nb::handle iteration_limit,
+         nb::handle progress) {
+        return solve(std::move(problem), law, tolerance, guess, deadline, iteration_limit, rigid,
+                     progress);
       },
       nb::arg("problem"), nb::arg("law") = nb::none(), nb::arg("rigid").none() = true,
       nb::arg("tolerance").none() = 1e-8, nb::arg("guess") = nb::none(),
       nb::arg("deadline") = nb::none(), nb::arg("iteration_limit") = nb::none(),
+      nb::arg("progress").none() = true,
       nb::sig("def solve(problem: ImpulseProblem, law: str | None = None, rigid: bool = True, "
               "tolerance: float = 1e-08, guess: numpy.typing.ArrayLike | None = None, "
-              "deadline: float | None = None, iteration_limit: int | None = None) "
+              "deadline: float | None = None, iteration_limit: int | None = None, "
+              "progress: bool | collections.abc.Callable[[float | None], object] = True) "
               "-> ImpulseSolution"),
       "The same for a problem in impulses, whose law is 'coulomb' unless told otherwise and whose\n"
       "contacts are rigid. guess: (nc, d) impulses [N s].");

@@ -7,6 +7,7 @@
 
 #include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/sap_derivative.hpp"
+#include "constraint_gradient.hpp"
 
 namespace carom::python {
 namespace {
@@ -28,8 +29,9 @@ void require(const SolveReport<double>& report) {
 /// data, γ = P(R⁻¹(v̂ − J v)), so that their part is one more link of the chain.
 class ConvexStep final : public LinearizedStep {
  public:
-  ConvexStep(const ContactProblem<double>& problem, const VectorX<double>& velocity)
-      : problem_(problem), velocity_(velocity) {
+  ConvexStep(const ContactProblem<double>& problem, const VectorX<double>& velocity,
+             const VectorX<double>& impulse)
+      : problem_(problem), velocity_(velocity), impulse_(impulse) {
     derivative_.prepare(problem);
     require(derivative_.linearize(problem, velocity));
   }
@@ -43,6 +45,7 @@ class ConvexStep final : public LinearizedStep {
     whole -= pressed;
     require(derivative_.pull_back(problem_, whole, gradient));
     problem_.for_each_block([&](const auto& block) { add_direct(block, by_impulse, gradient); });
+    write_convex_bounds(problem_, impulse_, by_impulse, gradient);
   }
 
   void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,
@@ -99,16 +102,16 @@ class ConvexStep final : public LinearizedStep {
   }
 
   const ContactProblem<double>& problem_;
-  VectorX<double> velocity_;
+  VectorX<double> velocity_, impulse_;
   SapDerivative<double> derivative_;
 };
 
-/// Coulomb's law on contacts of every kind, by CoulombDerivative.
-class CoulombStep final : public LinearizedStep {
+/// Either law on contacts of every kind, rigid ones included, by CoulombDerivative.
+class GeneralStep final : public LinearizedStep {
  public:
-  CoulombStep(const ContactProblem<double>& problem, const VectorX<double>& velocity,
-              const VectorX<double>& impulse)
-      : problem_(problem) {
+  GeneralStep(const ContactProblem<double>& problem, FrictionLaw law,
+              const VectorX<double>& velocity, const VectorX<double>& impulse)
+      : problem_(problem), derivative_({.law = law}) {
     derivative_.prepare(problem);
     require(derivative_.linearize(problem, velocity, impulse));
   }
@@ -140,15 +143,10 @@ std::unique_ptr<LinearizedStep> linearize(const ContactProblem<double>& problem,
   if (!velocity.allFinite() || !impulse.allFinite()) {
     throw std::invalid_argument("derivative: expected a finite solution, got one that is not");
   }
-  if (law == FrictionLaw::coulomb) {
-    return std::make_unique<CoulombStep>(problem, velocity, impulse);
+  if (law == FrictionLaw::coulomb || problem.rigid_count() > 0) {
+    return std::make_unique<GeneralStep>(problem, law, velocity, impulse);
   }
-  if (problem.rigid_count() > 0) {
-    throw std::invalid_argument(
-        "derivative: expected compliant contacts, or law=\"coulomb\", got " +
-        std::to_string(problem.rigid_count()) + " that are rigid under the convex law");
-  }
-  return std::make_unique<ConvexStep>(problem, velocity);
+  return std::make_unique<ConvexStep>(problem, velocity, impulse);
 }
 
 }  // namespace carom::python

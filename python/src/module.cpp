@@ -11,6 +11,9 @@ NB_MODULE(_core, module) {
   module.doc() = "The compiled part of carom; `import carom` gives all of it.";
   module.attr("__version__") = CAROM_TEXT(CAROM_VERSION_MAJOR) "." CAROM_TEXT(
       CAROM_VERSION_MINOR) "." CAROM_TEXT(CAROM_VERSION_PATCH);
+  // torch and jax keep what they differentiate until the interpreter ends, which is no leak of
+  // ours.
+  nanobind::set_leak_warnings(false);
   python::bind_laws(module);
   python::bind_problem(module);
   python::bind_solution(module);
@@ -19,6 +22,8 @@ NB_MODULE(_core, module) {
   python::bind_certificate(module);
   python::bind_cones(module);
   python::bind_batch(module);
+  python::bind_batch_gradient(module);
+  python::bind_batch_interface(module);
   python::bind_impact(module);
   python::bind_impulse_problem(module);
   python::bind_files(module);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.ContactProblem.
+#include <array>
 #include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -126,6 +129,40 @@ void reset(PyProblem& self, nb::handle time_step) {
   } else {
     self.data->reset(step);
   }
+}
+
+/// The bodies of some blocks: (body, other), or (body, None) where the other is the world.
+nb::list bodies_of(const ContactProblem<double>& problem, const std::vector<Index>& blocks) {
+  nb::list result;
+  for (const Index block : blocks) {
+    const nb::object second = problem.side_count(block) == 2
+                                  ? nb::object(nb::int_(problem.side_body(block, 1)))
+                                  : nb::object(nb::none());
+    result.append(nb::make_tuple(problem.side_body(block, 0), second));
+  }
+  return result;
+}
+
+/// A number of each contact.
+template <typename Get>
+nb::object number_of_contacts(const ProblemData& data, const Get& get) {
+  VectorX<double> numbers(data.contact_count());
+  for (Index c = 0; c < data.contact_count(); ++c) {
+    numbers(c) = get(std::get<ContactData>(data.law(data.contacts()[std::size_t(c)])));
+  }
+  return make_array(numbers);
+}
+
+const char* kind_of(const BlockLaw& law) {
+  constexpr std::array<const char*, std::variant_size_v<BlockLaw>> names{
+      "Contact", "JointLimit", "DryFriction",   "Motor",
+      "Tendon",  "Bilateral",  "WrenchContact", "Block"};
+  return names[law.index()];
+}
+nb::list constraint_kinds(const ProblemData& data) {
+  nb::list result;
+  for (const Index block : data.constraints()) result.append(kind_of(data.law(block)));
+  return result;
 }
 
 /// The data are shared until either changes them.
@@ -252,6 +289,45 @@ void bind_problem(nb::module_& module) {
           },
           nb::sig("def guess(self) -> numpy.typing.NDArray[numpy.float64] | None"),
           "The first guess of the velocity that came with a file, or None. (nv,) [m/s, rad/s].")
+      .def_prop_ro(
+          "contact_bodies",
+          [](const PyProblem& p) { return bodies_of(p.data->problem(), p.data->contacts()); },
+          nb::sig("def contact_bodies(self) -> list[tuple[int, int | None]]"),
+          "The numbers of the bodies of each contact; None is the world.")
+      .def_prop_ro(
+          "constraint_bodies",
+          [](const PyProblem& p) { return bodies_of(p.data->problem(), p.data->constraints()); },
+          nb::sig("def constraint_bodies(self) -> list[tuple[int, int | None]]"),
+          "The numbers of the bodies of each constraint; None is the world.")
+      .def_prop_ro(
+          "constraint_kinds", [](const PyProblem& p) { return constraint_kinds(*p.data); },
+          nb::sig("def constraint_kinds(self) -> list[str]"),
+          "The class of the law of each constraint, 'Motor' say; 'Block' of one out of a file.")
+      .def_prop_ro(
+          "friction",
+          [](const PyProblem& p) {
+            return number_of_contacts(*p.data, [](const ContactData& c) { return c.law.friction; });
+          },
+          nb::sig("def friction(self) -> numpy.typing.NDArray[numpy.float64]"), "(nc,) [-]")
+      .def_prop_ro(
+          "gap",
+          [](const PyProblem& p) {
+            return number_of_contacts(*p.data, [](const ContactData& c) { return c.law.gap; });
+          },
+          nb::sig("def gap(self) -> numpy.typing.NDArray[numpy.float64]"),
+          "(nc,) [m]; zero of a contact out of a file, which has a bias in place of it.")
+      .def(
+          "draw",
+          [](nb::pointer_and_handle<PyProblem> self, nb::handle axes) {
+            return nb::module_::import_("carom._plot").attr("draw")(self.h, axes);
+          },
+          nb::arg("axes") = nb::none(),
+          nb::sig("def draw(self, axes: typing.Any = None) -> typing.Any"),
+          "Draws which bodies touch, by matplotlib: bodies stand above what carries them, and\n"
+          "those that influence each other have one colour. Lines are contacts with their "
+          "friction\n"
+          "and gap, and constraints, dashed, with their kind. Returns the axes; None makes new "
+          "ones.")
       .def("__repr__", &show);
 }
 

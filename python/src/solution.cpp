@@ -76,6 +76,26 @@ void bind_solution(nb::module_& module) {
           "[J^(1/2)]; infinite where none is known.")
       .def_prop_ro(
           "seconds", [](const SolvedStep& s) { return s.seconds; }, "Time of the solve [s].")
+      .def_prop_ro(
+          "problem",
+          [](const SolvedStep& s) {
+            // Whoever changes the copy changes data of its own, as these are shared.
+            return PyProblem{std::const_pointer_cast<ProblemData>(s.data)};
+          },
+          nb::sig("def problem(self) -> ContactProblem"), "The problem as it was solved.")
+      .def_prop_ro(
+          "rigid", [](const SolvedStep& s) { return s.rigid; },
+          "Whether every contact was taken as rigid.")
+      .def(
+          "plot",
+          [](nb::pointer_and_handle<SolvedStep> self, nb::handle axes) {
+            return nb::module_::import_("carom._plot").attr("plot")(self.h, axes);
+          },
+          nb::arg("axes") = nb::none(),
+          nb::sig("def plot(self, axes: typing.Any = None) -> typing.Any"),
+          "Draws the impulses of all contacts in their friction cone, by matplotlib: the normal\n"
+          "impulse over the tangential one by mu [N s], coloured by stick, slide and open, with\n"
+          "status and residual in the title. Returns the axes; None makes new ones.")
       .def("__repr__", &show);
 }
 

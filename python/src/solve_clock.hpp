@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <limits>
-#include <nanobind/nanobind.h>
 
 #include "carom/core/solve_limits.hpp"
+
+#include "long_work.hpp"
 
 namespace carom::python {
 
@@ -18,8 +17,9 @@ namespace carom::python {
 class SolveClock {
  public:
   /// @param seconds  deadline from now [s]; infinite for none.
-  explicit SolveClock(double seconds) noexcept
-      : start_(read()), seconds_(seconds), next_look_(start_ + pause) {}
+  /// @param work     what is asked; it lives as long as this.
+  SolveClock(double seconds, LongWork& work) noexcept
+      : work_(work), start_(read()), seconds_(seconds), next_look_(start_ + pause) {}
 
   /// The limits of the solve. They refer to this clock.
   [[nodiscard]] SolveLimits limits() noexcept {
@@ -27,11 +27,6 @@ class SolveClock {
   }
   /// Seconds since the clock was made.
   [[nodiscard]] double elapsed() const noexcept { return read() - start_; }
-  /// Throws what the interrupt raised, KeyboardInterrupt as a rule.
-  /// @pre  the lock of the interpreter is held.
-  void raise_if_interrupted() const {
-    if (interrupted_) throw nanobind::python_error();
-  }
 
  private:
   static constexpr double pause = 0.05;  // [s]: as fast as people notice, and rarely enough
@@ -43,17 +38,15 @@ class SolveClock {
   static double now(void* context) noexcept { return static_cast<SolveClock*>(context)->look(); }
   double look() noexcept {
     constexpr double over = std::numeric_limits<double>::infinity();
-    if (interrupted_) return over;
+    if (work_.is_interrupted()) return over;
     const double time = read();
     if (time < next_look_) return time;
     next_look_ = time + pause;
-    const nanobind::gil_scoped_acquire lock;
-    interrupted_ = PyErr_CheckSignals() != 0;
-    return interrupted_ ? over : time;
+    return work_.goes_on(std::numeric_limits<double>::quiet_NaN()) ? time : over;
   }
 
+  LongWork& work_;
   double start_, seconds_, next_look_;
-  bool interrupted_ = false;
 };
 
 }  // namespace carom::python

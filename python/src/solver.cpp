@@ -44,14 +44,16 @@ SolveGuess read_guess(nb::handle given, const ProblemData& data) {
 
 /// Solves without the lock of the interpreter, and ends early at Ctrl-C.
 template <typename Solve>
-void solve_unlocked(double deadline, SolvedStep& step, const Solve& solve) {
-  SolveClock clock(deadline);
+void solve_unlocked(double deadline, nb::handle progress, const SharedStep& step,
+                    const Solve& solve) {
+  LongWork work(progress, "solve");
+  SolveClock clock(deadline, work);
   {
     const nb::gil_scoped_release unlocked;
     solve(clock.limits());
-    step.seconds = clock.elapsed();
+    step->seconds = clock.elapsed();
   }
-  clock.raise_if_interrupted();
+  work.finish([&] { return nb::cast(step); });
 }
 
 /// Solves by a solver that the thread keeps for the next call with the same settings, unless the
@@ -71,13 +73,14 @@ void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
 }
 
 SharedStep solve(const PyProblem& problem, nb::handle law, nb::handle rigid, nb::handle tolerance,
-                 nb::handle guess, nb::handle deadline, nb::handle iteration_limit) {
+                 nb::handle guess, nb::handle deadline, nb::handle iteration_limit,
+                 nb::handle progress) {
   // Held while code of Python may run that changes the problem: it then changes a copy.
   const std::shared_ptr<const ProblemData> data = problem.data;
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   const SolveGuess start = read_guess(guess, *data);
   SharedStep step = make_step(data, settings);
-  solve_unlocked(settings.deadline, *step,
+  solve_unlocked(settings.deadline, progress, step,
                  [&](const SolveLimits& limits) { solve_by_kept(settings, start, limits, *step); });
   return step;
 }
@@ -88,29 +91,15 @@ class PySolver {
   explicit PySolver(const SolveSettings& settings) : solver_(settings) {}
 
   [[nodiscard]] const SolveSettings& settings() const noexcept { return solver_.settings(); }
-  /// Solves by a solver that the thread keeps for the next call with the same settings, unless the
-  /// problem is large: to make one takes longer than a small solve. The answer has the same bits.
-  /// The solver is taken away while it works, as a handler of Ctrl-C may solve in the middle of it.
-  void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
-                     const SolveLimits& limits, SolvedStep& step) {
-    constexpr Index small_problem = 1000;  // rows and velocities: some hundred kilobytes
-    thread_local std::unique_ptr<StepSolver> kept;
-    std::unique_ptr<StepSolver> solver = std::move(kept);
-    if (!solver || !(solver->settings() == settings))
-      solver = std::make_unique<StepSolver>(settings);
-    solver->solve(start, limits, step);
-    const ContactProblem<double>& problem = step.data->problem();
-    if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
-      kept = std::move(solver);
-    }
-  }
-
   SharedStep solve(const PyProblem& problem, nb::handle guess) {
+    if (busy_ == std::this_thread::get_id()) {
+      refuse("solver", "one solve at a time", "another one from inside of it");
+    }
     const std::shared_ptr<const ProblemData> data = problem.data;
     SolveGuess start = read_guess(guess, *data);
     const bool given = !guess.is_none();
     SharedStep step = make_step(data, settings());
-    solve_unlocked(settings().deadline, *step, [&](const SolveLimits& limits) {
+    solve_unlocked(settings().deadline, Py_False, step, [&](const SolveLimits& limits) {
       const std::lock_guard<std::mutex> alone(lock_);
       const Busy busy(busy_);
       if (!given) continue_from_last(*step, start);
@@ -166,9 +155,21 @@ constexpr const char* solve_doc =
     "rad/s],\n"
     "or a Solution. deadline [s] from now; None for none. iteration_limit: None for the solver's.\n"
     "A problem that cannot be solved is a status of the solution, never an exception. Other\n"
-    "threads of Python run meanwhile; Ctrl-C ends the solve.";
+    "threads of Python run meanwhile. Ctrl-C ends the solve; the KeyboardInterrupt has the best\n"
+    "Solution so far as its attribute `partial`. progress: whether long solves say so on a "
+    "terminal\n"
+    "or in a notebook; or a function, called with None now and then and with 1.0 in the end.";
 
 }  // namespace
+
+void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step) {
+  SolveGuess start;
+  start.velocity = step.data->guess;
+  SolveClock clock(settings.deadline, work);
+  const nb::gil_scoped_release unlocked;
+  solve_by_kept(settings, start, clock.limits(), step);
+  step.seconds = clock.elapsed();
+}
 
 FrictionLaw read_law(nb::handle law) {
   std::string text;
@@ -209,12 +210,14 @@ void bind_solver(nb::module_& module) {
   module.def("solve", &solve, nb::arg("problem"), nb::arg("law").none() = "convex",
              nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
              nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
-             nb::arg("iteration_limit") = nb::none(),
+             nb::arg("iteration_limit") = nb::none(), nb::arg("progress").none() = true,
              nb::sig("def solve(problem: ContactProblem, law: str = 'convex', "
                      "rigid: bool = False, tolerance: float = 1e-08, "
                      "guess: numpy.typing.ArrayLike | Solution | None = None, "
                      "deadline: float | None = None, "
-                     "iteration_limit: int | None = None) -> Solution"),
+                     "iteration_limit: int | None = None, "
+                     "progress: bool | collections.abc.Callable[[float | None], object] = True) "
+                     "-> Solution"),
              solve_doc);
   nb::class_<PySolver>(
       module, "Solver",

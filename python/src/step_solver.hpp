@@ -37,7 +37,7 @@ struct SolvedStep {
   double seconds = 0;
 
   /// Its derivative, made when first asked for.
-  /// @throws std::invalid_argument  where the law or a rigid contact has none.
+  /// @throws std::invalid_argument  where the answer is not finite or has none.
   [[nodiscard]] LinearizedStep& linearized() const;
   /// Holds it while it is used: its memory is one.
   [[nodiscard]] std::mutex& linearized_lock() const noexcept { return lock_; }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whatever is passed is refused with a sentence that names the item, and nothing crashes."""
+import contextlib
 import decimal
 import fractions
+import tempfile
 
 import numpy as np
 import pytest
@@ -35,6 +37,18 @@ class NoNumber:
         raise OSError("no")
 
 
+def closed_file():
+    with tempfile.TemporaryFile() as file:
+        pass
+    return file
+
+
+def released_memory():
+    memory = memoryview(np.zeros(3))
+    memory.release()
+    return memory
+
+
 cyclic: list = []
 cyclic.append(cyclic)
 
@@ -57,6 +71,11 @@ BAD_BODIES = [
     ("body 2: free velocity", (EYE, {"a": 1})),
     ("body 2: momentum matrix.*complex128", (EYE * 1j, np.zeros(3))),
     ("body 2: momentum matrix.*object", (np.array([[object()]]), [1])),
+    ("body 2: free velocity", (EYE, np.array([0, None, 0], dtype=object))),
+    ("body 2: free velocity", (EYE, np.array([0, "a", 0], dtype=object))),
+    ("body 2: free velocity", (EYE, released_memory())),
+    ("body 2: free velocity", (EYE, (x for x in range(3)))),
+    ("body 2: free velocity entry 0: expected a finite number, got nan", (EYE, np.broadcast_to(np.nan, 3))),
     ("body 2: momentum matrix", ([[1, 2], [3]], [1])),
     ("body 2: momentum matrix", (Liar(), [1])),
     ("body 2: momentum matrix", (cyclic, [1])),
@@ -139,6 +158,11 @@ BAD_CALLS = [
     (r"guess: expected shape \(6,\), got \(2,\)", lambda: carom.solve(problem(), guess=[1, 2])),
     ("guess entry 0: expected a finite number", lambda: carom.solve(problem(), guess=[np.nan] * 6)),
     ("guess", lambda: carom.solve(problem(), guess="a")),
+    ("velocity_bar", lambda: carom.solve(problem()).pull_back(np.array([None] * 6, dtype=object))),
+    ("impulse_bar", lambda: carom.solve(problem()).pull_back(impulse_bar=np.ones((2, 3)))),
+    ("gap entry 0", lambda: carom.solve(problem()).push_forward(gap=[np.inf])),
+    ("jacobian 0", lambda: carom.solve(problem()).push_forward(jacobian=[np.ones((2, 3))])),
+    ("jacobian", lambda: carom.solve(problem()).push_forward(jacobian=5)),
     ("law", lambda: carom.Solver(law="x")),
     ("velocity", lambda: carom.certify(problem(), velocity=[1])),
     ("impulse", lambda: carom.certify(problem(), impulse=np.ones((2, 3)))),
@@ -176,6 +200,8 @@ BAD_CALLS = [
     ("tolerance", lambda: carom.classify([1, 1], [[1, 0]], tolerance=-1)),
     ("path", lambda: carom.read(None)),
     ("path", lambda: carom.read(3)),
+    ("path", lambda: carom.read(closed_file())),
+    ("path", lambda: carom.write(problem(), closed_file())),
     ("path", lambda: carom.read("a\0b")),
     ("found none", lambda: carom.read("no-such-file")),
     ("a directory", lambda: carom.read("/")),
@@ -219,6 +245,31 @@ def test_a_bad_constraint_is_refused(message, arguments):
 def test_a_bad_call_is_refused(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_an_array_that_changes_while_it_is_read_changes_nothing_else():
+    """Conversions run code of Python, which may change the problem that is being built."""
+
+    class Changes:
+        def __init__(self, made):
+            self.made = made
+
+        def __array__(self, dtype=None, copy=None):
+            self.made.reset(0.5)
+            self.made.add_body(np.eye(2), np.zeros(2))
+            return np.zeros(3)
+
+    for use in [
+        lambda made: made.add_body(EYE, Changes(made)),
+        lambda made: made.add_contact(0, EYE, bias=Changes(made)),
+        lambda made: carom.solve(made, guess=Changes(made)),
+        lambda made: carom.certify(made, velocity=Changes(made)),
+        lambda made: carom.solve(made).pull_back(Changes(made)),
+    ]:
+        made = problem()
+        with contextlib.suppress(ValueError):
+            use(made)
+        assert carom.solve(made).converged and made.time_step == 0.5
 
 
 def test_objects_of_the_wrong_class_are_type_errors():

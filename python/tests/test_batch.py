@@ -66,6 +66,57 @@ def test_a_batch_of_one_pattern_has_the_bits_of_single_solves():
     assert np.array_equal(same.velocity[0], same.velocity[2])
 
 
+FIELDS = ["free_velocity", "friction", "gap", "stiffness", "dissipation_time", "regularization", "bias"]
+
+
+@pytest.mark.parametrize("law, rigid", [("convex", False), ("convex", True), ("coulomb", False), ("coulomb", True)])
+@pytest.mark.parametrize("ragged", [False, True])
+def test_gradients_of_a_batch_have_the_bits_of_single_ones(law, rigid, ragged):
+    rng = np.random.default_rng(3)
+    problems = [chain(seed, 1 + seed % 3) for seed in range(9)] if ragged else [build(random_numbers(seed)) for seed in range(9)]
+    solution = carom.solve_batch(problems, law=law, rigid=rigid, tolerance=1e-12)
+    by_velocity = [rng.normal(size=p.velocity_count) for p in problems]
+    by_impulse = [rng.normal(size=(p.contact_count, 3)) for p in problems]
+    bars = (by_velocity, by_impulse) if ragged else (np.array(by_velocity), np.array(by_impulse))
+    gradients = solution.pull_back(*bars, threads=3)
+    assert len(gradients) == 9 and gradients.faults == [""] * 9
+    for i, problem in enumerate(problems):
+        alone = carom.solve(problem, law=law, rigid=rigid, tolerance=1e-12).pull_back(by_velocity[i], by_impulse[i])
+        for field in FIELDS:
+            assert np.array_equal(getattr(alone, field), getattr(gradients, field)[i])
+            assert np.array_equal(getattr(alone, field), getattr(gradients[i], field))
+        for field in ["mass", "jacobian", "other_jacobian"]:
+            for k, expected in enumerate(getattr(alone, field)):
+                found = getattr(gradients, field)[i][k] if ragged else getattr(gradients, field)[k]
+                assert (found is None) == (expected is None)
+                if expected is not None:
+                    assert np.array_equal(expected, found if ragged else found[i])
+
+
+def test_a_problem_of_a_batch_without_gradients_says_why():
+    problem = build(random_numbers(0))
+    stopped = carom.solve_batch([problem] * 2, iteration_limit=0).pull_back(np.ones((2, 12)))
+    assert all("iteration_limit" in fault for fault in stopped.faults) and np.isnan(stopped.mass[0]).all()
+    solution = carom.solve_batch([problem] * 2)
+    assert not solution.pull_back().mass[1].any()
+    infinite = np.ones((2, 12))
+    infinite[1, 3] = np.inf
+    gradients = solution.pull_back(infinite)
+    assert gradients.faults[0] == "" and "velocity_bar" in gradients.faults[1] and np.isnan(gradients.gap[1]).all()
+    for bars, message in [
+        ((np.ones((3, 12)),), "^velocity_bar: expected an array whose first axis"),
+        ((np.ones((2, 11)),), r"^problem 0: velocity_bar: expected shape \(12,\)"),
+        (([np.ones(12)],), "^velocity_bar: expected 2 arrays"),
+        (([np.ones(12), np.ones(5)],), r"^problem 1: velocity_bar: expected shape \(12,\)"),
+        ((None, np.ones((2, 3))), "^problem 0: impulse_bar"),
+        ((1.0,), "^velocity_bar"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            solution.pull_back(*bars)
+    with pytest.raises(IndexError):
+        solution.pull_back()[2]
+
+
 def test_regularization_and_bias_in_a_batch():
     pattern = build(random_numbers(1) | {"regularization": np.full((3, 3), 1e-3), "bias": np.zeros((3, 3)), "stiffness": [None] * 3})
     weights = np.array([1e-3, 1e-2])[:, None, None] * np.ones((2, 3, 3))

@@ -21,6 +21,7 @@ LAWS = {
     "convex": ({"law": "convex"}, 1e-15),
     "coulomb": ({"law": "coulomb"}, 1e-13),
     "rigid": ({"law": "coulomb", "rigid": True}, 1e-13),
+    "rigid convex": ({"law": "convex", "rigid": True}, 1e-13),
 }
 
 
@@ -164,10 +165,26 @@ def test_a_rigid_block_slides_as_its_closed_form_says():
     assert closing.gap == pytest.approx([0, -1 / time_step], rel=1e-10)
 
 
-def test_laws_without_gradients_say_so():
+def test_a_rigid_slide_under_the_convex_law_lifts_as_its_closed_form_says():
+    """v_n = mu v_t, so that v_t = (a + mu b)/(1 + mu^2) of v* = (a, 0, b), whatever the mass."""
+    friction, free = 0.3, np.array([1.0, 0, -0.5])
+    problem = carom.ContactProblem(0.01)
+    problem.add_body(2 * np.eye(3), free)
+    problem.add_contact(0, np.eye(3), friction=friction, rigid=True)
+    problem.add_body(np.eye(3), [1.0, 0, -0.5])
+    problem.add_contact(1, np.eye(3), friction=friction, stiffness=1e3)  # one that gives way, beside it
+    solution = carom.solve(problem, tolerance=1e-13)
+    share = 1 + friction**2
+    assert solution.velocity[0] == pytest.approx((free[0] + friction * free[2]) / share, rel=1e-10)
+    gradients = solution.pull_back([1, 0, 0, 0, 0, 0])
+    by_friction = (free[2] * share - 2 * friction * (free[0] + friction * free[2])) / share**2
+    assert gradients.friction == pytest.approx([by_friction, 0], rel=1e-9)
+    assert gradients.free_velocity[:3] == pytest.approx([1 / share, 0, friction / share], rel=1e-9, abs=1e-12)
+    assert not gradients.regularization[0].any() and abs(np.trace(gradients.mass[0])) < 1e-9
+
+
+def test_bad_numbers_for_gradients_are_refused():
     problem = build(random_numbers(0))
-    with pytest.raises(ValueError, match="rigid"):
-        carom.solve(problem, rigid=True).pull_back(np.ones(12))
     solution = carom.solve(problem)
     for wrong in [np.ones(11), np.ones((12, 1)), "a", np.full(12, np.nan)]:
         with pytest.raises(ValueError, match="^velocity_bar"):

@@ -31,6 +31,7 @@ def test_objects_say_what_they_are():
         repr(solution.pull_back(np.ones(12))): "Gradients(velocities=12, contacts=3)",
         repr(carom.certify(problem, solution.velocity)): "Certificate(law='convex', residual=",
         repr(carom.solve_batch([problem] * 2)): "BatchSolution(2 problems, 2 converged)",
+        repr(carom.solve_batch([problem] * 2).pull_back()): "BatchGradients(2 problems)",
         repr(carom.impact([1, 1], [[-1, 1]], [1, 0])): "Impact(status='resolved', kinetic_energy=0.5, reflections=1)",
         repr(carom.outcomes([1, 1], [[-1, 1]], [1, 0])): "Outcomes(1 outcomes, complete=True)",
         repr(carom.classify([1, 1], [[-1, 1]])): "Uniqueness(unique=True, reason='orthogonal')",
@@ -85,7 +86,8 @@ def test_the_stubs_satisfy_mypy(tmp_path):
 
 def snippets():
     found = []
-    for page in ["docs/guides/python.md", "python/README.md", "README.md"]:
+    guides = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides/python").glob("*.md"))
+    for page in ["docs/guides/python.md", *guides, "python/README.md", "README.md"]:
         text = (ROOT / page).read_text(encoding="utf-8")
         for number, code in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.S)):
             found.append(pytest.param(page, code, id=f"{page}-{number}"))
@@ -94,5 +96,9 @@ def snippets():
 
 @pytest.mark.parametrize("page, code", snippets())
 def test_snippets_of_the_documents_run(page, code, monkeypatch, tmp_path):
+    for layer in ["torch", "jax"]:
+        if f"import carom.{layer}" in code:
+            pytest.importorskip(layer)
+            pytest.importorskip(f"carom.{layer}", exc_type=ImportError)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, page, "exec"), {"__name__": "snippet"})

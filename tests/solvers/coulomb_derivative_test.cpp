@@ -11,6 +11,7 @@
 #include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/sap_derivative.hpp"
 
 #include "support/catch.hpp"
 #include "support/limit_change.hpp"
@@ -24,7 +25,8 @@
 
 namespace coulomb_derivative_test {
 
-using carom::ContactProblem, carom::CoulombDerivative, carom::Index, carom::ProblemDifferential;
+using carom::ContactProblem, carom::CoulombDerivative, carom::FrictionLaw, carom::Index;
+using carom::ProblemDifferential;
 using carom::RegionBoundary, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
 using carom::testing::draw_all_kinds, carom::testing::draw_limits, carom::testing::for_each_drawn,
@@ -53,9 +55,11 @@ struct Answer {
 /// The answer of the solver to all digits that it gives; from an answer nearby if there is one.
 template <typename Scalar>
 Answer<Scalar> solve(const ContactProblem<Scalar>& problem,
-                     const VectorX<Scalar>& guess = VectorX<Scalar>()) {
+                     const VectorX<Scalar>& guess = VectorX<Scalar>(),
+                     FrictionLaw law = FrictionLaw::coulomb) {
   const Scalar tolerance = 100 * std::numeric_limits<Scalar>::epsilon();
-  carom::ContactSolver<Scalar> solver({.tolerance = tolerance / 10, .iteration_limit = 500});
+  carom::ContactSolver<Scalar> solver(
+      {.law = law, .tolerance = tolerance / 10, .iteration_limit = 500});
   Answer<Scalar> answer;
   const auto report = guess.size() > 0 ? solver.solve_from(problem, guess, answer.velocity)
                                        : solver.solve(problem, answer.velocity);
@@ -78,9 +82,10 @@ TEMPLATE_TEST_CASE("coulomb_derivative: the two products are each other's transp
       [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
         auto problem = build<Scalar>(raw);
         if (source.unit() < 0.5) problem.make_rigid();
-        const Answer<Scalar> answer = solve(problem);
+        const auto law = source.unit() < 0.5 ? FrictionLaw::convex : FrictionLaw::coulomb;
+        const Answer<Scalar> answer = solve(problem, {}, law);
         if (!answer.found) return;
-        CoulombDerivative<Scalar> derivative;
+        CoulombDerivative<Scalar> derivative({.law = law});
         REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
         auto w = draw_change(source, problem);
         draw_limits(source, problem, w);
@@ -108,10 +113,9 @@ TEMPLATE_TEST_CASE("coulomb_derivative: the two products are each other's transp
   identity.check(40);
 }
 
-TEST_CASE(
-    "coulomb_derivative: each datum alone moves velocities and impulses as differences of the "
-    "solver say",
-    "[solvers][derivative]") {
+namespace {
+
+void check_differences(FrictionLaw law) {
   WorstCase near("finite differences");
   int used = 0, slid = 0, rigid_used = 0;
   for_each_drawn(
@@ -125,8 +129,8 @@ TEST_CASE(
           draw_limits(source, problem, change);
           return change;
         }();
-        const auto answer = solve(problem);
-        CoulombDerivative<double> derivative({.boundary_tolerance = 1e-2});
+        const auto answer = solve(problem, {}, law);
+        CoulombDerivative<double> derivative({.law = law, .boundary_tolerance = 1e-2});
         if (!answer.found) return;
         REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
         if (!derivative.one_sided().empty()) return;  // a step might cross it
@@ -136,8 +140,8 @@ TEST_CASE(
           if (!derivative.push_forward(problem, change, moved, pushed).converged()) return;
           const auto difference = [&](double h, Eigen::VectorXd& velocity,
                                       Eigen::VectorXd& impulse) {
-            const auto ahead = solve(moved_problem(raw, change, h, rigid), answer.impulse);
-            const auto behind = solve(moved_problem(raw, change, -h, rigid), answer.impulse);
+            const auto ahead = solve(moved_problem(raw, change, h, rigid), answer.impulse, law);
+            const auto behind = solve(moved_problem(raw, change, -h, rigid), answer.impulse, law);
             velocity = (ahead.velocity - behind.velocity) / (2 * h);
             impulse = (ahead.impulse - behind.impulse) / (2 * h);
             return ahead.found && behind.found;
@@ -163,6 +167,54 @@ TEST_CASE(
   CHECK(rigid_used >= 3);
   CHECK(slid >= 3);
   near.check(100);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "coulomb_derivative: each datum alone moves velocities and impulses as differences of the "
+    "solver say",
+    "[solvers][derivative]") {
+  check_differences(FrictionLaw::coulomb);
+}
+TEST_CASE("coulomb_derivative: so it does under the convex law", "[solvers][derivative]") {
+  check_differences(FrictionLaw::convex);
+}
+
+TEST_CASE("coulomb_derivative: on compliant contact under the convex law it is SapDerivative",
+          "[solvers][oracle]") {
+  WorstCase same("two derivatives");
+  int slid = 0;
+  for_each_drawn({carom::testing::sweep(40, 100), 31u}, draw_all_kinds,
+                 [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
+                   const ContactProblem<double> problem = build(raw);
+                   const auto answer = solve(problem, {}, FrictionLaw::convex);
+                   CoulombDerivative<double> derivative({.law = FrictionLaw::convex});
+                   carom::SapDerivative<double> oracle;
+                   if (!answer.found) return;
+                   REQUIRE(derivative.linearize(problem, answer.velocity, answer.impulse).usable());
+                   REQUIRE(oracle.linearize(problem, answer.velocity).usable());
+                   if (!derivative.one_sided().empty()) return;  // each may take another side
+                   const Eigen::VectorXd by_velocity =
+                       carom::testing::draw_matrix(source, problem.velocity_count(), 1);
+                   ProblemDifferential<double> found, expected;
+                   found.set_zero(problem), expected.set_zero(problem);
+                   if (!derivative.pull_back(problem, by_velocity, found).converged()) return;
+                   if (!oracle.pull_back(problem, by_velocity, expected).converged()) return;
+                   const auto see = [&](const auto& one, const auto& other, const char* what) {
+                     same.see((one - other).norm(),
+                              carom::testing::by_conditioning(1e-7) * (1 + other.norm()), what);
+                   };
+                   see(found.free_velocity, expected.free_velocity, "v*");
+                   see(found.friction, expected.friction, "friction");
+                   see(found.bias_velocity, expected.bias_velocity, "bias");
+                   see(found.regularization, expected.regularization, "R");
+                   see(found.matrices, expected.matrices, "A and J");
+                   slid += expected.friction.norm() > 1e-3;
+                 });
+  CAPTURE(slid);
+  CHECK(slid >= 10);
+  same.check(80);
 }
 
 namespace {
@@ -198,7 +250,8 @@ struct Products {
   CoulombDerivative<Scalar> derivative;
   carom::LinearizationReport<Scalar> report;
 
-  explicit Products(const ContactProblem<Scalar>& given) : problem(given), answer(solve(given)) {
+  explicit Products(const ContactProblem<Scalar>& given, FrictionLaw law = FrictionLaw::coulomb)
+      : problem(given), answer(solve(given, {}, law)), derivative({.law = law}) {
     REQUIRE(answer.found);
     report = derivative.linearize(problem, answer.velocity, answer.impulse);
     REQUIRE(report.usable());
@@ -259,6 +312,50 @@ TEMPLATE_TEST_CASE("coulomb_derivative: a block that slides down a slope, in clo
   const Scalar slip = products.answer.velocity(0);
   const auto across = products.pull(Vec3<Scalar>(0, 1, 0));
   CHECK(across.free_velocity(1) == near(slip / (slip - by_friction * slope.friction)));
+}
+
+TEMPLATE_TEST_CASE("coulomb_derivative: under the convex law a rigid slide lifts, in closed form",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  const Slope<Scalar> slope;
+  Products<Scalar> products(slope.problem(), FrictionLaw::convex);
+  CHECK(products.report.boundary_count == 0);
+  // vₙ = μ vₜ, so that vₜ = (a + μ b)/(1 + μ²) of v* = (a, 0, b).
+  const auto near = [](Scalar expected) {
+    return Approx(double(expected)).epsilon(double(rounding<Scalar>(300, 1)));
+  };
+  const Scalar mu = slope.friction, share = 1 + mu * mu;
+  const Scalar a = products.problem.free_velocity()(0), b = products.problem.free_velocity()(2);
+  const Scalar by_friction = (b * share - 2 * mu * (a + mu * b)) / (share * share);
+  const auto gradient = products.pull(Vec3<Scalar>(1, 0, 0));
+  CHECK(gradient.friction(0) == near(by_friction));
+  CHECK(gradient.free_velocity(0) == near(1 / share));
+  CHECK(gradient.free_velocity(2) == near(mu / share));
+  CHECK(gradient.regularization.norm() == 0);  // rigid
+  CHECK(std::abs(gradient.momentum(0).trace()) <= rounding<Scalar>(100, 1));
+  auto change = products.nothing();
+  change.friction(0) = 1;
+  const VectorX<Scalar> moved = products.push(change);
+  CHECK(moved(0) == near(by_friction));
+  CHECK(moved(2) == near(products.answer.velocity(0) + mu * by_friction));
+  CHECK(std::abs(moved(1)) <= rounding<Scalar>(10, 1));
+}
+
+TEST_CASE("coulomb_derivative: a contact without friction learns of friction under either law",
+          "[solvers][scene]") {
+  for (const auto law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+    Slope<double> slope;
+    slope.friction = 0;
+    Products<double> products(slope.problem(), law);
+    const Eigen::Vector3d free = products.problem.free_velocity();
+    auto change = products.nothing();
+    change.friction(0) = 1;
+    const Eigen::VectorXd moved = products.push(change);
+    CHECK(moved(0) == Approx(free(2)).epsilon(rounding(300, 1.0)));
+    // Of the convex law vₙ = μ vₜ.
+    const double lifted = law == FrictionLaw::convex ? free(0) : 0;
+    CHECK(std::abs(moved(2) - lifted) <= rounding(300, 1.0));
+  }
 }
 
 TEMPLATE_TEST_CASE("coulomb_derivative: a block at rest stays, whatever its data",
@@ -485,6 +582,23 @@ TEST_CASE("coulomb_derivative: blocks on a boundary are named, and the derivativ
   check({0, 0, 2}, RegionBoundary::none);
 }
 
+TEST_CASE("coulomb_derivative: under the convex law a contact opens where it lifts off",
+          "[solvers][example]") {
+  const auto boundary = [](const Eigen::Vector3d& free) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::Matrix3d::Identity(), free);
+    problem.add_contact(0, Eigen::Matrix3d::Identity(),
+                        carom::RigidContact<double>{.gap = 0, .friction = 0.5});
+    return Products<double>(problem, FrictionLaw::convex).derivative.boundary(0);
+  };
+  CHECK(boundary({1, 0, 0.5}) == RegionBoundary::open_closed);
+  CHECK(boundary({0.6, 0.8, 0.5}) == RegionBoundary::open_closed);
+  CHECK(boundary({1, 0, 0.5 + 1e-4}) == RegionBoundary::none);
+  CHECK(boundary({1, 0, 0.5 - 1e-4}) == RegionBoundary::none);
+  CHECK(boundary({1, 0, 0}) == RegionBoundary::none);
+  CHECK(boundary({0.5, 0, -1}) == RegionBoundary::stick_slide);
+}
+
 TEST_CASE("coulomb_derivative: on a boundary it is the derivative towards stick and contact",
           "[solvers][derivative]") {
   Slope<double> slope;
@@ -571,7 +685,9 @@ TEST_CASE("coulomb_derivative: numbers that are not finite are refused", "[solve
 }
 
 TEST_CASE("coulomb_derivative: options are kept as given", "[solvers][example]") {
-  const CoulombDerivative<double> derivative({.boundary_tolerance = 1e-5, .tolerance = 1e-6});
+  const CoulombDerivative<double> derivative(
+      {.law = FrictionLaw::convex, .boundary_tolerance = 1e-5, .tolerance = 1e-6});
+  CHECK(derivative.options().law == FrictionLaw::convex);
   CHECK(derivative.options().boundary_tolerance == 1e-5);
   CHECK(derivative.options().tolerance == 1e-6);
 }

@@ -16,6 +16,8 @@ inline namespace CAROM_ABI {
 /// What CoulombDerivative counts as a boundary, and as an answer.
 template <RealScalar Scalar>
 struct CoulombDerivativeOptions {
+  /// The law that the solution obeys. Compliant contact under the convex one has SapDerivative.
+  FrictionLaw law = FrictionLaw::coulomb;
   /// A block is on a boundary when a change of its velocity by this part [-], ≥ 0, of the speeds
   /// and impulses that make it up, |J|(|v| + |v*|), v̂ and w γ, would carry it over. As accurate as
   /// solves are by default; less leaves blocks that rest on a boundary to rounding, more names
@@ -26,13 +28,12 @@ struct CoulombDerivativeOptions {
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
 };
 
-/// Derivatives of rigid and compliant contact under Coulomb's law by its data:
-/// v(v*, A, J, μ, R, v̂, bounds), and γ of the same.
+/// Derivatives of rigid and compliant contact under Coulomb's law, or under the convex law, by its
+/// data: v(v*, A, J, μ, R, v̂, bounds), and γ of the same.
 ///
 /// Every block is open, held, sliding or at a bound, as its impulse and velocity say; the law is
 /// linearised there, together with A dv = Jᵀ dγ + …, and one sparse factor serves all products.
 /// The answer of any solver will do, if it is accurate.
-///
 /// ```
 /// carom::CoulombDerivative<double> derivative;
 /// derivative.prepare(problem);
@@ -44,7 +45,6 @@ struct CoulombDerivativeOptions {
 /// A block on a boundary, such as one about to slip, has one derivative per side. one_sided() lists
 /// those blocks; the derivative is then that of the side where the block is closed, stuck, or
 /// between its bounds.
-///
 /// Where impulses are not unique, as of a box on four rigid feet, velocities and their derivatives
 /// are; the changes of impulses are those of least norm. A change of data that such feet cannot
 /// follow together opens one of them: push_forward() then says no_progress, and its velocities
@@ -84,7 +84,7 @@ class CoulombDerivative {
     return linearize_at(problem, velocity, impulse, Scalar(0));
   }
   /// Linearises the central path at a point as of SmoothedContact: smooth, and biased.
-  /// @param product  κ of the point [J], > 0.
+  /// @param product  κ of the point [J], > 0; the path is that of Coulomb's law.
   template <typename Impulse>
   LinearizationReport<Scalar> linearize_smoothed(const ContactProblem<Scalar>& problem,
                                                  const VectorX<Scalar>& velocity,
@@ -98,8 +98,7 @@ class CoulombDerivative {
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
     return law_.slopes().boundary(block);
   }
-  /// Numbers of the blocks on a boundary, in their order; empty where the derivative is the only
-  /// one.
+  /// Numbers of the blocks on a boundary, in order; none where the derivative is the only one.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
     return law_.slopes().one_sided();
   }
@@ -169,8 +168,9 @@ LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize_at(
   velocity_ = velocity;
   impulse_ = impulse;
   LinearizationReport<Scalar> report;
-  report.faulty_block =
-      law_.linearize(problem, velocity_, impulse_, options_.boundary_tolerance, product);
+  report.faulty_block = law_.linearize(
+      problem, velocity_, impulse_,
+      {.tolerance = options_.boundary_tolerance, .product = product, .law = options_.law});
   if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
   report.boundary_count = Index(one_sided().size());
   report.status = law_.factor() ? SolveStatus::converged : SolveStatus::no_progress;

@@ -14,8 +14,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Coulomb's law of all blocks of a problem, linearised at a solution, in the order of a
-/// BodySystem.
+/// What is linearised, and where.
+template <RealScalar Scalar>
+struct LinearizedPoint {
+  Scalar tolerance;   ///< of boundaries, as CoulombDerivativeOptions::boundary_tolerance
+  Scalar product{0};  ///< κ of the central path [J], at a point of which all are; 0 for the law
+  FrictionLaw law = FrictionLaw::coulomb;  ///< of no matter on the path, which is Coulomb's
+};
+
+/// The law of all blocks of a problem, linearised at a solution, in the order of a BodySystem.
 /// @note  Real-time safe once a problem of the size has been taken.
 template <RealScalar Scalar>
 class BlockSlopes {
@@ -25,15 +32,13 @@ class BlockSlopes {
   void take(const ContactProblem<Scalar>& problem, const BodySystem<Scalar>& system);
 
   /// Linearises all blocks.
-  /// @param tolerance  of boundaries, as CoulombDerivativeOptions::boundary_tolerance.
-  /// @param product    κ of the central path [J], at a point of which they are; 0 for the law.
   /// @return  the first block whose numbers are not finite, where it ends; −1 if none.
   /// @pre  take() has seen the problem.
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem,
                                 const BodySystem<Scalar>& system, const Velocity& velocity,
-                                const Impulse& impulse, const Scalar& tolerance,
-                                const Scalar& product) noexcept;
+                                const Impulse& impulse,
+                                const LinearizedPoint<Scalar>& point) noexcept;
 
   /// N of all blocks.
   [[nodiscard]] const BlockGains<Scalar>& gains() const noexcept { return gains_; }
@@ -98,8 +103,8 @@ template <RealScalar Scalar>
 template <typename Velocity, typename Impulse>
 Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                                      const BodySystem<Scalar>& system, const Velocity& velocity,
-                                     const Impulse& impulse, const Scalar& tolerance,
-                                     const Scalar& product) noexcept {
+                                     const Impulse& impulse,
+                                     const LinearizedPoint<Scalar>& point) noexcept {
   reach_ = velocity.cwiseAbs() + problem.free_velocity().cwiseAbs();
   one_sided_.clear();
   Index faulty = -1;
@@ -121,10 +126,13 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                  }
                  const Scalar scale =
                      speed_of(view, reach_) + block.inverse_mass * sqrt(gamma.squaredNorm());
-                 if (product > Scalar(0)) {
-                   write_path_slope(block, own, speeds, product, slope);
+                 const Scalar slack = point.tolerance * scale;
+                 if (point.product > Scalar(0)) {
+                   write_path_slope(block, own, speeds, point.product, slope);
+                 } else if (point.law == FrictionLaw::convex) {
+                   slope.write_convex(block, own, speeds, slack);
                  } else {
-                   slope.write(block, own, speeds, tolerance * scale);
+                   slope.write(block, own, speeds, slack);
                  }
                  gains_.write(i, block.parts, slope.gain);
                  nearest_[view.number()] = slope.nearest;

@@ -20,6 +20,9 @@ namespace detail {
 /// What is open or at a bound has dγ = 0, what is held has du = 0. A disc that slides has
 /// γ = γₙ μ ∘ t, t = −μ ∘ u/‖μ ∘ u‖, so dγ − μ ∘ t dγₙ + χ μ ∘ (I − t tᵀ)(μ ∘ du + u ∘ dμ) =
 /// γₙ t ∘ dμ, χ = γₙ/‖μ ∘ u‖. All numbers are by places in parts.
+///
+/// The convex law is Coulomb's with uₙ − Σ ‖μ ∘ u‖ in place of uₙ, so that the normal of what
+/// slides has duₙ + Σ (μ ∘ t)ᵀ du = −Σ (t ∘ u)ᵀ dμ.
 /// @cite  alart1991mixed for the regions of the law; the derivation is the implicit function
 ///        theorem, region by region.
 template <RealScalar Scalar, int Parts>
@@ -56,6 +59,17 @@ struct LawSlope {
     if (margin > slack) nearest = RegionBoundary::none;
   }
 
+  /// Linearises the convex law.
+  void write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
+                    const Scalar& slack) noexcept {
+    if (!block.is_cone()) return write(block, impulse, velocity, slack);
+    Numbers lowered = velocity;
+    lowered(block.normal) -= de_saxce_lift(block.impulse_set(), rows_of_parts(block, velocity));
+    write(block, impulse, lowered, slack);
+    if (by_velocity(block.normal, block.normal) == Scalar(0)) return;  // open
+    lift(block, velocity, slack);
+  }
+
   /// A block that is open, on no boundary.
   void clear() noexcept {
     by_impulse.setIdentity();
@@ -68,9 +82,18 @@ struct LawSlope {
     nearest = RegionBoundary::none;
   }
   /// C and N, and P + Q R of P.
-  void invert(const Block& block) noexcept;
+  void invert(const Block& block) noexcept {
+    for (int c = 0; c < 3 * Parts; ++c) {
+      for (int r = 0; r < 3 * Parts; ++r) {
+        by_impulse(r, c) += by_velocity(r, c) * block.regularization(c);
+      }
+    }
+    invert_softened(block);
+  }
 
  private:
+  void invert_softened(const Block& block) noexcept;
+  void lift(const Block& block, const Numbers& velocity, const Scalar& slack) noexcept;
   [[nodiscard]] static Scalar mass_of(const Block& block) noexcept {
     return block.inverse_mass > Scalar(0) ? block.inverse_mass : Scalar(1);
   }
@@ -215,16 +238,43 @@ struct LawSlope {
 
 // --- implementation ---
 
+/// Couples the normal velocity of a closed block to the slip of its discs, as the convex law does.
 template <RealScalar Scalar, int Parts>
-void LawSlope<Scalar, Parts>::invert(const Block& block) noexcept {
+void LawSlope<Scalar, Parts>::lift(const Block& block, const Numbers& velocity,
+                                   const Scalar& slack) noexcept {
+  using std::sqrt;
+  const int n = block.normal;
+  visit_friction_blocks(block.impulse_set(), [&](const auto& disc) {
+    Scalar largest(0), speed(0);
+    for (int k = 0; k < disc.size; ++k) {
+      const Scalar& u = velocity(block.place(disc.row(k)));
+      largest = (std::max)(largest, disc.mu(k));
+      speed += u * u;
+    }
+    speed = sqrt(speed);
+    for (int k = 0; k < disc.size; ++k) {
+      const int p = block.place(disc.row(k));
+      if (disc.mu(k) > Scalar(0)) {
+        const Scalar along = -by_impulse(p, n);  // μ t; zero of what is held
+        by_velocity(n, p) = along;
+        by_impulse(n, p) = along * block.regularization(p);
+        by_upper(n, p) = -along / disc.mu(k) * velocity(p);
+      } else if (!(largest > Scalar(0)) && speed > slack) {  // towards μ > 0
+        by_upper(n, p) = velocity(p) * velocity(p) / speed;
+      }
+    }
+  });
+  invert_softened(block);
+}
+
+/// C and N of P + Q R.
+template <RealScalar Scalar, int Parts>
+void LawSlope<Scalar, Parts>::invert_softened(const Block& block) noexcept {
   constexpr int size = 3 * Parts;
   const Scalar soft = held_softness<Scalar>() * mass_of(block);
   Scalar matrix[std::size_t(size)][std::size_t(size)];  // [column][row]
   for (int c = 0; c < size; ++c) {
-    for (int r = 0; r < size; ++r) {
-      matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * (block.regularization(c) + soft);
-      by_impulse(r, c) += by_velocity(r, c) * block.regularization(c);
-    }
+    for (int r = 0; r < size; ++r) matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * soft;
   }
   static_cast<void>(invert_corner<size>(matrix));  // regular: what is open, slides or is held is
   for (int c = 0; c < size; ++c) {

@@ -12,7 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Coulomb's law of a whole problem, linearised at a solution, in whitened velocities w = Lᵀ v:
+/// The law of a whole problem, Coulomb's or the convex one, linearised at a solution, in whitened
+/// velocities w = Lᵀ v:
 ///
 ///     dw − Ĵᵀ dγ = a,    P dγ + Q Ĵ dw = b    of every block,
 ///
@@ -38,9 +39,9 @@ class LinearizedLaw {
   /// Linearises all blocks, as BlockSlopes::linearize().
   template <typename Velocity, typename Impulse>
   [[nodiscard]] Index linearize(const ContactProblem<Scalar>& problem, const Velocity& velocity,
-                                const Impulse& impulse, const Scalar& tolerance,
-                                const Scalar& product) noexcept {
-    return slopes_.linearize(problem, system_, velocity, impulse, tolerance, product);
+                                const Impulse& impulse,
+                                const LinearizedPoint<Scalar>& point) noexcept {
+    return slopes_.linearize(problem, system_, velocity, impulse, point);
   }
   /// Factors; false when a pivot fails.
   [[nodiscard]] bool factor() noexcept {
