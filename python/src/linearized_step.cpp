@@ -7,6 +7,7 @@
 
 #include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/sap_derivative.hpp"
+
 #include "constraint_gradient.hpp"
 
 namespace carom::python {
