@@ -58,6 +58,13 @@ PEERS = {
         "`jax.jvp` through the rollout, in doubles on the processor, the same models and "
         "settings; masses in `body_mass` alone",
     ),
+    "brax": (
+        "Brax, grad",
+        ["brax==0.14.2"],
+        "brax_gradients.py",
+        "`jax.grad` through the rollout of its generalized pipeline, in doubles on the processor, "
+        "the same models, Brax's defaults",
+    ),
     "drake": (
         "Drake, AutoDiffXd",
         ["drake==1.51.1"],
@@ -74,7 +81,10 @@ PEERS = {
 }
 SHARED = {"transition": "mujoco", "mjx": "mujoco"}  # a peer in the environment of another
 BARE = {"nimble"}  # installed without what it depends on
-LEFT_OUT = {"genesis-world": "needs torch, which is gigabytes from PyPI"}
+LEFT_OUT = {
+    "genesis-world": "needs torch, which is gigabytes from PyPI",
+    "jaxsim": "not asked yet",
+}
 
 
 def tail(text):
