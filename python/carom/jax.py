@@ -164,7 +164,7 @@ def _task_of(
     if threads is not None and threads < 1:
         raise ValueError(f"threads: expected a number >= 1, got {threads}")
     if jnp.result_type(float) != jnp.float64:
-        raise ValueError("jax: expected doubles, got a jax that makes floats; call jax.config.update('jax_enable_x64', True) first")
+        raise ValueError("jax: expected doubles; call jax.config.update('jax_enable_x64', True) first")
     _register()
     shape = shape_of(problem)
     operands = operands_of(shape, given, _read)

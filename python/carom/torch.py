@@ -64,7 +64,7 @@ def _read(name: str, value: Any) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         try:
             return from_dlpack(np.array(value, dtype=np.float64, order="C"))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RuntimeError):  # the last one: a list of tensors with gradients
             raise ValueError(f"{name}: expected a tensor, got an object of type {type(value).__name__}") from None
     if value.device.type != "cpu":
         raise ValueError(f"{name}: expected a tensor on the cpu, got one on {value.device}; move it with .cpu()")
@@ -133,7 +133,8 @@ class _Solve(torch.autograd.Function):
             raise ValueError(text.removeprefix("problem 0: ") if task.batch is None else text) from None
         solution = carom.solve_batch(batch, threads=task.threads, **task.options)
         ctx.task, ctx.solution = task, solution
-        numbers = [np.asarray(solution.velocity), np.asarray(solution.impulse), solution.converged.astype(np.float64), solution.residual]
+        numbers = [np.asarray(solution.velocity), np.asarray(solution.impulse)]
+        numbers += [solution.converged.astype(np.float64), solution.residual]
         if task.batch is None:
             numbers = [array[0:1].reshape(array.shape[1:]) for array in numbers]
         velocity, impulse, converged, residual = (from_dlpack(array) for array in numbers)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """carom.jax: gradients to 1e-8, jit, grad, vmap, and what it refuses."""
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -244,6 +246,13 @@ def test_bad_numbers_in_a_compiled_program_are_an_error_that_says_where():
     with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="contact 1: friction: expected a finite number"):
         jax.block_until_ready(program(jnp.array([0.5, -1.0, 0.5])))
     assert np.isfinite(program(jnp.array([0.5, 0.5, 0.5]))).all()
+
+
+def test_a_build_without_the_headers_of_jax_says_how_to_build_it():
+    script = "import sys; sys.modules['carom._jax'] = None; import carom.jax"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "ImportError: carom.jax: expected a package that was built with the headers of jax" in done.stderr
+    assert "CAROM_JAX_INCLUDE_DIR" in done.stderr
 
 
 def test_without_doubles_it_says_what_to_set():

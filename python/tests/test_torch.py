@@ -189,6 +189,7 @@ BAD = {
     "no second body": ({"other_jacobian": lambda: [tensor(np.zeros((3, 6))), None, None]}, "^other_jacobian 0: expected None"),
     "stacked": ({"other_jacobian": lambda: tensor(np.zeros((3, 3, 6)))}, "^other_jacobian: expected a list"),
     "asymmetric": ({"mass": lambda: [tensor(np.triu(np.ones((6, 6)))), None]}, "^body 0: momentum matrix"),
+    "tensors in a list": ({"friction": lambda: [torch.ones(1, requires_grad=True)] * 3}, "^friction: expected a tensor, got an object of type list"),
     "law": ({"law": lambda: "viscous"}, "^law: expected"),
     "tolerance": ({"tolerance": lambda: torch.ones(1, requires_grad=True)}, "^tolerance: expected a number"),
     "threads": ({"threads": lambda: 0, "gap": lambda: torch.zeros(2, 3, dtype=torch.float64)}, "^threads: expected"),
