@@ -31,7 +31,6 @@ class Shape(NamedTuple):
     columns: list[int]  # of the Jacobian of each contact
     other_columns: list[int]  # of the second one, 0 where there is none
     first_rows: list[int]  # of each contact among the rows of all blocks
-    rigid_blocks: int
 
 
 class Operand(NamedTuple):

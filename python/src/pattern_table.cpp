@@ -57,7 +57,7 @@ struct Pattern {
 };
 
 /// (velocities, contacts, rows of all blocks, sizes of the bodies, columns of the Jacobians and of
-/// the second ones, rows of the contacts, number of rigid blocks).
+/// the second ones, rows of the contacts).
 nb::tuple shape_of(const PyProblem& problem) {
   const ProblemData& data = *problem.data;
   const ProblemShape shape(data);
@@ -70,7 +70,7 @@ nb::tuple shape_of(const PyProblem& problem) {
   for (const Index block : data.contacts()) first_rows.push_back(data.problem().first_row(block));
   return nb::make_tuple(shape.velocities, shape.contacts, data.problem().impulse_count(),
                         columns(shape.mass), columns(shape.jacobian), columns(shape.other_jacobian),
-                        first_rows, data.problem().rigid_count());
+                        first_rows);
 }
 
 /// The numbers that arrays may replace, as the convex problem holds them: R and v̂ in place of what
@@ -129,7 +129,7 @@ void bind_patterns(nb::module_& module) {
              "The numbers that arrays may replace, by their names in Batch.like().");
   module.def("shape_of", &shape_of, nb::arg("problem"),
              nb::sig("def shape_of(problem: ContactProblem) -> tuple[int, int, int, list[int], "
-                     "list[int], list[int], list[int], int]"));
+                     "list[int], list[int], list[int]]"));
 }
 
 }  // namespace carom::python
