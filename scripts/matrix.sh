@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 mkdir -p build 2>/dev/null || fail "cannot write to $PWD"
 say "packages"
-install_packages demo test matrix docs engines cluster
+install_packages demo test matrix docs engines cluster python
 need_cmake
 
 # A workflow would compile too many units at once: they are large, so there is one per processor.
@@ -48,6 +48,8 @@ check() {
   table+=("$(printf '%-14s %-7s %5d s' "$name" "$outcome" $((SECONDS - begin)))")
 }
 check clang-tidy scripts/check_tidy.sh
+# scripts/test.sh runs all tests of the package, but does not install torch.
+check torch scripts/python.sh -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
 # Budgets hold for an idle machine, so this table is only for reading.

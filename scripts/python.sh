@@ -3,7 +3,7 @@
 # Installs the Python package into a virtual environment under build/, with what its tests need from
 # PyPI, and runs the tests.
 #   scripts/python.sh [--sanitize] [arguments of pytest]
-# PYTHON names the interpreter, python3 unless it is set; 3.11 or later. CMAKE_BUILD_PARALLEL_LEVEL
+# PYTHON names the interpreter, 3.11 or later; unless it is set the system's, or else python3. CMAKE_BUILD_PARALLEL_LEVEL
 # limits the compilers that run at once. Where PyPI cannot be reached the status is 77.
 # --sanitize: the module is built by g++ with its address sanitizer and checks its preconditions, in
 # folders of its own.
@@ -11,8 +11,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-python=${PYTHON:-python3}
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+is_recent() {
+  "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+# That of the system comes first: Debian's packages, torch among them, belong to it.
+python=${PYTHON:-}
+[ -n "$python" ] || { is_recent /usr/bin/python3 && python=/usr/bin/python3; } || python=python3
+is_recent "$python" ||
   fail "needs Python 3.11 or later, found $("$python" --version 2>&1 || echo none)"
 environment=build/python-tests
 wheel=build/python-wheel
