@@ -79,7 +79,7 @@ set(CAROM_HEADERS
   include/carom/impact/design_sensitivity.hpp
   include/carom/impact/detail/coxeter_diagram.hpp
   include/carom/impact/detail/gram_rows.hpp
-  include/carom/impact/detail/linearized_impulses.hpp
+  include/carom/impact/detail/impact_impulses.hpp
   include/carom/impact/detail/linearized_laws.hpp
   include/carom/impact/detail/linearized_metric.hpp
   include/carom/impact/detail/projection_slope.hpp

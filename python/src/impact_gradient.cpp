@@ -2,6 +2,7 @@
 // Impact.pull_back, Impact.push_forward and Impact.one_sided.
 #include "impact_gradient.hpp"
 
+#include <nanobind/stl/string.h>
 #include <utility>
 
 #include "carom/core/invalid_input.hpp"

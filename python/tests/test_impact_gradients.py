@@ -106,7 +106,8 @@ def test_normals_count_as_long_as_they_were_given():
 
 def test_contacts_whose_side_matters_are_named():
     assert carom.impact(np.eye(3), LINE, [1, 0, 0]).one_sided.tolist() == [0]  # two balls stay at rest, touching
-    assert carom.impact(np.eye(3), LINE, [3, 2, 1]).one_sided.tolist() == []
+    assert carom.impact(np.eye(3), LINE, [4, 2, 1]).one_sided.tolist() == []
+    assert carom.impact(np.eye(3), LINE, [3, 2, 1]).one_sided.tolist() == [0, 1]  # as fast as each other
     # A ball between two others, under 100 degrees: either may be struck first.
     a, b = np.cos(np.radians(50)), np.sin(np.radians(50))
     normals = [[-a, -b, a, b, 0, 0], [-a, b, 0, 0, a, -b]]

@@ -126,7 +126,7 @@ class ImpactDerivative {
 
   ImpactDerivativeOptions<Scalar> options_;
   LinearizedMetric<Scalar> metric_;
-  LinearizedImpulses<Scalar> law_;
+  ImpactImpulses<Scalar> law_;
   std::vector<Index> one_sided_;
   // Of the product being computed.
   Vector rates_, impulses_, restitution_;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/impact/detail/linearized_impulses.hpp"
+#include "carom/impact/detail/impact_impulses.hpp"
 #include "carom/impact/newton_restitution.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve.hpp"
@@ -36,7 +36,7 @@ struct SequenceRuleOf<SweepOrder<Scalar>> {
 
 /// Elastic reflections, or their plastic end where the problem is wedged.
 template <typename Order, RealScalar Scalar, typename Law>
-[[nodiscard]] bool follow_reflections(LinearizedImpulses<Scalar>& impulses,
+[[nodiscard]] bool follow_reflections(ImpactImpulses<Scalar>& impulses,
                                       const ImpactProblem<Scalar>& problem,
                                       const Law& law) noexcept {
   if (law.wedged()) return impulses.end_plastically(problem, PlasticLaw::moreau);
@@ -46,14 +46,14 @@ template <typename Order, RealScalar Scalar, typename Law>
 }
 
 template <RealScalar Scalar, typename Order>
-[[nodiscard]] bool linearize_law(LinearizedImpulses<Scalar>& impulses,
+[[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem, const VectorX<Scalar>&,
                                  const ImpactResolver<Scalar, Order>& law) noexcept {
   return follow_reflections<Order>(impulses, problem, law);
 }
 
 template <RealScalar Scalar, typename Order>
-[[nodiscard]] bool linearize_law(LinearizedImpulses<Scalar>& impulses,
+[[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& momentum,
                                  const RestitutionImpact<Scalar, Order>& law) noexcept {
@@ -62,7 +62,7 @@ template <RealScalar Scalar, typename Order>
 }
 
 template <RealScalar Scalar, typename Order>
-[[nodiscard]] bool linearize_law(LinearizedImpulses<Scalar>& impulses,
+[[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem, const VectorX<Scalar>&,
                                  const NewtonImpact<Scalar, Order>& law) noexcept {
   impulses.set_restitution(law.restitution());
@@ -75,7 +75,7 @@ template <RealScalar Scalar, typename Order>
 /// The impulses tell which of the two plastic laws it was. Where both laws give the same, a contact
 /// that presses in one and not in the other is at rest, and is marked so.
 template <RealScalar Scalar>
-[[nodiscard]] bool linearize_law(LinearizedImpulses<Scalar>& impulses,
+[[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& momentum,
                                  const PlasticImpact<Scalar>& law) noexcept {
@@ -91,7 +91,7 @@ template <RealScalar Scalar>
 /// A law that ImpactDerivative can differentiate: ImpactResolver, RestitutionImpact, NewtonImpact
 /// with any order, or PlasticImpact. Those with friction and GeneralizedReflections are none.
 template <typename Law, typename Scalar>
-concept DifferentiableImpactLaw = requires(LinearizedImpulses<Scalar>& impulses,
+concept DifferentiableImpactLaw = requires(ImpactImpulses<Scalar>& impulses,
                                            const ImpactProblem<Scalar>& problem,
                                            const VectorX<Scalar>& momentum, const Law& law) {
   detail::linearize_law(impulses, problem, momentum, law);

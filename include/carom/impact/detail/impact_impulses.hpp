@@ -20,7 +20,7 @@ inline namespace CAROM_ABI {
 /// Notation: λ_e, λ_p the impulses of both ends of the blend, δ = λ_e − λ_p, s_p = s + G λ_p,
 /// x = δ·s_p, D = δᵀGδ; λ = λ_p + α(x, D, R) δ.
 template <RealScalar Scalar>
-class LinearizedImpulses {
+class ImpactImpulses {
  public:
   using Vector = Growing<VectorX<Scalar>>;
   using Matrix = Growing<MatrixX<Scalar>>;
