@@ -158,6 +158,15 @@ struct DrivenAtStop : DrivenOscillator<double> {
   }
 };
 
+/// A block that slides on a floor with friction.
+struct Sliding : ThrownAtWall<double> {
+  [[nodiscard]] double friction(Index) const { return 0.3; }
+  void write_tangents(const VectorX<double>&, Index contact, MatrixX<double>& out) const noexcept {
+    out.setZero();
+    out(0, contact == 0 ? 1 : 0) = 1;
+  }
+};
+
 /// A potential that rises steeply to zero, and a stop far off: too much for Newton in one step.
 struct Walled : OnLine {
   template <typename Q, typename T>
@@ -633,6 +642,18 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
     ImpactStepDerivative derivative(stepper);
     auto state = stepper.make_state(numbers<double>({-0.1}), numbers<double>({1}));
     CHECK(derivative.step(stepper, state, 0.01).status == StepLinearizationStatus::projected);
+  }
+  SECTION("friction in a held contact") {
+    ImpactStepper<Sliding, PlasticImpact<double>> stepper({});
+    ImpactStepDerivative derivative(stepper);
+    auto state = stepper.make_state(numbers<double>({0, 0.01}), numbers<double>({1, 0}));
+    CHECK(derivative.step(stepper, state, 0.01).usable());
+    StepLinearizationStatus status = StepLinearizationStatus::linearized;
+    for (int k = 0; k < 20 && status == StepLinearizationStatus::linearized; ++k) {
+      status = derivative.step(stepper, state, 0.01).status;
+    }
+    CHECK(status == StepLinearizationStatus::rubbing);
+    CHECK(stepper.held().size() == 1);
   }
   SECTION("more events than there is room for") {
     ImpactStepper<Pool> stepper(Pool{});
