@@ -2,8 +2,8 @@
 """Brax: jax.grad through a rollout of its generalized pipeline, on the processor, in doubles.
 
 The models are those of MuJoCo, with Brax's defaults. Data enter where Brax keeps them: masses in
-the links' inertia, friction in geom_friction, angles of a slope in gravity, those of walls in
-geom_quat. Prints one JSON object.
+the links' inertia, friction in geom_friction, restitution in geom_solref, angles of a slope in
+gravity, those of walls in geom_quat. Prints one JSON object.
 """
 
 import importlib.metadata
@@ -33,6 +33,9 @@ def with_data(name, system, d):
             gravity=mjx_gradients.slope_gravity(d),
             geom_friction=system.geom_friction.at[:, 0].set(d["mu"]),
         )
+    if "e" in d:
+        given = jnp.tile(mjx_gradients.solref(d["e"]), (len(system.geom_solref), 1))
+        system = system.replace(geom_solref=given)
     quaternions = mjx_gradients.wall_quaternions(name, system.geom_quat, d)
     return system.replace(geom_quat=quaternions)
 
@@ -64,9 +67,6 @@ def make_rollout(name, scene):
 def main():
     result = {}
     for name, scene in SCENES.items():
-        if name == "restitution at a wall":
-            result[name] = {"reason": "its generalized pipeline has no restitution to set"}
-            continue
         try:
             d = {key: jnp.asarray(value, dtype=float) for key, value in scene["data"].items()}
             outcome, by = jax.jit(jax.value_and_grad(make_rollout(name, scene)))(d)
