@@ -114,13 +114,13 @@ class ImpactStepDerivative {
 
  private:
   using Gaps = LevelFunctions<System, LevelKind::gaps>;
-  using Status = StepLinearizationStatus;
+  using Outcome = StepLinearizationStatus;
   using Event = StepEvent<Scalar>;
 
-  [[nodiscard]] Status replay(const System& system, const State& end, Report& report) noexcept;
-  [[nodiscard]] Status take(const System& system, std::size_t k, Report& report) noexcept;
-  [[nodiscard]] Status strike(const System& system, const Event& event, Report& report) noexcept;
-  [[nodiscard]] Status strike_at_once(const System& system, Report& report) noexcept;
+  [[nodiscard]] Outcome replay(const System& system, const State& end, Report& report) noexcept;
+  [[nodiscard]] Outcome take(const System& system, std::size_t k, Report& report) noexcept;
+  [[nodiscard]] Outcome strike(const System& system, const Event& event, Report& report) noexcept;
+  [[nodiscard]] Outcome strike_at_once(const System& system, Report& report) noexcept;
   [[nodiscard]] bool holds(Index contact) const noexcept {
     return std::find(held_.begin(), held_.end(), contact) != held_.end();
   }
@@ -159,7 +159,7 @@ StepLinearization<typename System::scalar_type> ImpactStepDerivative<System, Law
   Report report;
   report.step = stepper.step(state, h, record_);
   if (!report.step.converged()) return report;
-  report.status = report.step.projected ? Status::projected : Status::incomplete;
+  report.status = report.step.projected ? Outcome::projected : Outcome::incomplete;
   if (report.step.projected || record_.incomplete()) return report;
   report.status = replay(stepper.system(), state, report);
   return report;
@@ -177,7 +177,8 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& 
     record_.write_state(k, before_);
     after_ = end;
     if (k + 1 < record_.events().size()) record_.write_state(k + 1, after_);
-    if (const Status status = take(system, k, report); status != Status::linearized) return status;
+    if (const Outcome status = take(system, k, report); status != Outcome::linearized)
+      return status;
   }
   for (Index c = 0; c < 2 * n; ++c) {
     for (Index i = 0; i < n; ++i) {
@@ -187,7 +188,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& 
   }
   by_restitution_.head(n) = tangent_.q.col(2 * n);
   by_restitution_.tail(n) = tangent_.p.col(2 * n);
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
@@ -200,15 +201,16 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       held_ = {};
       closing_ = bounced_ = -1;
       struck_ = moving_ = false;
-      return Status::linearized;
+      return Outcome::linearized;
     case StepEventKind::project:
       held_ = record_.contacts(event);
-      if (rubs(system)) return Status::rubbing;
+      if (rubs(system)) return Outcome::rubbing;
       return motion_.project(system, held_, before_, tangent_);
     case StepEventKind::flight: {
       held_ = record_.contacts(event);
-      if (rubs(system)) return Status::rubbing;
-      const Status status = flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
+      if (rubs(system)) return Outcome::rubbing;
+      const Outcome status =
+          flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
       closing_ = event.closing;
       struck_ = false;
       // It was closed before the step, not by the impact before: lifted, it would close elsewhere.
@@ -218,21 +220,21 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       return status;
     }
     case StepEventKind::impact: {
-      Status status = Status::linearized;
+      Outcome status = Outcome::linearized;
       if (closing_ < 0 && !struck_) status = strike_at_once(system, report);
-      if (status == Status::linearized) status = strike(system, event, report);
+      if (status == Outcome::linearized) status = strike(system, event, report);
       bounced_ = closing_;
       closing_ = -1;
       struck_ = true;
       return status;
     }
     case StepEventKind::cut:
-      if (!moving_) return Status::linearized;
+      if (!moving_) return Outcome::linearized;
       ++report.one_sided;
       times_ = tangent_.rest;
-      return held_.empty() ? motion_.shift(system, before_, times_, tangent_) : Status::boundary;
+      return held_.empty() ? motion_.shift(system, before_, times_, tangent_) : Outcome::boundary;
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
@@ -240,8 +242,8 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
                                                                   const Event& event,
                                                                   Report& report) noexcept {
   const std::span<const Index> closed = record_.contacts(event);
-  const Status status = impact_.evaluate(system, before_, closed, event.rested);
-  if (status != Status::linearized) return status;
+  const Outcome status = impact_.evaluate(system, before_, closed, event.rested);
+  if (status != Outcome::linearized) return status;
   ++report.impacts;
   const std::span<const Index> sides = impact_.one_sided();
   const bool undecided = std::any_of(sides.begin(), sides.end(),
@@ -254,7 +256,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike(const System& 
   moved_.noalias() += impact_.by_q.lazyProduct(tangent_.q);
   tangent_.p = moved_;
   tangent_.p.col(tangent_.p.cols() - 1) += impact_.by_restitution;
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 /// A contact that is closed where a flight could begin strikes at once. If it is only just closed,
@@ -270,10 +272,10 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(const 
   };
   bool any = false;
   for (Index i = 0; i < gaps_.values.size(); ++i) any = any || just_closed(i);
-  if (!any) return Status::linearized;
+  if (!any) return Outcome::linearized;
   ++report.one_sided;
-  if (!held_.empty()) return Status::boundary;
-  if (const Status status = motion_.move_freely(system, before_); status != Status::linearized)
+  if (!held_.empty()) return Outcome::boundary;
+  if (const Outcome status = motion_.move_freely(system, before_); status != Outcome::linearized)
     return status;
   const VectorX<Scalar>& velocity = motion_.velocity();
   Scalar fastest = 0;
@@ -284,7 +286,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::strike_at_once(const 
     fastest = rate;
     striking = i;
   }
-  if (striking < 0) return Status::linearized;
+  if (striking < 0) return Outcome::linearized;
   for (Index c = 0; c < times_.size(); ++c) {
     times_(c) = -gaps_.gradients.row(striking).dot(tangent_.q.col(c)) / fastest;
   }

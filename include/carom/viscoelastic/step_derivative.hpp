@@ -237,8 +237,8 @@ class ViscoelasticStepDerivative {
       const bool at_once = std::abs(value) > part * (value > Scalar(0) ? speed : -speed);
       if (at_once && at_start) continue;
       if (chosen >= 0) name(chosen);
-      const Scalar near = Scalar(nearness) * length_;  // the start, an instant before, or the end
-      if (chosen >= 0 || at_once || part < near || rest_ < near) name(i);
+      const Scalar margin = Scalar(nearness) * length_;  // the start, an instant before, or the end
+      if (chosen >= 0 || at_once || part < margin || rest_ < margin) name(i);
       if (chosen < 0 && !at_once) chosen = i;
     }
     if (chosen >= 0) move_instant(inside, chosen);

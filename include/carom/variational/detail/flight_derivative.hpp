@@ -26,7 +26,7 @@ class FlightDerivative {
   using State = MechanicalState<Scalar>;
   using Event = StepEvent<Scalar>;
   using Tangent = StateTangent<Scalar>;
-  using Status = StepLinearizationStatus;
+  using Outcome = StepLinearizationStatus;
 
   /// @param gap_tolerance  gaps up to this are closed [unit of the gaps].
   FlightDerivative(const StepOptions<Scalar>& options, const Scalar& gap_tolerance) noexcept
@@ -50,9 +50,9 @@ class FlightDerivative {
   /// @param now     state at its start.
   /// @param end     configuration at its end.
   /// @param moving  whether the time of its start moves with the parameters.
-  [[nodiscard]] Status fly(const System& system, const Event& event, std::span<const Index> held,
-                           const State& now, const VectorX<Scalar>& end, bool moving,
-                           Tangent& tangent) noexcept;
+  [[nodiscard]] Outcome fly(const System& system, const Event& event, std::span<const Index> held,
+                            const State& now, const VectorX<Scalar>& end, bool moving,
+                            Tangent& tangent) noexcept;
   /// Whether the gap that ended the last flight was just closed at its start, to tolerance.
   [[nodiscard]] bool started_closed() const noexcept { return started_closed_; }
 
@@ -77,8 +77,8 @@ class FlightDerivative {
     Scalar start_share = 0;  ///< of the change of the gap at the start that is left at the end
     Scalar span_share = 0;   ///< what a longer flight, had it not ended, adds to the gap at the end
   };
-  [[nodiscard]] Status write_closing(const System& system, const Event& event, const State& now,
-                                     Closing& closing) noexcept;
+  [[nodiscard]] Outcome write_closing(const System& system, const Event& event, const State& now,
+                                      Closing& closing) noexcept;
   /// Writes (dq₁, dλ) of a column at fixed length into column_.
   void write_end(Index c, const Tangent& tangent) noexcept;
 
@@ -128,14 +128,14 @@ StepLinearizationStatus FlightDerivative<System>::write_closing(const System& sy
     scale += abs(closing_end_(j) * by_span_(j));
   }
   if (!(abs(closing.rate) > sqrt(std::numeric_limits<Scalar>::epsilon()) * scale))
-    return Status::grazing;
+    return Outcome::grazing;
   started_closed_ = start <= gap_tolerance_ && start >= -gap_tolerance_;
   if (start < -gap_tolerance_) {
     closing.rate += start / event.whole;
     closing.start_share = 1 - event.span / event.whole;
     closing.span_share = start * event.span / (event.whole * event.whole);
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 template <LagrangianSystemLike System>
@@ -160,19 +160,20 @@ StepLinearizationStatus FlightDerivative<System>::fly(const System& system, cons
                                                       Tangent& tangent) noexcept {
   const Index n = now.q.size();
   detail::hold_only(solver_, held);
-  if (!solver_.solve(system, now, event.span, end).converged()) return Status::not_solved;
+  if (!solver_.solve(system, now, event.span, end).converged()) return Outcome::not_solved;
   auto& action = solver_.action();
   action.write_all(system, now.q, solver_.q_next(), now.time, event.span);
-  if (!solver_.factor(solver_.rows(system))) return Status::singular;
+  if (!solver_.factor(solver_.rows(system))) return Outcome::singular;
   curvature_.setZero();
   detail::add_row_curvature(system, solver_, now.q, solver_.multipliers(), weights_, curvature_);
   const bool closes = event.closing >= 0;
-  if ((closes || moving) && depends_on_time(system, now, event.span)) return Status::time_dependent;
+  if ((closes || moving) && depends_on_time(system, now, event.span))
+    return Outcome::time_dependent;
   write_span_slopes(solver_.rows(system));
   Closing closing;
   if (closes) {
-    if (const Status status = write_closing(system, event, now, closing);
-        status != Status::linearized) {
+    if (const Outcome status = write_closing(system, event, now, closing);
+        status != Outcome::linearized) {
       return status;
     }
   }
@@ -197,7 +198,7 @@ StepLinearizationStatus FlightDerivative<System>::fly(const System& system, cons
     for (Index i = 0; i < n; ++i) tangent.q(i, c) = column_(i) + by_span_(i) * span;
     tangent.rest(c) -= span;
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 }  // namespace CAROM_ABI

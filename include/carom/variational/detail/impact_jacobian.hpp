@@ -32,7 +32,7 @@ class ImpactJacobian {
  public:
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
-  using Status = StepLinearizationStatus;
+  using Outcome = StepLinearizationStatus;
 
   MatrixX<Scalar> by_q, by_p;      ///< ∂p⁺/∂q, ∂p⁺/∂p⁻, n×n
   VectorX<Scalar> by_restitution;  ///< n, zero for laws without
@@ -68,8 +68,8 @@ class ImpactJacobian {
   /// @param rested  whether the impact was resolved plastically instead of by the law.
   /// @return  linearized, or why there is no derivative.
   // NOLINTNEXTLINE(bugprone-exception-escape): see ContactImpact::resolve
-  [[nodiscard]] Status evaluate(const System& system, const State& before,
-                                std::span<const Index> closed, bool rested) noexcept;
+  [[nodiscard]] Outcome evaluate(const System& system, const State& before,
+                                 std::span<const Index> closed, bool rested) noexcept;
 
   /// Contacts, by their place in `closed`, for which the slightest change may change the course.
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
@@ -87,7 +87,7 @@ class ImpactJacobian {
                              std::span<const Index> closed) noexcept;
   /// Resolves the impact again by the law that did, and linearises it.
   template <typename Used>
-  [[nodiscard]] Status linearize(const VectorX<Scalar>& momentum, Used& law) noexcept;
+  [[nodiscard]] Outcome linearize(const VectorX<Scalar>& momentum, Used& law) noexcept;
   void write_mass_slopes(const System& system, const State& before) noexcept;
   /// Σ of the constraints' second derivatives, weighted by row_weights_, into curvature_.
   void write_bend(const System& system, const VectorX<Scalar>& q) noexcept {
@@ -167,19 +167,19 @@ StepLinearizationStatus ImpactJacobian<System, Law>::linearize(const VectorX<Sca
   }
   after_ = momentum;
   const ImpactReport<Scalar> report = law.resolve(problem_, after_);
-  if (report.status == ImpactStatus::reflection_limit) return Status::unfinished_impact;
+  if (report.status == ImpactStatus::reflection_limit) return Outcome::unfinished_impact;
   derivative_.prepare(problem_, sequence_limit);
   const MatrixX<Scalar>& gradients = gradients_[std::size_t(problem_.contact_count())];
   switch (derivative_.linearize(problem_, mass_, gradients, momentum, law)) {
     case ImpactLinearization::usable:
       break;
     case ImpactLinearization::unrecorded:
-      return Status::unfinished_impact;
+      return Outcome::unfinished_impact;
     case ImpactLinearization::not_finite:
-      return Status::singular;
+      return Outcome::singular;
   }
   write_reactions(law.impulses().data(), problem_.contact_count());
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 template <LagrangianSystemLike System, DifferentiableImpactLaw<typename System::scalar_type> Law>
@@ -205,10 +205,10 @@ StepLinearizationStatus ImpactJacobian<System, Law>::evaluate(const System& syst
                                                               std::span<const Index> closed,
                                                               bool rested) noexcept {
   const Index n = system.size(), count = Index(closed.size()), rows = row_weights_.size();
-  if (!collect(system, before, closed)) return Status::singular;
-  const Status status =
+  if (!collect(system, before, closed)) return Outcome::singular;
+  const Outcome status =
       rested ? linearize(before.momentum, plastic_) : linearize(before.momentum, law_);
-  if (status != Status::linearized) return status;
+  if (status != Outcome::linearized) return status;
   write_bend(system, before.q);  // of what the impulses change
   by_q = curvature_;
   column_.setZero();
@@ -235,10 +235,10 @@ StepLinearizationStatus ImpactJacobian<System, Law>::evaluate(const System& syst
     by_p.col(k) = after_;
   }
   by_restitution.setZero();
-  if (change_.restitution.size() == 0) return Status::linearized;
+  if (change_.restitution.size() == 0) return Outcome::linearized;
   change_.restitution(0) = 1;
   derivative_.push_forward(change_, by_restitution);
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 }  // namespace CAROM_ABI

@@ -61,7 +61,7 @@ class MotionDerivative {
   using Scalar = typename System::scalar_type;
   using State = MechanicalState<Scalar>;
   using Tangent = StateTangent<Scalar>;
-  using Status = StepLinearizationStatus;
+  using Outcome = StepLinearizationStatus;
 
   /// Cold: allocates.
   void prepare(const System& system) {
@@ -81,18 +81,18 @@ class MotionDerivative {
   }
 
   /// The momentum loses what it has across constraints and held contacts: C v = 0, p = ∂L/∂v.
-  [[nodiscard]] Status project(const System& system, std::span<const Index> held, const State& now,
-                               Tangent& tangent) noexcept;
+  [[nodiscard]] Outcome project(const System& system, std::span<const Index> held, const State& now,
+                                Tangent& tangent) noexcept;
 
   /// Moves a state by the time dt of each parameter: dq = v dt, dp = (∂L/∂q + f) dt, where no
   /// constraint and no held contact acts.
-  [[nodiscard]] Status shift(const System& system, const State& now, const VectorX<Scalar>& times,
-                             Tangent& tangent) noexcept;
+  [[nodiscard]] Outcome shift(const System& system, const State& now, const VectorX<Scalar>& times,
+                              Tangent& tangent) noexcept;
 
   /// Writes the velocity at a state without constraints into velocity().
-  [[nodiscard]] Status move_freely(const System& system, const State& now) noexcept {
+  [[nodiscard]] Outcome move_freely(const System& system, const State& now) noexcept {
     solver_.release_all();
-    if (solver_.rows(system) > 0) return Status::boundary;
+    if (solver_.rows(system) > 0) return Outcome::boundary;
     return write_motion(system, now);
   }
   /// Where the last move_freely() or shift() was [m/s, rad/s].
@@ -101,7 +101,7 @@ class MotionDerivative {
  private:
   /// Writes velocity_ with C v = 0 and the Lagrangian there; column_ becomes (v, κ) with
   /// ∂L/∂v = p − Cᵀκ, and mass_ holds the factors of [M Cᵀ; C 0].
-  [[nodiscard]] Status write_motion(const System& system, const State& now) noexcept;
+  [[nodiscard]] Outcome write_motion(const System& system, const State& now) noexcept;
   /// Writes second derivatives weighted by multipliers_ into curvature_.
   void write_curvature(const System& system, const VectorX<Scalar>& q) noexcept {
     curvature_.setZero();
@@ -127,7 +127,7 @@ StepLinearizationStatus MotionDerivative<System>::write_motion(const System& sys
   velocity_.setZero();
   lagrangian_.write_curvature(system, now.q, velocity_, now.time, at_);
   if (rows > 0) solver_.write_rows(system, now.q, gradients_);
-  if (!mass_.factor(at_.by_vv, gradients_, rows)) return Status::singular;
+  if (!mass_.factor(at_.by_vv, gradients_, rows)) return Outcome::singular;
   column_.setZero();
   for (Index i = 0; i < n; ++i) column_(i) = now.momentum(i) - at_.by_v(i);
   mass_.solve(column_);
@@ -139,10 +139,10 @@ StepLinearizationStatus MotionDerivative<System>::write_motion(const System& sys
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) {
       const Scalar change = at_.by_vv(i, j) - earlier_(i, j);
-      if (!(change <= some && -change <= some)) return Status::not_quadratic;
+      if (!(change <= some && -change <= some)) return Outcome::not_quadratic;
     }
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 /// ∂L/∂v + Cᵀκ = p and C v = 0, differentiated.
@@ -153,7 +153,8 @@ StepLinearizationStatus MotionDerivative<System>::project(const System& system,
                                                           Tangent& tangent) noexcept {
   const Index n = now.q.size();
   detail::hold_only(solver_, held);
-  if (const Status status = write_motion(system, now); status != Status::linearized) return status;
+  if (const Outcome status = write_motion(system, now); status != Outcome::linearized)
+    return status;
   const Index rows = solver_.rows(system);
   for (Index r = 0; r < rows; ++r) {
     multipliers_.setZero();
@@ -187,14 +188,14 @@ StepLinearizationStatus MotionDerivative<System>::project(const System& system,
       tangent.p(i, c) = sum;
     }
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 template <LagrangianSystemLike System>
 StepLinearizationStatus MotionDerivative<System>::shift(const System& system, const State& now,
                                                         const VectorX<Scalar>& times,
                                                         Tangent& tangent) noexcept {
-  if (const Status status = move_freely(system, now); status != Status::linearized) return status;
+  if (const Outcome status = move_freely(system, now); status != Outcome::linearized) return status;
   push_ = at_.by_q;
   if constexpr (ForceEvaluator<System>::present) {
     force_.evaluate(system, now.q, velocity_, now.time);
@@ -207,7 +208,7 @@ StepLinearizationStatus MotionDerivative<System>::shift(const System& system, co
     }
     tangent.rest(c) -= times(c);
   }
-  return Status::linearized;
+  return Outcome::linearized;
 }
 
 }  // namespace CAROM_ABI

@@ -118,14 +118,15 @@ class SlipDerivative {
     const Index r = 3 * i;
     const Scalar speed = hypot(w(r), w(r + 1));
     const Scalar size = step.average_force().template segment<3>(r).norm();
-    const Scalar near = Scalar(nearness) * size;
+    const Scalar margin = Scalar(nearness) * size;
     if (step.region(i) == ConeRegion::slide) {
-      const bool slow = !((gain_(r, r) + gain_(r + 1, r + 1)) * speed > near);
-      boundary_[std::size_t(i)] = slow || !(f(r + 2) > near) || !(abs(average2(r + 2, 0)) > near);
+      const bool slow = !((gain_(r, r) + gain_(r + 1, r + 1)) * speed > margin);
+      boundary_[std::size_t(i)] =
+          slow || !(f(r + 2) > margin) || !(abs(average2(r + 2, 0)) > margin);
       return;
     }
     const Scalar rise = law == SlipLaw::convex ? friction * speed : Scalar(0);
-    boundary_[std::size_t(i)] = !(gain_(r + 2, r + 2) * (w(r + 2) - rise) > near);
+    boundary_[std::size_t(i)] = !(gain_(r + 2, r + 2) * (w(r + 2) - rise) > margin);
   }
 
   /// Changes of all forces with the unknowns, the matrix, and the right-hand sides.
