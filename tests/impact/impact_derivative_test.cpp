@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -607,6 +609,18 @@ TEST_CASE("impact_derivative: it refuses what it cannot know", "[impact][example
   const VectorX<double> elsewhere = vector_of({3, 2, 0});
   CHECK(derivative.linearize(scene.problem, scene.mass, gradients, elsewhere, resolver) ==
         ImpactLinearization::unrecorded);
+  // The law has resolved an impact of fewer contacts since.
+  ImpactProblem<double> fewer(3);
+  fewer.add_contact(scene.mass, gradients.col(0));
+  fewer.prepare();
+  resolver.prepare(fewer, 3);
+  VectorX<double> other = before;
+  CHECK(resolver.resolve(fewer, other).reflections == 1);
+  CHECK(derivative.linearize(scene.problem, scene.mass, gradients, before, resolver) ==
+        ImpactLinearization::unrecorded);
+  resolver.prepare(scene.problem, 3);
+  after = before;
+  CHECK(resolver.resolve(scene.problem, after).reflections == 3);
   const VectorX<double> broken = vector_of({3, std::numeric_limits<double>::quiet_NaN(), 1});
   CHECK(derivative.linearize(scene.problem, scene.mass, gradients, broken, resolver) ==
         ImpactLinearization::not_finite);

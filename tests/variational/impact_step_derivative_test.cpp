@@ -279,11 +279,11 @@ Course compare(const System& system, const Law& law, std::initializer_list<doubl
     ++course.compared;
     const MatrixX<double>& y = derivative.matrix();
     const double scale = 1 + y.norm();
-    const double far = (coarse - y).norm(), near = (fine - y).norm();
-    CAPTURE(y, fine, near / scale, far / scale);
+    const double wide = (coarse - y).norm(), narrow = (fine - y).norm();
+    CAPTURE(y, fine, narrow / scale, wide / scale);
     // The search for an impact ends within 1e-12 of the step, which the differences divide.
-    CHECK(near <= far / 8 + by_differences(1e-7) * scale);
-    CHECK(near <= by_differences(1e-4) * scale);
+    CHECK(narrow <= wide / 8 + by_differences(1e-7) * scale);
+    CHECK(narrow <= by_differences(1e-4) * scale);
   }
   CHECK(course.compared >= steps - 2 * course.impacts - 4);
   return course;

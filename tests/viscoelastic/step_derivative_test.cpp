@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <unsupported/Eigen/MatrixFunctions>
 #include <vector>
@@ -236,16 +237,16 @@ TEST_CASE("step_derivative: it is that of differences, to their order",
       const double h = 0.02;
       const VectorX<double> wide = difference(h), narrow = difference(h / 2);
       if (!same) continue;
-      const double far = error_of(wide, exact), near = error_of(narrow, exact);
+      const double coarse = error_of(wide, exact), fine = error_of(narrow, exact);
       const double best = error_of((4 * narrow - wide) / 3, exact);
-      CAPTURE(far, near, best);
+      CAPTURE(coarse, fine, best);
       ++used;
       closed += report.closed;
       opened += report.opened;
       CHECK(best <= by_differences(2e-7));
-      if (far > clearly(1e-7)) {  // above what rounding leaves
-        CHECK(far / near > 3);
-        CHECK(far / near < 5);
+      if (coarse > clearly(1e-7)) {  // above what rounding leaves
+        CHECK(coarse / fine > 3);
+        CHECK(coarse / fine < 5);
       }
     }
     CAPTURE(int(kind));
@@ -269,7 +270,8 @@ template <typename Scalar>
 Bounce<Scalar> bounce(const Scalar& speed, const Scalar& k, const Scalar& b, double m) {
   using std::atan2, std::cos, std::exp, std::sin, std::sqrt;
   const Scalar sigma = b / (2 * m), omega = sqrt(k / m - sigma * sigma);
-  const Scalar theta = M_PI - atan2(Scalar(2 * sigma * omega), Scalar(k / m - 2 * sigma * sigma));
+  const Scalar theta =
+      std::numbers::pi - atan2(Scalar(2 * sigma * omega), Scalar(k / m - 2 * sigma * sigma));
   const Scalar decay = exp(-sigma * theta / omega);
   return {speed / omega * decay * sin(theta),
           -(speed * decay * (cos(theta) - sigma / omega * sin(theta))), theta / omega};

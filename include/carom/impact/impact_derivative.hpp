@@ -78,6 +78,7 @@ class ImpactDerivative {
   /// @param gradients  column i is Dϕ_i, n×n_c, as added to the problem.
   /// @param momentum   p⁻ [N·s, N·m·s], n.
   /// @param law        prepared with room for all reflections of its sequence.
+  /// @pre  the problem is prepared().
   template <InverseMassLike Mass, DifferentiableImpactLaw<Scalar> Law>
   [[nodiscard]] ImpactLinearization linearize(const ImpactProblem<Scalar>& problem,
                                               const Mass& mass, const MatrixX<Scalar>& gradients,
@@ -155,10 +156,15 @@ ImpactLinearization ImpactDerivative<Scalar>::linearize(const ImpactProblem<Scal
                                                         const MatrixX<Scalar>& gradients,
                                                         const VectorX<Scalar>& momentum,
                                                         const Law& law) noexcept {
+  CAROM_EXPECTS(problem.prepared());
   CAROM_EXPECTS(mass.size() == problem.size() && momentum.size() == problem.size());
   CAROM_EXPECTS(gradients.rows() == problem.size());
   CAROM_EXPECTS(gradients.cols() == problem.contact_count());
   using std::sqrt;
+  one_sided_.clear();
+  if (Index(law.impulses().size()) != problem.contact_count()) {
+    return ImpactLinearization::unrecorded;
+  }
   Index reflections = 0;
   if constexpr (requires { law.sequence(); }) reflections = Index(law.sequence().size());
   prepare(problem, reflections);
@@ -166,7 +172,6 @@ ImpactLinearization ImpactDerivative<Scalar>::linearize(const ImpactProblem<Scal
   const Scalar scale = sqrt(momentum.dot(metric_.velocity()));
   law_.start(problem, momentum, scale, options_.boundary_tolerance);
   const bool finite = detail::linearize_law(law_, problem, momentum, law);
-  one_sided_.clear();
   for (Index i = 0; i < problem.contact_count(); ++i) {
     if (boundary(i) >= ImpactBoundary::order) one_sided_.push_back(i);
   }

@@ -85,6 +85,7 @@ class ImpactStepDerivative {
   }
 
   /// Takes a step of the stepper and differentiates it.
+  /// @param stepper  that of the constructor, or one of the same sizes, law and options.
   /// @param state  advanced, as by stepper.step(state, h).
   /// @param h      [s], > 0.
   /// @note  Real-time safe once grown, as the stepper is: no allocation, no exception. It costs a
@@ -156,6 +157,8 @@ class ImpactStepDerivative {
 template <LagrangianSystemLike System, DifferentiableStepLaw<typename System::scalar_type> Law>
 StepLinearization<typename System::scalar_type> ImpactStepDerivative<System, Law>::step(
     ImpactStepper<System, Law>& stepper, State& state, const Scalar& h) noexcept {
+  CAROM_EXPECTS(2 * stepper.system().size() == matrix_.rows());
+  CAROM_EXPECTS(Gaps::count(stepper.system()) == gaps_.values.size());
   Report report;
   report.step = stepper.step(state, h, record_);
   if (!report.step.converged()) return report;
@@ -180,14 +183,11 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::replay(const System& 
     if (const Outcome status = take(system, k, report); status != Outcome::linearized)
       return status;
   }
-  for (Index c = 0; c < 2 * n; ++c) {
-    for (Index i = 0; i < n; ++i) {
-      matrix_(i, c) = tangent_.q(i, c);
-      matrix_(n + i, c) = tangent_.p(i, c);
-    }
-  }
+  matrix_.topRows(n) = tangent_.q.leftCols(2 * n);
+  matrix_.bottomRows(n) = tangent_.p.leftCols(2 * n);
   by_restitution_.head(n) = tangent_.q.col(2 * n);
   by_restitution_.tail(n) = tangent_.p.col(2 * n);
+  if (!matrix_.allFinite() || !by_restitution_.allFinite()) return Outcome::singular;
   return Outcome::linearized;
 }
 
@@ -226,9 +226,11 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       bounced_ = closing_;
       closing_ = -1;
       struck_ = true;
+      held_ = {};  // what is held after it stands in the projection that follows
       return status;
     }
     case StepEventKind::cut:
+      held_ = record_.contacts(event);
       if (!moving_) return Outcome::linearized;
       ++report.one_sided;
       times_ = tangent_.rest;

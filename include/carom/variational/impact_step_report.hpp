@@ -69,7 +69,7 @@ enum class StepLinearizationStatus {
   time_dependent,     ///< Forces depend on time, and an impact's time moves.
   grazing,            ///< A gap closed at no rate: the time of its impact has no derivative.
   boundary,           ///< Under constraints a contact struck just where the step began or ended.
-  singular,           ///< Matrices are singular, or impulses are not determined.
+  singular,           ///< Matrices are singular or not finite, or impulses are not determined.
   not_quadratic,      ///< The Lagrangian is not quadratic in the velocity.
   unfinished_impact,  ///< An impact met the limit of its reflections, or has too many to repeat.
   not_solved,         ///< A flight could not be solved again.
@@ -113,8 +113,8 @@ struct [[nodiscard]] StepLinearization {
   ImpactStepReport<Scalar> step;  ///< How the step itself went.
   int flights = 0;                ///< that were differentiated
   int impacts = 0;                ///< that were differentiated
-  /// Impacts whose derivative holds on one side only: contacts that strike together, that strike
-  /// just where a step begins or ends, or that come to rest without an impulse.
+  /// Coincidences, where the derivative holds on one side only: contacts strike together, they
+  /// strike just where a step begins or ends, or they come to rest without an impulse.
   int one_sided = 0;
 
   [[nodiscard]] constexpr bool usable() const noexcept {

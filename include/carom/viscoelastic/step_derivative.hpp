@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -70,9 +69,11 @@ class ViscoelasticStepDerivative {
 
   /// Takes a step and differentiates it; the step is the same as without the derivative.
   /// @return  the stepper's report, not_finite also when a derivative left the range, or contact
-  ///          so stiff that a part has more than 2·10⁵ periods of it; all derivatives are then NaN.
+  ///          so stiff or damped that ω t or the rate of damping times t is above 2·10⁵; all
+  ///          derivatives are then NaN.
   ViscoelasticReport step(Stepper& stepper, State& state, const Scalar& dt) noexcept {
     CAROM_EXPECTS(stepper.system().contact_count() == columns_.contacts);
+    CAROM_EXPECTS(stepper.system().velocity_count() == columns_.velocities);
     begin(stepper, dt);
     const Inside inside{stepper};
     ViscoelasticReport report =
@@ -81,33 +82,30 @@ class ViscoelasticStepDerivative {
         });
     follow_changes(stepper);
     if (!finite_) report.status = SolveStatus::not_finite;
-    if (report.status == SolveStatus::not_finite) {
-      derivative_.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
-    }
+    constexpr Scalar none = std::numeric_limits<Scalar>::quiet_NaN();
+    if (report.status == SolveStatus::not_finite) derivative_.setConstant(none);
     return report;
   }
 
   /// By the state before the step; square.
   [[nodiscard]] auto by_state() const noexcept { return derivative_.leftCols(columns_.rows()); }
   /// By a constant generalized force that acts beside those of the mechanism, n_v columns [1/N].
-  [[nodiscard]] auto by_force() const noexcept {
-    return block(columns_.force(), columns_.velocities);
-  }
+  [[nodiscard]] auto by_force() const noexcept { return by(columns_.force(), columns_.velocities); }
   /// By a constant acceleration added to v̇_free, such as gravity's, n_v columns.
   [[nodiscard]] auto by_acceleration() const noexcept {
-    return block(columns_.acceleration(), columns_.velocities);
+    return by(columns_.acceleration(), columns_.velocities);
   }
   /// By K of each contact, 3n columns (t₁, t₂, n); contacts of one material add theirs.
   [[nodiscard]] auto by_stiffness() const noexcept {
-    return block(columns_.stiffness(), 3 * columns_.contacts);
+    return by(columns_.stiffness(), 3 * columns_.contacts);
   }
   /// By B of each contact, 3n columns.
   [[nodiscard]] auto by_damping() const noexcept {
-    return block(columns_.damping(), 3 * columns_.contacts);
+    return by(columns_.damping(), 3 * columns_.contacts);
   }
   /// By μ of each contact, n columns.
   [[nodiscard]] auto by_friction() const noexcept {
-    return block(columns_.friction(), columns_.contacts);
+    return by(columns_.friction(), columns_.contacts);
   }
   /// By the length of the step, a column.
   [[nodiscard]] auto by_time_step() const noexcept { return derivative_.col(columns_.time_step()); }
@@ -137,7 +135,7 @@ class ViscoelasticStepDerivative {
   using Matrix = Growing<MatrixX<Scalar>>;
   using Inside = detail::StepperInside<Stepper>;
 
-  [[nodiscard]] auto block(Index first, Index count) const noexcept {
+  [[nodiscard]] auto by(Index first, Index count) const noexcept {
     return derivative_.middleCols(first, count);
   }
 
@@ -227,6 +225,7 @@ class ViscoelasticStepDerivative {
   /// A contact that pulls when the step begins opens at once, whatever the data: it is told by what
   /// vanished being larger at the end of the part than it can have become within the part.
   void set_instant(const Inside& inside, bool at_start) noexcept {
+    using std::abs;
     const Scalar part = inside.data().time_step;
     Index chosen = -1;
     for (Index i = 0; i < columns_.contacts; ++i) {
@@ -234,7 +233,7 @@ class ViscoelasticStepDerivative {
       const Scalar value = inside.crossing(i);
       part_.write_crossing(inside, i, inside.by_height(i), crossing_);
       const Scalar speed = crossing_(part_.columns().time());
-      const bool at_once = std::abs(value) > part * (value > Scalar(0) ? speed : -speed);
+      const bool at_once = abs(value) > part * (value > Scalar(0) ? speed : -speed);
       if (at_once && at_start) continue;
       if (chosen >= 0) name(chosen);
       const Scalar margin = Scalar(nearness) * length_;  // the start, an instant before, or the end
@@ -268,7 +267,8 @@ class ViscoelasticStepDerivative {
     }
   }
   [[nodiscard]] static bool is_near(const Scalar& value, const Scalar& change) noexcept {
-    return std::abs(value) <= Scalar(nearness) * std::abs(change) && change != Scalar(0);
+    using std::abs;
+    return abs(value) <= Scalar(nearness) * abs(change) && change != Scalar(0);
   }
 
   /// The state's derivatives after the part.
@@ -283,7 +283,7 @@ class ViscoelasticStepDerivative {
           part_.anchor_by().middleRows(3 * c, 3).lazyProduct(inputs_);
     }
     points_by_.noalias() = part_.point_by().lazyProduct(inputs_);
-    std::swap(derivative_, next_derivative_);
+    derivative_ = next_derivative_;
   }
 
   detail::StepColumns columns_;

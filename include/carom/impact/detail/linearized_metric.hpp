@@ -83,8 +83,8 @@ class LinearizedMetric {
   void push(const Differential& change, ImpactMotion kind, Vector& rates, Matrix& gram) noexcept {
     const bool has_mass = change.mass.size() > 0;
     if (has_mass) {
-      products_.noalias() = change.mass * responses_;
-      products_.noalias() += change.mass.transpose() * responses_;
+      products_.noalias() = change.mass.lazyProduct(responses_);
+      products_.noalias() += change.mass.transpose().lazyProduct(responses_);
       products_ /= Scalar(2);
     }
     for (Index i = 0; i < contact_count(); ++i) {
@@ -97,10 +97,10 @@ class LinearizedMetric {
     }
     rates.noalias() = normal_changes_.transpose() * velocity_;
     rates.noalias() += before(kind).transpose() * change.motion;
-    gram.noalias() = normal_changes_.transpose() * responses_;
-    gram.noalias() += responses_.transpose() * normal_changes_;
+    gram.noalias() = normal_changes_.transpose().lazyProduct(responses_);
+    gram.noalias() += responses_.transpose().lazyProduct(normal_changes_);
     if (has_mass) {
-      gram.noalias() -= responses_.transpose() * products_;
+      gram.noalias() -= responses_.transpose().lazyProduct(products_);
       if (kind == ImpactMotion::momentum) rates.noalias() -= products_.transpose() * velocity_;
     }
     gram.diagonal().setZero();
@@ -131,10 +131,10 @@ class LinearizedMetric {
             const Vector& by_rates, Matrix& by_gram, Differential& gradient) noexcept {
     gradient.motion.noalias() += before(kind) * by_rates;
     by_gram.diagonal().setZero();
-    products_.noalias() = responses_ * by_gram;
+    products_.noalias() = responses_.lazyProduct(by_gram);
     auto& by_normals = normal_changes_;
     by_normals = products_;
-    by_normals.noalias() += responses_ * by_gram.transpose();
+    by_normals.noalias() += responses_.lazyProduct(by_gram.transpose());
     by_normals.noalias() += y * impulses.transpose();
     by_normals.noalias() += velocity_ * by_rates.transpose();
     for (Index i = 0; i < contact_count(); ++i) {
@@ -148,7 +148,7 @@ class LinearizedMetric {
       left.col(i) -= sums_(i) / 2 * responses_.col(i);
       left.col(i) += kind == ImpactMotion::velocity ? impulses(i) * y : by_rates(i) * velocity_;
     }
-    gradient.mass.noalias() = left * responses_.transpose();
+    gradient.mass.noalias() = left.lazyProduct(responses_.transpose());
     for (Index c = 0; c < size(); ++c) {
       for (Index r = 0; r <= c; ++r) {
         const Scalar sum = gradient.mass(r, c) + gradient.mass(c, r);

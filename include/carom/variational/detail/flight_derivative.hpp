@@ -60,8 +60,11 @@ class FlightDerivative {
   /// Whether the equations of the flight that was solved contain the time.
   [[nodiscard]] bool depends_on_time(const System& system, const State& now,
                                      const Scalar& span) noexcept {
-    constexpr double elsewhere = 0.6180339887498949;  // of a span: no drive has this period
+    // A share of the span that is no simple fraction: two instants at which a drive that repeats
+    // itself is not the same.
+    constexpr double elsewhere = 0.6180339887498949;
     auto& action = solver_.action();
+    action.write_slopes(system, now.q, solver_.q_next(), now.time, span);
     earlier_left_ = action.left;
     earlier_right_ = action.right;
     action.write_slopes(system, now.q, solver_.q_next(), now.time + Scalar(elsewhere) * span, span);

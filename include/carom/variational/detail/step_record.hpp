@@ -48,8 +48,9 @@ class StepRecord {
   /// @param capacity  most events. Cold: allocates.
   void prepare(Index size, Index gaps, Index capacity) {
     states_.setZero(2 * size, capacity);
+    most_contacts_ = std::size_t(contacts_per_event * capacity + gaps);
     events_.reserve(std::size_t(capacity));
-    contacts_.reserve(std::size_t(contacts_per_event * capacity + gaps));
+    contacts_.reserve(most_contacts_);
     clear();
   }
 
@@ -63,8 +64,8 @@ class StepRecord {
   /// @note  Real-time safe: no allocation, no exception.
   void add(Event event, const VectorX<Scalar>& q, const VectorX<Scalar>& momentum,
            std::span<const Index> contacts) noexcept {
-    incomplete_ = incomplete_ || events_.size() == events_.capacity() ||
-                  contacts_.size() + contacts.size() > contacts_.capacity();
+    incomplete_ = incomplete_ || Index(events_.size()) == states_.cols() ||
+                  contacts_.size() + contacts.size() > most_contacts_;
     if (incomplete_ || repeats(event, contacts)) return;
     event.first = Index(contacts_.size());
     event.count = Index(contacts.size());
@@ -108,7 +109,8 @@ class StepRecord {
 
   std::vector<Event> events_;
   std::vector<Index> contacts_;
-  MatrixX<Scalar> states_;
+  MatrixX<Scalar> states_;  ///< (q, p) of each event; as many columns as there may be events
+  std::size_t most_contacts_ = 0;
   bool incomplete_ = false;
 };
 

@@ -30,7 +30,7 @@ class AverageDerivative {
   using Vector = Growing<VectorX<Scalar>>;
   /// Terms of the series: the last is below 1/20! of the first.
   static constexpr int terms = 20;
-  /// Most substeps: ω t or the damping rate times t beyond it ends as `set() == false`.
+  /// Most substeps: ω t or the damping rate times t beyond it ends as `evaluate() == false`.
   static constexpr int substep_limit = 200000;
 
   /// Sets the sizes. Cold: allocates beyond the largest so far.
@@ -77,7 +77,8 @@ class AverageDerivative {
     damp_column_ = 1 + first_damping;
     Scalar norm;
     if (!choose_units(norm)) return false;
-    const Scalar substeps = std::ceil(norm);
+    using std::ceil;
+    const Scalar substeps = ceil(norm);
     if (!(substeps <= Scalar(substep_limit))) return false;
     span_ = unit_ * time / substeps;
     sum_twice_.setZero();

@@ -104,8 +104,10 @@ class SlipDerivative {
     const auto& f = step.force();
     const Scalar tangent = hypot(f(3 * i), f(3 * i + 1)), normal = f(3 * i + 2);
     // A contact without springs and dampers along the plane has nothing that could slip.
-    const auto held = data.stiffness + data.damping;
-    const bool slips = held(3 * i) > Scalar(0) || held(3 * i + 1) > Scalar(0);
+    const auto is_held = [&](Index row) {
+      return data.stiffness(row) > Scalar(0) || data.damping(row) > Scalar(0);
+    };
+    const bool slips = is_held(3 * i) || is_held(3 * i + 1);
     const Scalar slack = slips ? data.friction(i) * normal - tangent : normal;
     boundary_[std::size_t(i)] = !(slack > Scalar(nearness) * (normal + tangent));
   }
