@@ -7,6 +7,7 @@
 #include "carom/impact/design.hpp"
 #include "carom/impact/friction_impact.hpp"
 #include "carom/impact/generalized_reflections.hpp"
+#include "carom/impact/impact_derivative.hpp"
 #include "carom/impact/newton_restitution.hpp"
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/resolve.hpp"
@@ -128,5 +129,18 @@ static_assert(says(ImpactStatus::collapsed, "collapsed"));
 static_assert(says(ImpactStatus::not_finite, "not_finite"));
 static_assert(carom::ImpactReport<double>{}.status == ImpactStatus::not_finite);
 static_assert(carom::ImpactOptions<double>{}.reflection_limit > 314'159);
+
+// --- laws with a derivative ---
+
+template <typename Law>
+inline constexpr bool has_derivative = carom::DifferentiableImpactLaw<Law, double>;
+
+static_assert(has_derivative<carom::ImpactResolver<double>>);
+static_assert(has_derivative<carom::ImpactResolver<double, carom::SweepOrder<double>>>);
+static_assert(has_derivative<carom::RestitutionImpact<double>>);
+static_assert(has_derivative<carom::NewtonImpact<double>>);
+static_assert(has_derivative<carom::PlasticImpact<double>>);
+static_assert(!has_derivative<carom::GeneralizedReflections<double>>);
+static_assert(!has_derivative<carom::FrictionImpact<double>>);
 
 }  // namespace
