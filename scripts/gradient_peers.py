@@ -65,6 +65,15 @@ PEERS = {
         "`jax.grad` through the rollout of its generalized pipeline, in doubles on the processor, "
         "the same models, Brax's defaults",
     ),
+    "jaxsim": (
+        "JaxSim, jvp",
+        ["jaxsim==0.9.0", "jax==0.10.2"],
+        "jaxsim_gradients.py",
+        "`jax.jvp` through the rollout, in doubles on the processor; its soft contact with default "
+        "stiffness and damping, steps of 1 ms, for the gap of 0.1 ms; the impact without damping "
+        "and with steps of 0.1 ms, its wall as the ground in turned axes; weight and push as "
+        "forces on a link",
+    ),
     "drake": (
         "Drake, AutoDiffXd",
         ["drake==1.51.1"],
@@ -83,7 +92,6 @@ SHARED = {"transition": "mujoco", "mjx": "mujoco"}  # a peer in the environment 
 BARE = {"nimble"}  # installed without what it depends on
 LEFT_OUT = {
     "genesis-world": "needs torch, which is gigabytes from PyPI",
-    "jaxsim": "not asked yet",
 }
 
 
