@@ -35,6 +35,8 @@ set(files_per_unit_cones 6)
 set(files_per_unit_contact 8)
 set(files_per_unit_solvers 6)
 set(files_per_unit_scenes 8)
+set(files_per_unit_variational 6)
+set(files_per_unit_viscoelastic 8)
 
 # One program per room, because starting a sanitized process for every test case would cost more
 # than the tests. Rooms that take minutes have one ctest entry per file, so that the files run side
@@ -92,7 +94,7 @@ target_link_libraries(carom_real_time_tests PRIVATE carom_test_support)
 target_compile_definitions(carom_real_time_tests PRIVATE EIGEN_RUNTIME_NO_MALLOC)
 target_compile_options(carom_real_time_tests PRIVATE -UNDEBUG)
 set_target_properties(carom_real_time_tests PROPERTIES CAROM_COUNTS_ALLOCATIONS ON
-  UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
 add_test(NAME real_time COMMAND carom_real_time_tests)
 
 # Golden numbers repeat to the last digit only without fused multiply-add, a flag that the shared
