@@ -49,7 +49,7 @@ check() {
 }
 check clang-tidy scripts/check_tidy.sh
 # scripts/test.sh runs all tests of the package, but does not install torch.
-check torch scripts/python.sh -k "torch or throw or puck"
+check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
 # Budgets hold for an idle machine, so this table is only for reading.

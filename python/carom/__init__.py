@@ -10,7 +10,10 @@
     print(solution.velocity, solution.impulse, solution.error_bound)
 
 Arrays are numpy arrays of doubles; anything that numpy makes one of is taken. Units are SI.
+carom.torch and carom.jax are imported when they are first used.
 """
+from typing import TYPE_CHECKING, Any
+
 from carom._core import (
     AnswerChange,
     Batch,
@@ -51,6 +54,17 @@ try:
     from carom._core import Simulation, simulate
 except ImportError:  # built without the reader of JSON
     from carom._without import Simulation, simulate
+
+if not TYPE_CHECKING:  # a checker of types is told by `import carom.torch`, and so need not read torch and jax
+
+    def __getattr__(name: str) -> Any:
+        """The layers: what they import takes seconds, and may not be installed."""
+        if name in ("jax", "torch"):
+            import importlib
+
+            return importlib.import_module(f"carom.{name}")
+        raise AttributeError(f"module 'carom' has no attribute {name!r}")
+
 
 __all__ = [
     "AnswerChange",

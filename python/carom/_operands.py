@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What carom.torch and carom.jax share: which arrays a problem takes, and of which shape."""
+"""What carom.torch and carom.jax share: which arrays and settings a problem takes."""
+import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from carom import ContactProblem
 from carom._core import shape_of as _shape_of
@@ -44,6 +48,93 @@ class Operand(NamedTuple):
     @property
     def name(self) -> str:
         return self.field if self.item is None else f"{self.field} {self.item}"
+
+
+class Options(NamedTuple):
+    """How to solve, checked."""
+
+    law: str
+    rigid: bool
+    tolerance: float
+    threads: int | None  # None: as many as the processor has
+
+
+def describe(value: Any) -> str:
+    """What was given, for a message."""
+    if value is None:
+        return "None"
+    if getattr(value, "requires_grad", False) is True:
+        return "a tensor that requires a gradient"
+    if isinstance(value, (int, float, complex, str)):
+        try:
+            text = repr(value)
+        except ValueError:  # too many digits
+            return "a large number"
+        return text if len(text) <= 40 else text[:40] + "..."
+    return f"an object of type {type(value).__name__}"
+
+
+def options_of(law: Any, rigid: Any, tolerance: Any, threads: Any) -> Options:
+    """The settings as carom.solve_batch() takes them; ValueError where one makes no sense."""
+    law = "convex" if law is None else law
+    if not isinstance(law, str) or law not in ("convex", "coulomb"):
+        raise ValueError(f"law: expected 'convex' or 'coulomb', got {describe(law)}")
+    try:
+        rigid = bool(rigid)
+    except Exception:
+        raise ValueError(f"rigid: expected True or False, got {describe(rigid)}") from None
+    count = None if threads is None else _whole_number(threads)
+    if threads is not None and (count is None or count < 1):
+        raise ValueError(f"threads: expected a whole number >= 1 or None, got {describe(threads)}")
+    return Options(law, rigid, _tolerance_of(tolerance), None if count is None else min(count, 256))
+
+
+def _tolerance_of(value: Any) -> float:
+    number = math.nan
+    if getattr(value, "requires_grad", False) is not True:
+        try:
+            number = math.ldexp(value, 0)  # float() would also read text
+        except Exception:
+            pass
+    if not 0 < number < math.inf:
+        raise ValueError(f"tolerance: expected a finite number > 0, got {describe(value)}")
+    return number
+
+
+def _whole_number(value: Any) -> int | None:
+    try:
+        return operator.index(value)
+    except Exception:
+        return None
+
+
+def doubles_of(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """Doubles in memory of their own, out of anything that numpy makes an array of real numbers.
+
+    ValueError with the name where it is none: complex numbers, text, a tensor that requires a gradient.
+    """
+    if getattr(value, "requires_grad", False) is True:
+        raise ValueError(f"{name}: expected an array of real numbers, got {describe(value)}")
+    try:
+        array = _array_of(value)
+        kept = np.array(array, dtype=np.float64, order="C") if array.dtype.kind in "biuf" else None
+    except Exception:
+        raise ValueError(f"{name}: expected an array of real numbers, got {describe(value)}") from None
+    if kept is None:
+        raise ValueError(f"{name}: expected an array of real numbers, got one of type {array.dtype}")
+    return kept
+
+
+def _array_of(value: Any) -> np.ndarray[Any, Any]:
+    """Through DLPack where numpy's own way fails, such as of tensors of a torch that was built for another numpy."""
+    lends = hasattr(value, "__dlpack__")
+    try:
+        array = np.asarray(value)
+    except Exception:
+        if not lends:
+            raise
+        return np.from_dlpack(value)
+    return np.from_dlpack(value) if lends and array.dtype.kind == "O" else array
 
 
 def shape_of(problem: ContactProblem) -> Shape:

@@ -50,7 +50,7 @@ class Bar:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except (OSError, ValueError):  # closed: work goes on without
+        except Exception:  # closed, or no stream at all: work goes on without
             self._next = float("inf")
 
 
@@ -78,6 +78,14 @@ def in_notebook() -> bool:
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
+def _is_terminal(stream: object) -> bool:
+    """Whether somebody reads along; False of None, of what is closed and of what is no stream."""
+    try:
+        return bool(stream.isatty())  # type: ignore[attr-defined]
+    except Exception:
+        return False
+
+
 def start(progress: object, title: str) -> Bar | Calls | None:
     """What shows the progress of some work, or None where nobody looks.
 
@@ -89,6 +97,6 @@ def start(progress: object, title: str) -> Bar | Calls | None:
         return None
     if in_notebook():
         return Bar(sys.stdout, title)
-    if sys.stderr is not None and sys.stderr.isatty():
+    if _is_terminal(sys.stderr):
         return Bar(sys.stderr, title)
     return None

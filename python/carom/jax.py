@@ -26,7 +26,7 @@ import jax.numpy as jnp
 
 import carom
 from carom._core import Pattern
-from carom._operands import FIELDS, batch_axes, operands_of, shape_of
+from carom._operands import FIELDS, Options, batch_axes, doubles_of, operands_of, options_of, shape_of
 
 try:
     _jax: Any = importlib.import_module("carom._jax")
@@ -140,10 +140,9 @@ _solve_compiled = jax.jit(_solve, static_argnums=0)
 
 def _read(name: str, value: Any) -> jax.Array:
     if not isinstance(value, jax.Array):
-        try:
-            return jnp.asarray(np.array(value, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise ValueError(f"{name}: expected an array, got an object of type {type(value).__name__}") from None
+        # Where the processor is not what jax computes on unless told otherwise, it has to be told.
+        device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+        return jax.device_put(doubles_of(name, value), device)
     if value.dtype not in (jnp.float64, jnp.float32):
         raise ValueError(f"{name}: expected an array of float64 or float32, got one of {value.dtype}")
     if not isinstance(value, jax.core.Tracer):
@@ -153,16 +152,8 @@ def _read(name: str, value: Any) -> jax.Array:
     return value
 
 
-def _task_of(
-    problem: carom.ContactProblem, law: str, rigid: bool, tolerance: float, threads: int | None, given: dict[str, Any]
-) -> tuple[_Task, list[jax.Array]]:
+def _task_of(problem: carom.ContactProblem, options: Options, given: dict[str, Any]) -> tuple[_Task, list[jax.Array]]:
     """The task and the arrays, which have all axes of the batch, of size 1 where they share."""
-    if law not in ("convex", "coulomb"):
-        raise ValueError(f"law: expected 'convex' or 'coulomb', got {law!r}")
-    if isinstance(tolerance, jax.core.Tracer) or not 0 < tolerance < np.inf:
-        raise ValueError(f"tolerance: expected a finite number > 0 that is fixed when compiled, got {tolerance!r}")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads: expected a number >= 1, got {threads}")
     if jnp.result_type(float) != jnp.float64:
         raise ValueError("jax: expected doubles; call jax.config.update('jax_enable_x64', True) first")
     _register()
@@ -188,10 +179,10 @@ def _task_of(
         shapes=tuple(operand.shape for operand in operands),
         velocities=shape.velocities,
         rows=shape.rows,
-        coulomb=law == "coulomb",
-        rigid=bool(rigid),
-        threads=threads or 0,
-        tolerance=float(tolerance),
+        coulomb=options.law == "coulomb",
+        rigid=options.rigid,
+        threads=options.threads or 0,
+        tolerance=options.tolerance,
     )
     return task, arrays
 
@@ -233,6 +224,9 @@ def solve(
     array (bodies, n, n); jacobian, other_jacobian a list of (3, n) or None, or an array (nc, 3, n).
     Each may have the axes of a batch in front, which are broadcast; under vmap there are none.
 
+    Keep one pattern and pass it arrays: each new or reset problem is compiled anew, and what was
+    compiled is kept until jax.clear_caches().
+
     Numbers are computed as doubles, for which jax_enable_x64 must be set; where every array is
     float32 the answer is float32. Returns (velocity, impulse); with report=True (velocity, impulse,
     converged, residual). A problem that cannot be solved is no error: its answer is the best iterate
@@ -242,7 +236,7 @@ def solve(
     number, whose gradient is the sum of both. Where two regions meet, such as stick and slide, the
     gradient is that of one side. There is no second derivative and no forward mode. ValueError for
     arrays of another shape, type or device, and for numbers that make no sense; under jit the latter
-    are a JaxRuntimeError when the program runs.
+    are a JaxRuntimeError when the program runs. Ctrl-C ends no batch.
     """
     given = {
         "free_velocity": free_velocity,
@@ -256,7 +250,10 @@ def solve(
         "jacobian": jacobian,
         "other_jacobian": other_jacobian,
     }
-    task, arrays = _task_of(problem, law, rigid, tolerance, threads, given)
+    for name, value in (("law", law), ("rigid", rigid), ("tolerance", tolerance), ("threads", threads)):
+        if isinstance(value, jax.core.Tracer):
+            raise ValueError(f"{name}: expected what is fixed when compiled, got an array that is traced")
+    task, arrays = _task_of(problem, options_of(law, rigid, tolerance, threads), given)
     given_types = {array.dtype for array in arrays}
     dtype = jnp.float32 if given_types == {jnp.dtype("float32")} else jnp.float64
     exact = tuple(array.astype(jnp.float64) for array in arrays)
@@ -268,7 +265,7 @@ def solve(
         raise ValueError(_address_in(str(fault), bool(task.batch_of(exact)))) from None
     rows = _rows_of(task.rows, shape_of(problem).first_rows)
     impulse = stacked if rows is None else stacked[..., rows]
-    answer = velocity.astype(dtype), impulse.reshape((*impulse.shape[:-1], -1, 3)).astype(dtype)
+    answer = velocity.astype(dtype), impulse.reshape((*impulse.shape[:-1], impulse.shape[-1] // 3, 3)).astype(dtype)
     if not report:
         return Answer(*answer)
     numbers = jax.lax.stop_gradient(numbers)

@@ -20,7 +20,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 import carom
-from carom._operands import Operand, Shape, batch_axes, operands_of, shape_of
+from carom._operands import Operand, Options, Shape, batch_axes, doubles_of, operands_of, options_of, shape_of
 
 __all__ = ["Answer", "ReportedAnswer", "solve"]
 
@@ -50,8 +50,7 @@ class _Task(NamedTuple):
     shared: list[bool]  # whether all problems share the tensor
     dtypes: list[torch.dtype]
     batch: int | None  # how many problems; None: one, without an axis for it
-    options: dict[str, Any]
-    threads: int | None
+    options: Options
 
     @property
     def dtype(self) -> torch.dtype:
@@ -62,10 +61,7 @@ class _Task(NamedTuple):
 
 def _read(name: str, value: Any) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
-        try:
-            return from_dlpack(np.array(value, dtype=np.float64, order="C"))
-        except (TypeError, ValueError, RuntimeError):  # the last one: a list of tensors with gradients
-            raise ValueError(f"{name}: expected a tensor, got an object of type {type(value).__name__}") from None
+        return from_dlpack(doubles_of(name, value))
     if value.device.type != "cpu":
         raise ValueError(f"{name}: expected a tensor on the cpu, got one on {value.device}; move it with .cpu()")
     if value.layout is not torch.strided:
@@ -122,45 +118,71 @@ def _gradient(found: Any, operand: Operand, shared: bool) -> torch.Tensor:
     return gradient
 
 
+def _solution_of(task: _Task, tensors: tuple[torch.Tensor, ...]) -> Any:
+    """What C++ finds for every problem of the batch, or None where there is no problem."""
+    if task.batch == 0:
+        return None
+    try:
+        batch = carom.Batch.like(task.problem, task.batch or 1, **_numbers(task, tensors))
+    except ValueError as fault:
+        text = str(fault)
+        raise ValueError(text.removeprefix("problem 0: ") if task.batch is None else text) from None
+    return carom.solve_batch(batch, **task.options._asdict())
+
+
+def _answers(task: _Task, solution: Any) -> list[Any]:
+    """Velocity, impulse, whether it converged, as a number, and the residual."""
+    if solution is None:
+        shapes = ((0, task.shape.velocities), (0, task.shape.contacts, 3), (0,), (0,))
+        return [np.zeros(shape) for shape in shapes]
+    numbers = [np.asarray(solution.velocity), np.asarray(solution.impulse)]
+    numbers += [solution.converged.astype(np.float64), solution.residual]
+    if task.batch is None:
+        numbers = [array[0:1].reshape(array.shape[1:]) for array in numbers]
+    return numbers
+
+
 class _Solve(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, task: _Task, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        try:
-            count = 1 if task.batch is None else task.batch
-            batch = carom.Batch.like(task.problem, count, **_numbers(task, tensors))
-        except ValueError as fault:
-            text = str(fault)
-            raise ValueError(text.removeprefix("problem 0: ") if task.batch is None else text) from None
-        solution = carom.solve_batch(batch, threads=task.threads, **task.options)
-        ctx.task, ctx.solution = task, solution
-        numbers = [np.asarray(solution.velocity), np.asarray(solution.impulse)]
-        numbers += [solution.converged.astype(np.float64), solution.residual]
-        if task.batch is None:
-            numbers = [array[0:1].reshape(array.shape[1:]) for array in numbers]
-        velocity, impulse, converged, residual = (from_dlpack(array) for array in numbers)
+        ctx.task, ctx.solution = task, _solution_of(task, tensors)
+        # Nobody reads their numbers again, which save_for_backward() would forbid to overwrite.
+        ctx.tensors = [tensor for tensor, needed in zip(tensors, ctx.needs_input_grad[1:]) if needed]
+        velocity, impulse, converged, residual = (from_dlpack(array) for array in _answers(task, ctx.solution))
         result = velocity.to(task.dtype), impulse.to(task.dtype), converged.bool(), residual
         ctx.mark_non_differentiable(*result[2:])
         return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[misc,untyped-decorator,unused-ignore]
     def backward(ctx: Any, velocity_bar: torch.Tensor, impulse_bar: torch.Tensor, *_: Any) -> tuple[torch.Tensor | None, ...]:
-        task = ctx.task
-        bars = [_exact(bar) for bar in (velocity_bar, impulse_bar)]
+        needed = ctx.needs_input_grad[1:]
+        gradients = iter(_PullBack.apply(ctx.task, ctx.solution, needed, velocity_bar, impulse_bar, *ctx.tensors))
+        return None, *(next(gradients) if one else None for one in needed)
+
+
+class _PullBack(torch.autograd.Function):
+    """Gradients as a function of the bars and of the tensors, which has no derivative of its own."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, task: _Task, solution: Any, needed: tuple[bool, ...], *bars_and_tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        wanted = [(operand, shared) for operand, shared, one in zip(task.operands, task.shared, needed) if one]
+        if solution is None:
+            empty = [operand.shape if shared else (0, *operand.shape) for operand, shared in wanted]
+            return tuple(torch.zeros(shape, dtype=torch.float64) for shape in empty)
+        bars = [_exact(bar) for bar in bars_and_tensors[:2]]
         if task.batch is None:
             bars = [bar[None] for bar in bars]
-        gradients = ctx.solution.pull_back(*bars, threads=task.threads)
-        fields: dict[str, Any] = {}
-        result: list[torch.Tensor | None] = [None]
-        for i, (operand, needed) in enumerate(zip(task.operands, ctx.needs_input_grad[1:])):
-            if not needed:
-                result.append(None)
-                continue
-            if operand.field not in fields:  # reading an array makes a copy
-                fields[operand.field] = getattr(gradients, operand.field)
-            # torch itself gives a gradient the type of its tensor.
-            result.append(_gradient(fields[operand.field], operand, task.shared[i]))
-        return tuple(result)
+        found = solution.pull_back(*bars, threads=task.options.threads)
+        # Reading an array makes a copy.
+        fields = {field: getattr(found, field) for field in {operand.field for operand, _ in wanted}}
+        # torch itself gives a gradient the type of its tensor.
+        return tuple(_gradient(fields[operand.field], operand, shared) for operand, shared in wanted)
+
+    @staticmethod
+    def backward(ctx: Any, *bars: Any) -> Any:
+        raise RuntimeError("carom.torch.solve: expected a first derivative, got a request for a second one, of which there is none")
 
 
 def solve(
@@ -200,11 +222,10 @@ def solve(
     A mass has the gradient of its symmetric part. The first two entries of a regularization are one
     number, whose gradient is the sum of both. Where two regions meet, such as stick and slide, the
     gradient is that of one side; Solution.one_sided names such contacts. A second derivative is
-    refused. ValueError for tensors of another shape, type, layout or device, and for numbers that
-    make no sense.
+    refused by a RuntimeError of backward(). ValueError for tensors of another shape, type, layout or
+    device, and for numbers that make no sense.
     """
-    if isinstance(tolerance, torch.Tensor) and tolerance.requires_grad:
-        raise ValueError("tolerance: expected a number, got a tensor that requires a gradient")
+    options = options_of(law, rigid, tolerance, threads)
     given = {
         "free_velocity": free_velocity,
         "friction": friction,
@@ -228,8 +249,7 @@ def solve(
         shared=[operand.array.dim() == len(operand.shape) for operand in operands],
         dtypes=[tensor.dtype for tensor in tensors],
         batch=count,
-        options={"law": law, "rigid": rigid, "tolerance": float(tolerance)},
-        threads=1 if count is None else threads,
+        options=options if count is not None else options._replace(threads=1),
     )
     answers = _Solve.apply(task, *tensors)
     return ReportedAnswer(*answers) if report else Answer(*answers[:2])

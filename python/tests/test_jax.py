@@ -216,6 +216,44 @@ def test_a_problem_that_changes_after_a_trace_changes_no_program():
     assert carom.jax.solve(problem, friction=jnp.array([0.5])).velocity[0] > 3
 
 
+def test_a_batch_of_no_problem_is_empty():
+    problem, _ = random_problem()
+    solve = lambda friction, gap: carom.jax.solve(problem, friction=friction, gap=gap, report=True)  # noqa: E731
+    friction, gap = jnp.zeros((0, 3)), jnp.zeros(3)
+    for call in [solve, jax.jit(solve), jax.vmap(solve, (0, None))]:
+        assert [one.shape for one in call(friction, gap)] == [(0, 12), (0, 3, 3), (0,), (0,)]
+        gradients = jax.grad(lambda mu, d, call=call: call(mu, d).velocity.sum(), argnums=(0, 1))(friction, gap)
+        assert gradients[0].shape == (0, 3) and np.array_equal(gradients[1], np.zeros(3))
+    assert solve(jnp.zeros((2, 0, 3)), gap).velocity.shape == (2, 0, 12)
+
+
+def test_what_numpy_holds_goes_to_the_processor(monkeypatch):
+    """Also where jax computes on something else unless told otherwise."""
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    array = carom.jax._read("gap", [1.0, 2.0])
+    assert array.committed and {device.platform for device in array.devices()} == {"cpu"}
+
+
+def test_settings_are_read_as_carom_reads_them():
+    problem, _ = random_problem()
+    alone = carom.solve(problem, tolerance=1e-12)
+    for options in [{"law": None}, {"rigid": None}, {"threads": None}, {"threads": np.int64(3)}, {"tolerance": np.array(1e-12)}]:
+        assert np.array_equal(carom.jax.solve(problem, **options).velocity, alone.velocity)
+    with pytest.raises(ValueError, match="^tolerance: expected what is fixed when compiled"):
+        jax.jit(lambda t: carom.jax.solve(problem, tolerance=t).velocity)(1e-9)
+
+
+def test_a_tensor_of_torch_that_requires_a_gradient_is_refused():
+    """Its gradient would not come back."""
+
+    class Tensor:
+        requires_grad = True
+
+    problem, _ = random_problem()
+    with pytest.raises(ValueError, match="^friction: expected an array of real numbers, got a tensor that requires a gradient"):
+        carom.jax.solve(problem, friction=Tensor())
+
+
 BAD = {
     "shape": ({"friction": np.zeros(4)}, r"^friction: expected shape \(3,\)"),
     "axes": ({"friction": np.zeros((2, 3)), "gap": np.zeros((4, 3))}, "^gap: expected axes of the batch"),
@@ -223,14 +261,19 @@ BAD = {
     "complex": ({"friction": jnp.zeros(3, dtype=jnp.complex128)}, "^friction: expected an array of float64"),
     "nan": ({"friction": jnp.array([0.5, np.nan, 0.5])}, "^contact 1: friction: expected a finite number"),
     "negative": ({"friction": jnp.array([[0.5] * 3, [0.5, 0.5, -0.2]])}, "^problem 1: contact 2: friction"),
-    "text": ({"gap": "a"}, "^gap: expected an array"),
+    "text": ({"gap": "a"}, "^gap: expected an array of real numbers, got one of type <U1"),
+    "numbers in text": ({"gap": ["1", "2", "3"]}, "^gap: expected an array of real numbers, got one of type <U1"),
+    "complex numbers": ({"gap": np.zeros(3) * 1j}, "^gap: expected an array of real numbers, got one of type complex128"),
     "list": ({"mass": [np.eye(6)]}, "^mass: expected a list of 2"),
     "item": ({"jacobian": [None, np.zeros((3, 5)), None]}, r"^jacobian 1: expected shape \(3, 6\)"),
     "no second body": ({"other_jacobian": [np.zeros((3, 6)), None, None]}, "^other_jacobian 0: expected None"),
     "stacked": ({"other_jacobian": np.zeros((3, 3, 6))}, "^other_jacobian: expected a list"),
     "law": ({"law": "viscous"}, "^law: expected"),
-    "tolerance": ({"tolerance": -1.0}, "^tolerance: expected"),
-    "threads": ({"threads": 0}, "^threads: expected"),
+    "tolerance": ({"tolerance": -1.0}, "^tolerance: expected a finite number > 0, got -1.0"),
+    "no tolerance": ({"tolerance": "a"}, "^tolerance: expected a finite number > 0, got 'a'"),
+    "infinite tolerance": ({"tolerance": np.inf}, "^tolerance: expected a finite number > 0, got inf"),
+    "threads": ({"threads": -1}, "^threads: expected a whole number >= 1 or None, got -1"),
+    "parts of threads": ({"threads": 1.5}, "^threads: expected a whole number >= 1 or None, got 1.5"),
 }
 
 

@@ -73,14 +73,17 @@ def test_what_a_batch_has_solved_is_kept():
 
 
 class Ctrl_C:
-    """Presses Ctrl-C after a while."""
+    """Presses Ctrl-C after a while, which does something even where a shell started the tests in the background."""
 
     def __enter__(self):
+        self._handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         self._timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         self._timer.start()
 
     def __exit__(self, *error):
         self._timer.cancel()
+        self._timer.join()
+        signal.signal(signal.SIGINT, self._handler)
 
 
 def test_an_interrupted_simulation_is_kept():
@@ -162,6 +165,37 @@ def test_nothing_is_shown_to_nobody(monkeypatch):
     assert _progress.start(True, "x") is None
 
 
+class Window:
+    """What some programs put in the place of standard error."""
+
+    def write(self, text):
+        raise RuntimeError("no")
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [Window(), closed(), None], ids=["no isatty", "closed", "none"])
+def test_work_goes_on_whatever_the_stream_is(stream, monkeypatch):
+    shown = []
+
+    def start(progress, title):
+        shown.append(begin(progress, title))
+        return shown[-1]
+
+    begin = _progress.start
+    monkeypatch.setattr(_progress, "start", start)
+    monkeypatch.setattr(sys, "stderr", stream)
+    run = carom.simulate("pendulum", PENDULUM, 1e-5, 2.0)
+    assert run.status == "converged" and shown == [None]
+    bar = _progress.Bar(stream, "solve")
+    bar._write("text")
+    assert bar._next == float("inf")
+
+
 def test_a_notebook_gets_a_bar(monkeypatch):
     class ZMQInteractiveShell:
         pass
@@ -178,7 +212,7 @@ def test_a_notebook_gets_a_bar(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals here")
 def test_a_terminal_shows_a_bar():
     main, terminal = os.openpty()
-    program = "import carom; carom.simulate('pendulum', {'angle': 1.0}, 1e-5, 10.0)"
+    program = "import carom; carom.simulate('pendulum', {'angle': 1.0}, 1e-5, 40.0)"
     with subprocess.Popen([sys.executable, "-c", program], stderr=terminal, stdout=subprocess.PIPE) as process:
         os.close(terminal)
         seen = b""

@@ -73,6 +73,15 @@ def test_importing_carom_imports_neither_torch_nor_jax():
     assert done.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.parametrize("layer", ["torch", "jax"])
+def test_a_layer_is_imported_when_it_is_first_used(layer):
+    pytest.importorskip(layer)
+    pytest.importorskip(f"carom.{layer}", exc_type=ImportError)
+    script = f"import carom; print(carom.{layer}.solve.__module__, hasattr(carom, 'tensorflow'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"carom.{layer}", "False"]
+
+
 def test_a_call_gives_the_bits_of_solve():
     problem = build(random_numbers(0))
     for law in LAWS:
@@ -161,12 +170,44 @@ def test_views_and_the_graph_around_a_call():
     plain = base.detach()[::2].clone().requires_grad_()
     carom.torch.solve(pattern, friction=plain).velocity.backward(torch.ones(12, dtype=torch.float64))
     assert torch.equal(base.grad[::2], plain.grad) and not base.grad[1::2].any()
-    with pytest.raises(RuntimeError, match="once_differentiable|does not require grad|twice"):
-        velocity = carom.torch.solve(pattern, friction=plain).velocity
-        first = torch.autograd.grad(velocity.sum(), plain, create_graph=True)[0]
-        first.sum().backward()
     with torch.no_grad():
         assert not carom.torch.solve(pattern, friction=plain).velocity.requires_grad
+
+
+def test_a_second_derivative_is_refused():
+    """Also where the loss has the velocity beside it, or weights that have a gradient of their own."""
+    pattern = build(random_numbers(0))
+    friction = tensor(random_numbers(0)["friction"]).requires_grad_()
+    weights = torch.ones(12, dtype=torch.float64, requires_grad=True)
+    for by_velocity, unknowns in [(lambda v: v[0], [friction]), (lambda v: (v * weights).sum(), [friction, weights])]:
+        velocity = carom.torch.solve(pattern, friction=friction).velocity
+        slope = torch.autograd.grad(by_velocity(velocity), friction, create_graph=True)[0][0]
+        with pytest.raises(RuntimeError, match=r"^carom\.torch\.solve: .*second"):
+            torch.autograd.grad(velocity[0] + 10 * slope**2, unknowns)
+
+
+def test_a_tensor_that_is_overwritten_later_keeps_its_gradient():
+    """As in a loop that writes each state into one buffer."""
+    pattern = build(random_numbers(0))
+    start = tensor(random_numbers(0)["free_velocity"]).requires_grad_()
+    buffer = start * 1.0
+    velocity = carom.torch.solve(pattern, free_velocity=buffer).velocity
+    buffer[:] = 0.0
+    expected = torch.autograd.grad(carom.torch.solve(pattern, free_velocity=start).velocity.sum(), start)[0]
+    assert torch.equal(torch.autograd.grad(velocity.sum(), start)[0], expected)
+
+
+def test_a_batch_of_no_problem_is_empty():
+    pattern = build(random_numbers(0))
+    friction = torch.zeros(0, 3, dtype=torch.float64, requires_grad=True)
+    gap = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    mass = [torch.zeros(0, 6, 6, dtype=torch.float64, requires_grad=True), None]
+    answer = carom.torch.solve(pattern, friction=friction, gap=gap, mass=mass, report=True)
+    assert [tuple(one.shape) for one in answer] == [(0, 12), (0, 3, 3), (0,), (0,)]
+    assert answer.converged.dtype == torch.bool
+    (answer.velocity.sum() + answer.impulse.sum()).backward()
+    assert friction.grad.shape == (0, 3) and mass[0].grad.shape == (0, 6, 6)
+    assert torch.equal(gap.grad, torch.zeros(3, dtype=torch.float64))
 
 
 BAD = {
@@ -183,16 +224,21 @@ BAD = {
     "sparse": ({"friction": lambda: torch.zeros(3, dtype=torch.float64).to_sparse()}, "^friction: expected a dense"),
     "nan": ({"friction": lambda: tensor([0.5, np.nan, 0.5])}, r"^contact 1: friction: expected a finite number"),
     "negative": ({"friction": lambda: tensor([[0.5] * 3, [0.5, 0.5, -0.2]])}, r"^problem 1: contact 2: friction"),
-    "text": ({"gap": lambda: "a"}, "^gap: expected a tensor"),
+    "text": ({"gap": lambda: "a"}, "^gap: expected an array of real numbers, got one of type <U1"),
+    "numbers in text": ({"gap": lambda: ["1", "2", "3"]}, "^gap: expected an array of real numbers, got one of type <U1"),
+    "complex numbers": ({"gap": lambda: np.zeros(3) * 1j}, "^gap: expected an array of real numbers, got one of type complex128"),
+    "object": ({"gap": lambda: object()}, "^gap: expected an array of real numbers, got one of type object"),
     "list": ({"mass": lambda: [tensor(np.eye(6))]}, "^mass: expected a list of 2"),
     "item": ({"jacobian": lambda: [None, tensor(np.zeros((3, 5))), None]}, r"^jacobian 1: expected shape \(3, 6\)"),
     "no second body": ({"other_jacobian": lambda: [tensor(np.zeros((3, 6))), None, None]}, "^other_jacobian 0: expected None"),
     "stacked": ({"other_jacobian": lambda: tensor(np.zeros((3, 3, 6)))}, "^other_jacobian: expected a list"),
     "asymmetric": ({"mass": lambda: [tensor(np.triu(np.ones((6, 6)))), None]}, "^body 0: momentum matrix"),
-    "tensors in a list": ({"friction": lambda: [torch.ones(1, requires_grad=True)] * 3}, "^friction: expected a tensor, got an object of type list"),
+    "tensors in a list": ({"friction": lambda: [torch.ones(1, requires_grad=True)] * 3}, "^friction: expected an array of real numbers, got"),
     "law": ({"law": lambda: "viscous"}, "^law: expected"),
-    "tolerance": ({"tolerance": lambda: torch.ones(1, requires_grad=True)}, "^tolerance: expected a number"),
-    "threads": ({"threads": lambda: 0, "gap": lambda: torch.zeros(2, 3, dtype=torch.float64)}, "^threads: expected"),
+    "tolerance": ({"tolerance": lambda: torch.ones(1, requires_grad=True)}, "^tolerance: expected a finite number > 0, got a tensor that requires"),
+    "no tolerance": ({"tolerance": lambda: "a"}, "^tolerance: expected a finite number > 0, got 'a'"),
+    "threads": ({"threads": lambda: 0, "gap": lambda: torch.zeros(2, 3, dtype=torch.float64)}, "^threads: expected a whole number >= 1"),
+    "threads of one": ({"threads": lambda: -1}, "^threads: expected a whole number >= 1 or None, got -1"),
 }
 
 
