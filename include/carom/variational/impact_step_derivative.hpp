@@ -210,7 +210,7 @@ StepLinearizationStatus ImpactStepDerivative<System, Law>::take(const System& sy
       held_ = record_.contacts(event);
       if (rubs(system)) return Outcome::rubbing;
       const Outcome status =
-          flight_.fly(system, event, held_, before_, after_.q, moving_, tangent_);
+          flight_.fly(system, {event, held_, before_, after_.q}, moving_, tangent_);
       closing_ = event.closing;
       struck_ = false;
       // It was closed before the step, not by the impact before: lifted, it would close elsewhere.

@@ -99,6 +99,7 @@ class ViscoelasticStepper {
   ///          the rest of the step is taken in one, with the contacts of its beginning.
   /// @note  Real-time safe: no allocation, no exception; at most event_limit events are searched
   ///        for, each in no more than search_limit frozen steps.
+  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step(State& state, const Scalar& dt) noexcept {
     return step_watched(state, dt, [](const State&, const Scalar&, bool) noexcept {});
   }
@@ -125,8 +126,8 @@ class ViscoelasticStepper {
   friend struct detail::StepperInside<ViscoelasticStepper>;
 
   /// Takes a step; `watch` sees each part: its first state, its length, whether an event ends it.
-  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   template <typename Watch>
+  // NOLINTNEXTLINE(bugprone-exception-escape): memory has grown in the constructor
   ViscoelasticReport step_watched(State& state, const Scalar& dt, const Watch& watch) noexcept {
     CAROM_EXPECTS(detail::is_positive(dt));
     ViscoelasticReport report;

@@ -46,12 +46,16 @@ class FlightDerivative {
     weights_.setZero(StepSolver<System>::Gaps::count(system));
   }
 
-  /// A flight.
-  /// @param now     state at its start.
-  /// @param end     configuration at its end.
+  /// A flight as it was taken.
+  struct Flight {
+    const Event& event;
+    std::span<const Index> held;
+    const State& start;
+    const VectorX<Scalar>& end;  ///< configuration at its end
+  };
+  /// Carries the tangent through a flight.
   /// @param moving  whether the time of its start moves with the parameters.
-  [[nodiscard]] Outcome fly(const System& system, const Event& event, std::span<const Index> held,
-                            const State& now, const VectorX<Scalar>& end, bool moving,
+  [[nodiscard]] Outcome fly(const System& system, const Flight& flight, bool moving,
                             Tangent& tangent) noexcept;
   /// Whether the gap that ended the last flight was just closed at its start, to tolerance.
   [[nodiscard]] bool started_closed() const noexcept { return started_closed_; }
@@ -157,10 +161,9 @@ void FlightDerivative<System>::write_end(Index c, const Tangent& tangent) noexce
 }
 
 template <LagrangianSystemLike System>
-StepLinearizationStatus FlightDerivative<System>::fly(const System& system, const Event& event,
-                                                      std::span<const Index> held, const State& now,
-                                                      const VectorX<Scalar>& end, bool moving,
-                                                      Tangent& tangent) noexcept {
+StepLinearizationStatus FlightDerivative<System>::fly(const System& system, const Flight& flight,
+                                                      bool moving, Tangent& tangent) noexcept {
+  const auto& [event, held, now, end] = flight;
   const Index n = now.q.size();
   detail::hold_only(solver_, held);
   if (!solver_.solve(system, now, event.span, end).converged()) return Outcome::not_solved;
