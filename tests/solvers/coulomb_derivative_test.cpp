@@ -190,7 +190,7 @@ void check_differences(FrictionLaw law) {
   CHECK(rigid_used >= 3);
   if (law == FrictionLaw::coulomb) CHECK(determined >= 3);
   CHECK(slid >= 3);
-  near.check(100);
+  near.check(60);
 }
 
 }  // namespace
