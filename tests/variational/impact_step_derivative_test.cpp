@@ -111,7 +111,7 @@ struct Knocking : carom::examples::KnockingPendula {
   void add_gap_curvature(const VectorX<double>&, const Weights&, MatrixX<double>&) const {}
 };
 
-/// A ball over a floor, a mass on a ball, and a rod whose stop is round.
+/// A ball over a floor, and a rod whose stop is round.
 struct Ball : OnLine {
   template <typename Q, typename T>
   [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
@@ -120,14 +120,6 @@ struct Ball : OnLine {
   template <typename Q>
   void gaps(const Q& q, Q& out) const {
     out(0) = q(0);
-  }
-};
-struct OnBall : InBowl {
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    using std::sqrt;
-    out(0) = sqrt(q(0) * q(0) + q(1) * q(1)) - 1.0;
   }
 };
 struct RodAtBall : RodWithStop {

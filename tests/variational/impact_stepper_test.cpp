@@ -62,22 +62,6 @@ struct Line {
   }
 };
 
-/// A mass on a frictionless unit ball, gravity 1 downwards.
-struct OnBall {
-  using scalar_type = double;
-  [[nodiscard]] Index size() const { return 2; }
-  [[nodiscard]] Index gap_count() const { return 1; }
-  template <typename Q, typename T>
-  [[nodiscard]] T lagrangian(const Q& q, const Q& v, const T&) const {
-    return (v(0) * v(0) + v(1) * v(1)) / 2.0 - q(1);
-  }
-  template <typename Q>
-  void gaps(const Q& q, Q& out) const {
-    using std::sqrt;
-    out(0) = sqrt(q(0) * q(0) + q(1) * q(1)) - 1.0;
-  }
-};
-
 /// A free mass on a line and a wall of thickness 2·half about zero.
 struct ThinWall : OnLine {
   double half = 0.01;
