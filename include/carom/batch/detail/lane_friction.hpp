@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "carom/batch/lanes.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A friction contact in every lane: cone, weights and trial impulse.
+template <typename Number>
+struct LaneContact {
+  Number mu, tangent, normal;  ///< μ, Rₜ, Rₙ
+  Number y1, y2, yn;
+};
+
+template <typename Number>
+struct LaneImpulse {
+  Number t1, t2, n;
+};
+
+/// γ = P(y) of the convex law, the nearest point of the cone in the weights.
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneImpulse<Number> project_lanes(
+    const LaneContact<Number>& k) noexcept {
+  const Number zero(0);
+  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const Number pull = k.mu * k.tangent;
+  const Number drive = k.normal * k.yn + pull * r;
+  const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
+  const auto open = drive <= zero;
+  const Number slid = drive / (k.normal + k.mu * pull);
+  const Number normal = select(open, zero, slid);
+  const Number share = select(r > zero, k.mu * normal / r, zero);
+  return {select(stuck, k.y1, share * k.y1), select(stuck, k.y2, share * k.y2),
+          select(stuck, k.yn, normal)};
+}
+
+/// The curvature of a contact's cost, a symmetric 3×3 matrix.
+template <typename Number>
+struct LaneCurvature {
+  Number xx, xy, yy, xz, yz, zz;
+};
+
+/// The same as write_dual_curvature(): with the direction of friction ẑ as an unknown of its own.
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneCurvature<Number> curvature_of_lanes(const LaneContact<Number>& k,
+                                                                    const Number& z1,
+                                                                    const Number& z2) noexcept {
+  const Number zero(0), one(1);
+  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const Number pull = k.mu * k.tangent;
+  const Number drive = k.normal * k.yn + pull * r;
+  const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
+  const auto open = drive <= zero;
+  const Number along = select(open, zero, one / (k.normal + k.mu * pull));
+  const Number inverse = select(r > zero, one / r, zero);
+  const Number tx = k.y1 * inverse, ty = k.y2 * inverse;
+  const Number across = select(open, zero, k.mu * drive * along * inverse / k.tangent);
+  const Number px = k.mu * tx, py = k.mu * ty;
+  const Number held = one / k.tangent;
+  return {select(stuck, held, along * px * px + across * (one - z1 * tx)),
+          select(stuck, zero, along * px * py - across * (z1 * ty + z2 * tx) * Number(0.5)),
+          select(stuck, held, along * py * py + across * (one - z2 * ty)),
+          select(stuck, zero, along * px),
+          select(stuck, zero, along * py),
+          select(stuck, one / k.normal, along)};
+}
+
+/// A direction in the tangent plane.
+template <typename Number>
+struct LaneDirection {
+  Number x, y;
+};
+
+/// yₜ/‖yₜ‖, or zero.
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneDirection<Number> direction_of_lanes(const Number& y1,
+                                                                    const Number& y2) noexcept {
+  const Number r = sqrt(y1 * y1 + y2 * y2);
+  const Number inverse = select(r > Number(0), Number(1) / r, Number(0));
+  return {y1 * inverse, y2 * inverse};
+}
+
+/// The same as predict_direction(): the direction of friction after a full step, kept in the disc.
+/// @param limit  μ γₙ
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneDirection<Number> predict_lanes(
+    const LaneDirection<Number>& y, const Number& limit, const LaneDirection<Number>& z,
+    const LaneDirection<Number>& step) noexcept {
+  using Scalar = typename Number::scalar_type;
+  const Number zero(0), one(1);
+  const Number r = sqrt(y.x * y.x + y.y * y.y);
+  const auto inside = r <= limit;
+  const Number inverse = one / select(inside, limit, r);
+  const Number tx = y.x * inverse, ty = y.y * inverse;
+  const Number along = select(inside, zero, tx * step.x + ty * step.y);
+  const Number nx = tx + (step.x - z.x * along) * inverse;
+  const Number ny = ty + (step.y - z.y * along) * inverse;
+  const Number squared = nx * nx + ny * ny;
+  const auto usable = (limit > zero) & (squared <= Number((std::numeric_limits<Scalar>::max)()));
+  const Number shrink = select(
+      squared <= one, one, Number(Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared));
+  return {select(usable, nx * shrink, zero), select(usable, ny * shrink, zero)};
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "carom/batch/detail/lane_friction.hpp"
+#include "carom/batch/detail/lane_layout.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The cost ℓ and its derivatives at the iterate of each lane. A view of the cells.
+template <typename Number, int Stride>
+class LaneState {
+ public:
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = LaneCells<Number, Stride>;
+  using Names = LaneLayout;
+
+  CAROM_DEVICE LaneState(const LaneLayout& layout, const Cells& cells) noexcept
+      : layout_(layout), cells_(cells) {}
+
+  /// What a world's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
+  /// whose A is not positive definite.
+  [[nodiscard]] CAROM_DEVICE Mask begin() noexcept;
+  /// Everything that follows from the iterate.
+  CAROM_DEVICE void evaluate() noexcept;
+  /// ℓ at the iterate last evaluated.
+  [[nodiscard]] CAROM_DEVICE Number cost() const noexcept;
+  /// ℓ at rest and at the free velocity.
+  [[nodiscard]] CAROM_DEVICE Number cost_at_rest() const noexcept;
+  [[nodiscard]] CAROM_DEVICE Number cost_when_free() const noexcept;
+
+  Number residual{}, free_squared{}, pushed_squared{};
+
+  [[nodiscard]] CAROM_DEVICE Number scale() const noexcept {
+    return sqrt((free_squared + pushed_squared) * Number(Scalar(0.5)));
+  }
+  [[nodiscard]] CAROM_DEVICE const LaneLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] CAROM_DEVICE Cells vector(int name) const noexcept {
+    return cells_.from(layout_.vector_at(name));
+  }
+  [[nodiscard]] CAROM_DEVICE Cells contact(int k) const noexcept {
+    return cells_.from(layout_.contact_at(k));
+  }
+  [[nodiscard]] CAROM_DEVICE Cells cells(int at) const noexcept { return cells_.from(at); }
+  [[nodiscard]] CAROM_DEVICE Cells jacobian(const LaneSide& side) const noexcept {
+    return cells_.from(layout_.jacobian_at + side.jacobian);
+  }
+  /// J x of a contact.
+  CAROM_DEVICE LaneImpulse<Number> rows_times(int k, const Cells& x) const noexcept;
+  /// Numbers of a contact with the trial impulse at y + α Δy.
+  [[nodiscard]] CAROM_DEVICE LaneContact<Number> at_trial(int k) const noexcept {
+    const Cells c = contact(k);
+    return {c[Names::friction], c[Names::tangent],   c[Names::normal],
+            c[Names::trial],    c[Names::trial + 1], c[Names::trial + 2]};
+  }
+  [[nodiscard]] CAROM_DEVICE Number dot(int a, int b) const noexcept {
+    const Cells x = vector(a), y = vector(b);
+    Number sum(Scalar(0));
+    for (int i = 0; i < layout_.velocities; ++i) sum += x[i] * y[i];
+    return sum;
+  }
+  /// Where the iterate's numbers are in range.
+  [[nodiscard]] CAROM_DEVICE Mask is_finite() const noexcept {
+    return residual <= Number((std::numeric_limits<Scalar>::max)());
+  }
+
+ private:
+  /// Σ R γ² with γ = P((v̂ − u)/R) for given u of every contact.
+  template <typename Velocity>
+  [[nodiscard]] CAROM_DEVICE Number stored(const Velocity& velocity) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Number squared_by_mass(const Cells& momentum) const noexcept;
+
+  LaneLayout layout_;
+  Cells cells_;
+};
+
+// --- implementation ---
+
+template <typename Number, int Stride>
+CAROM_DEVICE LaneImpulse<Number> LaneState<Number, Stride>::rows_times(
+    int k, const Cells& x) const noexcept {
+  LaneImpulse<Number> sum{Number(Scalar(0)), Number(Scalar(0)), Number(Scalar(0))};
+  for (const LaneSide& side : layout_.sides[k].sides) {
+    const Cells j = jacobian(side);
+    const Cells columns = x.from(side.column);
+    for (int c = 0; c < side.count; ++c) {
+      const Number xc = columns[c];
+      sum.t1 += j[3 * c] * xc;
+      sum.t2 += j[3 * c + 1] * xc;
+      sum.n += j[3 * c + 2] * xc;
+    }
+  }
+  return sum;
+}
+
+/// ‖p‖²_{A⁻¹}; the momentum is overwritten.
+template <typename Number, int Stride>
+CAROM_DEVICE Number
+LaneState<Number, Stride>::squared_by_mass(const Cells& momentum) const noexcept {
+  solve_lanes(layout_.mass_rows, cells(layout_.mass_factor_at), momentum);
+  Number sum(Scalar(0));
+  for (int i = 0; i < layout_.velocities; ++i) sum += momentum[i] * momentum[i];
+  return sum;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneState<Number, Stride>::begin() noexcept {
+  const Cells mass = cells(layout_.mass_at), factor = cells(layout_.mass_factor_at);
+  for (int i = 0; i < layout_.mass_factor_at - layout_.mass_at; ++i) factor.set(i, mass[i]);
+  const Mask definite = factor_lanes(layout_.mass_rows, factor);
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    c.set(Names::inverse_tangent, Number(Scalar(1)) / c[Names::tangent]);
+    c.set(Names::inverse_normal, Number(Scalar(1)) / c[Names::normal]);
+  }
+  multiply_lanes(layout_.mass_rows, mass, vector(Names::free), vector(Names::momentum));
+  free_squared = dot(Names::free, Names::momentum);
+  return definite;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
+  const int n = layout_.velocities;
+  const Cells v = vector(Names::velocity), pushed = vector(Names::scratch);
+  const Cells change = vector(Names::direction), gradient = vector(Names::gradient);
+  for (int i = 0; i < n; ++i) pushed.set(i, Number(Scalar(0)));
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    const LaneImpulse<Number> u = rows_times(k, v);
+    c.set(Names::contact_velocity, u.t1);
+    c.set(Names::contact_velocity + 1, u.t2);
+    c.set(Names::contact_velocity + 2, u.n);
+    const Number it = c[Names::inverse_tangent], in = c[Names::inverse_normal];
+    c.set(Names::trial, (c[Names::bias] - u.t1) * it);
+    c.set(Names::trial + 1, (c[Names::bias + 1] - u.t2) * it);
+    c.set(Names::trial + 2, (c[Names::bias + 2] - u.n) * in);
+    const LaneImpulse<Number> y = project_lanes(at_trial(k));
+    c.set(Names::impulse, y.t1);
+    c.set(Names::impulse + 1, y.t2);
+    c.set(Names::impulse + 2, y.n);
+    for (const LaneSide& side : layout_.sides[k].sides) {
+      const Cells j = jacobian(side);
+      const Cells columns = pushed.from(side.column);
+      for (int i = 0; i < side.count; ++i) {
+        columns.add(i, j[3 * i] * y.t1 + j[3 * i + 1] * y.t2 + j[3 * i + 2] * y.n);
+      }
+    }
+  }
+  const Cells free = vector(Names::free);
+  for (int i = 0; i < n; ++i) change.set(i, v[i] - free[i]);
+  const Cells momentum = vector(Names::momentum);
+  multiply_lanes(layout_.mass_rows, cells(layout_.mass_at), change, momentum);
+  Number moved(Scalar(0));
+  for (int i = 0; i < n; ++i) {
+    moved += change[i] * momentum[i];
+    const Number g = momentum[i] - pushed[i];
+    gradient.set(i, g);
+    change.set(i, g);
+  }
+  residual = sqrt(squared_by_mass(change));
+  // ‖Jᵀγ‖ is ‖A (v − v*)‖ but for the residual.
+  const Number pushed_norm = larger(sqrt(moved) - residual, Number(Scalar(0)));
+  pushed_squared = pushed_norm * pushed_norm;
+}
+
+template <typename Number, int Stride>
+template <typename Velocity>
+CAROM_DEVICE Number LaneState<Number, Stride>::stored(const Velocity& velocity) const noexcept {
+  Number sum(Scalar(0));
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    const LaneImpulse<Number> u = velocity(k);
+    LaneContact<Number> at = at_trial(k);
+    at.y1 = (c[Names::bias] - u.t1) * c[Names::inverse_tangent];
+    at.y2 = (c[Names::bias + 1] - u.t2) * c[Names::inverse_tangent];
+    at.yn = (c[Names::bias + 2] - u.n) * c[Names::inverse_normal];
+    const LaneImpulse<Number> y = project_lanes(at);
+    sum += at.tangent * (y.t1 * y.t1 + y.t2 * y.t2) + at.normal * (y.n * y.n);
+  }
+  return sum;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE Number LaneState<Number, Stride>::cost() const noexcept {
+  const Cells v = vector(Names::velocity), free = vector(Names::free);
+  const Cells momentum = vector(Names::momentum);
+  Number sum(Scalar(0));
+  for (int i = 0; i < layout_.velocities; ++i) sum += (v[i] - free[i]) * momentum[i];
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    const Number y1 = c[Names::impulse], y2 = c[Names::impulse + 1], yn = c[Names::impulse + 2];
+    sum += c[Names::tangent] * (y1 * y1 + y2 * y2) + c[Names::normal] * (yn * yn);
+  }
+  return sum;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE Number LaneState<Number, Stride>::cost_at_rest() const noexcept {
+  const Number zero(Scalar(0));
+  return free_squared + stored([&](int) { return LaneImpulse<Number>{zero, zero, zero}; });
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE Number LaneState<Number, Stride>::cost_when_free() const noexcept {
+  const Cells free = vector(Names::free);
+  return stored([&](int k) { return rows_times(k, free); });
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
