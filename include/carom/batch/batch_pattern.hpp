@@ -3,67 +3,49 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "carom/batch/detail/lane_map.hpp"
 #include "carom/contact/contact_problem.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What the worlds of a batch have in common: bodies, who touches whom, and which columns of a
-/// Jacobian are not zero.
+/// What worlds of a batch have in common: their bodies, who touches whom, and which columns of the
+/// Jacobians are zero in all of them.
 ///
-/// Worlds with other contacts have another pattern; a batch may mix as many as it likes. A world's
-/// own contacts are numbered as in the ContactProblem that the pattern comes from.
+/// Worlds with other contacts have another pattern, and a batch mixes as many patterns as it likes.
+/// It also says in which order a world's numbers stand in the arrays of a BatchView.
+/// @note  Cold: construction allocates and may throw.
 class BatchPattern {
  public:
-  /// Columns of a contact's Jacobian, those of one body, that may hold something else than zero.
-  struct Side {
-    int body = -1;     ///< −1: the contact has one side only.
-    int column = 0;    ///< first velocity of the body.
-    int size = 0;      ///< velocities of the body.
-    int first = 0;     ///< first column that may not be zero, counted from `column`.
-    int count = 0;     ///< columns from there on that may not be zero.
-  };
-  struct Contact {
-    Side sides[2];
-  };
-  struct Body {
-    int first;  ///< velocity
-    int size;   ///< velocities
-  };
-
   BatchPattern() = default;
-  /// The pattern of a problem of friction contacts alone, zeros of its Jacobians included.
+  /// The pattern of a problem of friction contacts alone, with the zeros of its Jacobians.
   /// @throws std::invalid_argument  where a block is no friction contact, naming it.
   template <RealScalar Scalar>
   explicit BatchPattern(const ContactProblem<Scalar>& problem);
 
   [[nodiscard]] int velocity_count() const noexcept { return velocity_count_; }
+  [[nodiscard]] int body_count() const noexcept { return int(bodies_.size()); }
   [[nodiscard]] int contact_count() const noexcept { return int(contacts_.size()); }
-  /// Numbers of all momentum matrices, body by body.
+  /// Numbers of a world's momentum matrices: those of body 0 row by row, then of body 1, ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
-  /// Numbers of all Jacobians, contact by contact, the first side before the second.
+  /// Numbers of a world's Jacobians: contact by contact, the first body's three rows, then the
+  /// second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
-  [[nodiscard]] const std::vector<Body>& bodies() const noexcept { return bodies_; }
-  [[nodiscard]] const std::vector<Contact>& contacts() const noexcept { return contacts_; }
-
-  /// Where a row of the matrix A + Jᵀ G J begins: entries of row i before column first_column(i)
-  /// are zero, and so are those of its Cholesky factor.
-  [[nodiscard]] int first_column(int row) const noexcept { return first_column_[std::size_t(row)]; }
-  /// Place of the entry (row, 0) among the numbers of the lower half, row by row, each from its
-  /// first column on; negative where that entry is none of them.
-  [[nodiscard]] int row_place(int row) const noexcept { return row_place_[std::size_t(row)]; }
-  /// Numbers of the lower half.
-  [[nodiscard]] int matrix_count() const noexcept { return matrix_count_; }
+  /// Bodies that contacts join, apart from all others; bodies without contacts are in none.
+  [[nodiscard]] const std::vector<detail::LaneMap>& islands() const noexcept { return islands_; }
+  /// Bodies without contacts.
+  [[nodiscard]] const std::vector<detail::LaneBody>& idle() const noexcept { return idle_; }
 
  private:
-  void place_rows();
+  void find_islands();
 
-  std::vector<Body> bodies_;
-  std::vector<Contact> contacts_;
-  std::vector<int> first_column_, row_place_;
-  int velocity_count_ = 0, mass_count_ = 0, jacobian_count_ = 0, matrix_count_ = 0;
+  std::vector<detail::LaneBody> bodies_, idle_;
+  std::vector<detail::LaneContact> contacts_;
+  std::vector<detail::LaneMap> islands_;
+  int velocity_count_ = 0, mass_count_ = 0, jacobian_count_ = 0;
 };
 
 // --- implementation ---
@@ -72,55 +54,61 @@ template <RealScalar Scalar>
 BatchPattern::BatchPattern(const ContactProblem<Scalar>& problem) {
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [first, size] = problem.body(b);
-    bodies_.push_back({int(first), int(size)});
+    bodies_.push_back({int(b), int(first), int(size), mass_count_});
     mass_count_ += int(size * size);
   }
   velocity_count_ = int(problem.velocity_count());
-  if (problem.friction_contact_count() != problem.block_count()) {
-    for (Index k = 0; k < problem.block_count(); ++k) {
-      if (!problem.is_friction_contact(k)) {
-        detail::reject_if("block " + std::to_string(k) + ": expected a friction contact");
-      }
-    }
-  }
   for (Index k = 0; k < problem.block_count(); ++k) {
-    Contact contact;
+    if (!problem.is_friction_contact(k)) {
+      detail::reject_if("block " + std::to_string(k) + ": expected a friction contact");
+    }
+    detail::LaneContact contact{int(k), {}};
     for (int s = 0; s < int(problem.side_count(k)); ++s) {
       const auto jacobian = problem.jacobian(k, s);
-      Side& side = contact.sides[s];
+      detail::LaneContactSide& side = contact.sides[s];
       side.body = int(problem.side_body(k, s));
-      side.column = bodies_[std::size_t(side.body)].first;
-      side.size = bodies_[std::size_t(side.body)].size;
+      side.jacobian = jacobian_count_;
+      side.size = int(jacobian.cols());
       int end = side.size;
-      while (end > 0 && jacobian.col(end - 1).isZero(0)) --end;
-      while (side.first < end && jacobian.col(side.first).isZero(0)) ++side.first;
+      while (end > 0 && (jacobian.col(end - 1).array() == Scalar(0)).all()) --end;
+      while (side.first < end && (jacobian.col(side.first).array() == Scalar(0)).all())
+        ++side.first;
       side.count = end - side.first;
       jacobian_count_ += 3 * side.size;
     }
     contacts_.push_back(contact);
   }
-  place_rows();
+  find_islands();
 }
 
-inline void BatchPattern::place_rows() {
-  first_column_.resize(std::size_t(velocity_count_));
-  row_place_.resize(std::size_t(velocity_count_));
-  for (const Body& body : bodies_) {
-    std::fill_n(first_column_.begin() + body.first, body.size, body.first);
-  }
-  for (const Contact& contact : contacts_) {
-    const auto& [a, b] = contact.sides;
-    if (b.body < 0) continue;
-    const auto& [low, high] = a.column < b.column ? std::pair(a, b) : std::pair(b, a);
-    for (int c = 0; c < high.size; ++c) {
-      int& first = first_column_[std::size_t(high.column + c)];
-      first = (std::min)(first, low.column);
+inline void BatchPattern::find_islands() {
+  std::vector<int> root(bodies_.size());
+  for (std::size_t b = 0; b < root.size(); ++b) root[b] = int(b);
+  const auto find = [&](int b) {
+    while (root[std::size_t(b)] != b)
+      b = root[std::size_t(b)] = root[std::size_t(root[std::size_t(b)])];
+    return b;
+  };
+  std::vector<bool> touched(bodies_.size());
+  for (const auto& [number, sides] : contacts_) {
+    for (const auto& side : sides) {
+      if (side.body < 0) continue;
+      touched[std::size_t(side.body)] = true;
+      const int a = find(sides[0].body), b = find(side.body);
+      root[std::size_t((std::max)(a, b))] = (std::min)(a, b);
     }
   }
-  matrix_count_ = 0;
-  for (int i = 0; i < velocity_count_; ++i) {
-    row_place_[std::size_t(i)] = matrix_count_ - first_column(i);
-    matrix_count_ += i - first_column(i) + 1;
+  std::vector<std::vector<int>> members(bodies_.size());
+  std::vector<std::vector<detail::LaneContact>> touching(bodies_.size());
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    if (touched[b]) members[std::size_t(find(int(b)))].push_back(int(b));
+    if (!touched[b]) idle_.push_back(bodies_[b]);
+  }
+  for (const auto& contact : contacts_) {
+    touching[std::size_t(find(contact.sides[0].body))].push_back(contact);
+  }
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    if (!members[b].empty()) islands_.emplace_back(bodies_, members[b], touching[b]);
   }
 }
 

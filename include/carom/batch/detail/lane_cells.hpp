@@ -9,7 +9,8 @@ namespace detail {
 
 /// An array whose every entry is a number for each lane, side by side in memory.
 /// @tparam Number  Lanes<Scalar, Count>.
-/// @tparam Stride  numbers from an entry to the next, at least the count of lanes: several groups of
+/// @tparam Stride  numbers from an entry to the next, at least the count of lanes: several groups
+/// of
 ///                 lanes may share the entries, as the threads of a graphics processor do.
 template <typename Number, int Stride>
 class LaneCells {
@@ -24,9 +25,7 @@ class LaneCells {
   CAROM_DEVICE void set(int i, const Number& number) const noexcept {
     number.store(first_ + i * Stride);
   }
-  CAROM_DEVICE void add(int i, const Number& number) const noexcept {
-    set(i, (*this)[i] + number);
-  }
+  CAROM_DEVICE void add(int i, const Number& number) const noexcept { set(i, (*this)[i] + number); }
   /// The entries from one on.
   CAROM_DEVICE LaneCells from(int i) const noexcept { return LaneCells(first_ + i * Stride); }
   /// The number of one lane.

@@ -2,17 +2,11 @@
 #pragma once
 
 #include "carom/batch/detail/lane_cells.hpp"
+#include "carom/batch/detail/lane_layout.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// The rows of a symmetric matrix from their first columns on, as BatchPattern keeps them.
-struct LaneRows {
-  const int* first_column;
-  const int* place;  ///< of the entry (row, 0)
-  int count;
-};
 
 /// Two rows of a factor in the making, and four rows above them that are done.
 template <typename Cells>
@@ -55,7 +49,8 @@ struct LaneTile {
 
 /// Cholesky factors of matrices side by side, in place: the lower half row by row, on the diagonal
 /// the inverses of the factor's own.
-/// @return  where all pivots were positive; elsewhere the numbers have no meaning, but harm no other
+/// @return  where all pivots were positive; elsewhere the numbers have no meaning, but harm no
+/// other
 ///          lane.
 template <typename Cells>
 [[nodiscard]] CAROM_DEVICE auto factor_lanes(const LaneRows& rows, const Cells& matrix) noexcept {
@@ -93,7 +88,8 @@ template <typename Cells>
     for (; first == begins[i + 1] && j + 4 <= i; j += 4) {
       if (begins[j] > first || begins[j + 1] > first) break;
       if (begins[j + 2] > first || begins[j + 3] > first) break;
-      LaneTile<Cells>{row_at(i), row_at(i + 1), {row_at(j), row_at(j + 1), row_at(j + 2), row_at(j + 3)}}
+      LaneTile<Cells>{
+          row_at(i), row_at(i + 1), {row_at(j), row_at(j + 1), row_at(j + 2), row_at(j + 3)}}
           .eliminate(first, j);
     }
     finish_from(i, j);

@@ -11,7 +11,7 @@ namespace detail {
 
 /// A friction contact in every lane: cone, weights and trial impulse.
 template <typename Number>
-struct LaneContact {
+struct LaneTrial {
   Number mu, tangent, normal;  ///< μ, Rₜ, Rₙ
   Number y1, y2, yn;
 };
@@ -23,8 +23,7 @@ struct LaneImpulse {
 
 /// γ = P(y) of the convex law, the nearest point of the cone in the weights.
 template <typename Number>
-[[nodiscard]] CAROM_DEVICE LaneImpulse<Number> project_lanes(
-    const LaneContact<Number>& k) noexcept {
+[[nodiscard]] CAROM_DEVICE LaneImpulse<Number> project_lanes(const LaneTrial<Number>& k) noexcept {
   const Number zero(0);
   const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
   const Number pull = k.mu * k.tangent;
@@ -46,7 +45,7 @@ struct LaneCurvature {
 
 /// The same as write_dual_curvature(): with the direction of friction ẑ as an unknown of its own.
 template <typename Number>
-[[nodiscard]] CAROM_DEVICE LaneCurvature<Number> curvature_of_lanes(const LaneContact<Number>& k,
+[[nodiscard]] CAROM_DEVICE LaneCurvature<Number> curvature_of_lanes(const LaneTrial<Number>& k,
                                                                     const Number& z1,
                                                                     const Number& z2) noexcept {
   const Number zero(0), one(1);
@@ -101,8 +100,9 @@ template <typename Number>
   const Number ny = ty + (step.y - z.y * along) * inverse;
   const Number squared = nx * nx + ny * ny;
   const auto usable = (limit > zero) & (squared <= Number((std::numeric_limits<Scalar>::max)()));
-  const Number shrink = select(
-      squared <= one, one, Number(Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared));
+  const Number shrink =
+      select(squared <= one, one,
+             Number(Scalar(1) - 4 * std::numeric_limits<Scalar>::epsilon()) / sqrt(squared));
   return {select(usable, nx * shrink, zero), select(usable, ny * shrink, zero)};
 }
 

@@ -22,15 +22,18 @@ class LaneNewton {
   using Cells = typename State::Cells;
   using Names = LaneLayout;
 
-  CAROM_DEVICE LaneNewton(State& state, const Scalar& tolerance, int iteration_limit,
-                          const Scalar& line_search_tolerance) noexcept
-      : state_(state),
-        tolerance_(tolerance),
-        iteration_limit_(iteration_limit),
-        line_search_tolerance_(line_search_tolerance) {}
+  struct Limits {
+    Scalar tolerance;
+    int iteration_limit;
+    Scalar line_search_tolerance;
+  };
 
-  /// Takes on the worlds of some lanes, whose numbers and guesses are in the cells.
-  CAROM_DEVICE void begin(const Mask& fresh) noexcept;
+  CAROM_DEVICE LaneNewton(State& state, const Limits& limits) noexcept
+      : state_(state), limits_(limits) {}
+
+  /// Takes on the worlds whose numbers and guesses are in the cells.
+  /// @param valid  lanes whose numbers are in range; the others end at once.
+  CAROM_DEVICE void begin(const Mask& valid) noexcept;
   /// One iteration of the lanes that have not ended.
   CAROM_DEVICE void step() noexcept;
   /// Lanes that have ended.
@@ -54,10 +57,10 @@ class LaneNewton {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     const Number scale = state_.scale(), largest((std::numeric_limits<Scalar>::max)());
     return (state_.residual <= largest) & (scale <= largest) &
-           (state_.residual <= Number(tolerance_) * scale);
+           (state_.residual <= Number(limits_.tolerance) * scale);
   }
-  CAROM_DEVICE void start_from_best(const Mask& fresh) noexcept;
-  CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
+  CAROM_DEVICE void start_from_best() noexcept;
+  CAROM_DEVICE void write_directions() noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept;
   [[nodiscard]] CAROM_DEVICE Number fill(const Number& raise) noexcept;
   CAROM_DEVICE void add_curvature(int k, const LaneCurvature<Number>& g) noexcept;
@@ -70,9 +73,7 @@ class LaneNewton {
   CAROM_DEVICE void judge(const Number& step) noexcept;
 
   State& state_;
-  Scalar tolerance_;
-  int iteration_limit_;
-  Scalar line_search_tolerance_;
+  Limits limits_;
   Number status_ = number(0), iterations_ = number(0), best_residual_ = number(0),
          stalls_ = number(0);
 };
@@ -80,29 +81,30 @@ class LaneNewton {
 // --- implementation ---
 
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& fresh) noexcept {
-  const Mask definite = state_.begin();
-  status_ = select(fresh, number(-1), status_);
-  iterations_ = select(fresh, number(0), iterations_);
-  stalls_ = select(fresh, number(0), stalls_);
-  end(fresh & !definite, SolveStatus::not_finite);
+CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& valid) noexcept {
+  status_ = number(-1);
+  iterations_ = stalls_ = number(0);
+  keep(running());
+  end(!valid, SolveStatus::not_finite);
+  end(!state_.begin(), SolveStatus::not_finite);
   state_.evaluate();
-  end(fresh & meets_target(), SolveStatus::converged);
-  if (any(fresh & running())) start_from_best(fresh & running());
-  end(fresh & meets_target(), SolveStatus::converged);
-  end(fresh & !state_.is_finite(), SolveStatus::not_finite);
-  best_residual_ = select(fresh, state_.residual, best_residual_);
-  keep(fresh);
-  write_directions(fresh);
+  end(meets_target(), SolveStatus::converged);
+  if (any(running())) start_from_best();
+  end(meets_target(), SolveStatus::converged);
+  end(!state_.is_finite(), SolveStatus::not_finite);
+  best_residual_ = state_.residual;
+  keep(running());
+  end(Number(Scalar(limits_.iteration_limit)) <= number(0), SolveStatus::iteration_limit);
+  write_directions();
 }
 
 /// Moves to rest or to the free velocity where the cost there is lower than at the guess.
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best(const Mask& fresh) noexcept {
+CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best() noexcept {
   const Number here = state_.cost(), at_rest = state_.cost_at_rest();
   const Number when_free = state_.cost_when_free();
-  const Mask to_free = fresh & (when_free < here) & (when_free < at_rest);
-  const Mask to_rest = fresh & (at_rest < here) & !to_free;
+  const Mask to_free = running() & (when_free < here) & (when_free < at_rest);
+  const Mask to_rest = running() & (at_rest < here) & (!to_free);
   if (!any(to_free | to_rest)) return;
   const Cells v = state_.vector(Names::velocity), free = state_.vector(Names::free);
   for (int i = 0; i < state_.layout().velocities; ++i) {
@@ -118,12 +120,12 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::keep(const Mask& lanes) noexcept {
 }
 
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions(const Mask& lanes) noexcept {
+CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions() noexcept {
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);
     const auto z = direction_of_lanes(c[Names::trial], c[Names::trial + 1]);
-    c.set(Names::predicted, select(lanes, z.x, c[Names::predicted]));
-    c.set(Names::predicted + 1, select(lanes, z.y, c[Names::predicted + 1]));
+    c.set(Names::predicted, z.x);
+    c.set(Names::predicted + 1, z.y);
   }
 }
 
@@ -164,7 +166,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::add_products(const LaneSide& rows,
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::add_curvature(
     int k, const LaneCurvature<Number>& g) noexcept {
-  const auto& [low, high] = state_.layout().sides[k].sides;
+  const auto& [low, high] = state_.layout().sides[k];
   const Cells products = state_.cells(state_.layout().product_at);
   const auto multiply = [&](const LaneSide& side, const Cells& out) {
     const Cells j = state_.jacobian(side);
@@ -196,9 +198,9 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::fill(const Number& raise) noexce
     for (int j = own; j <= i; ++j) row.set(j, from[j]);
   }
   for (int k = 0; k < layout.contacts; ++k) {
-    const LaneContact<Number> at = state_.at_trial(k);
+    const LaneTrial<Number> at = state_.at_trial(k);
     const Cells c = state_.contact(k);
-    if (!any(running() & !(c[Names::impulse + 2] <= number(0)))) continue;
+    if (!any(running() & (c[Names::impulse + 2] > number(0)))) continue;
     add_curvature(k, curvature_of_lanes(at, c[Names::predicted], c[Names::predicted + 1]));
   }
   Number largest = number(1);
@@ -223,8 +225,8 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   Mask wanted = running();
   for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
     const Number largest = fill(raise);
-    end(wanted & !(largest <= largest_number), SolveStatus::not_finite);
-    wanted = running() & !factor_lanes(layout.matrix_rows, matrix);
+    end(wanted & (!(largest <= largest_number)), SolveStatus::not_finite);
+    wanted = running() & (!factor_lanes(layout.matrix_rows, matrix));
     if (!any(wanted)) break;
     const Number first = number(DiagonalRaiseTuning::first) *
                          Number(std::numeric_limits<Scalar>::epsilon()) * largest;
@@ -238,7 +240,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   solve_lanes_transposed(layout.matrix_rows, matrix, d);
   Number total = number(0);
   for (int i = 0; i < layout.velocities; ++i) total += abs(d[i]);
-  end(running() & !(total <= largest_number), SolveStatus::not_finite);
+  end(!(total <= largest_number), SolveStatus::not_finite);
 }
 
 /// What the direction changes in contact velocities and trial impulses.
@@ -263,7 +265,7 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::work_at(const Number& step) cons
   Number work = number(0);
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);
-    LaneContact<Number> at = state_.at_trial(k);
+    LaneTrial<Number> at = state_.at_trial(k);
     at.y1 += step * c[Names::trial_step];
     at.y2 += step * c[Names::trial_step + 1];
     at.yn += step * c[Names::trial_step + 2];
@@ -286,7 +288,7 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::find_step() noexcept {
   const auto slope = [&](const Number& step) {
     return momentum_slope + step * momentum_curvature - work_at(step);
   };
-  const Number tolerance = -Number(line_search_tolerance_) * at_zero;
+  const Number tolerance = -Number(limits_.line_search_tolerance) * at_zero;
   const Number one = number(1), half = number(0.5), two = number(2);
   Number low = number(0), high = one, at_low = at_zero, at_high = slope(high);
   Number best = high, best_size = abs(at_high), width = one;
@@ -295,19 +297,19 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::find_step() noexcept {
   Mask slow = everywhere<Number>(false);
   Mask growing = at_high < -tolerance;
   // Where rounding has left no descent there is nothing to search.
-  Mask done = !running() | !(at_zero < number(0)) | (best_size <= tolerance);
+  Mask done = (!running()) | (!(at_zero < number(0))) | (best_size <= tolerance);
   for (int count = 1; any(!done) && count < LineSearchTuning::evaluation_limit; ++count) {
     const Number chord = low + (high - low) * (at_low / (at_low - at_high));
     const Number middle = low + (high - low) * half;
-    Number x = select(slow | !((chord > low) & (chord < high)), middle, chord);
+    Number x = select(slow | (!((chord > low) & (chord < high))), middle, chord);
     x = select(growing, two * high, x);
-    done = done | (!growing & !((x > low) & (x < high)));  // the bracket is down to round-off
+    done = done | ((!growing) & (!((x > low) & (x < high))));  // the bracket is down to round-off
     const Number value = slope(x), size = abs(value);
-    const Mask better = !done & (size < best_size);
+    const Mask better = (!done) & (size < best_size);
     best = select(better, x, best);
     best_size = select(better, size, best_size);
-    const Mask rise = growing & !done, narrow = !growing & !done, below = value < number(0);
-    const Mask from_low = narrow & below, from_high = narrow & !below;
+    const Mask rise = growing & (!done), narrow = (!growing) & (!done), below = value < number(0);
+    const Mask from_low = narrow & below, from_high = narrow & (!below);
     // The end that stays twice in a row counts half.
     at_high = select(from_low & (side < number(0)), at_high * half, at_high);
     at_low = select(from_high & (side > number(0)), at_low * half, at_low);
@@ -344,7 +346,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept
   end(meets_target(), SolveStatus::converged);
   end(stalls_ >= select(near_floor, number(Tuning::floor_stalls), number(Tuning::stalls)),
       SolveStatus::no_progress);
-  end(iterations_ >= Number(Scalar(iteration_limit_)), SolveStatus::iteration_limit);
+  end(iterations_ >= Number(Scalar(limits_.iteration_limit)), SolveStatus::iteration_limit);
 }
 
 template <typename Number, int Stride>
@@ -355,7 +357,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::step() noexcept {
   const Mask moving = running();
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);
-    const LaneContact<Number> at = state_.at_trial(k);
+    const LaneTrial<Number> at = state_.at_trial(k);
     const auto z = predict_lanes<Number>({at.y1, at.y2}, at.mu * c[Names::impulse + 2],
                                          {c[Names::predicted], c[Names::predicted + 1]},
                                          {c[Names::trial_step], c[Names::trial_step + 1]});
@@ -372,7 +374,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::step() noexcept {
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::finish() noexcept {
-  const Mask lanes = ended() & !(status_ <= code(SolveStatus::converged));
+  const Mask lanes = status_ > code(SolveStatus::converged);
   if (!any(lanes)) return;
   const Cells v = state_.vector(Names::velocity), best = state_.vector(Names::best);
   for (int i = 0; i < state_.layout().velocities; ++i) v.set(i, select(lanes, best[i], v[i]));

@@ -108,8 +108,10 @@ template <LaneVector Register>
 [[nodiscard]] inline Register root_of_register(const Register& x) noexcept {
   constexpr bool wide = sizeof(x[0]) == 8;
 #if defined(__AVX512F__)
-  if constexpr (sizeof(Register) == 64 && wide) return Register(_mm512_maskz_sqrt_pd(0xff, __m512d(x)));
-  if constexpr (sizeof(Register) == 64 && !wide) return Register(_mm512_maskz_sqrt_ps(0xffff, __m512(x)));
+  if constexpr (sizeof(Register) == 64 && wide)
+    return Register(_mm512_maskz_sqrt_pd(0xff, __m512d(x)));
+  if constexpr (sizeof(Register) == 64 && !wide)
+    return Register(_mm512_maskz_sqrt_ps(0xffff, __m512(x)));
 #endif
 #if defined(__AVX__)
   if constexpr (sizeof(Register) == 32 && wide) return Register(_mm256_sqrt_pd(__m256d(x)));

@@ -3,8 +3,8 @@
 
 #include <limits>
 
+#include "carom/batch/detail/lane_cholesky.hpp"
 #include "carom/batch/detail/lane_friction.hpp"
-#include "carom/batch/detail/lane_layout.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -52,7 +52,7 @@ class LaneState {
   /// J x of a contact.
   CAROM_DEVICE LaneImpulse<Number> rows_times(int k, const Cells& x) const noexcept;
   /// Numbers of a contact with the trial impulse at y + α Δy.
-  [[nodiscard]] CAROM_DEVICE LaneContact<Number> at_trial(int k) const noexcept {
+  [[nodiscard]] CAROM_DEVICE LaneTrial<Number> at_trial(int k) const noexcept {
     const Cells c = contact(k);
     return {c[Names::friction], c[Names::tangent],   c[Names::normal],
             c[Names::trial],    c[Names::trial + 1], c[Names::trial + 2]};
@@ -84,16 +84,17 @@ template <typename Number, int Stride>
 CAROM_DEVICE LaneImpulse<Number> LaneState<Number, Stride>::rows_times(
     int k, const Cells& x) const noexcept {
   LaneImpulse<Number> sum{Number(Scalar(0)), Number(Scalar(0)), Number(Scalar(0))};
-  for (const LaneSide& side : layout_.sides[k].sides) {
-    const Cells j = jacobian(side);
-    const Cells columns = x.from(side.column);
+  const auto add = [&](const LaneSide& side) {
+    const Cells j = jacobian(side), columns = x.from(side.column);
     for (int c = 0; c < side.count; ++c) {
       const Number xc = columns[c];
       sum.t1 += j[3 * c] * xc;
       sum.t2 += j[3 * c + 1] * xc;
       sum.n += j[3 * c + 2] * xc;
     }
-  }
+  };
+  add(layout_.sides[k].low);
+  add(layout_.sides[k].high);
   return sum;
 }
 
@@ -142,13 +143,14 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     c.set(Names::impulse, y.t1);
     c.set(Names::impulse + 1, y.t2);
     c.set(Names::impulse + 2, y.n);
-    for (const LaneSide& side : layout_.sides[k].sides) {
-      const Cells j = jacobian(side);
-      const Cells columns = pushed.from(side.column);
+    const auto push = [&](const LaneSide& side) {
+      const Cells j = jacobian(side), columns = pushed.from(side.column);
       for (int i = 0; i < side.count; ++i) {
         columns.add(i, j[3 * i] * y.t1 + j[3 * i + 1] * y.t2 + j[3 * i + 2] * y.n);
       }
-    }
+    };
+    push(layout_.sides[k].low);
+    push(layout_.sides[k].high);
   }
   const Cells free = vector(Names::free);
   for (int i = 0; i < n; ++i) change.set(i, v[i] - free[i]);
@@ -174,7 +176,7 @@ CAROM_DEVICE Number LaneState<Number, Stride>::stored(const Velocity& velocity) 
   for (int k = 0; k < layout_.contacts; ++k) {
     const Cells c = contact(k);
     const LaneImpulse<Number> u = velocity(k);
-    LaneContact<Number> at = at_trial(k);
+    LaneTrial<Number> at = at_trial(k);
     at.y1 = (c[Names::bias] - u.t1) * c[Names::inverse_tangent];
     at.y2 = (c[Names::bias + 1] - u.t2) * c[Names::inverse_tangent];
     at.yn = (c[Names::bias + 2] - u.n) * c[Names::inverse_normal];

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "carom/batch/batch_pattern.hpp"
+#include "carom/core/solve_report.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Numbers of all worlds of a batch, those of one world side by side. A view.
+/// @tparam Number  a scalar, const or not.
+template <typename Number>
+struct BatchArray {
+  Number* data = nullptr;
+  Index stride = 0;  ///< numbers from a world's first to the next one's; 0: all share one world's.
+  const Index* offsets = nullptr;  ///< where each world's begin; null: world × stride.
+
+  [[nodiscard]] Number* of(Index world) const noexcept {
+    return data + (offsets != nullptr ? offsets[world] : world * stride);
+  }
+};
+
+/// Worlds to be solved, each one time step with contact: what ContactProblem holds, in plain
+/// arrays. The order of a world's numbers is its pattern's; see BatchPattern.
+template <RealScalar Scalar>
+struct BatchView {
+  Index count = 0;  ///< worlds, ≥ 0
+  const BatchPattern* patterns = nullptr;
+  const int* pattern_numbers = nullptr;  ///< one for each world; null: all have patterns[0].
+
+  BatchArray<const Scalar> mass;            ///< A [kg, kg·m²], symmetric positive definite.
+  BatchArray<const Scalar> free_velocity;   ///< v* [m/s, rad/s], n_v.
+  BatchArray<const Scalar> jacobian;        ///< J [-, m]
+  BatchArray<const Scalar> friction;        ///< μ [-], ≥ 0, n_c.
+  BatchArray<const Scalar> regularization;  ///< R [1/kg], > 0, (Rₜ, Rₙ) of each contact.
+  BatchArray<const Scalar> bias;            ///< v̂ [m/s], three of each contact.
+  BatchArray<const Scalar> guess;           ///< v [m/s, rad/s], n_v; null data: v*.
+
+  [[nodiscard]] int pattern_number(Index world) const noexcept {
+    return pattern_numbers != nullptr ? pattern_numbers[world] : 0;
+  }
+  [[nodiscard]] const BatchPattern& pattern(Index world) const noexcept {
+    return patterns[pattern_number(world)];
+  }
+};
+
+/// What is wrong with the numbers of a world.
+enum class BatchFault {
+  none,
+  mass,            ///< A is not positive definite, or not finite.
+  free_velocity,   ///< not finite
+  jacobian,        ///< not finite, or not zero where the pattern says so
+  friction,        ///< negative, or not finite
+  regularization,  ///< not positive, or not finite
+  bias,            ///< not finite
+  guess,           ///< not finite
+};
+
+/// The fault as a word for messages.
+[[nodiscard]] constexpr const char* to_string(BatchFault fault) noexcept {
+  constexpr const char* words[] = {"none",     "mass",           "free_velocity", "jacobian",
+                                   "friction", "regularization", "bias",          "guess"};
+  return words[static_cast<int>(fault)];
+}
+
+/// How one world ended.
+template <RealScalar Scalar>
+struct BatchWorldReport {
+  SolveStatus status = SolveStatus::not_finite;
+  int iterations = 0;   ///< of the island that took most
+  Scalar residual = 0;  ///< ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]
+  Scalar error_bound = 0;  ///< ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed.
+  BatchFault fault = BatchFault::none;  ///< What is wrong with its numbers; then it is not solved.
+  int item = -1;                        ///< Body or contact of the fault.
+};
+
+/// Where the answers go.
+template <RealScalar Scalar>
+struct BatchAnswers {
+  BatchArray<Scalar> velocity;  ///< v [m/s, rad/s], n_v.
+  BatchArray<Scalar> impulse;   ///< γ [N·s], three of each contact; null data: not wanted.
+  BatchWorldReport<Scalar>* reports = nullptr;  ///< One for each world.
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include "carom/batch/batch_view.hpp"
+#include "carom/batch/detail/lane_cells.hpp"
+#include "carom/batch/detail/lane_cholesky.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A fault and the body or contact that has it.
+struct BatchDiagnosis {
+  BatchFault fault = BatchFault::none;
+  int item = -1;
+};
+
+/// Looks for what is wrong with the numbers of a world that has not been solved. Every number is
+/// looked at, so this is for the few worlds where something is.
+template <RealScalar Scalar>
+class BatchInspection {
+ public:
+  BatchInspection(const BatchView<Scalar>& view, Index world) noexcept
+      : view_(view), world_(world) {}
+
+  /// The first fault of a contact of an island, or else of a body.
+  /// @param memory  for the lower half of the island's momentum matrix.
+  [[nodiscard]] BatchDiagnosis find(const LaneMap& island, Scalar* memory) const noexcept {
+    for (const LaneContact& contact : island.contacts()) {
+      const BatchFault fault = contact_fault(contact);
+      if (fault != BatchFault::none) return {fault, contact.number};
+    }
+    for (const LaneBody& body : island.bodies()) {
+      const BatchFault fault = body_fault(body);
+      if (fault != BatchFault::none) return {fault, body.number};
+    }
+    const int body = indefinite_body(island, memory);
+    return body < 0 ? BatchDiagnosis{} : BatchDiagnosis{BatchFault::mass, body};
+  }
+
+  /// The fault of a body that nothing touches.
+  [[nodiscard]] BatchDiagnosis find(const LaneBody& body) const noexcept {
+    const BatchFault fault = body_fault(body);
+    return fault == BatchFault::none ? BatchDiagnosis{} : BatchDiagnosis{fault, body.number};
+  }
+
+ private:
+  [[nodiscard]] static bool are_finite(const Scalar* numbers, int count) noexcept {
+    bool finite = true;
+    for (int i = 0; i < count; ++i) finite = finite && std::isfinite(numbers[i]);
+    return finite;
+  }
+  [[nodiscard]] BatchFault contact_fault(const LaneContact& contact) const noexcept {
+    const Scalar mu = view_.friction.of(world_)[contact.number];
+    if (!(std::isfinite(mu) && mu >= 0)) return BatchFault::friction;
+    const Scalar* const weights = view_.regularization.of(world_) + 2 * contact.number;
+    if (!(are_finite(weights, 2) && weights[0] > 0 && weights[1] > 0)) {
+      return BatchFault::regularization;
+    }
+    if (!are_finite(view_.bias.of(world_) + 3 * contact.number, 3)) return BatchFault::bias;
+    for (const LaneContactSide& side : contact.sides) {
+      for (int i = 0; side.body >= 0 && i < 3 * side.size; ++i) {
+        const Scalar entry = view_.jacobian.of(world_)[side.jacobian + i];
+        const int column = i % side.size;
+        const bool may = column >= side.first && column < side.first + side.count;
+        if (!std::isfinite(entry) || (entry != 0 && !may)) return BatchFault::jacobian;
+      }
+    }
+    return BatchFault::none;
+  }
+  [[nodiscard]] BatchFault body_fault(const LaneBody& body) const noexcept {
+    if (!are_finite(view_.free_velocity.of(world_) + body.first, body.size)) {
+      return BatchFault::free_velocity;
+    }
+    const bool guessed = view_.guess.data != nullptr;
+    if (guessed && !are_finite(view_.guess.of(world_) + body.first, body.size)) {
+      return BatchFault::guess;
+    }
+    const bool finite = are_finite(view_.mass.of(world_) + body.mass, body.size * body.size);
+    return finite ? BatchFault::none : BatchFault::mass;
+  }
+  /// The number of the first body whose momentum matrix is not positive definite, or −1.
+  [[nodiscard]] int indefinite_body(const LaneMap& island, Scalar* memory) const noexcept {
+    using One = LaneCells<carom::Lanes<Scalar, 1>, 1>;
+    const LaneRows rows = island.layout().mass_rows;
+    const One matrix(memory);
+    for (std::size_t b = 0; b < island.bodies().size(); ++b) {
+      const LaneBody& body = island.bodies()[b];
+      const Scalar* const mass = view_.mass.of(world_) + body.mass;
+      for (int i = 0; i < body.size; ++i) {
+        const One row = matrix.from(rows.place[island.start(b) + i] + island.start(b));
+        for (int j = 0; j <= i; ++j) row.of_lane(j, 0) = mass[i * body.size + j];
+      }
+    }
+    if (any(factor_lanes(rows, matrix))) return -1;
+    for (std::size_t b = 0; b < island.bodies().size(); ++b) {
+      for (int i = 0; i < island.bodies()[b].size; ++i) {
+        const int row = island.start(b) + i;
+        const Scalar inverse = matrix.of_lane(rows.place[row] + row, 0);
+        if (!(std::isfinite(inverse) && inverse > 0)) return island.bodies()[b].number;
+      }
+    }
+    return -1;
+  }
+
+  const BatchView<Scalar>& view_;
+  Index world_;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "carom/batch/detail/lane_layout.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A body of a world.
+struct LaneBody {
+  int number;
+  int first;  ///< velocity
+  int size;   ///< velocities
+  int mass;   ///< place of its momentum matrix among the world's numbers
+};
+
+/// What a contact has of one body.
+struct LaneContactSide {
+  int body = -1;     ///< −1: the contact has no such side
+  int jacobian = 0;  ///< place of its three rows among the world's numbers
+  int size = 0;      ///< columns of a row
+  int first = 0;     ///< first column that may not be zero
+  int count = 0;     ///< columns from there on
+};
+
+struct LaneContact {
+  int number;  ///< in the world
+  LaneContactSide sides[2];
+};
+
+/// An island of a pattern: where its numbers are among those of a world, and where a lane solver
+/// keeps them.
+class LaneMap {
+ public:
+  /// @param bodies    of the world.
+  /// @param members   numbers of the island's bodies.
+  /// @param contacts  of the island.
+  LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
+          const std::vector<LaneContact>& contacts);
+
+  [[nodiscard]] LaneLayout layout() const noexcept;
+  /// The bodies in the solver's order, and the contacts.
+  [[nodiscard]] const std::vector<LaneBody>& bodies() const noexcept { return bodies_; }
+  [[nodiscard]] const std::vector<LaneContact>& contacts() const noexcept { return contacts_; }
+  /// First velocity of a body of the solver's order in the solver's numbering.
+  [[nodiscard]] int start(std::size_t body) const noexcept { return starts_[body]; }
+  /// Which of a contact's two sides the solver has first.
+  [[nodiscard]] int low_side(std::size_t contact) const noexcept { return low_sides_[contact]; }
+  [[nodiscard]] const LaneSides& sides(std::size_t contact) const noexcept {
+    return sides_[contact];
+  }
+
+ private:
+  struct Rows {
+    std::vector<int> first_column, place;
+    int count = 0;
+
+    void add(int first) {
+      const int row = int(place.size());
+      first_column.push_back(first);
+      place.push_back(count - first);
+      count += row - first + 1;
+    }
+    [[nodiscard]] LaneRows view() const noexcept {
+      return {first_column.data(), place.data(), int(place.size())};
+    }
+  };
+  void add_contacts(const std::vector<int>& local, const std::vector<LaneContact>& contacts);
+
+  std::vector<LaneBody> bodies_;
+  std::vector<LaneContact> contacts_;
+  std::vector<int> starts_, low_sides_;
+  std::vector<LaneSides> sides_;
+  Rows mass_, matrix_;
+  int jacobian_count_ = 0, widest_ = 0;
+};
+
+/// The bodies in an order that keeps those that touch close together: breadth first from the one
+/// that touches the fewest, the least number first, turned around (Cuthill and McKee's).
+[[nodiscard]] std::vector<int> order_bodies(std::size_t world_bodies, std::vector<int> members,
+                                            const std::vector<LaneContact>& contacts);
+
+// --- implementation ---
+
+inline std::vector<int> order_bodies(std::size_t world_bodies, std::vector<int> members,
+                                     const std::vector<LaneContact>& contacts) {
+  std::vector<std::vector<int>> neighbours(world_bodies);
+  for (const auto& [number, sides] : contacts) {
+    if (sides[1].body < 0) continue;
+    neighbours[std::size_t(sides[0].body)].push_back(sides[1].body);
+    neighbours[std::size_t(sides[1].body)].push_back(sides[0].body);
+  }
+  for (auto& list : neighbours) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  const auto fewer = [&](int a, int b) {
+    const std::size_t x = neighbours[std::size_t(a)].size(), y = neighbours[std::size_t(b)].size();
+    return x != y ? x < y : a < b;
+  };
+  std::vector<bool> seen(world_bodies);
+  std::vector<int> order;
+  std::sort(members.begin(), members.end(), fewer);
+  for (const int start : members) {
+    if (seen[std::size_t(start)]) continue;
+    seen[std::size_t(start)] = true;
+    order.push_back(start);
+    for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
+      std::vector<int> reached = neighbours[std::size_t(order[next])];
+      std::sort(reached.begin(), reached.end(), fewer);
+      for (const int body : reached) {
+        if (seen[std::size_t(body)]) continue;
+        seen[std::size_t(body)] = true;
+        order.push_back(body);
+      }
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+inline LaneMap::LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
+                        const std::vector<LaneContact>& contacts)
+    : contacts_(contacts) {
+  std::vector<int> local(bodies.size(), -1);
+  int start = 0;
+  for (const int body : order_bodies(bodies.size(), std::move(members), contacts)) {
+    local[std::size_t(body)] = int(bodies_.size());
+    bodies_.push_back(bodies[std::size_t(body)]);
+    starts_.push_back(start);
+    for (int i = 0; i < bodies_.back().size; ++i) mass_.add(start);
+    start += bodies_.back().size;
+  }
+  add_contacts(local, contacts);
+}
+
+inline void LaneMap::add_contacts(const std::vector<int>& local,
+                                  const std::vector<LaneContact>& contacts) {
+  std::vector<int> first = mass_.first_column;
+  for (const LaneContact& contact : contacts) {
+    const auto place = [&](int s) {
+      return contact.sides[s].body < 0 ? -1 : local[std::size_t(contact.sides[s].body)];
+    };
+    const int low = place(1) >= 0 && place(1) < place(0) ? 1 : 0;
+    LaneSides both{};
+    int columns = 0;
+    for (int s = 0; s < 2; ++s) {
+      const int side = s == 0 ? low : 1 - low;
+      if (place(side) < 0) continue;
+      const LaneContactSide& given = contact.sides[side];
+      (s == 0 ? both.low : both.high) = {starts_[std::size_t(place(side))] + given.first,
+                                         given.count, jacobian_count_};
+      jacobian_count_ += 3 * given.count;
+      columns = (std::max)(columns, given.count);
+    }
+    for (int c = 0; c < both.high.count; ++c) {
+      int& begin = first[std::size_t(both.high.column + c)];
+      begin = (std::min)(begin, both.low.column);
+    }
+    widest_ = (std::max)(widest_, columns);
+    low_sides_.push_back(low);
+    sides_.push_back(both);
+  }
+  // Rows of one body begin alike, which lets the factor take several at once.
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    const auto begin = first.begin() + starts_[b];
+    std::fill_n(begin, bodies_[b].size, *std::min_element(begin, begin + bodies_[b].size));
+  }
+  for (const int column : first) matrix_.add(column);
+}
+
+inline LaneLayout LaneMap::layout() const noexcept {
+  LaneLayout l{};
+  l.velocities = int(mass_.place.size());
+  l.contacts = int(sides_.size());
+  l.mass_rows = mass_.view();
+  l.matrix_rows = matrix_.view();
+  l.sides = sides_.data();
+  l.mass_at = LaneLayout::vector_count * l.velocities;
+  l.mass_factor_at = l.mass_at + mass_.count;
+  l.matrix_at = l.mass_factor_at + mass_.count;
+  l.jacobian_at = l.matrix_at + matrix_.count;
+  l.contacts_at = l.jacobian_at + jacobian_count_;
+  l.product_at = l.contacts_at + l.contacts * LaneLayout::contact_number_count;
+  l.cell_count = l.product_at + 3 * widest_;
+  return l;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "carom/batch/batch_view.hpp"
+#include "carom/batch/detail/batch_chunk.hpp"
+#include "carom/solvers/sap_options.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Problems that are solved side by side: as many as a register holds under the caller's compiler
+/// flags.
+template <RealScalar Scalar>
+inline constexpr int batch_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
+                                            ? detail::lane_register_bytes / int(sizeof(Scalar))
+                                            : 1;
+
+/// Memory for solve_batch(), taken once and kept between calls.
+/// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
+template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
+class BatchWorkspace {
+ public:
+  /// Bytes that prepare() will take; nothing is padded to the largest world.
+  /// @param slots  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
+  [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int slots) {
+    return slots * slot_size(view) * sizeof(Scalar) + order_size(view) * sizeof(Index) + alignment;
+  }
+  /// Takes the memory and sorts the worlds by their patterns.
+  /// @note  Cold: allocates beyond the largest batch so far.
+  void prepare(const BatchView<Scalar>& view, int slots);
+
+  [[nodiscard]] int slots() const noexcept { return slots_; }
+  /// Memory of one slot.
+  [[nodiscard]] Scalar* slot(int number) noexcept {
+    const auto address = reinterpret_cast<std::size_t>(numbers_.data());
+    const std::size_t skip = (alignment - address % alignment) % alignment / sizeof(Scalar);
+    return numbers_.data() + skip + std::size_t(number) * slot_size_;
+  }
+  /// World `i` in the order in which they are solved, those of one pattern one after the other.
+  [[nodiscard]] Index world(Index i) const noexcept {
+    return order_.empty() ? i : order_[std::size_t(i)];
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;  // a line of the cache, and the widest register
+  /// Numbers of a slot, a multiple of the alignment.
+  [[nodiscard]] static std::size_t slot_size(const BatchView<Scalar>& view);
+  [[nodiscard]] static std::size_t order_size(const BatchView<Scalar>& view) noexcept {
+    return view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
+  }
+
+  std::vector<Scalar> numbers_;
+  std::vector<Index> order_;
+  std::size_t slot_size_ = 0;
+  int slots_ = 0;
+};
+
+/// What became of a batch.
+struct BatchReport {
+  Index converged = 0;   ///< worlds
+  Index faults = 0;      ///< worlds whose numbers are wrong
+  Index first_bad = -1;  ///< first world that has not converged; −1: none.
+};
+
+/// Solves all worlds of a batch under the convex law, side by side in the lanes of registers.
+///
+/// Each world is solved as SapSolver solves it, to the same tolerance, and its answer has the same
+/// bits whatever else is in the batch: any number and order of worlds, lanes, slots and threads. A
+/// world with bad numbers has its fault in its report and changes no other.
+/// @param workspace  prepared for a batch of these patterns and no more worlds.
+/// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
+///                   on any threads, and returns when all are done; count is that of the slots.
+/// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations a world.
+template <RealScalar Scalar, int LaneCount, typename Executor>
+BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                        const SapOptions<Scalar>& options,
+                        BatchWorkspace<Scalar, LaneCount>& workspace,
+                        Executor&& executor) noexcept {
+  using Chunk = detail::BatchChunk<Scalar, LaneCount>;
+  std::atomic<Index> next = 0;
+  executor(Index(workspace.slots()), [&](Index slot) {
+    Chunk chunk(view, answers, options, workspace.slot(int(slot)));
+    for (;;) {
+      const Index first = next.fetch_add(Chunk::capacity, std::memory_order_relaxed);
+      if (first >= view.count) return;
+      const int count = int((std::min)(Index(Chunk::capacity), view.count - first));
+      Index worlds[Chunk::capacity];
+      for (int i = 0; i < count; ++i) worlds[i] = workspace.world(first + i);
+      chunk.solve(worlds, count);
+    }
+  });
+  BatchReport report;
+  for (Index i = 0; i < view.count; ++i) {
+    const BatchWorldReport<Scalar>& world = answers.reports[i];
+    report.faults += Index(world.fault != BatchFault::none);
+    if (world.status == SolveStatus::converged) {
+      ++report.converged;
+    } else if (report.first_bad < 0) {
+      report.first_bad = i;
+    }
+  }
+  return report;
+}
+
+/// The same on this thread.
+template <RealScalar Scalar, int LaneCount>
+BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                        const SapOptions<Scalar>& options,
+                        BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
+  return solve_batch(view, answers, options, workspace, [](Index count, auto&& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  });
+}
+
+// --- implementation ---
+
+template <RealScalar Scalar, int LaneCount>
+std::size_t BatchWorkspace<Scalar, LaneCount>::slot_size(const BatchView<Scalar>& view) {
+  std::size_t cells = 0;
+  int patterns = view.count > 0 ? 1 : 0;
+  for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
+    patterns = (std::max)(patterns, view.pattern_numbers[i] + 1);
+  }
+  for (int p = 0; p < patterns; ++p) {
+    for (const detail::LaneMap& island : view.patterns[p].islands()) {
+      cells = (std::max)(cells, std::size_t(island.layout().cell_count));
+    }
+  }
+  constexpr std::size_t line = alignment / sizeof(Scalar);
+  const std::size_t size = cells * LaneCount;
+  return (size + line - 1) / line * line;
+}
+
+template <RealScalar Scalar, int LaneCount>
+void BatchWorkspace<Scalar, LaneCount>::prepare(const BatchView<Scalar>& view, int slots) {
+  CAROM_EXPECTS(slots >= 1);
+  slots_ = slots;
+  slot_size_ = slot_size(view);
+  numbers_.resize(std::size_t(slots) * slot_size_ + alignment / sizeof(Scalar));
+  order_.resize(order_size(view));
+  for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = Index(i);
+  std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) {
+    return view.pattern_number(a) < view.pattern_number(b);
+  });
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
