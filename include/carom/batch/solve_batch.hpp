@@ -120,18 +120,18 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
 
 template <RealScalar Scalar, int LaneCount>
 std::size_t BatchWorkspace<Scalar, LaneCount>::slot_size(const BatchView<Scalar>& view) {
-  std::size_t cells = 0;
+  using Queue = detail::LaneQueue<Scalar, LaneCount>;
+  std::size_t size = 0;
   int patterns = view.count > 0 ? 1 : 0;
   for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
     patterns = (std::max)(patterns, view.pattern_numbers[i] + 1);
   }
   for (int p = 0; p < patterns; ++p) {
     for (const detail::LaneMap& island : view.patterns[p].islands()) {
-      cells = (std::max)(cells, std::size_t(island.layout().cell_count));
+      size = (std::max)(size, Queue::memory_size(island.layout()));
     }
   }
   constexpr std::size_t line = alignment / sizeof(Scalar);
-  const std::size_t size = cells * LaneCount;
   return (size + line - 1) / line * line;
 }
 

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "carom/batch/detail/batch_diagnosis.hpp"
-#include "carom/batch/detail/lane_exchange.hpp"
-#include "carom/batch/detail/lane_newton.hpp"
+#include "carom/batch/detail/lane_queue.hpp"
 #include "carom/solvers/sap_options.hpp"
 
 namespace carom {
@@ -28,17 +27,13 @@ class BatchChunk {
   void solve(const Index* worlds, int count) noexcept;
 
  private:
-  using Number = carom::Lanes<Scalar, LaneCount>;
-  using Cells = LaneCells<Number, LaneCount>;
-  using State = LaneState<Number, LaneCount>;
-  using Newton = LaneNewton<Number, LaneCount>;
-
   /// Squares summed up over the islands of a world, as in SapSolver's totals.
   struct Sums {
     Scalar residual, free, pushed;
   };
   void begin(Index world, int i) noexcept;
-  void solve_group(const LaneMap& island, const Index* worlds, int first, int count) noexcept;
+  void take(const LaneMap& island, const LaneOutcome<Scalar>& outcome, Index world,
+            Sums& sums) noexcept;
   void finish(Index world, int i) noexcept;
 
   const BatchView<Scalar>& view_;
@@ -79,46 +74,21 @@ void BatchChunk<Scalar, LaneCount>::begin(Index world, int i) noexcept {
   }
 }
 
-/// Solves an island of some worlds, one in each lane.
+/// Takes over what an island came to.
 template <RealScalar Scalar, int LaneCount>
-void BatchChunk<Scalar, LaneCount>::solve_group(const LaneMap& island, const Index* worlds,
-                                                int first, int count) noexcept {
-  const LaneLayout layout = island.layout();
-  const Cells cells(memory_);
-  Index in_lanes[LaneCount];
-  // Lanes without a world of their own repeat the last one and say nothing of it.
-  for (int l = 0; l < LaneCount; ++l) in_lanes[l] = worlds[first + (std::min)(l, count - 1)];
-  const LaneExchange<Number> exchange(island, layout, cells);
-  const auto valid = exchange.read(view_, in_lanes);
-  State state(layout, cells);
-  Newton newton(state,
-                {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance});
-  newton.begin(valid);
-  while (any(!newton.ended())) newton.step();
-  newton.finish();
-  Scalar status[LaneCount], iterations[LaneCount], residual[LaneCount], free[LaneCount],
-      pushed[LaneCount];
-  newton.status().store(status);
-  newton.iterations().store(iterations);
-  state.residual.store(residual);
-  state.free_squared.store(free);
-  state.pushed_squared.store(pushed);
-  for (int l = 0; l < count; ++l) exchange.write(answers_, in_lanes[l], l);
-  for (int l = 0; l < count; ++l) {
-    BatchWorldReport<Scalar>& report = answers_.reports[in_lanes[l]];
-    Sums& sums = sums_[first + l];
-    sums.residual += rounded_product(residual[l], residual[l]);
-    sums.free += free[l];
-    sums.pushed += pushed[l];
-    report.iterations = (std::max)(report.iterations, int(iterations[l]));
-    const auto ended = SolveStatus(int(status[l]));
-    if (ended == SolveStatus::converged) continue;
-    if (report.fault == BatchFault::none) report.status = ended;
-    if (ended != SolveStatus::not_finite || report.fault != BatchFault::none) continue;
-    const auto found = BatchInspection<Scalar>(view_, in_lanes[l]).find(island, memory_);
-    report.fault = found.fault;
-    report.item = found.item;
-  }
+void BatchChunk<Scalar, LaneCount>::take(const LaneMap& island, const LaneOutcome<Scalar>& outcome,
+                                         Index world, Sums& sums) noexcept {
+  BatchWorldReport<Scalar>& report = answers_.reports[world];
+  sums.residual += rounded_product(outcome.residual, outcome.residual);
+  sums.free += outcome.free_squared;
+  sums.pushed += outcome.pushed_squared;
+  report.iterations = (std::max)(report.iterations, outcome.iterations);
+  if (outcome.status == SolveStatus::converged || report.fault != BatchFault::none) return;
+  report.status = outcome.status;
+  if (outcome.status != SolveStatus::not_finite) return;
+  const auto found = BatchInspection<Scalar>(view_, world).find(island, memory_);
+  report.fault = found.fault;
+  report.item = found.item;
 }
 
 template <RealScalar Scalar, int LaneCount>
@@ -141,9 +111,12 @@ void BatchChunk<Scalar, LaneCount>::solve(const Index* worlds, int count) noexce
     while (end < count && view_.pattern_number(worlds[end]) == view_.pattern_number(worlds[first]))
       ++end;
     for (const LaneMap& island : view_.pattern(worlds[first]).islands()) {
-      for (int i = first; i < end; i += LaneCount) {
-        solve_group(island, worlds, i, (std::min)(LaneCount, end - i));
-      }
+      LaneQueue<Scalar, LaneCount> queue(island, view_, answers_, memory_);
+      queue.solve(worlds + first, end - first,
+                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
+                  [&](int i, const LaneOutcome<Scalar>& outcome) {
+                    take(island, outcome, worlds[first + i], sums_[first + i]);
+                  });
     }
   }
   for (int i = 0; i < count; ++i) finish(worlds[i], i);

@@ -34,6 +34,13 @@ class LaneNewton {
   /// Takes on the worlds whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
   CAROM_DEVICE void begin(const Mask& valid) noexcept;
+  /// How far lanes have come.
+  struct Progress {
+    Number iterations, stalls, best_residual;
+  };
+  /// Goes on where lanes have been stopped, whose iterates, kept ones and directions of friction
+  /// are in the cells.
+  CAROM_DEVICE void resume(const Progress& progress) noexcept;
   /// One iteration of the lanes that have not ended.
   CAROM_DEVICE void step() noexcept;
   /// Lanes that have ended.
@@ -43,7 +50,10 @@ class LaneNewton {
 
   /// The number of a SolveStatus, or −1 in lanes under way.
   [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
-  [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept { return iterations_; }
+  [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
+    return progress_.iterations;
+  }
+  [[nodiscard]] CAROM_DEVICE const Progress& progress() const noexcept { return progress_; }
 
  private:
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
@@ -74,8 +84,8 @@ class LaneNewton {
 
   State& state_;
   Limits limits_;
-  Number status_ = number(0), iterations_ = number(0), best_residual_ = number(0),
-         stalls_ = number(0);
+  Number status_ = number(0);
+  Progress progress_ = {number(0), number(0), number(0)};
 };
 
 // --- implementation ---
@@ -83,7 +93,7 @@ class LaneNewton {
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& valid) noexcept {
   status_ = number(-1);
-  iterations_ = stalls_ = number(0);
+  progress_ = {number(0), number(0), number(0)};
   keep(running());
   end(!valid, SolveStatus::not_finite);
   end(!state_.begin(), SolveStatus::not_finite);
@@ -92,10 +102,18 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& valid) noexcept 
   if (any(running())) start_from_best();
   end(meets_target(), SolveStatus::converged);
   end(!state_.is_finite(), SolveStatus::not_finite);
-  best_residual_ = state_.residual;
+  progress_.best_residual = state_.residual;
   keep(running());
   end(Number(Scalar(limits_.iteration_limit)) <= number(0), SolveStatus::iteration_limit);
   write_directions();
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneNewton<Number, Stride>::resume(const Progress& progress) noexcept {
+  status_ = number(-1);
+  progress_ = progress;
+  end(!state_.begin(), SolveStatus::not_finite);
+  state_.evaluate();
 }
 
 /// Moves to rest or to the free velocity where the cost there is lower than at the guess.
@@ -331,22 +349,23 @@ template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept {
   using Tuning = NewtonWalkTuning;
   const Number residual = state_.residual, scale = state_.scale();
-  iterations_ += as_numbers(running());
+  progress_.iterations += as_numbers(running());
   end(!state_.is_finite(), SolveStatus::not_finite);
   const Mask near_floor =
       residual <= Number(std::sqrt(std::numeric_limits<Scalar>::epsilon())) * scale;
   const Mask full =
       near_floor | ((step > number(1 / Tuning::full_step)) & (step < number(Tuning::full_step)));
-  const Mask stalled = full & (residual > number(Tuning::gain) * best_residual_) &
+  const Mask stalled = full & (residual > number(Tuning::gain) * progress_.best_residual) &
                        (residual < number(Tuning::small_residual) * scale);
-  stalls_ = select(stalled, stalls_ + number(1), number(0));
-  const Mask better = running() & (residual < best_residual_);
-  best_residual_ = select(better, residual, best_residual_);
+  progress_.stalls = select(stalled, progress_.stalls + number(1), number(0));
+  const Mask better = running() & (residual < progress_.best_residual);
+  progress_.best_residual = select(better, residual, progress_.best_residual);
   if (any(better)) keep(better);
   end(meets_target(), SolveStatus::converged);
-  end(stalls_ >= select(near_floor, number(Tuning::floor_stalls), number(Tuning::stalls)),
+  end(progress_.stalls >= select(near_floor, number(Tuning::floor_stalls), number(Tuning::stalls)),
       SolveStatus::no_progress);
-  end(iterations_ >= Number(Scalar(limits_.iteration_limit)), SolveStatus::iteration_limit);
+  end(progress_.iterations >= Number(Scalar(limits_.iteration_limit)),
+      SolveStatus::iteration_limit);
 }
 
 template <typename Number, int Stride>

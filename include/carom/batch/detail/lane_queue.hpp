@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/batch/detail/lane_exchange.hpp"
+#include "carom/batch/detail/lane_newton.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// What an island of one world came to.
+template <typename Scalar>
+struct LaneOutcome {
+  SolveStatus status;
+  int iterations;
+  Scalar residual, free_squared, pushed_squared;
+};
+
+/// Solves the same island of many worlds, a group of lanes after the other.
+///
+/// A group ends when few of its lanes are left; what those have so far is put aside, and they go on
+/// together with others of their kind, so that no register waits for one lane. As everything else
+/// follows from the iterate, a world that was put aside has the bits of one that was not.
+template <typename Scalar, int LaneCount>
+class LaneQueue {
+ public:
+  using Number = carom::Lanes<Scalar, LaneCount>;
+  using Cells = LaneCells<Number, LaneCount>;
+  using State = LaneState<Number, LaneCount>;
+  using Newton = LaneNewton<Number, LaneCount>;
+  using Limits = typename Newton::Limits;
+
+  /// Numbers of memory for an island.
+  [[nodiscard]] static std::size_t memory_size(const LaneLayout& layout) noexcept {
+    return std::size_t(layout.cell_count) * LaneCount + most_paused * paused_size(layout);
+  }
+  /// @param memory  of memory_size(), aligned to a register.
+  LaneQueue(const LaneMap& island, const BatchView<Scalar>& view,
+            const BatchAnswers<Scalar>& answers, Scalar* memory) noexcept
+      : layout_(island.layout()),
+        view_(view),
+        answers_(answers),
+        cells_(memory),
+        paused_(memory + std::size_t(layout_.cell_count) * LaneCount),
+        exchange_(island, layout_, cells_) {}
+
+  /// @param worlds  their numbers
+  /// @param tell    tell(i, outcome) for worlds[i], in any order; its answer has been written, and
+  ///                the memory of the cells holds nothing that is needed.
+  template <typename Tell>
+  void solve(const Index* worlds, int count, const Limits& limits, const Tell& tell) noexcept;
+
+ private:
+  /// A group ends when no more than these lanes are under way. To begin a world again costs about
+  /// what an iteration costs.
+  static constexpr int most_left = LaneCount / 4;
+  static constexpr std::size_t most_paused = LaneCount > 1 ? LaneCount + most_left : 0;
+  enum PausedNumber { iterations, stalls, best_residual, paused_number_count };
+
+  [[nodiscard]] static std::size_t paused_size(const LaneLayout& layout) noexcept {
+    return std::size_t(2 * layout.velocities + 2 * layout.contacts + paused_number_count);
+  }
+  /// Calls visit(number of a lane, its place among the numbers put aside).
+  template <typename Visit>
+  void for_each_kept(int lane, Scalar* kept, const Visit& visit) const noexcept;
+  void pause(const Newton& newton, int lane, int item) noexcept;
+  void resume(Newton& newton, int count) noexcept;
+
+  LaneLayout layout_;
+  const BatchView<Scalar>& view_;
+  const BatchAnswers<Scalar>& answers_;
+  Cells cells_;
+  Scalar* paused_;
+  LaneExchange<Number> exchange_;
+  int paused_items_[most_paused > 0 ? most_paused : 1] = {};
+  int paused_count_ = 0;
+};
+
+// --- implementation ---
+
+template <typename Scalar, int LaneCount>
+template <typename Visit>
+void LaneQueue<Scalar, LaneCount>::for_each_kept(int lane, Scalar* kept,
+                                                 const Visit& visit) const noexcept {
+  for (const int name : {LaneLayout::velocity, LaneLayout::best}) {
+    const Cells from = cells_.from(layout_.vector_at(name));
+    for (int i = 0; i < layout_.velocities; ++i) visit(from.of_lane(i, lane), *kept++);
+  }
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells from = cells_.from(layout_.contact_at(k) + LaneLayout::predicted);
+    for (int i = 0; i < 2; ++i) visit(from.of_lane(i, lane), *kept++);
+  }
+}
+
+/// Puts aside what a lane has so far.
+template <typename Scalar, int LaneCount>
+void LaneQueue<Scalar, LaneCount>::pause(const Newton& newton, int lane, int item) noexcept {
+  paused_items_[paused_count_] = item;
+  Scalar* const kept = paused_ + std::size_t(paused_count_) * paused_size(layout_);
+  ++paused_count_;
+  for_each_kept(lane, kept + paused_number_count, [](Scalar& cell, Scalar& to) { to = cell; });
+  const auto& [iteration_count, stall_count, residual] = newton.progress();
+  Scalar numbers[3][LaneCount];
+  iteration_count.store(numbers[iterations]);
+  stall_count.store(numbers[stalls]);
+  residual.store(numbers[best_residual]);
+  for (int i = 0; i < paused_number_count; ++i) kept[i] = numbers[i][lane];
+}
+
+/// Goes on with the last worlds put aside, which are in the lanes.
+template <typename Scalar, int LaneCount>
+void LaneQueue<Scalar, LaneCount>::resume(Newton& newton, int count) noexcept {
+  Scalar numbers[3][LaneCount] = {};
+  for (int l = 0; l < LaneCount; ++l) {
+    Scalar* const kept =
+        paused_ + std::size_t(paused_count_ + (std::min)(l, count - 1)) * paused_size(layout_);
+    for_each_kept(l, kept + paused_number_count, [](Scalar& cell, Scalar& from) { cell = from; });
+    for (int i = 0; i < paused_number_count; ++i) numbers[i][l] = kept[i];
+  }
+  newton.resume({Number::load(numbers[iterations]), Number::load(numbers[stalls]),
+                 Number::load(numbers[best_residual])});
+}
+
+template <typename Scalar, int LaneCount>
+template <typename Tell>
+void LaneQueue<Scalar, LaneCount>::solve(const Index* worlds, int count, const Limits& limits,
+                                         const Tell& tell) noexcept {
+  int next = 0;
+  while (next < count || paused_count_ > 0) {
+    const bool again = paused_count_ >= LaneCount || next == count;
+    const int used = (std::min)(LaneCount, again ? paused_count_ : count - next);
+    int items[LaneCount];
+    Index in_lanes[LaneCount];
+    if (again) paused_count_ -= used;
+    // Lanes without a world of their own repeat the last one, and nothing is said of it.
+    for (int l = 0; l < LaneCount; ++l) {
+      const int own = (std::min)(l, used - 1);
+      items[l] = again ? paused_items_[paused_count_ + own] : next + own;
+      in_lanes[l] = worlds[items[l]];
+    }
+    if (!again) next += used;
+    const auto valid = exchange_.read(view_, in_lanes);
+    State state(layout_, cells_);
+    Newton newton(state, limits);
+    if (again) {
+      resume(newton, used);
+    } else {
+      newton.begin(valid);
+    }
+    const int left = next < count || paused_count_ > 0 ? most_left : 0;
+    Scalar status[LaneCount];
+    for (int under_way = LaneCount; under_way > left;) {
+      if (any(!newton.ended())) newton.step();
+      newton.status().store(status);
+      under_way = int(std::count_if(status, status + used, [](Scalar s) { return s < 0; }));
+    }
+    newton.finish();
+    Scalar iteration_counts[LaneCount], numbers[3][LaneCount];
+    newton.iterations().store(iteration_counts);
+    state.residual.store(numbers[0]);
+    state.free_squared.store(numbers[1]);
+    state.pushed_squared.store(numbers[2]);
+    for (int l = 0; l < used; ++l) {
+      if (status[l] < 0) pause(newton, l, items[l]);
+      if (status[l] >= 0) exchange_.write(answers_, in_lanes[l], l);
+    }
+    for (int l = 0; l < used; ++l) {
+      if (status[l] < 0) continue;
+      tell(items[l], LaneOutcome<Scalar>{SolveStatus(int(status[l])), int(iteration_counts[l]),
+                                         numbers[0][l], numbers[1][l], numbers[2][l]});
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
