@@ -26,6 +26,8 @@ int main(int argc,char**argv){
       if(given.problem.side_count(k)==1)p->add_contact(given.problem.side_body(k,0),given.problem.jacobian(k,0),law);
       else p->add_contact(given.problem.side_body(k,0),given.problem.jacobian(k,0),given.problem.side_body(k,1),given.problem.jacobian(k,1),law);}
     d.add(*p,given.guess); ps.push_back(std::move(p));}
+  if(const char* f=getenv("DUMP")){FILE* o=fopen(f,"wb");for(auto* x:{&d.A,&d.f,&d.J,&d.mu,&d.R,&d.b,&d.g})fwrite(x->data(),8,x->size(),o);fclose(o);}
+  if(const char* f=getenv("LOAD")){FILE* o=fopen(f,"rb");for(auto* x:{&d.A,&d.f,&d.J,&d.mu,&d.R,&d.b,&d.g})if(fread(x->data(),8,x->size(),o)==0)return 1;fclose(o);}
   SapSolver<double> sap({.tolerance=1e-8}); sap.prepare(*ps[0]); Eigen::VectorXd v=given.guess; std::vector<Eigen::VectorXd> ref(count); 
   BatchPattern pat(*ps[0]); int nv=pat.velocity_count(),nc=pat.contact_count();
   BatchView<double> view{.count=count,.patterns=&pat}; view.mass={d.A.data(),pat.mass_count()};view.free_velocity={d.f.data(),nv};view.jacobian={d.J.data(),pat.jacobian_count()};view.friction={d.mu.data(),nc};view.regularization={d.R.data(),2*nc};view.bias={d.b.data(),3*nc};view.guess={d.g.data(),nv};

@@ -26,6 +26,15 @@ class BatchPattern {
   template <RealScalar Scalar>
   explicit BatchPattern(const ContactProblem<Scalar>& problem);
 
+  /// Takes a problem's numbers that are not zero for such of the pattern, too.
+  /// @pre  the problem has these bodies and contacts, as key() tells.
+  template <RealScalar Scalar>
+  void widen(const ContactProblem<Scalar>& problem);
+  /// Sizes of the bodies and bodies of the contacts: problems with the same key differ in zeros of
+  /// Jacobians at most.
+  template <RealScalar Scalar>
+  [[nodiscard]] static std::vector<int> key(const ContactProblem<Scalar>& problem);
+
   [[nodiscard]] int velocity_count() const noexcept { return velocity_count_; }
   [[nodiscard]] int body_count() const noexcept { return int(bodies_.size()); }
   [[nodiscard]] int contact_count() const noexcept { return int(contacts_.size()); }
@@ -34,15 +43,14 @@ class BatchPattern {
   /// Numbers of a world's Jacobians: contact by contact, the first body's three rows, then the
   /// second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
-  /// Bodies that contacts join, apart from all others; bodies without contacts are in none.
+  /// Bodies that contacts join, apart from all others; the bodies that nothing touches, if there
+  /// are any, are one more.
   [[nodiscard]] const std::vector<detail::LaneMap>& islands() const noexcept { return islands_; }
-  /// Bodies without contacts.
-  [[nodiscard]] const std::vector<detail::LaneBody>& idle() const noexcept { return idle_; }
 
  private:
   void find_islands();
 
-  std::vector<detail::LaneBody> bodies_, idle_;
+  std::vector<detail::LaneBody> bodies_;
   std::vector<detail::LaneContact> contacts_;
   std::vector<detail::LaneMap> islands_;
   int velocity_count_ = 0, mass_count_ = 0, jacobian_count_ = 0;
@@ -64,24 +72,53 @@ BatchPattern::BatchPattern(const ContactProblem<Scalar>& problem) {
     }
     detail::LaneContact contact{int(k), {}};
     for (int s = 0; s < int(problem.side_count(k)); ++s) {
-      const auto jacobian = problem.jacobian(k, s);
       detail::LaneContactSide& side = contact.sides[s];
       side.body = int(problem.side_body(k, s));
+      side.size = int(problem.body(side.body).size);
       side.jacobian = jacobian_count_;
-      side.size = int(jacobian.cols());
-      int end = side.size;
-      while (end > 0 && (jacobian.col(end - 1).array() == Scalar(0)).all()) --end;
-      while (side.first < end && (jacobian.col(side.first).array() == Scalar(0)).all())
-        ++side.first;
-      side.count = end - side.first;
       jacobian_count_ += 3 * side.size;
     }
     contacts_.push_back(contact);
   }
+  widen(problem);
   find_islands();
 }
 
+template <RealScalar Scalar>
+std::vector<int> BatchPattern::key(const ContactProblem<Scalar>& problem) {
+  std::vector<int> numbers{int(problem.body_count())};
+  for (Index b = 0; b < problem.body_count(); ++b) numbers.push_back(int(problem.body(b).size));
+  for (Index k = 0; k < problem.block_count(); ++k) {
+    numbers.push_back(int(problem.side_body(k, 0)));
+    numbers.push_back(problem.side_count(k) == 2 ? int(problem.side_body(k, 1)) : -1);
+  }
+  return numbers;
+}
+
+template <RealScalar Scalar>
+void BatchPattern::widen(const ContactProblem<Scalar>& problem) {
+  bool wider = false;
+  for (Index k = 0; k < problem.block_count(); ++k) {
+    for (int s = 0; s < int(problem.side_count(k)); ++s) {
+      const auto jacobian = problem.jacobian(k, s);
+      detail::LaneContactSide& side = contacts_[std::size_t(k)].sides[s];
+      int first = 0, end = side.size;
+      const auto is_zero = [&](int c) { return (jacobian.col(c).array() == Scalar(0)).all(); };
+      while (first < end && is_zero(first)) ++first;
+      while (first < end && is_zero(end - 1)) --end;
+      if (first == end) continue;
+      const int low = side.count > 0 ? (std::min)(side.first, first) : first;
+      const int high = side.count > 0 ? (std::max)(side.first + side.count, end) : end;
+      wider = wider || low != side.first || high - low != side.count;
+      side.first = low;
+      side.count = high - low;
+    }
+  }
+  if (wider && !islands_.empty()) find_islands();
+}
+
 inline void BatchPattern::find_islands() {
+  islands_.clear();
   std::vector<int> root(bodies_.size());
   for (std::size_t b = 0; b < root.size(); ++b) root[b] = int(b);
   const auto find = [&](int b) {
@@ -98,11 +135,12 @@ inline void BatchPattern::find_islands() {
       root[std::size_t((std::max)(a, b))] = (std::min)(a, b);
     }
   }
+  std::vector<int> idle;
   std::vector<std::vector<int>> members(bodies_.size());
   std::vector<std::vector<detail::LaneContact>> touching(bodies_.size());
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     if (touched[b]) members[std::size_t(find(int(b)))].push_back(int(b));
-    if (!touched[b]) idle_.push_back(bodies_[b]);
+    if (!touched[b]) idle.push_back(int(b));
   }
   for (const auto& contact : contacts_) {
     touching[std::size_t(find(contact.sides[0].body))].push_back(contact);
@@ -110,6 +148,7 @@ inline void BatchPattern::find_islands() {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     if (!members[b].empty()) islands_.emplace_back(bodies_, members[b], touching[b]);
   }
+  if (!idle.empty()) islands_.emplace_back(bodies_, idle, std::vector<detail::LaneContact>());
 }
 
 }  // namespace CAROM_ABI

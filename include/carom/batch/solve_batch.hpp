@@ -27,7 +27,8 @@ class BatchWorkspace {
   /// Bytes that prepare() will take; nothing is padded to the largest world.
   /// @param slots  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
   [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int slots) {
-    return slots * slot_size(view) * sizeof(Scalar) + order_size(view) * sizeof(Index) + alignment;
+    return std::size_t(slots) * slot_size(view) * sizeof(Scalar) +
+           order_size(view) * sizeof(Index) + alignment;
   }
   /// Takes the memory and sorts the worlds by their patterns.
   /// @note  Cold: allocates beyond the largest batch so far.

@@ -31,7 +31,6 @@ class BatchChunk {
   struct Sums {
     Scalar residual, free, pushed;
   };
-  void begin(Index world, int i) noexcept;
   void take(const LaneMap& island, const LaneOutcome<Scalar>& outcome, Index world,
             Sums& sums) noexcept;
   void finish(Index world, int i) noexcept;
@@ -44,35 +43,6 @@ class BatchChunk {
 };
 
 // --- implementation ---
-
-/// Bodies that nothing touches move freely.
-template <RealScalar Scalar, int LaneCount>
-void BatchChunk<Scalar, LaneCount>::begin(Index world, int i) noexcept {
-  BatchWorldReport<Scalar>& report = answers_.reports[world];
-  report = {};
-  report.status = SolveStatus::converged;
-  sums_[i] = {};
-  const Scalar* const free = view_.free_velocity.of(world);
-  const Scalar* const mass = view_.mass.of(world);
-  Scalar* const velocity = answers_.velocity.of(world);
-  for (const LaneBody& body : view_.pattern(world).idle()) {
-    Scalar squared = 0;
-    for (int r = 0; r < body.size; ++r) {
-      const Scalar x = free[body.first + r];
-      velocity[body.first + r] = x;
-      for (int c = 0; c < body.size; ++c) {
-        const Scalar entry = mass[body.mass + r * body.size + c];
-        squared += rounded_product(rounded_product(entry, x), free[body.first + c]);
-      }
-    }
-    sums_[i].free += squared;
-    if (std::isfinite(squared)) continue;
-    report.status = SolveStatus::not_finite;
-    const auto found = BatchInspection<Scalar>(view_, world).find(body);
-    report.fault = found.fault;
-    report.item = found.item;
-  }
-}
 
 /// Takes over what an island came to.
 template <RealScalar Scalar, int LaneCount>
@@ -106,7 +76,10 @@ void BatchChunk<Scalar, LaneCount>::finish(Index world, int i) noexcept {
 
 template <RealScalar Scalar, int LaneCount>
 void BatchChunk<Scalar, LaneCount>::solve(const Index* worlds, int count) noexcept {
-  for (int i = 0; i < count; ++i) begin(worlds[i], i);
+  for (int i = 0; i < count; ++i) {
+    sums_[i] = {};
+    answers_.reports[worlds[i]] = {.status = SolveStatus::converged};
+  }
   for (int first = 0, end = 0; first < count; first = end) {
     while (end < count && view_.pattern_number(worlds[end]) == view_.pattern_number(worlds[first]))
       ++end;

@@ -40,12 +40,6 @@ class BatchInspection {
     return body < 0 ? BatchDiagnosis{} : BatchDiagnosis{BatchFault::mass, body};
   }
 
-  /// The fault of a body that nothing touches.
-  [[nodiscard]] BatchDiagnosis find(const LaneBody& body) const noexcept {
-    const BatchFault fault = body_fault(body);
-    return fault == BatchFault::none ? BatchDiagnosis{} : BatchDiagnosis{fault, body.number};
-  }
-
  private:
   [[nodiscard]] static bool are_finite(const Scalar* numbers, int count) noexcept {
     bool finite = true;

@@ -62,7 +62,9 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
   Sources mass, free, guess;
   find(view.mass, worlds, mass);
   find(view.free_velocity, worlds, free);
-  find(view.guess.data != nullptr ? view.guess : view.free_velocity, worlds, guess);
+  // Bodies that nothing touches have their answer.
+  const bool guessed = view.guess.data != nullptr && !map_.contacts().empty();
+  find(guessed ? view.guess : view.free_velocity, worlds, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
   for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
     const auto& [number, first, size, place] = map_.bodies()[b];

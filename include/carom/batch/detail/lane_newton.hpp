@@ -216,10 +216,10 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::fill(const Number& raise) noexce
     for (int j = own; j <= i; ++j) row.set(j, from[j]);
   }
   for (int k = 0; k < layout.contacts; ++k) {
-    const LaneTrial<Number> at = state_.at_trial(k);
     const Cells c = state_.contact(k);
-    if (!any(running() & (c[Names::impulse + 2] > number(0)))) continue;
-    add_curvature(k, curvature_of_lanes(at, c[Names::predicted], c[Names::predicted + 1]));
+    const auto g =
+        curvature_of_lanes(state_.at_trial(k), c[Names::predicted], c[Names::predicted + 1]);
+    if (any(running() & (g.zz > number(0)))) add_curvature(k, g);
   }
   Number largest = number(1);
   for (int i = 0; i < layout.velocities; ++i) {

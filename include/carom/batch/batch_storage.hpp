@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "carom/batch/batch_view.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Worlds copied out of contact problems, and room for their answers.
+///
+/// ```
+/// carom::BatchStorage<double> batch;
+/// for (const auto& problem : problems) batch.add(problem);
+/// carom::BatchWorkspace<double> workspace;
+/// workspace.prepare(batch.view(), 1);
+/// const auto report = solve_batch(batch.view(), batch.answers(), {}, workspace);
+/// ```
+/// @note  Cold: add() allocates and may throw.
+template <RealScalar Scalar>
+class BatchStorage {
+ public:
+  /// Adds a world whose first guess is its free velocity.
+  /// @return  number of the world.
+  /// @throws std::invalid_argument  where a block is no friction contact, naming it; the batch is
+  ///                                then as it was.
+  Index add(const ContactProblem<Scalar>& problem) { return add(problem, problem.free_velocity()); }
+  /// Adds a world with a guess [m/s, rad/s] of n_v numbers.
+  template <typename VectorType>
+  Index add(const ContactProblem<Scalar>& problem, const Eigen::MatrixBase<VectorType>& guess);
+
+  [[nodiscard]] Index count() const noexcept { return Index(pattern_numbers_.size()); }
+  /// The worlds, until the next add().
+  [[nodiscard]] BatchView<Scalar> view() const noexcept;
+  /// Where their answers go, until the next add().
+  [[nodiscard]] BatchAnswers<Scalar> answers() noexcept;
+  [[nodiscard]] const BatchPattern& pattern(Index world) const noexcept {
+    return patterns_[std::size_t(pattern_numbers_[std::size_t(world)])];
+  }
+
+  /// v of a world [m/s, rad/s].
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> velocity(Index world) const noexcept {
+    return {velocity_.data() + free_.begin(world), pattern(world).velocity_count()};
+  }
+  /// γ of a world [N·s], three of each contact.
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse(Index world) const noexcept {
+    return {impulse_.data() + bias_.begin(world), 3 * pattern(world).contact_count()};
+  }
+  [[nodiscard]] const BatchWorldReport<Scalar>& report(Index world) const noexcept {
+    return reports_[std::size_t(world)];
+  }
+
+ private:
+  /// Numbers of all worlds, one world's after the other's.
+  struct Ragged {
+    std::vector<Scalar> numbers;
+    std::vector<Index> offsets;
+
+    [[nodiscard]] Index begin(Index world) const noexcept { return offsets[std::size_t(world)]; }
+    void begin_world() { offsets.push_back(Index(numbers.size())); }
+    template <typename MatrixType>
+    void add_rows(const Eigen::MatrixBase<MatrixType>& matrix) {
+      for (Index r = 0; r < matrix.rows(); ++r) {
+        for (Index c = 0; c < matrix.cols(); ++c) numbers.push_back(matrix(r, c));
+      }
+    }
+    [[nodiscard]] BatchArray<const Scalar> view() const noexcept {
+      return {numbers.data(), 0, offsets.data()};
+    }
+  };
+  void add_numbers(const ContactProblem<Scalar>& problem);
+
+  std::vector<BatchPattern> patterns_;
+  std::map<std::vector<int>, int> numbers_of_keys_;
+  std::vector<int> pattern_numbers_;
+  Ragged mass_, free_, guess_, jacobian_, friction_, regularization_, bias_;
+  std::vector<Scalar> velocity_, impulse_;
+  std::vector<BatchWorldReport<Scalar>> reports_;
+};
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+void BatchStorage<Scalar>::add_numbers(const ContactProblem<Scalar>& problem) {
+  for (Ragged* list : {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
+    list->begin_world();
+  }
+  for (Index b = 0; b < problem.body_count(); ++b) mass_.add_rows(problem.momentum_matrix(b));
+  free_.add_rows(problem.free_velocity());
+  for (Index k = 0; k < problem.block_count(); ++k) {
+    const WeightedContact<Scalar>& law = problem.friction_contact_law(k);
+    friction_.numbers.push_back(law.friction);
+    regularization_.numbers.push_back(law.regularization.tangent);
+    regularization_.numbers.push_back(law.regularization.normal);
+    bias_.add_rows(law.bias_velocity);
+    for (int s = 0; s < int(problem.side_count(k)); ++s) jacobian_.add_rows(problem.jacobian(k, s));
+  }
+}
+
+template <RealScalar Scalar>
+template <typename VectorType>
+Index BatchStorage<Scalar>::add(const ContactProblem<Scalar>& problem,
+                                const Eigen::MatrixBase<VectorType>& guess) {
+  if (guess.size() != problem.velocity_count()) {
+    detail::reject_if("guess: expected " + std::to_string(problem.velocity_count()) +
+                      " numbers, got " + std::to_string(guess.size()));
+  }
+  BatchPattern own(problem);  // throws before anything has changed
+  const auto [place, is_new] =
+      numbers_of_keys_.try_emplace(BatchPattern::key(problem), int(patterns_.size()));
+  if (is_new) {
+    patterns_.push_back(std::move(own));
+  } else {
+    patterns_[std::size_t(place->second)].widen(problem);
+  }
+  add_numbers(problem);
+  guess_.add_rows(guess);
+  pattern_numbers_.push_back(place->second);
+  velocity_.resize(free_.numbers.size());
+  impulse_.resize(bias_.numbers.size());
+  reports_.emplace_back();
+  return count() - 1;
+}
+
+template <RealScalar Scalar>
+BatchView<Scalar> BatchStorage<Scalar>::view() const noexcept {
+  BatchView<Scalar> view;
+  view.count = count();
+  view.patterns = patterns_.data();
+  view.pattern_numbers = pattern_numbers_.data();
+  view.mass = mass_.view();
+  view.free_velocity = free_.view();
+  view.jacobian = jacobian_.view();
+  view.friction = friction_.view();
+  view.regularization = regularization_.view();
+  view.bias = bias_.view();
+  view.guess = guess_.view();
+  return view;
+}
+
+template <RealScalar Scalar>
+BatchAnswers<Scalar> BatchStorage<Scalar>::answers() noexcept {
+  return {{velocity_.data(), 0, free_.offsets.data()},
+          {impulse_.data(), 0, bias_.offsets.data()},
+          reports_.data()};
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/batch/solve_batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "carom/batch/batch_storage.hpp"
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "support/catch.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+#include "io/text_problem.hpp"
+
+namespace solve_batch_test {
+
+using carom::BatchFault, carom::BatchReport, carom::BatchStorage, carom::BatchWorkspace;
+using carom::ContactProblem, carom::Index, carom::SapOptions, carom::SolveStatus, carom::VectorX;
+using carom::testing::build, carom::testing::by_solver;
+using carom::testing::draw_problem, carom::testing::draw_velocity, carom::testing::RawProblem;
+using carom::testing::VectorSource, carom::testing::WorstCase;
+
+namespace {
+
+/// A world and its first guess.
+struct World {
+  RawProblem raw;
+  Eigen::VectorXd guess;
+};
+
+/// Worlds of very different sizes, some patterns of which come again and again; one in nine has no
+/// contact.
+std::vector<World> draw_worlds(int count, unsigned seed) {
+  VectorSource<double> source(seed);
+  std::vector<World> worlds;
+  for (int i = 0; i < count; ++i) {
+    World world;
+    if (i % 3 == 0 && i >= 9) {  // the pattern of an earlier world, other numbers
+      world.raw = worlds[std::size_t(source.unit() * 9)].raw;
+      for (auto& body : world.raw.bodies) {
+        body.free_velocity +=
+            0.3 * carom::testing::draw_matrix(source, body.free_velocity.size(), 1);
+      }
+    } else if (i % 9 == 1) {
+      world.raw = draw_problem(source, {{20}, 10});
+    } else if (i % 9 == 4) {
+      world.raw = draw_problem(source, {{6, 1, 3, 6}, 0});
+    } else if (i % 9 == 7) {
+      world.raw = draw_problem(source, {{6, 6, 6, 6, 6}, 12});
+    } else {
+      world.raw = draw_problem(source, {{6, 1, 2}, int(i % 5)});
+    }
+    world.guess = draw_velocity(source, world.raw);
+    worlds.push_back(world);
+  }
+  return worlds;
+}
+
+template <typename Scalar>
+BatchStorage<Scalar> store(const std::vector<World>& worlds) {
+  BatchStorage<Scalar> batch;
+  for (const World& world : worlds) {
+    batch.add(build<Scalar>(world.raw), world.guess.cast<Scalar>().eval());
+  }
+  return batch;
+}
+
+template <int LaneCount = carom::batch_lane_count<double>, typename Scalar>
+BatchReport solve(BatchStorage<Scalar>& batch, const SapOptions<Scalar>& options = {}) {
+  BatchWorkspace<Scalar, LaneCount> workspace;
+  workspace.prepare(batch.view(), 1);
+  return solve_batch(batch.view(), batch.answers(), options, workspace);
+}
+
+/// Whether a world of one batch has the answer of a world of another to the last bit.
+template <typename Scalar>
+bool same_answer(const BatchStorage<Scalar>& a, Index i, const BatchStorage<Scalar>& b, Index k) {
+  const auto same = [](const auto& x, const auto& y) {
+    return x.size() == y.size() &&
+           (x.size() == 0 ||
+            std::memcmp(x.data(), y.data(), sizeof(Scalar) * std::size_t(x.size())) == 0);
+  };
+  const auto &r = a.report(i), &s = b.report(k);
+  return same(a.velocity(i), b.velocity(k)) && same(a.impulse(i), b.impulse(k)) &&
+         r.status == s.status && r.iterations == s.iterations && r.residual == s.residual &&
+         r.error_bound == s.error_bound;
+}
+
+template <typename Scalar>
+void check_same(const BatchStorage<Scalar>& a, const BatchStorage<Scalar>& b) {
+  WorstCase law("the answers have the same bits");
+  for (Index i = 0; i < a.count(); ++i) law.see_holds(same_answer(a, i, b, i), i);
+  law.check(a.count());
+}
+
+/// Threads that take the tasks in an order of their own.
+template <typename Task>
+void run_on_threads(Index count, const Task& task) {
+  std::vector<std::thread> threads;
+  for (Index i = count - 1; i >= 0; --i) threads.emplace_back([&task, i] { task(i); });
+  for (std::thread& one : threads) one.join();
+}
+
+template <typename Scalar>
+void check_answers(const SapOptions<Scalar>& options) {
+  const std::vector<World> worlds = draw_worlds(90, 21001u);
+  BatchStorage<Scalar> batch = store<Scalar>(worlds);
+  const BatchReport report = solve(batch, options);
+  CHECK(report.converged == batch.count());
+  CHECK((report.faults == 0 && report.first_bad == -1));
+  carom::SapSolver<Scalar> solver(options);
+  WorstCase near_reference("the distance to SapSolver's answer"), bound("residual"),
+      balance("certify");
+  for (Index i = 0; i < batch.count(); ++i) {
+    const World& world = worlds[std::size_t(i)];
+    const ContactProblem<Scalar> problem = build<Scalar>(world.raw);
+    VectorX<Scalar> velocity = world.guess.cast<Scalar>();
+    const auto reference = solver.solve(problem, velocity);
+    const VectorX<Scalar> answer = batch.velocity(i), impulse = batch.impulse(i);
+    const auto& own = batch.report(i);
+    VectorX<Scalar> difference = answer - velocity;
+    problem.whiten(carom::as_span(difference));
+    // Each is as close to the exact answer as its bound says; rounding comes on top.
+    const auto certificate = certify(problem, answer, impulse);
+    near_reference.see(
+        (long double)(difference.norm()),
+        (long double)(2 * (own.error_bound + reference.error_bound) +
+                      by_solver(options.tolerance) * problem.whitened_free_velocity().norm()),
+        i);
+    bound.see((long double)(own.residual), (long double)(options.tolerance), i);
+    balance.see((long double)(certificate.residual), (long double)(2 * options.tolerance), i);
+  }
+  near_reference.check(90);
+  bound.check(90);
+  balance.check(90);
+}
+
+}  // namespace
+
+TEST_CASE("solve_batch: each world has the answer of SapSolver", "[solve_batch]") {
+  check_answers<double>({.tolerance = 1e-8});
+  check_answers<double>({.tolerance = 1e-11});
+  check_answers<float>({.tolerance = 1e-3F});
+}
+
+TEST_CASE("solve_batch: the bits do not depend on the lanes", "[solve_batch]") {
+  const std::vector<World> worlds = draw_worlds(60, 21002u);
+  const auto see = [&](auto scalar) {
+    using Scalar = decltype(scalar);
+    BatchStorage<Scalar> one = store<Scalar>(worlds), other = store<Scalar>(worlds);
+    solve<1>(one);
+    solve<2>(other);
+    check_same(one, other);
+    solve<4>(other);
+    check_same(one, other);
+    solve<8>(other);
+    check_same(one, other);
+    solve<16>(other);
+    check_same(one, other);
+  };
+  see(1.0);
+  see(1.0F);
+}
+
+TEST_CASE("solve_batch: the bits do not depend on what else is in the batch", "[solve_batch]") {
+  const std::vector<World> worlds = draw_worlds(60, 21003u);
+  BatchStorage<double> all = store<double>(worlds);
+  solve(all);
+  std::vector<std::size_t> order(worlds.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937 engine(21003u);
+  std::shuffle(order.begin(), order.end(), engine);
+  std::vector<World> shuffled;
+  for (const std::size_t i : order) shuffled.push_back(worlds[i]);
+  BatchStorage<double> other = store<double>(shuffled);
+  solve(other);
+  WorstCase law("a world alone, and in another order");
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    law.see_holds(same_answer(all, Index(order[i]), other, Index(i)), order[i]);
+    BatchStorage<double> alone = store<double>({shuffled[i]});
+    solve(alone);
+    law.see_holds(same_answer(alone, 0, other, Index(i)), order[i]);
+  }
+  law.check(120);
+}
+
+TEST_CASE("solve_batch: the bits do not depend on slots and threads", "[solve_batch]") {
+  const std::vector<World> worlds = draw_worlds(530, 21004u);  // several chunks
+  BatchStorage<double> one = store<double>(worlds), other = store<double>(worlds);
+  solve(one);
+  for (const int slots : {2, 3, 7}) {
+    BatchWorkspace<double> workspace;
+    workspace.prepare(other.view(), slots);
+    const BatchReport report =
+        solve_batch(other.view(), other.answers(), SapOptions<double>{}, workspace,
+                    [](Index count, const auto& task) { run_on_threads(count, task); });
+    CHECK(report.converged == Index(worlds.size()));
+    check_same(one, other);
+  }
+}
+
+TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[solve_batch]") {
+  for (const char* name : {"robot_30x16", "pile_n10_s60", "mujoco_box_10"}) {
+    const auto given = carom::files::read_text_problem(
+        std::string(CAROM_SOURCE_DIR "/examples/data/") + name + ".txt");
+    VectorSource<double> source(21005u);
+    BatchStorage<double> batch;
+    std::vector<ContactProblem<double>> problems;
+    for (int i = 0; i < 20; ++i) {
+      ContactProblem<double> problem(given.problem.time_step());
+      for (Index b = 0; b < given.problem.body_count(); ++b) {
+        const auto [start, size] = given.problem.body(b);
+        VectorX<double> free = given.problem.free_velocity().segment(start, size);
+        for (Index k = 0; k < size; ++k) free(k) *= 1 + 0.1 * (source.unit() - 0.5);
+        problem.add_body(given.problem.momentum_matrix(b), free);
+      }
+      for (Index k = 0; k < given.problem.block_count(); ++k) {
+        const auto& law = given.problem.friction_contact_law(k);
+        if (given.problem.side_count(k) == 1) {
+          problem.add_contact(given.problem.side_body(k, 0), given.problem.jacobian(k, 0), law);
+        } else {
+          problem.add_contact(given.problem.side_body(k, 0), given.problem.jacobian(k, 0),
+                              given.problem.side_body(k, 1), given.problem.jacobian(k, 1), law);
+        }
+      }
+      batch.add(problem, given.guess);
+      problems.push_back(problem);
+    }
+    CAPTURE(name);
+    CHECK(solve(batch, {.tolerance = 1e-8}).converged == 20);
+    WorstCase law("certify");
+    for (Index i = 0; i < batch.count(); ++i) {
+      const VectorX<double> velocity = batch.velocity(i), impulse = batch.impulse(i);
+      law.see(certify(problems[std::size_t(i)], velocity, impulse).residual, by_solver(2e-8), i);
+    }
+    law.check(20);
+  }
+}
+
+TEST_CASE("solve_batch: zeros of one world's Jacobian bind no other", "[solve_batch]") {
+  VectorSource<double> source(21006u);
+  RawProblem full = draw_problem(source, {{8}, 4}), part = full;
+  for (auto& contact : part.contacts) {
+    contact.first_jacobian.leftCols(3).setZero();
+    contact.first_jacobian.rightCols(2).setZero();
+  }
+  const Eigen::VectorXd guess = draw_velocity(source, full);
+  const std::vector<World> narrow_first = {{part, guess}, {full, guess}};
+  const std::vector<World> wide_first = {{full, guess}, {part, guess}};
+  BatchStorage<double> a = store<double>(narrow_first), b = store<double>(wide_first);
+  CHECK(&a.pattern(0) == &a.pattern(1));
+  solve(a);
+  solve(b);
+  CHECK(same_answer(a, 0, b, 1));
+  CHECK(same_answer(a, 1, b, 0));
+  CHECK((a.report(0).status == SolveStatus::converged &&
+         a.report(1).status == SolveStatus::converged));
+}
+
+TEST_CASE("solve_batch: a world with bad numbers is named and changes no other", "[solve_batch]") {
+  VectorSource<double> source(21007u);
+  RawProblem raw = draw_problem(source, {{6, 1, 2, 3}, 2});
+  raw.contacts[0].first = 0;
+  raw.contacts[1].first = 2;
+  for (auto& contact : raw.contacts) {
+    contact.second = -1;
+    const Index size = raw.bodies[std::size_t(contact.first)].momentum.rows();
+    contact.first_jacobian = carom::testing::draw_matrix(source, 3, size);
+  }
+  const std::vector<World> worlds(24, {raw, Eigen::VectorXd::Zero(12)});
+  BatchStorage<double> good = store<double>(worlds);
+  solve(good);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  struct Damage {
+    BatchFault fault;
+    carom::BatchArray<const double> carom::BatchView<double>::*field;
+    int place;
+    double number;
+    int item;
+  };
+  using View = carom::BatchView<double>;
+  const std::vector<Damage> damages = {
+      {BatchFault::friction, &View::friction, 1, -0.1, 1},
+      {BatchFault::friction, &View::friction, 0, nan, 0},
+      {BatchFault::friction, &View::friction, 0, infinity, 0},
+      {BatchFault::regularization, &View::regularization, 2, 0.0, 1},
+      {BatchFault::regularization, &View::regularization, 1, -1.0, 0},
+      {BatchFault::regularization, &View::regularization, 1, nan, 0},
+      {BatchFault::bias, &View::bias, 4, nan, 1},
+      {BatchFault::jacobian, &View::jacobian, 0, infinity, 0},
+      {BatchFault::free_velocity, &View::free_velocity, 0, nan, 0},
+      {BatchFault::guess, &View::guess, 7, nan, 2},
+      {BatchFault::mass, &View::mass, 0, -1.0, 0},
+      {BatchFault::mass, &View::mass, 36, nan, 1},
+      {BatchFault::mass, &View::mass, 41 + 4, -1.0, 3},
+      {BatchFault::free_velocity, &View::free_velocity, 10, infinity, 3},
+  };
+  CHECK(good.pattern(0).contact_count() == 2);
+  for (const Damage& damage : damages) {
+    CAPTURE(to_string(damage.fault), damage.place, damage.number);
+    BatchStorage<double> batch = store<double>(worlds);
+    auto hurt = batch.view();
+    constexpr Index world = 13;
+    auto* const numbers = const_cast<double*>((hurt.*damage.field).of(world));
+    numbers[damage.place] = damage.number;
+    BatchWorkspace<double> workspace;
+    workspace.prepare(hurt, 1);
+    const BatchReport report = solve_batch(hurt, batch.answers(), SapOptions<double>{}, workspace);
+    CHECK(report.converged == batch.count() - 1);
+    CHECK(report.faults == 1);
+    CHECK(report.first_bad == world);
+    CHECK(batch.report(world).status == SolveStatus::not_finite);
+    CHECK(batch.report(world).fault == damage.fault);
+    CHECK(batch.report(world).item == damage.item);
+    int other = 0;
+    for (Index i = 0; i < batch.count(); ++i)
+      other += int(i != world && !same_answer(batch, i, good, i));
+    CHECK(other == 0);
+  }
+}
+
+TEST_CASE("solve_batch: zeros that a pattern promises are looked at", "[solve_batch]") {
+  VectorSource<double> source(21008u);
+  RawProblem raw = draw_problem(source, {{6}, 2});
+  raw.contacts[1].first_jacobian.leftCols(2).setZero();
+  BatchStorage<double> batch = store<double>({{raw, Eigen::VectorXd::Zero(6)}});
+  const_cast<double*>(batch.view().jacobian.of(0))[18 + 1] = 1e-3;
+  solve(batch);
+  CHECK(batch.report(0).fault == BatchFault::jacobian);
+  CHECK(batch.report(0).item == 1);
+}
+
+TEST_CASE("solve_batch: no worlds, no contacts, no iterations", "[solve_batch]") {
+  BatchStorage<double> none;
+  CHECK(solve(none).converged == 0);
+  VectorSource<double> source(21009u);
+  const World free{draw_problem(source, {{6, 3}, 0}), Eigen::VectorXd::Constant(9, 5)};
+  BatchStorage<double> idle = store<double>({free, free, free});
+  CHECK(solve(idle).converged == 3);
+  CHECK(idle.velocity(1) == build(free.raw).free_velocity());
+  CHECK((idle.report(1).residual == 0 && idle.report(1).iterations == 0));
+
+  const std::vector<World> worlds = draw_worlds(20, 21010u);
+  BatchStorage<double> stopped = store<double>(worlds);
+  const BatchReport report = solve(stopped, {.iteration_limit = 0});
+  CHECK(report.converged < stopped.count());
+  CHECK(stopped.report(report.first_bad).status == SolveStatus::iteration_limit);
+  BatchStorage<double> floor = store<double>(worlds);
+  const BatchReport ended = solve(floor, {.tolerance = 1e-30});
+  CHECK(floor.report(ended.first_bad).status == SolveStatus::no_progress);
+  for (Index i = 0; i < floor.count(); ++i) CHECK(floor.report(i).residual < by_solver(1e-10));
+}
+
+TEST_CASE("solve_batch: memory is told before it is taken", "[solve_batch]") {
+  const std::vector<World> worlds = draw_worlds(300, 21011u);
+  BatchStorage<double> batch = store<double>(worlds);
+  const auto view = batch.view();
+  std::size_t numbers = 0;
+  for (Index i = 0; i < batch.count(); ++i) {
+    const auto& pattern = batch.pattern(i);
+    numbers += std::size_t(pattern.mass_count() + pattern.jacobian_count() +
+                           3 * pattern.velocity_count() + 9 * pattern.contact_count());
+  }
+  CHECK(BatchWorkspace<double>::bytes(view, 1) < numbers * sizeof(double));
+  CHECK(BatchWorkspace<double>::bytes(view, 3) > BatchWorkspace<double>::bytes(view, 1));
+}
+
+TEST_CASE("batch_storage: what does not fit is refused and leaves the batch", "[solve_batch]") {
+  BatchStorage<double> batch;
+  VectorSource<double> source(21012u);
+  ContactProblem<double> problem = build(draw_problem(source, {{6}, 2}));
+  batch.add(problem);
+  CHECK_THROWS_WITH(batch.add(problem, Eigen::VectorXd::Zero(5)),
+                    "guess: expected 6 numbers, got 5");
+  problem.add_constraint(0, Eigen::Matrix<double, 1, 6>::Ones(),
+                         carom::Motor<double>{.velocity_gain = 1});
+  CHECK_THROWS_WITH(batch.add(problem), "block 2: expected a friction contact");
+  CHECK(batch.count() == 1);
+  CHECK(solve(batch).converged == 1);
+}
+
+}  // namespace solve_batch_test
