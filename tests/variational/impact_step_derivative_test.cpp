@@ -607,7 +607,7 @@ TEST_CASE("impact_step_derivative: forwards and backwards are each other's trans
     CAPTURE(k, by_restitution, slope.dot(y));
     CHECK(std::abs(by_restitution - slope.dot(y)) <= by_differences(1e-7) * (1 + y.norm()));
     bounced += report.impacts;
-    CHECK((report.impacts > 0) == (std::abs(by_restitution) > 1e-3));
+    CHECK((report.impacts > 0) == (std::abs(by_restitution) > clearly(1e-3)));
   }
   CHECK(bounced >= 2);
 }
@@ -774,15 +774,14 @@ TEST_CASE("impact_step_derivative: what has no derivative is refused", "[variati
     }
   }
   SECTION("a derivative beyond the largest number") {
-    // dq/dp = h/m.
-    for (const double mass : {1e-290, 1e-300}) {
-      ImpactStepper<Light> stepper(Light{{}, mass});
+    for (const bool heavier : {true, false}) {
+      ImpactStepper<Light> stepper(Light{{}, heavier ? 1e-290 : 1e-300});  // dq/dp = h/m
       ImpactStepDerivative derivative(stepper);
       auto state = stepper.make_state(numbers<double>({0}), numbers<double>({1}));
       const auto report = derivative.step(stepper, state, 1e10);
       CHECK(report.step.converged());
-      CHECK(report.status == (mass > 1e-295 ? StepLinearizationStatus::linearized
-                                            : StepLinearizationStatus::singular));
+      CHECK(report.status ==
+            (heavier ? StepLinearizationStatus::linearized : StepLinearizationStatus::singular));
     }
   }
   SECTION("more events than there is room for") {
