@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "constraint_gradient.hpp"
 
-#include <cmath>
-#include <limits>
-#include <span>
 #include <type_traits>
 
 #include "carom/contact/compliance_derivative.hpp"
@@ -24,23 +21,21 @@ RowNumbers<double> row_masses(const Problem& problem, Index block) {
   return sum;
 }
 
-/// Whether an impulse is a bound but for rounding.
-bool is_at(double impulse, double bound) {
-  constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
-  return detail::is_finite(bound) && std::abs(impulse - bound) <= rounding * std::abs(bound);
-}
+/// How R, v̂, lower and upper bounds and μ of a block follow from one number of its law.
+struct NumberSlope {
+  const char* name;
+  /// (4 rows + 1) × entries of the number: R, v̂, lower, upper, each by rows, and μ of a block that
+  /// is kept as a friction contact.
+  MatrixX<double> slope;
+};
 
-/// The chain of one constraint, by its law.
-class LawChain {
+/// The numbers of one constraint and their slopes, by its law.
+class LawSlopes {
  public:
-  LawChain(const Problem& problem, Index block, const ProblemDifferential<double>& gradient)
+  LawSlopes(const Problem& problem, Index block)
       : time_step_(problem.time_step()),
         inverse_mass_(row_masses(problem, block)),
-        by_weight_(gradient.regularization.segment(problem.first_row(block), problem.rows(block))),
-        by_bias_(gradient.bias_velocity.segment(problem.first_row(block), problem.rows(block))),
-        by_lower_(gradient.lower.segment(problem.first_row(block), problem.rows(block))),
-        by_upper_(gradient.upper.segment(problem.first_row(block), problem.rows(block))),
-        by_friction_(gradient.friction(block)) {}
+        rows_(problem.rows(block)) {}
 
   void operator()(const JointLimit<double>& law) { add_springs(law, "gap", one(law.gap)); }
   void operator()(const Bilateral<double>& law) {
@@ -48,79 +43,101 @@ class LawChain {
   }
   void operator()(const Tendon<double>& law) {
     add_springs(law, "stretch", one(law.stretch));
-    add("tension_limit", -time_step_ * by_lower_(0));
+    add("tension_limit")(lower(0)) = -time_step_;
   }
   void operator()(const DryFriction<double>&) { add_effort_limit(); }
   void operator()(const Motor<double>& law) {
     const double gain = time_step_ * law.position_gain + law.velocity_gain;
     const double compliant = 1 / (time_step_ * gain);
-    const detail::NearRigidWeight<double> weight(compliant, law.near_rigid, inverse_mass_(0));
-    const double by_gain = weight.clamped ? 0 : -by_weight_(0) * compliant / gain;
-    const double bias =
+    const detail::NearRigidWeight<double> bounded(compliant, law.near_rigid, inverse_mass_(0));
+    const double by_gain = bounded.clamped ? 0 : -compliant / gain;
+    const double aim =
         (law.velocity_gain * law.wanted_velocity - law.position_gain * law.position_error) / gain;
-    add("position_error", -by_bias_(0) * law.position_gain / gain);
-    add("wanted_velocity", by_bias_(0) * law.velocity_gain / gain);
-    add("position_gain",
-        time_step_ * by_gain - by_bias_(0) * (law.position_error + time_step_ * bias) / gain);
-    add("velocity_gain", by_gain + by_bias_(0) * (law.wanted_velocity - bias) / gain);
+    add("position_error")(bias(0)) = -law.position_gain / gain;
+    add("wanted_velocity")(bias(0)) = law.velocity_gain / gain;
+    MatrixX<double>& position = add("position_gain");
+    position(weight(0)) = time_step_ * by_gain;
+    position(bias(0)) = -(law.position_error + time_step_ * aim) / gain;
+    MatrixX<double>& velocity = add("velocity_gain");
+    velocity(weight(0)) = by_gain;
+    velocity(bias(0)) = (law.wanted_velocity - aim) / gain;
     add_effort_limit();
   }
   void operator()(const WrenchContact<double>& law) {
     const double inverse_mass = inverse_mass_.head<3>().norm() / 3;
     const auto slopes = make_compliance_derivative(law.contact, time_step_, inverse_mass);
-    add("gap", by_bias_(2) * slopes.bias_by_gap);
-    add("stiffness", by_weight_(2) * slopes.normal_by_stiffness);
-    add("dissipation_time",
-        by_bias_(2) * slopes.bias_by_dissipation + by_weight_(2) * slopes.normal_by_dissipation);
-    const ImpulseShape shape = law.shape;
-    const bool elliptic = shape == ImpulseShape::elliptic;
-    add("friction", by_friction_ + (elliptic ? by_upper_(0) : by_upper_.head<2>().sum()));
-    if (elliptic) add("second_friction", by_upper_(1));
-    if (by_upper_.size() == 4) add("torsional_friction", by_upper_(3));
-    if (by_upper_.size() >= 5) add("rolling_friction", by_upper_.segment<2>(3).sum());
-    if (by_upper_.size() == 6) add("torsional_friction", by_upper_(5));
+    add("gap")(bias(2)) = slopes.bias_by_gap;
+    add("stiffness")(weight(2)) = slopes.normal_by_stiffness;
+    MatrixX<double>& dissipation = add("dissipation_time");
+    dissipation(bias(2)) = slopes.bias_by_dissipation;
+    dissipation(weight(2)) = slopes.normal_by_dissipation;
+    const bool elliptic = law.shape == ImpulseShape::elliptic;
+    MatrixX<double>& friction = add("friction");
+    friction(4 * rows_) = friction(upper(0)) = 1;
+    if (!elliptic) friction(upper(1)) = 1;
+    if (elliptic) add("second_friction")(upper(1)) = 1;
+    if (rows_ == 4) add("torsional_friction")(upper(3)) = 1;
+    if (rows_ < 5) return;
+    MatrixX<double>& rolling = add("rolling_friction");
+    rolling(upper(3)) = rolling(upper(4)) = 1;
+    if (rows_ == 6) add("torsional_friction")(upper(5)) = 1;
   }
   void operator()(const ContactData&) {}
   void operator()(const WeightedBlock<double>&) {
-    add("regularization", by_weight_);
-    add("bias", by_bias_);
+    add("regularization", rows_).topRows(rows_).setIdentity();
+    add("bias", rows_).middleRows(rows_, rows_).setIdentity();
   }
 
-  [[nodiscard]] ConstraintGradient take() && { return std::move(out_); }
+  [[nodiscard]] std::vector<NumberSlope> take() && { return std::move(out_); }
 
  private:
   static VectorX<double> one(double number) { return VectorX<double>::Constant(1, number); }
-  void add(const char* name, const VectorX<double>& value) {
-    out_.numbers.emplace_back(name, value);
+  [[nodiscard]] static Index weight(Index row) noexcept { return row; }
+  [[nodiscard]] Index bias(Index row) const noexcept { return rows_ + row; }
+  [[nodiscard]] Index lower(Index row) const noexcept { return 2 * rows_ + row; }
+  [[nodiscard]] Index upper(Index row) const noexcept { return 3 * rows_ + row; }
+  /// A number without slope yet; the matrix holds until the next is added.
+  MatrixX<double>& add(const char* name, Index entries = 1) {
+    out_.push_back({name, MatrixX<double>::Zero(4 * rows_ + 1, entries)});
+    return out_.back().slope;
   }
-  void add(const char* name, double value) { add(name, one(value)); }
   /// Of F in bounds of ± δt F.
-  void add_effort_limit() { add("effort_limit", time_step_ * (by_upper_(0) - by_lower_(0))); }
+  void add_effort_limit() {
+    MatrixX<double>& limit = add("effort_limit");
+    limit(lower(0)) = -time_step_;
+    limit(upper(0)) = time_step_;
+  }
 
   /// SpringRow: R = 1/(δt k (δt + τ_d)) unless it is bounded, v̂ = −x/(δt + τ_d).
   template <typename Law>
   void add_springs(const Law& law, const char* name, const VectorX<double>& error) {
     const double relaxation = time_step_ + law.dissipation_time;
     const double compliant = 1 / (time_step_ * law.stiffness * relaxation);
-    double by_stiffness = 0, by_dissipation = 0;
-    for (int i = 0; i < int(error.size()); ++i) {
-      const detail::NearRigidWeight<double> weight(compliant, law.near_rigid, inverse_mass_(i));
-      by_dissipation += by_bias_(i) * error(i) / (relaxation * relaxation);
-      if (weight.clamped) continue;
-      by_stiffness -= by_weight_(i) * compliant / law.stiffness;
-      by_dissipation -= by_weight_(i) * compliant / relaxation;
+    MatrixX<double>& errors = add(name, rows_);
+    for (Index i = 0; i < rows_; ++i) errors(bias(i), i) = -1 / relaxation;
+    MatrixX<double> stiffness = MatrixX<double>::Zero(4 * rows_ + 1, 1), dissipation = stiffness;
+    for (Index i = 0; i < rows_; ++i) {
+      const detail::NearRigidWeight<double> bounded(compliant, law.near_rigid, inverse_mass_(i));
+      dissipation(bias(i)) = error(i) / (relaxation * relaxation);
+      if (bounded.clamped) continue;
+      stiffness(weight(i)) = -compliant / law.stiffness;
+      dissipation(weight(i)) = -compliant / relaxation;
     }
-    add(name, -by_bias_ / relaxation);
-    add("stiffness", by_stiffness);
-    add("dissipation_time", by_dissipation);
+    add("stiffness") = stiffness;
+    add("dissipation_time") = dissipation;
   }
 
   double time_step_;
   RowNumbers<double> inverse_mass_;
-  VectorX<double> by_weight_, by_bias_, by_lower_, by_upper_;
-  double by_friction_;  ///< Of a block that is kept as a friction contact.
-  ConstraintGradient out_;
+  Index rows_;
+  std::vector<NumberSlope> out_;
 };
+
+std::vector<NumberSlope> number_slopes(const ProblemData& data, Index block) {
+  LawSlopes slopes(data.problem(), block);
+  std::visit(slopes, data.law(block));
+  return std::move(slopes).take();
+}
 
 }  // namespace
 
@@ -167,48 +184,65 @@ SideSlope row_inverse_masses(const Problem& problem, Index block, int side,
   return slope;
 }
 
-void write_convex_bounds(const Problem& problem, const VectorX<double>& impulse,
-                         const VectorX<double>& by_impulse, ProblemDifferential<double>& gradient) {
-  VectorX<double> lambda = gradient.free_velocity;
-  const std::span<double> numbers(lambda.data(), std::size_t(lambda.size()));
-  problem.whiten_momentum(numbers);
-  problem.unwhiten(numbers);
-  for (Index block = 0; block < problem.block_count(); ++block) {
-    if (problem.is_friction_contact(block)) continue;
-    const WeightedBlock<double> law = problem.law(block);
-    const bool bounded = law.set.shape == ImpulseShape::intervals;
-    VectorX<double> moved = by_impulse.segment(problem.first_row(block), problem.rows(block));
-    for (int s = 0; s < problem.side_count(block); ++s) {
-      const auto [start, size] = problem.body(problem.side_body(block, s));
-      moved += problem.jacobian(block, s) * lambda.segment(start, size);
-    }
-    for (int i = 0; i < problem.rows(block); ++i) {
-      const Index row = problem.first_row(block) + i;
-      if (!bounded) {
-        gradient.upper(row) = std::numeric_limits<double>::quiet_NaN();
-      } else if (is_at(impulse(row), law.set.upper(i))) {
-        gradient.upper(row) = moved(i);
-      } else if (is_at(impulse(row), law.set.lower(i))) {
-        gradient.lower(row) = moved(i);
-      }
-    }
+ConstraintNumbers zero_constraint(const ProblemData& data, Index block) {
+  const Problem& problem = data.problem();
+  ConstraintNumbers result;
+  for (const NumberSlope& number : number_slopes(data, block)) {
+    result.numbers.emplace_back(number.name, VectorX<double>::Zero(number.slope.cols()));
   }
+  for (int s = 0; s < problem.side_count(block); ++s) {
+    (s == 0 ? result.jacobian : result.other_jacobian)
+        .setZero(problem.rows(block), problem.body(problem.side_body(block, s)).size);
+  }
+  return result;
 }
 
-ConstraintGradient make_constraint_gradient(const ProblemData& data, Index block,
-                                            const ProblemDifferential<double>& gradient) {
+ConstraintNumbers pull_constraint(const ProblemData& data, Index block,
+                                  const ProblemDifferential<double>& gradient) {
   const Problem& problem = data.problem();
-  LawChain chain(problem, block, gradient);
-  std::visit(chain, data.law(block));
-  ConstraintGradient result = std::move(chain).take();
-  const VectorX<double> by_row =
-      constraint_slopes(data, block).transpose() *
-      gradient.regularization.segment(problem.first_row(block), problem.rows(block));
+  const Index row = problem.first_row(block), rows = problem.rows(block);
+  VectorX<double> stacked(4 * rows + 1);
+  stacked << gradient.regularization.segment(row, rows), gradient.bias_velocity.segment(row, rows),
+      gradient.lower.segment(row, rows), gradient.upper.segment(row, rows),
+      gradient.friction(block);
+  ConstraintNumbers result;
+  for (const NumberSlope& number : number_slopes(data, block)) {
+    result.numbers.emplace_back(number.name, number.slope.transpose() * stacked);
+  }
+  const VectorX<double> by_row = constraint_slopes(data, block).transpose() * stacked.head(rows);
   for (int s = 0; s < problem.side_count(block); ++s) {
     (s == 0 ? result.jacobian : result.other_jacobian) =
         gradient.jacobian(block, s) + row_inverse_masses(problem, block, s, by_row).jacobian;
   }
   return result;
+}
+
+void push_constraint(const ProblemData& data, Index block, const ConstraintNumbers& change,
+                     const std::vector<MatrixX<double>>& mass, ProblemDifferential<double>& out) {
+  const Problem& problem = data.problem();
+  const Index row = problem.first_row(block), rows = problem.rows(block);
+  VectorX<double> stacked = VectorX<double>::Zero(4 * rows + 1);
+  const std::vector<NumberSlope> slopes = number_slopes(data, block);
+  for (std::size_t k = 0; k < slopes.size(); ++k) {
+    stacked += slopes[k].slope * change.numbers[k].second;
+  }
+  VectorX<double> inverse_masses = VectorX<double>::Zero(rows);
+  for (int s = 0; s < problem.side_count(block); ++s) {
+    const MatrixX<double>& jacobian = s == 0 ? change.jacobian : change.other_jacobian;
+    const MatrixX<double>& momentum = mass[std::size_t(problem.side_body(block, s))];
+    out.jacobian(block, s) = jacobian;
+    for (Index i = 0; i < rows; ++i) {
+      const SideSlope slope = row_inverse_masses(problem, block, s, VectorX<double>::Unit(rows, i));
+      inverse_masses(i) +=
+          slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.dot(momentum.diagonal());
+    }
+  }
+  out.regularization.segment(row, rows) =
+      stacked.head(rows) + constraint_slopes(data, block) * inverse_masses;
+  out.bias_velocity.segment(row, rows) = stacked.segment(rows, rows);
+  out.lower.segment(row, rows) = stacked.segment(2 * rows, rows);
+  out.upper.segment(row, rows) = stacked.segment(3 * rows, rows);
+  out.friction(block) = stacked(4 * rows);
 }
 
 }  // namespace carom::python

@@ -8,12 +8,13 @@
 
 namespace carom::python {
 
-/// The gradient of a number by what one constraint was added with.
-struct ConstraintGradient {
-  /// By the numbers of its law, under the names that these have in Python; one entry each, but one
-  /// per row for the errors of a Bilateral.
+/// One number per number that one constraint was added with: a change of them, or a gradient by
+/// them.
+struct ConstraintNumbers {
+  /// Of its law, under the names that these have in Python; one entry each, but one per row for
+  /// the errors of a Bilateral.
   std::vector<std::pair<const char*, VectorX<double>>> numbers;
-  /// By its Jacobians, rows × size; no rows: no second body. The inverse masses of its rows, by
+  /// Of its Jacobians, rows × size; no rows: no second body. The inverse masses of its rows, by
   /// which R is bounded, are counted in.
   MatrixX<double> jacobian, other_jacobian;
 };
@@ -33,19 +34,16 @@ struct SideSlope {
 /// rounding.
 [[nodiscard]] MatrixX<double> constraint_slopes(const ProblemData& data, Index block);
 
-/// Gradients by the bounds of constraints under the convex law, which SapDerivative holds fixed.
-///
-/// Where an impulse sits at its bound b, γ = b, so that dv = H⁻¹ Jᵀ db: the gradient is J λ plus
-/// that by γ itself, with λ = H⁻¹ of the gradient by v, which the gradient by v* gives as A λ.
-/// Friction of cones that are no friction contacts gets NaN: its derivative is not known.
-/// @param impulse     γ of the answer [N·s, N·m·s], stacked.
-/// @param by_impulse  the gradient by γ, stacked.
-/// @param gradient    in: of SapDerivative; out: with bounds.
-void write_convex_bounds(const ContactProblem<double>& problem, const VectorX<double>& impulse,
-                         const VectorX<double>& by_impulse, ProblemDifferential<double>& gradient);
+/// The numbers of a constraint, all zero: what a change starts from.
+[[nodiscard]] ConstraintNumbers zero_constraint(const ProblemData& data, Index block);
 
-/// The chain from R, v̂ and bounds of a constraint to the numbers of its law.
-[[nodiscard]] ConstraintGradient make_constraint_gradient(
-    const ProblemData& data, Index block, const ProblemDifferential<double>& gradient);
+/// The gradient by the numbers of a constraint out of one by R, v̂ and bounds.
+[[nodiscard]] ConstraintNumbers pull_constraint(const ProblemData& data, Index block,
+                                                const ProblemDifferential<double>& gradient);
+/// Writes the change of R, v̂, bounds and J of a constraint out of one of its numbers, by the
+/// transposed chain.
+/// @param mass  the change of A, per body; the inverse masses of the rows follow it.
+void push_constraint(const ProblemData& data, Index block, const ConstraintNumbers& change,
+                     const std::vector<MatrixX<double>>& mass, ProblemDifferential<double>& out);
 
 }  // namespace carom::python

@@ -80,10 +80,64 @@ void read_changes(nb::handle value, const char* name, std::vector<MatrixX<double
   }
 }
 
+/// One entry of changes of constraints, under the names that the gradient has.
+void read_constraint_change(nb::handle value, const std::string& item, ConstraintNumbers& out) {
+  const nb::object items = nb::steal(PyMapping_Items(value.ptr()));
+  if (!items.is_valid()) {
+    PyErr_Clear();
+    refuse(item, "a dict or None", describe(value));
+  }
+  for (nb::handle pair : nb::borrow<nb::list>(items)) {
+    const nb::object key = pair[0], number = pair[1];
+    const std::string name = nb::isinstance<nb::str>(key) ? nb::cast<std::string>(key) : "";
+    const auto read_matrix = [&](MatrixX<double>& matrix) {
+      const GivenArray given(number, item + ": " + name);
+      given.require_shape({matrix.rows(), matrix.cols()});
+      matrix = given.matrix();
+      detail::reject_if(detail::finite_fault(given.item(), matrix));
+    };
+    if (name == "jacobian") {
+      read_matrix(out.jacobian);
+    } else if (name == "other_jacobian" && out.other_jacobian.rows() > 0) {
+      read_matrix(out.other_jacobian);
+    } else {
+      std::string names;
+      bool found = false;
+      for (auto& [known, numbers] : out.numbers) {
+        names += std::string(known) + ", ";
+        if (name != known) continue;
+        found = true;
+        read_change(number, (item + ": " + name).c_str(), {numbers.size()}, numbers);
+      }
+      names += out.other_jacobian.rows() > 0 ? "jacobian, other_jacobian" : "jacobian";
+      if (!found) refuse(item, "names among " + names, describe(key));
+    }
+  }
+}
+
+/// A list with one entry per constraint, of which any may be None.
+void read_constraint_changes(nb::handle value, const ProblemData& data,
+                             std::vector<ConstraintNumbers>& out) {
+  if (value.is_none()) return;
+  const Index count = data.constraint_count();
+  if (!PySequence_Check(value.ptr()) || PySequence_Size(value.ptr()) != Py_ssize_t(count)) {
+    PyErr_Clear();
+    refuse("constraints", "a list of " + std::to_string(count) + " dicts", describe(value));
+  }
+  for (Index c = 0; c < count; ++c) {
+    out.push_back(zero_constraint(data, data.constraints()[std::size_t(c)]));
+    const nb::object one = nb::steal(PySequence_GetItem(value.ptr(), Py_ssize_t(c)));
+    if (!one.is_valid()) throw nb::python_error();
+    if (one.is_none()) continue;
+    read_constraint_change(one, "constraints " + std::to_string(c), out.back());
+  }
+}
+
 AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::handle friction,
                           nb::handle gap, nb::handle stiffness, nb::handle regularization,
                           nb::handle bias, nb::handle mass, nb::handle jacobian,
-                          nb::handle other_jacobian, nb::handle dissipation_time) {
+                          nb::handle other_jacobian, nb::handle dissipation_time,
+                          nb::handle constraints) {
   const ProblemData& data = *step.data;
   const Index contacts = data.contact_count();
   PhysicalNumbers change;
@@ -99,6 +153,7 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
   read_changes(mass, "mass", change.mass);
   read_changes(jacobian, "jacobian", change.jacobian);
   read_changes(other_jacobian, "other_jacobian", change.other_jacobian);
+  read_constraint_changes(constraints, data, change.constraints);
   AnswerChange result{step.data, {}, {}};
   const Unlocked unlocked;
   const std::lock_guard<std::mutex> alone(step.linearized_lock());
@@ -132,7 +187,7 @@ nb::list list_of(const std::vector<MatrixX<double>>& matrices) {
 /// The gradients by the numbers of constraints, each a dict.
 nb::list constraint_gradients(const Gradients& gradients) {
   nb::list result;
-  for (const ConstraintGradient& one : gradients.by.constraints) {
+  for (const ConstraintNumbers& one : gradients.by.constraints) {
     nb::dict numbers;
     for (const auto& [name, value] : one.numbers) numbers[name] = make_array(value);
     numbers["jacobian"] = make_array(one.jacobian);
@@ -188,8 +243,7 @@ void bind_gradients(nb::module_& module) {
       "One dict per constraint: the gradient by each number of its law, under the name that the\n"
       "class of the law gives it, such as 'effort_limit', (1,); by the errors of a Bilateral, one\n"
       "per row; by its 'jacobian', (rows, n), and its 'other_jacobian' if it has a second body.\n"
-      "relative_slip, near_rigid and bond are held fixed. The friction of a WrenchContact has no\n"
-      "gradient under the convex law: it is NaN there.");
+      "relative_slip, near_rigid and bond are held fixed.");
   gradients.def("__repr__", [](const Gradients& g) {
     return "Gradients(velocities=" + std::to_string(g.by.free_velocity.size()) +
            ", contacts=" + std::to_string(g.by.friction.size()) + ")";
@@ -225,7 +279,16 @@ void bind_gradient(nb::module_& module) {
           nb::sig("def velocity(self) -> numpy.typing.NDArray[numpy.float64]"), "(nv,)")
       .def_prop_ro(
           "impulse", [](const AnswerChange& c) { return contact_array(*c.data, c.impulse); },
-          nb::sig("def impulse(self) -> numpy.typing.NDArray[numpy.float64]"), "(nc, 3)");
+          nb::sig("def impulse(self) -> numpy.typing.NDArray[numpy.float64]"), "(nc, 3)")
+      .def_prop_ro(
+          "constraint_impulses",
+          [](const AnswerChange& c) { return constraint_list(*c.data, c.impulse); },
+          nb::sig("def constraint_impulses(self) -> list[numpy.typing.NDArray[numpy.float64]]"),
+          "One array per constraint, an entry per row.")
+      .def_prop_ro(
+          "stacked_impulse", [](const AnswerChange& c) { return make_array(c.impulse); },
+          nb::sig("def stacked_impulse(self) -> numpy.typing.NDArray[numpy.float64]"),
+          "All impulses, block by block in the order in which blocks were added.");
   auto solution = nb::borrow<nb::class_<SolvedStep>>(module.attr("Solution"));
   solution
       .def(
@@ -242,7 +305,7 @@ void bind_gradient(nb::module_& module) {
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),
            nb::arg("bias") = nb::none(), nb::arg("mass") = nb::none(),
            nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
-           nb::arg("dissipation_time") = nb::none(),
+           nb::arg("dissipation_time") = nb::none(), nb::arg("constraints") = nb::none(),
            nb::sig(
                "def push_forward(self, "
                "free_velocity: numpy.typing.ArrayLike | None = None, "
@@ -254,11 +317,13 @@ void bind_gradient(nb::module_& module) {
                "mass: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
                "jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None, "
                "other_jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None "
-               "= None, dissipation_time: numpy.typing.ArrayLike | None = None) "
-               "-> AnswerChange"),
+               "= None, dissipation_time: numpy.typing.ArrayLike | None = None, "
+               "constraints: collections.abc.Sequence[collections.abc.Mapping[str, "
+               "numpy.typing.ArrayLike] | None] | None = None) -> AnswerChange"),
            "What a change of the data does to velocity and impulse, to first order.\n\n"
            "Every change has the shape of the gradient of its name; what is left out does not\n"
-           "change.")
+           "change. constraints: one dict per constraint with any of the names that\n"
+           "Gradients.constraints has for it, or None.")
       .def_prop_ro(
           "one_sided", &one_sided,
           nb::sig("def one_sided(self) -> numpy.typing.NDArray[numpy.int64]"),

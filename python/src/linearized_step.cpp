@@ -8,8 +8,6 @@
 #include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 
-#include "constraint_gradient.hpp"
-
 namespace carom::python {
 namespace {
 
@@ -30,9 +28,8 @@ void require(const SolveReport<double>& report) {
 /// data, γ = P(R⁻¹(v̂ − J v)), so that their part is one more link of the chain.
 class ConvexStep final : public LinearizedStep {
  public:
-  ConvexStep(const ContactProblem<double>& problem, const VectorX<double>& velocity,
-             const VectorX<double>& impulse)
-      : problem_(problem), velocity_(velocity), impulse_(impulse) {
+  ConvexStep(const ContactProblem<double>& problem, const VectorX<double>& velocity)
+      : problem_(problem), velocity_(velocity) {
     derivative_.prepare(problem);
     require(derivative_.linearize(problem, velocity));
   }
@@ -46,7 +43,6 @@ class ConvexStep final : public LinearizedStep {
     whole -= pressed;
     require(derivative_.pull_back(problem_, whole, gradient));
     problem_.for_each_block([&](const auto& block) { add_direct(block, by_impulse, gradient); });
-    write_convex_bounds(problem_, impulse_, by_impulse, gradient);
   }
 
   void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,
@@ -61,9 +57,12 @@ class ConvexStep final : public LinearizedStep {
         excess.head(block.rows()) -=
             change.jacobian(block.number(), s).lazyProduct(velocity_.segment(start, size));
       }
-      block.write(of(block).change(excess, block.read(change.regularization),
-                                   change.friction(block.number())),
-                  impulse_change);
+      Rows moved = of(block).change(excess, block.read(change.regularization),
+                                    change.friction(block.number()));
+      if constexpr (!std::decay_t<decltype(block)>::is_friction_contact) {
+        moved += of(block).bounds_change(block.read(change.lower), block.read(change.upper));
+      }
+      block.write(moved, impulse_change);
     });
   }
 
@@ -93,6 +92,12 @@ class ConvexStep final : public LinearizedStep {
         Rows(block.read(gradient.regularization) - derivative.impulse.cwiseProduct(pressed)),
         gradient.regularization);
     gradient.friction(block.number()) += derivative.by_friction.dot(given);
+    if constexpr (!Block::is_friction_contact) {
+      const Rows lower = derivative.by_lower.cwiseProduct(given),
+                 upper = derivative.by_upper.transpose() * given;
+      block.write(Rows(block.read(gradient.lower) + lower), gradient.lower);
+      block.write(Rows(block.read(gradient.upper) + upper), gradient.upper);
+    }
     for (int s = 0; gradient.has_matrices() && s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
       auto slope = gradient.jacobian(block.number(), s);
@@ -103,7 +108,7 @@ class ConvexStep final : public LinearizedStep {
   }
 
   const ContactProblem<double>& problem_;
-  VectorX<double> velocity_, impulse_;
+  VectorX<double> velocity_;
   SapDerivative<double> derivative_;
 };
 
@@ -147,7 +152,7 @@ std::unique_ptr<LinearizedStep> linearize(const ContactProblem<double>& problem,
   if (law == FrictionLaw::coulomb || problem.rigid_count() > 0) {
     return std::make_unique<GeneralStep>(problem, law, velocity, impulse);
   }
-  return std::make_unique<ConvexStep>(problem, velocity, impulse);
+  return std::make_unique<ConvexStep>(problem, velocity);
 }
 
 }  // namespace carom::python

@@ -53,10 +53,8 @@ SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
 }
 
 /// Σ of the products of a slope with changes of J and A.
-double along(const SideSlope& slope, const MatrixX<double>* jacobian, const MatrixX<double>& mass) {
-  double sum = slope.mass.dot(mass.diagonal());
-  if (jacobian != nullptr) sum += slope.jacobian.cwiseProduct(*jacobian).sum();
-  return sum;
+double along(const SideSlope& slope, const MatrixX<double>& jacobian, const MatrixX<double>& mass) {
+  return slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.dot(mass.diagonal());
 }
 
 }  // namespace
@@ -120,7 +118,7 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
       out.mass[std::size_t(problem.side_body(block, s))].diagonal() +=
           row_inverse_masses(problem, block, s, by_row).mass;
     }
-    out.constraints.push_back(make_constraint_gradient(data, block, gradient));
+    out.constraints.push_back(pull_constraint(data, block, gradient));
   }
 }
 
@@ -138,7 +136,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
       const MatrixX<double>& jacobian =
           (s == 0 ? change.jacobian : change.other_jacobian)[std::size_t(c)];
       out.jacobian(block, s) = jacobian;
-      inverse_mass += along(contact_inverse_mass(problem, block, s), &jacobian,
+      inverse_mass += along(contact_inverse_mass(problem, block, s), jacobian,
                             change.mass[std::size_t(problem.side_body(block, s))]);
     }
     auto weights = out.regularization.segment<3>(row);
@@ -153,18 +151,12 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
                    slopes.normal_by_inverse_mass * inverse_mass;
     weights.head<2>().array() += slopes.tangent_by_inverse_mass * inverse_mass;
   }
-  for (const Index block : data.constraints()) {
-    const int rows = problem.rows(block);
-    VectorX<double> inverse_masses = VectorX<double>::Zero(rows);
-    for (int i = 0; i < rows; ++i) {
-      for (int s = 0; s < problem.side_count(block); ++s) {
-        const VectorX<double> one = VectorX<double>::Unit(rows, i);
-        inverse_masses(i) += along(row_inverse_masses(problem, block, s, one), nullptr,
-                                   change.mass[std::size_t(problem.side_body(block, s))]);
-      }
-    }
-    out.regularization.segment(problem.first_row(block), rows) =
-        constraint_slopes(data, block) * inverse_masses;
+  for (Index c = 0; c < data.constraint_count(); ++c) {
+    const Index block = data.constraints()[std::size_t(c)];
+    push_constraint(data, block,
+                    change.constraints.empty() ? zero_constraint(data, block)
+                                               : change.constraints[std::size_t(c)],
+                    change.mass, out);
   }
 }
 

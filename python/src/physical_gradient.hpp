@@ -20,9 +20,10 @@ struct PhysicalNumbers {
   VectorX<double> regularization, bias;
   std::vector<MatrixX<double>> mass;                      ///< per body
   std::vector<MatrixX<double>> jacobian, other_jacobian;  ///< per contact; no rows: no second body
-  std::vector<ConstraintGradient> constraints;            ///< of gradients alone, per constraint
+  /// Per constraint; none: none of them changes.
+  std::vector<ConstraintNumbers> constraints;
 
-  /// Takes the sizes of a problem, every number zero.
+  /// Takes the sizes of a problem, every number zero, and no constraints.
   void set_zero(const ProblemData& data);
 };
 

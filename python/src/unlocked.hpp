@@ -8,11 +8,12 @@ namespace carom::python {
 namespace nb = nanobind;
 
 /// Whether Python wants the work on this thread to end: at Ctrl-C, and where the interpreter ends
-/// while this is a daemon thread. Then the error of Python is set. Needs the lock of the interpreter.
+/// while this is a daemon thread. Then the error of Python is set. Needs the lock of the
+/// interpreter.
 [[nodiscard]] bool is_stopped_by_python() noexcept;
 
-/// Work that the interpreter waits for before it ends. Python ends a daemon thread where it asks for
-/// the lock, which functions of C++ on that thread do not survive.
+/// Work that the interpreter waits for before it ends. Python ends a daemon thread where it asks
+/// for the lock, which functions of C++ on that thread do not survive.
 ///
 /// Made and destroyed with the lock of the interpreter.
 class Underway {

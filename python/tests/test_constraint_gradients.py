@@ -73,7 +73,6 @@ SETTINGS = {
     "coulomb": ({"law": "coulomb"}, 1e-13),
     "rigid": ({"law": "coulomb", "rigid": True}, 1e-13),
 }
-FRICTIONS = ["friction", "second_friction", "rolling_friction", "torsional_friction"]
 
 
 SPEEDS = {carom.Tendon: 2.0, carom.DryFriction: 3.0}
@@ -146,12 +145,74 @@ def test_gradients_by_constraints_are_those_of_differences(name, law, seed, two)
     assert ("other_jacobian" in gradients[0]) == two
     for number, given in case.numbers.items():
         exact = gradients[0][number].reshape(given.shape)
-        if law == "convex" and number in FRICTIONS and name != "friction":
-            assert np.isnan(exact).all()
-            continue
         found = np.array([case.difference(law, number, i) for i in np.ndindex(given.shape)])
         size = max(np.abs(exact).max(), 0.1 * abs(case.value(law)) / max(np.abs(given).max(), 1e-2))
         assert np.abs(found.reshape(given.shape) - exact).max() < 1e-5 * size, number
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one body", "two bodies"])
+@pytest.mark.parametrize("law", SETTINGS)
+@pytest.mark.parametrize("name", LAWS)
+def test_forwards_is_the_transpose_of_backwards(name, law, two):
+    case = Case(name, 3, two)
+    solution = case.solve(law)
+    rng = np.random.default_rng(17)
+    gradients = solution.pull_back(case.by_velocity, case.by_impulse)
+    masses = [a + a.T for a in rng.normal(size=(2, 6, 6))]
+    for number, gradient in gradients.constraints[0].items():
+        change = rng.normal(size=gradient.shape)
+        moved = solution.push_forward(constraints=[{number: change}])
+        assert moved.stacked_impulse.shape == case.by_impulse.shape
+        forwards = case.by_velocity @ moved.velocity + case.by_impulse @ moved.stacked_impulse
+        backwards = (gradient * change).sum()
+        size = np.linalg.norm(case.by_velocity) * np.linalg.norm(moved.velocity)
+        size += np.linalg.norm(case.by_impulse) * np.linalg.norm(moved.stacked_impulse)
+        assert abs(forwards - backwards) < 1e-11 * (size + 1e-9), number
+    # All at once, with masses, which the inverse masses of the rows follow, too.
+    changes = {key: rng.normal(size=g.shape) for key, g in gradients.constraints[0].items()}
+    moved = solution.push_forward(mass=masses, constraints=[changes])
+    forwards = case.by_velocity @ moved.velocity + case.by_impulse @ moved.stacked_impulse
+    backwards = sum((gradients.constraints[0][key] * d).sum() for key, d in changes.items())
+    backwards += sum((g * d).sum() for g, d in zip(gradients.mass, masses))
+    assert forwards == pytest.approx(backwards, rel=1e-9)
+    assert np.array_equal(moved.constraint_impulses[0], moved.stacked_impulse[6:])
+
+
+@pytest.mark.parametrize("law", ["convex", "coulomb"])
+def test_changes_of_several_constraints_add_up(law):
+    problem = build(random_numbers(1))
+    problem.add_constraint(0, np.ones(6), carom.Motor(velocity_gain=5.0, wanted_velocity=1.0))
+    problem.add_constraint(1, np.ones(6), carom.JointLimit(gap=-0.01))
+    solution = carom.solve(problem, law=law, tolerance=1e-14)
+    motor, limit = {"wanted_velocity": [1.0]}, {"gap": [1e-3]}
+    nothing = solution.push_forward(constraints=[None, {}]).velocity
+    assert not nothing.any()
+    one, other, both = (
+        solution.push_forward(constraints=changes).velocity
+        for changes in ([motor, None], [None, limit], [motor, limit])
+    )
+    assert one.any() and other.any()
+    assert np.allclose(both, one + other, rtol=1e-12, atol=1e-15)
+
+
+def test_bad_changes_of_constraints_are_refused():
+    problem = build(random_numbers(1))
+    problem.add_constraint(0, np.ones(6), carom.DryFriction(effort_limit=1.0))
+    solution = carom.solve(problem)
+    for wrong, message in [
+        ([], "^constraints: expected a list of 1 dicts"),
+        (3, "^constraints: expected a list of 1 dicts"),
+        ([5.0], "^constraints 0: expected a dict or None"),
+        ([{"effort": [1.0]}], "^constraints 0: expected names among effort_limit, jacobian, got"),
+        ([{1: [1.0]}], "^constraints 0: expected names among"),
+        ([{"other_jacobian": np.ones((1, 6))}], "^constraints 0: expected names among"),
+        ([{"effort_limit": [1.0, 2.0]}], "^constraints 0: effort_limit"),
+        ([{"effort_limit": [np.nan]}], "^constraints 0: effort_limit"),
+        ([{"jacobian": np.ones((2, 6))}], "^constraints 0: jacobian"),
+        ([{"jacobian": np.full((1, 6), np.inf)}], "^constraints 0: jacobian"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            solution.push_forward(constraints=wrong)
 
 
 @pytest.mark.parametrize(

@@ -205,10 +205,31 @@ TEST_CASE("coulomb_derivative: so it does under the convex law", "[solvers][deri
   check_differences(FrictionLaw::convex);
 }
 
+namespace {
+
+/// The gradient by upper bounds, and by each μ of cones: the sum over the rows that it bounds.
+Eigen::VectorXd by_limits(const ContactProblem<double>& problem,
+                          const ProblemDifferential<double>& gradient) {
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.impulse_count());
+  for (Index block = 0; block < problem.block_count(); ++block) {
+    const auto set = problem.law(block).set;
+    for (int r = 0; r < set.rows; ++r) {
+      const int c = set.shape == carom::ImpulseShape::intervals
+                        ? r
+                        : carom::testing::coefficient_of(set.shape, r);
+      sums(problem.first_row(block) + (c >= 0 ? c : r)) +=
+          gradient.upper(problem.first_row(block) + r);
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
 TEST_CASE("coulomb_derivative: on compliant contact under the convex law it is SapDerivative",
           "[solvers][oracle]") {
   WorstCase same("two derivatives");
-  int slid = 0;
+  int slid = 0, bounded = 0;
   for_each_drawn({carom::testing::sweep(40, 100), 31u}, draw_all_kinds,
                  [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
                    const ContactProblem<double> problem = build(raw);
@@ -234,10 +255,15 @@ TEST_CASE("coulomb_derivative: on compliant contact under the convex law it is S
                    see(found.bias_velocity, expected.bias_velocity, "bias");
                    see(found.regularization, expected.regularization, "R");
                    see(found.matrices, expected.matrices, "A and J");
+                   see(found.lower, expected.lower, "lower bounds");
+                   see(by_limits(problem, found), by_limits(problem, expected),
+                       "upper bounds and friction of cones");
                    slid += expected.friction.norm() > 1e-3;
+                   bounded += expected.lower.norm() + expected.upper.norm() > 1e-3;
                  });
-  CAPTURE(slid);
+  CAPTURE(slid, bounded);
   CHECK(slid >= 10);
+  CHECK(bounded >= 10);
   same.check(80);
 }
 

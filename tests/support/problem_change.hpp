@@ -128,7 +128,7 @@ void for_each_drawn(const Samples& samples, const Draw& draw, const Visit& visit
   }
 }
 
-/// The kinds of data of a change, and the one of bounds, which SapDerivative holds fixed.
+/// The kinds of data of a change, and the one of bounds, which friction contacts do not have.
 inline constexpr int part_count = 7, bounds_part = 4;
 /// One kind of data of a change.
 [[nodiscard]] inline ProblemDifferential<double> take_part(const ContactProblem<double>& problem,

@@ -2,6 +2,7 @@
 #include "carom/viscoelastic/step_derivative.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -411,6 +412,135 @@ TEST_CASE("step_derivative: a ball thrown against a compliant floor has its clos
         CHECK(std::abs(got[i + 4] - v.inner(i)) <= by_conditioning(1e-10));
       }
       CHECK(std::abs(by_start(0, 6) - time) <= rounding(100, time));
+    }
+  }
+}
+
+namespace {
+
+/// A mass on a spring and a damper after a time, m ẍ + b ẋ + k x = f, from x = 0: where, how fast.
+///
+/// Notation: σ = b/2m, ω² = k/m − σ².
+template <typename Scalar>
+std::array<Scalar, 2> swing(const Scalar& speed, const Scalar& k, const Scalar& b, double m,
+                            const Scalar& force, const Scalar& time) {
+  using std::cos, std::exp, std::sin, std::sqrt;
+  const Scalar sigma = b / (2 * m), omega = sqrt(k / m - sigma * sigma), rest = force / k;
+  const Scalar wide = (speed - sigma * rest) / omega;
+  const Scalar c = cos(omega * time), s = sin(omega * time), decay = exp(-sigma * time);
+  return {rest + decay * (wide * s - rest * c),
+          decay * (omega * (wide * c + rest * s) - sigma * (wide * s - rest * c))};
+}
+
+using Many = carom::FirstOrder<double, 10>;
+
+/// A ball thrown aslant at a floor of springs and dampers to which it sticks until they pull.
+struct Skip {
+  // Of x and z, along the floor and up from it; z starts above the floor, and falls.
+  Many x{0.1}, z{0.4}, vx{0.8}, vz{-3.0}, fall{-9.81}, time{0.4};
+  Many stiffness_x{600.0}, stiffness_z{2e3}, damping_x{2.0}, damping_z{6.0};
+  double mass = 1;
+  Many stretch, landing, contact;  ///< at the release [m]; when it lands, how long it stays [s]
+
+  void fly(const Many& flight) {
+    x += vx * flight;
+    z += vz * flight + fall * flight * flight / 2;
+    vz += fall * flight;
+    time -= flight;
+  }
+  /// Flies, sticks, and flies on.
+  void run() {
+    using std::sqrt;
+    landing = (-vz - sqrt(vz * vz - 2 * fall * z)) / fall;
+    fly(landing);
+    // Newton's method on k z + b ż = 0, once more than the value needs: so that derivatives have
+    // it.
+    contact = Many(std::numbers::pi / std::sqrt(stiffness_z.value / mass));
+    for (int k = 0; k < 12; ++k) {
+      const auto [place, speed] = swing(vz, stiffness_z, damping_z, mass, mass * fall, contact);
+      const Many pull = stiffness_z * place + damping_z * speed;
+      const Many acceleration = fall - pull / mass;
+      contact -= pull / (stiffness_z * speed + damping_z * acceleration);
+    }
+    const auto along = swing(vx, stiffness_x, damping_x, mass, Many(0.0), contact);
+    const auto up = swing(vz, stiffness_z, damping_z, mass, mass * fall, contact);
+    stretch = along[0];
+    x += along[0], vx = along[1];
+    z += up[0], vz = up[1];
+    time -= contact;
+    fly(time);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("step_derivative: a contact released with its spring stretched has its closed form",
+          "[viscoelastic][derivative][scene]") {
+  Skip skip;
+  Many* const inputs[10] = {&skip.x,         &skip.z,        &skip.vx,          &skip.vz,
+                            &skip.fall,      &skip.time,     &skip.stiffness_x, &skip.stiffness_z,
+                            &skip.damping_x, &skip.damping_z};
+  for (int i = 0; i < 10; ++i) inputs[i]->inner(i) = 1;
+  const Skip start = skip;
+  skip.run();
+  REQUIRE(skip.stretch.value > clearly(0.01));
+  REQUIRE(skip.vx.value < 0);  // the spring has turned it
+  for (const SlipLaw law : {SlipLaw::coulomb, SlipLaw::convex, SlipLaw::stick}) {
+    for (const int steps : {8, 13, 100}) {
+      if (steps == 100 && law != SlipLaw::stick) continue;  // its last step in contact would slip
+      CAPTURE(int(law), steps);
+      auto body = make_point();
+      body.gravity << 0, 0, start.fall.value;
+      ContactMaterial<double> floor;
+      floor.stiffness << start.stiffness_x.value, 1, start.stiffness_z.value;
+      floor.damping << start.damping_x.value, 1, start.damping_z.value;
+      floor.friction = 2;
+      ViscoelasticStepper<FreeBody<double>> stepper(body, {floor},
+                                                    {.law = law, .event_tolerance = 1e-16});
+      ViscoelasticStepDerivative<FreeBody<double>> derivative(stepper);
+      FreeBodyState<double> state;
+      state.position << start.x.value, 0, start.z.value;
+      state.velocity << start.vx.value, 0, start.vz.value;
+      MatrixX<double> by_start = MatrixX<double>::Identity(15, 15);
+      MatrixX<double> by_rest = MatrixX<double>::Zero(15, derivative.matrix().cols() - 15);
+      int closed = 0, opened = 0;
+      for (int i = 0; i < steps; ++i) {
+        const auto report = derivative.step(stepper, state, start.time.value / steps);
+        REQUIRE(report.converged());
+        closed += report.closed;
+        opened += report.opened;
+        CHECK(derivative.one_sided().empty());
+        by_start = derivative.by_state() * by_start;
+        by_rest = derivative.by_state() * by_rest + derivative.matrix().rightCols(by_rest.cols());
+      }
+      REQUIRE(closed == 1);
+      REQUIRE(opened == 1);
+      const Index acceleration = 6, stiffness = 12, damping = 15, friction = 18, time = 19;
+      const Many ends[4] = {skip.x, skip.z, skip.vx, skip.vz};
+      const double places[4] = {state.position(0), state.position(2), state.velocity(0),
+                                state.velocity(2)};
+      for (const int end : {0, 1, 2, 3}) {
+        const Index row = std::array<Index, 4>{0, 2, 6, 8}[std::size_t(end)];
+        const double got[10] = {by_start(row, 0),
+                                by_start(row, 2),
+                                by_start(row, 6),
+                                by_start(row, 8),
+                                by_rest(row, acceleration + 2),
+                                by_rest(row, time) / steps,
+                                by_rest(row, stiffness),
+                                by_rest(row, stiffness + 2),
+                                by_rest(row, damping),
+                                by_rest(row, damping + 2)};
+        CAPTURE(end, places[end] - ends[end].value);
+        CHECK(std::abs(places[end] - ends[end].value) <= by_conditioning(1e-12));
+        for (int i = 0; i < 10; ++i) {
+          CAPTURE(i, got[i], ends[end].inner(i), got[i] - ends[end].inner(i));
+          CHECK(std::abs(got[i] - ends[end].inner(i)) <=
+                by_conditioning(1e-11) * (1 + std::abs(ends[end].inner(i))));
+        }
+        CHECK(by_rest(row, friction) == 0);  // it sticks
+      }
+      CHECK(by_start.bottomRows(3).isZero(0));  // the anchor is gone
     }
   }
 }

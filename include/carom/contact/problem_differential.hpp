@@ -48,7 +48,7 @@ struct ProblemDifferential {
   Growing<VectorX<Scalar>> regularization;  ///< of R, stacked as impulses
   Growing<VectorX<Scalar>> bias_velocity;   ///< of v̂, stacked as impulses
   /// Of what bounds a row of a block that is no friction contact, stacked as impulses: the bounds
-  /// of intervals; of cones `upper` is the row's μ. SapDerivative holds them fixed.
+  /// of intervals; of cones `upper` is the row's μ.
   Growing<VectorX<Scalar>> lower, upper;
   Growing<VectorX<Scalar>> matrices;  ///< of all A, then of all Jᵀ; empty if not covered
 

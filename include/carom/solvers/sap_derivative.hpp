@@ -27,7 +27,7 @@ struct SapDerivativeOptions {
   int product_limit = 2000;
 };
 
-/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂).
+/// Derivatives of the solution of compliant contact by its data: v(v*, A, J, μ, R, v̂, bounds).
 ///
 /// The solution satisfies ∇ℓ(v, θ) = 0, so H dv = −(∂∇ℓ/∂θ) dθ with H = A + Jᵀ G J and the true
 /// curvature G. linearize() factors H once; each product then takes one pair of triangular solves
@@ -90,7 +90,7 @@ class SapDerivative {
     return impulses_.friction_contact(block);
   }
   /// γ of any other block with its derivatives at fixed velocity.
-  [[nodiscard]] const ImpulseDerivative<Scalar, 6>& other_block(Index block) const noexcept {
+  [[nodiscard]] const BlockImpulseDerivative<Scalar>& other_block(Index block) const noexcept {
     return impulses_.other_block(block);
   }
 
@@ -167,9 +167,9 @@ SolveReport<Scalar> SapDerivative<Scalar>::pull_back(
   lambda = by_velocity;
   const SolveReport<Scalar> report = apply_inverse(problem, lambda.data());
   detail::pull_bodies(problem, velocity, lambda, gradient);
-  impulses_.pull(problem, lambda, gradient);
   gradient.lower.setZero();
   gradient.upper.setZero();
+  impulses_.pull(problem, lambda, gradient);
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include "support/constrained_problem.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual.hpp"
+#include "support/limit_change.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
@@ -21,7 +22,8 @@ using carom::testing::by_differences, carom::testing::clearly;
 using carom::ConeRegion, carom::ContactWeights, carom::FrictionCone, carom::ImpulseShape;
 using carom::Index, carom::make_impulse_derivative, carom::RegionBoundary, carom::RowNumbers;
 using carom::Vector3, carom::WeightedBlock, carom::WeightedContact, carom::testing::draw_law;
-using carom::testing::Dual, carom::testing::foot_on_cone, carom::testing::rounding;
+using carom::testing::coefficient_of, carom::testing::Dual, carom::testing::foot_on_cone,
+    carom::testing::rounding;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
 static_assert(noexcept(make_impulse_derivative(std::declval<const WeightedContact<double>&>(),
@@ -239,6 +241,53 @@ TEST_CASE("impulse_derivative: of other blocks the impulse moves with e and R as
   near.check(400);
 }
 
+TEST_CASE("impulse_derivative: friction of other cones moves the impulse as differences say",
+          "[contact][derivative]") {
+  VectorSource<double> source(772u);
+  WorstCase near("dγ/dμ"), from_zero("dγ/dμ where μ is zero"), mute("rows that are held");
+  int jumps = 0;
+  for (int sample = 0; sample < 1200; ++sample) {
+    const WeightedBlock<double> law = draw_law(source, 4 + sample % 8);
+    Rows excess = Rows::Zero();
+    for (int i = 0; i < law.set.rows; ++i) excess(i) = 2 * source.unit() - 1;
+    const auto derivative = make_impulse_derivative(law, excess);
+    for (int c = 0; c < carom::friction_count(law.set.shape); ++c) {
+      Rows by_friction = Rows::Zero();
+      for (int r = 0; r < law.set.rows; ++r) {
+        by_friction(r) = coefficient_of(law.set.shape, r) == c ? 1 : 0;
+      }
+      const Rows expected = derivative.bounds_change(Rows::Zero(), by_friction);
+      const bool starts = law.set.friction(c) == 0;
+      // Beside an edge of a disc the slope from zero is infinite, and none is given.
+      if (starts && !is_round(law.set.shape) && law.set.shape != ImpulseShape::planar) continue;
+      const auto at = [&](double moved) {
+        auto other = law;
+        other.set.friction(c) += moved;
+        return impulse_at(other, excess);
+      };
+      const double h = 1e-6;
+      const Rows difference = starts ? Rows((4 * at(h) - 3 * at(0) - at(2 * h)) / (2 * h))
+                                     : Rows((at(h) - at(-h)) / (2 * h));
+      const double size = derivative.impulse.norm() + 1 / law.regularization.minCoeff();
+      const double error = (difference - expected).norm();
+      if (error > by_differences(1e-3) * size) {
+        ++jumps;
+      } else {
+        (starts ? from_zero : near).see(error, by_differences(1e-6) * size, law.set.friction, c);
+      }
+    }
+    for (int r = 0; r < law.set.rows; ++r) {
+      const double slip = derivative.impulse(r) * law.regularization(r) - excess(r);
+      if (slip == 0) mute.see_holds(derivative.by_upper.col(r).isZero(0));
+    }
+  }
+  CAPTURE(jumps);
+  CHECK(jumps <= 4);
+  near.check(1000);
+  from_zero.check(100);
+  mute.check(100);
+}
+
 TEST_CASE("impulse_derivative: closed forms of a row between bounds", "[contact][example]") {
   WeightedBlock<double> law;
   law.set = carom::bounded_impulse(-1.0, 2.0);
@@ -258,6 +307,30 @@ TEST_CASE("impulse_derivative: closed forms of a row between bounds", "[contact]
   CHECK(derivative.impulse(0) == 2);
   CHECK(derivative.by_excess.isZero(0));
   CHECK(derivative.margin == 1);
+  CHECK(derivative.bounds_change(one, Rows::Zero())(0) == 0);
+  CHECK(derivative.bounds_change(Rows::Zero(), one)(0) == 1);
+  excess(0) = -9;
+  derivative = make_impulse_derivative(law, excess);
+  CHECK(derivative.bounds_change(one, Rows::Zero())(0) == 1);
+  CHECK(derivative.bounds_change(Rows::Zero(), one)(0) == 0);
+}
+
+TEST_CASE("impulse_derivative: a disc that spins follows its friction in closed form",
+          "[contact][example]") {
+  // γₙ = (eₙ + μₛ|eₛ|)/(Rₙ + μₛ² Rₛ), γₛ = μₛ γₙ sign eₛ; the tangents stick and take no part.
+  const double mu = 0.2, spin = -3, load = 2, r = 0.5, r_n = 0.25;
+  WeightedBlock<double> law;
+  law.set = carom::cone_impulses<double>(ImpulseShape::torsional, {0.7, mu, 0});
+  law.regularization.head<4>() << 1, 1, r_n, r;
+  Rows excess = Rows::Zero();
+  excess.head<4>() << 0.1, -0.2, load, spin;
+  const auto derivative = make_impulse_derivative(law, excess);
+  const double resistance = r_n + mu * mu * r, normal = (load - mu * spin) / resistance;
+  CHECK(derivative.impulse(2) == Approx(normal).epsilon(rounding(20, 1.0)));
+  const double by_mu = (-spin - 2 * mu * r * normal) / resistance;
+  CHECK(derivative.by_upper(2, 3) == Approx(by_mu).epsilon(rounding(50, 1.0)));
+  CHECK(derivative.by_upper(3, 3) == Approx(-normal - mu * by_mu).epsilon(rounding(50, 1.0)));
+  CHECK(derivative.by_upper.leftCols<3>().isZero(0));
 }
 
 }  // namespace impulse_derivative_test

@@ -5,7 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
-#include "support/problem_change.hpp"
+#include "support/limit_change.hpp"
 #include "support/random.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
@@ -15,8 +15,9 @@ namespace linearized_impulses_test {
 
 using carom::ContactProblem, carom::ProblemDifferential, carom::SapDerivative, carom::VectorX;
 using carom::testing::build, carom::testing::ConstrainedProblem, carom::testing::draw_change;
-using carom::testing::draw_constrained, carom::testing::draw_matrix, carom::testing::for_each_drawn;
-using carom::testing::move, carom::testing::rounding, carom::testing::solve;
+using carom::testing::draw_constrained, carom::testing::draw_limits, carom::testing::draw_matrix;
+using carom::testing::for_each_drawn, carom::testing::moved_problem, carom::testing::rounding;
+using carom::testing::solve;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
@@ -35,7 +36,7 @@ void for_each_problem(int count, const Visit& visit) {
 
 TEST_CASE("linearized_impulses: each datum moves the solution as differences say",
           "[solvers][derivative]") {
-  int used = 0, crossed = 0;
+  int used = 0, crossed = 0, limited = 0;
   const int rounds = carom::testing::sweep(15, 30);
   for_each_problem(rounds, [&](VectorSource<double>& source, const ConstrainedProblem& raw) {
     const auto problem = build(raw);
@@ -44,8 +45,9 @@ TEST_CASE("linearized_impulses: each datum moves the solution as differences say
     const auto report = derivative.linearize(problem, velocity);
     REQUIRE(report.usable());
     if (report.boundary_count > 0) return;  // a step might cross it
-    const auto all = draw_change(source, problem);
-    for (int part = 0; part < 5; ++part) {
+    auto all = draw_change(source, problem);
+    draw_limits(source, problem, all);
+    for (int part = 0; part < 6; ++part) {
       ProblemDifferential<double> change;
       change.set_zero(problem);
       if (part == 0) change.free_velocity = all.free_velocity;
@@ -53,20 +55,23 @@ TEST_CASE("linearized_impulses: each datum moves the solution as differences say
       if (part == 2) change.friction = all.friction;
       if (part == 3) change.regularization = all.regularization;
       if (part == 4) change.matrices = all.matrices;
+      if (part == 5) change.lower = all.lower, change.upper = all.upper;
       Eigen::VectorXd moved;
       CHECK(derivative.push_forward(problem, change, moved).converged());
       const double h = 1e-5;
-      const Eigen::VectorXd ahead = solve(build(move(raw, change, h)), 1e-15),
-                            behind = solve(build(move(raw, change, -h)), 1e-15);
+      const Eigen::VectorXd ahead = solve(moved_problem(raw, change, h, false), 1e-15),
+                            behind = solve(moved_problem(raw, change, -h, false), 1e-15);
       const double error = ((ahead - behind) / (2 * h) - moved).norm();
+      if (part == 5) limited += moved.norm() > 1e-3;
       // The boundaries of cones other than the contacts' are not looked for: a
       // step may cross one.
       ++used;
       if (error > 3e-7 * (1 + moved.norm() + velocity.norm())) ++crossed;
     }
   });
-  CAPTURE(used, crossed);
+  CAPTURE(used, crossed, limited);
   CHECK(used >= 50);
+  CHECK(limited >= 8);
   CHECK(crossed <= used / 50);
 }
 
@@ -80,7 +85,8 @@ TEMPLATE_TEST_CASE("linearized_impulses: the two products are each other's trans
       const VectorX<Scalar> velocity = solve(problem, Scalar(1e-6));
       SapDerivative<Scalar> derivative({.factor_work_limit = limit});
       REQUIRE(derivative.linearize(problem, velocity).usable());
-      const auto w = draw_change(source, problem);
+      auto w = draw_change(source, problem);
+      draw_limits(source, problem, w);
       const VectorX<Scalar> u = draw_matrix(source, velocity.size(), 1).template cast<Scalar>();
       VectorX<Scalar> moved;
       ProblemDifferential<Scalar> gradient;

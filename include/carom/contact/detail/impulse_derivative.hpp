@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/contact/detail/friction_blocks.hpp"
 #include "carom/contact/weighted_block.hpp"
 
 namespace carom {
@@ -35,7 +36,7 @@ enum class RegionBoundary {
 
 /// A block's impulse γ = P(R⁻¹e) as a function of e = v̂ − J v, of R and of μ:
 /// dγ = G (de − γ∘dR) + dγ/dμ dμ, as γ is the least of ½γᵀRγ − eᵀγ over the set.
-/// @tparam Capacity  3 for a friction contact; 6 for any other block, whose set is held fixed and
+/// @tparam Capacity  3 for a friction contact; 6 for any other block, see BlockImpulseDerivative,
 ///                   whose numbers beyond its rows are zero.
 template <RealScalar Scalar, int Capacity>
 struct ImpulseDerivative {
@@ -54,6 +55,23 @@ struct ImpulseDerivative {
   [[nodiscard]] Rows change(const Rows& excess, const Rows& regularization,
                             const Scalar& friction) const noexcept {
     return by_excess * Rows(excess - impulse.cwiseProduct(regularization)) + friction * by_friction;
+  }
+};
+
+/// The same of a block that is no friction contact, which adds dγ/dbounds dbounds. by_friction is
+/// zero: the μ of a cone are numbers of its rows.
+template <RealScalar Scalar>
+struct BlockImpulseDerivative : ImpulseDerivative<Scalar, 6> {
+  using typename ImpulseDerivative<Scalar, 6>::Rows;
+
+  /// By the upper bounds of intervals [-]; of cones by the μ of each row [N·s], as
+  /// ProblemDifferential::upper has them.
+  SquareMatrix<Scalar, 6> by_upper = SquareMatrix<Scalar, 6>::Zero();
+  Rows by_lower = Rows::Zero();  ///< By the lower bounds of intervals, a diagonal [-].
+
+  /// dγ of a change of the bounds.
+  [[nodiscard]] Rows bounds_change(const Rows& lower, const Rows& upper) const noexcept {
+    return by_upper * upper + by_lower.cwiseProduct(lower);
   }
 };
 
@@ -79,6 +97,42 @@ void write_region_margin(const FrictionCone<Scalar>& cone, const ContactWeights<
   const bool opens = to_open <= to_stick;
   derivative.margin = opens ? to_open : to_stick;
   derivative.nearest = opens ? RegionBoundary::open_closed : RegionBoundary::stick_slide;
+}
+
+/// By the μ of the rows of a cone. With γ = M s, M = diag(μ), the impulse is that of the cone of
+/// unit μ at excess M e and weights M R M, so that dγ = (γ/μ − G (2 R γ − e)/μ) ∘ dμ.
+///
+/// Notation: u = R (γ − y), the velocity that is left; zero in rows that are held, on which μ has
+/// no influence. A disc whose μ are all zero gets the derivative towards μ > 0, equal in its rows.
+template <RealScalar Scalar>
+void write_by_friction(const WeightedBlock<Scalar>& law, const RowNumbers<Scalar>& trial,
+                       BlockImpulseDerivative<Scalar>& derivative) noexcept {
+  using std::sqrt;
+  const RowNumbers<Scalar> pressed = derivative.impulse + law.set.shift;
+  const RowNumbers<Scalar> left =
+      law.regularization.cwiseProduct(RowNumbers<Scalar>(derivative.impulse - trial));
+  const int normal = normal_row(law.set.shape);
+  visit_friction_blocks(law.set, [&](const FrictionBlock<Scalar>& disc) {
+    Scalar largest(0), speed(0);
+    for (int k = 0; k < disc.size; ++k) {
+      largest = (std::max)(largest, disc.mu(k));
+      speed += left(disc.row(k)) * left(disc.row(k));
+    }
+    speed = sqrt(speed);
+    for (int k = 0; k < disc.size; ++k) {
+      const int i = disc.row(k);
+      const Scalar& u = left(i);
+      if (u == Scalar(0)) continue;
+      if (disc.mu(k) > Scalar(0)) {
+        const Scalar share = (u + law.regularization(i) * pressed(i)) / disc.mu(k);
+        derivative.by_upper.col(i) = -share * derivative.by_excess.col(i);
+        derivative.by_upper(i, i) += pressed(i) / disc.mu(k);
+      } else if (!(largest > Scalar(0))) {
+        derivative.by_upper.col(i) = u * u / speed * derivative.by_excess.col(normal);
+        derivative.by_upper(i, i) -= pressed(normal) * u / speed;
+      }
+    }
+  });
 }
 
 }  // namespace detail
@@ -132,16 +186,24 @@ template <RealScalar Scalar>
 /// @param excess  e [m/s, rad/s], finite.
 /// @note  Real-time safe: no allocation, no exception, bounded work.
 template <RealScalar Scalar>
-[[nodiscard]] ImpulseDerivative<Scalar, 6> make_impulse_derivative(
+[[nodiscard]] BlockImpulseDerivative<Scalar> make_impulse_derivative(
     const WeightedBlock<Scalar>& law, const RowNumbers<Scalar>& excess) noexcept {
   using std::abs;
   RowNumbers<Scalar> trial = RowNumbers<Scalar>::Zero();
   for (int i = 0; i < law.set.rows; ++i) trial(i) = excess(i) / law.regularization(i);
-  ImpulseDerivative<Scalar, 6> result;
+  BlockImpulseDerivative<Scalar> result;
   result.impulse = nearest_impulse(law.set, law.regularization, trial);
   result.by_excess = impulse_curvature(law.set, law.regularization, trial);
-  if (law.set.shape != ImpulseShape::intervals) return result;
+  if (law.set.shape != ImpulseShape::intervals) {
+    detail::write_by_friction(law, trial, result);
+    return result;
+  }
   for (int i = 0; i < law.set.rows; ++i) {
+    if (trial(i) > law.set.upper(i)) {
+      result.by_upper(i, i) = Scalar(1);
+    } else if (trial(i) < law.set.lower(i)) {
+      result.by_lower(i) = Scalar(1);
+    }
     for (const Scalar& bound : {law.set.lower(i), law.set.upper(i)}) {
       const Scalar margin = abs(trial(i) - bound) * law.regularization(i);
       if (!(margin < result.margin)) continue;

@@ -36,7 +36,7 @@ class LinearizedImpulses {
   [[nodiscard]] const ImpulseDerivative<Scalar, 3>& friction_contact(Index block) const noexcept {
     return contacts_[places_[block]];
   }
-  [[nodiscard]] const ImpulseDerivative<Scalar, 6>& other_block(Index block) const noexcept {
+  [[nodiscard]] const BlockImpulseDerivative<Scalar>& other_block(Index block) const noexcept {
     return others_[-1 - places_[block]];
   }
   [[nodiscard]] RegionBoundary boundary(Index block) const noexcept {
@@ -74,7 +74,7 @@ class LinearizedImpulses {
                   ProblemDifferential<Scalar>& gradient) const noexcept;
 
   Sequence<ImpulseDerivative<Scalar, 3>> contacts_;
-  Sequence<ImpulseDerivative<Scalar, 6>> others_;
+  Sequence<BlockImpulseDerivative<Scalar>> others_;
   Sequence<Index> places_;  ///< per block, among the friction contacts, or −1 less among the others
   Growing<VectorX<Scalar>> velocity_;
   Index boundary_count_ = 0;
@@ -121,9 +121,12 @@ void LinearizedImpulses<Scalar>::push_block(const Block& block,
   const auto& of_block = derivative(block);
   const Rows excess = block.read(change.bias_velocity) -
                       push_jacobian(block, change, velocity_, of_block.impulse, momentum);
-  block.add_momentum(
-      of_block.change(excess, block.read(change.regularization), change.friction(block.number())),
-      momentum);
+  Rows moved =
+      of_block.change(excess, block.read(change.regularization), change.friction(block.number()));
+  if constexpr (!Block::is_friction_contact) {
+    moved += of_block.bounds_change(block.read(change.lower), block.read(change.upper));
+  }
+  block.add_momentum(moved, momentum);
 }
 
 template <RealScalar Scalar>
@@ -138,6 +141,10 @@ void LinearizedImpulses<Scalar>::pull_block(const Block& block,
   block.write(pressed, gradient.bias_velocity);
   block.write(Rows(-of_block.impulse.cwiseProduct(pressed)), gradient.regularization);
   gradient.friction(block.number()) = of_block.by_friction.dot(velocity);
+  if constexpr (!Block::is_friction_contact) {
+    block.write(Rows(of_block.by_lower.cwiseProduct(velocity)), gradient.lower);
+    block.write(Rows(of_block.by_upper.transpose() * velocity), gradient.upper);
+  }
   pull_jacobian(block, velocity_, lambda, of_block.impulse, pressed, gradient);
 }
 
