@@ -2,6 +2,25 @@
 # The inventory of public headers, sorted. tests/structure/check_structure.py compares it with the
 # files on disk; `tests/structure/check_structure.py --write-header-list` brings it up to date.
 set(CAROM_HEADERS
+  include/carom/batch/batch_pattern.hpp
+  include/carom/batch/batch_storage.hpp
+  include/carom/batch/batch_view.hpp
+  include/carom/batch/detail/batch_chunk.hpp
+  include/carom/batch/detail/batch_diagnosis.hpp
+  include/carom/batch/detail/lane_cells.hpp
+  include/carom/batch/detail/lane_cholesky.hpp
+  include/carom/batch/detail/lane_exchange.hpp
+  include/carom/batch/detail/lane_friction.hpp
+  include/carom/batch/detail/lane_hessian.hpp
+  include/carom/batch/detail/lane_layout.hpp
+  include/carom/batch/detail/lane_map.hpp
+  include/carom/batch/detail/lane_newton.hpp
+  include/carom/batch/detail/lane_queue.hpp
+  include/carom/batch/detail/lane_register.hpp
+  include/carom/batch/detail/lane_root.hpp
+  include/carom/batch/detail/lane_state.hpp
+  include/carom/batch/lanes.hpp
+  include/carom/batch/solve_batch.hpp
   include/carom/carom.hpp
   include/carom/compiled.hpp
   include/carom/cones/box.hpp

@@ -246,26 +246,6 @@ TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[so
   }
 }
 
-TEST_CASE("solve_batch: zeros of one world's Jacobian bind no other", "[solve_batch]") {
-  VectorSource<double> source(21006u);
-  RawProblem full = draw_problem(source, {{8}, 4}), part = full;
-  for (auto& contact : part.contacts) {
-    contact.first_jacobian.leftCols(3).setZero();
-    contact.first_jacobian.rightCols(2).setZero();
-  }
-  const Eigen::VectorXd guess = draw_velocity(source, full);
-  const std::vector<World> narrow_first = {{part, guess}, {full, guess}};
-  const std::vector<World> wide_first = {{full, guess}, {part, guess}};
-  BatchStorage<double> a = store<double>(narrow_first), b = store<double>(wide_first);
-  CHECK(&a.pattern(0) == &a.pattern(1));
-  solve(a);
-  solve(b);
-  CHECK(same_answer(a, 0, b, 1));
-  CHECK(same_answer(a, 1, b, 0));
-  CHECK((a.report(0).status == SolveStatus::converged &&
-         a.report(1).status == SolveStatus::converged));
-}
-
 TEST_CASE("solve_batch: a world with bad numbers is named and changes no other", "[solve_batch]") {
   VectorSource<double> source(21007u);
   RawProblem raw = draw_problem(source, {{6, 1, 2, 3}, 2});
@@ -373,20 +353,6 @@ TEST_CASE("solve_batch: memory is told before it is taken", "[solve_batch]") {
   }
   CHECK(BatchWorkspace<double>::bytes(view, 1) < numbers * sizeof(double));
   CHECK(BatchWorkspace<double>::bytes(view, 3) > BatchWorkspace<double>::bytes(view, 1));
-}
-
-TEST_CASE("batch_storage: what does not fit is refused and leaves the batch", "[solve_batch]") {
-  BatchStorage<double> batch;
-  VectorSource<double> source(21012u);
-  ContactProblem<double> problem = build(draw_problem(source, {{6}, 2}));
-  batch.add(problem);
-  CHECK_THROWS_WITH(batch.add(problem, Eigen::VectorXd::Zero(5)),
-                    "guess: expected 6 numbers, got 5");
-  problem.add_constraint(0, Eigen::Matrix<double, 1, 6>::Ones(),
-                         carom::Motor<double>{.velocity_gain = 1});
-  CHECK_THROWS_WITH(batch.add(problem), "block 2: expected a friction contact");
-  CHECK(batch.count() == 1);
-  CHECK(solve(batch).converged == 1);
 }
 
 }  // namespace solve_batch_test

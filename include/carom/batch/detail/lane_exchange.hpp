@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include "carom/batch/batch_view.hpp"
 #include "carom/batch/detail/lane_cells.hpp"
 
@@ -81,25 +83,28 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
 template <typename Number>
 typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources,
                                                           std::size_t contact) const noexcept {
-  typename Number::Mask zero = everywhere<Number>(true);
+  // Sums of what should be zero.
+  Scalar rest[lanes] = {};
   const int low = map_.low_side(contact);
   const auto read = [&](const LaneContactSide& given, const LaneSide& side) {
     if (given.body < 0) return;
     const Cells to = cells_.from(layout_.jacobian_at + side.jacobian);
+    const int end = given.first + given.count;
     for (int r = 0; r < 3; ++r) {
       const int row = given.jacobian + r * given.size;
       for (int c = 0; c < side.count; ++c)
         to.set(3 * c + r, gather(sources, row + given.first + c));
-      for (int c = 0; c < given.size; ++c) {
-        if (c == given.first) c += given.count;
-        if (c < given.size) zero = zero & (abs(gather(sources, row + c)) <= Number(0));
+      for (int l = 0; l < lanes; ++l) {
+        const Scalar* const numbers = sources[l] + row;
+        for (int c = 0; c < given.first; ++c) rest[l] += std::abs(numbers[c]);
+        for (int c = end; c < given.size; ++c) rest[l] += std::abs(numbers[c]);
       }
     }
   };
   const LaneContact& numbers = map_.contacts()[contact];
   read(numbers.sides[low], map_.sides(contact).low);
   read(numbers.sides[1 - low], map_.sides(contact).high);
-  return zero;
+  return Number::load(rest) <= Number(0);
 }
 
 template <typename Number>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/batch/detail/lane_hessian.hpp"
+#include "carom/batch/detail/lane_root.hpp"
 #include "carom/batch/detail/lane_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
 #include "carom/solvers/detail/sap_tuning.hpp"
@@ -72,10 +74,6 @@ class LaneNewton {
   CAROM_DEVICE void start_from_best() noexcept;
   CAROM_DEVICE void write_directions() noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept;
-  [[nodiscard]] CAROM_DEVICE Number fill(const Number& raise) noexcept;
-  CAROM_DEVICE void add_curvature(int k, const LaneCurvature<Number>& g) noexcept;
-  CAROM_DEVICE void add_products(const LaneSide& rows, const LaneSide& columns,
-                                 const Cells& products) noexcept;
   CAROM_DEVICE void find_direction() noexcept;
   CAROM_DEVICE void write_steps() noexcept;
   [[nodiscard]] CAROM_DEVICE Number work_at(const Number& step) const noexcept;
@@ -147,90 +145,6 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions() noexcept {
   }
 }
 
-/// Adds the products of columns of two sides, those of the rows on the left.
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::add_products(const LaneSide& rows,
-                                                           const LaneSide& columns,
-                                                           const Cells& products) noexcept {
-  const Cells matrix = state_.cells(state_.layout().matrix_at), left = state_.jacobian(rows);
-  const int* const place = state_.layout().matrix_rows.place;
-  const bool square = rows.column == columns.column;
-  const auto entry = [&](const Number& a, const Number& b, const Number& c, int j) {
-    return a * products[3 * j] + b * products[3 * j + 1] + c * products[3 * j + 2];
-  };
-  int i = 0;
-  for (; i + 1 < rows.count; i += 2) {
-    const Cells upper = matrix.from(place[rows.column + i] + columns.column);
-    const Cells lower = matrix.from(place[rows.column + i + 1] + columns.column);
-    const Number a0 = left[3 * i], b0 = left[3 * i + 1], c0 = left[3 * i + 2];
-    const Number a1 = left[3 * i + 3], b1 = left[3 * i + 4], c1 = left[3 * i + 5];
-    const int end = square ? i + 1 : columns.count;
-    for (int j = 0; j < end; ++j) {
-      const Number p0 = products[3 * j], p1 = products[3 * j + 1], p2 = products[3 * j + 2];
-      upper.add(j, a0 * p0 + b0 * p1 + c0 * p2);
-      lower.add(j, a1 * p0 + b1 * p1 + c1 * p2);
-    }
-    if (square) lower.add(i + 1, entry(a1, b1, c1, i + 1));
-  }
-  if (i == rows.count) return;
-  const Cells last = matrix.from(place[rows.column + i] + columns.column);
-  const int end = square ? i + 1 : columns.count;
-  for (int j = 0; j < end; ++j) {
-    last.add(j, entry(left[3 * i], left[3 * i + 1], left[3 * i + 2], j));
-  }
-}
-
-/// Adds Jᵀ G J of a contact.
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::add_curvature(
-    int k, const LaneCurvature<Number>& g) noexcept {
-  const auto& [low, high] = state_.layout().sides[k];
-  const Cells products = state_.cells(state_.layout().product_at);
-  const auto multiply = [&](const LaneSide& side, const Cells& out) {
-    const Cells j = state_.jacobian(side);
-    for (int c = 0; c < side.count; ++c) {
-      const Number x = j[3 * c], y = j[3 * c + 1], z = j[3 * c + 2];
-      out.set(3 * c, g.xx * x + g.xy * y + g.xz * z);
-      out.set(3 * c + 1, g.xy * x + g.yy * y + g.yz * z);
-      out.set(3 * c + 2, g.xz * x + g.yz * y + g.zz * z);
-    }
-  };
-  multiply(low, products);
-  add_products(low, low, products);
-  if (high.count == 0) return;
-  add_products(high, low, products);
-  multiply(high, products);
-  add_products(high, high, products);
-}
-
-/// H + raise I; the largest entry on the diagonal, or 1; NaN where one is.
-template <typename Number, int Stride>
-CAROM_DEVICE Number LaneNewton<Number, Stride>::fill(const Number& raise) noexcept {
-  const LaneLayout& layout = state_.layout();
-  const Cells mass = state_.cells(layout.mass_at), matrix = state_.cells(layout.matrix_at);
-  for (int i = 0; i < layout.velocities; ++i) {
-    const int own = layout.mass_rows.first_column[i];
-    const Cells row = matrix.from(layout.matrix_rows.place[i]);
-    const Cells from = mass.from(layout.mass_rows.place[i]);
-    for (int j = layout.matrix_rows.first_column[i]; j < own; ++j) row.set(j, number(0));
-    for (int j = own; j <= i; ++j) row.set(j, from[j]);
-  }
-  for (int k = 0; k < layout.contacts; ++k) {
-    const Cells c = state_.contact(k);
-    const auto g =
-        curvature_of_lanes(state_.at_trial(k), c[Names::predicted], c[Names::predicted + 1]);
-    if (any(running() & (g.zz > number(0)))) add_curvature(k, g);
-  }
-  Number largest = number(1);
-  for (int i = 0; i < layout.velocities; ++i) {
-    const int at = layout.matrix_rows.place[i] + i;
-    const Number entry = matrix[at];
-    largest = select(entry <= largest, largest, entry);
-    matrix.set(at, entry + raise);
-  }
-  return largest;
-}
-
 /// d = −H⁻¹∇ℓ. Where round-off leaves H indefinite its diagonal is raised; lanes that have no
 /// direction all the same end.
 template <typename Number, int Stride>
@@ -239,10 +153,11 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   const Cells matrix = state_.cells(layout.matrix_at), d = state_.vector(Names::direction);
   const Cells gradient = state_.vector(Names::gradient);
   const Number largest_number((std::numeric_limits<Scalar>::max)());
+  const LaneHessian<Number, Stride> hessian(state_);
   Number raise = number(0);
   Mask wanted = running();
   for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
-    const Number largest = fill(raise);
+    const Number largest = hessian.fill(raise, running());
     end(wanted & (!(largest <= largest_number)), SolveStatus::not_finite);
     wanted = running() & (!factor_lanes(layout.matrix_rows, matrix));
     if (!any(wanted)) break;
@@ -307,41 +222,9 @@ CAROM_DEVICE Number LaneNewton<Number, Stride>::find_step() noexcept {
     return momentum_slope + step * momentum_curvature - work_at(step);
   };
   const Number tolerance = -Number(limits_.line_search_tolerance) * at_zero;
-  const Number one = number(1), half = number(0.5), two = number(2);
-  Number low = number(0), high = one, at_low = at_zero, at_high = slope(high);
-  Number best = high, best_size = abs(at_high), width = one;
-  // `side` is the end that moved last, −1 or 1.
-  Number side = number(0);
-  Mask slow = everywhere<Number>(false);
-  Mask growing = at_high < -tolerance;
-  // Where rounding has left no descent there is nothing to search.
-  Mask done = (!running()) | (!(at_zero < number(0))) | (best_size <= tolerance);
-  for (int count = 1; any(!done) && count < LineSearchTuning::evaluation_limit; ++count) {
-    const Number chord = low + (high - low) * (at_low / (at_low - at_high));
-    const Number middle = low + (high - low) * half;
-    Number x = select(slow | (!((chord > low) & (chord < high))), middle, chord);
-    x = select(growing, two * high, x);
-    done = done | ((!growing) & (!((x > low) & (x < high))));  // the bracket is down to round-off
-    const Number value = slope(x), size = abs(value);
-    const Mask better = (!done) & (size < best_size);
-    best = select(better, x, best);
-    best_size = select(better, size, best_size);
-    const Mask rise = growing & (!done), narrow = (!growing) & (!done), below = value < number(0);
-    const Mask from_low = narrow & below, from_high = narrow & (!below);
-    // The end that stays twice in a row counts half.
-    at_high = select(from_low & (side < number(0)), at_high * half, at_high);
-    at_low = select(from_high & (side > number(0)), at_low * half, at_low);
-    side = select(from_low, number(-1), select(from_high, one, side));
-    low = select(rise, high, select(from_low, x, low));
-    at_low = select(rise, at_high, select(from_low, value, at_low));
-    high = select(rise | from_high, x, high);
-    at_high = select(rise | from_high, value, at_high);
-    slow = narrow & (high - low > width * number(0.501));  // 0.501: a rounded half is not slow
-    width = select(rise | narrow, high - low, width);
-    growing = rise & (value < -tolerance);
-    done = done | (best_size <= tolerance);
-  }
-  return select(at_zero < number(0), best, one);
+  const Mask descends = at_zero < number(0);  // else rounding has left nothing to search
+  const Number step = find_root_in_lanes(slope, at_zero, tolerance, running() & descends);
+  return select(descends, step, number(1));
 }
 
 /// Whether lanes have arrived, or get no further; see walk_to_target().

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/batch/batch_storage.hpp"
+
+#include <vector>
+
+#include "carom/batch/solve_batch.hpp"
+#include "carom/contact/joint_constraints.hpp"
+
+#include "support/catch.hpp"
+#include "support/raw_problem.hpp"
+
+namespace batch_storage_test {
+
+using carom::BatchStorage, carom::BatchWorkspace, carom::ContactProblem, carom::Index;
+using carom::SapOptions, carom::SolveStatus, carom::testing::build, carom::testing::draw_problem;
+using carom::testing::draw_velocity, carom::testing::RawProblem, carom::testing::VectorSource;
+
+namespace {
+
+carom::BatchReport solve(BatchStorage<double>& batch) {
+  BatchWorkspace<double> workspace;
+  workspace.prepare(batch.view(), 1);
+  return solve_batch(batch.view(), batch.answers(), SapOptions<double>{}, workspace);
+}
+
+}  // namespace
+
+TEST_CASE("batch_storage: numbers stand where the pattern says", "[batch_storage]") {
+  VectorSource<double> source(22001u);
+  BatchStorage<double> batch;
+  std::vector<ContactProblem<double>> problems;
+  for (int i = 0; i < 12; ++i) {
+    problems.push_back(build(draw_problem(source, {{2, 1, 3}, i % 4})));
+    const Eigen::VectorXd guess = Eigen::VectorXd::Constant(6, i);
+    CHECK(batch.add(problems.back(), guess) == i);
+  }
+  const auto view = batch.view();
+  for (Index i = 0; i < batch.count(); ++i) {
+    const ContactProblem<double>& problem = problems[std::size_t(i)];
+    CHECK(view.guess.of(i)[5] == double(i));
+    CHECK(view.free_velocity.of(i)[4] == problem.free_velocity()(4));
+    CHECK(view.mass.of(i)[4 + 1 + 3] == problem.momentum_matrix(2)(1, 0));
+    const double* jacobian = view.jacobian.of(i);
+    for (Index k = 0; k < problem.block_count(); ++k) {
+      const auto& law = problem.friction_contact_law(k);
+      CHECK(view.friction.of(i)[k] == law.friction);
+      CHECK(view.regularization.of(i)[2 * k] == law.regularization.tangent);
+      CHECK(view.regularization.of(i)[2 * k + 1] == law.regularization.normal);
+      CHECK(view.bias.of(i)[3 * k + 2] == law.bias_velocity(2));
+      for (int s = 0; s < int(problem.side_count(k)); ++s) {
+        const auto rows = problem.jacobian(k, s);
+        CHECK(jacobian[rows.cols()] == rows(1, 0));
+        jacobian += 3 * rows.cols();
+      }
+    }
+  }
+}
+
+TEST_CASE("batch_storage: zeros of one world's Jacobian bind no other", "[batch_storage]") {
+  VectorSource<double> source(21006u);
+  RawProblem full = draw_problem(source, {{8}, 4}), part = full;
+  for (auto& contact : part.contacts) {
+    contact.first_jacobian.leftCols(3).setZero();
+    contact.first_jacobian.rightCols(2).setZero();
+  }
+  const Eigen::VectorXd guess = draw_velocity(source, full);
+  BatchStorage<double> a, b;
+  a.add(build(part), guess);
+  a.add(build(full), guess);
+  b.add(build(full), guess);
+  b.add(build(part), guess);
+  CHECK(&a.pattern(0) == &a.pattern(1));
+  solve(a);
+  solve(b);
+  CHECK(a.velocity(0) == b.velocity(1));
+  CHECK(a.velocity(1) == b.velocity(0));
+  CHECK((a.report(0).status == SolveStatus::converged &&
+         a.report(1).status == SolveStatus::converged));
+}
+
+TEST_CASE("batch_storage: what does not fit is refused and leaves the batch", "[batch_storage]") {
+  BatchStorage<double> batch;
+  VectorSource<double> source(21012u);
+  ContactProblem<double> problem = build(draw_problem(source, {{6}, 2}));
+  batch.add(problem);
+  CHECK_THROWS_WITH(batch.add(problem, Eigen::VectorXd::Zero(5)),
+                    "guess: expected 6 numbers, got 5");
+  problem.add_constraint(0, Eigen::Matrix<double, 1, 6>::Ones(),
+                         carom::Motor<double>{.velocity_gain = 1});
+  CHECK_THROWS_WITH(batch.add(problem), "block 2: expected a friction contact");
+  CHECK(batch.count() == 1);
+  CHECK(solve(batch).converged == 1);
+}
+
+}  // namespace batch_storage_test
