@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "carom/linalg/detail/front_pieces.hpp"
@@ -74,6 +75,8 @@ class BlockLu {
   /// Factors a component in place. False when a pivot block is singular; the factor is then of no
   /// use.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  /// The largest over the least pivot of a component's factor: as many ε a solve may lose.
+  [[nodiscard]] Scalar pivot_ratio(const FrontRange& range) const noexcept;
 
   /// x ← H⁻¹ x on a component's unknowns.
   /// @param starts  per slot, where its unknowns start in x.
@@ -216,6 +219,25 @@ bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
     subtract_updates(front, upper_, lower_);
   }
   return true;
+}
+
+template <RealScalar Scalar>
+Scalar BlockLu<Scalar>::pivot_ratio(const FrontRange& range) const noexcept {
+  using std::abs;
+  Scalar least(1), most(0);  // of reciprocals
+  for (int f = range.begin; f < range.end; ++f) {
+    static_cast<void>(
+        detail::for_each_panel(Index(forest_->fronts()[f].own_size), [&](Index first, auto width) {
+          const Scalar* const block = pivots_.data() + panel_width * (pivot_start_[f] + first);
+          for (int k = 0; k < width.value; ++k) {
+            const Scalar inverse = abs(block[k * (width.value + 1)]);
+            least = most > Scalar(0) ? (std::min)(least, inverse) : inverse;
+            most = (std::max)(most, inverse);
+          }
+          return true;
+        }));
+  }
+  return most / least;
 }
 
 template <RealScalar Scalar>

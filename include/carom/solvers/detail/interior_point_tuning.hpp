@@ -191,6 +191,9 @@ struct LinearizedLawTuning {
   /// Share of the answer that refinement still changes, above which rows that are held contradict
   /// each other: they are then met in the mean.
   static constexpr double contradiction = 1e-3;
+  /// Where nothing is softened and pivots differ by no more than this factor, one right side does:
+  /// a second would change the answer by no more than as many ε.
+  static constexpr double even_pivots = 8192;
 };
 struct ActiveSystemTuning {
   static constexpr int refinements = 8;

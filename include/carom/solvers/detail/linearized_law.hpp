@@ -19,8 +19,8 @@ namespace detail {
 ///
 /// and the transposed system y + Ĵᵀ Qᵀ z = a, Pᵀ z − Ĵ y = b. P is P + Q R of LawSlope.
 ///
-/// What is held is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of one sparse factor; the
-/// softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for some dγ, those of least
+/// What is held and has no R of its own is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of
+/// one sparse factor; the softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for some dγ, those of least
 /// norm remain, and rows that contradict each other are met in the mean.
 /// @note  Real-time safe once a problem of the size and pattern has been taken.
 template <RealScalar Scalar>
@@ -48,6 +48,9 @@ class LinearizedLaw {
     bool regular = true;
     for (Index i = 0; i < system_.islands().size(); ++i) {
       regular = system_.factor(i, slopes_.gains()) && regular;
+      bool softened = false;
+      for_each(i, [&](const auto&, const auto& slope) { softened = softened || slope.softened; });
+      even_[i] = !softened && system_.pivot_ratio(i) <= Scalar(Tuning::even_pivots);
     }
     return regular;
   }
@@ -95,14 +98,16 @@ class LinearizedLaw {
   Sequence<Scalar> given_, rest_, sum_, step_;
   // The same of b and dγ or z, in parts; Ĵ times the unknown and times what is added.
   Sequence<Scalar> right_, left_, parts_, added_, moved_, moving_;
+  Sequence<char> even_;  ///< per island, whether one right side does
 };
 
 // --- implementation ---
 
 template <RealScalar Scalar>
 void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
-  system_.take(problem, false);
+  system_.take(problem, false, false);
   slopes_.take(problem, system_);
+  even_.resize(system_.islands().size());
   for (Sequence<Scalar>* numbers : {&given_, &rest_, &sum_, &step_}) {
     if (numbers->size() != system_.rows().vector_size()) {
       numbers->assign(system_.rows().vector_size(), Scalar(0));
@@ -217,6 +222,7 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
       const Scalar change = correct<Transposed>(island, total);
       ++solved.systems;
       if (!(total > Scalar(0))) return Scalar(0);
+      if (even_[island]) return Scalar(Tuning::even_pivots) * std::numeric_limits<Scalar>::epsilon();
       const Scalar now = change / total;
       expected = now * (std::min)(Scalar(1), now / last);
       last = now;
