@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "carom/linalg/detail/front_pieces.hpp"
@@ -75,8 +74,17 @@ class BlockLu {
   /// Factors a component in place. False when a pivot block is singular; the factor is then of no
   /// use.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
-  /// The largest over the least pivot of a component's factor: as many ε a solve may lose.
-  [[nodiscard]] Scalar pivot_ratio(const FrontRange& range) const noexcept;
+  /// The pivots of a component's factor.
+  [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
+    detail::PivotSpread<Scalar> spread;
+    for (int f = range.begin; f < range.end; ++f) {
+      const auto see = [&, place = pivot_start_[f]](Index first, auto width) {
+        return spread.see(pivots_.data() + panel_width * (place + first), width.value), true;
+      };
+      static_cast<void>(detail::for_each_panel(Index(forest_->fronts()[f].own_size), see));
+    }
+    return spread;
+  }
 
   /// x ← H⁻¹ x on a component's unknowns.
   /// @param starts  per slot, where its unknowns start in x.
@@ -208,8 +216,7 @@ bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
     const Front& front = forest_->fronts()[f];
     if (front.first_child >= 0) {
-      gather_children(front, lower_);
-      gather_children(front, upper_);
+      for (Half* half : {&lower_, &upper_}) gather_children(front, *half);
     }
     const bool regular = detail::for_each_panel(
         Index(front.own_size),
@@ -219,25 +226,6 @@ bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
     subtract_updates(front, upper_, lower_);
   }
   return true;
-}
-
-template <RealScalar Scalar>
-Scalar BlockLu<Scalar>::pivot_ratio(const FrontRange& range) const noexcept {
-  using std::abs;
-  Scalar least(1), most(0);  // of reciprocals
-  for (int f = range.begin; f < range.end; ++f) {
-    static_cast<void>(
-        detail::for_each_panel(Index(forest_->fronts()[f].own_size), [&](Index first, auto width) {
-          const Scalar* const block = pivots_.data() + panel_width * (pivot_start_[f] + first);
-          for (int k = 0; k < width.value; ++k) {
-            const Scalar inverse = abs(block[k * (width.value + 1)]);
-            least = most > Scalar(0) ? (std::min)(least, inverse) : inverse;
-            most = (std::max)(most, inverse);
-          }
-          return true;
-        }));
-  }
-  return most / least;
 }
 
 template <RealScalar Scalar>

@@ -125,8 +125,7 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                    own(block.place(r)) = gamma(r);
                    speeds(block.place(r)) = u(r);
                  }
-                 const Scalar scale =
-                     moved.speed + block.inverse_mass * sqrt(gamma.squaredNorm());
+                 const Scalar scale = moved.speed + block.inverse_mass * sqrt(gamma.squaredNorm());
                  const Scalar slack = point.tolerance * scale;
                  if (point.product > Scalar(0)) {
                    write_path_slope(block, own, speeds, point.product, slope);

@@ -70,9 +70,9 @@ class BodySystem {
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
 
-  /// As many ε a solve of an island may lose, when N are not symmetric.
+  /// The largest over the least pivot of an island's factor, where N need not be symmetric.
   [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
-    return lu_.pivot_ratio(rows_.graph().islands()[island].range);
+    return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
   }
   /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
   template <bool Transposed>

@@ -42,12 +42,10 @@ void pull_bodies(const ContactProblem<Scalar>& problem, const Velocity& velocity
         matrix.lazyProduct(lambda.segment(start, size));
     if (!gradient.has_matrices()) continue;
     auto slope = gradient.momentum(b);
+    const auto own = lambda.segment(start, size);
+    const auto moved = velocity.segment(start, size) - problem.free_velocity().segment(start, size);
     for (Index c = 0; c < size; ++c) {
-      for (Index r = 0; r < size; ++r) {
-        const Scalar row = velocity(start + r) - problem.free_velocity()(start + r);
-        const Scalar column = velocity(start + c) - problem.free_velocity()(start + c);
-        slope(r, c) = -(lambda(start + r) * column + row * lambda(start + c)) / 2;
-      }
+      slope.col(c) = (own * moved(c) + moved * own(c)) / Scalar(-2);
     }
   }
 }

@@ -71,6 +71,8 @@ struct LawSlope {
     lift(block, velocity, slack);
   }
 
+  /// Whether impulses answer to velocities at all.
+  [[nodiscard]] bool closed() const noexcept { return !by_velocity.isZero(Scalar(0)); }
   /// A block that is open, on no boundary.
   void clear() noexcept {
     by_impulse.setIdentity();
