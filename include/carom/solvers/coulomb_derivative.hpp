@@ -173,7 +173,8 @@ LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize_at(
       {.tolerance = options_.boundary_tolerance, .product = product, .law = options_.law});
   if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
   report.boundary_count = Index(one_sided().size());
-  report.status = law_.factor(options_.tolerance) ? SolveStatus::converged : SolveStatus::no_progress;
+  report.status =
+      law_.factor(options_.tolerance) ? SolveStatus::converged : SolveStatus::no_progress;
   return report;
 }
 

@@ -129,10 +129,10 @@ double left_of(Scene& scene) {
 
 TEST_CASE("closed_impulses: an answer obeys the linearised law, and the transposed one",
           "[solvers][law]") {
-  for (const std::vector<Kind>& kinds :
-       {std::vector<Kind>{Kind::open, Kind::sliding, Kind::open},
-        std::vector<Kind>{Kind::stuck, Kind::open, Kind::open},
-        std::vector<Kind>{Kind::sliding, Kind::stuck, Kind::open}, std::vector<Kind>{Kind::open}}) {
+  for (const std::vector<Kind>& kinds : {std::vector<Kind>{Kind::open, Kind::sliding, Kind::open},
+                                         std::vector<Kind>{Kind::stuck, Kind::open, Kind::open},
+                                         std::vector<Kind>{Kind::sliding, Kind::stuck, Kind::open},
+                                         std::vector<Kind>{Kind::open, Kind::open}}) {
     Scene scene(kinds, false);
     const double ratio = scene.closed.factor(scene.system, scene.slopes, 0);
     CAPTURE(kinds.size(), ratio);

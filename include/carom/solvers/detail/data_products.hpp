@@ -42,10 +42,12 @@ void pull_bodies(const ContactProblem<Scalar>& problem, const Velocity& velocity
         matrix.lazyProduct(lambda.segment(start, size));
     if (!gradient.has_matrices()) continue;
     auto slope = gradient.momentum(b);
-    const auto own = lambda.segment(start, size);
-    const auto moved = velocity.segment(start, size) - problem.free_velocity().segment(start, size);
     for (Index c = 0; c < size; ++c) {
-      slope.col(c) = (own * moved(c) + moved * own(c)) / Scalar(-2);
+      const Scalar speed = velocity(start + c) - problem.free_velocity()(start + c);
+      slope.col(c) = (speed * lambda.segment(start, size) +
+                      lambda(start + c) * (velocity.segment(start, size) -
+                                           problem.free_velocity().segment(start, size))) /
+                     Scalar(-2);
     }
   }
 }
