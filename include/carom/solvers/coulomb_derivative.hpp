@@ -59,8 +59,7 @@ class CoulombDerivative {
 
   explicit CoulombDerivative(const CoulombDerivativeOptions<Scalar>& options = {}) noexcept
       : options_(options) {
-    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0));
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0) && options.tolerance > Scalar(0));
   }
   [[nodiscard]] const CoulombDerivativeOptions<Scalar>& options() const noexcept {
     return options_;
