@@ -95,7 +95,7 @@ Simulation simulate(nb::handle system, nb::handle parameters, nb::handle time_st
   LongWork work(progress, "simulate");
   Watch watch(run, work, plan.duration);
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     try {
       const cli::SimulationRun start = cli::read_simulation(cli::Json(name), cli::parse_json(text));
       plan.watch = std::ref(watch);

@@ -12,6 +12,7 @@
 #include "batch_pattern.hpp"
 #include "batch_solver.hpp"
 #include "bindings.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -137,7 +138,7 @@ BatchSolution solve_batch(nb::handle given, nb::handle law, nb::handle tolerance
   if (solution.steps.size() == 1) {  // no thread is worth its start
     solve_alone(settings, work, *solution.steps.front());
   } else {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     solve_all(solution.steps, settings, thread_count,
               [&](double begun) { return !work.goes_on(begun); });
   }

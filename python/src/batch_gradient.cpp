@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "gradient.hpp"
 #include "thread_team.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -123,12 +124,12 @@ BatchGradients pull_back_batch(const BatchSolution& solution, nb::handle velocit
   bool interrupted = false;
   BatchGradients gradients;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     std::function<bool(double)> ask;  // one problem takes no time in which anyone would ask
     if (count > 1) {
       ask = [&](double) {
         const nb::gil_scoped_acquire lock;
-        interrupted = PyErr_CheckSignals() != 0;
+        interrupted = is_stopped_by_python();
         return interrupted;
       };
     }

@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "impulse_problem.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -96,7 +97,7 @@ Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::ha
   if (impulse.is_none() && !compliant) {
     refuse("impulse", "the impulses where the law is 'coulomb' or a contact rigid", "None");
   }
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   if (velocity.is_none()) write_velocity(step, gamma, v);
   if (impulse.is_none()) {
     gamma.setZero(step.impulse_count());
@@ -116,7 +117,7 @@ Certificate certify_impulses(const std::shared_ptr<ImpulseProblem>& problem, nb:
   }
   given.require_shape({file.contact_count, file.dimension});
   const VectorX<double> rows = given.flat();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   Index worst = -1;
   Certificate result = judge_impulses(problem->dual, chosen, rows, worst);
   if (worst >= 0) result.worst_contact = worst;

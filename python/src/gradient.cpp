@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -47,7 +48,7 @@ std::shared_ptr<Gradients> gradients_of(const SolvedStep& step, nb::handle veloc
     detail::reject_if(detail::finite_fault("impulse_bar", by_impulse));
   }
   auto result = std::make_shared<Gradients>();
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   pull_back(step, by_velocity, by_impulse, result->by);
   return result;
 }
@@ -99,7 +100,7 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
   read_changes(jacobian, "jacobian", change.jacobian);
   read_changes(other_jacobian, "other_jacobian", change.other_jacobian);
   AnswerChange result{step.data, {}, {}};
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const std::lock_guard<std::mutex> alone(step.linearized_lock());
   ProblemDifferential<double> differential;
   write_differential(data, change, differential);
@@ -110,7 +111,7 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
 nb::object one_sided(const SolvedStep& step) {
   std::vector<Index> numbers;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const std::lock_guard<std::mutex> alone(step.linearized_lock());
     const LinearizedStep& linearized = step.linearized();
     for (Index c = 0; c < step.data->contact_count(); ++c) {

@@ -16,6 +16,7 @@
 
 #include "bindings.hpp"
 #include "impact_gradient.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -185,7 +186,7 @@ Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, n
     refuse("order", "'most_infeasible', 'least_infeasible', 'sweep' or a sequence of contacts",
            describe(order));
   }
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   if (chosen == Law::plastic) return resolve_plastically(metric, momentum);
   if (name == "most_infeasible") {
     return resolve(metric, momentum, chosen, share, MostInfeasibleFirst<double>());
@@ -202,7 +203,7 @@ Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity
   const VectorX<double> momentum = metric.momentum_of(velocity);
   OutcomeOptions<double> options;
   options.state_limit = read_index(limit, "state limit");
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   ImpactOutcomes<double> all =
       enumerate_outcomes(metric.problem(), metric.mass(), momentum, options);
   Endings result{{}, all.complete, all.states, all.indeterminacy};

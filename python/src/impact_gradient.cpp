@@ -7,6 +7,8 @@
 
 #include "carom/core/invalid_input.hpp"
 
+#include "unlocked.hpp"
+
 namespace carom::python {
 
 DifferentiableImpact::DifferentiableImpact(MassMatrix<double> mass, ImpactProblem<double> problem,
@@ -80,7 +82,7 @@ ImpactGradients pull_back(const Ending& end, nb::handle velocity_bar) {
   const VectorX<double> by_velocity =
       read_numbers(velocity_bar, "velocity_bar", impact.mass().size());
   ImpactGradients result;
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   impact.differentiate([&](ImpactDerivative<double>& derivative) {
     ImpactDifferential<double> gradient;
     derivative.set_zero(gradient);
@@ -116,7 +118,7 @@ ImpactChange push_forward(const Ending& end, nb::handle velocity, nb::handle nor
     }
   }
   ImpactChange result;
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   impact.differentiate([&](ImpactDerivative<double>& derivative) {
     ImpactDifferential<double> change;
     derivative.set_zero(change);
@@ -133,7 +135,7 @@ nb::object one_sided(const Ending& end) {
   std::vector<Index> numbers;
   {
     DifferentiableImpact& impact = differentiable(end);
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     impact.differentiate([&](ImpactDerivative<double>& derivative) {
       numbers.assign(derivative.one_sided().begin(), derivative.one_sided().end());
     });

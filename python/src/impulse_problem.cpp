@@ -13,6 +13,7 @@
 #include "io/bad_input.hpp"
 #include "io/friction_dual.hpp"
 #include "solve_clock.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -55,7 +56,7 @@ ImpulseSolution solve(SharedImpulseProblem problem, nb::handle law, nb::handle t
   LongWork work(progress, "solve");
   SolveClock clock(settings.deadline, work);
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     InteriorPointOptions<double> options{.law = answer.law, .tolerance = settings.tolerance};
     if (settings.iteration_limit >= 0) options.iteration_limit = settings.iteration_limit;
     InteriorPointSolver<double> solver(options);

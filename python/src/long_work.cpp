@@ -31,7 +31,7 @@ void LongWork::start() {
 bool LongWork::goes_on(double done) noexcept {
   if (interrupted_) return false;
   const nb::gil_scoped_acquire lock;
-  interrupted_ = PyErr_CheckSignals() != 0;
+  interrupted_ = is_stopped_by_python();
   if (interrupted_) return false;
   try {
     if (!started_) start();

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "unlocked.hpp"
 
 namespace carom::python {
-
-namespace nb = nanobind;
 
 /// What long work does now and then, on the thread that Python called: it lets Python handle
 /// Ctrl-C, shows how far it is (carom/_progress.py), and learns whether to end.
@@ -15,6 +13,7 @@ class LongWork {
  public:
   /// @param progress  True, False, or what is to be called with the share done. It and the title
   ///                  live as long as this.
+  /// @throws nb::python_error  as Underway.
   LongWork(nb::handle progress, const char* title);
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
@@ -41,6 +40,7 @@ class LongWork {
   void close(bool complete);
   static void attach(const nb::python_error& stop, const nb::object& partial);
 
+  Underway underway_;
   nb::handle progress_;
   const char* title_;
   nb::object bar_;

@@ -2,6 +2,7 @@
 #include "carom/core/version.hpp"
 
 #include "bindings.hpp"
+#include "unlocked.hpp"
 
 #define CAROM_TEXT_OF(number) #number
 #define CAROM_TEXT(number) CAROM_TEXT_OF(number)
@@ -14,6 +15,7 @@ NB_MODULE(_core, module) {
   // torch and jax keep what they differentiate until the interpreter ends, which is no leak of
   // ours.
   nanobind::set_leak_warnings(false);
+  python::bind_end(module);
   python::bind_laws(module);
   python::bind_problem(module);
   python::bind_solution(module);

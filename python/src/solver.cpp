@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "solve_clock.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -49,7 +50,7 @@ void solve_unlocked(double deadline, nb::handle progress, const SharedStep& step
   LongWork work(progress, "solve");
   SolveClock clock(deadline, work);
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     solve(clock.limits());
     step->seconds = clock.elapsed();
   }
@@ -166,7 +167,7 @@ void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step
   SolveGuess start;
   start.velocity = step.data->guess;
   SolveClock clock(settings.deadline, work);
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   solve_by_kept(settings, start, clock.limits(), step);
   step.seconds = clock.elapsed();
 }

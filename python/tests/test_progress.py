@@ -114,6 +114,40 @@ def test_an_interrupted_solve_keeps_the_best_iterate():
     assert partial.status == "deadline" and partial.velocity.shape == (600,) and np.isfinite(partial.velocity).all()
 
 
+ENDLESS = {
+    "solve": "carom.solve(problem, law='coulomb')",
+    "solver": "solver.solve(problem)",
+    "batch": "carom.solve_batch(batch, law='coulomb')",
+    "gradients": "carom.solve_batch(batch[:2]).pull_back([[1.0, 0, 0]] * 2)",
+    "simulate": "carom.simulate('pendulum', {'angle': 1.0}, 1e-5, 1e3, progress=lambda share: sum(range(1000)))",
+    "certify": "carom.certify(problem, [0.0, 0, 0])",
+    "impact": "carom.outcomes(np.eye(4), np.eye(4), [-1.0] * 4)",
+}
+
+
+@pytest.mark.parametrize("call", ENDLESS.values(), ids=ENDLESS)
+def test_an_interpreter_may_end_while_a_daemon_thread_works(call):
+    program = f"""
+import atexit, threading, time
+atexit.register(lambda: print(carom.solve(problem).status))  # the thread that ends may still solve
+import numpy as np
+import carom
+problem = carom.ContactProblem(0.01)
+problem.add_body(np.eye(3), [1.0, 0, -0.1])
+problem.add_contact(0, np.eye(3))
+solver, batch = carom.Solver(), [problem] * 1000
+def work():
+    while True:
+        {call}
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(3):
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "converged\n", "")
+
+
 class Clock:
     """A clock that a test sets."""
 
