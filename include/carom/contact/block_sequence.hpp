@@ -211,8 +211,8 @@ void BlockSequence<Scalar>::set_jacobian(Index block, int side,
   CAROM_EXPECTS(jacobian.rows() == rows(block));
   CAROM_EXPECTS(jacobian.cols() == this->body(side_body(block, side)).size);
   const Block& kept = at(block);
-  keep_jacobian(kept.bodies[std::size_t(side)],
-                std::size_t(kept.jacobians[std::size_t(side)]), jacobian);
+  keep_jacobian(kept.bodies[std::size_t(side)], std::size_t(kept.jacobians[std::size_t(side)]),
+                jacobian);
 }
 
 /// Writes J and Ĵ = J L⁻ᵀ of a side where they start.
