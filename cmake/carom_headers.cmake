@@ -162,6 +162,8 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
   include/carom/solvers/detail/certificate_parts.hpp
+  include/carom/solvers/detail/chosen_parts.hpp
+  include/carom/solvers/detail/closed_impulses.hpp
   include/carom/solvers/detail/cone_pair.hpp
   include/carom/solvers/detail/cone_path.hpp
   include/carom/solvers/detail/contact_solver_tuning.hpp

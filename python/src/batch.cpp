@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.Batch and carom.solve_batch.
 #include <algorithm>
+#include <memory>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "batch_pattern.hpp"
 #include "batch_solver.hpp"
 #include "bindings.hpp"
 #include "unlocked.hpp"
@@ -19,8 +19,13 @@ namespace {
 
 /// Problems to be solved together. They are the ones of now: later changes do not reach them.
 struct Batch {
-  std::vector<std::shared_ptr<const ProblemData>> problems;
+  std::shared_ptr<const BatchProblems> problems;
 };
+
+/// All numbers of an array, kept as long as somebody uses them.
+std::shared_ptr<const VectorX<double>> keep(const GivenArray& given) {
+  return std::make_shared<const VectorX<double>>(given.flat());
+}
 
 /// One array per problem out of an array with the problems as its first axis.
 PerProblem read_per_problem(nb::handle value, const char* item, const std::vector<Index>& shape) {
@@ -29,15 +34,16 @@ PerProblem read_per_problem(nb::handle value, const char* item, const std::vecto
   given.require_shape(shape);
   Index width = 1;
   for (std::size_t axis = 1; axis < shape.size(); ++axis) width *= shape[axis];
-  return {given.flat(), width};
+  const auto numbers = keep(given);
+  return {numbers->data(), width, numbers};
 }
 
 /// Matrices of bodies or contacts, per problem: a list with an array (count, rows, columns) or None
 /// per item, or where there is one item, or where all have one size, an array of all.
-PerItem read_per_item(nb::handle value, const std::string& name, Index count,
-                      const std::vector<MatrixSize>& sizes) {
-  PerItem items(sizes);
-  if (value.is_none()) return items;
+/// @param items  one per size, written.
+void read_per_item(nb::handle value, const std::string& name, Index count,
+                   const std::vector<MatrixSize>& sizes, std::vector<PerProblem>& items) {
+  if (value.is_none()) return;
   const bool alike =
       std::all_of(sizes.begin(), sizes.end(), [&](const auto& s) { return s == sizes.front(); });
   const bool is_list = nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
@@ -47,16 +53,12 @@ PerItem read_per_item(nb::handle value, const std::string& name, Index count,
     const Index parts = Index(sizes.size());
     if (parts > 1 || given.rank() == 4) given.require_shape({count, parts, rows, columns});
     if (parts == 1 && given.rank() != 4) given.require_shape({count, rows, columns});
-    const VectorX<double> numbers = given.flat();
+    const auto numbers = keep(given);
     const Index width = rows * columns;
     for (Index k = 0; k < parts; ++k) {
-      VectorX<double> one(count * width);
-      for (Index i = 0; i < count; ++i) {
-        one.segment(i * width, width) = numbers.segment((i * parts + k) * width, width);
-      }
-      items.give(k, std::move(one));
+      items[std::size_t(k)] = {numbers->data() + k * width, parts * width, numbers};
     }
-    return items;
+    return;
   }
   if (!is_list || nb::len(value) != sizes.size()) {
     refuse(name, "a list of " + std::to_string(sizes.size()) + " arrays", describe(value));
@@ -66,9 +68,23 @@ PerItem read_per_item(nb::handle value, const std::string& name, Index count,
     if (one.is_none()) continue;
     const GivenArray given(one, name + " " + std::to_string(k));
     given.require_shape({count, sizes[k].first, sizes[k].second});
-    items.give(Index(k), given.flat());
+    const auto numbers = keep(given);
+    items[k] = {numbers->data(), sizes[k].first * sizes[k].second, numbers};
   }
-  return items;
+}
+
+/// Refuses problems that make no sense, on all threads; Python may interrupt it.
+void check(const BatchProblems& problems) {
+  bool interrupted = false;
+  {
+    const Unlocked unlocked;
+    check_all(problems, all_threads(), [&](double) {
+      const nb::gil_scoped_acquire lock;
+      interrupted = is_stopped_by_python();
+      return interrupted;
+    });
+  }
+  if (interrupted) throw nb::python_error();
 }
 
 Batch make_like(const PyProblem& problem, nb::handle count_given, nb::handle free_velocity,
@@ -91,16 +107,18 @@ Batch make_like(const PyProblem& problem, nb::handle count_given, nb::handle fre
       read_per_problem(dissipation_time, "dissipation_time", {count, contacts});
   given.regularization = read_per_problem(regularization, "regularization", {count, contacts, 3});
   given.bias = read_per_problem(bias, "bias", {count, contacts, 3});
-  given.mass = read_per_item(mass, "mass", count, shape.mass);
-  given.jacobian = read_per_item(jacobian, "jacobian", count, shape.jacobian);
-  given.other_jacobian =
-      read_per_item(other_jacobian, "other_jacobian", count, shape.other_jacobian);
-  return {make_alike(*pattern, given, count)};
+  read_per_item(mass, "mass", count, shape.mass, given.mass);
+  read_per_item(jacobian, "jacobian", count, shape.jacobian, given.jacobian);
+  read_per_item(other_jacobian, "other_jacobian", count, shape.other_jacobian,
+                given.other_jacobian);
+  auto problems = std::make_shared<const BatchProblems>(pattern, std::move(given), count);
+  check(*problems);
+  return {std::move(problems)};
 }
 
 /// A batch out of any iterable of problems.
 Batch make_batch(nb::handle problems) {
-  Batch batch;
+  std::vector<std::shared_ptr<const ProblemData>> listed;
   const nb::object iterator = nb::steal(PyObject_GetIter(problems.ptr()));
   if (!iterator.is_valid()) {
     PyErr_Clear();
@@ -111,36 +129,36 @@ Batch make_batch(nb::handle problems) {
     if (!one.is_valid()) break;
     PyProblem* problem = nullptr;
     if (!nb::try_cast(one, problem, false) || problem == nullptr) {
-      refuse("problem " + std::to_string(batch.problems.size()), "a ContactProblem", describe(one));
+      refuse("problem " + std::to_string(listed.size()), "a ContactProblem", describe(one));
     }
-    batch.problems.push_back(problem->data);
+    listed.push_back(problem->data);
   }
   if (PyErr_Occurred()) throw nb::python_error();
-  return batch;
+  return {std::make_shared<const BatchProblems>(std::move(listed))};
 }
 
-BatchSolution solve_batch(nb::handle given, nb::handle law, nb::handle tolerance,
-                          nb::handle threads, nb::handle rigid, nb::handle deadline,
-                          nb::handle iteration_limit, nb::handle progress) {
+std::shared_ptr<BatchSolution> solve_batch(nb::handle given, nb::handle law, nb::handle tolerance,
+                                           nb::handle threads, nb::handle rigid,
+                                           nb::handle deadline, nb::handle iteration_limit,
+                                           nb::handle progress) {
   const SolveSettings settings = read_settings(law, rigid, tolerance, deadline, iteration_limit);
   const int thread_count = read_threads(threads);
   Batch* made = nullptr;
-  Batch listed;
-  if (!nb::try_cast(given, made, false) || made == nullptr) {
-    listed = make_batch(given);
-    made = &listed;
-  }
-  BatchSolution solution;
-  for (const auto& problem : made->problems) {
-    solution.steps.push_back(make_step(problem, settings));
-  }
+  const bool is_batch = nb::try_cast(given, made, false) && made != nullptr;
+  // Held while code of Python may run that lets go of the batch.
+  const std::shared_ptr<const BatchProblems> problems =
+      is_batch ? made->problems : make_batch(given).problems;
+  auto solution = std::make_shared<BatchSolution>(problems, settings);
   LongWork work(progress, "solve_batch");
-  if (solution.steps.size() == 1) {  // no thread is worth its start
-    solve_alone(settings, work, *solution.steps.front());
+  if (solution->count() == 1) {  // by the solver that single solves keep
+    auto step = make_step(ProblemReader(*problems).make(0), settings);
+    solve_alone(settings, work, *step);
+    solution->take(0, std::move(step));
   } else {
     const Unlocked unlocked;
-    solve_all(solution.steps, settings, thread_count,
-              [&](double begun) { return !work.goes_on(begun); });
+    solve_all(
+        *problems, settings, thread_count, [&](double begun) { return !work.goes_on(begun); },
+        solution->arrays());
   }
   work.finish([&] { return nb::cast(solution); });
   return solution;
@@ -159,8 +177,13 @@ constexpr const char* like_doc =
 
 }  // namespace
 
+int all_threads() noexcept {
+  static const int count = int(std::max(1U, std::thread::hardware_concurrency()));
+  return count;
+}
+
 int read_threads(nb::handle threads) {
-  if (threads.is_none()) return int(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads.is_none()) return all_threads();
   const Index count = read_index(threads, "threads");
   if (count < 1) detail::reject_if(detail::fault("threads", "a number >= 1", count));
   return int(std::min<Index>(count, 256));
@@ -198,9 +221,9 @@ void bind_batch(nb::module_& module) {
               "other_jacobian: numpy.typing.ArrayLike | "
               "collections.abc.Sequence[numpy.typing.ArrayLike | None] | None = None) -> Batch"),
           like_doc)
-      .def("__len__", [](const Batch& b) { return b.problems.size(); })
+      .def("__len__", [](const Batch& b) { return b.problems->count(); })
       .def("__repr__", [](const Batch& b) {
-        return "Batch(" + std::to_string(b.problems.size()) + " problems)";
+        return "Batch(" + std::to_string(b.problems->count()) + " problems)";
       });
   bind_batch_solution(module);
   module.def(

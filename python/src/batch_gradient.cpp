@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.BatchGradients and BatchSolution.pull_back.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -9,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "batch_pattern.hpp"
 #include "batch_solver.hpp"
 #include "bindings.hpp"
 #include "gradient.hpp"
@@ -109,15 +109,48 @@ class GivenBars {
   VectorX<double> numbers_;
 };
 
+/// The numbers whose gradients are wanted, per problem, as in pull_back().
+struct BatchBars {
+  std::vector<VectorX<double>> by_velocity, by_impulse;
+};
+
+/// The gradients of every problem, on several threads, one linearisation per problem.
+/// @param ask  as in solve_all().
+BatchGradients pull_back_all(const BatchSolution& solution, const BatchBars& bars, int threads,
+                             const std::function<bool(double)>& ask) {
+  const auto count = std::size_t(solution.count());
+  BatchGradients gradients;
+  gradients.faults.resize(count);
+  for (std::size_t i = 0; i < count; ++i) gradients.of.push_back(std::make_shared<Gradients>());
+  std::atomic<bool> stopped = false;
+  const SharedWork work{.count = count,
+                        .threads = threads,
+                        .make_work = [&](Lookout* lookout) -> RangeWork {
+                          return [&, lookout, reader = ProblemReader(solution.problems())](
+                                     std::size_t first, std::size_t last) mutable {
+                            for (std::size_t i = first; i < last && !stopped; ++i) {
+                              const auto step = solution.step(Index(i), reader);
+                              gradients.faults[i] =
+                                  pull_back_or_tell(*step, bars.by_velocity[i], bars.by_impulse[i],
+                                                    gradients.of[i]->by);
+                              if (lookout != nullptr) lookout->look(read_clock());
+                            }
+                          };
+                        },
+                        .ask = ask};
+  do_all(work, stopped);
+  return gradients;
+}
+
 BatchGradients pull_back_batch(const BatchSolution& solution, nb::handle velocity_bar,
                                nb::handle impulse_bar, nb::handle threads) {
-  const std::size_t count = solution.steps.size();
+  const auto count = std::size_t(solution.count());
   const GivenBars velocities(velocity_bar, "velocity_bar", count);
   const GivenBars impulses(impulse_bar, "impulse_bar", count);
+  const int thread_count = read_threads(threads);
   BatchBars bars;
-  bars.threads = read_threads(threads);
   for (std::size_t i = 0; i < count; ++i) {
-    const ProblemData& data = *solution.steps[i]->data;
+    const ProblemData& data = solution.problems().shape(Index(i));
     bars.by_velocity.push_back(velocities.of(i, {data.problem().velocity_count()}));
     bars.by_impulse.push_back(stack_contacts(data, impulses.of(i, {data.contact_count(), 3})));
   }
@@ -133,7 +166,7 @@ BatchGradients pull_back_batch(const BatchSolution& solution, nb::handle velocit
         return interrupted;
       };
     }
-    gradients = pull_back_all(solution.steps, bars, ask);
+    gradients = pull_back_all(solution, bars, thread_count, ask);
   }
   if (interrupted) throw nb::python_error();
   return gradients;
@@ -219,28 +252,6 @@ constexpr const char* gradients_doc =
     "a list with that of each problem. gradients[i] are those of problem i in either case.";
 
 }  // namespace
-
-BatchGradients pull_back_all(const std::vector<std::shared_ptr<SolvedStep>>& steps,
-                             const BatchBars& bars, const std::function<bool(double)>& ask) {
-  BatchGradients gradients;
-  gradients.faults.resize(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    gradients.of.push_back(std::make_shared<Gradients>());
-  }
-  std::atomic<bool> stopped = false;
-  const SharedWork work{.count = steps.size(),
-                        .threads = bars.threads,
-                        .make_work = [&]() -> ItemWork {
-                          return [&](std::size_t i) {
-                            gradients.faults[i] =
-                                pull_back_or_tell(*steps[i], bars.by_velocity[i],
-                                                  bars.by_impulse[i], gradients.of[i]->by);
-                          };
-                        },
-                        .ask = ask};
-  do_all(work, stopped);
-  return gradients;
-}
 
 void bind_batch_gradient(nb::module_& module) {
   nb::class_<BatchGradients> gradients(module, "BatchGradients", gradients_doc);

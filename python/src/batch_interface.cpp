@@ -7,15 +7,14 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "batch_pattern.hpp"
 #include "batch_solver.hpp"
 #include "bindings.hpp"
 #include "gradient.hpp"
 #include "pattern_table.hpp"
+#include "thread_team.hpp"
 
 namespace carom::python {
 namespace {
@@ -38,6 +37,7 @@ Index count_of(const BatchAxes& axes) {
 }
 
 /// Where the numbers of each problem begin in an operand whose axes of the batch may have size 1.
+/// @param width  numbers per problem.
 std::vector<Index> starts_of(const BatchCall& call, const BatchAxes& axes, Index width) {
   std::vector<Index> starts(std::size_t(count_of(call.batch)), 0);
   Index stride = width, period = 1;
@@ -53,14 +53,17 @@ std::vector<Index> starts_of(const BatchCall& call, const BatchAxes& axes, Index
   return starts;
 }
 
-/// `width` numbers per problem, from `offset` in each.
-VectorX<double> gather(const double* numbers, const std::vector<Index>& starts, Index offset,
-                       Index width) {
-  VectorX<double> all(Index(starts.size()) * width);
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    std::copy_n(numbers + starts[i] + offset, width, all.data() + Index(i) * width);
-  }
-  return all;
+/// An operand as numbers per problem. It lives as long as the call.
+/// @param width   numbers per problem.
+/// @param offset  of those that are wanted in each.
+PerProblem view(const BatchCall& call, const BatchOperand& operand, Index width, Index offset) {
+  const auto* const sizes = operand.axes.sizes;
+  const bool own = std::equal(call.batch.sizes, call.batch.sizes + call.batch.count, sizes);
+  const bool shared =
+      std::all_of(sizes, sizes + call.batch.count, [](std::int64_t size) { return size == 1; });
+  const double* const numbers = operand.numbers + offset;
+  if (own || shared) return {numbers, own ? width : 0, nullptr};
+  return {numbers, starts_of(call, operand.axes, width)};
 }
 
 const std::vector<MatrixSize>& sizes_of(const ProblemShape& shape, BatchField field) {
@@ -83,49 +86,50 @@ void give_vector(const ProblemShape& shape, const BatchCall& call, const BatchOp
                           {&Replacements::regularization, 3 * contacts},
                           {&Replacements::bias, 3 * contacts}};
   const Place& place = places[std::size_t(operand.field)];
-  const auto starts = starts_of(call, operand.axes, place.width);
-  given.*place.member = {gather(operand.numbers, starts, 0, place.width), place.width};
+  given.*place.member = view(call, operand, place.width, 0);
 }
 
 void give_matrices(const ProblemShape& shape, const BatchCall& call, const BatchOperand& operand,
                    Replacements& given) {
-  PerItem& items = operand.field == BatchField::mass       ? given.mass
-                   : operand.field == BatchField::jacobian ? given.jacobian
-                                                           : given.other_jacobian;
+  std::vector<PerProblem>& items = operand.field == BatchField::mass       ? given.mass
+                                   : operand.field == BatchField::jacobian ? given.jacobian
+                                                                           : given.other_jacobian;
   const auto& sizes = sizes_of(shape, operand.field);
   const bool all = operand.item < 0;
   const auto [rows, columns] = sizes[std::size_t((std::max<std::int64_t>)(operand.item, 0))];
   const Index width = rows * columns;
-  const auto starts = starts_of(call, operand.axes, all ? width * Index(sizes.size()) : width);
-  for (Index k = 0; all && k < Index(sizes.size()); ++k) {
-    items.give(k, gather(operand.numbers, starts, k * width, width));
+  if (!all) {
+    items[std::size_t(operand.item)] = view(call, operand, width, 0);
+    return;
   }
-  if (!all) items.give(operand.item, gather(operand.numbers, starts, 0, width));
+  const Index count = Index(sizes.size());
+  for (Index k = 0; k < count; ++k) {
+    items[std::size_t(k)] = view(call, operand, count * width, k * width);
+  }
 }
 
-/// The steps of a call, not yet solved.
-std::vector<std::shared_ptr<SolvedStep>> make_steps(const BatchCall& call,
-                                                    SolveSettings& settings) {
-  const ProblemData& pattern = *pattern_of(call);
-  const ProblemShape shape(pattern);
+/// The problems of a call. They live as long as its operands.
+BatchProblems problems_of(const BatchCall& call) {
+  const SharedData& pattern = pattern_of(call);
+  const ProblemShape shape(*pattern);
   Replacements given(shape);
   for (std::int64_t i = 0; i < call.operand_count; ++i) {
     const bool vector = call.operands[i].field < BatchField::mass;
     (vector ? give_vector : give_matrices)(shape, call, call.operands[i], given);
   }
+  return {pattern, std::move(given), count_of(call.batch)};
+}
+
+SolveSettings settings_of(const BatchCall& call) {
+  SolveSettings settings;
   settings.law = call.coulomb ? FrictionLaw::coulomb : FrictionLaw::convex;
   settings.rigid = call.rigid;
   settings.tolerance = call.tolerance;
-  std::vector<std::shared_ptr<SolvedStep>> steps;
-  for (const SharedData& data : make_alike(pattern, given, count_of(call.batch))) {
-    steps.push_back(make_step(data, settings));
-  }
-  return steps;
+  return settings;
 }
 
 int thread_count(const BatchCall& call) {
-  const auto most = std::int64_t((std::max)(1U, std::thread::hardware_concurrency()));
-  return int(call.threads > 0 ? (std::min<std::int64_t>)(call.threads, 256) : most);
+  return call.threads > 0 ? int((std::min<std::int64_t>)(call.threads, 256)) : all_threads();
 }
 
 /// Runs what may throw, and writes down what it threw.
@@ -144,19 +148,16 @@ bool guarded(BatchMessage message, const Run& run) noexcept {
 bool solve_arrays(const BatchCall& call, const BatchAnswers& answers,
                   BatchMessage message) noexcept {
   return guarded(message, [&] {
-    SolveSettings settings;
-    const auto steps = make_steps(call, settings);
-    solve_all(steps, settings, thread_count(call), {});
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const SolvedStep& step = *steps[i];
-      std::copy_n(step.velocity.data(), step.velocity.size(),
-                  answers.velocity + Index(i) * step.velocity.size());
-      std::copy_n(step.impulse.data(), step.impulse.size(),
-                  answers.impulse + Index(i) * step.impulse.size());
+    const BatchProblems problems = problems_of(call);
+    std::vector<SolveReport<double>> reports(std::size_t(problems.count()));
+    solve_all(
+        problems, settings_of(call), thread_count(call), {},
+        {.velocity = answers.velocity, .impulse = answers.impulse, .reports = reports.data()});
+    for (std::size_t i = 0; i < reports.size(); ++i) {
       double* const report = answers.report + 3 * i;
-      report[0] = double(static_cast<int>(step.report.status));
-      report[1] = step.report.residual;
-      report[2] = double(step.report.iterations);
+      report[0] = double(static_cast<int>(reports[i].status));
+      report[1] = reports[i].residual;
+      report[2] = double(reports[i].iterations);
     }
   });
 }
@@ -186,36 +187,55 @@ void write_result(const PhysicalNumbers& by, const BatchResult& result, std::siz
   }
 }
 
+/// What the gradients of a batch are found from and written to.
+struct PullBackTask {
+  const BatchCall& call;
+  const BatchAnswers& answers;
+  const double* velocity_bar;
+  const double* impulse_bar;
+  const BatchResult* results;
+};
+
+/// The gradients of one problem.
+void pull_back_one(const PullBackTask& task, const SolveSettings& settings, std::size_t i,
+                   ProblemReader& reader) {
+  const std::shared_ptr<SolvedStep> step = make_step(reader.share(Index(i)), settings);
+  const auto read = [i](const double* numbers, Index size) -> VectorX<double> {
+    return Eigen::Map<const VectorX<double>>(numbers + Index(i) * size, size);
+  };
+  const Index width = step->data->problem().velocity_count();
+  const Index rows = step->data->problem().impulse_count();
+  step->velocity = read(task.answers.velocity, width);
+  step->impulse = read(task.answers.impulse, rows);
+  const double* const report = task.answers.report + 3 * i;
+  step->report.status = SolveStatus(int(report[0]));
+  step->report.residual = report[1];
+  PhysicalNumbers by;
+  static_cast<void>(
+      pull_back_or_tell(*step, read(task.velocity_bar, width), read(task.impulse_bar, rows), by));
+  for (std::int64_t k = 0; k < task.call.operand_count; ++k) write_result(by, task.results[k], i);
+}
+
 bool pull_back_arrays(const BatchCall& call, const BatchAnswers& answers,
                       const double* velocity_bar, const double* impulse_bar,
                       const BatchResult* results, BatchMessage message) noexcept {
   return guarded(message, [&] {
-    SolveSettings settings;
-    const auto steps = make_steps(call, settings);
-    const ProblemData& pattern = *pattern_of(call);
-    const Index width = pattern.problem().velocity_count();
-    const Index rows = pattern.problem().impulse_count();
-    BatchBars bars;
-    bars.threads = thread_count(call);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const auto read = [i](const double* numbers, Index size) -> VectorX<double> {
-        return Eigen::Map<const VectorX<double>>(numbers + Index(i) * size, size);
-      };
-      SolvedStep& step = *steps[i];
-      step.velocity = read(answers.velocity, width);
-      step.impulse = read(answers.impulse, rows);
-      const VectorX<double> report = read(answers.report, 3);
-      step.report.status = SolveStatus(int(report(0)));
-      step.report.residual = report(1);
-      bars.by_velocity.push_back(read(velocity_bar, width));
-      bars.by_impulse.push_back(read(impulse_bar, rows));
-    }
-    const BatchGradients gradients = pull_back_all(steps, bars, {});
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      for (std::int64_t k = 0; k < call.operand_count; ++k) {
-        write_result(gradients.of[i]->by, results[k], i);
-      }
-    }
+    const PullBackTask task{call, answers, velocity_bar, impulse_bar, results};
+    const BatchProblems problems = problems_of(call);
+    const SolveSettings settings = settings_of(call);
+    std::atomic<bool> stopped = false;
+    const SharedWork work{.count = std::size_t(problems.count()),
+                          .threads = thread_count(call),
+                          .make_work = [&](Lookout*) -> RangeWork {
+                            return [&, reader = ProblemReader(problems)](std::size_t first,
+                                                                         std::size_t last) mutable {
+                              for (std::size_t i = first; i < last; ++i) {
+                                pull_back_one(task, settings, i, reader);
+                              }
+                            };
+                          },
+                          .ask = {}};
+    do_all(work, stopped);
   });
 }
 

@@ -1,86 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "batch_pattern.hpp"
 
-#include <stdexcept>
-#include <string>
+#include <algorithm>
+#include <optional>
 
 #include "arrays.hpp"
 
 namespace carom::python {
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+bool any_given(const std::vector<PerProblem>& items) {
+  return std::any_of(items.begin(), items.end(), [](const auto& one) { return one.is_given(); });
+}
 
+/// Puts numbers of one problem in the place of those of a contact.
 void replace(const Replacements& given, Index problem, Index contact, ContactData& data) {
-  if (given.friction.is_given()) data.law.friction = given.friction.of(problem)(contact);
-  if (given.gap.is_given()) data.law.gap = given.gap.of(problem)(contact);
-  if (given.stiffness.is_given()) data.law.stiffness = given.stiffness.of(problem)(contact);
-  if (given.dissipation_time.is_given()) {
-    data.law.dissipation_time = given.dissipation_time.of(problem)(contact);
-  }
-  if (given.regularization.is_given()) {
-    data.regularization = Vector3<double>(given.regularization.of(problem).segment<3>(3 * contact));
-  }
-  if (given.bias.is_given()) {
-    data.bias = Vector3<double>(given.bias.of(problem).segment<3>(3 * contact));
+  const auto put = [&](const PerProblem& numbers, double& out) {
+    if (numbers.is_given()) out = numbers.of(problem)[contact];
+  };
+  const auto put_triple = [&](const PerProblem& numbers, std::optional<Vector3<double>>& out) {
+    if (numbers.is_given())
+      out = Eigen::Map<const Vector3<double>>(numbers.of(problem) + 3 * contact);
+  };
+  put(given.friction, data.law.friction);
+  put(given.gap, data.law.gap);
+  put(given.stiffness, data.law.stiffness);
+  put(given.dissipation_time, data.law.dissipation_time);
+  put_triple(given.regularization, data.regularization);
+  put_triple(given.bias, data.bias);
+}
+
+GivenMatrix view(const double* numbers, Index rows, Index columns) {
+  return {numbers, rows, columns, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(1, columns)};
+}
+
+void add_bodies(const ContactProblem<double>& problem, const Replacements& given, Index i,
+                ProblemData& made) {
+  const double* const velocity =
+      given.free_velocity.is_given() ? given.free_velocity.of(i) : problem.free_velocity().data();
+  for (Index b = 0; b < problem.body_count(); ++b) {
+    const auto [start, size] = problem.body(b);
+    const double* const mass = given.mass[std::size_t(b)].find(i);
+    made.add_body(view(mass != nullptr ? mass : problem.momentum_matrix(b).data(), size, size),
+                  Eigen::Map<const VectorX<double>>(velocity + start, size));
   }
 }
 
-/// The pattern with other numbers.
-std::shared_ptr<const ProblemData> rebuild(const ProblemData& pattern, const Replacements& given,
-                                           Index i) {
-  const ContactProblem<double>& problem = pattern.problem();
-  auto made = std::make_shared<ProblemData>(problem.time_step());
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    const auto [start, size] = problem.body(b);
-    MatrixX<double> mass = problem.momentum_matrix(b);
-    if (const auto other = given.mass.of(i, b)) mass = *other;
-    VectorX<double> velocity = problem.free_velocity().segment(start, size);
-    if (given.free_velocity.is_given()) velocity = given.free_velocity.of(i).segment(start, size);
-    made->add_body(mass, velocity);
+/// The sides of a block, their Jacobians those of the pattern but where others are given.
+BlockSides<GivenMatrix> sides_of(const ContactProblem<double>& problem, Index block,
+                                 const double* const (&given)[2]) {
+  const auto jacobian = [&](int side) {
+    const auto kept = problem.jacobian(block, side);
+    const double* const other = given[side];
+    return view(other != nullptr ? other : kept.data(), kept.rows(), kept.cols());
+  };
+  BlockSides<GivenMatrix> sides{problem.side_body(block, 0), jacobian(0), {}, {}};
+  if (problem.side_count(block) == 2) {
+    sides.other = problem.side_body(block, 1);
+    sides.other_jacobian.emplace(jacobian(1));
   }
-  Index contact = 0;
-  for (Index block = 0; block < problem.block_count(); ++block) {
-    const auto* const data = std::get_if<ContactData>(&pattern.law(block));
-    MatrixX<double> jacobians[2];
-    for (int s = 0; s < problem.side_count(block); ++s) {
-      jacobians[s] = problem.jacobian(block, s);
-      const PerItem& others = s == 0 ? given.jacobian : given.other_jacobian;
-      if (data == nullptr) continue;
-      if (const auto other = others.of(i, contact)) jacobians[s] = *other;
-    }
-    const auto view = [](const MatrixX<double>& matrix) {
-      return GivenMatrix(matrix.data(), matrix.rows(), matrix.cols(),
-                         Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(matrix.rows(), 1));
-    };
-    BlockSides<GivenMatrix> sides{problem.side_body(block, 0), view(jacobians[0]), {}, {}};
-    if (problem.side_count(block) == 2) {
-      sides.other = problem.side_body(block, 1);
-      sides.other_jacobian.emplace(view(jacobians[1]));
-    }
-    if (data == nullptr) {
-      made->add_constraint(sides, pattern.law(block));
-      continue;
-    }
-    ContactData changed = *data;
-    replace(given, i, contact, changed);
-    made->add_contact(sides, changed);
-    ++contact;
-  }
-  if (problem.rigid_count() > 0 && problem.rigid_count() == problem.block_count()) {
-    made->make_rigid();
-  }
-  made->guess = pattern.guess;
-  return made;
+  return sides;
 }
 
 }  // namespace
 
-std::optional<MatrixX<double>> PerItem::of(Index problem, Index item) const {
-  const auto& numbers = items_[std::size_t(item)];
-  if (!numbers) return {};
-  const auto [rows, columns] = sizes_[std::size_t(item)];
-  return Eigen::Map<const RowMajor>(numbers->data() + problem * rows * columns, rows, columns);
+bool Replacements::has_mass() const noexcept {
+  return any_given(mass);
+}
+bool Replacements::has_contacts() const noexcept {
+  return friction.is_given() || gap.is_given() || stiffness.is_given() ||
+         dissipation_time.is_given() || regularization.is_given() || bias.is_given() ||
+         any_given(jacobian) || any_given(other_jacobian);
 }
 
 ProblemShape::ProblemShape(const ProblemData& data)
@@ -96,18 +86,49 @@ ProblemShape::ProblemShape(const ProblemData& data)
   }
 }
 
-std::vector<std::shared_ptr<const ProblemData>> make_alike(const ProblemData& pattern,
-                                                           const Replacements& given, Index count) {
-  std::vector<std::shared_ptr<const ProblemData>> problems;
-  problems.reserve(std::size_t(count));
-  for (Index i = 0; i < count; ++i) {
-    try {
-      problems.push_back(rebuild(pattern, given, i));
-    } catch (const std::invalid_argument& fault) {
-      throw std::invalid_argument("problem " + std::to_string(i) + ": " + fault.what());
+void build_alike(const ProblemData& pattern, const Replacements& given, Index i,
+                 ProblemData& made) {
+  const ContactProblem<double>& problem = pattern.problem();
+  made.reset(problem.time_step());
+  add_bodies(problem, given, i, made);
+  Index contact = 0;
+  for (Index block = 0; block < problem.block_count(); ++block) {
+    const auto* const data = std::get_if<ContactData>(&pattern.law(block));
+    if (data == nullptr) {
+      made.add_constraint(sides_of(problem, block, {nullptr, nullptr}), pattern.law(block));
+      continue;
     }
+    const auto k = std::size_t(contact);
+    ContactData changed = *data;
+    replace(given, i, contact, changed);
+    made.add_contact(
+        sides_of(problem, block, {given.jacobian[k].find(i), given.other_jacobian[k].find(i)}),
+        changed);
+    ++contact;
   }
-  return problems;
+  if (problem.rigid_count() > 0 && problem.rigid_count() == problem.block_count()) {
+    made.make_rigid();
+  }
+  made.guess = pattern.guess;
+}
+
+bool replace_alike(const ProblemData& pattern, const Replacements& given, Index i,
+                   ProblemData& made) {
+  if (given.has_mass()) return false;
+  if (given.free_velocity.is_given() && !made.replace_free_velocity(given.free_velocity.of(i))) {
+    return false;
+  }
+  if (!given.has_contacts()) return true;
+  ContactReplacement other;
+  for (Index contact = 0; contact < pattern.contact_count(); ++contact) {
+    const Index block = pattern.contacts()[std::size_t(contact)];
+    other.data = std::get<ContactData>(pattern.law(block));
+    replace(given, i, contact, other.data);
+    other.jacobians[0] = given.jacobian[std::size_t(contact)].find(i);
+    other.jacobians[1] = given.other_jacobian[std::size_t(contact)].find(i);
+    if (!made.replace_contact(contact, other)) return false;
+  }
+  return true;
 }
 
 }  // namespace carom::python

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,41 +9,39 @@
 
 namespace carom::python {
 
-/// One array per problem of a batch, or nothing: numbers of all problems one after the other.
+/// Numbers of every problem of a batch, in C order, or nothing.
 class PerProblem {
  public:
   PerProblem() = default;
-  /// @param width  numbers per problem.
-  PerProblem(VectorX<double> numbers, Index width)
-      : numbers_(std::move(numbers)), width_(width), given_(true) {}
+  /// @param numbers  those of the first problem.
+  /// @param stride   from those of a problem to those of the next; 0: all share them.
+  /// @param owner    keeps them; null: they live as long as this.
+  PerProblem(const double* numbers, Index stride, std::shared_ptr<const void> owner)
+      : numbers_(numbers), stride_(stride), owner_(std::move(owner)), given_(true) {}
+  /// @param starts  where the numbers of each problem begin; they live as long as this.
+  PerProblem(const double* numbers, std::vector<Index> starts)
+      : numbers_(numbers), starts_(std::move(starts)), given_(true) {}
 
   [[nodiscard]] bool is_given() const noexcept { return given_; }
-  /// Of one problem, in C order.
-  [[nodiscard]] auto of(Index problem) const { return numbers_.segment(problem * width_, width_); }
+  /// Of one problem.
+  [[nodiscard]] const double* of(Index problem) const noexcept {
+    return numbers_ + (starts_.empty() ? problem * stride_ : starts_[std::size_t(problem)]);
+  }
+  /// Of one problem; null where nothing is given.
+  [[nodiscard]] const double* find(Index problem) const noexcept {
+    return given_ ? of(problem) : nullptr;
+  }
 
  private:
-  VectorX<double> numbers_;
-  Index width_ = 0;
+  const double* numbers_ = nullptr;
+  Index stride_ = 0;
+  std::vector<Index> starts_;
+  std::shared_ptr<const void> owner_;
   bool given_ = false;
 };
 
 /// Rows and columns.
 using MatrixSize = std::pair<Index, Index>;
-
-/// Matrices of bodies or contacts, per problem, or nothing for some of them.
-class PerItem {
- public:
-  explicit PerItem(const std::vector<MatrixSize>& sizes) : sizes_(sizes), items_(sizes.size()) {}
-
-  /// @param numbers  of all problems one after the other, each in C order.
-  void give(Index item, VectorX<double> numbers) { items_[std::size_t(item)] = std::move(numbers); }
-  /// The matrix of an item in a problem, or nothing.
-  [[nodiscard]] std::optional<MatrixX<double>> of(Index problem, Index item) const;
-
- private:
-  std::vector<MatrixSize> sizes_;
-  std::vector<std::optional<VectorX<double>>> items_;
-};
 
 /// How large the arrays of a problem are.
 struct ProblemShape {
@@ -59,16 +56,29 @@ struct ProblemShape {
 /// What replaces numbers of a pattern in the problems of a batch.
 struct Replacements {
   explicit Replacements(const ProblemShape& shape)
-      : mass(shape.mass), jacobian(shape.jacobian), other_jacobian(shape.other_jacobian) {}
+      : mass(shape.mass.size()),
+        jacobian(shape.jacobian.size()),
+        other_jacobian(shape.other_jacobian.size()) {}
+
+  [[nodiscard]] bool has_mass() const noexcept;
+  /// Whether any number of a contact is replaced.
+  [[nodiscard]] bool has_contacts() const noexcept;
 
   PerProblem free_velocity, friction, gap, stiffness, dissipation_time, regularization, bias;
-  PerItem mass, jacobian, other_jacobian;
+  std::vector<PerProblem> mass;                      ///< Per body.
+  std::vector<PerProblem> jacobian, other_jacobian;  ///< Per contact.
 };
 
-/// `count` problems like the pattern, with some numbers replaced.
-/// @throws std::invalid_argument  with the number of the problem in front: "problem 3: ...".
-[[nodiscard]] std::vector<std::shared_ptr<const ProblemData>> make_alike(const ProblemData& pattern,
-                                                                         const Replacements& given,
-                                                                         Index count);
+/// Builds the pattern with the numbers of one problem, in memory that `made` has already.
+/// @throws std::invalid_argument  for numbers that make no sense; `made` then is of no use.
+void build_alike(const ProblemData& pattern, const Replacements& given, Index problem,
+                 ProblemData& made);
+
+/// Gives a problem that build_alike() made for another problem the numbers of this one, in far less
+/// time, with the same bits.
+/// @return  whether that is possible: it is not where masses are given, nor for numbers that
+///          build_alike() refuses; then `made` is of no use until it is built.
+[[nodiscard]] bool replace_alike(const ProblemData& pattern, const Replacements& given,
+                                 Index problem, ProblemData& made);
 
 }  // namespace carom::python

@@ -13,68 +13,72 @@
 namespace carom::python {
 namespace {
 
-/// One array where every problem has as many numbers, else a list of arrays.
-template <typename Count, typename Write, typename Make>
-nb::object collect(const BatchSolution& solution, const Count& count, const Write& write,
-                   const Make& make) {
-  const auto& steps = solution.steps;
-  const bool alike = std::all_of(steps.begin(), steps.end(), [&](const auto& step) {
-    return count(*step) == count(*steps.front());
-  });
-  if (alike && !steps.empty()) {
-    const Index width = count(*steps.front());
-    VectorX<double> all(width * Index(steps.size()));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (width > 0) write(*steps[i], all.segment(Index(i) * width, width));
-    }
-    return make(all, Index(steps.size()), width);
+/// Whether all problems have as many of something as the first.
+template <typename Count>
+bool are_alike(const BatchProblems& problems, const Count& count) {
+  if (problems.is_pattern()) return problems.count() > 0;
+  for (Index i = 0; i < problems.count(); ++i) {
+    if (count(problems.shape(i)) != count(problems.shape(0))) return false;
+  }
+  return problems.count() > 0;
+}
+
+nb::object velocities(const BatchSolution& solution) {
+  const BatchProblems& problems = solution.problems();
+  const auto count = [](const ProblemData& data) { return data.problem().velocity_count(); };
+  const double* const numbers = solution.velocity().data();
+  if (are_alike(problems, count)) {
+    return make_array(numbers, {problems.count(), count(problems.shape(0))});
   }
   nb::list list;
-  for (const auto& step : steps) {
-    VectorX<double> one(count(*step));
-    if (one.size() > 0) write(*step, one.segment(0, one.size()));
-    list.append(make(one, -1, one.size()));
+  for (Index i = 0; i < problems.count(); ++i) {
+    list.append(make_array(numbers + problems.velocity_start(i), {count(problems.shape(i))}));
   }
   return list;
 }
 
-nb::object velocities(const BatchSolution& solution) {
-  return collect(
-      solution, [](const SolvedStep& s) { return s.velocity.size(); },
-      [](const SolvedStep& s, auto out) { out = s.velocity; },
-      [](const VectorX<double>& numbers, Index count, Index width) {
-        return count < 0 ? make_array(numbers) : make_array(numbers.data(), {count, width});
-      });
+/// Writes the numbers of the contacts of a problem, out of those of all its blocks.
+void write_contacts(const ProblemData& data, const double* stacked, double* out) {
+  for (const Index block : data.contacts()) {
+    out = std::copy_n(stacked + data.problem().first_row(block), 3, out);
+  }
 }
 
-nb::object of_contacts(const BatchSolution& solution, VectorX<double> SolvedStep::*member) {
-  return collect(
-      solution, [](const SolvedStep& s) { return 3 * s.data->contact_count(); },
-      [member](const SolvedStep& s, auto out) {
-        for (Index c = 0; c < s.data->contact_count(); ++c) {
-          const Index row = s.data->problem().first_row(s.data->contacts()[std::size_t(c)]);
-          out.template segment<3>(3 * c) = (s.*member).template segment<3>(row);
-        }
-      },
-      [](const VectorX<double>& numbers, Index count, Index width) {
-        return count < 0 ? make_array(numbers.data(), {width / 3, 3})
-                         : make_array(numbers.data(), {count, width / 3, 3});
-      });
+/// @param stacked  numbers of all blocks of all problems.
+nb::object of_contacts(const BatchProblems& problems, const VectorX<double>& stacked) {
+  const auto count = [](const ProblemData& data) { return data.contact_count(); };
+  if (are_alike(problems, count)) {
+    const Index contacts = count(problems.shape(0));
+    if (3 * contacts * problems.count() == stacked.size()) {  // there are no other blocks
+      return make_array(stacked.data(), {problems.count(), contacts, 3});
+    }
+    VectorX<double> all(3 * contacts * problems.count());
+    for (Index i = 0; i < problems.count(); ++i) {
+      write_contacts(problems.shape(i), stacked.data() + problems.impulse_start(i),
+                     all.data() + 3 * contacts * i);
+    }
+    return make_array(all.data(), {problems.count(), contacts, 3});
+  }
+  nb::list list;
+  for (Index i = 0; i < problems.count(); ++i) {
+    VectorX<double> one(3 * count(problems.shape(i)));
+    write_contacts(problems.shape(i), stacked.data() + problems.impulse_start(i), one.data());
+    list.append(make_array(one.data(), {one.size() / 3, 3}));
+  }
+  return list;
 }
 
 template <typename Read>
 nb::object one_each(const BatchSolution& solution, const Read& read) {
-  VectorX<double> numbers(Index(solution.steps.size()));
-  for (std::size_t i = 0; i < solution.steps.size(); ++i) {
-    numbers(Index(i)) = read(*solution.steps[i]);
-  }
+  VectorX<double> numbers(solution.count());
+  for (Index i = 0; i < numbers.size(); ++i) numbers(i) = read(solution.report(i));
   return make_array(numbers);
 }
 
 std::string show(const BatchSolution& solution) {
-  const auto done = std::count_if(solution.steps.begin(), solution.steps.end(),
-                                  [](const auto& step) { return step->report.converged(); });
-  return "BatchSolution(" + std::to_string(solution.steps.size()) + " problems, " +
+  Index done = 0;
+  for (Index i = 0; i < solution.count(); ++i) done += Index(solution.report(i).converged());
+  return "BatchSolution(" + std::to_string(solution.count()) + " problems, " +
          std::to_string(done) + " converged)";
 }
 
@@ -94,43 +98,40 @@ void bind_batch_solution(nb::module_& module) {
   };
   array("velocity", &velocities, arrays, "(count, nv) [m/s, rad/s]");
   array(
-      "impulse", [](const BatchSolution& s) { return of_contacts(s, &SolvedStep::impulse); },
+      "impulse", [](const BatchSolution& s) { return of_contacts(s.problems(), s.impulse()); },
       arrays, "(count, nc, 3) [N s]");
   array(
       "contact_velocity",
-      [](const BatchSolution& s) { return of_contacts(s, &SolvedStep::contact_velocity); }, arrays,
-      "(count, nc, 3) [m/s]");
+      [](const BatchSolution& s) { return of_contacts(s.problems(), s.contact_velocity()); },
+      arrays, "(count, nc, 3) [m/s]");
   const char* const numbers = "numpy.typing.NDArray[numpy.float64]";
   array(
       "residual",
       [](const BatchSolution& s) {
-        return one_each(s, [](const SolvedStep& step) { return step.report.residual; });
+        return one_each(s, [](const SolveReport<double>& report) { return report.residual; });
       },
       numbers, "(count,) [-]");
   array(
       "error_bound",
       [](const BatchSolution& s) {
-        return one_each(s, [](const SolvedStep& step) { return step.report.error_bound; });
+        return one_each(s, [](const SolveReport<double>& report) { return report.error_bound; });
       },
       numbers, "(count,) [J^(1/2)]");
   array(
-      "seconds",
-      [](const BatchSolution& s) {
-        return one_each(s, [](const SolvedStep& step) { return step.seconds; });
-      },
-      numbers, "(count,) [s], the time of each solve on its thread");
+      "seconds", [](const BatchSolution& s) { return make_array(s.seconds()); }, numbers,
+      "(count,) [s], the time of each solve on its thread");
   array(
       "status",
       [](const BatchSolution& s) {
         std::vector<std::string> names;
-        for (const auto& step : s.steps) names.emplace_back(to_string(step->report.status));
+        for (Index i = 0; i < s.count(); ++i) names.emplace_back(to_string(s.report(i).status));
         return names;
       },
       "list[str]", "As Solution.status.");
   array(
       "converged",
       [](const BatchSolution& s) {
-        return one_each(s, [](const SolvedStep& step) { return step.report.converged(); })
+        return one_each(s, [](const SolveReport<double>& report) { return report.converged(); })
             .attr("astype")("bool");
       },
       "numpy.typing.NDArray[numpy.bool_]", "(count,)");
@@ -138,17 +139,18 @@ void bind_batch_solution(nb::module_& module) {
       "iterations",
       [](const BatchSolution& s) {
         std::vector<Index> counts;
-        for (const auto& step : s.steps) counts.push_back(step->report.iterations);
+        for (Index i = 0; i < s.count(); ++i) counts.push_back(s.report(i).iterations);
         return make_index_array(counts);
       },
       "numpy.typing.NDArray[numpy.int64]", "(count,)");
-  solution.def("__len__", [](const BatchSolution& s) { return s.steps.size(); })
+  solution.def("__len__", [](const BatchSolution& s) { return s.count(); })
       .def(
           "__getitem__",
           [](const BatchSolution& s, Index i) {
-            const Index count = Index(s.steps.size());
+            const Index count = s.count();
             if (i < -count || i >= count) throw nb::index_error("no such problem");
-            return s.steps[std::size_t(i < 0 ? i + count : i)];
+            ProblemReader reader(s.problems());
+            return s.step(i < 0 ? i + count : i, reader);
           },
           nb::sig("def __getitem__(self, arg: int, /) -> Solution"),
           "The Solution of one problem, with its gradients.")

@@ -37,6 +37,8 @@ struct PyProblem {
 /// A law of a constraint out of an object of Python.
 /// @param rows  of the Jacobian, for laws that leave it open.
 [[nodiscard]] BlockLaw read_constraint_law(nb::handle law, Index rows, const std::string& item);
+/// As many threads as the processor has.
+[[nodiscard]] int all_threads() noexcept;
 /// The number of threads: that of the processor for None.
 [[nodiscard]] int read_threads(nb::handle threads);
 

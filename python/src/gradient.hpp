@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,12 +32,6 @@ struct BatchGradients {
   std::vector<std::string> faults;
 };
 
-/// What is asked of a batch: the numbers whose gradients are wanted, and on how many threads.
-struct BatchBars {
-  std::vector<VectorX<double>> by_velocity, by_impulse;  ///< Per problem, as in pull_back().
-  int threads = 1;
-};
-
 /// The same, or why there are none, and then every number is NaN. A step that did not converge has
 /// none, and bars that are not finite lead to none.
 /// @return  empty where there are gradients.
@@ -46,11 +39,5 @@ struct BatchBars {
                                             const VectorX<double>& by_velocity,
                                             const VectorX<double>& by_impulse,
                                             PhysicalNumbers& out);
-
-/// The gradients of every step, on several threads, one linearisation per step.
-/// @param ask  as in solve_all().
-[[nodiscard]] BatchGradients pull_back_all(const std::vector<std::shared_ptr<SolvedStep>>& steps,
-                                           const BatchBars& bars,
-                                           const std::function<bool(double)>& ask);
 
 }  // namespace carom::python

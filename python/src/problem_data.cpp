@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "carom/contact/detail/inverse_mass.hpp"
+
 #include "arrays.hpp"
 
 namespace carom::python {
@@ -39,13 +41,41 @@ WeightedContact<double> with_given(WeightedContact<double> law, const ContactDat
   return law;
 }
 
+RigidContact<double> rigid_law(const ContactData& data) {
+  return {.gap = data.law.gap,
+          .friction = data.law.friction,
+          .restitution = data.restitution,
+          .approach = data.approach};
+}
+
+/// Whether the two tangential numbers of a regularization that is given are one.
+bool is_isotropic(const ContactData& data) {
+  return !data.regularization || data.regularization->x() == data.regularization->y();
+}
+
+/// What is wrong with the numbers that are given in place of those of the law; empty where nothing
+/// is.
+Fault given_fault(const std::string& item, const ContactData& data) {
+  const WeightedContact<double> probe{0, {1, 1}, Vector3<double>::Zero()};
+  return law_fault(item, with_given(probe, data));
+}
+
 void check_given(const std::string& item, const ContactData& data) {
-  if (data.regularization && data.regularization->x() != data.regularization->y()) {
+  if (!is_isotropic(data)) {
     detail::reject_if(detail::fault(detail::entry(item + ": regularization", 1),
                                     "the same as the entry before", data.regularization->y()));
   }
-  WeightedContact<double> probe{0, {1, 1}, Vector3<double>::Zero()};
-  detail::reject_if(law_fault(item, with_given(probe, data)));
+  detail::reject_if(given_fault(item, data));
+}
+
+/// The numbers of a contact by a law, or nothing where add_contact() would refuse it.
+template <typename Law>
+std::optional<WeightedContact<double>> weigh(const Law& law, double time_step,
+                                             double inverse_mass) {
+  if (!law_fault({}, law).empty()) return {};
+  WeightedContact<double> numbers = make_weighted(law, time_step, inverse_mass);
+  if (!law_fault({}, numbers).empty()) return {};
+  return numbers;
 }
 
 }  // namespace
@@ -83,11 +113,7 @@ Index ProblemData::add_contact(const BlockSides<Matrix>& sides, const ContactDat
   const std::string item = next_contact();
   check_given(item, data);
   if (data.rigid) {
-    add_block(problem_, true, item, sides,
-              RigidContact<double>{.gap = data.law.gap,
-                                   .friction = data.law.friction,
-                                   .restitution = data.restitution,
-                                   .approach = data.approach});
+    add_block(problem_, true, item, sides, rigid_law(data));
   } else {
     add_block(problem_, true, item, sides, data.law);
   }
@@ -111,6 +137,45 @@ Index ProblemData::add_constraint(const BlockSides<Matrix>& sides, const BlockLa
   laws_.emplace_back(law);
   constraints_.push_back(problem_.block_count() - 1);
   return constraint_count() - 1;
+}
+
+double ProblemData::inverse_mass(Index block) const {
+  SquareMatrix<double, 3> delassus = SquareMatrix<double, 3>::Zero();
+  for (int side = 0; side < problem_.side_count(block); ++side) {
+    delassus += detail::diagonal_delassus(problem_.momentum_matrix(problem_.side_body(block, side)),
+                                          problem_.jacobian(block, side));
+  }
+  return delassus.norm() / 3;
+}
+
+bool ProblemData::replace_free_velocity(const double* numbers) {
+  const Eigen::Map<const VectorX<double>> velocity(numbers, problem_.velocity_count());
+  if (!velocity.allFinite()) return false;
+  problem_.set_free_velocity({numbers, std::size_t(velocity.size())});
+  return true;
+}
+
+bool ProblemData::replace_contact(Index contact, const ContactReplacement& given) {
+  const Index block = contacts_[std::size_t(contact)];
+  bool any = false;  // an entry of J that is not zero
+  for (int side = 0; side < problem_.side_count(block); ++side) {
+    if (const double* const numbers = given.jacobians[side]) {
+      const Index size = problem_.body(problem_.side_body(block, side)).size;
+      const Eigen::Map<const MatrixX<double>> columns(numbers, size, 3);
+      if (!columns.allFinite()) return false;
+      problem_.set_jacobian(block, side, columns.transpose());
+    }
+    any = any || !problem_.jacobian(block, side).isZero(0);
+  }
+  const ContactData& data = given.data;
+  if (!any || !is_isotropic(data) || !given_fault({}, data).empty()) return false;
+  const double mass = inverse_mass(block), time_step = problem_.time_step();
+  const std::optional<WeightedContact<double>> numbers =
+      data.rigid ? weigh(rigid_law(data), time_step, mass) : weigh(data.law, time_step, mass);
+  if (!numbers) return false;
+  problem_.set_law(block, with_given(*numbers, data));
+  std::get<ContactData>(laws_[std::size_t(block)]) = data;
+  return true;
 }
 
 template Index ProblemData::add_contact(const BlockSides<GivenMatrix>&, const ContactData&);

@@ -37,6 +37,13 @@ struct BlockSides {
   std::optional<Matrix> other_jacobian;
 };
 
+/// What takes the place of the numbers of a contact.
+struct ContactReplacement {
+  ContactData data;
+  /// J of its sides, 3 × size of the body in C order; null: that which it has.
+  const double* jacobians[2] = {nullptr, nullptr};
+};
+
 /// A contact problem with what its blocks were added with. Contacts and constraints, which are one
 /// sequence in the library, have numbers of their own here, and so in messages.
 class ProblemData {
@@ -75,10 +82,22 @@ class ProblemData {
   Index add_constraint(const BlockSides<Matrix>& sides, const BlockLaw& law);
   void make_rigid() noexcept { problem_.make_rigid(); }
 
+  /// Gives all bodies another free velocity, without allocation.
+  /// @param numbers  v* [m/s, rad/s], n_v.
+  /// @return  whether add_body() would take them; where not, nothing changes.
+  [[nodiscard]] bool replace_free_velocity(const double* numbers);
+  /// Gives a contact other numbers, those that add_contact() would give it, without allocation.
+  /// @return  whether add_contact() would take them; where not, the contact is of no use until it
+  ///          is given others.
+  [[nodiscard]] bool replace_contact(Index contact, const ContactReplacement& given);
+
   /// A first guess of the velocity that came with a file, or nothing [m/s, rad/s].
   VectorX<double> guess;
 
  private:
+  /// w by which R of a contact is scaled [1/kg].
+  [[nodiscard]] double inverse_mass(Index block) const;
+
   ContactProblem<double> problem_;
   std::vector<BlockLaw> laws_;
   std::vector<Index> contacts_, constraints_;

@@ -65,9 +65,9 @@ void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
   constexpr Index small_problem = 1000;  // rows and velocities: some hundred kilobytes
   thread_local std::unique_ptr<StepSolver> kept;
   std::unique_ptr<StepSolver> solver = std::move(kept);
-  if (!solver || !(solver->settings() == settings)) solver = std::make_unique<StepSolver>(settings);
-  solver->solve(start, limits, step);
   const ContactProblem<double>& problem = step.data->problem();
+  if (!solver || !(solver->settings() == settings)) solver = std::make_unique<StepSolver>(settings);
+  solver->solve(problem, start, limits, step);
   if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
     kept = std::move(solver);
   }
@@ -104,7 +104,7 @@ class PySolver {
       const std::lock_guard<std::mutex> alone(lock_);
       const Busy busy(busy_);
       if (!given) continue_from_last(*step, start);
-      solver_.solve(start, limits, *step);
+      solver_.solve(data->problem(), start, limits, *step);
       velocity_ = step->velocity;
       impulse_ = step->impulse;
     });

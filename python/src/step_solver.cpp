@@ -31,14 +31,14 @@ LinearizedStep& SolvedStep::linearized() const {
   return *linearized_;
 }
 
-void StepSolver::solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step) {
+void StepSolver::solve(const ContactProblem<double>& problem, const SolveGuess& guess,
+                       const SolveLimits& limits, StepAnswer& step) {
   limits_ = limits;
-  if (step.rigid) {
-    ContactProblem<double> rigid = step.data->problem();
-    rigid.make_rigid();
-    return solve_in_general(rigid, guess, step);
+  if (settings_.rigid) {
+    rigid_ = problem;
+    rigid_->make_rigid();
+    return solve_in_general(*rigid_, guess, step);
   }
-  const ContactProblem<double>& problem = step.data->problem();
   const bool compliant = settings_.law == FrictionLaw::convex && problem.rigid_count() == 0;
   if (compliant) {
     solve_compliant(problem, guess, step);
@@ -48,7 +48,7 @@ void StepSolver::solve(const SolveGuess& guess, const SolveLimits& limits, Solve
 }
 
 void StepSolver::solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
-                                 SolvedStep& step) {
+                                 StepAnswer& step) {
   if (!compliant_) {
     SapOptions<double> options;
     options.tolerance = settings_.tolerance;
@@ -70,7 +70,7 @@ void StepSolver::solve_compliant(const ContactProblem<double>& problem, const So
 }
 
 void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
-                                  SolvedStep& step) {
+                                  StepAnswer& step) {
   if (!general_) {
     ContactSolverOptions<double> options{.law = settings_.law, .tolerance = settings_.tolerance};
     if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;

@@ -27,14 +27,18 @@ struct SolveGuess {
   VectorX<double> impulse;   ///< impulse_count(), or empty; comes before the velocity.
 };
 
-/// A step with its answer.
-struct SolvedStep {
-  std::shared_ptr<const ProblemData> data;  ///< As it was given.
-  bool rigid = false;                       ///< Whether every contact of it was taken as rigid.
-  FrictionLaw law = FrictionLaw::convex;
+/// The answer to a step.
+struct StepAnswer {
   VectorX<double> velocity, impulse, contact_velocity;  ///< v, γ and J v, the latter stacked.
   SolveReport<double> report;
   double seconds = 0;
+};
+
+/// A step with its answer.
+struct SolvedStep : StepAnswer {
+  std::shared_ptr<const ProblemData> data;  ///< As it was given.
+  bool rigid = false;                       ///< Whether every contact of it was taken as rigid.
+  FrictionLaw law = FrictionLaw::convex;
 
   /// Its derivative, made when first asked for.
   /// @throws std::invalid_argument  where the answer is not finite or has none.
@@ -55,19 +59,21 @@ class StepSolver {
   explicit StepSolver(const SolveSettings& settings) : settings_(settings) {}
   [[nodiscard]] const SolveSettings& settings() const noexcept { return settings_; }
 
-  /// Solves a step; velocity, impulse and report of it are written.
-  void solve(const SolveGuess& guess, const SolveLimits& limits, SolvedStep& step);
+  /// Solves a step; all of its answer is written but the seconds.
+  void solve(const ContactProblem<double>& problem, const SolveGuess& guess,
+             const SolveLimits& limits, StepAnswer& step);
 
  private:
   void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
-                       SolvedStep& step);
+                       StepAnswer& step);
   void solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
-                        SolvedStep& step);
+                        StepAnswer& step);
 
   SolveSettings settings_;
   SolveLimits limits_;
   std::optional<SapSolver<double>> compliant_;
   std::optional<ContactSolver<double>> general_;
+  std::optional<ContactProblem<double>> rigid_;  ///< The last problem, its contacts taken as rigid.
 };
 
 /// A step to be solved under the settings.

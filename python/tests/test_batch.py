@@ -69,6 +69,101 @@ def test_a_batch_of_one_pattern_has_the_bits_of_single_solves():
 FIELDS = ["free_velocity", "friction", "gap", "stiffness", "dissipation_time", "regularization", "bias"]
 
 
+def arrays_of(pattern, count, seed):
+    """Numbers that may replace those of a pattern made by build(), per problem."""
+    rng = np.random.default_rng(seed)
+    velocities, contacts = pattern.velocity_count, pattern.contact_count
+    weights = rng.uniform(1e-3, 1e-2, (count, contacts, 3))
+    weights[:, :, 1] = weights[:, :, 0]
+    return {
+        "free_velocity": rng.normal(size=(count, velocities)),
+        "friction": rng.uniform(0.1, 0.9, (count, contacts)),
+        "gap": rng.uniform(-3e-3, 1e-3, (count, contacts)),
+        "stiffness": rng.uniform(1e3, 1e5, (count, contacts)),
+        "dissipation_time": rng.uniform(0, 0.02, (count, contacts)),
+        "regularization": weights,
+        "bias": rng.normal(size=(count, contacts, 3)),
+        "mass": np.array([[random_mass(rng, 6), random_mass(rng, 6)] for _ in range(count)]),
+        "jacobian": rng.normal(size=(count, contacts, 3, 6)),
+        "other_jacobian": [None, None, rng.normal(size=(count, 3, 6))],
+    }
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [[one] for one in [*FIELDS, "mass", "jacobian", "other_jacobian"]]
+    + [["jacobian", "other_jacobian"], ["friction", "jacobian"], ["free_velocity", "gap", "mass"], [*FIELDS, "mass", "jacobian", "other_jacobian"]],
+    ids=lambda fields: "-".join(fields) if len(fields) < 4 else "all",
+)
+def test_every_number_of_a_pattern_can_be_replaced_alone(fields):
+    # The only problem of a batch is built; those after a first one are given other numbers in its place.
+    law = carom.Motor(wanted_velocity=0.3, velocity_gain=1.0, effort_limit=1.0)
+    pattern = build(random_numbers(0), constraints=[(0, np.eye(6)[:1], law)])
+    given = {name: array for name, array in arrays_of(pattern, 9, 5).items() if name in fields}
+    batch = carom.Batch.like(pattern, 9, **given)
+    for options in [{}, {"law": "coulomb", "rigid": True}]:
+        solution = carom.solve_batch(batch, tolerance=1e-12, threads=1, **options)
+        gradients = solution.pull_back(np.ones((9, 12)), np.ones((9, 3, 3)), threads=1)
+        assert options or gradients.faults == [""] * 9
+        for i in range(9):
+            one = {
+                name: [None if part is None else part[i : i + 1] for part in array] if isinstance(array, list) else array[i : i + 1]
+                for name, array in given.items()
+            }
+            alone = carom.solve_batch(carom.Batch.like(pattern, 1, **one), tolerance=1e-12, **options)[0]
+            assert np.array_equal(alone.velocity, solution.velocity[i])
+            assert np.array_equal(alone.impulse, solution.impulse[i])
+            assert np.array_equal(alone.contact_velocity, solution.contact_velocity[i])
+            for found in [solution[i], alone] if gradients.faults[i] == "" else []:
+                own = found.pull_back(np.ones(12), np.ones((3, 3)))
+                assert np.array_equal(own.stiffness, gradients.stiffness[i])
+                assert np.array_equal(own.jacobian[2], gradients.jacobian[2][i])
+                assert np.array_equal(own.mass[0], gradients.mass[0][i])
+
+
+@pytest.mark.parametrize(
+    "field, place, number, message",
+    [
+        ("free_velocity", (7,), np.nan, "body 1: free velocity"),
+        ("friction", (2,), -0.2, "contact 2: friction: expected a finite number >= 0, got -0.2"),
+        ("gap", (1,), np.inf, "contact 1: gap"),
+        ("stiffness", (1,), 0.0, "contact 1: stiffness"),
+        ("dissipation_time", (0,), -1.0, "contact 0: dissipation time"),
+        ("regularization", (1, 2), -1.0, "contact 1: normal regularization"),
+        ("regularization", (1, 1), 7.0, "contact 1: regularization"),
+        ("bias", (2, 0), np.nan, "contact 2: bias velocity"),
+        ("mass", (1, 2, 2), -1.0, "body 1: momentum matrix"),
+        ("jacobian", (0, 1, 1), np.inf, "contact 0: Jacobian"),
+        ("jacobian", (1,), 0.0, "contact 1: Jacobian: expected a non-zero matrix, got zero"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_in_the_first_problem_that_has_them(field, place, number, message):
+    pattern = build(random_numbers(0))
+    count = 20_000  # several threads are at work before they come to the numbers
+    array = np.concatenate([arrays_of(pattern, 100, 1)[field]] * (count // 100))
+    array[(slice(15_437, None), *place)] = number  # several threads meet one at once
+    with pytest.raises(ValueError, match=f"^problem 15437: {message}"):
+        carom.Batch.like(pattern, count, **{field: array})
+    array[15_437:-1] = array[0]
+    with pytest.raises(ValueError, match=f"^problem 19999: {message}"):
+        carom.Batch.like(pattern, count, **{field: array})
+
+
+def test_a_batch_keeps_the_numbers_it_was_made_of():
+    pattern = build(random_numbers(0))
+    friction = np.full((4, 3), 0.5)
+    batch = carom.Batch.like(pattern, 4, friction=friction)
+    expected = carom.solve_batch(batch)
+    velocity, first = expected.velocity, expected[0]
+    friction[:] = 0.01
+    pattern.reset(0.02)
+    again = carom.solve_batch(batch)
+    del batch
+    assert np.array_equal(again.velocity, velocity) and np.array_equal(again[3].velocity, velocity[3])
+    assert expected[0] is first and expected[-4] is first
+    assert again[2].problem.friction.tolist() == [0.5] * 3
+
+
 @pytest.mark.parametrize("law, rigid", [("convex", False), ("convex", True), ("coulomb", False), ("coulomb", True)])
 @pytest.mark.parametrize("ragged", [False, True])
 def test_gradients_of_a_batch_have_the_bits_of_single_ones(law, rigid, ragged):

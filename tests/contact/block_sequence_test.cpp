@@ -83,6 +83,35 @@ TEST_CASE("block_sequence: laws are given and read, rigid blocks are counted", "
   CHECK(problem.rigid_count() == 2);
 }
 
+TEST_CASE("block_sequence: another Jacobian has the bits of a problem that was built with it",
+          "[contact][law]") {
+  ContactProblem<double> changed(0.01), built(0.01);
+  Matrix3d mass, first, second;
+  mass << 2, 0.3, 0.1, 0.3, 3, 0.2, 0.1, 0.2, 4;
+  first << 1, 2, 3, 0, 1, 4, 5, 6, 0;
+  second << 0, 1, 0, 2, 0, 3, 1, 1, 7;
+  const WeightedContact<double> law{0.7, {0.1, 0.2}, Vector3d(1, 2, 3), false};
+  for (auto* problem : {&changed, &built}) {
+    problem->add_body(mass, Vector3d(1, 2, 3));
+    problem->add_body(2 * mass, Vector3d(3, 2, 1));
+  }
+  changed.add_contact(0, Matrix3d::Identity(), 1, first, law);
+  changed.add_contact(1, first, law);
+  built.add_contact(0, first, 1, second, law);
+  built.add_contact(1, first, law);
+  changed.set_jacobian(0, 0, first);
+  CHECK(changed.jacobian(0, 1) == first);
+  changed.set_jacobian(0, 1, second);
+  for (const Index block : {0, 1}) {
+    for (int side = 0; side < built.side_count(block); ++side) {
+      CHECK(changed.jacobian(block, side) == built.jacobian(block, side));
+      CHECK(changed.friction_contact(block).whitened_columns(side) ==
+            built.friction_contact(block).whitened_columns(side));
+    }
+    CHECK(changed.friction_contact_law(block).regularization.normal == 0.2);
+  }
+}
+
 TEST_CASE("block_sequence: a sequence that is emptied begins anew", "[contact][law]") {
   ContactProblem<double> problem = make_problem();
   problem.reset(0.02);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/bodies.hpp"
 
+#include <array>
 #include <stdexcept>
 
 #include "support/catch.hpp"
@@ -26,6 +27,21 @@ TEST_CASE("bodies: they are numbered as they come, velocities stacked", "[contac
   CHECK(bodies.momentum_matrix(0) == 2 * Eigen::Matrix3d::Identity());
   CHECK(bodies.momentum_factor(1)(0, 0) == 2);
   CHECK(bodies.whitened_free_velocity()(3) == 10);
+}
+
+TEST_CASE("bodies: another free velocity has the bits of bodies that were added with it",
+          "[contact][law]") {
+  Eigen::Matrix3d mass;
+  mass << 2, 0.3, 0.1, 0.3, 3, 0.2, 0.1, 0.2, 4;
+  Bodies<double> changed, built;
+  changed.add_body(mass, Eigen::Vector3d::Zero());
+  changed.add_body(Eigen::Matrix<double, 1, 1>(4), Eigen::Matrix<double, 1, 1>(0));
+  built.add_body(mass, Eigen::Vector3d(1, 2, 3));
+  built.add_body(Eigen::Matrix<double, 1, 1>(4), Eigen::Matrix<double, 1, 1>(5));
+  const std::array<double, 4> velocity{1, 2, 3, 5};
+  changed.set_free_velocity(velocity);
+  CHECK(changed.free_velocity() == built.free_velocity());
+  CHECK(changed.whitened_free_velocity() == built.whitened_free_velocity());
 }
 
 TEMPLATE_TEST_CASE("bodies: whitened numbers go there and back, and keep energy and momentum",

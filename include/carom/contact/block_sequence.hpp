@@ -32,6 +32,11 @@ class BlockSequence : public Bodies<Scalar> {
   /// Gives a block other numbers, as many rows, which are not checked. Real-time safe.
   /// @pre  a friction contact stays one.
   void set_law(Index block, const WeightedBlock<Scalar>& law) noexcept;
+  /// Gives one side of a block another J, of which no entry is checked; its law stays, also where
+  /// its numbers came from the old J. Real-time safe: no allocation, no exception.
+  /// @param jacobian  J, rows(block) × size of the body, finite, not zero.
+  template <typename MatrixType>
+  void set_jacobian(Index block, int side, const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
   /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
   void make_rigid() noexcept;
 
@@ -130,6 +135,9 @@ class BlockSequence : public Bodies<Scalar> {
   }
   template <typename View>
   [[nodiscard]] std::array<typename View::Side, 2> sides(Index block) const noexcept;
+  template <typename MatrixType>
+  void keep_jacobian(Index body, std::size_t start,
+                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
 
   std::vector<Block> blocks_;
   std::vector<WeightedContact<Scalar>> contacts_;
@@ -192,6 +200,27 @@ void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<Matr
   block.jacobians[side] = Index(start);
   jacobian_.resize(start + std::size_t(size * rows));
   whitened_jacobian_.resize(jacobian_.size());
+  keep_jacobian(body, start, jacobian);
+}
+
+template <RealScalar Scalar>
+template <typename MatrixType>
+void BlockSequence<Scalar>::set_jacobian(Index block, int side,
+                                         const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
+  CAROM_EXPECTS(side >= 0 && side < side_count(block));
+  CAROM_EXPECTS(jacobian.rows() == rows(block));
+  CAROM_EXPECTS(jacobian.cols() == this->body(side_body(block, side)).size);
+  const Block& kept = at(block);
+  keep_jacobian(kept.bodies[std::size_t(side)], std::size_t(kept.jacobians[std::size_t(side)]),
+                jacobian);
+}
+
+/// Writes J and Ĵ = J L⁻ᵀ of a side where they start.
+template <RealScalar Scalar>
+template <typename MatrixType>
+void BlockSequence<Scalar>::keep_jacobian(Index body, std::size_t start,
+                                          const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
+  const Index size = jacobian.cols(), rows = jacobian.rows();
   using Kept = Eigen::Map<MatrixX<Scalar>>;
   Scalar* const whitened = whitened_jacobian_.data() + start;
   Kept(jacobian_.data() + start, size, rows) = jacobian.transpose();

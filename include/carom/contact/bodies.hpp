@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,16 @@ class Bodies {
     MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
     const bool definite = factor_cholesky(lower.data(), lower.rows(), lower.rows());
     return definite ? Fault{} : detail::indefinite_fault(item);
+  }
+
+  /// Gives all bodies another free velocity, of which no entry is checked. Real-time safe: no
+  /// allocation, no exception.
+  /// @param free_velocity  v* [m/s, rad/s], n_v, stacked over the bodies, finite.
+  void set_free_velocity(std::span<const Scalar> free_velocity) noexcept {
+    CAROM_EXPECTS(Index(free_velocity.size()) == velocity_count());
+    std::copy(free_velocity.begin(), free_velocity.end(), free_velocity_.begin());
+    std::copy(free_velocity.begin(), free_velocity.end(), whitened_free_velocity_.begin());
+    whiten(whitened_free_velocity_);
   }
 
   [[nodiscard]] Index body_count() const noexcept { return Index(bodies_.size()); }

@@ -59,8 +59,7 @@ class CoulombDerivative {
 
   explicit CoulombDerivative(const CoulombDerivativeOptions<Scalar>& options = {}) noexcept
       : options_(options) {
-    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0));
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.boundary_tolerance >= Scalar(0) && options.tolerance > Scalar(0));
   }
   [[nodiscard]] const CoulombDerivativeOptions<Scalar>& options() const noexcept {
     return options_;
@@ -173,7 +172,8 @@ LinearizationReport<Scalar> CoulombDerivative<Scalar>::linearize_at(
       {.tolerance = options_.boundary_tolerance, .product = product, .law = options_.law});
   if (report.faulty_block >= 0 || !velocity_.allFinite()) return report;
   report.boundary_count = Index(one_sided().size());
-  report.status = law_.factor() ? SolveStatus::converged : SolveStatus::no_progress;
+  report.status =
+      law_.factor(options_.tolerance) ? SolveStatus::converged : SolveStatus::no_progress;
   return report;
 }
 

@@ -74,6 +74,17 @@ class BlockLu {
   /// Factors a component in place. False when a pivot block is singular; the factor is then of no
   /// use.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  /// The pivots of a component's factor.
+  [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
+    detail::PivotSpread<Scalar> spread;
+    for (int f = range.begin; f < range.end; ++f) {
+      const auto see = [&, place = pivot_start_[f]](Index first, auto width) {
+        return spread.see(pivots_.data() + panel_width * (place + first), width.value), true;
+      };
+      static_cast<void>(detail::for_each_panel(Index(forest_->fronts()[f].own_size), see));
+    }
+    return spread;
+  }
 
   /// x ← H⁻¹ x on a component's unknowns.
   /// @param starts  per slot, where its unknowns start in x.
@@ -205,8 +216,7 @@ bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
     const Front& front = forest_->fronts()[f];
     if (front.first_child >= 0) {
-      gather_children(front, lower_);
-      gather_children(front, upper_);
+      for (Half* half : {&lower_, &upper_}) gather_children(front, *half);
     }
     const bool regular = detail::for_each_panel(
         Index(front.own_size),

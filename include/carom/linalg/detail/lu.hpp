@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -107,6 +108,25 @@ void solve_lu_transposed(const Scalar* a, Size size, const Place* exchanges, Sca
     if (Index(exchanges[k]) != k) std::swap(x[k], x[exchanges[k]]);
   }
 }
+
+/// How far the pivots of factors are apart, of factors that MultiplyByReciprocals left.
+template <typename Scalar>
+struct PivotSpread {
+  Scalar least = std::numeric_limits<Scalar>::infinity(), most = Scalar(0);  ///< of reciprocals
+
+  void see(const Scalar* factors, Index size) noexcept {
+    using std::abs;
+    for (Index k = 0; k < size; ++k) {
+      const Scalar reciprocal = abs(factors[k * (size + 1)]);
+      least = (std::min)(least, reciprocal);
+      most = (std::max)(most, reciprocal);
+    }
+  }
+  /// The largest over the least, ≥ 1: as many ε a solve may lose. 1 of no pivots.
+  [[nodiscard]] Scalar ratio() const noexcept {
+    return most > Scalar(0) ? most / least : Scalar(1);
+  }
+};
 
 /// Factors of a Width × Width matrix. Solving with them keeps the matrix's stiff directions
 /// accurate; multiplying by its inverse would not.

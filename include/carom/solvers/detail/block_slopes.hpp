@@ -111,7 +111,8 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
   problem.for_each_block([&](const auto& view) {
     using Rows = typename std::decay_t<decltype(view)>::Rows;
     const Rows gamma = view.read(impulse);
-    Rows u = view.velocity(velocity) - view.bias_velocity();
+    const auto moved = velocity_and_speed(view, velocity, reach_);
+    Rows u = moved.velocity - view.bias_velocity();
     if (!view.law().rigid) u += view.regularization().cwiseProduct(gamma);
     if (faulty < 0 && !(u.allFinite() && gamma.allFinite())) faulty = view.number();
     if (faulty >= 0) return;
@@ -124,8 +125,7 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                    own(block.place(r)) = gamma(r);
                    speeds(block.place(r)) = u(r);
                  }
-                 const Scalar scale =
-                     speed_of(view, reach_) + block.inverse_mass * sqrt(gamma.squaredNorm());
+                 const Scalar scale = moved.speed + block.inverse_mass * sqrt(gamma.squaredNorm());
                  const Scalar slack = point.tolerance * scale;
                  if (point.product > Scalar(0)) {
                    write_path_slope(block, own, speeds, point.product, slope);

@@ -24,14 +24,16 @@ class BodyRows {
   };
 
   /// Takes on a problem: pattern and numbers.
+  /// @param loaded  whether load() is wanted, which costs a product with every row.
   /// @return  whether the pattern differs from the one taken on before.
   /// @note  Allocates beyond the largest problem so far.
-  bool take(const ContactProblem<Scalar>& problem) {
+  bool take(const ContactProblem<Scalar>& problem, bool loaded = true) {
     const int analysed = graph_.analysis_count();
     graph_.analyse(problem, std::numeric_limits<double>::infinity());
     if (layout_ != graph_.layout_count()) lay_out();
     layout_ = graph_.layout_count();
     pack(problem);
+    if (loaded) write_load(problem);
     return analysed != graph_.analysis_count();
   }
 
@@ -40,7 +42,7 @@ class BodyRows {
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return islands_; }
   [[nodiscard]] const Sequence<Edge>& edges() const noexcept { return edges_; }
   [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
-  /// q = J v* − v̂ of all parts.
+  /// q = J v* − v̂ of all parts, of the last problem taken with its load.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
   /// Per slot, where its unknowns start in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
@@ -81,9 +83,11 @@ class BodyRows {
   };
   void lay_out();
   void pack(const ContactProblem<Scalar>& problem);
+  void write_load(const ContactProblem<Scalar>& problem) noexcept;
   template <typename Block>
-  Scalar* pack_part(const ContactProblem<Scalar>& problem, const Block& block, int number,
-                    const Edge& edge, Index part, Scalar* to);
+  void add_block(const Block& block, Index part);
+  template <typename Block>
+  Scalar* pack_part(const Block& block, int number, const Edge& edge, Index part, Scalar* to);
 
   ContactGraph graph_;
   int layout_ = -1;
@@ -128,43 +132,58 @@ void BodyRows<Scalar>::lay_out() {
   islands_.reserve(graph_.slot_count());
 }
 
-/// Ĵ, load and law of one part of a block.
+/// The row of a block at a place of one of its parts; −1 for none. The rows of a plane, (t, n),
+/// stand at the first and the last place.
+template <typename Block>
+[[nodiscard]] int row_at(const Block& block, int number, int place) noexcept {
+  if constexpr (Block::is_friction_contact) {
+    return place;
+  } else {
+    const bool planar = block.law().set.shape == ImpulseShape::planar;
+    const int row = planar ? (3 - place) % 3 : 3 * number + place;
+    return row < block.rows() ? row : -1;
+  }
+}
+
+/// The law of a block, whose first part is given.
+template <RealScalar Scalar>
+template <typename Block>
+void BodyRows<Scalar>::add_block(const Block& block, Index part) {
+  typename Block::Rows softness = Block::Rows::Zero();
+  if (!block.law().rigid) softness = block.regularization();
+  rows_.push_back({int(block.first_row()), block.rows()});
+  if constexpr (Block::is_friction_contact) {
+    if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {
+      return blocks_.add_triple(friction, softness, Vector3<Scalar>::Zero(), part);
+    }
+    RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
+    all.template head<3>() = softness;
+    blocks_.add(block.set(), all, part);
+  } else {
+    blocks_.add(block.set(), softness, part);
+  }
+}
+
+/// Ĵ and law of one part of a block.
 /// @return  where the next part's Ĵ goes.
 template <RealScalar Scalar>
 template <typename Block>
-Scalar* BodyRows<Scalar>::pack_part(const ContactProblem<Scalar>& problem, const Block& block,
-                                    int number, const Edge& edge, Index part, Scalar* to) {
-  constexpr int capacity = Block::Rows::SizeAtCompileTime;
+Scalar* BodyRows<Scalar>::pack_part(const Block& block, int number, const Edge& edge, Index part,
+                                    Scalar* to) {
   const PackedEdge& packed = edge.packed;
   const Index lanes[2] = {lanes_above(packed.low_size), lanes_above(packed.high_size)};
-  if (number == 0) {
-    RowNumbers<Scalar> softness = RowNumbers<Scalar>::Zero();
-    if (!block.law().rigid) softness.template head<capacity>() = block.regularization();
-    blocks_.add(block.set(), softness, part);
-    rows_.push_back({int(block.first_row()), block.rows()});
-  }
-  // The rows of a plane, (t, n), stand at the first and the last place.
-  const bool planar = block.set().shape == ImpulseShape::planar;
-  const auto row_at = [&](int place) {
-    const int row = planar ? (3 - place) % 3 : 3 * number + place;
-    return row < block.rows() ? row : -1;
-  };
+  if (number == 0) add_block(block, part);
   const int low = block.side(0).body == graph_.body_at(packed.low_slot) ? 0 : 1;
   for (int s = 0; s < (packed.high_slot < 0 ? 1 : 2); ++s) {
     const auto side = block.whitened_columns(low ^ s);
     for (int c = 0; c < 3; ++c, to += lanes[s]) {
-      const int row = row_at(c);
+      const int row = row_at(block, number, c);
       if (row < 0) {
         std::fill_n(to, side.rows(), Scalar(0));
       } else {
         std::copy_n(side.data() + row * side.rows(), side.rows(), to);
       }
     }
-  }
-  const typename Block::Rows q = block.velocity(problem.free_velocity()) - block.bias_velocity();
-  for (int c = 0; c < 3; ++c) {
-    const int row = row_at(c);
-    load_[3 * part + c] = row < 0 ? Scalar(0) : q(row);
   }
   return to;
 }
@@ -180,10 +199,11 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
       const BlockPart& item = graph_.part_at(part);
       const Scalar* const from = to;
       to = problem.visit(item.block, [&](const auto& block) {
-        return pack_part(problem, block, item.number, edge, part, to);
+        return pack_part(block, item.number, edge, part, to);
       });
-      Scalar squared(0);
-      for (const Scalar* x = from; x != to; x += row_lanes) squared += lanes_at(x).square().sum();
+      RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
+      for (const Scalar* x = from; x != to; x += row_lanes) squares += lanes_at(x).square();
+      Scalar squared = squares.sum();
       const Index i = blocks_.size() - 1;
       blocks_.change(i, [&](auto& block) {
         if (part == block.first_part) squared += block.regularization.sum();
@@ -196,6 +216,20 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
   for (const ContactIsland& island : graph_.islands()) {
     islands_.push_back({edges_[island.first_edge].first_block,
                         edges_[island.edge_end - 1].block_end, island.first_part, island.part_end});
+  }
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_load(const ContactProblem<Scalar>& problem) noexcept {
+  for (Index part = 0; part < part_count(); ++part) {
+    const BlockPart& item = graph_.part_at(part);
+    problem.visit(item.block, [&](const auto& block) {
+      const auto q = (block.velocity(problem.free_velocity()) - block.bias_velocity()).eval();
+      for (int c = 0; c < 3; ++c) {
+        const int row = row_at(block, item.number, c);
+        load_[3 * part + c] = row < 0 ? Scalar(0) : q(row);
+      }
+    });
   }
 }
 

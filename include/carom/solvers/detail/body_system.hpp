@@ -23,9 +23,10 @@ class BodySystem {
 
   /// Takes on a problem.
   /// @param symmetric  whether all N will be.
+  /// @param loaded     whether load() is wanted.
   /// @note  Allocates beyond the largest problem so far.
-  void take(const ContactProblem<Scalar>& problem, bool symmetric) {
-    rows_.take(problem);
+  void take(const ContactProblem<Scalar>& problem, bool symmetric, bool loaded = true) {
+    rows_.take(problem, loaded);
     symmetric_ = symmetric;
     const int age = rows_.graph().analysis_count();
     const FrontForest& forest = rows_.graph().forest();
@@ -69,6 +70,10 @@ class BodySystem {
   /// Factors an island with the gains as they stand; false when a pivot fails.
   [[nodiscard]] bool factor(Index island, const BlockGains<Scalar>& gains) noexcept;
 
+  /// The largest over the least pivot of an island's factor, where N need not be symmetric.
+  [[nodiscard]] Scalar pivot_ratio(Index island) const noexcept {
+    return lu_.pivot_spread(rows_.graph().islands()[island].range).ratio();
+  }
   /// x ← (I + Ĵᵀ N Ĵ)⁻¹ x of an island by the factor, x a vector; with N transposed if so asked.
   template <bool Transposed>
   void apply_inverse(Index island, Scalar* x) noexcept {

@@ -43,11 +43,11 @@ void pull_bodies(const ContactProblem<Scalar>& problem, const Velocity& velocity
     if (!gradient.has_matrices()) continue;
     auto slope = gradient.momentum(b);
     for (Index c = 0; c < size; ++c) {
-      for (Index r = 0; r < size; ++r) {
-        const Scalar row = velocity(start + r) - problem.free_velocity()(start + r);
-        const Scalar column = velocity(start + c) - problem.free_velocity()(start + c);
-        slope(r, c) = -(lambda(start + r) * column + row * lambda(start + c)) / 2;
-      }
+      const Scalar speed = velocity(start + c) - problem.free_velocity()(start + c);
+      slope.col(c) = (speed * lambda.segment(start, size) +
+                      lambda(start + c) * (velocity.segment(start, size) -
+                                           problem.free_velocity().segment(start, size))) /
+                     Scalar(-2);
     }
   }
 }
@@ -105,6 +105,46 @@ template <typename Block, typename Velocity>
     speed += sqrt(squared);
   }
   return speed;
+}
+
+/// J v of a block, and what speed_of() is of other velocities r ≥ 0, in one pass.
+template <typename Rows>
+struct VelocityAndSpeed {
+  Rows velocity;                ///< J v [m/s, rad/s]
+  typename Rows::Scalar speed;  ///< ‖|J| r‖ + ‖v̂‖ [m/s, rad/s]
+};
+template <typename Block, typename Velocity>
+[[nodiscard]] VelocityAndSpeed<typename Block::Rows> velocity_and_speed(
+    const Block& block, const Velocity& velocity, const Velocity& reach) noexcept {
+  using std::abs, std::sqrt;
+  using Scalar = typename Block::Rows::Scalar;
+  using Lanes = Eigen::Array<Scalar, 4, 1>;
+  VelocityAndSpeed<typename Block::Rows> result{Block::Rows::Zero(), block.bias_velocity().norm()};
+  for (int s = 0; s < block.side_count(); ++s) {
+    const auto [start, size] = block.side(s).range;
+    const Scalar* const v = velocity.data() + start;
+    const Scalar* const r = reach.data() + start;
+    const Scalar* j = block.side(s).jacobian;
+    Scalar squared(0);
+    for (int row = 0; row < block.rows(); ++row, j += size) {
+      Lanes sums = Lanes::Zero(), sizes = Lanes::Zero();
+      Index k = 0;
+      for (; k + 4 <= size; k += 4) {
+        const Eigen::Map<const Lanes> own(j + k);
+        sums += own * Eigen::Map<const Lanes>(v + k);
+        sizes += own.abs() * Eigen::Map<const Lanes>(r + k);
+      }
+      Scalar sum = sums.sum(), gross = sizes.sum();
+      for (; k < size; ++k) {
+        sum += j[k] * v[k];
+        gross += abs(j[k]) * r[k];
+      }
+      result.velocity(row) += sum;
+      squared += gross * gross;
+    }
+    result.speed += sqrt(squared);
+  }
+  return result;
 }
 
 }  // namespace detail

@@ -146,7 +146,7 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
       if (count == row_lanes) {
         lanes_at(column) += sum;
       } else {
-        for (Index r = 0; r < count; ++r) column[r] += sum(r);
+        add_numbers(column, sum.data(), int(count));
       }
     }
   }

@@ -191,6 +191,12 @@ struct LinearizedLawTuning {
   /// Share of the answer that refinement still changes, above which rows that are held contradict
   /// each other: they are then met in the mean.
   static constexpr double contradiction = 1e-3;
+  /// Where nothing is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
+  /// double, one right side does: a second would change the answer by no more than as many ε.
+  static constexpr double even_pivots = 1;
+  /// Most parts of an island's closed blocks whose impulses make the system in place of the bodies'
+  /// unknowns, of which there must be twice as many.
+  static constexpr int closed_parts = 8;
 };
 struct ActiveSystemTuning {
   static constexpr int refinements = 8;

@@ -33,10 +33,11 @@ struct LawSlope {
 
   Matrix by_impulse;   ///< P + Q R [-] and [1/kg] in rows that are held
   Matrix by_velocity;  ///< Q [kg], [-] in rows that are held
-  Matrix inverse;      ///< C = (P + Q (R + ε w))⁻¹, ε w the softness of what is held
+  Matrix inverse;      ///< C = (P + Q (R + s))⁻¹, s the softness of what is held
   Matrix gain;         ///< N = C Q [kg]
   Matrix by_upper;     ///< B of upper bounds and of μ
   Numbers by_lower;    ///< B of lower bounds, a diagonal
+  bool softened;       ///< whether s matters: s = ε w in rows of R < ε w, 0 in all others
   Scalar margin;       ///< distance of the trial impulse from the next region times w [m/s], ≥ 0
   RegionBoundary nearest;  ///< the boundary at that distance
 
@@ -70,6 +71,8 @@ struct LawSlope {
     lift(block, velocity, slack);
   }
 
+  /// Whether impulses answer to velocities at all.
+  [[nodiscard]] bool closed() const noexcept { return !by_velocity.isZero(Scalar(0)); }
   /// A block that is open, on no boundary.
   void clear() noexcept {
     by_impulse.setIdentity();
@@ -78,6 +81,7 @@ struct LawSlope {
     gain.setZero();
     by_upper.setZero();
     by_lower.setZero();
+    softened = false;
     margin = std::numeric_limits<Scalar>::infinity();
     nearest = RegionBoundary::none;
   }
@@ -97,6 +101,11 @@ struct LawSlope {
   [[nodiscard]] static Scalar mass_of(const Block& block) noexcept {
     return block.inverse_mass > Scalar(0) ? block.inverse_mass : Scalar(1);
   }
+  /// s of a place of the block.
+  [[nodiscard]] static Scalar softness(const Block& block, int place) noexcept {
+    const Scalar soft = held_softness<Scalar>() * mass_of(block);
+    return block.regularization(place) < soft ? soft : Scalar(0);
+  }
   void see(RegionBoundary boundary, const Scalar& distance) noexcept {
     using std::abs;
     if (abs(distance) >= margin) return;
@@ -112,7 +121,7 @@ struct LawSlope {
   void write_triple(const Block& block, const Numbers& impulse, const Numbers& velocity,
                     const Scalar& slack) noexcept {
     using std::sqrt;
-    const Scalar w = mass_of(block), soft = held_softness<Scalar>() * w;
+    const Scalar w = mass_of(block), soft = softness(block, 0);
     const Scalar& mu = block.disc.friction[0];
     const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
     see(RegionBoundary::open_closed, reach * w);
@@ -120,7 +129,8 @@ struct LawSlope {
     const Scalar normal = reach > Scalar(0) ? reach : Scalar(0);
     by_velocity(2, 2) = 1;
     by_impulse(2, 2) = block.regularization(2);
-    const Scalar held = 1 / (block.regularization(2) + soft);
+    const Scalar held = 1 / (block.regularization(2) + softness(block, 2));
+    softened = soft > Scalar(0) || softness(block, 2) > Scalar(0);
     inverse(2, 2) = gain(2, 2) = held;
     const Scalar y[2] = {impulse(0) + block.shift(0) - velocity(0) / w,
                          impulse(1) + block.shift(1) - velocity(1) / w};
@@ -271,9 +281,10 @@ void LawSlope<Scalar, Parts>::lift(const Block& block, const Numbers& velocity,
 template <RealScalar Scalar, int Parts>
 void LawSlope<Scalar, Parts>::invert_softened(const Block& block) noexcept {
   constexpr int size = 3 * Parts;
-  const Scalar soft = held_softness<Scalar>() * mass_of(block);
   Scalar matrix[std::size_t(size)][std::size_t(size)];  // [column][row]
   for (int c = 0; c < size; ++c) {
+    const Scalar soft = softness(block, c);
+    softened = softened || (soft > Scalar(0) && !by_velocity.col(c).isZero(Scalar(0)));
     for (int r = 0; r < size; ++r) matrix[c][r] = by_impulse(r, c) + by_velocity(r, c) * soft;
   }
   static_cast<void>(invert_corner<size>(matrix));  // regular: what is open, slides or is held is

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "carom/solvers/detail/block_slopes.hpp"
+#include "carom/solvers/detail/closed_impulses.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -19,9 +19,9 @@ namespace detail {
 ///
 /// and the transposed system y + Ĵᵀ Qᵀ z = a, Pᵀ z − Ĵ y = b. P is P + Q R of LawSlope.
 ///
-/// What is held is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of one sparse factor; the
-/// softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for some dγ, those of least
-/// norm remain, and rows that contradict each other are met in the mean.
+/// What is held and has no R of its own is softened by ε w, which makes the matrix I + Ĵᵀ N Ĵ of
+/// one sparse factor; the softness is refined away. Where impulses are not unique, Ĵᵀ dγ = 0 for
+/// some dγ, those of least norm remain, and rows that contradict each other are met in the mean.
 /// @note  Real-time safe once a problem of the size and pattern has been taken.
 template <RealScalar Scalar>
 class LinearizedLaw {
@@ -44,13 +44,8 @@ class LinearizedLaw {
     return slopes_.linearize(problem, system_, velocity, impulse, point);
   }
   /// Factors; false when a pivot fails.
-  [[nodiscard]] bool factor() noexcept {
-    bool regular = true;
-    for (Index i = 0; i < system_.islands().size(); ++i) {
-      regular = system_.factor(i, slopes_.gains()) && regular;
-    }
-    return regular;
-  }
+  /// @param tolerance  share of an answer that may be left without refinement.
+  [[nodiscard]] bool factor(const Scalar& tolerance) noexcept;
 
   [[nodiscard]] const BlockSlopes<Scalar>& slopes() const noexcept { return slopes_; }
   /// Calls visit(block of parts, slope) of a block of the problem.
@@ -95,14 +90,21 @@ class LinearizedLaw {
   Sequence<Scalar> given_, rest_, sum_, step_;
   // The same of b and dγ or z, in parts; Ĵ times the unknown and times what is added.
   Sequence<Scalar> right_, left_, parts_, added_, moved_, moving_;
+  Sequence<char> direct_;  ///< per island, whether the impulses of what is closed are the system
+  Sequence<char> even_;    ///< of the others, whether one right side does
+  Sequence<Scalar> lost_;  ///< what that leaves of an answer, relative [-]
+  ClosedImpulses<Scalar> closed_;
 };
 
 // --- implementation ---
 
 template <RealScalar Scalar>
 void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
-  system_.take(problem, false);
+  system_.take(problem, false, false);
   slopes_.take(problem, system_);
+  closed_.take(system_);
+  lost_.resize(system_.islands().size());
+  for (Sequence<char>* flags : {&direct_, &even_}) flags->resize(system_.islands().size());
   for (Sequence<Scalar>* numbers : {&given_, &rest_, &sum_, &step_}) {
     if (numbers->size() != system_.rows().vector_size()) {
       numbers->assign(system_.rows().vector_size(), Scalar(0));
@@ -113,6 +115,27 @@ void LinearizedLaw<Scalar>::take(const ContactProblem<Scalar>& problem) {
       numbers->assign(3 * system_.part_count(), Scalar(0));
     }
   }
+}
+
+template <RealScalar Scalar>
+bool LinearizedLaw<Scalar>::factor(const Scalar& tolerance) noexcept {
+  using std::sqrt;
+  const Scalar rounding = std::numeric_limits<Scalar>::epsilon();
+  const Scalar most = Scalar(Tuning::even_pivots) / sqrt(sqrt(rounding));
+  bool regular = true;
+  const auto even = [&](Index island, const Scalar& ratio) {  // whether one right side does
+    lost_[island] = rounding * ratio;
+    return ratio <= most && lost_[island] <= tolerance;
+  };
+  for (Index i = 0; i < system_.islands().size(); ++i) {
+    direct_[i] = even(i, closed_.factor(system_, slopes_, i));
+    if (direct_[i]) continue;
+    regular = system_.factor(i, slopes_.gains()) && regular;
+    bool softened = false;
+    for_each(i, [&](const auto&, const auto& slope) { softened = softened || slope.softened; });
+    even_[i] = !softened && even(i, system_.pivot_ratio(i));
+  }
+  return regular;
 }
 
 /// What the sums leave of a and b.
@@ -217,6 +240,7 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
       const Scalar change = correct<Transposed>(island, total);
       ++solved.systems;
       if (!(total > Scalar(0))) return Scalar(0);
+      if (even_[island]) return lost_[island];
       const Scalar now = change / total;
       expected = now * (std::min)(Scalar(1), now / last);
       last = now;
@@ -250,7 +274,21 @@ auto LinearizedLaw<Scalar>::solve(const ContactProblem<Scalar>& problem, Scalar*
   });
   system_.follow();  // it may have been moved
   Solved solved;
-  for (Index i = 0; i < system_.islands().size(); ++i) solve_island<Transposed>(i, solved);
+  const typename ClosedImpulses<Scalar>::Numbers numbers{given_.data(), right_.data(), sum_.data(),
+                                                         parts_.data()};
+  for (Index i = 0; i < system_.islands().size(); ++i) {
+    if (!direct_[i]) {
+      solve_island<Transposed>(i, solved);
+      continue;
+    }
+    if constexpr (Transposed) {
+      closed_.solve_transposed(system_, slopes_, i, numbers);
+    } else {
+      closed_.solve(system_, slopes_, i, numbers);
+    }
+    solved.systems += 1;
+    solved.left = (std::max)(solved.left, lost_[i]);
+  }
   for_each_body(
       [&](Scalar* to, Index place, Index size) { std::copy_n(sum_.data() + place, size, to); });
   solved.finite = Eigen::Map<VectorX<Scalar>>(x, problem.velocity_count()).allFinite();
