@@ -56,7 +56,7 @@ TEST_CASE("batch_storage: numbers stand where the pattern says", "[batch_storage
   }
 }
 
-TEST_CASE("batch_storage: zeros of one world's Jacobian bind no other", "[batch_storage]") {
+TEST_CASE("batch_storage: zeros of one problem's Jacobian bind no other", "[batch_storage]") {
   VectorSource<double> source(21006u);
   RawProblem full = draw_problem(source, {{8}, 4}), part = full;
   for (auto& contact : part.contacts) {

@@ -8,7 +8,7 @@
 
 namespace batch_view_test {
 
-TEST_CASE("batch_view: a world's numbers by stride, shared, or by offsets", "[batch_view]") {
+TEST_CASE("batch_view: a problem's numbers by stride, shared, or by offsets", "[batch_view]") {
   const std::array<double, 6> numbers = {0, 1, 2, 3, 4, 5};
   const std::array<carom::Index, 3> offsets = {0, 1, 4};
   const carom::BatchArray<const double> strided{numbers.data(), 2}, shared{numbers.data(), 0};
@@ -19,7 +19,7 @@ TEST_CASE("batch_view: a world's numbers by stride, shared, or by offsets", "[ba
   CHECK(*ragged.of(2) == 4);
 }
 
-TEST_CASE("batch_view: every world has a pattern", "[batch_view]") {
+TEST_CASE("batch_view: every problem has a pattern", "[batch_view]") {
   const std::array<carom::BatchPattern, 2> patterns;
   const std::array<int, 3> numbers = {1, 0, 1};
   carom::BatchView<double> view{.count = 3, .patterns = patterns.data()};

@@ -31,45 +31,45 @@ using carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
 
-/// A world and its first guess.
-struct World {
+/// A step and its first guess.
+struct Step {
   RawProblem raw;
   Eigen::VectorXd guess;
 };
 
-/// Worlds of very different sizes, some patterns of which come again and again; one in nine has no
+/// Steps of very different sizes, some patterns of which come again and again; one in nine has no
 /// contact.
-std::vector<World> draw_worlds(int count, unsigned seed) {
+std::vector<Step> draw_steps(int count, unsigned seed) {
   VectorSource<double> source(seed);
-  std::vector<World> worlds;
+  std::vector<Step> steps;
   for (int i = 0; i < count; ++i) {
-    World world;
-    if (i % 3 == 0 && i >= 9) {  // the pattern of an earlier world, other numbers
-      world.raw = worlds[std::size_t(source.unit() * 9)].raw;
-      for (auto& body : world.raw.bodies) {
+    Step step;
+    if (i % 3 == 0 && i >= 9) {  // the pattern of an earlier step, other numbers
+      step.raw = steps[std::size_t(source.unit() * 9)].raw;
+      for (auto& body : step.raw.bodies) {
         body.free_velocity +=
             0.3 * carom::testing::draw_matrix(source, body.free_velocity.size(), 1);
       }
     } else if (i % 9 == 1) {
-      world.raw = draw_problem(source, {{20}, 10});
+      step.raw = draw_problem(source, {{20}, 10});
     } else if (i % 9 == 4) {
-      world.raw = draw_problem(source, {{6, 1, 3, 6}, 0});
+      step.raw = draw_problem(source, {{6, 1, 3, 6}, 0});
     } else if (i % 9 == 7) {
-      world.raw = draw_problem(source, {{6, 6, 6, 6, 6}, 12});
+      step.raw = draw_problem(source, {{6, 6, 6, 6, 6}, 12});
     } else {
-      world.raw = draw_problem(source, {{6, 1, 2}, int(i % 5)});
+      step.raw = draw_problem(source, {{6, 1, 2}, int(i % 5)});
     }
-    world.guess = draw_velocity(source, world.raw);
-    worlds.push_back(world);
+    step.guess = draw_velocity(source, step.raw);
+    steps.push_back(step);
   }
-  return worlds;
+  return steps;
 }
 
 template <typename Scalar>
-BatchStorage<Scalar> store(const std::vector<World>& worlds) {
+BatchStorage<Scalar> store(const std::vector<Step>& steps) {
   BatchStorage<Scalar> batch;
-  for (const World& world : worlds) {
-    batch.add(build<Scalar>(world.raw), world.guess.cast<Scalar>().eval());
+  for (const Step& step : steps) {
+    batch.add(build<Scalar>(step.raw), step.guess.cast<Scalar>().eval());
   }
   return batch;
 }
@@ -81,7 +81,7 @@ BatchReport solve(BatchStorage<Scalar>& batch, const SapOptions<Scalar>& options
   return solve_batch(batch.view(), batch.answers(), options, workspace);
 }
 
-/// Whether a world of one batch has the answer of a world of another to the last bit.
+/// Whether a step of one batch has the answer of a step of another to the last bit.
 template <typename Scalar>
 bool same_answer(const BatchStorage<Scalar>& a, Index i, const BatchStorage<Scalar>& b, Index k) {
   const auto same = [](const auto& x, const auto& y) {
@@ -112,8 +112,8 @@ void run_on_threads(Index count, const Task& task) {
 
 template <typename Scalar>
 void check_answers(const SapOptions<Scalar>& options) {
-  const std::vector<World> worlds = draw_worlds(90, 21001u);
-  BatchStorage<Scalar> batch = store<Scalar>(worlds);
+  const std::vector<Step> steps = draw_steps(90, 21001u);
+  BatchStorage<Scalar> batch = store<Scalar>(steps);
   const BatchReport report = solve(batch, options);
   CHECK(report.converged == batch.count());
   CHECK((report.faults == 0 && report.first_bad == -1));
@@ -121,9 +121,9 @@ void check_answers(const SapOptions<Scalar>& options) {
   WorstCase near_reference("the distance to SapSolver's answer"), bound("residual"),
       balance("certify");
   for (Index i = 0; i < batch.count(); ++i) {
-    const World& world = worlds[std::size_t(i)];
-    const ContactProblem<Scalar> problem = build<Scalar>(world.raw);
-    VectorX<Scalar> velocity = world.guess.cast<Scalar>();
+    const Step& step = steps[std::size_t(i)];
+    const ContactProblem<Scalar> problem = build<Scalar>(step.raw);
+    VectorX<Scalar> velocity = step.guess.cast<Scalar>();
     const auto reference = solver.solve(problem, velocity);
     const VectorX<Scalar> answer = batch.velocity(i), impulse = batch.impulse(i);
     const auto& own = batch.report(i);
@@ -146,17 +146,17 @@ void check_answers(const SapOptions<Scalar>& options) {
 
 }  // namespace
 
-TEST_CASE("solve_batch: each world has the answer of SapSolver", "[solve_batch]") {
+TEST_CASE("solve_batch: each step has the answer of SapSolver", "[solve_batch]") {
   check_answers<double>({.tolerance = 1e-8});
   check_answers<double>({.tolerance = 1e-11});
   check_answers<float>({.tolerance = 1e-3F});
 }
 
 TEST_CASE("solve_batch: the bits do not depend on the lanes", "[solve_batch]") {
-  const std::vector<World> worlds = draw_worlds(60, 21002u);
+  const std::vector<Step> steps = draw_steps(60, 21002u);
   const auto see = [&](auto scalar) {
     using Scalar = decltype(scalar);
-    BatchStorage<Scalar> one = store<Scalar>(worlds), other = store<Scalar>(worlds);
+    BatchStorage<Scalar> one = store<Scalar>(steps), other = store<Scalar>(steps);
     solve<1>(one);
     solve<2>(other);
     check_same(one, other);
@@ -172,18 +172,18 @@ TEST_CASE("solve_batch: the bits do not depend on the lanes", "[solve_batch]") {
 }
 
 TEST_CASE("solve_batch: the bits do not depend on what else is in the batch", "[solve_batch]") {
-  const std::vector<World> worlds = draw_worlds(60, 21003u);
-  BatchStorage<double> all = store<double>(worlds);
+  const std::vector<Step> steps = draw_steps(60, 21003u);
+  BatchStorage<double> all = store<double>(steps);
   solve(all);
-  std::vector<std::size_t> order(worlds.size());
+  std::vector<std::size_t> order(steps.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 engine(21003u);
   std::shuffle(order.begin(), order.end(), engine);
-  std::vector<World> shuffled;
-  for (const std::size_t i : order) shuffled.push_back(worlds[i]);
+  std::vector<Step> shuffled;
+  for (const std::size_t i : order) shuffled.push_back(steps[i]);
   BatchStorage<double> other = store<double>(shuffled);
   solve(other);
-  WorstCase law("a world alone, and in another order");
+  WorstCase law("a step alone, and in another order");
   for (std::size_t i = 0; i < order.size(); ++i) {
     law.see_holds(same_answer(all, Index(order[i]), other, Index(i)), order[i]);
     BatchStorage<double> alone = store<double>({shuffled[i]});
@@ -193,17 +193,17 @@ TEST_CASE("solve_batch: the bits do not depend on what else is in the batch", "[
   law.check(120);
 }
 
-TEST_CASE("solve_batch: the bits do not depend on slots and threads", "[solve_batch]") {
-  const std::vector<World> worlds = draw_worlds(530, 21004u);  // several chunks
-  BatchStorage<double> one = store<double>(worlds), other = store<double>(worlds);
+TEST_CASE("solve_batch: the bits do not depend on workers and threads", "[solve_batch]") {
+  const std::vector<Step> steps = draw_steps(530, 21004u);  // several chunks
+  BatchStorage<double> one = store<double>(steps), other = store<double>(steps);
   solve(one);
-  for (const int slots : {2, 3, 7}) {
+  for (const int workers : {2, 3, 7}) {
     BatchWorkspace<double> workspace;
-    workspace.prepare(other.view(), slots);
+    workspace.prepare(other.view(), workers);
     const BatchReport report =
         solve_batch(other.view(), other.answers(), SapOptions<double>{}, workspace,
                     [](Index count, const auto& task) { run_on_threads(count, task); });
-    CHECK(report.converged == Index(worlds.size()));
+    CHECK(report.converged == Index(steps.size()));
     check_same(one, other);
   }
 }
@@ -246,7 +246,7 @@ TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[so
   }
 }
 
-TEST_CASE("solve_batch: a world with bad numbers is named and changes no other", "[solve_batch]") {
+TEST_CASE("solve_batch: a step with bad numbers is named and changes no other", "[solve_batch]") {
   VectorSource<double> source(21007u);
   RawProblem raw = draw_problem(source, {{6, 1, 2, 3}, 2});
   raw.contacts[0].first = 0;
@@ -256,8 +256,8 @@ TEST_CASE("solve_batch: a world with bad numbers is named and changes no other",
     const Index size = raw.bodies[std::size_t(contact.first)].momentum.rows();
     contact.first_jacobian = carom::testing::draw_matrix(source, 3, size);
   }
-  const std::vector<World> worlds(24, {raw, Eigen::VectorXd::Zero(12)});
-  BatchStorage<double> good = store<double>(worlds);
+  const std::vector<Step> steps(24, {raw, Eigen::VectorXd::Zero(12)});
+  BatchStorage<double> good = store<double>(steps);
   solve(good);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
@@ -288,23 +288,23 @@ TEST_CASE("solve_batch: a world with bad numbers is named and changes no other",
   CHECK(good.pattern(0).contact_count() == 2);
   for (const Damage& damage : damages) {
     CAPTURE(to_string(damage.fault), damage.place, damage.number);
-    BatchStorage<double> batch = store<double>(worlds);
+    BatchStorage<double> batch = store<double>(steps);
     auto hurt = batch.view();
-    constexpr Index world = 13;
-    auto* const numbers = const_cast<double*>((hurt.*damage.field).of(world));
+    constexpr Index step = 13;
+    auto* const numbers = const_cast<double*>((hurt.*damage.field).of(step));
     numbers[damage.place] = damage.number;
     BatchWorkspace<double> workspace;
     workspace.prepare(hurt, 1);
     const BatchReport report = solve_batch(hurt, batch.answers(), SapOptions<double>{}, workspace);
     CHECK(report.converged == batch.count() - 1);
     CHECK(report.faults == 1);
-    CHECK(report.first_bad == world);
-    CHECK(batch.report(world).status == SolveStatus::not_finite);
-    CHECK(batch.report(world).fault == damage.fault);
-    CHECK(batch.report(world).item == damage.item);
+    CHECK(report.first_bad == step);
+    CHECK(batch.report(step).status == SolveStatus::not_finite);
+    CHECK(batch.report(step).fault == damage.fault);
+    CHECK(batch.report(step).item == damage.item);
     int other = 0;
     for (Index i = 0; i < batch.count(); ++i)
-      other += int(i != world && !same_answer(batch, i, good, i));
+      other += int(i != step && !same_answer(batch, i, good, i));
     CHECK(other == 0);
   }
 }
@@ -320,30 +320,30 @@ TEST_CASE("solve_batch: zeros that a pattern promises are looked at", "[solve_ba
   CHECK(batch.report(0).item == 1);
 }
 
-TEST_CASE("solve_batch: no worlds, no contacts, no iterations", "[solve_batch]") {
+TEST_CASE("solve_batch: no steps, no contacts, no iterations", "[solve_batch]") {
   BatchStorage<double> none;
   CHECK(solve(none).converged == 0);
   VectorSource<double> source(21009u);
-  const World free{draw_problem(source, {{6, 3}, 0}), Eigen::VectorXd::Constant(9, 5)};
+  const Step free{draw_problem(source, {{6, 3}, 0}), Eigen::VectorXd::Constant(9, 5)};
   BatchStorage<double> idle = store<double>({free, free, free});
   CHECK(solve(idle).converged == 3);
   CHECK(idle.velocity(1) == build(free.raw).free_velocity());
   CHECK((idle.report(1).residual == 0 && idle.report(1).iterations == 0));
 
-  const std::vector<World> worlds = draw_worlds(20, 21010u);
-  BatchStorage<double> stopped = store<double>(worlds);
+  const std::vector<Step> steps = draw_steps(20, 21010u);
+  BatchStorage<double> stopped = store<double>(steps);
   const BatchReport report = solve(stopped, {.iteration_limit = 0});
   CHECK(report.converged < stopped.count());
   CHECK(stopped.report(report.first_bad).status == SolveStatus::iteration_limit);
-  BatchStorage<double> floor = store<double>(worlds);
+  BatchStorage<double> floor = store<double>(steps);
   const BatchReport ended = solve(floor, {.tolerance = 1e-30});
   CHECK(floor.report(ended.first_bad).status == SolveStatus::no_progress);
   for (Index i = 0; i < floor.count(); ++i) CHECK(floor.report(i).residual < by_solver(1e-10));
 }
 
 TEST_CASE("solve_batch: memory is told before it is taken", "[solve_batch]") {
-  const std::vector<World> worlds = draw_worlds(300, 21011u);
-  BatchStorage<double> batch = store<double>(worlds);
+  const std::vector<Step> steps = draw_steps(300, 21011u);
+  BatchStorage<double> batch = store<double>(steps);
   const auto view = batch.view();
   std::size_t numbers = 0;
   for (Index i = 0; i < batch.count(); ++i) {

@@ -12,11 +12,11 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// What worlds of a batch have in common: their bodies, who touches whom, and which columns of the
-/// Jacobians are zero in all of them.
+/// What problems of a batch have in common: their bodies, who touches whom, and which columns of
+/// the Jacobians are zero in all of them.
 ///
-/// Worlds with other contacts have another pattern, and a batch mixes as many patterns as it likes.
-/// It also says in which order a world's numbers stand in the arrays of a BatchView.
+/// Problems with other contacts have another pattern, and a batch mixes as many patterns as it
+/// likes. It also says in which order a problem's numbers stand in the arrays of a BatchView.
 /// @note  Cold: construction allocates and may throw.
 class BatchPattern {
  public:
@@ -38,9 +38,9 @@ class BatchPattern {
   [[nodiscard]] int velocity_count() const noexcept { return velocity_count_; }
   [[nodiscard]] int body_count() const noexcept { return int(bodies_.size()); }
   [[nodiscard]] int contact_count() const noexcept { return int(contacts_.size()); }
-  /// Numbers of a world's momentum matrices: those of body 0 row by row, then of body 1, ...
+  /// Numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1, ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
-  /// Numbers of a world's Jacobians: contact by contact, the first body's three rows, then the
+  /// Numbers of a problem's Jacobians: contact by contact, the first body's three rows, then the
   /// second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
   /// Bodies that contacts join, apart from all others; the bodies that nothing touches, if there

@@ -10,7 +10,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Worlds copied out of contact problems, and room for their answers.
+/// Problems copied out of contact problems, and room for their answers.
 ///
 /// ```
 /// carom::BatchStorage<double> batch;
@@ -23,44 +23,46 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 class BatchStorage {
  public:
-  /// Adds a world whose first guess is its free velocity.
-  /// @return  number of the world.
+  /// Adds a problem whose first guess is its free velocity.
+  /// @return  number of the problem.
   /// @throws std::invalid_argument  where a block is no friction contact, naming it; the batch is
   ///                                then as it was.
   Index add(const ContactProblem<Scalar>& problem) { return add(problem, problem.free_velocity()); }
-  /// Adds a world with a guess [m/s, rad/s] of n_v numbers.
+  /// Adds a problem with a guess [m/s, rad/s] of n_v numbers.
   template <typename VectorType>
   Index add(const ContactProblem<Scalar>& problem, const Eigen::MatrixBase<VectorType>& guess);
 
   [[nodiscard]] Index count() const noexcept { return Index(pattern_numbers_.size()); }
-  /// The worlds, until the next add().
+  /// The problems, until the next add().
   [[nodiscard]] BatchView<Scalar> view() const noexcept;
   /// Where their answers go, until the next add().
   [[nodiscard]] BatchAnswers<Scalar> answers() noexcept;
-  [[nodiscard]] const BatchPattern& pattern(Index world) const noexcept {
-    return patterns_[std::size_t(pattern_numbers_[std::size_t(world)])];
+  [[nodiscard]] const BatchPattern& pattern(Index problem) const noexcept {
+    return patterns_[std::size_t(pattern_numbers_[std::size_t(problem)])];
   }
 
-  /// v of a world [m/s, rad/s].
-  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> velocity(Index world) const noexcept {
-    return {velocity_.data() + free_.begin(world), pattern(world).velocity_count()};
+  /// v of a problem [m/s, rad/s].
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> velocity(Index problem) const noexcept {
+    return {velocity_.data() + free_.begin(problem), pattern(problem).velocity_count()};
   }
-  /// γ of a world [N·s], three of each contact.
-  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse(Index world) const noexcept {
-    return {impulse_.data() + bias_.begin(world), 3 * pattern(world).contact_count()};
+  /// γ of a problem [N·s], three of each contact.
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse(Index problem) const noexcept {
+    return {impulse_.data() + bias_.begin(problem), 3 * pattern(problem).contact_count()};
   }
-  [[nodiscard]] const BatchWorldReport<Scalar>& report(Index world) const noexcept {
-    return reports_[std::size_t(world)];
+  [[nodiscard]] const BatchProblemReport<Scalar>& report(Index problem) const noexcept {
+    return reports_[std::size_t(problem)];
   }
 
  private:
-  /// Numbers of all worlds, one world's after the other's.
+  /// Numbers of all problems, one problem's after the other's.
   struct Ragged {
     std::vector<Scalar> numbers;
     std::vector<Index> offsets;
 
-    [[nodiscard]] Index begin(Index world) const noexcept { return offsets[std::size_t(world)]; }
-    void begin_world() { offsets.push_back(Index(numbers.size())); }
+    [[nodiscard]] Index begin(Index problem) const noexcept {
+      return offsets[std::size_t(problem)];
+    }
+    void begin_problem() { offsets.push_back(Index(numbers.size())); }
     template <typename MatrixType>
     void add_rows(const Eigen::MatrixBase<MatrixType>& matrix) {
       for (Index r = 0; r < matrix.rows(); ++r) {
@@ -78,7 +80,7 @@ class BatchStorage {
   std::vector<int> pattern_numbers_;
   Ragged mass_, free_, guess_, jacobian_, friction_, regularization_, bias_;
   std::vector<Scalar> velocity_, impulse_;
-  std::vector<BatchWorldReport<Scalar>> reports_;
+  std::vector<BatchProblemReport<Scalar>> reports_;
 };
 
 // --- implementation ---
@@ -86,7 +88,7 @@ class BatchStorage {
 template <RealScalar Scalar>
 void BatchStorage<Scalar>::add_numbers(const ContactProblem<Scalar>& problem) {
   for (Ragged* list : {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
-    list->begin_world();
+    list->begin_problem();
   }
   for (Index b = 0; b < problem.body_count(); ++b) mass_.add_rows(problem.momentum_matrix(b));
   free_.add_rows(problem.free_velocity());

@@ -9,26 +9,27 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Numbers of all worlds of a batch, those of one world side by side. A view.
+/// Numbers of all problems of a batch, those of one problem side by side. A view.
 /// @tparam Number  a scalar, const or not.
 template <typename Number>
 struct BatchArray {
   Number* data = nullptr;
-  Index stride = 0;  ///< numbers from a world's first to the next one's; 0: all share one world's.
-  const Index* offsets = nullptr;  ///< where each world's begin; null: world × stride.
+  Index stride =
+      0;  ///< numbers from a problem's first to the next one's; 0: all share one problem's.
+  const Index* offsets = nullptr;  ///< where each problem's begin; null: problem × stride.
 
-  [[nodiscard]] Number* of(Index world) const noexcept {
-    return data + (offsets != nullptr ? offsets[world] : world * stride);
+  [[nodiscard]] Number* of(Index problem) const noexcept {
+    return data + (offsets != nullptr ? offsets[problem] : problem * stride);
   }
 };
 
-/// Worlds to be solved, each one time step with contact: what ContactProblem holds, in plain
-/// arrays. The order of a world's numbers is its pattern's; see BatchPattern.
+/// Problems to be solved, each one time step with contact: what ContactProblem holds, in plain
+/// arrays. The order of a problem's numbers is its pattern's; see BatchPattern.
 template <RealScalar Scalar>
 struct BatchView {
-  Index count = 0;  ///< worlds, ≥ 0
+  Index count = 0;  ///< problems, ≥ 0
   const BatchPattern* patterns = nullptr;
-  const int* pattern_numbers = nullptr;  ///< one for each world; null: all have patterns[0].
+  const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
 
   BatchArray<const Scalar> mass;            ///< A [kg, kg·m²], symmetric positive definite.
   BatchArray<const Scalar> free_velocity;   ///< v* [m/s, rad/s], n_v.
@@ -38,15 +39,15 @@ struct BatchView {
   BatchArray<const Scalar> bias;            ///< v̂ [m/s], three of each contact.
   BatchArray<const Scalar> guess;           ///< v [m/s, rad/s], n_v; null data: v*.
 
-  [[nodiscard]] int pattern_number(Index world) const noexcept {
-    return pattern_numbers != nullptr ? pattern_numbers[world] : 0;
+  [[nodiscard]] int pattern_number(Index problem) const noexcept {
+    return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
   }
-  [[nodiscard]] const BatchPattern& pattern(Index world) const noexcept {
-    return patterns[pattern_number(world)];
+  [[nodiscard]] const BatchPattern& pattern(Index problem) const noexcept {
+    return patterns[pattern_number(problem)];
   }
 };
 
-/// What is wrong with the numbers of a world.
+/// What is wrong with the numbers of a problem.
 enum class BatchFault {
   none,
   mass,            ///< A is not positive definite, or not finite.
@@ -65,9 +66,9 @@ enum class BatchFault {
   return words[static_cast<int>(fault)];
 }
 
-/// How one world ended.
+/// How one problem ended.
 template <RealScalar Scalar>
-struct BatchWorldReport {
+struct BatchProblemReport {
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;   ///< of the island that took most
   Scalar residual = 0;  ///< ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]
@@ -81,7 +82,7 @@ template <RealScalar Scalar>
 struct BatchAnswers {
   BatchArray<Scalar> velocity;  ///< v [m/s, rad/s], n_v.
   BatchArray<Scalar> impulse;   ///< γ [N·s], three of each contact; null data: not wanted.
-  BatchWorldReport<Scalar>* reports = nullptr;  ///< One for each world.
+  BatchProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
 };
 
 }  // namespace CAROM_ABI

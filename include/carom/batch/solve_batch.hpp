@@ -24,58 +24,59 @@ inline constexpr int batch_lane_count = detail::lane_register_bytes > int(sizeof
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
 class BatchWorkspace {
  public:
-  /// Bytes that prepare() will take; nothing is padded to the largest world.
-  /// @param slots  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
-  [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int slots) {
-    return std::size_t(slots) * slot_size(view) * sizeof(Scalar) +
+  /// Bytes that prepare() will take; nothing is padded to the largest problem.
+  /// @param workers  parts of the batch that are solved at the same time, ≥ 1: as many as threads.
+  [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int workers) {
+    return std::size_t(workers) * worker_size(view) * sizeof(Scalar) +
            order_size(view) * sizeof(Index) + alignment;
   }
-  /// Takes the memory and sorts the worlds by their patterns.
+  /// Takes the memory and sorts the problems by their patterns.
   /// @note  Cold: allocates beyond the largest batch so far.
-  void prepare(const BatchView<Scalar>& view, int slots);
+  void prepare(const BatchView<Scalar>& view, int workers);
 
-  [[nodiscard]] int slots() const noexcept { return slots_; }
-  /// Memory of one slot.
-  [[nodiscard]] Scalar* slot(int number) noexcept {
+  [[nodiscard]] int workers() const noexcept { return workers_; }
+  /// Memory of one worker.
+  [[nodiscard]] Scalar* worker(int number) noexcept {
     const auto address = reinterpret_cast<std::size_t>(numbers_.data());
     const std::size_t skip = (alignment - address % alignment) % alignment / sizeof(Scalar);
-    return numbers_.data() + skip + std::size_t(number) * slot_size_;
+    return numbers_.data() + skip + std::size_t(number) * worker_size_;
   }
   /// World `i` in the order in which they are solved, those of one pattern one after the other.
-  [[nodiscard]] Index world(Index i) const noexcept {
+  [[nodiscard]] Index problem(Index i) const noexcept {
     return order_.empty() ? i : order_[std::size_t(i)];
   }
 
  private:
   static constexpr std::size_t alignment = 64;  // a line of the cache, and the widest register
-  /// Numbers of a slot, a multiple of the alignment.
-  [[nodiscard]] static std::size_t slot_size(const BatchView<Scalar>& view);
+  /// Numbers of a worker, a multiple of the alignment.
+  [[nodiscard]] static std::size_t worker_size(const BatchView<Scalar>& view);
   [[nodiscard]] static std::size_t order_size(const BatchView<Scalar>& view) noexcept {
     return view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
   }
 
   std::vector<Scalar> numbers_;
   std::vector<Index> order_;
-  std::size_t slot_size_ = 0;
-  int slots_ = 0;
+  std::size_t worker_size_ = 0;
+  int workers_ = 0;
 };
 
 /// What became of a batch.
 struct BatchReport {
-  Index converged = 0;   ///< worlds
-  Index faults = 0;      ///< worlds whose numbers are wrong
-  Index first_bad = -1;  ///< first world that has not converged; −1: none.
+  Index converged = 0;   ///< problems
+  Index faults = 0;      ///< problems whose numbers are wrong
+  Index first_bad = -1;  ///< first problem that has not converged; −1: none.
 };
 
-/// Solves all worlds of a batch under the convex law, side by side in the lanes of registers.
+/// Solves all problems of a batch under the convex law, side by side in the lanes of registers.
 ///
-/// Each world is solved as SapSolver solves it, to the same tolerance, and its answer has the same
-/// bits whatever else is in the batch: any number and order of worlds, lanes, slots and threads. A
-/// world with bad numbers has its fault in its report and changes no other.
-/// @param workspace  prepared for a batch of these patterns and no more worlds.
+/// Each problem is solved as SapSolver solves it, to the same tolerance, and its answer has the
+/// same bits whatever else is in the batch: any number and order of problems, lanes, workers and
+/// threads. A problem with bad numbers has its fault in its report and changes no other.
+/// @param workspace  prepared for a batch of these patterns and no more problems.
 /// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
-///                   on any threads, and returns when all are done; count is that of the slots.
-/// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations a world.
+///                   on any threads, and returns when all are done; count is that of the workers.
+/// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations a
+/// problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const SapOptions<Scalar>& options,
@@ -83,22 +84,22 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
                         Executor&& executor) noexcept {
   using Chunk = detail::BatchChunk<Scalar, LaneCount>;
   std::atomic<Index> next = 0;
-  executor(Index(workspace.slots()), [&](Index slot) {
-    Chunk chunk(view, answers, options, workspace.slot(int(slot)));
+  executor(Index(workspace.workers()), [&](Index worker) {
+    Chunk chunk(view, answers, options, workspace.worker(int(worker)));
     for (;;) {
       const Index first = next.fetch_add(Chunk::capacity, std::memory_order_relaxed);
       if (first >= view.count) return;
       const int count = int((std::min)(Index(Chunk::capacity), view.count - first));
-      Index worlds[Chunk::capacity];
-      for (int i = 0; i < count; ++i) worlds[i] = workspace.world(first + i);
-      chunk.solve(worlds, count);
+      Index problems[Chunk::capacity];
+      for (int i = 0; i < count; ++i) problems[i] = workspace.problem(first + i);
+      chunk.solve(problems, count);
     }
   });
   BatchReport report;
   for (Index i = 0; i < view.count; ++i) {
-    const BatchWorldReport<Scalar>& world = answers.reports[i];
-    report.faults += Index(world.fault != BatchFault::none);
-    if (world.status == SolveStatus::converged) {
+    const BatchProblemReport<Scalar>& problem = answers.reports[i];
+    report.faults += Index(problem.fault != BatchFault::none);
+    if (problem.status == SolveStatus::converged) {
       ++report.converged;
     } else if (report.first_bad < 0) {
       report.first_bad = i;
@@ -120,7 +121,7 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
 // --- implementation ---
 
 template <RealScalar Scalar, int LaneCount>
-std::size_t BatchWorkspace<Scalar, LaneCount>::slot_size(const BatchView<Scalar>& view) {
+std::size_t BatchWorkspace<Scalar, LaneCount>::worker_size(const BatchView<Scalar>& view) {
   using Queue = detail::LaneQueue<Scalar, LaneCount>;
   std::size_t size = 0;
   int patterns = view.count > 0 ? 1 : 0;
@@ -137,11 +138,11 @@ std::size_t BatchWorkspace<Scalar, LaneCount>::slot_size(const BatchView<Scalar>
 }
 
 template <RealScalar Scalar, int LaneCount>
-void BatchWorkspace<Scalar, LaneCount>::prepare(const BatchView<Scalar>& view, int slots) {
-  CAROM_EXPECTS(slots >= 1);
-  slots_ = slots;
-  slot_size_ = slot_size(view);
-  numbers_.resize(std::size_t(slots) * slot_size_ + alignment / sizeof(Scalar));
+void BatchWorkspace<Scalar, LaneCount>::prepare(const BatchView<Scalar>& view, int workers) {
+  CAROM_EXPECTS(workers >= 1);
+  workers_ = workers;
+  worker_size_ = worker_size(view);
+  numbers_.resize(std::size_t(workers) * worker_size_ + alignment / sizeof(Scalar));
   order_.resize(order_size(view));
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = Index(i);
   std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) {

@@ -13,27 +13,27 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Some worlds of a batch, solved one group of lanes after the other in memory of its own.
+/// Some problems of a batch, solved one group of lanes after the other in memory of its own.
 template <RealScalar Scalar, int LaneCount>
 class BatchChunk {
  public:
   static constexpr int capacity = 256;
-  /// @param memory  of BatchWorkspace::slot().
+  /// @param memory  of BatchWorkspace::worker().
   BatchChunk(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
              const SapOptions<Scalar>& options, Scalar* memory) noexcept
       : view_(view), answers_(answers), options_(options), memory_(memory) {}
 
-  /// @param worlds  at most `capacity`, those of one pattern one after the other.
-  void solve(const Index* worlds, int count) noexcept;
+  /// @param problems  at most `capacity`, those of one pattern one after the other.
+  void solve(const Index* problems, int count) noexcept;
 
  private:
-  /// Squares summed up over the islands of a world, as in SapSolver's totals.
+  /// Squares summed up over the islands of a problem, as in SapSolver's totals.
   struct Sums {
     Scalar residual, free, pushed;
   };
-  void take(const LaneMap& island, const LaneOutcome<Scalar>& outcome, Index world,
+  void take(const LaneMap& island, const LaneOutcome<Scalar>& outcome, Index problem,
             Sums& sums) noexcept;
-  void finish(Index world, int i) noexcept;
+  void finish(Index problem, int i) noexcept;
 
   const BatchView<Scalar>& view_;
   const BatchAnswers<Scalar>& answers_;
@@ -47,8 +47,8 @@ class BatchChunk {
 /// Takes over what an island came to.
 template <RealScalar Scalar, int LaneCount>
 void BatchChunk<Scalar, LaneCount>::take(const LaneMap& island, const LaneOutcome<Scalar>& outcome,
-                                         Index world, Sums& sums) noexcept {
-  BatchWorldReport<Scalar>& report = answers_.reports[world];
+                                         Index problem, Sums& sums) noexcept {
+  BatchProblemReport<Scalar>& report = answers_.reports[problem];
   sums.residual += rounded_product(outcome.residual, outcome.residual);
   sums.free += outcome.free_squared;
   sums.pushed += outcome.pushed_squared;
@@ -56,15 +56,15 @@ void BatchChunk<Scalar, LaneCount>::take(const LaneMap& island, const LaneOutcom
   if (outcome.status == SolveStatus::converged || report.fault != BatchFault::none) return;
   report.status = outcome.status;
   if (outcome.status != SolveStatus::not_finite) return;
-  const auto found = BatchInspection<Scalar>(view_, world).find(island, memory_);
+  const auto found = BatchInspection<Scalar>(view_, problem).find(island, memory_);
   report.fault = found.fault;
   report.item = found.item;
 }
 
 template <RealScalar Scalar, int LaneCount>
-void BatchChunk<Scalar, LaneCount>::finish(Index world, int i) noexcept {
+void BatchChunk<Scalar, LaneCount>::finish(Index problem, int i) noexcept {
   const auto& [squared, free, pushed] = sums_[i];
-  BatchWorldReport<Scalar>& report = answers_.reports[world];
+  BatchProblemReport<Scalar>& report = answers_.reports[problem];
   const Scalar residual = std::sqrt(squared), scale = std::sqrt((std::max)(free, pushed));
   report.error_bound = residual;
   report.residual = scale > Scalar(0) ? residual / scale : residual;
@@ -75,24 +75,25 @@ void BatchChunk<Scalar, LaneCount>::finish(Index world, int i) noexcept {
 }
 
 template <RealScalar Scalar, int LaneCount>
-void BatchChunk<Scalar, LaneCount>::solve(const Index* worlds, int count) noexcept {
+void BatchChunk<Scalar, LaneCount>::solve(const Index* problems, int count) noexcept {
   for (int i = 0; i < count; ++i) {
     sums_[i] = {};
-    answers_.reports[worlds[i]] = {.status = SolveStatus::converged};
+    answers_.reports[problems[i]] = {.status = SolveStatus::converged};
   }
   for (int first = 0, end = 0; first < count; first = end) {
-    while (end < count && view_.pattern_number(worlds[end]) == view_.pattern_number(worlds[first]))
+    while (end < count &&
+           view_.pattern_number(problems[end]) == view_.pattern_number(problems[first]))
       ++end;
-    for (const LaneMap& island : view_.pattern(worlds[first]).islands()) {
+    for (const LaneMap& island : view_.pattern(problems[first]).islands()) {
       LaneQueue<Scalar, LaneCount> queue(island, view_, answers_, memory_);
-      queue.solve(worlds + first, end - first,
+      queue.solve(problems + first, end - first,
                   {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
                   [&](int i, const LaneOutcome<Scalar>& outcome) {
-                    take(island, outcome, worlds[first + i], sums_[first + i]);
+                    take(island, outcome, problems[first + i], sums_[first + i]);
                   });
     }
   }
-  for (int i = 0; i < count; ++i) finish(worlds[i], i);
+  for (int i = 0; i < count; ++i) finish(problems[i], i);
 }
 
 }  // namespace detail

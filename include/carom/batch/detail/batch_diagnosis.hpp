@@ -17,13 +17,13 @@ struct BatchDiagnosis {
   int item = -1;
 };
 
-/// Looks for what is wrong with the numbers of a world that has not been solved. Every number is
-/// looked at, so this is for the few worlds where something is.
+/// Looks for what is wrong with the numbers of a problem that has not been solved. Every number is
+/// looked at, so this is for the few problems where something is.
 template <RealScalar Scalar>
 class BatchInspection {
  public:
-  BatchInspection(const BatchView<Scalar>& view, Index world) noexcept
-      : view_(view), world_(world) {}
+  BatchInspection(const BatchView<Scalar>& view, Index problem) noexcept
+      : view_(view), problem_(problem) {}
 
   /// The first fault of a contact of an island, or else of a body.
   /// @param memory  for the lower half of the island's momentum matrix.
@@ -47,16 +47,16 @@ class BatchInspection {
     return finite;
   }
   [[nodiscard]] BatchFault contact_fault(const LaneContact& contact) const noexcept {
-    const Scalar mu = view_.friction.of(world_)[contact.number];
+    const Scalar mu = view_.friction.of(problem_)[contact.number];
     if (!(std::isfinite(mu) && mu >= 0)) return BatchFault::friction;
-    const Scalar* const weights = view_.regularization.of(world_) + 2 * contact.number;
+    const Scalar* const weights = view_.regularization.of(problem_) + 2 * contact.number;
     if (!(are_finite(weights, 2) && weights[0] > 0 && weights[1] > 0)) {
       return BatchFault::regularization;
     }
-    if (!are_finite(view_.bias.of(world_) + 3 * contact.number, 3)) return BatchFault::bias;
+    if (!are_finite(view_.bias.of(problem_) + 3 * contact.number, 3)) return BatchFault::bias;
     for (const LaneContactSide& side : contact.sides) {
       for (int i = 0; side.body >= 0 && i < 3 * side.size; ++i) {
-        const Scalar entry = view_.jacobian.of(world_)[side.jacobian + i];
+        const Scalar entry = view_.jacobian.of(problem_)[side.jacobian + i];
         const int column = i % side.size;
         const bool may = column >= side.first && column < side.first + side.count;
         if (!std::isfinite(entry) || (entry != 0 && !may)) return BatchFault::jacobian;
@@ -65,14 +65,14 @@ class BatchInspection {
     return BatchFault::none;
   }
   [[nodiscard]] BatchFault body_fault(const LaneBody& body) const noexcept {
-    if (!are_finite(view_.free_velocity.of(world_) + body.first, body.size)) {
+    if (!are_finite(view_.free_velocity.of(problem_) + body.first, body.size)) {
       return BatchFault::free_velocity;
     }
     const bool guessed = view_.guess.data != nullptr;
-    if (guessed && !are_finite(view_.guess.of(world_) + body.first, body.size)) {
+    if (guessed && !are_finite(view_.guess.of(problem_) + body.first, body.size)) {
       return BatchFault::guess;
     }
-    const bool finite = are_finite(view_.mass.of(world_) + body.mass, body.size * body.size);
+    const bool finite = are_finite(view_.mass.of(problem_) + body.mass, body.size * body.size);
     return finite ? BatchFault::none : BatchFault::mass;
   }
   /// The number of the first body whose momentum matrix is not positive definite, or −1.
@@ -82,7 +82,7 @@ class BatchInspection {
     const One matrix(memory);
     for (std::size_t b = 0; b < island.bodies().size(); ++b) {
       const LaneBody& body = island.bodies()[b];
-      const Scalar* const mass = view_.mass.of(world_) + body.mass;
+      const Scalar* const mass = view_.mass.of(problem_) + body.mass;
       for (int i = 0; i < body.size; ++i) {
         const One row = matrix.from(rows.place[island.start(b) + i] + island.start(b));
         for (int j = 0; j <= i; ++j) row.of_lane(j, 0) = mass[i * body.size + j];
@@ -100,7 +100,7 @@ class BatchInspection {
   }
 
   const BatchView<Scalar>& view_;
-  Index world_;
+  Index problem_;
 };
 
 }  // namespace detail

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Numbers between the arrays of a batch and the cells of a lane solver, an island of a world in
+/// Numbers between the arrays of a batch and the cells of a lane solver, an island of a problem in
 /// each lane.
 /// @tparam Number  Lanes<Scalar, Count>
 template <typename Number>
@@ -23,13 +23,13 @@ class LaneExchange {
   LaneExchange(const LaneMap& map, const LaneLayout& layout, const Cells& cells) noexcept
       : map_(map), layout_(layout), cells_(cells) {}
 
-  /// Reads the numbers of worlds.
-  /// @param worlds  as many as there are lanes
+  /// Reads the numbers of problems.
+  /// @param problems  as many as there are lanes
   /// @return  where they obey the pattern's zeros and are in the range of the law.
   [[nodiscard]] typename Number::Mask read(const BatchView<Scalar>& view,
-                                           const Index (&worlds)[lanes]) const noexcept;
+                                           const Index (&problems)[lanes]) const noexcept;
   /// Writes the answer of one lane.
-  void write(const BatchAnswers<Scalar>& answers, Index world, int lane) const noexcept;
+  void write(const BatchAnswers<Scalar>& answers, Index problem, int lane) const noexcept;
 
  private:
   using Sources = const Scalar* [lanes];
@@ -37,9 +37,9 @@ class LaneExchange {
   [[nodiscard]] Cells vector(int name) const noexcept {
     return cells_.from(layout_.vector_at(name));
   }
-  static void find(const BatchArray<const Scalar>& array, const Index (&worlds)[lanes],
+  static void find(const BatchArray<const Scalar>& array, const Index (&problems)[lanes],
                    Sources& sources) noexcept {
-    for (int l = 0; l < lanes; ++l) sources[l] = array.of(worlds[l]);
+    for (int l = 0; l < lanes; ++l) sources[l] = array.of(problems[l]);
   }
   /// One number of each lane.
   [[nodiscard]] static Number gather(const Sources& sources, int from) noexcept {
@@ -47,7 +47,7 @@ class LaneExchange {
     for (int l = 0; l < lanes; ++l) numbers[l] = sources[l][from];
     return Number::load(numbers);
   }
-  void read_bodies(const BatchView<Scalar>& view, const Index (&worlds)[lanes]) const noexcept;
+  void read_bodies(const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept;
   [[nodiscard]] typename Number::Mask read_jacobian(const Sources& sources,
                                                     std::size_t contact) const noexcept;
 
@@ -60,13 +60,13 @@ class LaneExchange {
 
 template <typename Number>
 void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
-                                       const Index (&worlds)[lanes]) const noexcept {
+                                       const Index (&problems)[lanes]) const noexcept {
   Sources mass, free, guess;
-  find(view.mass, worlds, mass);
-  find(view.free_velocity, worlds, free);
+  find(view.mass, problems, mass);
+  find(view.free_velocity, problems, free);
   // Bodies that nothing touches have their answer.
   const bool guessed = view.guess.data != nullptr && !map_.contacts().empty();
-  find(guessed ? view.guess : view.free_velocity, worlds, guess);
+  find(guessed ? view.guess : view.free_velocity, problems, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
   for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
     const auto& [number, first, size, place] = map_.bodies()[b];
@@ -109,13 +109,13 @@ typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources
 
 template <typename Number>
 typename Number::Mask LaneExchange<Number>::read(const BatchView<Scalar>& view,
-                                                 const Index (&worlds)[lanes]) const noexcept {
-  read_bodies(view, worlds);
+                                                 const Index (&problems)[lanes]) const noexcept {
+  read_bodies(view, problems);
   Sources jacobian, friction, weights, bias;
-  find(view.jacobian, worlds, jacobian);
-  find(view.friction, worlds, friction);
-  find(view.regularization, worlds, weights);
-  find(view.bias, worlds, bias);
+  find(view.jacobian, problems, jacobian);
+  find(view.friction, problems, friction);
+  find(view.regularization, problems, weights);
+  find(view.bias, problems, bias);
   typename Number::Mask valid = everywhere<Number>(true);
   for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
     const int number = map_.contacts()[k].number;
@@ -133,16 +133,16 @@ typename Number::Mask LaneExchange<Number>::read(const BatchView<Scalar>& view,
 }
 
 template <typename Number>
-void LaneExchange<Number>::write(const BatchAnswers<Scalar>& answers, Index world,
+void LaneExchange<Number>::write(const BatchAnswers<Scalar>& answers, Index problem,
                                  int lane) const noexcept {
-  Scalar* const velocity = answers.velocity.of(world);
+  Scalar* const velocity = answers.velocity.of(problem);
   const Cells from = vector(LaneLayout::velocity);
   for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
     const auto& [number, first, size, place] = map_.bodies()[b];
     for (int i = 0; i < size; ++i) velocity[first + i] = from.of_lane(map_.start(b) + i, lane);
   }
   if (answers.impulse.data == nullptr) return;
-  Scalar* const impulse = answers.impulse.of(world);
+  Scalar* const impulse = answers.impulse.of(problem);
   for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
     const Cells c = cells_.from(layout_.contact_at(int(k)) + LaneLayout::impulse);
     for (int r = 0; r < 3; ++r) impulse[3 * map_.contacts()[k].number + r] = c.of_lane(r, lane);

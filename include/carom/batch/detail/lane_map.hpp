@@ -10,33 +10,33 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A body of a world.
+/// A body of a problem.
 struct LaneBody {
   int number;
   int first;  ///< velocity
   int size;   ///< velocities
-  int mass;   ///< place of its momentum matrix among the world's numbers
+  int mass;   ///< place of its momentum matrix among the problem's numbers
 };
 
 /// What a contact has of one body.
 struct LaneContactSide {
   int body = -1;     ///< −1: the contact has no such side
-  int jacobian = 0;  ///< place of its three rows among the world's numbers
+  int jacobian = 0;  ///< place of its three rows among the problem's numbers
   int size = 0;      ///< columns of a row
   int first = 0;     ///< first column that may not be zero
   int count = 0;     ///< columns from there on
 };
 
 struct LaneContact {
-  int number;  ///< in the world
+  int number;  ///< in the problem
   LaneContactSide sides[2];
 };
 
-/// An island of a pattern: where its numbers are among those of a world, and where a lane solver
+/// An island of a pattern: where its numbers are among those of a problem, and where a lane solver
 /// keeps them.
 class LaneMap {
  public:
-  /// @param bodies    of the world.
+  /// @param bodies    of the problem.
   /// @param members   numbers of the island's bodies.
   /// @param contacts  of the island.
   LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
@@ -81,14 +81,14 @@ class LaneMap {
 
 /// The bodies in an order that keeps those that touch close together: breadth first from the one
 /// that touches the fewest, the least number first, turned around (Cuthill and McKee's).
-[[nodiscard]] std::vector<int> order_bodies(std::size_t world_bodies, std::vector<int> members,
+[[nodiscard]] std::vector<int> order_bodies(std::size_t body_count, std::vector<int> members,
                                             const std::vector<LaneContact>& contacts);
 
 // --- implementation ---
 
-inline std::vector<int> order_bodies(std::size_t world_bodies, std::vector<int> members,
+inline std::vector<int> order_bodies(std::size_t body_count, std::vector<int> members,
                                      const std::vector<LaneContact>& contacts) {
-  std::vector<std::vector<int>> neighbours(world_bodies);
+  std::vector<std::vector<int>> neighbours(body_count);
   for (const auto& [number, sides] : contacts) {
     if (sides[1].body < 0) continue;
     neighbours[std::size_t(sides[0].body)].push_back(sides[1].body);
@@ -102,7 +102,7 @@ inline std::vector<int> order_bodies(std::size_t world_bodies, std::vector<int> 
     const std::size_t x = neighbours[std::size_t(a)].size(), y = neighbours[std::size_t(b)].size();
     return x != y ? x < y : a < b;
   };
-  std::vector<bool> seen(world_bodies);
+  std::vector<bool> seen(body_count);
   std::vector<int> order;
   std::sort(members.begin(), members.end(), fewer);
   for (const int start : members) {

@@ -33,7 +33,7 @@ class LaneNewton {
   CAROM_DEVICE LaneNewton(State& state, const Limits& limits) noexcept
       : state_(state), limits_(limits) {}
 
-  /// Takes on the worlds whose numbers and guesses are in the cells.
+  /// Takes on the problems whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
   CAROM_DEVICE void begin(const Mask& valid) noexcept;
   /// How far lanes have come.

@@ -10,7 +10,7 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What an island of one world came to.
+/// What an island of one problem came to.
 template <typename Scalar>
 struct LaneOutcome {
   SolveStatus status;
@@ -18,11 +18,11 @@ struct LaneOutcome {
   Scalar residual, free_squared, pushed_squared;
 };
 
-/// Solves the same island of many worlds, a group of lanes after the other.
+/// Solves the same island of many problems, a group of lanes after the other.
 ///
 /// A group ends when few of its lanes are left; what those have so far is put aside, and they go on
 /// together with others of their kind, so that no register waits for one lane. As everything else
-/// follows from the iterate, a world that was put aside has the bits of one that was not.
+/// follows from the iterate, a problem that was put aside has the bits of one that was not.
 template <typename Scalar, int LaneCount>
 class LaneQueue {
  public:
@@ -46,14 +46,14 @@ class LaneQueue {
         paused_(memory + std::size_t(layout_.cell_count) * LaneCount),
         exchange_(island, layout_, cells_) {}
 
-  /// @param worlds  their numbers
-  /// @param tell    tell(i, outcome) for worlds[i], in any order; its answer has been written, and
-  ///                the memory of the cells holds nothing that is needed.
+  /// @param problems  their numbers
+  /// @param tell      tell(i, outcome) for problems[i], in any order. The answer has been written,
+  ///                  and the memory of the cells is free then.
   template <typename Tell>
-  void solve(const Index* worlds, int count, const Limits& limits, const Tell& tell) noexcept;
+  void solve(const Index* problems, int count, const Limits& limits, const Tell& tell) noexcept;
 
  private:
-  /// A group ends when no more than these lanes are under way. To begin a world again costs about
+  /// A group ends when no more than these lanes are under way. To begin a problem again costs about
   /// what an iteration costs.
   static constexpr int most_left = LaneCount / 4;
   static constexpr std::size_t most_paused = LaneCount > 1 ? LaneCount + most_left : 0;
@@ -109,7 +109,7 @@ void LaneQueue<Scalar, LaneCount>::pause(const Newton& newton, int lane, int ite
   for (int i = 0; i < paused_number_count; ++i) kept[i] = numbers[i][lane];
 }
 
-/// Goes on with the last worlds put aside, which are in the lanes.
+/// Goes on with the last problems put aside, which are in the lanes.
 template <typename Scalar, int LaneCount>
 void LaneQueue<Scalar, LaneCount>::resume(Newton& newton, int count) noexcept {
   Scalar numbers[3][LaneCount] = {};
@@ -125,7 +125,7 @@ void LaneQueue<Scalar, LaneCount>::resume(Newton& newton, int count) noexcept {
 
 template <typename Scalar, int LaneCount>
 template <typename Tell>
-void LaneQueue<Scalar, LaneCount>::solve(const Index* worlds, int count, const Limits& limits,
+void LaneQueue<Scalar, LaneCount>::solve(const Index* problems, int count, const Limits& limits,
                                          const Tell& tell) noexcept {
   int next = 0;
   while (next < count || paused_count_ > 0) {
@@ -134,11 +134,11 @@ void LaneQueue<Scalar, LaneCount>::solve(const Index* worlds, int count, const L
     int items[LaneCount];
     Index in_lanes[LaneCount];
     if (again) paused_count_ -= used;
-    // Lanes without a world of their own repeat the last one, and nothing is said of it.
+    // Lanes without a problem of their own repeat the last one, and nothing is said of it.
     for (int l = 0; l < LaneCount; ++l) {
       const int own = (std::min)(l, used - 1);
       items[l] = again ? paused_items_[paused_count_ + own] : next + own;
-      in_lanes[l] = worlds[items[l]];
+      in_lanes[l] = problems[items[l]];
     }
     if (!again) next += used;
     const auto valid = exchange_.read(view_, in_lanes);

@@ -22,7 +22,7 @@ class LaneState {
   CAROM_DEVICE LaneState(const LaneLayout& layout, const Cells& cells) noexcept
       : layout_(layout), cells_(cells) {}
 
-  /// What a world's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
+  /// What a problem's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
   /// whose A is not positive definite.
   [[nodiscard]] CAROM_DEVICE Mask begin() noexcept;
   /// Everything that follows from the iterate.
