@@ -87,7 +87,7 @@ TEST_CASE("batch_pattern: a chain of bodies keeps its matrix narrow", "[batch_pa
   const Eigen::Matrix3d rows = Eigen::Matrix3d::Ones();
   for (int b = 0; b + 1 < count; ++b) {
     problem.add_contact(numbers[b], rows, numbers[b + 1], rows,
-                        carom::CompliantContact<double>{.stiffness = 1});
+                        carom::CompliantContact<double>{.gap = 0, .stiffness = 1});
   }
   const BatchPattern pattern(problem);
   REQUIRE(pattern.islands().size() == 1);

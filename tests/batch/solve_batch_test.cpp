@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "carom/batch/batch_storage.hpp"
-#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/contact_certificate.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
@@ -152,23 +153,54 @@ TEST_CASE("solve_batch: each step has the answer of SapSolver", "[solve_batch]")
   check_answers<float>({.tolerance = 1e-3F});
 }
 
+TEST_CASE("solve_batch: Coulomb's law is obeyed where SapSolver obeys it", "[solve_batch]") {
+  const std::vector<Step> steps = draw_steps(90, 21013u);
+  const SapOptions<double> options{.law = carom::FrictionLaw::coulomb, .tolerance = 1e-9};
+  BatchStorage<double> batch = store<double>(steps);
+  const BatchReport report = solve(batch, options);
+  carom::SapSolver<double> solver(options);
+  WorstCase law("natural map of Coulomb's law"), residual("residual");
+  int reference = 0;
+  for (Index i = 0; i < batch.count(); ++i) {
+    const ContactProblem<double> problem = build<double>(steps[std::size_t(i)].raw);
+    VectorX<double> velocity = steps[std::size_t(i)].guess;
+    reference += int(solver.solve(problem, velocity).converged());
+    const VectorX<double> impulse = batch.impulse(i);
+    if (batch.report(i).status != SolveStatus::converged) continue;
+    carom::DelassusForm<double> form;
+    carom::DelassusProblem<double> dual;
+    form.write(problem, dual);
+    const auto certificate = certify(dual, impulse, carom::FrictionLaw::coulomb);
+    law.see(certificate.natural_map_error, by_solver(1e-7), i);
+    residual.see(batch.report(i).residual, options.tolerance, i);
+    CHECK(std::isinf(batch.report(i).error_bound));
+  }
+  CHECK(reference >= 85);
+  CHECK(report.converged >= reference - 1);
+  law.check(85);
+  residual.check(85);
+}
+
 TEST_CASE("solve_batch: the bits do not depend on the lanes", "[solve_batch]") {
   const std::vector<Step> steps = draw_steps(60, 21002u);
-  const auto see = [&](auto scalar) {
+  const auto see = [&](auto scalar, carom::FrictionLaw law) {
     using Scalar = decltype(scalar);
+    const SapOptions<Scalar> options{.law = law};
     BatchStorage<Scalar> one = store<Scalar>(steps), other = store<Scalar>(steps);
-    solve<1>(one);
-    solve<2>(other);
+    solve<1>(one, options);
+    solve<2>(other, options);
     check_same(one, other);
-    solve<4>(other);
+    solve<4>(other, options);
     check_same(one, other);
-    solve<8>(other);
+    solve<8>(other, options);
     check_same(one, other);
-    solve<16>(other);
+    solve<16>(other, options);
     check_same(one, other);
   };
-  see(1.0);
-  see(1.0F);
+  see(1.0, carom::FrictionLaw::convex);
+  see(1.0F, carom::FrictionLaw::convex);
+  see(1.0, carom::FrictionLaw::coulomb);
+  see(1.0F, carom::FrictionLaw::coulomb);
 }
 
 TEST_CASE("solve_batch: the bits do not depend on what else is in the batch", "[solve_batch]") {

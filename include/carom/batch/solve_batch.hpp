@@ -122,7 +122,7 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
 
 template <RealScalar Scalar, int LaneCount>
 std::size_t BatchWorkspace<Scalar, LaneCount>::worker_size(const BatchView<Scalar>& view) {
-  using Queue = detail::LaneQueue<Scalar, LaneCount>;
+  using Queue = detail::LaneQueue<Scalar, LaneCount, FrictionLaw::coulomb>;
   std::size_t size = 0;
   int patterns = view.count > 0 ? 1 : 0;
   for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
@@ -130,7 +130,7 @@ std::size_t BatchWorkspace<Scalar, LaneCount>::worker_size(const BatchView<Scala
   }
   for (int p = 0; p < patterns; ++p) {
     for (const detail::LaneMap& island : view.patterns[p].islands()) {
-      size = (std::max)(size, Queue::memory_size(island.layout()));
+      size = (std::max)(size, Queue::memory_size(island.layout(FrictionLaw::coulomb)));
     }
   }
   constexpr std::size_t line = alignment / sizeof(Scalar);

@@ -33,6 +33,8 @@ class BatchChunk {
   };
   void take(const LaneMap& island, const LaneOutcome<Scalar>& outcome, Index problem,
             Sums& sums) noexcept;
+  template <FrictionLaw Law>
+  void solve(const LaneMap& island, const Index* problems, int first, int end) noexcept;
   void finish(Index problem, int i) noexcept;
 
   const BatchView<Scalar>& view_;
@@ -66,12 +68,25 @@ void BatchChunk<Scalar, LaneCount>::finish(Index problem, int i) noexcept {
   const auto& [squared, free, pushed] = sums_[i];
   BatchProblemReport<Scalar>& report = answers_.reports[problem];
   const Scalar residual = std::sqrt(squared), scale = std::sqrt((std::max)(free, pushed));
-  report.error_bound = residual;
+  const bool coulomb = options_.law == FrictionLaw::coulomb;
+  report.error_bound = coulomb ? std::numeric_limits<Scalar>::infinity() : residual;
   report.residual = scale > Scalar(0) ? residual / scale : residual;
   constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
   if (residual <= largest && scale <= largest) return;
   report.status = SolveStatus::not_finite;
   report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+}
+
+template <RealScalar Scalar, int LaneCount>
+template <FrictionLaw Law>
+void BatchChunk<Scalar, LaneCount>::solve(const LaneMap& island, const Index* problems, int first,
+                                          int end) noexcept {
+  LaneQueue<Scalar, LaneCount, Law> queue(island, view_, answers_, memory_);
+  queue.solve(problems + first, end - first,
+              {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
+              [&](int i, const LaneOutcome<Scalar>& outcome) {
+                take(island, outcome, problems[first + i], sums_[first + i]);
+              });
 }
 
 template <RealScalar Scalar, int LaneCount>
@@ -85,12 +100,11 @@ void BatchChunk<Scalar, LaneCount>::solve(const Index* problems, int count) noex
            view_.pattern_number(problems[end]) == view_.pattern_number(problems[first]))
       ++end;
     for (const LaneMap& island : view_.pattern(problems[first]).islands()) {
-      LaneQueue<Scalar, LaneCount> queue(island, view_, answers_, memory_);
-      queue.solve(problems + first, end - first,
-                  {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
-                  [&](int i, const LaneOutcome<Scalar>& outcome) {
-                    take(island, outcome, problems[first + i], sums_[first + i]);
-                  });
+      if (options_.law == FrictionLaw::coulomb) {
+        solve<FrictionLaw::coulomb>(island, problems, first, end);
+      } else {
+        solve<FrictionLaw::convex>(island, problems, first, end);
+      }
     }
   }
   for (int i = 0; i < count; ++i) finish(problems[i], i);

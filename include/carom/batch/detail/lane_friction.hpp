@@ -37,6 +37,19 @@ template <typename Number>
           select(stuck, k.yn, normal)};
 }
 
+/// γ of Coulomb's law: the normal is kept if it pushes, friction goes to the nearest point of the
+/// disc that this normal allows.
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneImpulse<Number> coulomb_lanes(const LaneTrial<Number>& k) noexcept {
+  const Number zero(0);
+  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const Number normal = larger(k.yn, zero);
+  const Number most = k.mu * normal;
+  const auto sticks = r <= most;
+  const Number share = select(r > zero, most / r, zero);
+  return {select(sticks, k.y1, share * k.y1), select(sticks, k.y2, share * k.y2), normal};
+}
+
 /// The curvature of a contact's cost, a symmetric 3×3 matrix.
 template <typename Number>
 struct LaneCurvature {
@@ -66,6 +79,33 @@ template <typename Number>
           select(stuck, zero, along * px),
           select(stuck, zero, along * py),
           select(stuck, one / k.normal, along)};
+}
+
+/// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal has (0, 0, 1/Rₙ).
+template <typename Number>
+struct LaneSlope {
+  Number xx, xy, yy, xz, yz, zz;
+};
+
+/// The same as write_coulomb_curvature().
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE LaneSlope<Number> coulomb_slope_of_lanes(
+    const LaneTrial<Number>& k) noexcept {
+  const Number zero(0), one(1);
+  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
+  const Number most = k.mu * k.yn;
+  const auto open = k.yn <= zero;
+  const auto sticks = (r <= most) & (k.mu > zero);
+  const Number inverse = select(r > zero, one / r, zero);
+  const Number tx = k.y1 * inverse, ty = k.y2 * inverse;
+  const Number across = most * inverse / k.tangent;
+  const Number held = one / k.tangent, pressed = one / k.normal;
+  const auto of = [&](const Number& stick, const Number& slide) {
+    return select(open, zero, select(sticks, stick, slide));
+  };
+  return {of(held, across * ty * ty),    of(zero, zero - across * tx * ty),
+          of(held, across * tx * tx),    of(zero, k.mu * tx * pressed),
+          of(zero, k.mu * ty * pressed), of(pressed, pressed)};
 }
 
 /// A direction in the tangent plane.

@@ -30,7 +30,21 @@ struct LaneSides {
 /// Where the numbers of an island are in the memory of a lane solver, in cells. Plain numbers and
 /// pointers, so that a graphics processor reads it too.
 struct LaneLayout {
-  enum VectorName { free, velocity, best, momentum, gradient, direction, scratch, vector_count };
+  enum VectorName {
+    free,
+    velocity,
+    best,
+    momentum,
+    gradient,
+    direction,
+    scratch,
+    vector_count,
+    // Coulomb's law needs three more.
+    kept = vector_count,
+    start,
+    law_direction,
+    coulomb_vector_count
+  };
   enum ContactName {
     friction,
     tangent,
@@ -44,13 +58,15 @@ struct LaneLayout {
     velocity_step = impulse + 3,  ///< J d
     trial_step = velocity_step + 3,
     predicted = trial_step + 3,  ///< ẑ, two components
-    contact_number_count = predicted + 2
+    lift = predicted + 2,        ///< by how much v̂ₙ is lowered, De Saxcé's lift
+    contact_number_count
   };
 
   int velocities, contacts;
   LaneRows mass_rows, matrix_rows;
   const LaneSides* sides;
   int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, product_at, cell_count;
+  int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
   [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }
   [[nodiscard]] CAROM_DEVICE int contact_at(int contact) const noexcept {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "carom/batch/detail/lane_layout.hpp"
+#include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -42,7 +43,7 @@ class LaneMap {
   LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
           const std::vector<LaneContact>& contacts);
 
-  [[nodiscard]] LaneLayout layout() const noexcept;
+  [[nodiscard]] LaneLayout layout(FrictionLaw law = FrictionLaw::convex) const noexcept;
   /// The bodies in the solver's order, and the contacts.
   [[nodiscard]] const std::vector<LaneBody>& bodies() const noexcept { return bodies_; }
   [[nodiscard]] const std::vector<LaneContact>& contacts() const noexcept { return contacts_; }
@@ -173,17 +174,20 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
   for (const int column : first) matrix_.add(column);
 }
 
-inline LaneLayout LaneMap::layout() const noexcept {
+inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
+  const bool coulomb = law == FrictionLaw::coulomb;
   LaneLayout l{};
   l.velocities = int(mass_.place.size());
   l.contacts = int(sides_.size());
   l.mass_rows = mass_.view();
   l.matrix_rows = matrix_.view();
   l.sides = sides_.data();
-  l.mass_at = LaneLayout::vector_count * l.velocities;
+  l.mass_at =
+      (coulomb ? LaneLayout::coulomb_vector_count : LaneLayout::vector_count) * l.velocities;
   l.mass_factor_at = l.mass_at + mass_.count;
   l.matrix_at = l.mass_factor_at + mass_.count;
-  l.jacobian_at = l.matrix_at + matrix_.count;
+  l.upper_at = l.matrix_at + matrix_.count;
+  l.jacobian_at = l.upper_at + (coulomb ? matrix_.count : 0);
   l.contacts_at = l.jacobian_at + jacobian_count_;
   l.product_at = l.contacts_at + l.contacts * LaneLayout::contact_number_count;
   l.cell_count = l.product_at + 3 * widest_;

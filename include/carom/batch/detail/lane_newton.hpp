@@ -36,19 +36,36 @@ class LaneNewton {
   /// Takes on the problems whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
   CAROM_DEVICE void begin(const Mask& valid) noexcept;
+  /// Takes on lanes that have ended, at their iterates, which have been evaluated.
+  /// @param anywhere  those of them that may begin elsewhere, if the cost is lower there.
+  CAROM_DEVICE void start(const Mask& lanes, const Number& tolerance,
+                          const Mask& anywhere) noexcept;
   /// How far lanes have come.
   struct Progress {
-    Number iterations, stalls, best_residual;
+    Number iterations, stalls, best_residual, tolerance;
   };
   /// Goes on where lanes have been stopped, whose iterates, kept ones and directions of friction
   /// are in the cells.
   CAROM_DEVICE void resume(const Progress& progress) noexcept;
+  /// The same for a part of a larger method, which evaluates the iterates itself.
+  CAROM_DEVICE void resume(const Progress& progress, const Number& status) noexcept {
+    progress_ = progress;
+    status_ = status;
+  }
+  /// No lane is under way, and no iteration has been counted.
+  CAROM_DEVICE void clear() noexcept {
+    resume({number(0), number(0), number(0), number(0)}, number(0));
+  }
+  CAROM_DEVICE void count_iterations(const Mask& lanes) noexcept {
+    progress_.iterations += as_numbers(lanes);
+  }
   /// One iteration of the lanes that have not ended.
   CAROM_DEVICE void step() noexcept;
   /// Lanes that have ended.
   [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= Number(Scalar(0)); }
   /// The iterate of those lanes is their best, and evaluated.
-  CAROM_DEVICE void finish() noexcept;
+  CAROM_DEVICE void finish() noexcept { finish(ended()); }
+  CAROM_DEVICE void finish(const Mask& which) noexcept;
 
   /// The number of a SolveStatus, or −1 in lanes under way.
   [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
@@ -69,10 +86,10 @@ class LaneNewton {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     const Number scale = state_.scale(), largest((std::numeric_limits<Scalar>::max)());
     return (state_.residual <= largest) & (scale <= largest) &
-           (state_.residual <= Number(limits_.tolerance) * scale);
+           (state_.residual <= progress_.tolerance * scale);
   }
-  CAROM_DEVICE void start_from_best() noexcept;
-  CAROM_DEVICE void write_directions() noexcept;
+  CAROM_DEVICE void start_from_best(const Mask& lanes) noexcept;
+  CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept;
   CAROM_DEVICE void find_direction() noexcept;
   CAROM_DEVICE void write_steps() noexcept;
@@ -83,7 +100,7 @@ class LaneNewton {
   State& state_;
   Limits limits_;
   Number status_ = number(0);
-  Progress progress_ = {number(0), number(0), number(0)};
+  Progress progress_ = {number(0), number(0), number(0), number(0)};
 };
 
 // --- implementation ---
@@ -91,19 +108,19 @@ class LaneNewton {
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& valid) noexcept {
   status_ = number(-1);
-  progress_ = {number(0), number(0), number(0)};
+  progress_ = {number(0), number(0), number(0), Number(limits_.tolerance)};
   keep(running());
   end(!valid, SolveStatus::not_finite);
   end(!state_.begin(), SolveStatus::not_finite);
   state_.evaluate();
   end(meets_target(), SolveStatus::converged);
-  if (any(running())) start_from_best();
+  if (any(running())) start_from_best(running());
   end(meets_target(), SolveStatus::converged);
   end(!state_.is_finite(), SolveStatus::not_finite);
   progress_.best_residual = state_.residual;
   keep(running());
   end(Number(Scalar(limits_.iteration_limit)) <= number(0), SolveStatus::iteration_limit);
-  write_directions();
+  write_directions(running());
 }
 
 template <typename Number, int Stride>
@@ -114,13 +131,27 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::resume(const Progress& progress) n
   state_.evaluate();
 }
 
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneNewton<Number, Stride>::start(const Mask& lanes, const Number& tolerance,
+                                                    const Mask& anywhere) noexcept {
+  status_ = select(lanes, number(-1), status_);
+  progress_.stalls = select(lanes, number(0), progress_.stalls);
+  progress_.tolerance = select(lanes, tolerance, progress_.tolerance);
+  end(lanes & meets_target(), SolveStatus::converged);
+  if (any(anywhere & running())) start_from_best(anywhere & running());
+  end(lanes & meets_target(), SolveStatus::converged);
+  progress_.best_residual = select(lanes, state_.residual, progress_.best_residual);
+  keep(lanes);
+  write_directions(lanes);
+}
+
 /// Moves to rest or to the free velocity where the cost there is lower than at the guess.
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best() noexcept {
+CAROM_DEVICE void LaneNewton<Number, Stride>::start_from_best(const Mask& lanes) noexcept {
   const Number here = state_.cost(), at_rest = state_.cost_at_rest();
   const Number when_free = state_.cost_when_free();
-  const Mask to_free = running() & (when_free < here) & (when_free < at_rest);
-  const Mask to_rest = running() & (at_rest < here) & (!to_free);
+  const Mask to_free = lanes & (when_free < here) & (when_free < at_rest);
+  const Mask to_rest = lanes & (at_rest < here) & (!to_free);
   if (!any(to_free | to_rest)) return;
   const Cells v = state_.vector(Names::velocity), free = state_.vector(Names::free);
   for (int i = 0; i < state_.layout().velocities; ++i) {
@@ -136,12 +167,12 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::keep(const Mask& lanes) noexcept {
 }
 
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions() noexcept {
+CAROM_DEVICE void LaneNewton<Number, Stride>::write_directions(const Mask& lanes) noexcept {
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);
     const auto z = direction_of_lanes(c[Names::trial], c[Names::trial + 1]);
-    c.set(Names::predicted, z.x);
-    c.set(Names::predicted + 1, z.y);
+    c.set(Names::predicted, select(lanes, z.x, c[Names::predicted]));
+    c.set(Names::predicted + 1, select(lanes, z.y, c[Names::predicted + 1]));
   }
 }
 
@@ -275,8 +306,8 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::step() noexcept {
 }
 
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::finish() noexcept {
-  const Mask lanes = status_ > code(SolveStatus::converged);
+CAROM_DEVICE void LaneNewton<Number, Stride>::finish(const Mask& which) noexcept {
+  const Mask lanes = which & (status_ > code(SolveStatus::converged));
   if (!any(lanes)) return;
   const Cells v = state_.vector(Names::velocity), best = state_.vector(Names::best);
   for (int i = 0; i < state_.layout().velocities; ++i) v.set(i, select(lanes, best[i], v[i]));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
+#include "carom/batch/detail/lane_coulomb.hpp"
 #include "carom/batch/detail/lane_exchange.hpp"
-#include "carom/batch/detail/lane_newton.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -23,14 +25,16 @@ struct LaneOutcome {
 /// A group ends when few of its lanes are left; what those have so far is put aside, and they go on
 /// together with others of their kind, so that no register waits for one lane. As everything else
 /// follows from the iterate, a problem that was put aside has the bits of one that was not.
-template <typename Scalar, int LaneCount>
+/// @tparam Law  the convex one, or Coulomb's.
+template <typename Scalar, int LaneCount, FrictionLaw Law>
 class LaneQueue {
  public:
   using Number = carom::Lanes<Scalar, LaneCount>;
   using Cells = LaneCells<Number, LaneCount>;
   using State = LaneState<Number, LaneCount>;
-  using Newton = LaneNewton<Number, LaneCount>;
-  using Limits = typename Newton::Limits;
+  using Solver = std::conditional_t<Law == FrictionLaw::coulomb, LaneCoulomb<Number, LaneCount>,
+                                    LaneNewton<Number, LaneCount>>;
+  using Limits = typename Solver::Limits;
 
   /// Numbers of memory for an island.
   [[nodiscard]] static std::size_t memory_size(const LaneLayout& layout) noexcept {
@@ -39,7 +43,7 @@ class LaneQueue {
   /// @param memory  of memory_size(), aligned to a register.
   LaneQueue(const LaneMap& island, const BatchView<Scalar>& view,
             const BatchAnswers<Scalar>& answers, Scalar* memory) noexcept
-      : layout_(island.layout()),
+      : layout_(island.layout(Law)),
         view_(view),
         answers_(answers),
         cells_(memory),
@@ -57,16 +61,17 @@ class LaneQueue {
   /// what an iteration costs.
   static constexpr int most_left = LaneCount / 4;
   static constexpr std::size_t most_paused = LaneCount > 1 ? LaneCount + most_left : 0;
-  enum PausedNumber { iterations, stalls, best_residual, paused_number_count };
+  using Progress = typename Solver::Progress;
+  static constexpr int progress_count = int(sizeof(Progress) / sizeof(Number));
 
   [[nodiscard]] static std::size_t paused_size(const LaneLayout& layout) noexcept {
-    return std::size_t(2 * layout.velocities + 2 * layout.contacts + paused_number_count);
+    return std::size_t(3 * layout.velocities + 3 * layout.contacts + progress_count);
   }
   /// Calls visit(number of a lane, its place among the numbers put aside).
   template <typename Visit>
   void for_each_kept(int lane, Scalar* kept, const Visit& visit) const noexcept;
-  void pause(const Newton& newton, int lane, int item) noexcept;
-  void resume(Newton& newton, int count) noexcept;
+  void pause(const Solver& solver, int lane, int item) noexcept;
+  void resume(Solver& solver, int count) noexcept;
 
   LaneLayout layout_;
   const BatchView<Scalar>& view_;
@@ -80,53 +85,55 @@ class LaneQueue {
 
 // --- implementation ---
 
-template <typename Scalar, int LaneCount>
+template <typename Scalar, int LaneCount, FrictionLaw Law>
 template <typename Visit>
-void LaneQueue<Scalar, LaneCount>::for_each_kept(int lane, Scalar* kept,
-                                                 const Visit& visit) const noexcept {
-  for (const int name : {LaneLayout::velocity, LaneLayout::best}) {
+void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
+                                                      const Visit& visit) const noexcept {
+  constexpr bool coulomb = Law == FrictionLaw::coulomb;
+  for (const int name :
+       {LaneLayout::velocity, LaneLayout::best, coulomb ? LaneLayout::kept : LaneLayout::best}) {
     const Cells from = cells_.from(layout_.vector_at(name));
     for (int i = 0; i < layout_.velocities; ++i) visit(from.of_lane(i, lane), *kept++);
   }
   for (int k = 0; k < layout_.contacts; ++k) {
     const Cells from = cells_.from(layout_.contact_at(k) + LaneLayout::predicted);
-    for (int i = 0; i < 2; ++i) visit(from.of_lane(i, lane), *kept++);
+    for (int i = 0; i < 3; ++i) visit(from.of_lane(i, lane), *kept++);  // and the lift
   }
 }
 
 /// Puts aside what a lane has so far.
-template <typename Scalar, int LaneCount>
-void LaneQueue<Scalar, LaneCount>::pause(const Newton& newton, int lane, int item) noexcept {
+template <typename Scalar, int LaneCount, FrictionLaw Law>
+void LaneQueue<Scalar, LaneCount, Law>::pause(const Solver& solver, int lane, int item) noexcept {
   paused_items_[paused_count_] = item;
   Scalar* const kept = paused_ + std::size_t(paused_count_) * paused_size(layout_);
   ++paused_count_;
-  for_each_kept(lane, kept + paused_number_count, [](Scalar& cell, Scalar& to) { to = cell; });
-  const auto& [iteration_count, stall_count, residual] = newton.progress();
-  Scalar numbers[3][LaneCount];
-  iteration_count.store(numbers[iterations]);
-  stall_count.store(numbers[stalls]);
-  residual.store(numbers[best_residual]);
-  for (int i = 0; i < paused_number_count; ++i) kept[i] = numbers[i][lane];
+  for_each_kept(lane, kept + progress_count, [](Scalar& cell, Scalar& to) { to = cell; });
+  const Progress progress = solver.progress();
+  Scalar numbers[progress_count][LaneCount];
+  static_assert(sizeof numbers == sizeof progress);
+  std::memcpy(numbers, &progress, sizeof numbers);
+  for (int i = 0; i < progress_count; ++i) kept[i] = numbers[i][lane];
 }
 
 /// Goes on with the last problems put aside, which are in the lanes.
-template <typename Scalar, int LaneCount>
-void LaneQueue<Scalar, LaneCount>::resume(Newton& newton, int count) noexcept {
-  Scalar numbers[3][LaneCount] = {};
+template <typename Scalar, int LaneCount, FrictionLaw Law>
+void LaneQueue<Scalar, LaneCount, Law>::resume(Solver& solver, int count) noexcept {
+  Scalar numbers[progress_count][LaneCount] = {};
   for (int l = 0; l < LaneCount; ++l) {
     Scalar* const kept =
         paused_ + std::size_t(paused_count_ + (std::min)(l, count - 1)) * paused_size(layout_);
-    for_each_kept(l, kept + paused_number_count, [](Scalar& cell, Scalar& from) { cell = from; });
-    for (int i = 0; i < paused_number_count; ++i) numbers[i][l] = kept[i];
+    for_each_kept(l, kept + progress_count, [](Scalar& cell, Scalar& from) { cell = from; });
+    for (int i = 0; i < progress_count; ++i) numbers[i][l] = kept[i];
   }
-  newton.resume({Number::load(numbers[iterations]), Number::load(numbers[stalls]),
-                 Number::load(numbers[best_residual])});
+  Progress progress;
+  std::memcpy(&progress, numbers, sizeof numbers);
+  solver.resume(progress);
 }
 
-template <typename Scalar, int LaneCount>
+template <typename Scalar, int LaneCount, FrictionLaw Law>
 template <typename Tell>
-void LaneQueue<Scalar, LaneCount>::solve(const Index* problems, int count, const Limits& limits,
-                                         const Tell& tell) noexcept {
+void LaneQueue<Scalar, LaneCount, Law>::solve(const Index* problems, int count,
+                                              const Limits& limits, const Tell& tell) noexcept {
   int next = 0;
   while (next < count || paused_count_ > 0) {
     const bool again = paused_count_ >= LaneCount || next == count;
@@ -143,27 +150,27 @@ void LaneQueue<Scalar, LaneCount>::solve(const Index* problems, int count, const
     if (!again) next += used;
     const auto valid = exchange_.read(view_, in_lanes);
     State state(layout_, cells_);
-    Newton newton(state, limits);
+    Solver solver(state, limits);
     if (again) {
-      resume(newton, used);
+      resume(solver, used);
     } else {
-      newton.begin(valid);
+      solver.begin(valid);
     }
     const int left = next < count || paused_count_ > 0 ? most_left : 0;
     Scalar status[LaneCount];
     for (int under_way = LaneCount; under_way > left;) {
-      if (any(!newton.ended())) newton.step();
-      newton.status().store(status);
+      if (any(!solver.ended())) solver.step();
+      solver.status().store(status);
       under_way = int(std::count_if(status, status + used, [](Scalar s) { return s < 0; }));
     }
-    newton.finish();
+    solver.finish();
     Scalar iteration_counts[LaneCount], numbers[3][LaneCount];
-    newton.iterations().store(iteration_counts);
+    solver.iterations().store(iteration_counts);
     state.residual.store(numbers[0]);
     state.free_squared.store(numbers[1]);
     state.pushed_squared.store(numbers[2]);
     for (int l = 0; l < used; ++l) {
-      if (status[l] < 0) pause(newton, l, items[l]);
+      if (status[l] < 0) pause(solver, l, items[l]);
       if (status[l] >= 0) exchange_.write(answers_, in_lanes[l], l);
     }
     for (int l = 0; l < used; ++l) {

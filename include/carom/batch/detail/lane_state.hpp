@@ -35,6 +35,13 @@ class LaneState {
 
   Number residual{}, free_squared{}, pushed_squared{};
 
+  /// Lanes that obey Coulomb's law from the next evaluation on; the others the convex law, with v̂ₙ
+  /// lowered by the lifts of the contacts.
+  CAROM_DEVICE void set_law(const Mask& coulomb) noexcept {
+    lifted_ = true;
+    coulomb_ = coulomb;
+  }
+
   [[nodiscard]] CAROM_DEVICE Number scale() const noexcept {
     return sqrt((free_squared + pushed_squared) * Number(Scalar(0.5)));
   }
@@ -74,8 +81,16 @@ class LaneState {
   [[nodiscard]] CAROM_DEVICE Number stored(const Velocity& velocity) const noexcept;
   [[nodiscard]] CAROM_DEVICE Number squared_by_mass(const Cells& momentum) const noexcept;
 
+  [[nodiscard]] CAROM_DEVICE LaneImpulse<Number> choose(
+      const LaneImpulse<Number>& coulomb, const LaneImpulse<Number>& convex) const noexcept {
+    return {select(coulomb_, coulomb.t1, convex.t1), select(coulomb_, coulomb.t2, convex.t2),
+            select(coulomb_, coulomb.n, convex.n)};
+  }
+
   LaneLayout layout_;
   Cells cells_;
+  bool lifted_ = false;
+  Mask coulomb_ = everywhere<Number>(false);
 };
 
 // --- implementation ---
@@ -138,8 +153,11 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     const Number it = c[Names::inverse_tangent], in = c[Names::inverse_normal];
     c.set(Names::trial, (c[Names::bias] - u.t1) * it);
     c.set(Names::trial + 1, (c[Names::bias + 1] - u.t2) * it);
-    c.set(Names::trial + 2, (c[Names::bias + 2] - u.n) * in);
-    const LaneImpulse<Number> y = project_lanes(at_trial(k));
+    Number normal_bias = c[Names::bias + 2];
+    if (lifted_) normal_bias -= select(coulomb_, Number(Scalar(0)), c[Names::lift]);
+    c.set(Names::trial + 2, (normal_bias - u.n) * in);
+    LaneImpulse<Number> y = project_lanes(at_trial(k));
+    if (lifted_) y = choose(coulomb_lanes(at_trial(k)), y);
     c.set(Names::impulse, y.t1);
     c.set(Names::impulse + 1, y.t2);
     c.set(Names::impulse + 2, y.n);

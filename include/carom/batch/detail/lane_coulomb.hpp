@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/batch/detail/lane_jacobian.hpp"
+#include "carom/batch/detail/lane_newton.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// CoulombNewton's method in every lane: F(v) = A (v − v*) − Jᵀγ(J v) = 0 under Coulomb's law.
+///
+/// Far from its solution a lane solves convex problems, each with v̂ₙ lowered by De Saxcé's lift of
+/// the one before, near it, it takes steps of Newton's method on the law. Lanes are where they are,
+/// some on the one, some on the other way.
+/// @cite  desaxce1998bipotential for the lift; alart1991mixed for the law as a map.
+template <typename Number, int Stride>
+class LaneCoulomb {
+ public:
+  using Convex = LaneNewton<Number, Stride>;
+  using State = typename Convex::State;
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = typename State::Cells;
+  using Names = LaneLayout;
+  using Limits = typename Convex::Limits;
+  using Tuning = CoulombNewtonTuning;
+
+  CAROM_DEVICE LaneCoulomb(State& state, const Limits& limits) noexcept
+      : state_(state), limits_(limits), convex_(state, limits) {}
+
+  /// As those of LaneNewton.
+  CAROM_DEVICE void begin(const Mask& valid) noexcept;
+  CAROM_DEVICE void step() noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= number(0); }
+  CAROM_DEVICE void finish() noexcept;
+  [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
+  [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
+    return convex_.iterations();
+  }
+
+  /// How far lanes have come.
+  struct Progress {
+    Number on_law;            ///< 1: Newton's method on the law; 0: a convex problem
+    Number lifts;             ///< convex problems solved
+    Number reach, tolerance;  ///< as in CoulombNewton
+    Number share, last;
+    Number least;  ///< least ‖F‖ so far, of the iterate kept
+    Number law_least, law_stalls;
+    Number convex_status;
+    typename Convex::Progress convex;
+  };
+  [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept;
+  CAROM_DEVICE void resume(const Progress& progress) noexcept;
+
+ private:
+  [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
+  [[nodiscard]] CAROM_DEVICE Mask running() const noexcept { return status_ < number(0); }
+  [[nodiscard]] CAROM_DEVICE Mask on_law() const noexcept {
+    return running() & (course_.on_law > number(0));
+  }
+  [[nodiscard]] CAROM_DEVICE Mask on_convex() const noexcept {
+    return running() & (course_.on_law <= number(0));
+  }
+  CAROM_DEVICE void end(const Mask& lanes, SolveStatus status) noexcept {
+    status_ = select(lanes & running(), number(static_cast<int>(status)), status_);
+  }
+  [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
+    const Number scale = state_.scale(), largest((std::numeric_limits<Scalar>::max)());
+    return (state_.residual <= largest) & (scale <= largest) &
+           (state_.residual <= Number(limits_.tolerance) * scale);
+  }
+  CAROM_DEVICE void evaluate(const Mask& on_law) noexcept {
+    state_.set_law(on_law);
+    state_.evaluate();
+  }
+  CAROM_DEVICE void copy(const Mask& lanes, int from, int to) noexcept;
+  CAROM_DEVICE void keep_best(const Mask& lanes) noexcept;
+  CAROM_DEVICE void choose_way(const Mask& lanes) noexcept;
+  CAROM_DEVICE void begin_convex(const Mask& lanes) noexcept;
+  CAROM_DEVICE void end_convex(const Mask& lanes) noexcept;
+  CAROM_DEVICE void renew_lifts(const Mask& lanes) noexcept;
+  CAROM_DEVICE void step_on_law() noexcept;
+  CAROM_DEVICE void move(const Mask& lanes, const Number& step) noexcept;
+  CAROM_DEVICE void search(const Mask& lanes) noexcept;
+  CAROM_DEVICE void leave_law(const Mask& lanes) noexcept;
+
+  State& state_;
+  Limits limits_;
+  Convex convex_;
+  Number status_ = number(0);
+  Progress course_{};
+};
+
+// --- implementation ---
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::copy(const Mask& lanes, int from, int to) noexcept {
+  const Cells source = state_.vector(from), target = state_.vector(to);
+  for (int i = 0; i < state_.layout().velocities; ++i) {
+    target.set(i, select(lanes, source[i], target[i]));
+  }
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::keep_best(const Mask& lanes) noexcept {
+  const Mask better = lanes & (state_.residual < course_.least);
+  course_.least = select(better, state_.residual, course_.least);
+  copy(better, Names::velocity, Names::kept);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept {
+  status_ = number(-1);
+  const Number infinity(std::numeric_limits<Scalar>::infinity());
+  course_.on_law = course_.lifts = course_.law_least = course_.law_stalls = number(0);
+  course_.reach = number(Tuning::first_reach);
+  course_.tolerance = number(Tuning::first_tolerance);
+  course_.share = number(Tuning::first_share);
+  course_.last = infinity;
+  convex_.clear();
+  for (int k = 0; k < state_.layout().contacts; ++k) state_.contact(k).set(Names::lift, number(0));
+  copy(running(), Names::velocity, Names::kept);
+  end(!valid, SolveStatus::not_finite);
+  end(!state_.begin(), SolveStatus::not_finite);
+  evaluate(everywhere<Number>(true));
+  course_.least = state_.residual;
+  end(!state_.is_finite(), SolveStatus::not_finite);
+  end(meets_target(), SolveStatus::converged);
+  end(Number(Scalar(limits_.iteration_limit)) <= number(0), SolveStatus::iteration_limit);
+  choose_way(running());
+}
+
+/// Newton's method on the law where the lane is near its solution, or now and then; else the next
+/// convex problem. The iterates have been evaluated under the law.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::choose_way(const Mask& lanes) noexcept {
+  // lifts mod trial_period, without a remainder of whole numbers.
+  Number rest = course_.lifts;
+  for (int k = 0; k < Tuning::lift_limit / Tuning::trial_period; ++k) {
+    const Number less = rest - number(Tuning::trial_period);
+    rest = select(less >= number(0), less, rest);
+  }
+  const Mask near_enough = state_.residual <= course_.reach * state_.scale();
+  const Mask to_law = lanes & (near_enough | (rest >= number(Tuning::trial_period - 1)));
+  course_.on_law = select(lanes, as_numbers(to_law), course_.on_law);
+  course_.law_least = select(to_law, state_.residual, course_.law_least);
+  course_.law_stalls = select(to_law, number(0), course_.law_stalls);
+  copy(to_law, Names::velocity, Names::best);
+  const Mask to_convex = lanes & (!to_law);
+  if (any(to_convex)) begin_convex(to_convex);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_convex(const Mask& lanes) noexcept {
+  const Number divisor = number(Tuning::tolerance_divisor);
+  const Number reached = state_.residual / state_.scale() / divisor;
+  course_.tolerance = select(lanes, smaller(reached, course_.tolerance), course_.tolerance);
+  course_.on_law = select(lanes, number(0), course_.on_law);
+  evaluate(on_law());
+  const Mask first = lanes & (course_.lifts <= number(0));
+  convex_.start(lanes, larger(course_.tolerance, Number(limits_.tolerance) / divisor), first);
+}
+
+/// Lifts by a share of the way to those of the iterates.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::renew_lifts(const Mask& lanes) noexcept {
+  for (int k = 0; k < state_.layout().contacts; ++k) {
+    const Cells c = state_.contact(k);
+    const Number tangent = c[Names::tangent];
+    const Number x = c[Names::contact_velocity] - c[Names::bias] + tangent * c[Names::impulse];
+    const Number y =
+        c[Names::contact_velocity + 1] - c[Names::bias + 1] + tangent * c[Names::impulse + 1];
+    const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
+    c.set(Names::lift, select(lanes, lift + course_.share * (wanted - lift), lift));
+  }
+}
+
+/// A convex problem has ended: its iterate is judged under the law.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::end_convex(const Mask& lanes) noexcept {
+  convex_.finish(lanes);
+  const Number ended_with = convex_.status();
+  renew_lifts(lanes);
+  evaluate(on_law() | lanes);
+  const Mask broken = ended_with >= number(static_cast<int>(SolveStatus::not_finite));
+  end(lanes & broken, SolveStatus::not_finite);
+  const Mask going = lanes & running();
+  keep_best(going);
+  end(going & meets_target(), SolveStatus::converged);
+  const Mask rose = going & (state_.residual > course_.last);
+  const Number smaller_share =
+      larger(course_.share * number(Tuning::share_decay), number(Tuning::least_share));
+  course_.share = select(rose, smaller_share, course_.share);
+  course_.last = select(going, state_.residual, course_.last);
+  course_.lifts += as_numbers(going);
+  end(going & (course_.lifts >= number(Tuning::lift_limit)), SolveStatus::no_progress);
+  end(going & (iterations() >= Number(Scalar(limits_.iteration_limit))),
+      SolveStatus::iteration_limit);
+  choose_way(going & running());
+}
+
+/// v ← start + α d.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::move(const Mask& lanes,
+                                                    const Number& step) noexcept {
+  const Cells v = state_.vector(Names::velocity), start = state_.vector(Names::start);
+  const Cells d = state_.vector(Names::law_direction);
+  for (int i = 0; i < state_.layout().velocities; ++i) {
+    v.set(i, select(lanes, start[i] + step * d[i], v[i]));
+  }
+  evaluate(on_law());
+}
+
+/// Takes the first share of the direction with which ‖F‖ falls enough, or, where none does, the
+/// share with the least ‖F‖.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::search(const Mask& lanes) noexcept {
+  const Number before = state_.residual, one = number(1);
+  Number step = one, best_step = one, least(std::numeric_limits<Scalar>::infinity());
+  Mask searching = lanes;
+  for (int k = 0; k <= Tuning::halvings && any(searching); ++k) {
+    move(searching, step);
+    const Number enough = before * (one - step * number(Tuning::descent));
+    const Mask better = searching & (state_.residual < least);
+    least = select(better, state_.residual, least);
+    best_step = select(better, step, best_step);
+    searching = searching & (!(state_.residual < enough));
+    step *= number(0.5);
+  }
+  if (any(searching)) move(searching, best_step);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
+  const LaneLayout& layout = state_.layout();
+  const LaneJacobian<Number, Stride> jacobian(state_);
+  const Mask lanes = on_law();
+  jacobian.fill(lanes);
+  const Mask regular = factor_halves(layout.matrix_rows, jacobian.halves());
+  const Cells d = state_.vector(Names::law_direction), gradient = state_.vector(Names::gradient);
+  for (int i = 0; i < layout.velocities; ++i) d.set(i, -gradient[i]);
+  solve_halves(layout.matrix_rows, jacobian.halves(), d);
+  Number total = number(0);
+  for (int i = 0; i < layout.velocities; ++i) total += abs(d[i]);
+  const Mask found = regular & (total <= Number((std::numeric_limits<Scalar>::max)()));
+  const Mask moving = lanes & found;
+  copy(moving, Names::velocity, Names::start);
+  search(moving);
+  convex_.count_iterations(moving);
+  const Mask falls = state_.residual < number(Tuning::little) * course_.law_least;
+  course_.law_stalls = select(falls, number(0), course_.law_stalls + number(1));
+  const Mask better = moving & (state_.residual < course_.law_least);
+  course_.law_least = select(better, state_.residual, course_.law_least);
+  copy(better, Names::velocity, Names::best);
+  end(moving & meets_target(), SolveStatus::converged);
+  const Mask spent = iterations() >= Number(Scalar(limits_.iteration_limit));
+  const Mask stalled = course_.law_stalls >= number(Tuning::patience);
+  leave_law(on_law() & ((!found) | stalled | spent));
+}
+
+/// The convex problems go on from the best iterate of Newton's method.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::leave_law(const Mask& lanes) noexcept {
+  if (!any(lanes)) return;
+  copy(lanes, Names::best, Names::velocity);
+  evaluate(on_law());
+  end(lanes & meets_target(), SolveStatus::converged);
+  const Mask going = lanes & running();
+  const Number reached = number(Tuning::reach_share) * state_.residual / state_.scale();
+  course_.reach = select(going, reached, course_.reach);
+  keep_best(going);
+  end(going & (iterations() >= Number(Scalar(limits_.iteration_limit))),
+      SolveStatus::iteration_limit);
+  if (any(going & running())) begin_convex(going & running());
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::step() noexcept {
+  if (any(on_law())) step_on_law();
+  const Mask under_way = on_convex() & (!convex_.ended());
+  if (any(under_way)) convex_.step();
+  const Mask arrived = on_convex() & convex_.ended();
+  if (any(arrived)) end_convex(arrived);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::finish() noexcept {
+  const Mask lanes = status_ > number(static_cast<int>(SolveStatus::converged));
+  copy(lanes, Names::kept, Names::velocity);
+  evaluate(ended() | on_law());
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE typename LaneCoulomb<Number, Stride>::Progress LaneCoulomb<Number, Stride>::progress()
+    const noexcept {
+  Progress progress = course_;
+  progress.convex_status = convex_.status();
+  progress.convex = convex_.progress();
+  return progress;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::resume(const Progress& progress) noexcept {
+  status_ = number(-1);
+  course_ = progress;
+  convex_.resume(progress.convex, progress.convex_status);
+  end(!state_.begin(), SolveStatus::not_finite);
+  evaluate(on_law());
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
