@@ -9,10 +9,13 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_diagnosis.hpp
   include/carom/batch/detail/lane_cells.hpp
   include/carom/batch/detail/lane_cholesky.hpp
+  include/carom/batch/detail/lane_coulomb.hpp
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
   include/carom/batch/detail/lane_hessian.hpp
+  include/carom/batch/detail/lane_jacobian.hpp
   include/carom/batch/detail/lane_layout.hpp
+  include/carom/batch/detail/lane_lu.hpp
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_newton.hpp
   include/carom/batch/detail/lane_queue.hpp

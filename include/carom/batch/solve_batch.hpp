@@ -67,7 +67,8 @@ struct BatchReport {
   Index first_bad = -1;  ///< first problem that has not converged; −1: none.
 };
 
-/// Solves all problems of a batch under the convex law, side by side in the lanes of registers.
+/// Solves all problems of a batch side by side in the lanes of registers, under the law of the
+/// options.
 ///
 /// Each problem is solved as SapSolver solves it, to the same tolerance, and its answer has the
 /// same bits whatever else is in the batch: any number and order of problems, lanes, workers and

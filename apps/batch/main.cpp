@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program carom_batch: copies of one problem, solved side by side.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "carom/batch/solve_batch.hpp"
+#include "carom/contact/primal.hpp"
+#include "carom/solvers/contact_certificate.hpp"
+
+#include "batch/varied_batch.hpp"
+#include "ensemble/tally.hpp"
+#include "io/text_problem.hpp"
+
+namespace carom::batch {
+namespace {
+
+constexpr int bad_input = 2, not_converged = 3;
+
+struct Arguments {
+  std::string file, law = "convex", device = "cpu";
+  Index count = 0;
+  double vary = 0, tolerance = 1e-8;
+  int threads = 1;
+  bool json = false;
+};
+
+/// Runs tasks on threads of their own, one of them on this.
+struct Threads {
+  template <typename Task>
+  void operator()(Index count, const Task& task) const {
+    std::vector<std::thread> threads;
+    for (Index i = 1; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
+    if (count > 0) task(0);
+    for (std::thread& one : threads) one.join();
+  }
+};
+
+/// γ that the law gives for the velocity of the answer.
+VectorX<double> impulse_of(const ContactProblem<double>& problem, const VectorX<double>& velocity,
+                           FrictionLaw law) {
+  VectorX<double> impulse(problem.impulse_count());
+  write_impulse(problem, velocity, impulse);
+  if (law == FrictionLaw::convex) return impulse;
+  problem.for_each_block([&](const auto& block) {
+    using Rows = RowNumbers<double>;
+    const auto trial = block.trial(block.velocity(velocity));
+    const auto weights = block.regularization();
+    Rows y = Rows::Zero(), r = Rows::Ones();
+    y.template head<std::decay_t<decltype(trial)>::SizeAtCompileTime>() = trial;
+    r.template head<std::decay_t<decltype(weights)>::SizeAtCompileTime>() = weights;
+    impulse.segment(block.first_row(), block.rows()) =
+        coulomb_impulse(block.set(), r, y).head(block.rows());
+  });
+  return impulse;
+}
+
+/// The largest momentum balance of the answers with the impulses that their velocities lead to,
+/// each worked out anew from its contact problem.
+double worst_residual(VariedBatch& batch, Index count, FrictionLaw law) {
+  double worst = 0;
+  for (Index i = 0; i < count; ++i) {
+    const ContactProblem<double>& problem = batch.problem(i);
+    const VectorX<double> velocity = batch.velocity(i);
+    const VectorX<double> impulse = impulse_of(problem, velocity, law);
+    worst = std::max(worst, certify(problem, velocity, impulse).residual);
+  }
+  return worst;
+}
+
+std::string checksum_of(const VariedBatch& batch, Index count) {
+  ensemble::Checksum checksum;
+  for (Index i = 0; i < count; ++i) {
+    ensemble::Digest digest{std::uint64_t(i)};
+    digest.take_all(batch.velocity(i));
+    digest.take_all(batch.impulse(i));
+    checksum.add(digest.value());
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, checksum.sum, checksum.parity);
+  return text;
+}
+
+int run(const Arguments& arguments) {
+  const files::TextProblem given = files::read_text_problem(arguments.file);
+  const FrictionLaw law = arguments.law == "coulomb" ? FrictionLaw::coulomb : FrictionLaw::convex;
+  VariedBatch batch(given.problem, given.guess, arguments.count, arguments.vary);
+  const BatchView<double> view = batch.view();
+  BatchWorkspace<double> workspace;
+  workspace.prepare(view, arguments.threads);
+  const auto begin = std::chrono::steady_clock::now();
+  const BatchReport report = solve_batch(
+      view, batch.answers(), SapOptions<double>{.law = law, .tolerance = arguments.tolerance},
+      workspace, Threads());
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  const double residual = worst_residual(batch, arguments.count, law);
+  const double rate = double(arguments.count) / std::max(time.count(), 1e-9);
+  if (arguments.json) {
+    const nlohmann::ordered_json answer = {
+        {"count", arguments.count},          {"seconds", time.count()},
+        {"problems_per_second", rate},       {"converged", report.converged},
+        {"residual_max", residual},          {"checksum", checksum_of(batch, arguments.count)},
+        {"lanes", batch_lane_count<double>}, {"device", arguments.device}};
+    std::printf("%s\n", answer.dump().c_str());
+  } else {
+    std::printf("%" PRId64 " problems in %.4g s, %.4g per second, %d side by side\n",
+                std::int64_t(arguments.count), time.count(), rate, batch_lane_count<double>);
+    std::printf("converged %" PRId64 ", largest residual %.3g, checksum %s\n",
+                std::int64_t(report.converged), residual,
+                checksum_of(batch, arguments.count).c_str());
+  }
+  return report.converged == arguments.count ? 0 : not_converged;
+}
+
+}  // namespace
+}  // namespace carom::batch
+
+int main(int argc, char** argv) {
+  carom::batch::Arguments arguments;
+  CLI::App app(
+      "Solves copies of one contact problem, whose numbers differ a little, side by side. Exit "
+      "code "
+      "0: done; 2: bad input, one line on standard error; 3: some have not converged.");
+  app.add_option("--problem", arguments.file, "A contact problem as text")->required();
+  app.add_option("--count", arguments.count, "Copies, >= 0")
+      ->required()
+      ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--vary", arguments.vary, "Relative spread of the numbers, in [0, 1)")
+      ->check(CLI::Range(0.0, 0.999));
+  app.add_option("--threads", arguments.threads, "Threads, in [1, 1024]")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--law", arguments.law, "Contact law")
+      ->check(CLI::IsMember({"convex", "coulomb"}));
+  app.add_option("--tolerance", arguments.tolerance, "Relative residual at which a solve ends")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--device", arguments.device, "What computes; cuda is not built into this program")
+      ->check(CLI::IsMember({"cpu"}));
+  app.add_flag("--json", arguments.json, "Print JSON instead of two lines");
+  const auto refuse = [](std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::fprintf(stderr, "carom_batch: %s\n", text.c_str());
+    return carom::batch::bad_input;
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app.exit(error) : refuse(error.what());
+  }
+  try {
+    return carom::batch::run(arguments);
+  } catch (const std::bad_alloc&) {
+    return refuse("--count: expected as many problems as memory holds, got " +
+                  std::to_string(arguments.count));
+  } catch (const std::exception& fault) {
+    return refuse(fault.what());
+  }
+}
