@@ -21,6 +21,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_root.hpp
+  include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
   include/carom/batch/lanes.hpp
   include/carom/batch/solve_batch.hpp

@@ -41,13 +41,11 @@ class LaneCoulomb {
 
   /// How far lanes have come.
   struct Progress {
-    Number on_law;            ///< 1: Newton's method on the law; 0: a convex problem
-    Number lifts;             ///< convex problems solved
-    Number reach, tolerance;  ///< as in CoulombNewton
-    Number share, last;
-    Number least;  ///< least ‖F‖ so far, of the iterate kept
-    Number law_least, law_stalls;
-    Number convex_status;
+    Number on_law;              ///< 1: Newton's method on the law; 0: a convex problem
+    Number lifts, since_trial;  ///< convex problems solved, in all and of a period
+    Number reach, tolerance;    ///< as in CoulombNewton
+    Number share, last, least;  ///< the last and the least ‖F‖ so far, that of the iterate kept
+    Number law_least, law_stalls, convex_status;
     typename Convex::Progress convex;
   };
   [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept;
@@ -66,9 +64,7 @@ class LaneCoulomb {
     status_ = select(lanes & running(), number(static_cast<int>(status)), status_);
   }
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
-    const Number scale = state_.scale(), largest((std::numeric_limits<Scalar>::max)());
-    return (state_.residual <= largest) & (scale <= largest) &
-           (state_.residual <= Number(limits_.tolerance) * scale);
+    return state_.meets(Number(limits_.tolerance));
   }
   CAROM_DEVICE void evaluate(const Mask& on_law) noexcept {
     state_.set_law(on_law);
@@ -113,7 +109,8 @@ template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept {
   status_ = number(-1);
   const Number infinity(std::numeric_limits<Scalar>::infinity());
-  course_.on_law = course_.lifts = course_.law_least = course_.law_stalls = number(0);
+  course_.on_law = course_.lifts = course_.since_trial = number(0);
+  course_.law_least = course_.law_stalls = number(0);
   course_.reach = number(Tuning::first_reach);
   course_.tolerance = number(Tuning::first_tolerance);
   course_.share = number(Tuning::first_share);
@@ -135,14 +132,9 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
 /// convex problem. The iterates have been evaluated under the law.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::choose_way(const Mask& lanes) noexcept {
-  // lifts mod trial_period, without a remainder of whole numbers.
-  Number rest = course_.lifts;
-  for (int k = 0; k < Tuning::lift_limit / Tuning::trial_period; ++k) {
-    const Number less = rest - number(Tuning::trial_period);
-    rest = select(less >= number(0), less, rest);
-  }
   const Mask near_enough = state_.residual <= course_.reach * state_.scale();
-  const Mask to_law = lanes & (near_enough | (rest >= number(Tuning::trial_period - 1)));
+  const Mask to_law =
+      lanes & (near_enough | (course_.since_trial >= number(Tuning::trial_period - 1)));
   course_.on_law = select(lanes, as_numbers(to_law), course_.on_law);
   course_.law_least = select(to_law, state_.residual, course_.law_least);
   course_.law_stalls = select(to_law, number(0), course_.law_stalls);
@@ -194,6 +186,9 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::end_convex(const Mask& lanes) noe
   course_.share = select(rose, smaller_share, course_.share);
   course_.last = select(going, state_.residual, course_.last);
   course_.lifts += as_numbers(going);
+  const Number next = course_.since_trial + number(1);
+  const Number wrapped = select(next >= number(Tuning::trial_period), number(0), next);
+  course_.since_trial = select(going, wrapped, course_.since_trial);
   end(going & (course_.lifts >= number(Tuning::lift_limit)), SolveStatus::no_progress);
   end(going & (iterations() >= Number(Scalar(limits_.iteration_limit))),
       SolveStatus::iteration_limit);
@@ -233,17 +228,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::search(const Mask& lanes) noexcep
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
-  const LaneLayout& layout = state_.layout();
-  const LaneJacobian<Number, Stride> jacobian(state_);
   const Mask lanes = on_law();
-  jacobian.fill(lanes);
-  const Mask regular = factor_halves(layout.matrix_rows, jacobian.halves());
-  const Cells d = state_.vector(Names::law_direction), gradient = state_.vector(Names::gradient);
-  for (int i = 0; i < layout.velocities; ++i) d.set(i, -gradient[i]);
-  solve_halves(layout.matrix_rows, jacobian.halves(), d);
-  Number total = number(0);
-  for (int i = 0; i < layout.velocities; ++i) total += abs(d[i]);
-  const Mask found = regular & (total <= Number((std::numeric_limits<Scalar>::max)()));
+  const Mask found = LaneJacobian<Number, Stride>(state_).find_direction(lanes);
   const Mask moving = lanes & found;
   copy(moving, Names::velocity, Names::start);
   search(moving);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include "carom/batch/detail/lane_lu.hpp"
 #include "carom/batch/detail/lane_state.hpp"
 
@@ -21,14 +23,16 @@ class LaneJacobian {
 
   CAROM_DEVICE explicit LaneJacobian(const State& state) noexcept : state_(state) {}
 
+  /// Writes the direction −(A + Jᵀ G J)⁻¹ F of Newton's method, law_direction.
+  /// @param lanes  whose direction is wanted.
+  /// @return  where there is one.
+  [[nodiscard]] CAROM_DEVICE Mask find_direction(const Mask& lanes) const noexcept;
+
+ private:
   [[nodiscard]] CAROM_DEVICE LaneHalves<Cells> halves() const noexcept {
     return {state_.cells(state_.layout().matrix_at), state_.cells(state_.layout().upper_at)};
   }
-  /// Writes the matrix.
-  /// @param lanes  whose matrix is wanted.
   CAROM_DEVICE void fill(const Mask& lanes) const noexcept;
-
- private:
   CAROM_DEVICE void add(int k, const LaneSlope<Number>& g) const noexcept;
   CAROM_DEVICE void add_products(const LaneSide& rows, const LaneSide& columns,
                                  const LaneSlope<Number>& g) const noexcept;
@@ -96,6 +100,20 @@ CAROM_DEVICE void LaneJacobian<Number, Stride>::fill(const Mask& lanes) const no
     const LaneSlope<Number> g = coulomb_slope_of_lanes(state_.at_trial(k));
     if (any(lanes & (g.zz > zero))) add(k, g);
   }
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneJacobian<Number, Stride>::find_direction(
+    const Mask& lanes) const noexcept {
+  const LaneLayout& layout = state_.layout();
+  fill(lanes);
+  const Mask regular = factor_halves(layout.matrix_rows, halves());
+  const Cells d = state_.vector(Names::law_direction), gradient = state_.vector(Names::gradient);
+  for (int i = 0; i < layout.velocities; ++i) d.set(i, -gradient[i]);
+  solve_halves(layout.matrix_rows, halves(), d);
+  Number total(Scalar(0));
+  for (int i = 0; i < layout.velocities; ++i) total += abs(d[i]);
+  return regular & (total <= Number((std::numeric_limits<Scalar>::max)()));
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/batch/detail/lane_hessian.hpp"
-#include "carom/batch/detail/lane_root.hpp"
+#include "carom/batch/detail/lane_search.hpp"
 #include "carom/batch/detail/lane_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
 #include "carom/solvers/detail/sap_tuning.hpp"
@@ -84,17 +84,12 @@ class LaneNewton {
     status_ = select(lanes & running(), code(status), status_);
   }
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
-    const Number scale = state_.scale(), largest((std::numeric_limits<Scalar>::max)());
-    return (state_.residual <= largest) & (scale <= largest) &
-           (state_.residual <= progress_.tolerance * scale);
+    return state_.meets(progress_.tolerance);
   }
   CAROM_DEVICE void start_from_best(const Mask& lanes) noexcept;
   CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept;
   CAROM_DEVICE void find_direction() noexcept;
-  CAROM_DEVICE void write_steps() noexcept;
-  [[nodiscard]] CAROM_DEVICE Number work_at(const Number& step) const noexcept;
-  [[nodiscard]] CAROM_DEVICE Number find_step() noexcept;
   CAROM_DEVICE void judge(const Number& step) noexcept;
 
   State& state_;
@@ -207,57 +202,6 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::find_direction() noexcept {
   end(!(total <= largest_number), SolveStatus::not_finite);
 }
 
-/// What the direction changes in contact velocities and trial impulses.
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneNewton<Number, Stride>::write_steps() noexcept {
-  const Cells d = state_.vector(Names::direction);
-  for (int k = 0; k < state_.layout().contacts; ++k) {
-    const Cells c = state_.contact(k);
-    const LaneImpulse<Number> u = state_.rows_times(k, d);
-    c.set(Names::velocity_step, u.t1);
-    c.set(Names::velocity_step + 1, u.t2);
-    c.set(Names::velocity_step + 2, u.n);
-    c.set(Names::trial_step, -u.t1 * c[Names::inverse_tangent]);
-    c.set(Names::trial_step + 1, -u.t2 * c[Names::inverse_tangent]);
-    c.set(Names::trial_step + 2, -u.n * c[Names::inverse_normal]);
-  }
-}
-
-/// Σ γ·J d at a step length.
-template <typename Number, int Stride>
-CAROM_DEVICE Number LaneNewton<Number, Stride>::work_at(const Number& step) const noexcept {
-  Number work = number(0);
-  for (int k = 0; k < state_.layout().contacts; ++k) {
-    const Cells c = state_.contact(k);
-    LaneTrial<Number> at = state_.at_trial(k);
-    at.y1 += step * c[Names::trial_step];
-    at.y2 += step * c[Names::trial_step + 1];
-    at.yn += step * c[Names::trial_step + 2];
-    const LaneImpulse<Number> y = project_lanes(at);
-    work += y.t1 * c[Names::velocity_step] + y.t2 * c[Names::velocity_step + 1] +
-            y.n * c[Names::velocity_step + 2];
-  }
-  return work;
-}
-
-/// Step length where the slope along the direction vanishes, found as find_increasing_root() does.
-template <typename Number, int Stride>
-CAROM_DEVICE Number LaneNewton<Number, Stride>::find_step() noexcept {
-  const Cells product = state_.vector(Names::scratch);
-  multiply_lanes(state_.layout().mass_rows, state_.cells(state_.layout().mass_at),
-                 state_.vector(Names::direction), product);
-  const Number at_zero = state_.dot(Names::gradient, Names::direction);
-  const Number momentum_slope = state_.dot(Names::momentum, Names::direction);
-  const Number momentum_curvature = state_.dot(Names::scratch, Names::direction);
-  const auto slope = [&](const Number& step) {
-    return momentum_slope + step * momentum_curvature - work_at(step);
-  };
-  const Number tolerance = -Number(limits_.line_search_tolerance) * at_zero;
-  const Mask descends = at_zero < number(0);  // else rounding has left nothing to search
-  const Number step = find_root_in_lanes(slope, at_zero, tolerance, running() & descends);
-  return select(descends, step, number(1));
-}
-
 /// Whether lanes have arrived, or get no further; see walk_to_target().
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept {
@@ -285,8 +229,8 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneNewton<Number, Stride>::step() noexcept {
   find_direction();
-  write_steps();
-  const Number length = find_step();
+  const Number length =
+      LaneSearch<Number, Stride>(state_).find_step(limits_.line_search_tolerance, running());
   const Mask moving = running();
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);

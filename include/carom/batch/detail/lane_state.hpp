@@ -70,6 +70,11 @@ class LaneState {
     for (int i = 0; i < layout_.velocities; ++i) sum += x[i] * y[i];
     return sum;
   }
+  /// Where the residual is at most so many times its scale.
+  [[nodiscard]] CAROM_DEVICE Mask meets(const Number& tolerance) const noexcept {
+    const Number size = scale(), largest((std::numeric_limits<Scalar>::max)());
+    return (residual <= largest) & (size <= largest) & (residual <= tolerance * size);
+  }
   /// Where the iterate's numbers are in range.
   [[nodiscard]] CAROM_DEVICE Mask is_finite() const noexcept {
     return residual <= Number((std::numeric_limits<Scalar>::max)());
