@@ -17,13 +17,13 @@ namespace detail {
 template <typename Number, int Stride>
 class LaneCoulomb {
  public:
-  using Convex = LaneNewton<Number, Stride>;
-  using State = typename Convex::State;
+  using ConvexNewton = LaneNewton<Number, Stride>;
+  using State = typename ConvexNewton::State;
   using Scalar = typename Number::scalar_type;
   using Mask = typename Number::Mask;
   using Cells = typename State::Cells;
   using Names = LaneLayout;
-  using Limits = typename Convex::Limits;
+  using Limits = typename ConvexNewton::Limits;
   using Tuning = CoulombNewtonTuning;
 
   CAROM_DEVICE LaneCoulomb(State& state, const Limits& limits) noexcept
@@ -46,7 +46,7 @@ class LaneCoulomb {
     Number reach, tolerance;    ///< as in CoulombNewton
     Number share, last, least;  ///< the last and the least ‖F‖ so far, that of the iterate kept
     Number law_least, law_stalls, convex_status;
-    typename Convex::Progress convex;
+    typename ConvexNewton::Progress convex;
   };
   [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept;
   CAROM_DEVICE void resume(const Progress& progress) noexcept;
@@ -83,7 +83,7 @@ class LaneCoulomb {
 
   State& state_;
   Limits limits_;
-  Convex convex_;
+  ConvexNewton convex_;
   Number status_ = number(0);
   Progress course_{};
 };
