@@ -136,7 +136,7 @@ void ClosedImpulses<Scalar>::take(const BodySystem<Scalar>& system) {
   closed_.resize(first);
   factors_.resize(factor);
   exchanges_.resize(3 * first);
-  constexpr Index most = 3 * Tuning::closed_parts;
+  constexpr Index most = 3 * Index(Tuning::closed_parts);
   products_.resize(most * most);
   response_.resize(most);
   moving_.resize(most);
