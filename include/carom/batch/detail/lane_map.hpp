@@ -158,9 +158,9 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
       jacobian_count_ += 3 * given.count;
       columns = (std::max)(columns, given.count);
     }
-    for (int c = 0; c < both.high.count; ++c) {
-      int& begin = first[std::size_t(both.high.column + c)];
-      begin = (std::min)(begin, both.low.column);
+    const auto rows = first.begin() + both.high.column;
+    for (auto begin = rows; begin < rows + both.high.count; ++begin) {
+      *begin = (std::min)(*begin, both.low.column);
     }
     widest_ = (std::max)(widest_, columns);
     low_sides_.push_back(low);

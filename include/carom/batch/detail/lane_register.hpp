@@ -232,7 +232,7 @@ struct LaneRegister<Scalar, 1> {
 template <typename Scalar, int Count>
 requires fits_register<Scalar, Count>
 struct LaneRegister<Scalar, Count> {
-  typedef Scalar Type __attribute__((vector_size(Count * sizeof(Scalar))));
+  using Type __attribute__((vector_size(Count * sizeof(Scalar)))) = Scalar;
   using Mask = decltype(Type() < Type());
   [[nodiscard]] static Type broadcast(const Scalar& shared) noexcept { return Type() + shared; }
 };
