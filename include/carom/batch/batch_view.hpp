@@ -31,13 +31,13 @@ struct BatchView {
   const BatchPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
 
-  BatchArray<const Scalar> mass;            ///< A [kg, kg·m²], symmetric positive definite.
-  BatchArray<const Scalar> free_velocity;   ///< v* [m/s, rad/s], n_v.
-  BatchArray<const Scalar> jacobian;        ///< J [-, m]
-  BatchArray<const Scalar> friction;        ///< μ [-], ≥ 0, n_c.
-  BatchArray<const Scalar> regularization;  ///< R [1/kg], > 0, (Rₜ, Rₙ) of each contact.
-  BatchArray<const Scalar> bias;            ///< v̂ [m/s], three of each contact.
-  BatchArray<const Scalar> guess;           ///< v [m/s, rad/s], n_v; null data: v*.
+  BatchArray<const Scalar> mass{};            ///< A [kg, kg·m²], symmetric positive definite.
+  BatchArray<const Scalar> free_velocity{};   ///< v* [m/s, rad/s], n_v.
+  BatchArray<const Scalar> jacobian{};        ///< J [-, m]
+  BatchArray<const Scalar> friction{};        ///< μ [-], ≥ 0, n_c.
+  BatchArray<const Scalar> regularization{};  ///< R [1/kg], > 0, (Rₜ, Rₙ) of each contact.
+  BatchArray<const Scalar> bias{};            ///< v̂ [m/s], three of each contact.
+  BatchArray<const Scalar> guess{};           ///< v [m/s, rad/s], n_v; null data: v*.
 
   [[nodiscard]] int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
@@ -80,8 +80,8 @@ struct BatchProblemReport {
 /// Where the answers go.
 template <RealScalar Scalar>
 struct BatchAnswers {
-  BatchArray<Scalar> velocity;  ///< v [m/s, rad/s], n_v.
-  BatchArray<Scalar> impulse;   ///< γ [N·s], three of each contact; null data: not wanted.
+  BatchArray<Scalar> velocity{};  ///< v [m/s, rad/s], n_v.
+  BatchArray<Scalar> impulse{};   ///< γ [N·s], three of each contact; null data: not wanted.
   BatchProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
 };
 
