@@ -32,6 +32,7 @@ class BatchPattern {
   void widen(const ContactProblem<Scalar>& problem);
   /// Sizes of the bodies and bodies of the contacts: problems with the same key differ in zeros of
   /// Jacobians at most.
+  /// @throws std::invalid_argument  where a block is no friction contact, naming it.
   template <RealScalar Scalar>
   [[nodiscard]] static std::vector<int> key(const ContactProblem<Scalar>& problem);
 
@@ -48,6 +49,11 @@ class BatchPattern {
   [[nodiscard]] const std::vector<detail::LaneMap>& islands() const noexcept { return islands_; }
 
  private:
+  template <RealScalar Scalar>
+  static void require_friction_contact(const ContactProblem<Scalar>& problem, Index block) {
+    if (problem.is_friction_contact(block)) return;
+    detail::reject_if("block " + std::to_string(block) + ": expected a friction contact");
+  }
   void find_islands();
 
   std::vector<detail::LaneBody> bodies_;
@@ -67,9 +73,7 @@ BatchPattern::BatchPattern(const ContactProblem<Scalar>& problem) {
   }
   velocity_count_ = int(problem.velocity_count());
   for (Index k = 0; k < problem.block_count(); ++k) {
-    if (!problem.is_friction_contact(k)) {
-      detail::reject_if("block " + std::to_string(k) + ": expected a friction contact");
-    }
+    require_friction_contact(problem, k);
     detail::LaneContact contact{int(k), {}};
     for (int s = 0; s < int(problem.side_count(k)); ++s) {
       detail::LaneContactSide& side = contact.sides[s];
@@ -89,6 +93,7 @@ std::vector<int> BatchPattern::key(const ContactProblem<Scalar>& problem) {
   std::vector<int> numbers{int(problem.body_count())};
   for (Index b = 0; b < problem.body_count(); ++b) numbers.push_back(int(problem.body(b).size));
   for (Index k = 0; k < problem.block_count(); ++k) {
+    require_friction_contact(problem, k);
     numbers.push_back(int(problem.side_body(k, 0)));
     numbers.push_back(problem.side_count(k) == 2 ? int(problem.side_body(k, 1)) : -1);
   }

@@ -110,11 +110,10 @@ Index BatchStorage<Scalar>::add(const ContactProblem<Scalar>& problem,
     detail::reject_if("guess: expected " + std::to_string(problem.velocity_count()) +
                       " numbers, got " + std::to_string(guess.size()));
   }
-  BatchPattern own(problem);  // throws before anything has changed
-  const auto [place, is_new] =
+  const auto [place, is_new] =  // the key throws before anything has changed
       numbers_of_keys_.try_emplace(BatchPattern::key(problem), int(patterns_.size()));
   if (is_new) {
-    patterns_.push_back(std::move(own));
+    patterns_.emplace_back(problem);
   } else {
     patterns_[std::size_t(place->second)].widen(problem);
   }

@@ -41,7 +41,7 @@ class BatchWorkspace {
     const std::size_t skip = (alignment - address % alignment) % alignment / sizeof(Scalar);
     return numbers_.data() + skip + std::size_t(number) * worker_size_;
   }
-  /// World `i` in the order in which they are solved, those of one pattern one after the other.
+  /// Number of the problem that is solved as the i-th; those of one pattern follow each other.
   [[nodiscard]] Index problem(Index i) const noexcept {
     return order_.empty() ? i : order_[std::size_t(i)];
   }
@@ -76,8 +76,8 @@ struct BatchReport {
 /// @param workspace  prepared for a batch of these patterns and no more problems.
 /// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
 ///                   on any threads, and returns when all are done; count is that of the workers.
-/// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations a
-/// problem.
+/// @note  Real-time safe: no allocation, no exception, at most iteration_limit iterations for each
+///        problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const SapOptions<Scalar>& options,
