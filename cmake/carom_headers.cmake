@@ -7,9 +7,14 @@ set(CAROM_HEADERS
   include/carom/batch/batch_view.hpp
   include/carom/batch/detail/batch_chunk.hpp
   include/carom/batch/detail/batch_diagnosis.hpp
+  include/carom/batch/detail/lane_block.hpp
+  include/carom/batch/detail/lane_block_law.hpp
+  include/carom/batch/detail/lane_block_products.hpp
+  include/carom/batch/detail/lane_blocks.hpp
   include/carom/batch/detail/lane_cells.hpp
   include/carom/batch/detail/lane_cholesky.hpp
   include/carom/batch/detail/lane_coulomb.hpp
+  include/carom/batch/detail/lane_ellipsoid.hpp
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
   include/carom/batch/detail/lane_hessian.hpp
@@ -21,6 +26,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_root.hpp
+  include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
   include/carom/batch/lanes.hpp

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "carom/batch/batch_view.hpp"
@@ -23,6 +25,9 @@ class VariedBatch {
       : problem_(problem), pattern_(problem), guess_(guess), count_(count) {
     for (Index b = 0; b < problem.body_count(); ++b) append_rows(problem.momentum_matrix(b), mass_);
     for (Index k = 0; k < problem.block_count(); ++k) {
+      if (!problem.is_friction_contact(k)) {
+        throw std::invalid_argument("block " + std::to_string(k) + ": expected a friction contact");
+      }
       for (int s = 0; s < int(problem.side_count(k)); ++s) {
         append_rows(problem.jacobian(k, s), jacobian_);
       }

@@ -21,8 +21,7 @@ inline namespace CAROM_ABI {
 class BatchPattern {
  public:
   BatchPattern() = default;
-  /// The pattern of a problem of friction contacts alone, with the zeros of its Jacobians.
-  /// @throws std::invalid_argument  where a block is no friction contact, naming it.
+  /// The pattern of a problem, with the zeros of its Jacobians.
   template <RealScalar Scalar>
   explicit BatchPattern(const ContactProblem<Scalar>& problem);
 
@@ -30,29 +29,31 @@ class BatchPattern {
   /// @pre  the problem has these bodies and contacts, as key() tells.
   template <RealScalar Scalar>
   void widen(const ContactProblem<Scalar>& problem);
-  /// Sizes of the bodies and bodies of the contacts: problems with the same key differ in zeros of
-  /// Jacobians at most.
-  /// @throws std::invalid_argument  where a block is no friction contact, naming it.
+  /// Sizes of the bodies, and of the blocks their bodies and kind: problems with the same key
+  /// differ in zeros of Jacobians at most.
   template <RealScalar Scalar>
   [[nodiscard]] static std::vector<int> key(const ContactProblem<Scalar>& problem);
 
   [[nodiscard]] int velocity_count() const noexcept { return velocity_count_; }
   [[nodiscard]] int body_count() const noexcept { return int(bodies_.size()); }
   [[nodiscard]] int contact_count() const noexcept { return int(contacts_.size()); }
+  /// Rows of all contacts and other blocks, those of γ and v̂.
+  [[nodiscard]] int row_count() const noexcept { return row_count_; }
   /// Numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1, ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
-  /// Numbers of a problem's Jacobians: contact by contact, the first body's three rows, then the
-  /// second's.
+  /// Numbers of a problem's Jacobians: block by block, the first body's rows, then the second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
   /// Bodies that contacts join, apart from all others; the bodies that nothing touches, if there
   /// are any, are one more.
   [[nodiscard]] const std::vector<detail::LaneMap>& islands() const noexcept { return islands_; }
 
  private:
+  /// What the solver treats alike.
   template <RealScalar Scalar>
-  static void require_friction_contact(const ContactProblem<Scalar>& problem, Index block) {
-    if (problem.is_friction_contact(block)) return;
-    detail::reject_if("block " + std::to_string(block) + ": expected a friction contact");
+  [[nodiscard]] static detail::LaneContact kind_of(const ContactProblem<Scalar>& problem, Index k) {
+    const bool friction_contact = problem.is_friction_contact(k);
+    const ImpulseShape shape = friction_contact ? ImpulseShape::friction : problem.law(k).set.shape;
+    return {int(k), shape, problem.rows(k), friction_contact, 0, 0, 0, 0, {}};
   }
   void find_islands();
 
@@ -60,6 +61,7 @@ class BatchPattern {
   std::vector<detail::LaneContact> contacts_;
   std::vector<detail::LaneMap> islands_;
   int velocity_count_ = 0, mass_count_ = 0, jacobian_count_ = 0;
+  int friction_count_ = 0, regularization_count_ = 0, row_count_ = 0, bound_count_ = 0;
 };
 
 // --- implementation ---
@@ -73,14 +75,22 @@ BatchPattern::BatchPattern(const ContactProblem<Scalar>& problem) {
   }
   velocity_count_ = int(problem.velocity_count());
   for (Index k = 0; k < problem.block_count(); ++k) {
-    require_friction_contact(problem, k);
-    detail::LaneContact contact{int(k), {}};
+    detail::LaneContact contact = kind_of(problem, k);
+    contact.friction = friction_count_;
+    contact.regularization = regularization_count_;
+    contact.row = row_count_;
+    contact.bounds = bound_count_;
+    friction_count_ += carom::friction_count(contact.shape);
+    row_count_ += contact.rows;
+    regularization_count_ += contact.is_friction_contact ? 2 : contact.rows;
+    const int bounds = contact.shape == ImpulseShape::intervals ? 2 : 1;
+    bound_count_ += contact.is_friction_contact ? 0 : bounds * contact.rows;
     for (int s = 0; s < int(problem.side_count(k)); ++s) {
       detail::LaneContactSide& side = contact.sides[s];
       side.body = int(problem.side_body(k, s));
       side.size = int(problem.body(side.body).size);
       side.jacobian = jacobian_count_;
-      jacobian_count_ += 3 * side.size;
+      jacobian_count_ += contact.rows * side.size;
     }
     contacts_.push_back(contact);
   }
@@ -93,9 +103,11 @@ std::vector<int> BatchPattern::key(const ContactProblem<Scalar>& problem) {
   std::vector<int> numbers{int(problem.body_count())};
   for (Index b = 0; b < problem.body_count(); ++b) numbers.push_back(int(problem.body(b).size));
   for (Index k = 0; k < problem.block_count(); ++k) {
-    require_friction_contact(problem, k);
+    const detail::LaneContact kind = kind_of(problem, k);
     numbers.push_back(int(problem.side_body(k, 0)));
     numbers.push_back(problem.side_count(k) == 2 ? int(problem.side_body(k, 1)) : -1);
+    numbers.push_back(kind.is_friction_contact ? 0 : 1 + int(kind.shape));
+    numbers.push_back(kind.rows);
   }
   return numbers;
 }
@@ -132,7 +144,8 @@ inline void BatchPattern::find_islands() {
     return b;
   };
   std::vector<bool> touched(bodies_.size());
-  for (const auto& [number, sides] : contacts_) {
+  for (const auto& contact : contacts_) {
+    const auto& sides = contact.sides;
     for (const auto& side : sides) {
       if (side.body < 0) continue;
       touched[std::size_t(side.body)] = true;

@@ -25,10 +25,9 @@ class BatchStorage {
  public:
   /// Adds a problem whose first guess is its free velocity.
   /// @return  number of the problem.
-  /// @throws std::invalid_argument  where a block is no friction contact, naming it; the batch is
-  ///                                then as it was.
   Index add(const ContactProblem<Scalar>& problem) { return add(problem, problem.free_velocity()); }
   /// Adds a problem with a guess [m/s, rad/s] of n_v numbers.
+  /// @throws std::invalid_argument  where it has another size; the batch is then as it was.
   template <typename VectorType>
   Index add(const ContactProblem<Scalar>& problem, const Eigen::MatrixBase<VectorType>& guess);
 
@@ -45,9 +44,9 @@ class BatchStorage {
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> velocity(Index problem) const noexcept {
     return {velocity_.data() + free_.begin(problem), pattern(problem).velocity_count()};
   }
-  /// γ of a problem [N·s], three of each contact.
+  /// γ of a problem [N·s, N·m·s], one for each row.
   [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse(Index problem) const noexcept {
-    return {impulse_.data() + bias_.begin(problem), 3 * pattern(problem).contact_count()};
+    return {impulse_.data() + bias_.begin(problem), pattern(problem).row_count()};
   }
   [[nodiscard]] const BatchProblemReport<Scalar>& report(Index problem) const noexcept {
     return reports_[std::size_t(problem)];
@@ -73,12 +72,14 @@ class BatchStorage {
       return {numbers.data(), 0, offsets.data()};
     }
   };
+  void add_law(const WeightedContact<Scalar>& law);
+  void add_law(const WeightedBlock<Scalar>& law);
   void add_numbers(const ContactProblem<Scalar>& problem);
 
   std::vector<BatchPattern> patterns_;
   std::map<std::vector<int>, int> numbers_of_keys_;
   std::vector<int> pattern_numbers_;
-  Ragged mass_, free_, guess_, jacobian_, friction_, regularization_, bias_;
+  Ragged mass_, free_, guess_, jacobian_, friction_, regularization_, bias_, bounds_;
   std::vector<Scalar> velocity_, impulse_;
   std::vector<BatchProblemReport<Scalar>> reports_;
 };
@@ -86,18 +87,38 @@ class BatchStorage {
 // --- implementation ---
 
 template <RealScalar Scalar>
+void BatchStorage<Scalar>::add_law(const WeightedContact<Scalar>& law) {
+  friction_.numbers.push_back(law.friction);
+  regularization_.numbers.push_back(law.regularization.tangent);
+  regularization_.numbers.push_back(law.regularization.normal);
+  bias_.add_rows(law.bias_velocity);
+}
+
+template <RealScalar Scalar>
+void BatchStorage<Scalar>::add_law(const WeightedBlock<Scalar>& law) {
+  const ImpulseSet<Scalar>& set = law.set;
+  friction_.add_rows(set.friction.head(friction_count(set.shape)));
+  regularization_.add_rows(law.regularization.head(set.rows));
+  bias_.add_rows(law.bias_velocity.head(set.rows));
+  const bool intervals = set.shape == ImpulseShape::intervals;
+  bounds_.add_rows((intervals ? set.lower : set.shift).head(set.rows));
+  if (intervals) bounds_.add_rows(set.upper.head(set.rows));
+}
+
+template <RealScalar Scalar>
 void BatchStorage<Scalar>::add_numbers(const ContactProblem<Scalar>& problem) {
-  for (Ragged* list : {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
+  for (Ragged* list :
+       {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_, &bounds_}) {
     list->begin_problem();
   }
   for (Index b = 0; b < problem.body_count(); ++b) mass_.add_rows(problem.momentum_matrix(b));
   free_.add_rows(problem.free_velocity());
   for (Index k = 0; k < problem.block_count(); ++k) {
-    const WeightedContact<Scalar>& law = problem.friction_contact_law(k);
-    friction_.numbers.push_back(law.friction);
-    regularization_.numbers.push_back(law.regularization.tangent);
-    regularization_.numbers.push_back(law.regularization.normal);
-    bias_.add_rows(law.bias_velocity);
+    if (problem.is_friction_contact(k)) {
+      add_law(problem.friction_contact_law(k));
+    } else {
+      add_law(problem.law(k));
+    }
     for (int s = 0; s < int(problem.side_count(k)); ++s) jacobian_.add_rows(problem.jacobian(k, s));
   }
 }
@@ -110,7 +131,7 @@ Index BatchStorage<Scalar>::add(const ContactProblem<Scalar>& problem,
     detail::reject_if("guess: expected " + std::to_string(problem.velocity_count()) +
                       " numbers, got " + std::to_string(guess.size()));
   }
-  const auto [place, is_new] =  // the key throws before anything has changed
+  const auto [place, is_new] =
       numbers_of_keys_.try_emplace(BatchPattern::key(problem), int(patterns_.size()));
   if (is_new) {
     patterns_.emplace_back(problem);
@@ -138,6 +159,7 @@ BatchView<Scalar> BatchStorage<Scalar>::view() const noexcept {
   view.friction = friction_.view();
   view.regularization = regularization_.view();
   view.bias = bias_.view();
+  view.bounds = bounds_.view();
   view.guess = guess_.view();
   return view;
 }

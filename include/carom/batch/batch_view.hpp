@@ -31,13 +31,18 @@ struct BatchView {
   const BatchPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
 
-  BatchArray<const Scalar> mass{};            ///< A [kg, kg·m²], symmetric positive definite.
-  BatchArray<const Scalar> free_velocity{};   ///< v* [m/s, rad/s], n_v.
-  BatchArray<const Scalar> jacobian{};        ///< J [-, m]
-  BatchArray<const Scalar> friction{};        ///< μ [-], ≥ 0, n_c.
-  BatchArray<const Scalar> regularization{};  ///< R [1/kg], > 0, (Rₜ, Rₙ) of each contact.
-  BatchArray<const Scalar> bias{};            ///< v̂ [m/s], three of each contact.
-  BatchArray<const Scalar> guess{};           ///< v [m/s, rad/s], n_v; null data: v*.
+  BatchArray<const Scalar> mass{};           ///< A [kg, kg·m²], symmetric positive definite.
+  BatchArray<const Scalar> free_velocity{};  ///< v* [m/s, rad/s], n_v.
+  BatchArray<const Scalar> jacobian{};       ///< J [-, m]
+  /// μ [-, m], ≥ 0: one of each friction contact, those of an ImpulseSet of other cones.
+  BatchArray<const Scalar> friction{};
+  /// R [1/kg, 1/(kg·m²)], > 0: (Rₜ, Rₙ) of each friction contact, one for each row of other blocks.
+  BatchArray<const Scalar> regularization{};
+  BatchArray<const Scalar> bias{};  ///< v̂ [m/s, rad/s], one for each row.
+  /// Of blocks that are no friction contacts [N·s, N·m·s]: the lower bounds and then the upper ones
+  /// of intervals, which may be infinite; the shift of a cone. Null data: there are none.
+  BatchArray<const Scalar> bounds{};
+  BatchArray<const Scalar> guess{};  ///< v [m/s, rad/s], n_v; null data: v*.
 
   [[nodiscard]] int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
@@ -54,15 +59,17 @@ enum class BatchFault {
   free_velocity,   ///< not finite
   jacobian,        ///< not finite, or not zero where the pattern says so
   friction,        ///< negative, or not finite
-  regularization,  ///< not positive, or not finite
+  regularization,  ///< not positive, not finite, or not the same in rows bounded together
   bias,            ///< not finite
+  bounds,          ///< nothing between them, or a shift that is not finite
   guess,           ///< not finite
 };
 
 /// The fault as a word for messages.
 [[nodiscard]] constexpr const char* to_string(BatchFault fault) noexcept {
-  constexpr const char* words[] = {"none",     "mass",           "free_velocity", "jacobian",
-                                   "friction", "regularization", "bias",          "guess"};
+  constexpr const char* words[] = {"none",     "mass",     "free_velocity",
+                                   "jacobian", "friction", "regularization",
+                                   "bias",     "bounds",   "guess"};
   return words[static_cast<int>(fault)];
 }
 
@@ -70,18 +77,20 @@ enum class BatchFault {
 template <RealScalar Scalar>
 struct BatchProblemReport {
   SolveStatus status = SolveStatus::not_finite;
-  int iterations = 0;   ///< of the island that took most
-  Scalar residual = 0;  ///< ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]
-  Scalar error_bound = 0;  ///< ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed.
+  int iterations = 0;  ///< of the island that took most
+  /// ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]
+  Scalar residual = 0;
+  /// ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed; infinite under Coulomb's law.
+  Scalar error_bound = 0;
   BatchFault fault = BatchFault::none;  ///< What is wrong with its numbers; then it is not solved.
-  int item = -1;                        ///< Body or contact of the fault.
+  int item = -1;                        ///< Body or block of the fault.
 };
 
 /// Where the answers go.
 template <RealScalar Scalar>
 struct BatchAnswers {
   BatchArray<Scalar> velocity{};  ///< v [m/s, rad/s], n_v.
-  BatchArray<Scalar> impulse{};   ///< γ [N·s], three of each contact; null data: not wanted.
+  BatchArray<Scalar> impulse{};   ///< γ [N·s, N·m·s], one for each row; null data: not wanted.
   BatchProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
 };
 

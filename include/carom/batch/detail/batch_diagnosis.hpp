@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "carom/batch/batch_view.hpp"
 #include "carom/batch/detail/lane_cells.hpp"
@@ -28,9 +29,11 @@ class BatchInspection {
   /// The first fault of a contact of an island, or else of a body.
   /// @param memory  for the lower half of the island's momentum matrix.
   [[nodiscard]] BatchDiagnosis find(const LaneMap& island, Scalar* memory) const noexcept {
-    for (const LaneContact& contact : island.contacts()) {
-      const BatchFault fault = contact_fault(contact);
-      if (fault != BatchFault::none) return {fault, contact.number};
+    for (const auto* list : {&island.contacts(), &island.others()}) {
+      for (const LaneContact& contact : *list) {
+        const BatchFault fault = contact_fault(contact);
+        if (fault != BatchFault::none) return {fault, contact.number};
+      }
     }
     for (const LaneBody& body : island.bodies()) {
       const BatchFault fault = body_fault(body);
@@ -47,15 +50,25 @@ class BatchInspection {
     return finite;
   }
   [[nodiscard]] BatchFault contact_fault(const LaneContact& contact) const noexcept {
-    const Scalar mu = view_.friction.of(problem_)[contact.number];
-    if (!(std::isfinite(mu) && mu >= 0)) return BatchFault::friction;
-    const Scalar* const weights = view_.regularization.of(problem_) + 2 * contact.number;
-    if (!(are_finite(weights, 2) && weights[0] > 0 && weights[1] > 0)) {
-      return BatchFault::regularization;
+    for (int i = 0; i < friction_count(contact.shape); ++i) {
+      const Scalar mu = view_.friction.of(problem_)[contact.friction + i];
+      if (!(std::isfinite(mu) && mu >= 0)) return BatchFault::friction;
     }
-    if (!are_finite(view_.bias.of(problem_) + 3 * contact.number, 3)) return BatchFault::bias;
+    const Scalar* const weights = view_.regularization.of(problem_) + contact.regularization;
+    const int count = contact.is_friction_contact ? 2 : contact.rows;
+    for (int r = 0; r < count; ++r) {
+      if (!(std::isfinite(weights[r]) && weights[r] > 0)) return BatchFault::regularization;
+    }
+    const LaneShape shape = LaneShape::of(contact.shape);
+    const bool round = !contact.is_friction_contact && !shape.ellipsoidal;
+    for (int b = 0; round && b < shape.group_count; ++b) {
+      const auto& [first, size] = shape.groups[b];
+      if (size > 1 && weights[first] != weights[first + 1]) return BatchFault::regularization;
+    }
+    if (!are_finite(view_.bias.of(problem_) + contact.row, contact.rows)) return BatchFault::bias;
+    if (!contact.is_friction_contact && !is_set(contact)) return BatchFault::bounds;
     for (const LaneContactSide& side : contact.sides) {
-      for (int i = 0; side.body >= 0 && i < 3 * side.size; ++i) {
+      for (int i = 0; side.body >= 0 && i < contact.rows * side.size; ++i) {
         const Scalar entry = view_.jacobian.of(problem_)[side.jacobian + i];
         const int column = i % side.size;
         const bool may = column >= side.first && column < side.first + side.count;
@@ -63,6 +76,17 @@ class BatchInspection {
       }
     }
     return BatchFault::none;
+  }
+  /// Whether something is between the bounds of intervals, or the shift of a cone is finite.
+  [[nodiscard]] bool is_set(const LaneContact& contact) const noexcept {
+    const Scalar* const bounds = view_.bounds.of(problem_) + contact.bounds;
+    if (contact.shape != ImpulseShape::intervals) return are_finite(bounds, contact.rows);
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    for (int r = 0; r < contact.rows; ++r) {
+      const Scalar low = bounds[r], high = bounds[contact.rows + r];
+      if (!(low <= high && low < infinity && high > -infinity)) return false;
+    }
+    return true;
   }
   [[nodiscard]] BatchFault body_fault(const LaneBody& body) const noexcept {
     if (!are_finite(view_.free_velocity.of(problem_) + body.first, body.size)) {

@@ -166,6 +166,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::renew_lifts(const Mask& lanes) no
     const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
     c.set(Names::lift, select(lanes, lift + course_.share * (wanted - lift), lift));
   }
+  state_.blocks().renew_lifts(lanes, course_.share);
 }
 
 /// A convex problem has ended: its iterate is judged under the law.
@@ -272,8 +273,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step() noexcept {
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::finish() noexcept {
-  const Mask lanes = status_ > number(static_cast<int>(SolveStatus::converged));
-  copy(lanes, Names::kept, Names::velocity);
+  copy(status_ > number(static_cast<int>(SolveStatus::converged)), Names::kept, Names::velocity);
   evaluate(ended() | on_law());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "carom/batch/batch_view.hpp"
 #include "carom/batch/detail/lane_cells.hpp"
@@ -48,8 +49,15 @@ class LaneExchange {
     return Number::load(numbers);
   }
   void read_bodies(const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept;
-  [[nodiscard]] typename Number::Mask read_jacobian(const Sources& sources,
-                                                    std::size_t contact) const noexcept;
+  using Mask = typename Number::Mask;
+  [[nodiscard]] Mask read_jacobian(const Sources& sources, const LaneContact& contact,
+                                   const LaneSides& sides) const noexcept;
+  [[nodiscard]] Mask read_contacts(const BatchView<Scalar>& view,
+                                   const Index (&problems)[lanes]) const noexcept;
+  [[nodiscard]] Mask read_blocks(const BatchView<Scalar>& view,
+                                 const Index (&problems)[lanes]) const noexcept;
+  [[nodiscard]] Mask read_set(const LaneContact& numbers, const LaneBlock& block,
+                              const Sources& friction, const Sources& bounds) const noexcept;
 
   const LaneMap& map_;
   const LaneLayout& layout_;
@@ -65,7 +73,7 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
   find(view.mass, problems, mass);
   find(view.free_velocity, problems, free);
   // Bodies that nothing touches have their answer.
-  const bool guessed = view.guess.data != nullptr && !map_.contacts().empty();
+  const bool guessed = view.guess.data != nullptr && map_.is_touched();
   find(guessed ? view.guess : view.free_velocity, problems, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
   for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
@@ -82,18 +90,19 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
 
 template <typename Number>
 typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources,
-                                                          std::size_t contact) const noexcept {
+                                                          const LaneContact& contact,
+                                                          const LaneSides& sides) const noexcept {
   // Sums of what should be zero.
   Scalar rest[lanes] = {};
-  const int low = map_.low_side(contact);
+  const int rows = contact.rows;
   const auto read = [&](const LaneContactSide& given, const LaneSide& side) {
     if (given.body < 0) return;
     const Cells to = cells_.from(layout_.jacobian_at + side.jacobian);
     const int end = given.first + given.count;
-    for (int r = 0; r < 3; ++r) {
+    for (int r = 0; r < rows; ++r) {
       const int row = given.jacobian + r * given.size;
       for (int c = 0; c < side.count; ++c)
-        to.set(3 * c + r, gather(sources, row + given.first + c));
+        to.set(rows * c + r, gather(sources, row + given.first + c));
       for (int l = 0; l < lanes; ++l) {
         const Scalar* const numbers = sources[l] + row;
         for (int c = 0; c < given.first; ++c) rest[l] += std::abs(numbers[c]);
@@ -101,35 +110,103 @@ typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources
       }
     }
   };
-  const LaneContact& numbers = map_.contacts()[contact];
-  read(numbers.sides[low], map_.sides(contact).low);
-  read(numbers.sides[1 - low], map_.sides(contact).high);
+  read(contact.sides[contact.low_side], sides.low);
+  read(contact.sides[1 - contact.low_side], sides.high);
   return Number::load(rest) <= Number(0);
+}
+
+template <typename Number>
+typename Number::Mask LaneExchange<Number>::read_contacts(
+    const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
+  Sources jacobian, friction, weights, bias;
+  find(view.jacobian, problems, jacobian);
+  find(view.friction, problems, friction);
+  find(view.regularization, problems, weights);
+  find(view.bias, problems, bias);
+  Mask valid = everywhere<Number>(true);
+  for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
+    const LaneContact& numbers = map_.contacts()[k];
+    const Cells c = cells_.from(layout_.contact_at(int(k)));
+    const Number mu = gather(friction, numbers.friction);
+    const Number tangent = gather(weights, numbers.regularization);
+    const Number normal = gather(weights, numbers.regularization + 1);
+    valid = valid & (mu >= Number(0)) & (tangent > Number(0)) & (normal > Number(0));
+    c.set(LaneLayout::friction, mu);
+    c.set(LaneLayout::tangent, tangent);
+    c.set(LaneLayout::normal, normal);
+    for (int r = 0; r < 3; ++r) c.set(LaneLayout::bias + r, gather(bias, numbers.row + r));
+    valid = valid & read_jacobian(jacobian, numbers, map_.sides(k));
+  }
+  return valid;
+}
+
+/// The set of a block.
+template <typename Number>
+typename Number::Mask LaneExchange<Number>::read_set(const LaneContact& numbers,
+                                                     const LaneBlock& block,
+                                                     const Sources& friction,
+                                                     const Sources& bounds) const noexcept {
+  Mask valid = everywhere<Number>(true);
+  const Cells lower = cells_.from(layout_.blocks_at + block.row_at(LaneBlock::lower));
+  const Cells upper = cells_.from(layout_.blocks_at + block.row_at(LaneBlock::upper));
+  const Cells mu = cells_.from(layout_.blocks_at + block.friction_at());
+  const Number largest((std::numeric_limits<Scalar>::max)());
+  const bool cone = block.shape.normal >= 0;
+  for (int r = 0; r < block.rows; ++r) {
+    const Number low = gather(bounds, numbers.bounds + r);
+    const Number high = cone ? low : gather(bounds, numbers.bounds + block.rows + r);
+    lower.set(r, low);
+    upper.set(r, high);
+    // A shift is finite; bounds may be infinite, but not so that nothing is between them.
+    valid = valid &
+            (cone ? abs(low) <= largest : (low <= high) & (low <= largest) & (high >= -largest));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const bool has = i < friction_count(numbers.shape);
+    mu.set(i, has ? gather(friction, numbers.friction + i) : Number(0));
+    valid = valid & (mu[i] >= Number(0));
+  }
+  return valid;
+}
+
+template <typename Number>
+typename Number::Mask LaneExchange<Number>::read_blocks(
+    const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
+  Sources jacobian, friction, weights, bias, bounds;
+  find(view.jacobian, problems, jacobian);
+  find(view.friction, problems, friction);
+  find(view.regularization, problems, weights);
+  find(view.bias, problems, bias);
+  find(view.bounds, problems, bounds);
+  Mask valid = everywhere<Number>(true);
+  for (std::size_t b = 0; b < map_.others().size(); ++b) {
+    const LaneContact& numbers = map_.others()[b];
+    const LaneBlock& block = map_.block(b);
+    const auto rows = [&](int name) { return cells_.from(layout_.blocks_at + block.row_at(name)); };
+    const Cells weight = rows(LaneBlock::regularization);
+    for (int r = 0; r < block.rows; ++r) {
+      weight.set(r, gather(weights, numbers.regularization + r));
+      valid = valid & (weight[r] > Number(0));
+      rows(LaneBlock::bias).set(r, gather(bias, numbers.row + r));
+    }
+    for (int i = 0; !block.shape.ellipsoidal && i < block.shape.group_count; ++i) {
+      const auto& [first, size] = block.shape.groups[i];
+      if (size < 2) continue;  // rows that are bounded together have the same weight
+      valid = valid & (weight[first] <= weight[first + 1]) & (weight[first + 1] <= weight[first]);
+    }
+    cells_.from(layout_.blocks_at + block.lift_at()).set(0, Number(0));
+    valid = valid & read_set(numbers, block, friction, bounds);
+    valid = valid & read_jacobian(jacobian, numbers, block.sides);
+  }
+  return valid;
 }
 
 template <typename Number>
 typename Number::Mask LaneExchange<Number>::read(const BatchView<Scalar>& view,
                                                  const Index (&problems)[lanes]) const noexcept {
   read_bodies(view, problems);
-  Sources jacobian, friction, weights, bias;
-  find(view.jacobian, problems, jacobian);
-  find(view.friction, problems, friction);
-  find(view.regularization, problems, weights);
-  find(view.bias, problems, bias);
-  typename Number::Mask valid = everywhere<Number>(true);
-  for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
-    const int number = map_.contacts()[k].number;
-    const Cells c = cells_.from(layout_.contact_at(int(k)));
-    const Number mu = gather(friction, number);
-    const Number tangent = gather(weights, 2 * number), normal = gather(weights, 2 * number + 1);
-    valid = valid & (mu >= Number(0)) & (tangent > Number(0)) & (normal > Number(0));
-    c.set(LaneLayout::friction, mu);
-    c.set(LaneLayout::tangent, tangent);
-    c.set(LaneLayout::normal, normal);
-    for (int r = 0; r < 3; ++r) c.set(LaneLayout::bias + r, gather(bias, 3 * number + r));
-    valid = valid & read_jacobian(jacobian, k);
-  }
-  return valid;
+  const Mask valid = read_contacts(view, problems);
+  return map_.others().empty() ? valid : valid & read_blocks(view, problems);
 }
 
 template <typename Number>
@@ -143,9 +220,15 @@ void LaneExchange<Number>::write(const BatchAnswers<Scalar>& answers, Index prob
   }
   if (answers.impulse.data == nullptr) return;
   Scalar* const impulse = answers.impulse.of(problem);
+  const auto write = [&](const LaneContact& numbers, const Cells& rows) {
+    for (int r = 0; r < numbers.rows; ++r) impulse[numbers.row + r] = rows.of_lane(r, lane);
+  };
   for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
-    const Cells c = cells_.from(layout_.contact_at(int(k)) + LaneLayout::impulse);
-    for (int r = 0; r < 3; ++r) impulse[3 * map_.contacts()[k].number + r] = c.of_lane(r, lane);
+    write(map_.contacts()[k], cells_.from(layout_.contact_at(int(k)) + LaneLayout::impulse));
+  }
+  for (std::size_t b = 0; b < map_.others().size(); ++b) {
+    const int at = map_.block(b).row_at(LaneBlock::impulse);
+    write(map_.others()[b], cells_.from(layout_.blocks_at + at));
   }
 }
 

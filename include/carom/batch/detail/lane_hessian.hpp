@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/batch/detail/lane_state.hpp"
+#include "carom/batch/detail/lane_block_products.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -109,6 +109,7 @@ CAROM_DEVICE Number LaneHessian<Number, Stride>::fill(const Number& raise,
         curvature_of_lanes(state_.at_trial(k), c[Names::predicted], c[Names::predicted + 1]);
     if (any(lanes & (g.zz > zero))) add_curvature(k, g);
   }
+  LaneBlockProducts<Number, Stride>(state_).add_curvatures(lanes, matrix);
   Number largest(Scalar(1));
   for (int i = 0; i < layout.velocities; ++i) {
     const int at = layout.matrix_rows.place[i] + i;

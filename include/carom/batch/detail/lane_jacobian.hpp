@@ -3,8 +3,7 @@
 
 #include <limits>
 
-#include "carom/batch/detail/lane_lu.hpp"
-#include "carom/batch/detail/lane_state.hpp"
+#include "carom/batch/detail/lane_block_products.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -100,6 +99,7 @@ CAROM_DEVICE void LaneJacobian<Number, Stride>::fill(const Mask& lanes) const no
     const LaneSlope<Number> g = coulomb_slope_of_lanes(state_.at_trial(k));
     if (any(lanes & (g.zz > zero))) add(k, g);
   }
+  LaneBlockProducts<Number, Stride>(state_).add_slopes(lanes, halves());
 }
 
 template <typename Number, int Stride>

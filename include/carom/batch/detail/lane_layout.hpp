@@ -16,16 +16,18 @@ struct LaneRows {
   int count;
 };
 
-/// The columns of a contact's Jacobian that belong to one body and may not be zero.
+/// The columns of a block's Jacobian that belong to one body and may not be zero.
 struct LaneSide {
   int column;    ///< the first one, a velocity of the island
-  int count;     ///< columns; 0: the contact has no such side
-  int jacobian;  ///< place of the first column among the Jacobians, three numbers each
+  int count;     ///< columns; 0: the block has no such side
+  int jacobian;  ///< place of the first column among the Jacobians, a number for each row
 };
 
 struct LaneSides {
   LaneSide low, high;  ///< those of `high` come after those of `low`
 };
+
+struct LaneBlock;
 
 /// Where the numbers of an island are in the memory of a lane solver, in cells. Plain numbers and
 /// pointers, so that a graphics processor reads it too.
@@ -62,10 +64,12 @@ struct LaneLayout {
     contact_number_count
   };
 
-  int velocities, contacts;
+  int velocities, contacts, block_count;
   LaneRows mass_rows, matrix_rows;
-  const LaneSides* sides;
-  int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, product_at, cell_count;
+  const LaneSides* sides;   ///< of the friction contacts
+  const LaneBlock* blocks;  ///< all others
+  int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at,
+      cell_count;
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
   [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }

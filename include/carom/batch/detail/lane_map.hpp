@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "carom/batch/detail/lane_layout.hpp"
+#include "carom/batch/detail/lane_block.hpp"
 #include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
@@ -19,18 +19,24 @@ struct LaneBody {
   int mass;   ///< place of its momentum matrix among the problem's numbers
 };
 
-/// What a contact has of one body.
+/// What a block has of one body.
 struct LaneContactSide {
-  int body = -1;     ///< −1: the contact has no such side
-  int jacobian = 0;  ///< place of its three rows among the problem's numbers
+  int body = -1;     ///< −1: the block has no such side
+  int jacobian = 0;  ///< place of its rows among the problem's numbers
   int size = 0;      ///< columns of a row
   int first = 0;     ///< first column that may not be zero
   int count = 0;     ///< columns from there on
 };
 
+/// A block of a problem, and where its numbers are among those of the problem.
 struct LaneContact {
   int number;  ///< in the problem
+  ImpulseShape shape;
+  int rows;
+  bool is_friction_contact;  ///< as ContactProblem has it: a round cone, not shifted
+  int friction, regularization, row, bounds;  ///< places; `row` among impulses and biases
   LaneContactSide sides[2];
+  int low_side = 0;  ///< which of the two sides a solver has first
 };
 
 /// An island of a pattern: where its numbers are among those of a problem, and where a lane solver
@@ -44,16 +50,18 @@ class LaneMap {
           const std::vector<LaneContact>& contacts);
 
   [[nodiscard]] LaneLayout layout(FrictionLaw law = FrictionLaw::convex) const noexcept;
-  /// The bodies in the solver's order, and the contacts.
+  /// The bodies in the solver's order.
   [[nodiscard]] const std::vector<LaneBody>& bodies() const noexcept { return bodies_; }
+  /// The friction contacts, and the other blocks.
   [[nodiscard]] const std::vector<LaneContact>& contacts() const noexcept { return contacts_; }
+  [[nodiscard]] const std::vector<LaneContact>& others() const noexcept { return others_; }
+  [[nodiscard]] bool is_touched() const noexcept { return !contacts_.empty() || !others_.empty(); }
   /// First velocity of a body of the solver's order in the solver's numbering.
   [[nodiscard]] int start(std::size_t body) const noexcept { return starts_[body]; }
-  /// Which of a contact's two sides the solver has first.
-  [[nodiscard]] int low_side(std::size_t contact) const noexcept { return low_sides_[contact]; }
   [[nodiscard]] const LaneSides& sides(std::size_t contact) const noexcept {
     return sides_[contact];
   }
+  [[nodiscard]] const LaneBlock& block(std::size_t other) const noexcept { return blocks_[other]; }
 
  private:
   struct Rows {
@@ -71,13 +79,15 @@ class LaneMap {
     }
   };
   void add_contacts(const std::vector<int>& local, const std::vector<LaneContact>& contacts);
+  [[nodiscard]] LaneSides place_sides(const std::vector<int>& local, LaneContact& contact);
 
   std::vector<LaneBody> bodies_;
-  std::vector<LaneContact> contacts_;
-  std::vector<int> starts_, low_sides_;
+  std::vector<LaneContact> contacts_, others_;
+  std::vector<int> starts_;
   std::vector<LaneSides> sides_;
+  std::vector<LaneBlock> blocks_;
   Rows mass_, matrix_;
-  int jacobian_count_ = 0, widest_ = 0;
+  int jacobian_count_ = 0, block_cells_ = 0, widest_ = 0;
 };
 
 /// The bodies in an order that keeps those that touch close together: breadth first from the one
@@ -90,7 +100,8 @@ class LaneMap {
 inline std::vector<int> order_bodies(std::size_t body_count, std::vector<int> members,
                                      const std::vector<LaneContact>& contacts) {
   std::vector<std::vector<int>> neighbours(body_count);
-  for (const auto& [number, sides] : contacts) {
+  for (const auto& contact : contacts) {
+    const auto& sides = contact.sides;
     if (sides[1].body < 0) continue;
     neighbours[std::size_t(sides[0].body)].push_back(sides[1].body);
     neighbours[std::size_t(sides[1].body)].push_back(sides[0].body);
@@ -125,8 +136,7 @@ inline std::vector<int> order_bodies(std::size_t body_count, std::vector<int> me
 }
 
 inline LaneMap::LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
-                        const std::vector<LaneContact>& contacts)
-    : contacts_(contacts) {
+                        const std::vector<LaneContact>& contacts) {
   std::vector<int> local(bodies.size(), -1);
   int start = 0;
   for (const int body : order_bodies(bodies.size(), std::move(members), contacts)) {
@@ -139,32 +149,42 @@ inline LaneMap::LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> me
   add_contacts(local, contacts);
 }
 
+/// The columns of a block's sides, those of the body with the lower number first.
+inline LaneSides LaneMap::place_sides(const std::vector<int>& local, LaneContact& contact) {
+  const auto place = [&](int s) {
+    return contact.sides[s].body < 0 ? -1 : local[std::size_t(contact.sides[s].body)];
+  };
+  contact.low_side = place(1) >= 0 && place(1) < place(0) ? 1 : 0;
+  LaneSides both{};
+  for (int s = 0; s < 2; ++s) {
+    const int side = s == 0 ? contact.low_side : 1 - contact.low_side;
+    if (place(side) < 0) continue;
+    const LaneContactSide& given = contact.sides[side];
+    (s == 0 ? both.low : both.high) = {starts_[std::size_t(place(side))] + given.first, given.count,
+                                       jacobian_count_};
+    jacobian_count_ += contact.rows * given.count;
+    widest_ = (std::max)(widest_, given.count);
+  }
+  return both;
+}
+
 inline void LaneMap::add_contacts(const std::vector<int>& local,
                                   const std::vector<LaneContact>& contacts) {
   std::vector<int> first = mass_.first_column;
-  for (const LaneContact& contact : contacts) {
-    const auto place = [&](int s) {
-      return contact.sides[s].body < 0 ? -1 : local[std::size_t(contact.sides[s].body)];
-    };
-    const int low = place(1) >= 0 && place(1) < place(0) ? 1 : 0;
-    LaneSides both{};
-    int columns = 0;
-    for (int s = 0; s < 2; ++s) {
-      const int side = s == 0 ? low : 1 - low;
-      if (place(side) < 0) continue;
-      const LaneContactSide& given = contact.sides[side];
-      (s == 0 ? both.low : both.high) = {starts_[std::size_t(place(side))] + given.first,
-                                         given.count, jacobian_count_};
-      jacobian_count_ += 3 * given.count;
-      columns = (std::max)(columns, given.count);
-    }
+  for (LaneContact contact : contacts) {
+    const LaneSides both = place_sides(local, contact);
     const auto rows = first.begin() + both.high.column;
     for (auto begin = rows; begin < rows + both.high.count; ++begin) {
       *begin = (std::min)(*begin, both.low.column);
     }
-    widest_ = (std::max)(widest_, columns);
-    low_sides_.push_back(low);
-    sides_.push_back(both);
+    if (contact.is_friction_contact) {
+      contacts_.push_back(contact);
+      sides_.push_back(both);
+    } else {
+      others_.push_back(contact);
+      blocks_.push_back({LaneShape::of(contact.shape), contact.rows, block_cells_, both});
+      block_cells_ += LaneBlock::cell_count(contact.rows);
+    }
   }
   // Rows of one body begin alike, which lets the factor take several at once.
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
@@ -182,6 +202,8 @@ inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
   l.mass_rows = mass_.view();
   l.matrix_rows = matrix_.view();
   l.sides = sides_.data();
+  l.block_count = int(blocks_.size());
+  l.blocks = blocks_.data();
   l.mass_at =
       (coulomb ? LaneLayout::coulomb_vector_count : LaneLayout::vector_count) * l.velocities;
   l.mass_factor_at = l.mass_at + mass_.count;
@@ -189,7 +211,8 @@ inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
   l.upper_at = l.matrix_at + matrix_.count;
   l.jacobian_at = l.upper_at + (coulomb ? matrix_.count : 0);
   l.contacts_at = l.jacobian_at + jacobian_count_;
-  l.product_at = l.contacts_at + l.contacts * LaneLayout::contact_number_count;
+  l.blocks_at = l.contacts_at + l.contacts * LaneLayout::contact_number_count;
+  l.product_at = l.blocks_at + block_cells_;
   l.cell_count = l.product_at + 3 * widest_;
   return l;
 }

@@ -65,7 +65,8 @@ class LaneQueue {
   static constexpr int progress_count = int(sizeof(Progress) / sizeof(Number));
 
   [[nodiscard]] static std::size_t paused_size(const LaneLayout& layout) noexcept {
-    return std::size_t(3 * layout.velocities + 3 * layout.contacts + progress_count);
+    return std::size_t(3 * layout.velocities + 3 * layout.contacts + layout.block_count +
+                       progress_count);
   }
   /// Calls visit(number of a lane, its place among the numbers put aside).
   template <typename Visit>
@@ -99,6 +100,8 @@ void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
     const Cells from = cells_.from(layout_.contact_at(k) + LaneLayout::predicted);
     for (int i = 0; i < 3; ++i) visit(from.of_lane(i, lane), *kept++);  // and the lift
   }
+  const LaneBlocks<Number, LaneCount> blocks(layout_, cells_);
+  for (int b = 0; b < blocks.count(); ++b) visit(blocks.lift(b).of_lane(0, lane), *kept++);
 }
 
 /// Puts aside what a lane has so far.

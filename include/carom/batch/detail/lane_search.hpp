@@ -49,6 +49,7 @@ CAROM_DEVICE void LaneSearch<Number, Stride>::write_steps() const noexcept {
     c.set(Names::trial_step + 1, -u.t2 * c[Names::inverse_tangent]);
     c.set(Names::trial_step + 2, -u.n * c[Names::inverse_normal]);
   }
+  state_.blocks().write_steps(d);
 }
 
 /// Σ γ·J d at a step length.
@@ -65,7 +66,7 @@ CAROM_DEVICE Number LaneSearch<Number, Stride>::work_at(const Number& step) cons
     work += y.t1 * c[Names::velocity_step] + y.t2 * c[Names::velocity_step + 1] +
             y.n * c[Names::velocity_step + 2];
   }
-  return work;
+  return state_.layout().block_count == 0 ? work : work + state_.blocks().work_at(step);
 }
 
 template <typename Number, int Stride>

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "carom/batch/detail/lane_blocks.hpp"
 #include "carom/batch/detail/lane_cholesky.hpp"
 #include "carom/batch/detail/lane_friction.hpp"
 
@@ -18,6 +19,8 @@ class LaneState {
   using Mask = typename Number::Mask;
   using Cells = LaneCells<Number, Stride>;
   using Names = LaneLayout;
+
+  using Blocks = LaneBlocks<Number, Stride>;
 
   CAROM_DEVICE LaneState(const LaneLayout& layout, const Cells& cells) noexcept
       : layout_(layout), cells_(cells) {}
@@ -53,6 +56,8 @@ class LaneState {
     return cells_.from(layout_.contact_at(k));
   }
   [[nodiscard]] CAROM_DEVICE Cells cells(int at) const noexcept { return cells_.from(at); }
+  /// The blocks that are no friction contacts.
+  [[nodiscard]] CAROM_DEVICE Blocks blocks() const noexcept { return {layout_, cells_}; }
   [[nodiscard]] CAROM_DEVICE Cells jacobian(const LaneSide& side) const noexcept {
     return cells_.from(layout_.jacobian_at + side.jacobian);
   }
@@ -138,6 +143,7 @@ CAROM_DEVICE typename Number::Mask LaneState<Number, Stride>::begin() noexcept {
     c.set(Names::inverse_tangent, Number(Scalar(1)) / c[Names::tangent]);
     c.set(Names::inverse_normal, Number(Scalar(1)) / c[Names::normal]);
   }
+  blocks().begin();
   multiply_lanes(layout_.mass_rows, mass, vector(Names::free), vector(Names::momentum));
   free_squared = dot(Names::free, Names::momentum);
   return definite;
@@ -175,6 +181,7 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     push(layout_.sides[k].low);
     push(layout_.sides[k].high);
   }
+  blocks().evaluate(v, pushed, coulomb_);
   const Cells free = vector(Names::free);
   for (int i = 0; i < n; ++i) change.set(i, v[i] - free[i]);
   const Cells momentum = vector(Names::momentum);
@@ -220,19 +227,25 @@ CAROM_DEVICE Number LaneState<Number, Stride>::cost() const noexcept {
     const Number y1 = c[Names::impulse], y2 = c[Names::impulse + 1], yn = c[Names::impulse + 2];
     sum += c[Names::tangent] * (y1 * y1 + y2 * y2) + c[Names::normal] * (yn * yn);
   }
-  return sum;
+  return sum + blocks().stored();
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneState<Number, Stride>::cost_at_rest() const noexcept {
   const Number zero(Scalar(0));
-  return free_squared + stored([&](int) { return LaneImpulse<Number>{zero, zero, zero}; });
+  const Number contacts = stored([&](int) { return LaneImpulse<Number>{zero, zero, zero}; });
+  const auto rest = [&](int, Number(&u)[6]) {
+    for (Number& row : u) row = zero;
+  };
+  return free_squared + contacts + blocks().stored(rest);
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneState<Number, Stride>::cost_when_free() const noexcept {
   const Cells free = vector(Names::free);
-  return stored([&](int k) { return rows_times(k, free); });
+  const Number contacts = stored([&](int k) { return rows_times(k, free); });
+  const auto moving = [&](int b, Number(&u)[6]) { blocks().multiply(b, free, u); };
+  return contacts + blocks().stored(moving);
 }
 
 }  // namespace detail
