@@ -53,7 +53,7 @@ class LaneImpactReflector {
     const Mask acts = closes & !too_many;
     const Number impulse = select(acts, rate * Number(Scalar(-2)), zero);
     if (any(too_many)) {
-      const Number ended(Scalar(ImpactStatus::reflection_limit));
+      const Number ended = Number(Scalar(ImpactStatus::reflection_limit));
       problem_.set(Names::status, select(too_many, ended, problem_.get(Names::status)));
     }
     for (int k = 0; k < n_; ++k) q.add(k, impulse * chosen_[k]);
