@@ -85,10 +85,10 @@ class ImpactBatchWorkspace {
 
 /// What became of a batch of impacts.
 struct ImpactBatchReport {
-  Index resolved = 0;    ///< problems
-  Index wedged = 0;      ///< problems that no motion opens, resolved plastically
-  Index faults = 0;      ///< problems whose numbers are wrong
-  Index first_bad = -1;  ///< first problem that is neither resolved nor wedged; −1: none.
+  Index resolved = 0;     ///< problems
+  Index wedged = 0;       ///< problems that no motion opens, resolved plastically
+  Index faults = 0;       ///< problems whose numbers are wrong
+  Index first_bad = -1;   ///< first problem that is neither resolved nor wedged; −1: none.
   Index reflections = 0;  ///< of all problems
 };
 

@@ -28,7 +28,8 @@ class ImpactPattern {
   /// @throws std::invalid_argument  naming a count that is negative.
   explicit ImpactPattern(int coordinates, int contacts, ImpactMass mass = ImpactMass::dense)
       : coordinates_(coordinates), contacts_(contacts), mass_(mass) {
-    if (coordinates < 0) detail::reject_if(detail::fault("coordinates", "a count >= 0", coordinates));
+    if (coordinates < 0)
+      detail::reject_if(detail::fault("coordinates", "a count >= 0", coordinates));
     if (contacts < 0) detail::reject_if(detail::fault("contacts", "a count >= 0", contacts));
     const int rows = (std::max)(coordinates, contacts);
     first_columns_.assign(std::size_t(rows), 0);
@@ -92,10 +93,10 @@ struct ImpactBatchView {
   const ImpactPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
 
-  BatchArray<const Scalar> mass{};         ///< M or M⁻¹, as the pattern says.
-  BatchArray<const Scalar> normals{};      ///< Dϕ_i [-, m], n of each contact; any length but zero.
-  BatchArray<const Scalar> momentum{};     ///< p⁻ [N·s, N·m·s], n.
-  BatchArray<const Scalar> velocity{};     ///< v⁻ [m/s, rad/s], n; read where momentum is null.
+  BatchArray<const Scalar> mass{};      ///< M or M⁻¹, as the pattern says.
+  BatchArray<const Scalar> normals{};   ///< Dϕ_i [-, m], n of each contact; any length but zero.
+  BatchArray<const Scalar> momentum{};  ///< p⁻ [N·s, N·m·s], n.
+  BatchArray<const Scalar> velocity{};  ///< v⁻ [m/s, rad/s], n; read where momentum is null.
   BatchArray<const Scalar> restitution{};  ///< R [-] in [0, 1], 1; null: 1. For that law alone.
   /// Contacts in the order of ImpactOrder::sweep; null: by index. One that is left out never
   /// reflects.
@@ -128,8 +129,7 @@ enum class ImpactFault {
 
 /// The fault as a word for messages.
 [[nodiscard]] constexpr const char* to_string(ImpactFault fault) noexcept {
-  constexpr const char* words[] = {"none",     "mass",        "normal",
-                                   "momentum", "restitution", "sequence"};
+  constexpr const char* words[] = {"none", "mass", "normal", "momentum", "restitution", "sequence"};
   return words[static_cast<int>(fault)];
 }
 
@@ -149,9 +149,9 @@ struct ImpactProblemReport {
 /// and no impulses.
 template <RealScalar Scalar>
 struct ImpactBatchAnswers {
-  BatchArray<Scalar> momentum{};  ///< p⁺ [N·s, N·m·s], n.
-  BatchArray<Scalar> velocity{};  ///< v⁺ [m/s, rad/s], n.
-  BatchArray<Scalar> impulse{};   ///< λ_i, summed, per unit normal [√J], n_c.
+  BatchArray<Scalar> momentum{};                   ///< p⁺ [N·s, N·m·s], n.
+  BatchArray<Scalar> velocity{};                   ///< v⁺ [m/s, rad/s], n.
+  BatchArray<Scalar> impulse{};                    ///< λ_i, summed, per unit normal [√J], n_c.
   ImpactProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
 };
 

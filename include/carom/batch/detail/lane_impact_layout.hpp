@@ -17,19 +17,19 @@ namespace detail {
 struct LaneImpactLayout {
   /// Single numbers.
   enum Item {
-    status,     ///< an ImpactStatus; −1: under way.
-    limit,      ///< rates below it are infeasible
-    count,      ///< reflections
-    before,     ///< reflections when the order began anew
-    cursor,     ///< place in the sweep
-    energy,     ///< gained
-    restitution,  ///< R
+    status,          ///< an ImpactStatus; −1: under way.
+    limit,           ///< rates below it are infeasible
+    count,           ///< reflections
+    before,          ///< reflections when the order began anew
+    cursor,          ///< place in the sweep
+    energy,          ///< gained
+    restitution,     ///< R
     plastic_energy,  ///< gained by the plastic impact
     item_count
   };
 
   const ImpactPattern* pattern = nullptr;
-  int n = 0, m = 0;  ///< coordinates, contacts
+  int n = 0, m = 0;     ///< coordinates, contacts
   bool blends = false;  ///< restitution: the plastic outcome is kept, too.
   // What a lane takes along when its problem moves to another.
   int items_at = 0, q_at = 0, given_at = 0, normals_at = 0, gram_at = 0, rates_at = 0,

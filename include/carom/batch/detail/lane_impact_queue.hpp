@@ -40,8 +40,7 @@ class LaneImpactQueue {
         options_(options),
         memory_(memory),
         begun_{LaneImpactLayout(pattern, options.law), Cells(memory)},
-        running_{begun_.layout,
-                 Cells(memory + std::size_t(begun_.layout.cell_count) * LaneCount)},
+        running_{begun_.layout, Cells(memory + std::size_t(begun_.layout.cell_count) * LaneCount)},
         reflector_(running_, running_.cells.from(begun_.layout.kept_count), options.order,
                    most_reflections(options.resolver.reflection_limit), sequences_) {
     std::memset(memory, 0, memory_size(begun_.layout) * sizeof(Scalar));

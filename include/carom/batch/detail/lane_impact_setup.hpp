@@ -66,15 +66,16 @@ class LaneImpactSetup {
       valid = valid & (r >= zero) & (r <= Number(1));
     }
     problem_.set(Names::limit, -(Number(tolerance) * scale));
-    for (const auto item : {Names::count, Names::before, Names::energy, Names::cursor}) problem_.set(item, zero);
+    for (const auto item : {Names::count, Names::before, Names::energy, Names::cursor})
+      problem_.set(item, zero);
     for (int i = 0; i < at.m; ++i) problem_.impulses().set(i, zero);
     if (at.blends) write_plastic(valid);
     const Mask open = law == ImpactBatchLaw::plastic ? everywhere<Number>(false)
                                                      : opens_impact_lanes(problem_, valid);
     const Mask stuck = valid & !open;
     if (any(stuck)) end_plastically(stuck);
-    const Number ended(Scalar(law == ImpactBatchLaw::plastic ? ImpactStatus::resolved
-                                                             : ImpactStatus::wedged));
+    const Number ended(
+        Scalar(law == ImpactBatchLaw::plastic ? ImpactStatus::resolved : ImpactStatus::wedged));
     problem_.set(Names::status, select(valid, select(stuck, ended, running),
                                        Number(Scalar(ImpactStatus::not_finite))));
   }
