@@ -38,16 +38,53 @@ class LaneImpactReflector {
   /// One reflection in each lane that is under way; a lane that has none left is looked at, and its
   /// status says how it ended.
   void step() const noexcept {
+    // Where the compiler knows the number of contacts, what is chosen stays in registers.
+    switch (m_) {
+      case 1:
+        return step<1>();
+      case 2:
+        return step<2>();
+      case 3:
+        return step<3>();
+      case 4:
+        return step<4>();
+      default:
+        return m_ <= looked_at ? step<looked_at>() : step<0>();
+    }
+  }
+
+ private:
+  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane copies its own.
+  static constexpr int looked_at = 12;
+
+  /// @tparam Most  contacts: as many, or at most looked_at; 0: more.
+  template <int Most>
+  void step() const noexcept {
+    const int m = Most > 0 && Most < looked_at ? Most : m_;
     const Number zero(0), status = problem_.get(Names::status);
     const Number limit = problem_.get(Names::limit), count = problem_.get(Names::count);
     const Mask under_way = status < zero;
-    const Number winner = select(under_way, pick(limit), Number(Scalar(-1)));
+    const Number winner = select(under_way, pick(limit, m), Number(Scalar(-1)));
     const Mask has_next = winner >= zero;
     const Mask at_rest = under_way & !has_next;
     if (any(at_rest)) look(at_rest, limit);
-    choose(winner);
+    Mask wins[Most > 0 ? Most : 1];
+    if constexpr (Most == 0) copy(winner);
+    const auto is_winner = [&](int i) {
+      const Number index = Number(Scalar(i));
+      return (winner <= index) & (winner >= index);
+    };
+    for (int i = 0; Most > 0 && i < m; ++i) wins[i] = is_winner(i);
     const Cells q = problem_.q();
-    const Number rate = problem_.dot(chosen_, q, n_);
+    Number rate = zero;
+    for (int k = 0; k < n_; ++k) {
+      if constexpr (Most > 0) {
+        Number chosen = zero;
+        for (int i = 0; i < m; ++i) chosen = select(wins[i], problem_.normal(i)[k], chosen);
+        chosen_.set(k, chosen);
+      }
+      rate += q[k] * chosen_[k];
+    }
     // Otherwise only round-off made the contact look infeasible.
     const Mask closes = has_next & (rate < limit), too_many = closes & (count >= reflection_limit_);
     const Mask acts = closes & !too_many;
@@ -58,31 +95,31 @@ class LaneImpactReflector {
     }
     for (int k = 0; k < n_; ++k) q.add(k, impulse * chosen_[k]);
     const Cells rates = problem_.rates(), impulses = problem_.impulses();
-    for (int i = 0; i < m_; ++i) {
-      const Number index = Number(Scalar(i));
-      const Mask is_winner = (winner <= index) & (winner >= index);
-      rates.set(i, select(is_winner, rate, rates[i]) + impulse * chosen_[n_ + i]);
-      impulses.set(i, impulses[i] + select(is_winner, impulse, zero));
+    for (int j = 0; j < m; ++j) {
+      Number product = zero;
+      if constexpr (Most > 0) {
+        for (int i = 0; i < m; ++i) product = select(wins[i], problem_.gram(i)[j], product);
+      } else {
+        product = chosen_[n_ + j];
+      }
+      const Mask won = Most > 0 ? wins[Most > 0 ? j : 0] : is_winner(j);
+      rates.set(j, select(won, rate, rates[j]) + impulse * product);
+      impulses.set(j, impulses[j] + select(won, impulse, zero));
     }
     problem_.set(Names::count, count + select(acts, Number(1), zero));
     problem_.set(Names::energy,
                  problem_.get(Names::energy) + impulse * (rate + impulse * Number(Scalar(0.5))));
   }
-
- private:
-  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane copies its own.
-  static constexpr int looked_at = 12;
-
   /// The next contact of each lane; −1: none is infeasible.
-  [[nodiscard]] Number pick(const Number& limit) const noexcept {
-    if (order_ == ImpactOrder::most_infeasible) return pick_most(limit);
+  [[nodiscard]] Number pick(const Number& limit, int m) const noexcept {
+    if (order_ == ImpactOrder::most_infeasible) return pick_most(limit, m);
     if (order_ == ImpactOrder::least_infeasible) return pick_least(limit);
     return pick_in_sweep(limit);
   }
-  [[nodiscard]] Number pick_most(const Number& limit) const noexcept {
+  [[nodiscard]] Number pick_most(const Number& limit, int m) const noexcept {
     const Cells rates = problem_.rates();
     Number winner = Number(Scalar(-1)), lowest = limit;
-    for (int i = 0; i < m_; ++i) {
+    for (int i = 0; i < m; ++i) {
       const Number rate = rates[i];
       const Mask better = rate < lowest;
       lowest = select(better, rate, lowest);
@@ -140,25 +177,6 @@ class LaneImpactReflector {
     return some ? Number::load(winners) : by_index;
   }
   /// Copies the normal of the chosen contact and its products with the others.
-  void choose(const Number& winner) const noexcept {
-    if (m_ > looked_at) return copy(winner);
-    const Number zero(0);
-    Mask masks[looked_at];
-    for (int i = 0; i < m_; ++i) {
-      const Number index = Number(Scalar(i));
-      masks[i] = (winner <= index) & (winner >= index);
-    }
-    for (int k = 0; k < n_; ++k) {
-      Number sum = zero;
-      for (int i = 0; i < m_; ++i) sum = select(masks[i], problem_.normal(i)[k], sum);
-      chosen_.set(k, sum);
-    }
-    for (int k = 0; k < m_; ++k) {
-      Number sum = zero;
-      for (int i = 0; i < m_; ++i) sum = select(masks[i], problem_.gram(i)[k], sum);
-      chosen_.set(n_ + k, sum);
-    }
-  }
   void copy(const Number& winner) const noexcept {
     Scalar winners[Count];
     winner.store(winners);
