@@ -73,7 +73,8 @@ class LaneImpactQueue {
   void advance() noexcept;
   void begin(int count) noexcept;
   void write(const LaneImpactCells<Cells>& from, int lane, Index problem) noexcept;
-  void move(int from, int to, Index problem) noexcept;
+  void start(int lane, Index problem) noexcept;
+  [[nodiscard]] bool move_all(int count) noexcept;
   void run(int most_running) noexcept;
 
   const ImpactBatchView<Scalar>& view_;
@@ -94,9 +95,9 @@ class LaneImpactQueue {
 template <RealScalar Scalar, int LaneCount>
 void LaneImpactQueue<Scalar, LaneCount>::begin(int count) noexcept {
   const bool swept = options_.order == ImpactOrder::sweep;
-  for (int l = 0; l < LaneCount; ++l) {
-    read_impact(view_, waiting_[(std::min)(l, count - 1)], begun_, l);
-  }
+  Index problems[LaneCount];
+  for (int l = 0; l < LaneCount; ++l) problems[l] = waiting_[(std::min)(l, count - 1)];
+  read_impacts(view_, problems, begun_);
   LaneImpactSetup<Cells>(begun_).begin(options_.law, options_.resolver.tolerance,
                                        view_.momentum.data == nullptr);
   for (int l = 0; swept && l < count; ++l) {
@@ -117,16 +118,26 @@ void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& fro
   ImpactInspection<Scalar>(view_, options_, problem).find(scratch, report);
 }
 
+/// Gives a lane its problem, whose numbers are in its cells.
 template <RealScalar Scalar, int LaneCount>
-void LaneImpactQueue<Scalar, LaneCount>::move(int from, int to, Index problem) noexcept {
-  for (int i = 0; i < begun_.layout.kept_count; ++i) {
-    running_.cells.of_lane(i, to) = begun_.cells.of_lane(i, from);
-  }
-  items_[to] = problem;
+void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept {
+  items_[lane] = problem;
   ++running_count_;
   const bool swept = options_.order == ImpactOrder::sweep;
   const int length = swept ? view_.length_of_sequence(problem) : 0;
-  sequences_[to] = {length > 0 ? view_.sequence.of(problem) : nullptr, length};
+  sequences_[lane] = {length > 0 ? view_.sequence.of(problem) : nullptr, length};
+}
+
+/// Moves all problems that have begun where every one of them has a lane to itself.
+template <RealScalar Scalar, int LaneCount>
+bool LaneImpactQueue<Scalar, LaneCount>::move_all(int count) noexcept {
+  if (count < LaneCount || any(begun_.get(Names::status) >= Number(0))) return false;
+  if (running_count_ == LaneCount) run(LaneCount - 1 - most_idle);
+  if (running_count_ > 0) return false;
+  std::memcpy(&running_.cells.of_lane(0, 0), &begun_.cells.of_lane(0, 0),
+              std::size_t(begun_.layout.kept_count) * LaneCount * sizeof(Scalar));
+  for (int l = 0; l < LaneCount; ++l) start(l, waiting_[l]);
+  return true;
 }
 
 /// Reflects until no more lanes are under way than may be, and writes what is done.
@@ -156,6 +167,7 @@ void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
   const int count = waiting_count_;
   waiting_count_ = 0;
   begin(count);
+  if (move_all(count)) return;
   int lane = 0;
   for (int i = 0; i < count; ++i) {
     const Index problem = waiting_[i];
@@ -168,7 +180,10 @@ void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
       lane = 0;
     }
     while (items_[lane] >= 0) ++lane;
-    move(i, lane, problem);
+    for (int k = 0; k < begun_.layout.kept_count; ++k) {
+      running_.cells.of_lane(k, lane) = begun_.cells.of_lane(k, i);
+    }
+    start(lane, problem);
   }
 }
 

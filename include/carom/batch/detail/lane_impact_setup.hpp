@@ -10,31 +10,47 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Copies the numbers of a problem into the cells of a lane.
+/// Copies numbers of problems, `size` of each, into cells; what all problems share at once into all
+/// lanes.
+/// @param problems  one for each lane
 template <typename Cells, typename Scalar>
-void read_impact(const ImpactBatchView<Scalar>& view, Index number,
-                 const LaneImpactCells<Cells>& problem, int lane) noexcept {
-  const LaneImpactLayout& at = problem.layout;
-  const Scalar* const mass = view.mass.of(number);
-  int place = at.factor_at;
-  for (int i = 0; i < at.n; ++i) {
-    const bool diagonal = at.pattern->is_diagonal();
-    const Scalar* const row = diagonal ? mass + i : mass + i * at.n;
-    for (int j = 0; j < (diagonal ? 1 : i + 1); ++j) {
-      problem.cells.of_lane(place++, lane) = row[j];
+void read_numbers(const BatchArray<const Scalar>& from, const Index* problems, int size,
+                  const Cells& cells) noexcept {
+  using Number = decltype(cells[0]);
+  if (from.offsets == nullptr && from.stride == 0) {
+    for (int i = 0; i < size; ++i) cells.set(i, Number(from.data[i]));
+    return;
+  }
+  for (int l = 0; l < Number::count; ++l) {
+    const Scalar* const numbers = from.of(problems[l]);
+    for (int i = 0; i < size; ++i) cells.of_lane(i, l) = numbers[i];
+  }
+}
+
+/// Copies the numbers of problems into the cells of their lanes.
+template <typename Cells, typename Scalar>
+void read_impacts(const ImpactBatchView<Scalar>& view, const Index* problems,
+                  const LaneImpactCells<Cells>& to) noexcept {
+  using Number = decltype(Cells()[0]);
+  const LaneImpactLayout& at = to.layout;
+  const auto read = [&](const BatchArray<const Scalar>& from, int size, int begin) {
+    read_numbers(from, problems, size, to.cells.from(begin));
+  };
+  if (at.pattern->is_diagonal()) {
+    read(view.mass, at.n, at.factor_at);
+  } else {
+    for (int row = 0, place = at.factor_at; row < at.n; place += ++row) {
+      BatchArray<const Scalar> from = view.mass;
+      from.data += row * at.n;
+      read(from, row + 1, place);
     }
   }
-  const Scalar* const normals = view.normals.of(number);
-  for (int i = 0; i < at.n * at.m; ++i) {
-    problem.cells.of_lane(at.normals_at + i, lane) = normals[i];
-  }
-  const auto& given = view.momentum.data != nullptr ? view.momentum : view.velocity;
-  const Scalar* const before = given.of(number);
-  for (int i = 0; i < at.n; ++i) problem.cells.of_lane(at.q_at + i, lane) = before[i];
-  if (at.blends) {
-    problem.cells.of_lane(at.items_at + LaneImpactLayout::restitution, lane) =
-        view.restitution.data != nullptr ? *view.restitution.of(number) : Scalar(1);
-  }
+  read(view.normals, at.n * at.m, at.normals_at);
+  read(view.momentum.data != nullptr ? view.momentum : view.velocity, at.n, at.q_at);
+  if (!at.blends) return;
+  const int place = at.items_at + LaneImpactLayout::restitution;
+  if (view.restitution.data != nullptr) return read(view.restitution, 1, place);
+  to.cells.set(place, Number(1));
 }
 
 /// What is done once for each problem, side by side: unit normals, their products, rates; and all
