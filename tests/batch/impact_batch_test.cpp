@@ -77,7 +77,8 @@ struct Batch {
     view.pattern_numbers = pattern_numbers.data();
     view.mass = {mass.data(), 0, masses_at.data()};
     view.normals = {normals.data(), 0, normals_at.data()};
-    (by_velocity_ ? view.velocity : view.momentum) = {before.data(), 0, momenta_at.data()};
+    auto& given = by_velocity_ ? view.velocity : view.momentum;
+    given = {before.data(), 0, momenta_at.data()};
     view.restitution = {restitution.data(), 1};
     view.sequence = {sequence.data(), 0, sequences_at.data()};
     view.sequence_counts = sequence_counts.data();

@@ -12,8 +12,9 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Impacts that are resolved side by side: two registers of them under the caller's compiler flags,
-/// because a reflection waits for its own results.
+/// Impacts that are resolved side by side: two registers of them under the caller's compiler flags.
+/// A reflection waits for its own results, and two take the time of one: with one register an
+/// impact took up to 1.5 times as long, with four as long as with two.
 template <RealScalar Scalar>
 inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
                                              ? 2 * detail::lane_register_bytes / int(sizeof(Scalar))

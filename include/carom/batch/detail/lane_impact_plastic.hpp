@@ -191,7 +191,8 @@ template <typename Cells>
     under_way = under_way & (rest > zero) &
                 (curvature > Number(rounding) * problem.dot(direction, direction, m));
     const Number step = rest / curvature;
-    Number largest_residual = Number(-1), largest = zero, least = Number(1) / zero;
+    Number largest_residual = Number(-1), largest = zero,
+           least = Number(std::numeric_limits<Scalar>::infinity());
     for (int i = 0; i < m; ++i) {
       x.set(i, x[i] + step * direction[i]);
       residual.set(i, residual[i] - step * product[i]);
