@@ -18,6 +18,14 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
   include/carom/batch/detail/lane_hessian.hpp
+  include/carom/batch/detail/lane_impact_answer.hpp
+  include/carom/batch/detail/lane_impact_diagnosis.hpp
+  include/carom/batch/detail/lane_impact_layout.hpp
+  include/carom/batch/detail/lane_impact_metric.hpp
+  include/carom/batch/detail/lane_impact_plastic.hpp
+  include/carom/batch/detail/lane_impact_queue.hpp
+  include/carom/batch/detail/lane_impact_reflect.hpp
+  include/carom/batch/detail/lane_impact_setup.hpp
   include/carom/batch/detail/lane_jacobian.hpp
   include/carom/batch/detail/lane_layout.hpp
   include/carom/batch/detail/lane_lu.hpp
@@ -29,6 +37,8 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
+  include/carom/batch/impact_batch.hpp
+  include/carom/batch/impact_batch_view.hpp
   include/carom/batch/lanes.hpp
   include/carom/batch/solve_batch.hpp
   include/carom/carom.hpp

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "carom/batch/detail/lane_impact_answer.hpp"
+#include "carom/batch/detail/lane_impact_diagnosis.hpp"
+#include "carom/batch/detail/lane_impact_reflect.hpp"
+#include "carom/batch/detail/lane_impact_setup.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Resolves impacts of one pattern in lanes. A lane whose problem is done takes the next one, so
+/// that impacts of few reflections do not wait for those of many.
+///
+/// Problems begin side by side in cells of their own, and from there move to lanes as these become
+/// free.
+template <RealScalar Scalar, int LaneCount>
+class LaneImpactQueue {
+ public:
+  using Number = carom::Lanes<Scalar, LaneCount>;
+  using Cells = LaneCells<Number, LaneCount>;
+  using One = LaneCells<carom::Lanes<Scalar, 1>, LaneCount>;
+  using Names = LaneImpactLayout;
+
+  /// Numbers of memory for a pattern.
+  [[nodiscard]] static std::size_t memory_size(const LaneImpactLayout& at) noexcept {
+    return std::size_t(at.cell_count + at.kept_count + at.n + at.m) * LaneCount +
+           std::size_t(at.n * (at.n + 1) / 2);
+  }
+  /// @param memory  of memory_size(), aligned to a register.
+  LaneImpactQueue(const ImpactPattern& pattern, const ImpactBatchView<Scalar>& view,
+                  const ImpactBatchAnswers<Scalar>& answers,
+                  const ImpactBatchOptions<Scalar>& options, Scalar* memory) noexcept
+      : view_(view),
+        answers_(answers),
+        options_(options),
+        memory_(memory),
+        begun_{LaneImpactLayout(pattern, options.law), Cells(memory)},
+        running_{begun_.layout, Cells(memory + std::size_t(begun_.layout.cell_count) * LaneCount)},
+        reflector_(running_, running_.cells.from(begun_.layout.kept_count), options.order,
+                   most_reflections(options.resolver.reflection_limit), sequences_) {
+    std::memset(memory, 0, memory_size(begun_.layout) * sizeof(Scalar));
+    std::fill(items_, items_ + LaneCount, Index(-1));
+  }
+
+  /// Takes a problem, and resolves some.
+  void push(Index problem) noexcept {
+    waiting_[waiting_count_++] = problem;
+    if (waiting_count_ == LaneCount) advance();
+  }
+  /// Resolves all that are left.
+  void finish() noexcept {
+    if (waiting_count_ > 0) advance();
+    while (running_count_ > 0) run(0);
+  }
+
+ private:
+  /// Lanes that wait for the next problem before they get one: to look for it costs about what half
+  /// a reflection costs.
+  static constexpr int most_idle = LaneCount / 8;
+
+  [[nodiscard]] static Number most_reflections(Index limit) noexcept {
+    constexpr int digits = std::numeric_limits<Scalar>::digits;
+    return Number(Scalar((std::min)(limit, Index(1) << (digits < 53 ? digits : 53))));
+  }
+  [[nodiscard]] LaneImpactCells<One> of_lane(const LaneImpactCells<Cells>& of, int lane) noexcept {
+    return {of.layout, One(&of.cells.of_lane(0, lane))};
+  }
+  void advance() noexcept;
+  void begin(int count) noexcept;
+  void write(const LaneImpactCells<Cells>& from, int lane, Index problem) noexcept;
+  void start(int lane, Index problem) noexcept;
+  [[nodiscard]] bool move_all(int count) noexcept;
+  void run(int most_running) noexcept;
+
+  const ImpactBatchView<Scalar>& view_;
+  const ImpactBatchAnswers<Scalar>& answers_;
+  const ImpactBatchOptions<Scalar>& options_;
+  Scalar* memory_;
+  LaneImpactCells<Cells> begun_, running_;
+  LaneImpactSequence sequences_[LaneCount] = {};
+  LaneImpactReflector<Number, LaneCount> reflector_;
+  Index waiting_[LaneCount] = {}, items_[LaneCount] = {};  ///< item −1: the lane is free.
+  int waiting_count_ = 0, running_count_ = 0;
+};
+
+// --- implementation ---
+
+/// Begins the problems that wait, in all lanes; those without a problem of their own repeat the
+/// last one.
+template <RealScalar Scalar, int LaneCount>
+void LaneImpactQueue<Scalar, LaneCount>::begin(int count) noexcept {
+  const bool swept = options_.order == ImpactOrder::sweep;
+  Index problems[LaneCount];
+  for (int l = 0; l < LaneCount; ++l) problems[l] = waiting_[(std::min)(l, count - 1)];
+  read_impacts(view_, problems, begun_);
+  LaneImpactSetup<Cells>(begun_).begin(options_.law, options_.resolver.tolerance,
+                                       view_.momentum.data == nullptr);
+  for (int l = 0; swept && l < count; ++l) {
+    if (wrong_impact_entry(view_, waiting_[l]) < 0) continue;
+    begun_.cells.of_lane(begun_.layout.items_at + Names::status, l) =
+        Scalar(ImpactStatus::not_finite);
+  }
+}
+
+template <RealScalar Scalar, int LaneCount>
+void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& from, int lane,
+                                               Index problem) noexcept {
+  LaneImpactAnswer<One>(of_lane(from, lane)).write(view_, answers_, problem);
+  ImpactProblemReport<Scalar>& report = answers_.reports[problem];
+  if (report.status != ImpactStatus::not_finite) return;
+  Scalar* const scratch = memory_ + memory_size(begun_.layout) -
+                          std::size_t(begun_.layout.n * (begun_.layout.n + 1) / 2);
+  ImpactInspection<Scalar>(view_, options_, problem).find(scratch, report);
+}
+
+/// Gives a lane its problem, whose numbers are in its cells.
+template <RealScalar Scalar, int LaneCount>
+void LaneImpactQueue<Scalar, LaneCount>::start(int lane, Index problem) noexcept {
+  items_[lane] = problem;
+  ++running_count_;
+  const bool swept = options_.order == ImpactOrder::sweep;
+  const int length = swept ? view_.length_of_sequence(problem) : 0;
+  sequences_[lane] = {length > 0 ? view_.sequence.of(problem) : nullptr, length};
+}
+
+/// Moves all problems that have begun where every one of them has a lane to itself.
+template <RealScalar Scalar, int LaneCount>
+bool LaneImpactQueue<Scalar, LaneCount>::move_all(int count) noexcept {
+  if (count < LaneCount || any(begun_.get(Names::status) >= Number(0))) return false;
+  if (running_count_ == LaneCount) run(LaneCount - 1 - most_idle);
+  if (running_count_ > 0) return false;
+  std::memcpy(&running_.cells.of_lane(0, 0), &begun_.cells.of_lane(0, 0),
+              std::size_t(begun_.layout.kept_count) * LaneCount * sizeof(Scalar));
+  for (int l = 0; l < LaneCount; ++l) start(l, waiting_[l]);
+  return true;
+}
+
+/// Reflects until no more lanes are under way than may be, and writes what is done.
+template <RealScalar Scalar, int LaneCount>
+void LaneImpactQueue<Scalar, LaneCount>::run(int most_running) noexcept {
+  Scalar status[LaneCount];
+  for (int under_way = running_count_; under_way > most_running;) {
+    reflector_.step();
+    const Number now = running_.get(Names::status);
+    if (running_count_ == LaneCount && !any(now >= Number(0))) continue;
+    now.store(status);
+    under_way = 0;
+    for (int l = 0; l < LaneCount; ++l) under_way += int(items_[l] >= 0 && status[l] < 0);
+  }
+  running_.get(Names::status).store(status);
+  for (int l = 0; l < LaneCount; ++l) {
+    if (items_[l] < 0 || status[l] < 0) continue;
+    write(running_, l, items_[l]);
+    items_[l] = -1;
+    --running_count_;
+  }
+}
+
+/// Begins what waits, and moves it to lanes as these become free.
+template <RealScalar Scalar, int LaneCount>
+void LaneImpactQueue<Scalar, LaneCount>::advance() noexcept {
+  const int count = waiting_count_;
+  waiting_count_ = 0;
+  begin(count);
+  if (move_all(count)) return;
+  int lane = 0;
+  for (int i = 0; i < count; ++i) {
+    const Index problem = waiting_[i];
+    if (begun_.cells.of_lane(begun_.layout.items_at + Names::status, i) >= 0) {
+      write(begun_, i, problem);
+      continue;
+    }
+    if (running_count_ == LaneCount) {
+      run(LaneCount - 1 - most_idle);
+      lane = 0;
+    }
+    while (items_[lane] >= 0) ++lane;
+    for (int k = 0; k < begun_.layout.kept_count; ++k) {
+      running_.cells.of_lane(k, lane) = begun_.cells.of_lane(k, i);
+    }
+    start(lane, problem);
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

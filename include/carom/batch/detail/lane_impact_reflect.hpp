@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/batch/detail/lane_impact_layout.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A sequence of contacts that a problem gives; none: by index.
+struct LaneImpactSequence {
+  const int* contacts = nullptr;
+  int count = 0;
+};
+
+/// Reflects the momenta of all lanes, each across a contact of its own: ImpactResolver side by
+/// side.
+template <typename Number, int Count>
+class LaneImpactReflector {
+ public:
+  using Mask = typename Number::Mask;
+  using Scalar = typename Number::scalar_type;
+  using Cells = LaneCells<Number, Count>;
+  using Names = LaneImpactLayout;
+
+  /// @param chosen     m + n numbers for each lane
+  /// @param sequences  one for each lane
+  LaneImpactReflector(const LaneImpactCells<Cells>& problem, const Cells& chosen, ImpactOrder order,
+                      const Number& reflection_limit, const LaneImpactSequence* sequences) noexcept
+      : problem_(problem),
+        chosen_(chosen),
+        order_(order),
+        reflection_limit_(reflection_limit),
+        sequences_(sequences),
+        n_(problem.layout.n),
+        m_(problem.layout.m) {}
+
+  /// One reflection in each lane that is under way; a lane that has none left is looked at, and its
+  /// status says how it ended.
+  void step() const noexcept {
+    // Where the compiler knows the number of contacts, what is chosen stays in registers.
+    switch (m_) {
+      case 1:
+        return step<1>();
+      case 2:
+        return step<2>();
+      case 3:
+        return step<3>();
+      case 4:
+        return step<4>();
+      default:
+        return m_ <= looked_at ? step<looked_at>() : step<0>();
+    }
+  }
+
+ private:
+  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane copies its own.
+  static constexpr int looked_at = 12;
+
+  /// @tparam Most  contacts: as many, or at most looked_at; 0: more.
+  template <int Most>
+  void step() const noexcept {
+    const int m = Most > 0 && Most < looked_at ? Most : m_;
+    const Number zero(0), status = problem_.get(Names::status);
+    const Number limit = problem_.get(Names::limit), count = problem_.get(Names::count);
+    const Mask under_way = status < zero;
+    const Number winner = select(under_way, pick(limit, m), Number(Scalar(-1)));
+    const Mask has_next = winner >= zero;
+    const Mask at_rest = under_way & !has_next;
+    if (any(at_rest)) look(at_rest, limit);
+    Mask wins[Most > 0 ? Most : 1];
+    if constexpr (Most == 0) copy(winner);
+    const auto is_winner = [&](int i) {
+      const Number index = Number(Scalar(i));
+      return (winner <= index) & (winner >= index);
+    };
+    for (int i = 0; Most > 0 && i < m; ++i) wins[i] = is_winner(i);
+    const Cells q = problem_.q();
+    Number rate = zero;
+    for (int k = 0; k < n_; ++k) {
+      if constexpr (Most > 0) {
+        Number chosen = zero;
+        for (int i = 0; i < m; ++i) chosen = select(wins[i], problem_.normal(i)[k], chosen);
+        chosen_.set(k, chosen);
+      }
+      rate += q[k] * chosen_[k];
+    }
+    // Otherwise only round-off made the contact look infeasible.
+    const Mask closes = has_next & (rate < limit), too_many = closes & (count >= reflection_limit_);
+    const Mask acts = closes & !too_many;
+    const Number impulse = select(acts, rate * Number(Scalar(-2)), zero);
+    if (any(too_many)) {
+      const Number ended = Number(Scalar(ImpactStatus::reflection_limit));
+      problem_.set(Names::status, select(too_many, ended, problem_.get(Names::status)));
+    }
+    for (int k = 0; k < n_; ++k) q.add(k, impulse * chosen_[k]);
+    const Cells rates = problem_.rates(), impulses = problem_.impulses();
+    for (int j = 0; j < m; ++j) {
+      Number product = zero;
+      if constexpr (Most > 0) {
+        for (int i = 0; i < m; ++i) product = select(wins[i], problem_.gram(i)[j], product);
+      } else {
+        product = chosen_[n_ + j];
+      }
+      const Mask won = Most > 0 ? wins[Most > 0 ? j : 0] : is_winner(j);
+      rates.set(j, select(won, rate, rates[j]) + impulse * product);
+      impulses.set(j, impulses[j] + select(won, impulse, zero));
+    }
+    problem_.set(Names::count, count + select(acts, Number(1), zero));
+    problem_.set(Names::energy,
+                 problem_.get(Names::energy) + impulse * (rate + impulse * Number(Scalar(0.5))));
+  }
+  /// The next contact of each lane; −1: none is infeasible.
+  [[nodiscard]] Number pick(const Number& limit, int m) const noexcept {
+    if (order_ == ImpactOrder::most_infeasible) return pick_most(limit, m);
+    if (order_ == ImpactOrder::least_infeasible) return pick_least(limit);
+    return pick_in_sweep(limit);
+  }
+  [[nodiscard]] Number pick_most(const Number& limit, int m) const noexcept {
+    const Cells rates = problem_.rates();
+    Number winner = Number(Scalar(-1)), lowest = limit;
+    for (int i = 0; i < m; ++i) {
+      const Number rate = rates[i];
+      const Mask better = rate < lowest;
+      lowest = select(better, rate, lowest);
+      winner = select(better, Number(Scalar(i)), winner);
+    }
+    return winner;
+  }
+  [[nodiscard]] Number pick_least(const Number& limit) const noexcept {
+    const Cells rates = problem_.rates();
+    Number winner = Number(Scalar(-1)), highest(0);
+    for (int i = 0; i < m_; ++i) {
+      const Number rate = rates[i];
+      const Mask better = (rate < limit) & ((winner < Number(0)) | (rate > highest));
+      highest = select(better, rate, highest);
+      winner = select(better, Number(Scalar(i)), winner);
+    }
+    return winner;
+  }
+  [[nodiscard]] Number pick_in_sweep(const Number& limit) const noexcept {
+    const Cells rates = problem_.rates();
+    const Number cursor = problem_.get(Names::cursor);
+    // By index: the first one from the cursor on, or else the first one of all.
+    Number first = Number(Scalar(-1)), next = first;
+    for (int i = m_ - 1; i >= 0; --i) {
+      const Number index = Number(Scalar(i));
+      const Mask infeasible = rates[i] < limit;
+      first = select(infeasible, index, first);
+      next = select(infeasible & (index >= cursor), index, next);
+    }
+    const Number winner = select(next < Number(0), first, next);
+    problem_.set(Names::cursor, select(winner < Number(0), cursor, winner + Number(1)));
+    return follow_sequences(winner, cursor, limit);
+  }
+  /// The same by the sequences of lanes that have one.
+  [[nodiscard]] Number follow_sequences(const Number& by_index, const Number& cursor,
+                                        const Number& limit) const noexcept {
+    Scalar winners[Count], cursors[Count], limits[Count];
+    by_index.store(winners);
+    cursor.store(cursors);
+    limit.store(limits);
+    bool some = false;
+    for (int l = 0; l < Count; ++l) {
+      const auto& [contacts, count] = sequences_[l];
+      if (count == 0) continue;
+      some = true;
+      winners[l] = Scalar(-1);
+      int place = int(cursors[l]);
+      for (int tried = 0; tried < count && winners[l] < 0; ++tried) {
+        const int contact = contacts[place];
+        place = place + 1 < count ? place + 1 : 0;
+        if (problem_.rates().of_lane(contact, l) < limits[l]) winners[l] = Scalar(contact);
+      }
+      problem_.cells.of_lane(problem_.layout.items_at + Names::cursor, l) = Scalar(place);
+    }
+    return some ? Number::load(winners) : by_index;
+  }
+  /// Copies the normal of the chosen contact and its products with the others.
+  void copy(const Number& winner) const noexcept {
+    Scalar winners[Count];
+    winner.store(winners);
+    for (int l = 0; l < Count; ++l) {
+      const int i = int(winners[l]);
+      for (int k = 0; k < n_; ++k) {
+        chosen_.of_lane(k, l) = i < 0 ? Scalar(0) : problem_.normal(i).of_lane(k, l);
+      }
+      for (int k = 0; k < m_; ++k) {
+        chosen_.of_lane(n_ + k, l) = i < 0 ? Scalar(0) : problem_.gram(i).of_lane(k, l);
+      }
+    }
+  }
+  /// The rates of lanes that seem to be done, afresh from their momenta.
+  void look(const Mask& at_rest, const Number& limit) const noexcept {
+    Mask feasible = everywhere<Number>(true);
+    const Cells rates = problem_.rates();
+    for (int i = 0; i < m_; ++i) {
+      const Number rate = select(at_rest, problem_.rate(i), rates[i]);
+      rates.set(i, rate);
+      feasible = feasible & !(rate < limit);
+    }
+    const Number count = problem_.get(Names::count), before = problem_.get(Names::before);
+    // The order names no contact although some close: the propagation ends there.
+    const Mask ends = at_rest & !feasible & (before >= count);
+    const Number status = problem_.get(Names::status);
+    problem_.set(Names::status,
+                 select(at_rest & feasible, Number(Scalar(ImpactStatus::resolved)),
+                        select(ends, Number(Scalar(ImpactStatus::reflection_limit)), status)));
+    problem_.set(Names::before, select(at_rest, count, before));
+    problem_.set(Names::cursor, select(at_rest, Number(0), problem_.get(Names::cursor)));
+  }
+
+  LaneImpactCells<Cells> problem_;
+  Cells chosen_;
+  ImpactOrder order_;
+  Number reflection_limit_;
+  const LaneImpactSequence* sequences_;
+  int n_, m_;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

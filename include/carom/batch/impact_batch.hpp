@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "carom/batch/detail/lane_impact_queue.hpp"
+#include "carom/batch/impact_batch_view.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Impacts that are resolved side by side: two registers of them under the caller's compiler flags.
+/// A reflection waits for its own results, and two take the time of one: with one register an
+/// impact took up to 1.5 times as long, with four as long as with two.
+template <RealScalar Scalar>
+inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeof(Scalar))
+                                             ? 2 * detail::lane_register_bytes / int(sizeof(Scalar))
+                                             : 1;
+
+/// Memory for resolve_batch(), taken once and kept between calls.
+/// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
+template <RealScalar Scalar, int LaneCount = impact_lane_count<Scalar>>
+class ImpactBatchWorkspace {
+ public:
+  /// Bytes that prepare() will take; nothing is padded to the largest problem.
+  /// @param workers  parts of the batch that are resolved at the same time, ≥ 1.
+  [[nodiscard]] static std::size_t bytes(const ImpactBatchView<Scalar>& view, int workers) {
+    return std::size_t(workers) * worker_size(view) * sizeof(Scalar) +
+           order_size(view) * sizeof(Index) + alignment;
+  }
+  /// Takes the memory and sorts the problems by their patterns.
+  /// @note  Cold: allocates beyond the largest batch so far.
+  void prepare(const ImpactBatchView<Scalar>& view, int workers) {
+    CAROM_EXPECTS(workers >= 1);
+    workers_ = workers;
+    worker_size_ = worker_size(view);
+    numbers_.resize(std::size_t(workers) * worker_size_ + alignment / sizeof(Scalar));
+    order_.resize(order_size(view));
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = Index(i);
+    std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) {
+      return view.pattern_number(a) < view.pattern_number(b);
+    });
+  }
+
+  [[nodiscard]] int workers() const noexcept { return workers_; }
+  /// Memory of one worker.
+  [[nodiscard]] Scalar* worker(int number) noexcept {
+    const auto address = reinterpret_cast<std::size_t>(numbers_.data());
+    const std::size_t skip = (alignment - address % alignment) % alignment / sizeof(Scalar);
+    return numbers_.data() + skip + std::size_t(number) * worker_size_;
+  }
+  /// Number of the problem that is resolved as the i-th; those of one pattern follow each other.
+  [[nodiscard]] Index problem(Index i) const noexcept {
+    return order_.empty() ? i : order_[std::size_t(i)];
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;  // a line of the cache, and the widest register
+  /// Numbers of a worker, a multiple of the alignment.
+  [[nodiscard]] static std::size_t worker_size(const ImpactBatchView<Scalar>& view) {
+    using Queue = detail::LaneImpactQueue<Scalar, LaneCount>;
+    int patterns = view.count > 0 ? 1 : 0;
+    for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
+      patterns = (std::max)(patterns, view.pattern_numbers[i] + 1);
+    }
+    std::size_t size = 0;
+    for (int p = 0; p < patterns; ++p) {
+      const detail::LaneImpactLayout layout(view.patterns[p], ImpactBatchLaw::restitution);
+      size = (std::max)(size, Queue::memory_size(layout));
+    }
+    constexpr std::size_t line = alignment / sizeof(Scalar);
+    return (size + line - 1) / line * line;
+  }
+  [[nodiscard]] static std::size_t order_size(const ImpactBatchView<Scalar>& view) noexcept {
+    return view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
+  }
+
+  std::vector<Scalar> numbers_;
+  std::vector<Index> order_;
+  std::size_t worker_size_ = 0;
+  int workers_ = 0;
+};
+
+/// What became of a batch of impacts.
+struct ImpactBatchReport {
+  Index resolved = 0;     ///< problems
+  Index wedged = 0;       ///< problems that no motion opens, resolved plastically
+  Index faults = 0;       ///< problems whose numbers are wrong
+  Index first_bad = -1;   ///< first problem that is neither resolved nor wedged; −1: none.
+  Index reflections = 0;  ///< of all problems
+};
+
+/// Resolves all impacts of a batch side by side in the lanes of registers: each as ImpactResolver,
+/// PlasticImpact or RestitutionImpact does, whose answer it has but for rounding.
+///
+/// An answer has the same bits whatever else is in the batch: any number and order of problems,
+/// lanes, workers and threads. A problem with bad numbers has its fault in its report and changes
+/// no other.
+/// @param workspace  prepared for a batch of these patterns and no more problems.
+/// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
+///                   on any threads, and returns when all are done; count is that of the workers.
+/// @note  Real-time safe: no allocation, no exception, at most reflection_limit reflections for
+///        each problem.
+template <RealScalar Scalar, int LaneCount, typename Executor>
+ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
+                                const ImpactBatchAnswers<Scalar>& answers,
+                                const ImpactBatchOptions<Scalar>& options,
+                                ImpactBatchWorkspace<Scalar, LaneCount>& workspace,
+                                Executor&& executor) noexcept {
+  using Queue = detail::LaneImpactQueue<Scalar, LaneCount>;
+  constexpr Index chunk = 1024;  // problems that a worker takes at a time
+  std::atomic<Index> next = 0;
+  executor(Index(workspace.workers()), [&](Index worker) {
+    Index first = 0, end = 0;
+    const auto take = [&] {
+      if (first < end) return true;
+      first = next.fetch_add(chunk, std::memory_order_relaxed);
+      end = (std::min)(first + chunk, view.count);
+      return first < end;
+    };
+    while (take()) {
+      const int pattern = view.pattern_number(workspace.problem(first));
+      Queue queue(view.patterns[pattern], view, answers, options, workspace.worker(int(worker)));
+      while (take() && view.pattern_number(workspace.problem(first)) == pattern) {
+        queue.push(workspace.problem(first++));
+      }
+      queue.finish();
+    }
+  });
+  ImpactBatchReport report;
+  for (Index i = 0; i < view.count; ++i) {
+    const ImpactProblemReport<Scalar>& problem = answers.reports[i];
+    report.reflections += problem.reflections;
+    report.faults += Index(problem.fault != ImpactFault::none);
+    report.resolved += Index(problem.status == ImpactStatus::resolved);
+    report.wedged += Index(problem.status == ImpactStatus::wedged);
+    const bool good =
+        problem.status == ImpactStatus::resolved || problem.status == ImpactStatus::wedged;
+    if (!good && report.first_bad < 0) report.first_bad = i;
+  }
+  return report;
+}
+
+/// The same on this thread.
+template <RealScalar Scalar, int LaneCount>
+ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
+                                const ImpactBatchAnswers<Scalar>& answers,
+                                const ImpactBatchOptions<Scalar>& options,
+                                ImpactBatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
+  return resolve_batch(view, answers, options, workspace, [](Index count, auto&& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  });
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "carom/batch/batch_view.hpp"
+#include "carom/impact/impact_report.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// How a batch of impacts gives its masses.
+enum class ImpactMass {
+  dense,             ///< M [kg, kg·m²], n×n, its lower half is used.
+  diagonal,          ///< the diagonal of M, n.
+  inverse_dense,     ///< M⁻¹ [1/kg, 1/(kg·m²)], n×n, its lower half is used.
+  inverse_diagonal,  ///< the diagonal of M⁻¹, n.
+};
+
+/// What impacts of a batch have in common: coordinates, contacts, and how the mass is given.
+/// @note  Cold: allocates.
+class ImpactPattern {
+ public:
+  /// @param coordinates  n, length of momenta and gradients, ≥ 0.
+  /// @param contacts     n_c, all closed contacts, ≥ 0.
+  /// @throws std::invalid_argument  naming a count that is negative.
+  explicit ImpactPattern(int coordinates, int contacts, ImpactMass mass = ImpactMass::dense)
+      : coordinates_(coordinates), contacts_(contacts), mass_(mass) {
+    if (coordinates < 0)
+      detail::reject_if(detail::fault("coordinates", "a count >= 0", coordinates));
+    if (contacts < 0) detail::reject_if(detail::fault("contacts", "a count >= 0", contacts));
+    const int rows = (std::max)(coordinates, contacts);
+    first_columns_.assign(std::size_t(rows), 0);
+    for (int i = 0; i < rows; ++i) places_.push_back(i * (i + 1) / 2);
+  }
+
+  [[nodiscard]] int coordinate_count() const noexcept { return coordinates_; }
+  [[nodiscard]] int contact_count() const noexcept { return contacts_; }
+  [[nodiscard]] ImpactMass mass() const noexcept { return mass_; }
+  [[nodiscard]] bool is_diagonal() const noexcept {
+    return mass_ == ImpactMass::diagonal || mass_ == ImpactMass::inverse_diagonal;
+  }
+  [[nodiscard]] bool is_inverse() const noexcept {
+    return mass_ == ImpactMass::inverse_dense || mass_ == ImpactMass::inverse_diagonal;
+  }
+  /// Numbers of a mass.
+  [[nodiscard]] int mass_count() const noexcept {
+    return is_diagonal() ? coordinates_ : coordinates_ * coordinates_;
+  }
+  /// The lower half of a matrix with so many rows, row by row.
+  [[nodiscard]] detail::LaneRows rows(int count) const noexcept {
+    return {first_columns_.data(), places_.data(), count};
+  }
+
+ private:
+  int coordinates_, contacts_;
+  ImpactMass mass_;
+  std::vector<int> first_columns_, places_;
+};
+
+/// Which of the infeasible contacts reflects next; see order.hpp.
+enum class ImpactOrder {
+  most_infeasible,   ///< as MostInfeasibleFirst
+  least_infeasible,  ///< as LeastInfeasibleFirst
+  sweep,             ///< as SweepOrder: by index, or in the order that ImpactBatchView gives.
+};
+
+/// What an impact does.
+enum class ImpactBatchLaw {
+  elastic,      ///< as ImpactResolver
+  plastic,      ///< as PlasticImpact with Moreau's law
+  restitution,  ///< as RestitutionImpact with Moreau's law, R from the view.
+};
+
+/// How a batch of impacts is resolved.
+template <RealScalar Scalar>
+struct ImpactBatchOptions {
+  ImpactBatchLaw law = ImpactBatchLaw::elastic;
+  ImpactOrder order = ImpactOrder::most_infeasible;
+  /// As in ImpactOptions. For float no more than 2²⁴ reflections are counted.
+  ImpactOptions<Scalar> resolver{};
+};
+
+/// Impacts to be resolved, in plain arrays: what ImpactProblem and a momentum hold. A view.
+///
+/// Either the momentum or the velocity before the impact is given. The answers may go to the same
+/// memory.
+template <RealScalar Scalar>
+struct ImpactBatchView {
+  Index count = 0;  ///< problems, ≥ 0
+  const ImpactPattern* patterns = nullptr;
+  const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
+
+  BatchArray<const Scalar> mass{};      ///< M or M⁻¹, as the pattern says.
+  BatchArray<const Scalar> normals{};   ///< Dϕ_i [-, m], n of each contact; any length but zero.
+  BatchArray<const Scalar> momentum{};  ///< p⁻ [N·s, N·m·s], n.
+  BatchArray<const Scalar> velocity{};  ///< v⁻ [m/s, rad/s], n; read where momentum is null.
+  BatchArray<const Scalar> restitution{};  ///< R [-] in [0, 1], 1; null: 1. For that law alone.
+  /// Contacts in the order of ImpactOrder::sweep; null: by index. One that is left out never
+  /// reflects.
+  BatchArray<const int> sequence{};
+  const int* sequence_counts = nullptr;  ///< entries of each problem's sequence; 0: by index.
+  int sequence_count = 0;                ///< entries of every sequence where the former is null.
+
+  [[nodiscard]] int pattern_number(Index problem) const noexcept {
+    return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
+  }
+  [[nodiscard]] const ImpactPattern& pattern(Index problem) const noexcept {
+    return patterns[pattern_number(problem)];
+  }
+  /// Entries of a problem's sequence; 0: by index.
+  [[nodiscard]] int length_of_sequence(Index problem) const noexcept {
+    if (sequence.data == nullptr) return 0;
+    return sequence_counts != nullptr ? sequence_counts[problem] : sequence_count;
+  }
+};
+
+/// What is wrong with the numbers of an impact.
+enum class ImpactFault {
+  none,
+  mass,         ///< not positive definite, or not finite; item: coordinate
+  normal,       ///< zero, or not finite; item: contact
+  momentum,     ///< p⁻ or v⁻ is not finite, or too large; item: coordinate
+  restitution,  ///< not in [0, 1]; item: 0
+  sequence,     ///< names no contact; item: place in the sequence
+};
+
+/// The fault as a word for messages.
+[[nodiscard]] constexpr const char* to_string(ImpactFault fault) noexcept {
+  constexpr const char* words[] = {"none", "mass", "normal", "momentum", "restitution", "sequence"};
+  return words[static_cast<int>(fault)];
+}
+
+/// How one impact ended.
+template <RealScalar Scalar>
+struct ImpactProblemReport {
+  ImpactStatus status = ImpactStatus::not_finite;
+  Index reflections = 0;   ///< How many were done.
+  Scalar energy_gain = 0;  ///< Kinetic energy gained [J], as summed from the impulses.
+  ImpactFault fault = ImpactFault::none;  ///< What is wrong with its numbers.
+  int item = -1;                          ///< Where the fault is.
+};
+
+/// Where the answers go. An array whose data is null is not wanted.
+///
+/// A problem with a fault gets what it gave as momentum or velocity, NaN for the other of the two,
+/// and no impulses.
+template <RealScalar Scalar>
+struct ImpactBatchAnswers {
+  BatchArray<Scalar> momentum{};                   ///< p⁺ [N·s, N·m·s], n.
+  BatchArray<Scalar> velocity{};                   ///< v⁺ [m/s, rad/s], n.
+  BatchArray<Scalar> impulse{};                    ///< λ_i, summed, per unit normal [√J], n_c.
+  ImpactProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

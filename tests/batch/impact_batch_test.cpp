@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/batch/impact_batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "carom/impact/plastic.hpp"
+#include "carom/impact/resolve.hpp"
+#include "carom/impact/restitution.hpp"
+
+#include "support/catch.hpp"
+#include "support/cradle_cases.hpp"
+#include "support/impact_scenes.hpp"
+#include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
+
+namespace impact_batch_test {
+
+using namespace carom::testing;
+using carom::ImpactBatchLaw, carom::ImpactBatchOptions, carom::ImpactBatchReport;
+using carom::ImpactBatchView, carom::ImpactBatchWorkspace, carom::ImpactFault, carom::ImpactMass;
+using carom::ImpactOrder, carom::ImpactPattern, carom::ImpactProblem, carom::ImpactStatus;
+using carom::Index, carom::MassMatrix, carom::MatrixX, carom::VectorX;
+
+namespace {
+
+/// An impact in plain numbers.
+struct Impact {
+  Eigen::MatrixXd mass;
+  std::vector<Eigen::VectorXd> normals;
+  Eigen::VectorXd momentum;
+  std::vector<int> sequence{};
+  double restitution = 1;
+
+  [[nodiscard]] MassMatrix<double> metric() const { return MassMatrix<double>::make_dense(mass); }
+  [[nodiscard]] ImpactProblem<double> problem() const {
+    ImpactProblem<double> problem(momentum.size());
+    for (const auto& normal : normals) problem.add_contact(metric(), normal);
+    problem.prepare();
+    return problem;
+  }
+  [[nodiscard]] VectorX<double> velocity(VectorX<double> p) const {
+    metric().apply_inverse(p);
+    return p;
+  }
+};
+
+/// Impacts in the arrays of a batch, and room for their answers.
+template <typename Scalar>
+struct Batch {
+  std::vector<ImpactPattern> patterns;
+  std::vector<int> pattern_numbers, sequence, sequence_counts;
+  std::vector<Scalar> mass, normals, before, momentum, velocity, impulse, restitution;
+  std::vector<Index> masses_at, normals_at, momenta_at, impulses_at, sequences_at, blends_at;
+  std::vector<carom::ImpactProblemReport<Scalar>> reports;
+
+  explicit Batch(const std::vector<Impact>& impacts, ImpactMass mass_form = ImpactMass::dense,
+                 bool by_velocity = false) {
+    for (const Impact& impact : impacts) add(impact, mass_form, by_velocity);
+    by_velocity_ = by_velocity;
+    momentum.resize(before.size());
+    velocity.resize(before.size());
+    impulse.resize(impulse_count_);
+    reports.resize(impacts.size());
+  }
+
+  [[nodiscard]] ImpactBatchView<Scalar> view() const {
+    ImpactBatchView<Scalar> view;
+    view.count = Index(reports.size());
+    view.patterns = patterns.data();
+    view.pattern_numbers = pattern_numbers.data();
+    view.mass = {mass.data(), 0, masses_at.data()};
+    view.normals = {normals.data(), 0, normals_at.data()};
+    auto& given = by_velocity_ ? view.velocity : view.momentum;
+    given = {before.data(), 0, momenta_at.data()};
+    view.restitution = {restitution.data(), 1};
+    view.sequence = {sequence.data(), 0, sequences_at.data()};
+    view.sequence_counts = sequence_counts.data();
+    return view;
+  }
+  [[nodiscard]] carom::ImpactBatchAnswers<Scalar> answers() {
+    return {{momentum.data(), 0, momenta_at.data()},
+            {velocity.data(), 0, momenta_at.data()},
+            {impulse.data(), 0, impulses_at.data()},
+            reports.data()};
+  }
+  template <int LaneCount = carom::impact_lane_count<Scalar>>
+  ImpactBatchReport resolve(const ImpactBatchOptions<Scalar>& options = {}) {
+    ImpactBatchWorkspace<Scalar, LaneCount> workspace;
+    workspace.prepare(view(), 1);
+    return resolve_batch(view(), answers(), options, workspace);
+  }
+  [[nodiscard]] int size(std::size_t i) const {
+    return patterns[std::size_t(pattern_numbers[i])].coordinate_count();
+  }
+  [[nodiscard]] int contacts(std::size_t i) const {
+    return patterns[std::size_t(pattern_numbers[i])].contact_count();
+  }
+  [[nodiscard]] VectorX<Scalar> momentum_of(std::size_t i) const {
+    return Eigen::Map<const VectorX<Scalar>>(momentum.data() + momenta_at[i], size(i));
+  }
+  [[nodiscard]] VectorX<Scalar> velocity_of(std::size_t i) const {
+    return Eigen::Map<const VectorX<Scalar>>(velocity.data() + momenta_at[i], size(i));
+  }
+  [[nodiscard]] VectorX<Scalar> impulse_of(std::size_t i) const {
+    return Eigen::Map<const VectorX<Scalar>>(impulse.data() + impulses_at[i], contacts(i));
+  }
+
+ private:
+  void add(const Impact& impact, ImpactMass form, bool by_velocity) {
+    const int n = int(impact.momentum.size()), m = int(impact.normals.size());
+    int pattern = 0;
+    while (pattern < int(patterns.size()) &&
+           (patterns[std::size_t(pattern)].coordinate_count() != n ||
+            patterns[std::size_t(pattern)].contact_count() != m))
+      ++pattern;
+    if (pattern == int(patterns.size())) patterns.emplace_back(n, m, form);
+    pattern_numbers.push_back(pattern);
+    const auto put = [](std::vector<Index>& at, auto& to, const auto& from) {
+      at.push_back(Index(to.size()));
+      for (const auto& entry : from) {
+        to.push_back(static_cast<typename std::remove_cvref_t<decltype(to)>::value_type>(entry));
+      }
+    };
+    Eigen::MatrixXd numbers = impact.mass;
+    if (patterns[0].is_inverse()) numbers = impact.mass.inverse().eval();
+    if (patterns[0].is_diagonal()) numbers = numbers.diagonal().eval();
+    put(masses_at, mass, numbers.reshaped());
+    std::vector<double> rows;
+    for (const auto& normal : impact.normals) rows.insert(rows.end(), normal.begin(), normal.end());
+    put(normals_at, normals, rows);
+    const bool convert = by_velocity && n > 0;
+    put(momenta_at, before, convert ? impact.velocity(impact.momentum) : impact.momentum);
+    put(sequences_at, sequence, impact.sequence);
+    sequence_counts.push_back(int(impact.sequence.size()));
+    restitution.push_back(Scalar(impact.restitution));
+    impulses_at.push_back(Index(impulse_count_));
+    impulse_count_ += std::size_t(m);
+  }
+  std::size_t impulse_count_ = 0;
+  bool by_velocity_ = false;
+};
+
+/// A line of balls along which they touch; with a wall, the first one touches it.
+Impact line_impact(const std::vector<double>& masses, const Eigen::VectorXd& velocity,
+                   bool wall = false) {
+  const auto n = Index(masses.size());
+  Impact impact;
+  impact.mass = Eigen::Map<const Eigen::VectorXd>(masses.data(), n).asDiagonal();
+  if (wall) impact.normals.push_back(Eigen::VectorXd::Unit(n, 0));
+  for (Index i = 0; i + 1 < n; ++i) {
+    impact.normals.push_back(Eigen::VectorXd::Unit(n, i + 1) - Eigen::VectorXd::Unit(n, i));
+  }
+  impact.momentum = impact.mass * velocity;
+  return impact;
+}
+
+/// A ball of mass 1 between a wall and a heavy one that comes in.
+Impact galperin(double ratio) {
+  return line_impact({1, ratio}, vector_of({0, -1}), true);
+}
+
+/// Impacts of many sizes that some motion opens; every seventh repeats a normal, every eleventh has
+/// no contact, and some have more contacts than are looked at one by one.
+std::vector<Impact> draw_impacts(int count, unsigned seed, bool wedged = false) {
+  VectorSource<double> source(seed);
+  std::vector<Impact> impacts;
+  for (int i = 0; i < count; ++i) {
+    if (i % 5 == 4) {
+      impacts.push_back(galperin(std::pow(10.0, i % 4)));
+      continue;
+    }
+    const Index size = i % 13 == 12 ? 16 : 2 + i % 5;
+    const Index contacts = i % 11 == 10 ? 0 : i % 13 == 12 ? 14 : 1 + i % (size + 1);
+    Impact impact;
+    impact.mass = draw_definite(source, size);
+    const Eigen::VectorXd opening = draw_vector(source, size);
+    while (Index(impact.normals.size()) < contacts) {
+      Eigen::VectorXd normal = draw_vector(source, size);
+      const double opens = normal.dot(opening);
+      if (std::abs(opens) < 0.1 * opening.norm() * normal.norm()) continue;
+      impact.normals.push_back((source.unit() + 0.1) * (opens > 0 ? normal : -normal));
+    }
+    if (i % 7 == 6 && contacts > 1) impact.normals.back() = 3 * impact.normals.front();
+    if (wedged && i % 3 == 0 && contacts > 1) impact.normals.back() = -impact.normals.front();
+    impact.momentum = draw_vector(source, size);
+    impact.restitution = source.unit();
+    for (Index k = 0; k < 2 * contacts; ++k) {
+      impact.sequence.push_back(int(k < contacts ? contacts - 1 - k : k - contacts));
+    }
+    impacts.push_back(impact);
+  }
+  return impacts;
+}
+
+/// The answers of a batch against those of a law that resolves them one at a time.
+template <typename Law>
+void check_against(const std::vector<Impact>& impacts, const Batch<double>& batch,
+                   const Law& law_of, bool same_counts = true) {
+  WorstCase momentum("momentum"), velocity("velocity"), impulse("impulses"), gain("energy gain");
+  WorstCase count("reflections"), status("status");
+  for (std::size_t i = 0; i < impacts.size(); ++i) {
+    const ImpactProblem<double> problem = impacts[i].problem();
+    auto law = law_of(impacts[i]);
+    law.prepare(problem);
+    VectorX<double> p = impacts[i].momentum;
+    const auto report = law.resolve(problem, p);
+    const auto& own = batch.reports[i];
+    const double size = impacts[i].momentum.norm();
+    const double loose = 1e-12 * (1 + double(report.reflections));
+    status.see_holds(own.status == report.status, i);
+    if (same_counts) count.see_holds(own.reflections == report.reflections, i);
+    momentum.see((batch.momentum_of(i) - p).norm(), loose * size, i);
+    const VectorX<double> v = impacts[i].velocity(p);
+    const double speed = impacts[i].velocity(impacts[i].momentum).norm();
+    velocity.see((batch.velocity_of(i) - v).norm(), 10 * loose * speed, i);
+    gain.see(std::abs(own.energy_gain - report.energy_gain), 10 * loose * size * speed, i);
+    // Impulses of normals that depend on each other are not unique: what they do together is.
+    VectorX<double> moved = impacts[i].momentum;
+    const VectorX<double> lambda = batch.impulse_of(i);
+    for (Index k = 0; k < lambda.size(); ++k) {
+      impulse.see_holds(lambda(k) >= 0, i);
+      problem.add_impulse(k, lambda(k), moved);
+    }
+    impulse.see((moved - p).norm(), 10 * loose * (size + lambda.sum()), i);
+  }
+  const long least = long(impacts.size());
+  for (const WorstCase* law : {&momentum, &velocity, &gain, &status}) law->check(least);
+  impulse.check(least);
+  if (same_counts) count.check(least);
+}
+
+template <typename Scalar>
+bool same_answer(const Batch<Scalar>& a, std::size_t i, const Batch<Scalar>& b, std::size_t k) {
+  const auto same = [](const VectorX<Scalar>& x, const VectorX<Scalar>& y) {
+    return x.size() == y.size() &&
+           (x.size() == 0 ||
+            std::memcmp(x.data(), y.data(), sizeof(Scalar) * std::size_t(x.size())) == 0);
+  };
+  const auto &r = a.reports[i], &s = b.reports[k];
+  return same(a.momentum_of(i), b.momentum_of(k)) && same(a.velocity_of(i), b.velocity_of(k)) &&
+         same(a.impulse_of(i), b.impulse_of(k)) && r.status == s.status &&
+         r.reflections == s.reflections && r.energy_gain == s.energy_gain && r.fault == s.fault;
+}
+
+template <typename Scalar>
+void check_same(const Batch<Scalar>& a, const Batch<Scalar>& b) {
+  WorstCase law("the answers have the same bits");
+  for (std::size_t i = 0; i < a.reports.size(); ++i) law.see_holds(same_answer(a, i, b, i), i);
+  law.check(long(a.reports.size()));
+}
+
+}  // namespace
+
+TEST_CASE("impact_batch: each impact ends as ImpactResolver ends it, in every order",
+          "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(160, 22001u, true);
+  Batch<double> batch(impacts);
+  CHECK(batch.resolve().wedged > 10);
+  check_against(impacts, batch, [](const Impact&) { return carom::ImpactResolver<double>(); });
+  batch.resolve({.order = ImpactOrder::least_infeasible});
+  check_against(impacts, batch, [](const Impact&) {
+    return carom::ImpactResolver<double, carom::LeastInfeasibleFirst<double>>();
+  });
+  using Sweep = carom::ImpactResolver<double, carom::SweepOrder<double>>;
+  batch.resolve({.order = ImpactOrder::sweep});
+  check_against(impacts, batch, [](const Impact& impact) {
+    return Sweep({}, carom::SweepOrder<double>({impact.sequence.begin(), impact.sequence.end()}));
+  });
+  std::fill(batch.sequence_counts.begin(), batch.sequence_counts.end(), 0);
+  batch.resolve({.order = ImpactOrder::sweep});
+  check_against(impacts, batch, [](const Impact&) { return Sweep(); });
+}
+
+TEST_CASE("impact_batch: energy is kept, contacts open, impulses push", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(200, 22002u);
+  for (const auto order :
+       {ImpactOrder::most_infeasible, ImpactOrder::least_infeasible, ImpactOrder::sweep}) {
+    Batch<double> batch(impacts);
+    const ImpactBatchReport report = batch.resolve({.order = order});
+    CHECK((report.resolved == 200 && report.first_bad == -1 && report.faults == 0));
+    WorstCase energy("energy"), feasible("rates"), pushes("impulses");
+    for (std::size_t i = 0; i < impacts.size(); ++i) {
+      const VectorX<double> before = impacts[i].velocity(impacts[i].momentum);
+      const double size = impacts[i].momentum.dot(before);
+      const int steps = 200 + 20 * int(batch.reports[i].reflections);
+      energy.see(std::abs(batch.momentum_of(i).dot(batch.velocity_of(i)) - size),
+                 rounding(20 * steps, size), i);
+      const auto problem = impacts[i].problem();
+      for (Index k = 0; k < problem.contact_count(); ++k) {
+        feasible.see(-problem.rate(k, batch.momentum_of(i)),
+                     rounding(100, problem.rate_scale(batch.momentum_of(i))), i);
+        pushes.see_holds(batch.impulse_of(i)(k) >= 0, i);
+      }
+    }
+    energy.check(200);
+    feasible.check(300);
+    pushes.check(300);
+  }
+}
+
+TEST_CASE("impact_batch: collisions of Galperin's billiard spell pi", "[impact_batch]") {
+  std::vector<Impact> impacts;
+  for (int round = 0; round < 9; ++round) {
+    for (const double ratio : {1e0, 1e6, 1e2, 1e4}) impacts.push_back(galperin(ratio));
+  }
+  Batch<double> batch(impacts);
+  CHECK(batch.resolve().resolved == Index(impacts.size()));
+  for (std::size_t i = 0; i < impacts.size(); ++i) {
+    const double root = std::sqrt(impacts[i].mass(1, 1));
+    const Index count = Index(std::numbers::pi * root);  // 3, 31, 314, 3141
+    CHECK(batch.reports[i].reflections == count);
+    // Each collision turns (√M V, v) by 2 atan(1/√M) and reflects it.
+    const double turned = 2 * double((count + 1) / 2) * std::atan(1 / root);
+    CHECK(std::abs(std::abs(batch.velocity_of(i)(1)) - std::abs(std::cos(turned))) <=
+          rounding(100 + 20 * int(count), 1.0));
+  }
+}
+
+TEST_CASE("impact_batch: the cradles of the table", "[impact_batch]") {
+  std::vector<Impact> impacts;
+  for (const CradleCase& c : cradle_cases()) {
+    impacts.push_back(line_impact(
+        c.masses, Eigen::Map<const Eigen::VectorXd>(c.velocity.data(), Index(c.masses.size()))));
+  }
+  const auto check = [&](ImpactOrder order, auto expected, auto sequence) {
+    Batch<double> batch(impacts, ImpactMass::diagonal);
+    batch.resolve({.order = order});
+    for (std::size_t i = 0; i < impacts.size(); ++i) {
+      const auto& c = cradle_cases()[i];
+      const VectorX<double> velocity =
+          Eigen::Map<const VectorX<double>>((c.*expected).data(), Index(c.masses.size()));
+      CAPTURE(i);
+      CHECK((batch.velocity_of(i) - velocity).norm() <= rounding(200, velocity.norm()));
+      CHECK(batch.reports[i].reflections == Index((c.*sequence).size()));
+    }
+  };
+  check(ImpactOrder::most_infeasible, &CradleCase::most_infeasible, &CradleCase::most_sequence);
+  check(ImpactOrder::least_infeasible, &CradleCase::least_infeasible, &CradleCase::least_sequence);
+}
+
+TEST_CASE("impact_batch: a plastic impact is that of PlasticImpact", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(160, 22003u, true);
+  Batch<double> batch(impacts);
+  CHECK(batch.resolve({.law = ImpactBatchLaw::plastic}).resolved == 160);
+  check_against(impacts, batch, [](const Impact&) { return carom::PlasticImpact<double>(); });
+}
+
+TEST_CASE("impact_batch: restitution is that of RestitutionImpact", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(160, 22004u, true);
+  Batch<double> batch(impacts);
+  batch.resolve({.law = ImpactBatchLaw::restitution});
+  check_against(impacts, batch, [](const Impact& impact) {
+    return carom::RestitutionImpact<double>(impact.restitution);
+  });
+}
+
+TEST_CASE("impact_batch: masses and velocities in every form", "[impact_batch]") {
+  std::vector<Impact> impacts = draw_impacts(60, 22005u);
+  Batch<double> reference(impacts);
+  reference.resolve();
+  const auto compare = [&](const Batch<double>& batch, const Batch<double>& with) {
+    WorstCase law("the same outcome");
+    for (std::size_t i = 0; i < impacts.size(); ++i) {
+      const double loose = 1e-11 * (1 + double(with.reports[i].reflections));
+      law.see((batch.momentum_of(i) - with.momentum_of(i)).norm(),
+              loose * impacts[i].momentum.norm(), i);
+      law.see((batch.velocity_of(i) - with.velocity_of(i)).norm(),
+              10 * loose * impacts[i].velocity(impacts[i].momentum).norm(), i);
+    }
+    law.check(120);
+  };
+  for (const bool by_velocity : {false, true}) {
+    for (const ImpactMass form : {ImpactMass::dense, ImpactMass::inverse_dense}) {
+      Batch<double> batch(impacts, form, by_velocity);
+      CHECK(batch.resolve().resolved == 60);
+      compare(batch, reference);
+    }
+  }
+  for (Impact& impact : impacts) impact.mass = impact.mass.diagonal().asDiagonal().toDenseMatrix();
+  Batch<double> dense(impacts);
+  dense.resolve();
+  for (const bool by_velocity : {false, true}) {
+    for (const ImpactMass form : {ImpactMass::diagonal, ImpactMass::inverse_diagonal}) {
+      Batch<double> batch(impacts, form, by_velocity);
+      CHECK(batch.resolve().resolved == 60);
+      compare(batch, dense);
+    }
+  }
+}
+
+TEST_CASE("impact_batch: the bits do not depend on lanes, order, company or workers",
+          "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(150, 22006u, true);
+  std::vector<std::size_t> order(impacts.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937 engine(22006u);
+  std::shuffle(order.begin(), order.end(), engine);
+  std::vector<Impact> shuffled;
+  for (const std::size_t i : order) shuffled.push_back(impacts[i]);
+  const auto see = [&](auto scalar, ImpactBatchLaw law, ImpactOrder by) {
+    using Scalar = decltype(scalar);
+    const ImpactBatchOptions<Scalar> options{.law = law, .order = by};
+    Batch<Scalar> one(impacts), other(impacts), mixed(shuffled);
+    one.template resolve<1>(options);
+    other.template resolve<2>(options);
+    check_same(one, other);
+    other.template resolve<4>(options);
+    check_same(one, other);
+    other.template resolve<8>(options);
+    check_same(one, other);
+    other.template resolve<16>(options);
+    check_same(one, other);
+    mixed.template resolve<8>(options);
+    WorstCase law_of_order("an impact in another order, and alone");
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      law_of_order.see_holds(same_answer(one, order[i], mixed, i), i);
+      if (i % 10 != 0) continue;
+      Batch<Scalar> alone({shuffled[i]});
+      alone.resolve(options);
+      law_of_order.see_holds(same_answer(alone, 0, mixed, i), i);
+    }
+    law_of_order.check(150);
+  };
+  for (const ImpactOrder by :
+       {ImpactOrder::most_infeasible, ImpactOrder::least_infeasible, ImpactOrder::sweep}) {
+    see(1.0, ImpactBatchLaw::elastic, by);
+    see(1.0F, ImpactBatchLaw::elastic, by);
+  }
+  for (const ImpactBatchLaw law : {ImpactBatchLaw::plastic, ImpactBatchLaw::restitution}) {
+    see(1.0, law, ImpactOrder::most_infeasible);
+    see(1.0F, law, ImpactOrder::most_infeasible);
+  }
+}
+
+TEST_CASE("impact_batch: the bits do not depend on threads", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(3000, 22007u);
+  Batch<double> one(impacts), other(impacts);
+  one.resolve();
+  for (const int workers : {2, 3}) {
+    ImpactBatchWorkspace<double> workspace;
+    workspace.prepare(other.view(), workers);
+    resolve_batch(other.view(), other.answers(), ImpactBatchOptions<double>{}, workspace,
+                  [](Index count, const auto& task) {
+                    std::vector<std::thread> threads;
+                    for (Index i = count - 1; i >= 0; --i)
+                      threads.emplace_back([&, i] { task(i); });
+                    for (std::thread& thread : threads) thread.join();
+                  });
+    check_same(one, other);
+  }
+}
+
+TEST_CASE("impact_batch: an impact with bad numbers is named and changes no other",
+          "[impact_batch]") {
+  VectorSource<double> source(22008u);
+  Impact impact;
+  impact.mass = draw_definite(source, 3);
+  for (int i = 0; i < 2; ++i) {
+    impact.normals.push_back(draw_vector(source, 3));
+  }
+  impact.momentum = -impact.normals[0] - impact.normals[1];
+  impact.sequence = {0, 1};
+  const std::vector<Impact> impacts(40, impact);
+  const ImpactBatchOptions<double> options{.law = ImpactBatchLaw::restitution,
+                                           .order = ImpactOrder::sweep};
+  Batch<double> good(impacts);
+  good.resolve(options);
+  constexpr std::size_t hurt = 21;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto check = [&](ImpactFault fault, int item, const auto& damage) {
+    Batch<double> batch(impacts);
+    damage(batch);
+    const ImpactBatchReport report = batch.resolve(options);
+    CAPTURE(to_string(fault), item);
+    CHECK((report.faults == 1 && report.first_bad == Index(hurt) && report.resolved == 39));
+    CHECK(batch.reports[hurt].status == ImpactStatus::not_finite);
+    CHECK(batch.reports[hurt].fault == fault);
+    CHECK(batch.reports[hurt].item == item);
+    CHECK(batch.impulse_of(hurt).isZero(0));
+    int changed = 0;
+    for (std::size_t i = 0; i < impacts.size(); ++i) {
+      changed += int(i != hurt && !same_answer(batch, i, good, i));
+    }
+    CHECK(changed == 0);
+  };
+  const auto set = [](auto Batch<double>::*field, std::size_t size, std::size_t place, auto to) {
+    return [=](Batch<double>& batch) { (batch.*field)[hurt * size + place] = to; };
+  };
+  check(ImpactFault::mass, 0, set(&Batch<double>::mass, 9, 0, -1.0));
+  check(ImpactFault::mass, 2, set(&Batch<double>::mass, 9, 8, 0.0));
+  check(ImpactFault::mass, 1, set(&Batch<double>::mass, 9, 3, nan));
+  check(ImpactFault::normal, 1, set(&Batch<double>::normals, 6, 4, nan));
+  check(ImpactFault::normal, 0, set(&Batch<double>::normals, 6, 1, infinity));
+  check(ImpactFault::normal, 1, [&](Batch<double>& batch) {
+    for (std::size_t k = 3; k < 6; ++k) batch.normals[hurt * 6 + k] = 0;
+  });
+  check(ImpactFault::momentum, 2, set(&Batch<double>::before, 3, 2, nan));
+  check(ImpactFault::momentum, 0, set(&Batch<double>::before, 3, 0, infinity));
+  check(ImpactFault::restitution, 0, set(&Batch<double>::restitution, 1, 0, 1.5));
+  check(ImpactFault::restitution, 0, set(&Batch<double>::restitution, 1, 0, nan));
+  check(ImpactFault::sequence, 1, set(&Batch<double>::sequence, 2, 1, 2));
+  check(ImpactFault::sequence, 0, set(&Batch<double>::sequence, 2, 0, -1));
+}
+
+TEST_CASE("impact_batch: limits, no impacts, no contacts, no coordinates", "[impact_batch]") {
+  Batch<double> none(std::vector<Impact>{});
+  CHECK(none.resolve().resolved == 0);
+  Impact free;
+  free.mass = Eigen::MatrixXd::Identity(2, 2);
+  free.momentum = vector_of({3, -4});
+  Impact nothing;
+  nothing.momentum.resize(0);
+  nothing.mass.resize(0, 0);
+  Batch<double> idle({free, nothing, free});
+  CHECK(idle.resolve().resolved == 3);
+  CHECK((idle.momentum_of(2) == free.momentum && idle.velocity_of(0) == free.momentum));
+
+  Impact skipping = galperin(100);
+  skipping.sequence = {1};  // the wall never acts
+  Batch<double> stopped({galperin(1e4), galperin(1), galperin(100)});
+  auto report = stopped.resolve({.resolver = {.reflection_limit = 31}});
+  CHECK((report.resolved == 2 && report.first_bad == 0 && report.faults == 0));
+  CHECK(stopped.reports[0].status == ImpactStatus::reflection_limit);
+  CHECK(stopped.reports[0].reflections == 31);
+  Batch<double> skipped({galperin(1), skipping});
+  report = skipped.resolve({.order = ImpactOrder::sweep});
+  CHECK((report.first_bad == 1 && skipped.reports[1].reflections == 1));
+  CHECK(skipped.reports[1].status == ImpactStatus::reflection_limit);
+}
+
+TEST_CASE("impact_batch: answers may take the place of what is given", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(60, 22009u);
+  Batch<double> apart(impacts), in_place(impacts);
+  apart.resolve();
+  ImpactBatchWorkspace<double> workspace;
+  workspace.prepare(in_place.view(), 1);
+  auto answers = in_place.answers();
+  answers.momentum.data = in_place.before.data();
+  resolve_batch(in_place.view(), answers, ImpactBatchOptions<double>{}, workspace);
+  CHECK(in_place.before == apart.momentum);
+}
+
+TEST_CASE("impact_batch: memory is told before it is taken", "[impact_batch]") {
+  const std::vector<Impact> impacts = draw_impacts(3000, 22010u);
+  const Batch<double> batch(impacts);
+  const std::size_t numbers = batch.mass.size() + batch.normals.size() + batch.before.size();
+  using Workspace = ImpactBatchWorkspace<double, 4>;
+  CHECK(Workspace::bytes(batch.view(), 1) < numbers * sizeof(double));
+  CHECK(Workspace::bytes(batch.view(), 3) > Workspace::bytes(batch.view(), 1));
+}
+
+}  // namespace impact_batch_test
