@@ -536,6 +536,21 @@ TEST_CASE("impact_batch: limits, no impacts, no contacts, no coordinates", "[imp
   CHECK(skipped.reports[1].status == ImpactStatus::reflection_limit);
 }
 
+TEST_CASE("impact_batch: the tolerance tells approach from round-off", "[impact_batch]") {
+  // The pair of balls moves fast, and the balls close at a small fraction of that speed.
+  const auto closing = [](double fraction) {
+    return line_impact({1, 1}, vector_of({1, 1 - fraction}));
+  };
+  const double rounding_of_speed = rounding(1, 1.0);
+  Batch<double> batch({closing(rounding_of_speed), closing(1e6 * rounding_of_speed),
+                       closing(-rounding_of_speed), closing(0.05)});
+  CHECK(batch.resolve().resolved == 4);
+  CHECK((batch.reports[0].reflections == 0 && batch.reports[1].reflections == 1));
+  CHECK((batch.reports[2].reflections == 0 && batch.reports[3].reflections == 1));
+  CHECK(batch.resolve({.resolver = {.tolerance = 0.1}}).reflections == 0);
+  CHECK(batch.resolve({.resolver = {.tolerance = 0}}).reflections == 3);
+}
+
 TEST_CASE("impact_batch: answers may take the place of what is given", "[impact_batch]") {
   const std::vector<Impact> impacts = draw_impacts(60, 22009u);
   Batch<double> apart(impacts), in_place(impacts);
