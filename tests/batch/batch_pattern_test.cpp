@@ -95,12 +95,25 @@ TEST_CASE("batch_pattern: a chain of bodies keeps its matrix narrow", "[batch_pa
   for (int i = 0; i < layout.velocities; ++i) CHECK(i - layout.matrix_rows.first_column[i] < 6);
 }
 
-TEST_CASE("batch_pattern: a block that is no friction contact is refused by number",
+TEST_CASE("batch_pattern: a block that is no friction contact has its own places",
           "[batch_pattern]") {
   ContactProblem<double> problem = build(make_four_bodies());
+  const BatchPattern without(problem);
   problem.add_constraint(0, Eigen::Matrix<double, 1, 6>::Ones(),
                          carom::Motor<double>{.velocity_gain = 1});
-  CHECK_THROWS_WITH(BatchPattern(problem), "block 2: expected a friction contact");
+  const BatchPattern with(problem);
+  CHECK(with.contact_count() == without.contact_count() + 1);
+  CHECK(with.row_count() == without.row_count() + 1);
+  CHECK(BatchPattern::key(problem) != BatchPattern::key(build(make_four_bodies())));
+  std::size_t friction_contacts = 0, others = 0;
+  for (const auto& island : with.islands()) {
+    friction_contacts += island.contacts().size();
+    others += island.others().size();
+    for (const auto& block : island.others()) {
+      CHECK((block.number == 2 && block.rows == 1 && block.row == 6));
+    }
+  }
+  CHECK((friction_contacts == 2 && others == 1));
 }
 
 }  // namespace batch_pattern_test
