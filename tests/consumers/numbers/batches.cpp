@@ -3,6 +3,7 @@
 // numbers are integers by powers of two, so no flag can change them. CAROM_LANES are the numbers of
 // lanes that solve it, such as 1, 2, 4, 8; all must come to the same.
 #include <bit>
+#include <carom/batch/solve_batch.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
@@ -11,8 +12,6 @@
 #include <vector>
 
 #include <Eigen/Core>
-
-#include <carom/batch/solve_batch.hpp>
 
 namespace {
 
