@@ -39,6 +39,8 @@ class BatchPattern {
   [[nodiscard]] int contact_count() const noexcept { return int(contacts_.size()); }
   /// Rows of all contacts and other blocks, those of γ and v̂.
   [[nodiscard]] int row_count() const noexcept { return row_count_; }
+  /// Whether some block is rigid.
+  [[nodiscard]] bool is_rigid() const noexcept { return rigid_; }
   /// Numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1, ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
   /// Numbers of a problem's Jacobians: block by block, the first body's rows, then the second's.
@@ -53,7 +55,7 @@ class BatchPattern {
   [[nodiscard]] static detail::LaneContact kind_of(const ContactProblem<Scalar>& problem, Index k) {
     const bool friction_contact = problem.is_friction_contact(k);
     const ImpulseShape shape = friction_contact ? ImpulseShape::friction : problem.law(k).set.shape;
-    return {int(k), shape, problem.rows(k), friction_contact, 0, 0, 0, 0, {}};
+    return {int(k), shape, problem.rows(k), friction_contact, problem.is_rigid(k), 0, 0, 0, 0, {}};
   }
   void find_islands();
 
@@ -62,6 +64,7 @@ class BatchPattern {
   std::vector<detail::LaneMap> islands_;
   int velocity_count_ = 0, mass_count_ = 0, jacobian_count_ = 0;
   int friction_count_ = 0, regularization_count_ = 0, row_count_ = 0, bound_count_ = 0;
+  bool rigid_ = false;
 };
 
 // --- implementation ---
@@ -85,6 +88,7 @@ BatchPattern::BatchPattern(const ContactProblem<Scalar>& problem) {
     regularization_count_ += contact.is_friction_contact ? 2 : contact.rows;
     const int bounds = contact.shape == ImpulseShape::intervals ? 2 : 1;
     bound_count_ += contact.is_friction_contact ? 0 : bounds * contact.rows;
+    rigid_ = rigid_ || contact.rigid;
     for (int s = 0; s < int(problem.side_count(k)); ++s) {
       detail::LaneContactSide& side = contact.sides[s];
       side.body = int(problem.side_body(k, s));
@@ -107,7 +111,7 @@ std::vector<int> BatchPattern::key(const ContactProblem<Scalar>& problem) {
     numbers.push_back(int(problem.side_body(k, 0)));
     numbers.push_back(problem.side_count(k) == 2 ? int(problem.side_body(k, 1)) : -1);
     numbers.push_back(kind.is_friction_contact ? 0 : 1 + int(kind.shape));
-    numbers.push_back(kind.rows);
+    numbers.push_back(kind.rigid ? -kind.rows : kind.rows);
   }
   return numbers;
 }

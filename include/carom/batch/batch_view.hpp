@@ -78,9 +78,11 @@ template <RealScalar Scalar>
 struct BatchProblemReport {
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;  ///< of the island that took most
-  /// ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]
+  /// ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]; with √(ΔγᵀR Δγ) of the last two compliant problems
+  /// where a block is rigid.
   Scalar residual = 0;
-  /// ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed; infinite under Coulomb's law.
+  /// ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed; infinite under Coulomb's law and where
+  /// a block is rigid.
   Scalar error_bound = 0;
   BatchFault fault = BatchFault::none;  ///< What is wrong with its numbers; then it is not solved.
   int item = -1;                        ///< Body or block of the fault.

@@ -52,6 +52,7 @@ void BatchChunk<Scalar, LaneCount>::take(const LaneMap& island, const LaneOutcom
                                          Index problem, Sums& sums) noexcept {
   BatchProblemReport<Scalar>& report = answers_.reports[problem];
   sums.residual += rounded_product(outcome.residual, outcome.residual);
+  sums.residual += rounded_product(outcome.violation, outcome.violation);
   sums.free += outcome.free_squared;
   sums.pushed += outcome.pushed_squared;
   report.iterations = (std::max)(report.iterations, outcome.iterations);
@@ -68,8 +69,8 @@ void BatchChunk<Scalar, LaneCount>::finish(Index problem, int i) noexcept {
   const auto& [squared, free, pushed] = sums_[i];
   BatchProblemReport<Scalar>& report = answers_.reports[problem];
   const Scalar residual = std::sqrt(squared), scale = std::sqrt((std::max)(free, pushed));
-  const bool coulomb = options_.law == FrictionLaw::coulomb;
-  report.error_bound = coulomb ? std::numeric_limits<Scalar>::infinity() : residual;
+  const bool bounded = options_.law == FrictionLaw::convex && !view_.pattern(problem).is_rigid();
+  report.error_bound = !bounded ? std::numeric_limits<Scalar>::infinity() : residual;
   report.residual = scale > Scalar(0) ? residual / scale : residual;
   constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
   if (residual <= largest && scale <= largest) return;

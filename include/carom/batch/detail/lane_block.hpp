@@ -71,11 +71,14 @@ struct LaneBlock {
     trial_step,
     lower,  ///< of intervals; the shift of a cone
     upper,
+    multiplier,    ///< of rigid blocks: γ of the problem before
+    inverse_mass,  ///< of rigid blocks: J A⁻¹ Jᵀ of the row
     row_name_count
   };
 
   LaneShape shape;
   int rows;
+  bool rigid;
   int at;  ///< of its first number, after that of all blocks
   LaneSides sides;
 

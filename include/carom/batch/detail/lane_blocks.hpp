@@ -56,6 +56,14 @@ class LaneBlocks {
   [[nodiscard]] CAROM_DEVICE Number work_at(const Number& step) const noexcept;
   /// Moves lifts a share of the way to those of the iterate.
   CAROM_DEVICE void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
+  /// Calls visit(cells of a number of every row, rows) for what is kept of a block put aside.
+  template <typename Visit>
+  CAROM_DEVICE void for_each_kept(const Visit& visit) const noexcept {
+    for (int b = 0; b < count(); ++b) {
+      visit(lift(b), 1);
+      if (layout_.rigid) visit(rows(b, LaneBlock::multiplier), block(b).rows);
+    }
+  }
 
  private:
   /// Takes the set's shift away again.
@@ -132,7 +140,9 @@ CAROM_DEVICE void LaneBlocks<Number, Stride>::evaluate(const Cells& velocity, co
       at_velocity.set(r, u[r]);
       Number wanted = bias[r];
       if (r == normal) wanted -= select(coulomb, zero, lift(b)[0]);
-      y.set(r, (wanted - u[r]) * inverse[r]);
+      Number trial_impulse = (wanted - u[r]) * inverse[r];
+      if (layout_.rigid) trial_impulse += rows(b, LaneBlock::multiplier)[r];
+      y.set(r, trial_impulse);
     }
     const LaneRowsTrial<Number> at = trial(b);
     Number impulse[6], by_law[6];
@@ -169,6 +179,7 @@ CAROM_DEVICE Number LaneBlocks<Number, Stride>::stored(const Velocity& velocity)
     const bool cone = at.shape.normal >= 0;
     for (int r = 0; r < at.rows; ++r) {
       at.y[r] = (bias[r] - u[r]) * inverse[r];
+      if (layout_.rigid) at.y[r] += rows(b, LaneBlock::multiplier)[r];
       if (cone) at.y[r] += rows(b, LaneBlock::lower)[r];
     }
     write_convex_impulse(at, impulse);
@@ -232,7 +243,9 @@ CAROM_DEVICE void LaneBlocks<Number, Stride>::renew_lifts(const Mask& lanes,
     const Cells weight = rows(b, LaneBlock::regularization), impulse = rows(b, LaneBlock::impulse);
     Number slip[6];
     for (int r = 0; r < block(b).rows; ++r) {
-      slip[r] = u[r] - bias[r] + weight[r] * impulse[r];
+      Number pressed = impulse[r];
+      if (layout_.rigid) pressed -= rows(b, LaneBlock::multiplier)[r];
+      slip[r] = u[r] - bias[r] + weight[r] * pressed;
     }
     const Number wanted = lift_of_lanes(trial(b), slip), kept = lift(b)[0];
     lift(b).set(0, select(lanes, kept + share * (wanted - kept), kept));

@@ -39,6 +39,7 @@ class LaneCoulomb {
     return convex_.iterations();
   }
 
+  CAROM_DEVICE void begin_again(const Mask& lanes) noexcept;
   /// How far lanes have come.
   struct Progress {
     Number on_law;              ///< 1: Newton's method on the law; 0: a convex problem
@@ -66,8 +67,9 @@ class LaneCoulomb {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     return state_.meets(Number(limits_.tolerance));
   }
+  /// Lanes that have ended keep the impulses of the law.
   CAROM_DEVICE void evaluate(const Mask& on_law) noexcept {
-    state_.set_law(on_law);
+    state_.set_law(on_law | ended());
     state_.evaluate();
   }
   CAROM_DEVICE void copy(const Mask& lanes, int from, int to) noexcept;
@@ -128,6 +130,28 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
   choose_way(running());
 }
 
+/// Goes on with lanes that have ended, whose data have changed, at their iterates and lifts.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_again(const Mask& lanes) noexcept {
+  const auto set = [&](Number& entry, double value) {
+    entry = select(lanes, Number(Scalar(value)), entry);
+  };
+  set(status_, -1);
+  set(course_.lifts, 1);
+  set(course_.since_trial, 0);
+  set(course_.reach, Tuning::first_reach);
+  set(course_.tolerance, Tuning::first_tolerance);
+  set(course_.share, Tuning::first_share);
+  set(course_.last, std::numeric_limits<double>::infinity());
+  evaluate(on_law() | lanes);
+  course_.least = select(lanes, state_.residual, course_.least);
+  copy(lanes, Names::velocity, Names::kept);
+  end(lanes & meets_target(), SolveStatus::converged);
+  end(lanes & (iterations() >= Number(Scalar(limits_.iteration_limit))),
+      SolveStatus::iteration_limit);
+  choose_way(lanes & running());
+}
+
 /// Newton's method on the law where the lane is near its solution, or now and then; else the next
 /// convex problem. The iterates have been evaluated under the law.
 template <typename Number, int Stride>
@@ -160,9 +184,12 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::renew_lifts(const Mask& lanes) no
   for (int k = 0; k < state_.layout().contacts; ++k) {
     const Cells c = state_.contact(k);
     const Number tangent = c[Names::tangent];
-    const Number x = c[Names::contact_velocity] - c[Names::bias] + tangent * c[Names::impulse];
-    const Number y =
-        c[Names::contact_velocity + 1] - c[Names::bias + 1] + tangent * c[Names::impulse + 1];
+    const auto slip = [&](int axis) {
+      Number pressed = c[Names::impulse + axis];
+      if (state_.layout().rigid) pressed -= c[Names::multiplier + axis];
+      return c[Names::contact_velocity + axis] - c[Names::bias + axis] + tangent * pressed;
+    };
+    const Number x = slip(0), y = slip(1);
     const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
     c.set(Names::lift, select(lanes, lift + course_.share * (wanted - lift), lift));
   }
@@ -274,7 +301,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step() noexcept {
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::finish() noexcept {
   copy(status_ > number(static_cast<int>(SolveStatus::converged)), Names::kept, Names::velocity);
-  evaluate(ended() | on_law());
+  evaluate(on_law());
 }
 
 template <typename Number, int Stride>

@@ -134,7 +134,10 @@ typename Number::Mask LaneExchange<Number>::read_contacts(
     c.set(LaneLayout::friction, mu);
     c.set(LaneLayout::tangent, tangent);
     c.set(LaneLayout::normal, normal);
-    for (int r = 0; r < 3; ++r) c.set(LaneLayout::bias + r, gather(bias, numbers.row + r));
+    for (int r = 0; r < 3; ++r) {
+      c.set(LaneLayout::bias + r, gather(bias, numbers.row + r));
+      if (layout_.rigid) c.set(LaneLayout::multiplier + r, Number(0));
+    }
     valid = valid & read_jacobian(jacobian, numbers, map_.sides(k));
   }
   return valid;
@@ -188,6 +191,7 @@ typename Number::Mask LaneExchange<Number>::read_blocks(
       weight.set(r, gather(weights, numbers.regularization + r));
       valid = valid & (weight[r] > Number(0));
       rows(LaneBlock::bias).set(r, gather(bias, numbers.row + r));
+      rows(LaneBlock::multiplier).set(r, Number(0));
     }
     for (int i = 0; !block.shape.ellipsoidal && i < block.shape.group_count; ++i) {
       const auto& [first, size] = block.shape.groups[i];

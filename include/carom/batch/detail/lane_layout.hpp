@@ -61,20 +61,29 @@ struct LaneLayout {
     trial_step = velocity_step + 3,
     predicted = trial_step + 3,  ///< ẑ, two components
     lift = predicted + 2,        ///< by how much v̂ₙ is lowered, De Saxcé's lift
-    contact_number_count
+    contact_number_count,
+    // Islands with rigid blocks need six more.
+    multiplier = contact_number_count,  ///< γ of the compliant problem before
+    inverse_mass = multiplier + 3,      ///< J A⁻¹ Jᵀ of each row
+    rigid_contact_number_count = inverse_mass + 3
   };
 
   int velocities, contacts, block_count;
   LaneRows mass_rows, matrix_rows;
-  const LaneSides* sides;   ///< of the friction contacts
-  const LaneBlock* blocks;  ///< all others
+  const LaneSides* sides;               ///< of the friction contacts
+  const LaneBlock* blocks;              ///< all others
+  const unsigned char* rigid_contacts;  ///< 1: the contact is rigid
+  bool rigid;                           ///< whether some block is
   int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at,
       cell_count;
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
   [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }
   [[nodiscard]] CAROM_DEVICE int contact_at(int contact) const noexcept {
-    return contacts_at + contact * contact_number_count;
+    return contacts_at + contact * contact_size();
+  }
+  [[nodiscard]] CAROM_DEVICE int contact_size() const noexcept {
+    return rigid ? rigid_contact_number_count : contact_number_count;
   }
 };
 

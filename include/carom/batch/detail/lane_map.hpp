@@ -34,6 +34,7 @@ struct LaneContact {
   ImpulseShape shape;
   int rows;
   bool is_friction_contact;  ///< as ContactProblem has it: a round cone, not shifted
+  bool rigid;
   int friction, regularization, row, bounds;  ///< places; `row` among impulses and biases
   LaneContactSide sides[2];
   int low_side = 0;  ///< which of the two sides a solver has first
@@ -55,6 +56,8 @@ class LaneMap {
   /// The friction contacts, and the other blocks.
   [[nodiscard]] const std::vector<LaneContact>& contacts() const noexcept { return contacts_; }
   [[nodiscard]] const std::vector<LaneContact>& others() const noexcept { return others_; }
+  /// Whether some block is rigid.
+  [[nodiscard]] bool is_rigid() const noexcept { return rigid_; }
   [[nodiscard]] bool is_touched() const noexcept { return !contacts_.empty() || !others_.empty(); }
   /// First velocity of a body of the solver's order in the solver's numbering.
   [[nodiscard]] int start(std::size_t body) const noexcept { return starts_[body]; }
@@ -86,6 +89,8 @@ class LaneMap {
   std::vector<int> starts_;
   std::vector<LaneSides> sides_;
   std::vector<LaneBlock> blocks_;
+  std::vector<unsigned char> rigid_contacts_;
+  bool rigid_ = false;
   Rows mass_, matrix_;
   int jacobian_count_ = 0, block_cells_ = 0, widest_ = 0;
 };
@@ -177,12 +182,15 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
     for (auto begin = rows; begin < rows + both.high.count; ++begin) {
       *begin = (std::min)(*begin, both.low.column);
     }
+    rigid_ = rigid_ || contact.rigid;
     if (contact.is_friction_contact) {
       contacts_.push_back(contact);
       sides_.push_back(both);
+      rigid_contacts_.push_back(contact.rigid ? 1 : 0);
     } else {
       others_.push_back(contact);
-      blocks_.push_back({LaneShape::of(contact.shape), contact.rows, block_cells_, both});
+      blocks_.push_back(
+          {LaneShape::of(contact.shape), contact.rows, contact.rigid, block_cells_, both});
       block_cells_ += LaneBlock::cell_count(contact.rows);
     }
   }
@@ -204,6 +212,8 @@ inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
   l.sides = sides_.data();
   l.block_count = int(blocks_.size());
   l.blocks = blocks_.data();
+  l.rigid = rigid_;
+  l.rigid_contacts = rigid_contacts_.data();
   l.mass_at =
       (coulomb ? LaneLayout::coulomb_vector_count : LaneLayout::vector_count) * l.velocities;
   l.mass_factor_at = l.mass_at + mass_.count;
@@ -211,7 +221,7 @@ inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
   l.upper_at = l.matrix_at + matrix_.count;
   l.jacobian_at = l.upper_at + (coulomb ? matrix_.count : 0);
   l.contacts_at = l.jacobian_at + jacobian_count_;
-  l.blocks_at = l.contacts_at + l.contacts * LaneLayout::contact_number_count;
+  l.blocks_at = l.contacts_at + l.contacts * l.contact_size();
   l.product_at = l.blocks_at + block_cells_;
   l.cell_count = l.product_at + 3 * widest_;
   return l;

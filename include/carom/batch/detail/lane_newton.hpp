@@ -40,6 +40,13 @@ class LaneNewton {
   /// @param anywhere  those of them that may begin elsewhere, if the cost is lower there.
   CAROM_DEVICE void start(const Mask& lanes, const Number& tolerance,
                           const Mask& anywhere) noexcept;
+  /// Goes on with lanes that have ended, whose data have changed, at their iterates.
+  CAROM_DEVICE void begin_again(const Mask& lanes) noexcept {
+    state_.evaluate();
+    start(lanes, Number(limits_.tolerance), everywhere<Number>(false));
+    end(lanes & (progress_.iterations >= Number(Scalar(limits_.iteration_limit))),
+        SolveStatus::iteration_limit);
+  }
   /// How far lanes have come.
   struct Progress {
     Number iterations, stalls, best_residual, tolerance;

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
-#include "carom/batch/detail/lane_coulomb.hpp"
 #include "carom/batch/detail/lane_exchange.hpp"
+#include "carom/batch/detail/lane_rigid.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -18,6 +17,7 @@ struct LaneOutcome {
   SolveStatus status;
   int iterations;
   Scalar residual, free_squared, pushed_squared;
+  Scalar violation;  ///< of the law, where a block is rigid
 };
 
 /// Solves the same island of many problems, a group of lanes after the other.
@@ -32,8 +32,7 @@ class LaneQueue {
   using Number = carom::Lanes<Scalar, LaneCount>;
   using Cells = LaneCells<Number, LaneCount>;
   using State = LaneState<Number, LaneCount>;
-  using Solver = std::conditional_t<Law == FrictionLaw::coulomb, LaneCoulomb<Number, LaneCount>,
-                                    LaneNewton<Number, LaneCount>>;
+  using Solver = LaneRigid<Number, LaneCount, Law>;
   using Limits = typename Solver::Limits;
 
   /// Numbers of memory for an island.
@@ -65,8 +64,10 @@ class LaneQueue {
   static constexpr int progress_count = int(sizeof(Progress) / sizeof(Number));
 
   [[nodiscard]] static std::size_t paused_size(const LaneLayout& layout) noexcept {
-    return std::size_t(3 * layout.velocities + 3 * layout.contacts + layout.block_count +
-                       progress_count);
+    const int of_contact = layout.rigid ? 6 : 3, of_row = layout.rigid ? 1 : 0;
+    int numbers = 3 * layout.velocities + of_contact * layout.contacts + progress_count;
+    for (int b = 0; b < layout.block_count; ++b) numbers += 1 + of_row * layout.blocks[b].rows;
+    return std::size_t(numbers);
   }
   /// Calls visit(number of a lane, its place among the numbers put aside).
   template <typename Visit>
@@ -98,10 +99,12 @@ void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
   }
   for (int k = 0; k < layout_.contacts; ++k) {
     const Cells from = cells_.from(layout_.contact_at(k) + LaneLayout::predicted);
-    for (int i = 0; i < 3; ++i) visit(from.of_lane(i, lane), *kept++);  // and the lift
+    const int count = layout_.rigid ? 6 : 3;  // the lift, and multipliers
+    for (int i = 0; i < count; ++i) visit(from.of_lane(i, lane), *kept++);
   }
-  const LaneBlocks<Number, LaneCount> blocks(layout_, cells_);
-  for (int b = 0; b < blocks.count(); ++b) visit(blocks.lift(b).of_lane(0, lane), *kept++);
+  LaneBlocks<Number, LaneCount>(layout_, cells_).for_each_kept([&](const Cells& from, int count) {
+    for (int i = 0; i < count; ++i) visit(from.of_lane(i, lane), *kept++);
+  });
 }
 
 /// Puts aside what a lane has so far.
@@ -167,19 +170,21 @@ void LaneQueue<Scalar, LaneCount, Law>::solve(const Index* problems, int count,
       under_way = int(std::count_if(status, status + used, [](Scalar s) { return s < 0; }));
     }
     solver.finish();
-    Scalar iteration_counts[LaneCount], numbers[3][LaneCount];
+    Scalar iteration_counts[LaneCount], numbers[4][LaneCount];
     solver.iterations().store(iteration_counts);
     state.residual.store(numbers[0]);
     state.free_squared.store(numbers[1]);
     state.pushed_squared.store(numbers[2]);
+    solver.violation().store(numbers[3]);
     for (int l = 0; l < used; ++l) {
       if (status[l] < 0) pause(solver, l, items[l]);
       if (status[l] >= 0) exchange_.write(answers_, in_lanes[l], l);
     }
     for (int l = 0; l < used; ++l) {
       if (status[l] < 0) continue;
-      tell(items[l], LaneOutcome<Scalar>{SolveStatus(int(status[l])), int(iteration_counts[l]),
-                                         numbers[0][l], numbers[1][l], numbers[2][l]});
+      tell(items[l],
+           LaneOutcome<Scalar>{SolveStatus(int(status[l])), int(iteration_counts[l]), numbers[0][l],
+                               numbers[1][l], numbers[2][l], numbers[3][l]});
     }
   }
 }

@@ -167,6 +167,9 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     Number normal_bias = c[Names::bias + 2];
     if (lifted_) normal_bias -= select(coulomb_, Number(Scalar(0)), c[Names::lift]);
     c.set(Names::trial + 2, (normal_bias - u.n) * in);
+    if (layout_.rigid) {
+      for (int r = 0; r < 3; ++r) c.add(Names::trial + r, c[Names::multiplier + r]);
+    }
     LaneImpulse<Number> y = project_lanes(at_trial(k));
     if (lifted_) y = choose(coulomb_lanes(at_trial(k)), y);
     c.set(Names::impulse, y.t1);
@@ -210,6 +213,11 @@ CAROM_DEVICE Number LaneState<Number, Stride>::stored(const Velocity& velocity) 
     at.y1 = (c[Names::bias] - u.t1) * c[Names::inverse_tangent];
     at.y2 = (c[Names::bias + 1] - u.t2) * c[Names::inverse_tangent];
     at.yn = (c[Names::bias + 2] - u.n) * c[Names::inverse_normal];
+    if (layout_.rigid) {
+      at.y1 += c[Names::multiplier];
+      at.y2 += c[Names::multiplier + 1];
+      at.yn += c[Names::multiplier + 2];
+    }
     const LaneImpulse<Number> y = project_lanes(at);
     sum += at.tangent * (y.t1 * y.t1 + y.t2 * y.t2) + at.normal * (y.n * y.n);
   }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "carom/batch/detail/lane_coulomb.hpp"
+#include "carom/contact/coulomb_law.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Measured choices of LaneRigid.
+struct LaneRigidTuning {
+  /// Compliant problems after which a rigid one has no answer. Most take 2 to 6.
+  static constexpr int problem_limit = 100;
+  /// Where a problem leaves more than this share of the violation before, the next one is stiffer.
+  static constexpr double slow = 1.0 / 16;
+  /// R/w of the first problem.
+  static constexpr double first_softness = 1e-2;
+  /// R of the next problem over R of this one.
+  static constexpr double stiffer = 1.0 / 16, softer = 64;
+  /// The least R after a problem without an answer, over that problem's R.
+  static constexpr double margin = 16;
+  /// R/w does not fall below this many roundings over the tolerance: Newton's method on a compliant
+  /// problem loses about w/R of its digits.
+  static constexpr double roundings = 1.0 / 64;
+  /// Compliant problems without an answer after which the rigid one has none.
+  static constexpr int failure_limit = 4;
+};
+
+/// Rigid contact in every lane: a sequence of compliant problems, in each of which a rigid block
+/// keeps the impulse that it had before, γ' = P(γ + R⁻¹(v̂ − J v')). Where it repeats, γ and J v
+/// obey the law with R = 0. As R is not part of that law, it is a share of the inverse mass w of
+/// the block, which falls where the sequence is slow. Islands without rigid blocks are one
+/// compliant problem.
+/// @cite   rockafellar1976augmented, the proximal method of multipliers, for the convex law.
+template <typename Number, int Stride, FrictionLaw Law>
+class LaneRigid {
+ public:
+  using Compliant = std::conditional_t<Law == FrictionLaw::coulomb, LaneCoulomb<Number, Stride>,
+                                       LaneNewton<Number, Stride>>;
+  using State = LaneState<Number, Stride>;
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = typename State::Cells;
+  using Limits = typename Compliant::Limits;
+  using Names = LaneLayout;
+  using Tuning = LaneRigidTuning;
+
+  CAROM_DEVICE LaneRigid(State& state, const Limits& limits) noexcept
+      : state_(state), limits_(limits), compliant_(state, limits) {}
+
+  /// As those of LaneNewton.
+  CAROM_DEVICE void begin(const Mask& valid) noexcept {
+    if (!is_rigid()) return compliant_.begin(valid);
+    const Number zero = number(0);
+    course_.problems = course_.failures = zero;
+    course_.softness = number(Tuning::first_softness);
+    course_.least = number(Tuning::roundings * std::numeric_limits<Scalar>::epsilon()) /
+                    Number(limits_.tolerance);
+    course_.violation = Number(std::numeric_limits<Scalar>::infinity());
+    status_ = number(-1);
+    lay_out();
+    compliant_.begin(valid);
+    renew();
+  }
+  CAROM_DEVICE void step() noexcept {
+    compliant_.step();
+    if (is_rigid()) renew();
+  }
+  [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status() >= number(0); }
+  CAROM_DEVICE void finish() noexcept { compliant_.finish(); }
+  [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept {
+    return is_rigid() ? status_ : compliant_.status();
+  }
+  [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
+    return compliant_.iterations();
+  }
+  /// How far the answer is from the law, as an energy is [√J]: √(δᵀw⁻¹δ) of the velocities
+  /// δ = R Δγ by which v̂ would have to move, with w the inverse mass of a row; 0 without rigid
+  /// blocks.
+  [[nodiscard]] CAROM_DEVICE Number violation() const noexcept {
+    return is_rigid() ? course_.violation : number(0);
+  }
+
+  /// How far lanes have come.
+  struct Course {
+    Number problems, failures;  ///< compliant problems solved, and without an answer
+    Number softness, least;     ///< R/w, and from where on it does not fall
+    Number violation;
+  };
+  struct Progress {
+    Course rigid;
+    typename Compliant::Progress compliant;
+  };
+  [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept {
+    return {course_, compliant_.progress()};
+  }
+  CAROM_DEVICE void resume(const Progress& progress) noexcept {
+    course_ = progress.rigid;
+    status_ = number(-1);
+    if (is_rigid()) lay_out();
+    compliant_.resume(progress.compliant);
+  }
+
+ private:
+  [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
+  [[nodiscard]] CAROM_DEVICE bool is_rigid() const noexcept { return state_.layout().rigid; }
+  CAROM_DEVICE void renew() noexcept;
+  CAROM_DEVICE void measure(const Mask& lanes) noexcept;
+  CAROM_DEVICE void lay_out() noexcept {
+    (void)state_.begin();  // the factor of A; begin() of the compliant problem looks at the answer
+    write_inverse_masses();
+    write_weights();
+  }
+  CAROM_DEVICE void soften(const Mask& stiffer, const Mask& softer) noexcept;
+  CAROM_DEVICE void write_weights() noexcept;
+  CAROM_DEVICE void write_inverse_masses() noexcept;
+  template <typename Visit>
+  CAROM_DEVICE void for_each_block(const Visit& visit) const noexcept;
+
+  State& state_;
+  Limits limits_;
+  Compliant compliant_;
+  Number status_ = number(0);
+  Course course_{};
+};
+
+// --- implementation ---
+
+/// The cells of a rigid block's rows. R of row r is at weight[of(r)].
+template <typename Cells>
+struct LaneRigidBlock {
+  int rows;
+  const LaneSides& sides;
+  Cells impulse, multiplier, inverse_mass, weight, inverse;
+  bool paired;  ///< a friction contact, where two rows share an R
+
+  [[nodiscard]] CAROM_DEVICE int of(int row) const noexcept {
+    return paired ? (row < 2 ? 0 : 1) : row;
+  }
+  [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return paired ? 2 : rows; }
+};
+
+/// Calls visit(block) for every rigid block.
+template <typename Number, int Stride, FrictionLaw Law>
+template <typename Visit>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::for_each_block(
+    const Visit& visit) const noexcept {
+  const LaneLayout& layout = state_.layout();
+  for (int k = 0; k < layout.contacts; ++k) {
+    if (layout.rigid_contacts[k] == 0) continue;
+    const Cells c = state_.contact(k);
+    visit(LaneRigidBlock<Cells>{3, layout.sides[k], c.from(Names::impulse),
+                                c.from(Names::multiplier), c.from(Names::inverse_mass),
+                                c.from(Names::tangent), c.from(Names::inverse_tangent), true});
+  }
+  const auto blocks = state_.blocks();
+  for (int b = 0; b < layout.block_count; ++b) {
+    if (!layout.blocks[b].rigid) continue;
+    visit(LaneRigidBlock<Cells>{
+        layout.blocks[b].rows, layout.blocks[b].sides, blocks.rows(b, LaneBlock::impulse),
+        blocks.rows(b, LaneBlock::multiplier), blocks.rows(b, LaneBlock::inverse_mass),
+        blocks.rows(b, LaneBlock::regularization), blocks.rows(b, LaneBlock::inverse), false});
+  }
+}
+
+/// w = J A⁻¹ Jᵀ of every row.
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::write_inverse_masses() noexcept {
+  const LaneLayout& layout = state_.layout();
+  const Cells x = state_.vector(Names::scratch);
+  for_each_block([&](const LaneRigidBlock<Cells>& block) {
+    for (int r = 0; r < block.rows; ++r) {
+      for (int i = 0; i < layout.velocities; ++i) x.set(i, number(0));
+      for (const LaneSide& side : {block.sides.low, block.sides.high}) {
+        const Cells j = state_.jacobian(side);
+        for (int c = 0; c < side.count; ++c) x.set(side.column + c, j[block.rows * c + r]);
+      }
+      solve_lanes(layout.mass_rows, state_.cells(layout.mass_factor_at), x);
+      Number sum = number(0);
+      for (int i = 0; i < layout.velocities; ++i) sum += x[i] * x[i];
+      block.inverse_mass.set(r, sum);
+    }
+    // Rows that a cone bounds together have the same R; a row that moves nothing has any.
+    Number mean = number(0);
+    for (int r = 0; r < block.rows; ++r) mean += block.inverse_mass[r] / number(block.rows);
+    mean = select(mean > number(0), mean, number(1));
+    for (int r = 0; r < block.rows; ++r) block.inverse_mass.set(r, mean);
+  });
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Mask& stiffer,
+                                                         const Mask& softer) noexcept {
+  Number &softness = course_.softness, &least = course_.least;
+  least = select(softer, larger(least, softness * number(Tuning::margin)), least);
+  const Number lower = larger(softness * number(Tuning::stiffer), smaller(softness, least));
+  softness = select(stiffer, lower, select(softer, softness * number(Tuning::softer), softness));
+  write_weights();
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::write_weights() noexcept {
+  for_each_block([&](const LaneRigidBlock<Cells>& block) {
+    for (int r = 0; r < block.weights(); ++r) {
+      const Number weight = course_.softness * block.inverse_mass[block.paired ? 2 * r : r];
+      block.weight.set(r, weight);
+      block.inverse.set(r, number(1) / weight);
+    }
+  });
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) noexcept {
+  Number sum = number(0);
+  for_each_block([&](const LaneRigidBlock<Cells>& block) {
+    for (int r = 0; r < block.rows; ++r) {
+      const Number difference = block.impulse[r] - block.multiplier[r];
+      sum += block.inverse_mass[r] * (difference * difference);
+    }
+  });
+  course_.violation = select(lanes, course_.softness * sqrt(sum), course_.violation);
+}
+
+/// Lanes whose problem has been solved are done, or go on with the impulses that it gave.
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
+  for (;;) {
+    const Mask arrived = (status_ < number(0)) & compliant_.ended();
+    if (!any(arrived)) return;
+    const auto code = [](SolveStatus status) { return number(static_cast<int>(status)); };
+    const Number ended_with = compliant_.status(), before = course_.violation;
+    const Mask solved = arrived & (ended_with <= code(SolveStatus::converged));
+    // Numbers of a problem that are not finite end it before the first iteration.
+    const Mask began = iterations() > number(0);
+    const Mask unlimited = (!(ended_with <= code(SolveStatus::iteration_limit))) & began;
+    const Mask failed = arrived & unlimited & (course_.failures < number(Tuning::failure_limit));
+    measure(arrived);
+    course_.problems += as_numbers(arrived);
+    course_.failures += as_numbers(failed);
+    const Mask obeyed = solved & (course_.violation <= Number(limits_.tolerance) * state_.scale());
+    const Mask spent = course_.problems >= number(Tuning::problem_limit);
+    status_ = select(obeyed | (arrived & (!(solved | failed))), ended_with, status_);
+    status_ =
+        select((status_ < number(0)) & arrived & spent, code(SolveStatus::no_progress), status_);
+    const Mask going = arrived & (status_ < number(0));
+    if (!any(going)) return;
+    if (any(failed)) compliant_.finish();
+    for_each_block([&](const LaneRigidBlock<Cells>& block) {
+      for (int r = 0; r < block.rows; ++r) {
+        block.multiplier.set(r, select(going & solved, block.impulse[r], block.multiplier[r]));
+      }
+    });
+    const Mask slow = solved & (course_.violation > number(Tuning::slow) * before);
+    soften(going & slow, going & failed);
+    compliant_.begin_again(going);
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
