@@ -16,11 +16,12 @@ inline namespace CAROM_ABI {
 /// ```
 /// solve_batch(view, answers, options, workspace);
 /// // ... fill gradients.by_velocity ...
-/// const carom::Index differentiated = pull_back_batch(view, answers, gradients, options, workspace);
+/// const carom::Index differentiated = pull_back_batch(view, answers, gradients, options,
+/// workspace);
 /// ```
 /// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, and reports.
-///                   A problem that has not converged keeps its status and gets zeros. Null reports:
-///                   all have.
+///                   A problem that has not converged keeps its status and gets zeros. Null
+///                   reports: all have.
 /// @param workspace  as that of solve_batch().
 /// @return  problems that have a gradient.
 /// @note  Real-time safe: no allocation, no exception, one factor for each problem.

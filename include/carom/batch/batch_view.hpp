@@ -110,7 +110,8 @@ struct BatchGradients {
   BatchArray<Scalar> bias{};            ///< ∂c/∂v̂, one for each row
   BatchArray<Scalar> bounds{};          ///< by the bounds of intervals, the shift of a cone
   /// One for each problem. converged: its gradients have been written; not_finite: there are none,
-  /// or a number that they need is not finite; else that of its solve. All but converged have zeros.
+  /// or a number that they need is not finite; else that of its solve. All but converged have
+  /// zeros.
   SolveStatus* statuses = nullptr;
 };
 

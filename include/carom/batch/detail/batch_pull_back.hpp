@@ -99,8 +99,7 @@ class BatchPullBack {
 template <RealScalar Scalar>
 [[nodiscard]] Index count_differentiated(const BatchGradients<Scalar>& gradients,
                                          Index count) noexcept {
-  return Index(
-      std::count(gradients.statuses, gradients.statuses + count, SolveStatus::converged));
+  return Index(std::count(gradients.statuses, gradients.statuses + count, SolveStatus::converged));
 }
 
 }  // namespace detail

@@ -65,8 +65,8 @@ class LaneGradientExchange {
     for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
       const Cells c = cells_.from(layout_.contact_at(int(k)));
       visit(Contact{map_.contacts()[k], map_.sides(k), c.from(Names::impulse),
-                    c.from(Names::velocity_step), c.from(Names::trial_step), c.from(Names::lift),
-                    c, c});
+                    c.from(Names::velocity_step), c.from(Names::trial_step), c.from(Names::lift), c,
+                    c});
     }
     for (std::size_t b = 0; b < map_.others().size(); ++b) {
       const LaneBlock& block = map_.block(b);
