@@ -34,8 +34,8 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_lu.hpp
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_newton.hpp
-  include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_pull_back.hpp
+  include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_root.hpp
   include/carom/batch/detail/lane_round_cone.hpp

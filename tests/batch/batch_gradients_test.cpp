@@ -26,8 +26,9 @@ namespace batch_gradients_test {
 using carom::BatchGradients, carom::BatchStorage, carom::BatchWorkspace, carom::ContactProblem;
 using carom::FrictionLaw, carom::ImpulseShape, carom::Index, carom::SapOptions;
 using carom::SolveStatus, carom::VectorX;
-using carom::testing::build, carom::testing::by_solver, carom::testing::draw_matrix;
-using carom::testing::draw_problem, carom::testing::VectorSource, carom::testing::WorstCase;
+using carom::testing::build, carom::testing::by_conditioning, carom::testing::by_differences;
+using carom::testing::draw_matrix, carom::testing::draw_problem, carom::testing::VectorSource,
+    carom::testing::WorstCase;
 
 namespace {
 
@@ -203,7 +204,8 @@ void check_against_reference(const std::vector<ContactProblem<double>>& problems
       const auto& numbers = reference.parts[p];
       const Eigen::Map<const VectorX<double>> wanted(numbers.data(), Index(numbers.size()));
       const double error = (gradients.of(Part(p), i, wanted.size()) - wanted).norm();
-      near_reference.see((long double)(error), (long double)(1e-9 * wanted.norm()), i);
+      near_reference.see((long double)(error), (long double)(by_conditioning(1e-9) * wanted.norm()),
+                         i);
     }
   }
   CHECK(seen >= least);
@@ -277,7 +279,7 @@ TEST_CASE("batch_gradients: bounds and shifts as differences have them", "[batch
         ++seen;
         const double h = 1e-6, difference = (cost_at(j, h) - cost_at(j, -h)) / (2 * h);
         near_difference.see((long double)(std::abs(found(j) - difference)),
-                            (long double)(by_solver(1e-6) * (1 + found.norm())), j);
+                            (long double)(by_differences(1e-6) * (1 + found.norm())), j);
       }
     }
     near_difference.check(seen);
