@@ -233,7 +233,7 @@ TEST_CASE("batch_gradients: bundled problems as CoulombDerivative has them", "[b
     const auto given = carom::files::read_text_problem(
         std::string(CAROM_SOURCE_DIR "/examples/data/") + name + ".txt");
     for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
-      check_against_reference({given.problem}, 20000, {.law = law, .tolerance = 1e-12}, 0);
+      check_against_reference({given.problem}, 20000, {.law = law, .tolerance = 1e-12}, 1);
     }
   }
 }
@@ -290,9 +290,11 @@ TEST_CASE("batch_gradients: a puck that slides, in closed form", "[batch_gradien
   const double m = 2, mu = 0.3, wanted_rt = 1e-4, rn = 1e-2, fall = -3;
   ContactProblem<double> problem(0.01);
   problem.add_body(m * Eigen::Matrix3d::Identity(), Eigen::Vector3d(5, 0, fall));
-  problem.add_contact(0, Eigen::Matrix3d::Identity(),
-                      carom::WeightedContact<double>{
-                          .friction = mu, .regularization = {.tangent = wanted_rt, .normal = rn}});
+  problem.add_contact(
+      0, Eigen::Matrix3d::Identity(),
+      carom::WeightedContact<double>{.friction = mu,
+                                     .regularization = {.tangent = wanted_rt, .normal = rn},
+                                     .bias_velocity = Eigen::Vector3d::Zero()});
   BatchStorage<double> batch;
   batch.add(problem);
   Gradients gradients(batch, 9, 1u);
