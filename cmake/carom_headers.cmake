@@ -2,11 +2,13 @@
 # The inventory of public headers, sorted. tests/structure/check_structure.py compares it with the
 # files on disk; `tests/structure/check_structure.py --write-header-list` brings it up to date.
 set(CAROM_HEADERS
+  include/carom/batch/batch_gradients.hpp
   include/carom/batch/batch_pattern.hpp
   include/carom/batch/batch_storage.hpp
   include/carom/batch/batch_view.hpp
   include/carom/batch/detail/batch_chunk.hpp
   include/carom/batch/detail/batch_diagnosis.hpp
+  include/carom/batch/detail/batch_pull_back.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
   include/carom/batch/detail/lane_block_products.hpp
@@ -17,6 +19,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_ellipsoid.hpp
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
+  include/carom/batch/detail/lane_gradient_exchange.hpp
   include/carom/batch/detail/lane_hessian.hpp
   include/carom/batch/detail/lane_impact_answer.hpp
   include/carom/batch/detail/lane_impact_diagnosis.hpp
@@ -31,6 +34,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_lu.hpp
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_newton.hpp
+  include/carom/batch/detail/lane_pull_back.hpp
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_root.hpp

@@ -96,5 +96,26 @@ struct BatchAnswers {
   BatchProblemReport<Scalar>* reports = nullptr;  ///< One for each problem.
 };
 
+/// Slopes of a scalar c by the solution of each problem, and where its gradients by the data go, in
+/// the order of the numbers of a BatchView. Null data: not given, or not wanted.
+/// @pre  problems do not share numbers of gradients.
+template <RealScalar Scalar>
+struct BatchGradients {
+  BatchArray<const Scalar> by_velocity{};  ///< ∂c/∂v, n_v; null data: c is one of impulses.
+  BatchArray<const Scalar> by_impulse{};   ///< ∂c/∂γ, one for each row; null data: zero.
+
+  BatchArray<Scalar> mass{};            ///< ∂c/∂A, symmetric
+  BatchArray<Scalar> free_velocity{};   ///< ∂c/∂v*, n_v
+  BatchArray<Scalar> jacobian{};        ///< ∂c/∂J, also where the pattern has zeros.
+  BatchArray<Scalar> friction{};        ///< ∂c/∂μ
+  BatchArray<Scalar> regularization{};  ///< ∂c/∂R
+  BatchArray<Scalar> bias{};            ///< ∂c/∂v̂, one for each row
+  BatchArray<Scalar> bounds{};          ///< by the bounds of intervals, the shift of a cone
+  /// One for each problem. converged: its gradients have been written; not_finite: there are none,
+  /// or a number that they need is not finite; else that of its solve. All but converged have
+  /// zeros.
+  SolveStatus* statuses = nullptr;
+};
+
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -67,6 +67,44 @@ struct BatchReport {
   Index first_bad = -1;  ///< first problem that has not converged; −1: none.
 };
 
+namespace detail {
+
+/// Calls visit(memory of a worker, numbers of problems, their count) for all problems of a batch.
+template <RealScalar Scalar, int LaneCount, typename Executor, typename Visit>
+void for_each_chunk(const BatchView<Scalar>& view, BatchWorkspace<Scalar, LaneCount>& workspace,
+                    Executor&& executor, const Visit& visit) noexcept {
+  constexpr int capacity = BatchChunk<Scalar, LaneCount>::capacity;
+  std::atomic<Index> next = 0;
+  executor(Index(workspace.workers()), [&](Index worker) {
+    for (;;) {
+      const Index first = next.fetch_add(capacity, std::memory_order_relaxed);
+      if (first >= view.count) return;
+      const int count = int((std::min)(Index(capacity), view.count - first));
+      Index problems[capacity];
+      for (int i = 0; i < count; ++i) problems[i] = workspace.problem(first + i);
+      visit(workspace.worker(int(worker)), problems, count);
+    }
+  });
+}
+
+template <RealScalar Scalar>
+[[nodiscard]] BatchReport summarize(const BatchView<Scalar>& view,
+                                    const BatchAnswers<Scalar>& answers) noexcept {
+  BatchReport report;
+  for (Index i = 0; i < view.count; ++i) {
+    const BatchProblemReport<Scalar>& problem = answers.reports[i];
+    report.faults += Index(problem.fault != BatchFault::none);
+    if (problem.status == SolveStatus::converged) {
+      ++report.converged;
+    } else if (report.first_bad < 0) {
+      report.first_bad = i;
+    }
+  }
+  return report;
+}
+
+}  // namespace detail
+
 /// Solves all problems of a batch side by side in the lanes of registers, under the law of the
 /// options.
 ///
@@ -83,30 +121,10 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
                         const SapOptions<Scalar>& options,
                         BatchWorkspace<Scalar, LaneCount>& workspace,
                         Executor&& executor) noexcept {
-  using Chunk = detail::BatchChunk<Scalar, LaneCount>;
-  std::atomic<Index> next = 0;
-  executor(Index(workspace.workers()), [&](Index worker) {
-    Chunk chunk(view, answers, options, workspace.worker(int(worker)));
-    for (;;) {
-      const Index first = next.fetch_add(Chunk::capacity, std::memory_order_relaxed);
-      if (first >= view.count) return;
-      const int count = int((std::min)(Index(Chunk::capacity), view.count - first));
-      Index problems[Chunk::capacity];
-      for (int i = 0; i < count; ++i) problems[i] = workspace.problem(first + i);
-      chunk.solve(problems, count);
-    }
+  detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
+    detail::BatchChunk<Scalar, LaneCount>(view, answers, options, memory).solve(problems, count);
   });
-  BatchReport report;
-  for (Index i = 0; i < view.count; ++i) {
-    const BatchProblemReport<Scalar>& problem = answers.reports[i];
-    report.faults += Index(problem.fault != BatchFault::none);
-    if (problem.status == SolveStatus::converged) {
-      ++report.converged;
-    } else if (report.first_bad < 0) {
-      report.first_bad = i;
-    }
-  }
-  return report;
+  return detail::summarize(view, answers);
 }
 
 /// The same on this thread.

@@ -77,6 +77,29 @@ CAROM_DEVICE void solve_halves(const LaneRows& rows, const LaneHalves<Cells>& fa
   }
 }
 
+/// x ← (L U)⁻ᵀ x.
+template <typename Cells>
+CAROM_DEVICE void solve_halves_transposed(const LaneRows& rows, const LaneHalves<Cells>& factor,
+                                          const Cells& x) noexcept {
+  using Number = decltype(x[0]);
+  for (int i = 0; i < rows.count; ++i) {
+    const Cells column = factor.upper.from(rows.place[i]);
+    Number even = x[i], odd(0);
+    int k = rows.first_column[i];
+    for (; k + 1 < i; k += 2) {
+      even -= column[k] * x[k];
+      odd -= column[k + 1] * x[k + 1];
+    }
+    if (k < i) even -= column[k] * x[k];
+    x.set(i, (even + odd) * column[i]);
+  }
+  for (int i = rows.count - 1; i >= 0; --i) {
+    const Cells row = factor.lower.from(rows.place[i]);
+    const Number xi = x[i];
+    for (int k = rows.first_column[i]; k < i; ++k) x.set(k, x[k] - row[k] * xi);
+  }
+}
+
 }  // namespace detail
 }  // namespace CAROM_ABI
 }  // namespace carom

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/batch/detail/batch_pull_back.hpp"
+#include "carom/batch/solve_batch.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Writes the gradient of a scalar by the data of each problem, where its gradient by the solution
+/// is known: for one whose slopes are computed from the answers of solve_batch().
+///
+/// The derivatives are those of CoulombDerivative under the law of the options. On the border of
+/// two regions a block is taken as closed, as stuck, or as between its bounds. The gradient of a
+/// problem has the same bits whatever else is in the batch.
+/// ```
+/// solve_batch(view, answers, options, workspace);
+/// // ... fill gradients.by_velocity ...
+/// const carom::Index differentiated = pull_back_batch(view, answers, gradients, options,
+/// workspace);
+/// ```
+/// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, and reports.
+///                   A problem that has not converged keeps its status and gets zeros. Null
+///                   reports: all have.
+/// @param workspace  as that of solve_batch().
+/// @return  problems that have a gradient.
+/// @note  Real-time safe: no allocation, no exception, one factor for each problem.
+template <RealScalar Scalar, int LaneCount, typename Executor>
+Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                      const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
+                      BatchWorkspace<Scalar, LaneCount>& workspace, Executor&& executor) noexcept {
+  detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
+    detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)
+        .run(problems, count);
+  });
+  return detail::count_differentiated(gradients, view.count);
+}
+/// The same on this thread.
+template <RealScalar Scalar, int LaneCount>
+Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                      const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
+                      BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
+  return pull_back_batch(view, answers, gradients, options, workspace,
+                         [](Index count, auto&& task) {
+                           for (Index i = 0; i < count; ++i) task(i);
+                         });
+}
+
+/// Solves all problems of a batch and differentiates each while its numbers are at hand: the same
+/// bits as solve_batch() and pull_back_batch() one after the other, for slopes known beforehand.
+/// @note  As solve_batch().
+template <RealScalar Scalar, int LaneCount, typename Executor>
+BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                        const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
+                        BatchWorkspace<Scalar, LaneCount>& workspace,
+                        Executor&& executor) noexcept {
+  detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
+    detail::BatchChunk<Scalar, LaneCount>(view, answers, options, memory).solve(problems, count);
+    detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)
+        .run(problems, count);
+  });
+  return detail::summarize(view, answers);
+}
+/// The same on this thread.
+template <RealScalar Scalar, int LaneCount>
+BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                        const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
+                        BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
+  return solve_batch(view, answers, gradients, options, workspace, [](Index count, auto&& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  });
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

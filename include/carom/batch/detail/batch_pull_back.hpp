@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/batch/detail/lane_exchange.hpp"
+#include "carom/batch/detail/lane_gradient_exchange.hpp"
+#include "carom/batch/detail/lane_pull_back.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Differentiates some problems of a batch, one group of lanes after the other.
+template <RealScalar Scalar, int LaneCount>
+class BatchPullBack {
+ public:
+  /// @param memory  of BatchWorkspace::worker().
+  BatchPullBack(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                const BatchGradients<Scalar>& gradients, FrictionLaw law, Scalar* memory) noexcept
+      : view_(view), answers_(answers), gradients_(gradients), law_(law), memory_(memory) {
+    const auto& [data, stride, offsets] = answers.velocity;
+    view_.guess = {data, stride, offsets};
+  }
+
+  /// @param problems  those of one pattern one after the other.
+  void run(const Index* problems, int count) const noexcept {
+    for (int i = 0; i < count; ++i) {
+      const bool reported = answers_.reports != nullptr;
+      gradients_.statuses[problems[i]] =
+          reported ? answers_.reports[problems[i]].status : SolveStatus::converged;
+    }
+    for (int first = 0, end = 0; first < count; first = end) {
+      while (end < count &&
+             view_.pattern_number(problems[end]) == view_.pattern_number(problems[first]))
+        ++end;
+      for (const LaneMap& island : view_.pattern(problems[first]).islands()) {
+        if (law_ == FrictionLaw::coulomb) {
+          run<FrictionLaw::coulomb>(island, problems + first, end - first);
+        } else {
+          run<FrictionLaw::convex>(island, problems + first, end - first);
+        }
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      if (gradients_.statuses[problems[i]] != SolveStatus::converged) clear(problems[i]);
+    }
+  }
+
+ private:
+  using Number = carom::Lanes<Scalar, LaneCount>;
+  using Cells = LaneCells<Number, LaneCount>;
+  using Exchange = LaneGradientExchange<Number>;
+
+  template <FrictionLaw Law>
+  void run(const LaneMap& island, const Index* problems, int count) const noexcept {
+    const LaneLayout layout = island.layout(Law);
+    const Cells cells(memory_);
+    const LaneExchange<Number> data(island, layout, cells);
+    const Exchange exchange(island, layout, cells, gradients_);
+    for (int first = 0; first < count; first += LaneCount) {
+      const int used = (std::min)(LaneCount, count - first);
+      Index in_lanes[LaneCount];
+      // Lanes without a problem of their own repeat the last one.
+      for (int l = 0; l < LaneCount; ++l) {
+        in_lanes[l] = problems[first + (std::min)(l, used - 1)];
+      }
+      const auto valid = data.read(view_, in_lanes);
+      exchange.read_slopes(in_lanes);
+      LaneState<Number, LaneCount> state(layout, cells);
+      const auto found = LanePullBack<Number, LaneCount, Law>(state).run();
+      Scalar usable[LaneCount];
+      as_numbers(valid & found).store(usable);
+      for (int l = 0; l < used; ++l) {
+        SolveStatus& status = gradients_.statuses[in_lanes[l]];
+        if (status != SolveStatus::converged) continue;
+        if (usable[l] > Scalar(0)) {
+          exchange.write(in_lanes[l], l);
+        } else {
+          status = SolveStatus::not_finite;
+        }
+      }
+    }
+  }
+  void clear(Index problem) const noexcept {
+    for (const LaneMap& island : view_.pattern(problem).islands()) {
+      const LaneLayout layout = island.layout();
+      Exchange(island, layout, Cells(memory_), gradients_).clear(problem);
+    }
+  }
+
+  BatchView<Scalar> view_;
+  const BatchAnswers<Scalar>& answers_;
+  const BatchGradients<Scalar>& gradients_;
+  FrictionLaw law_;
+  Scalar* memory_;
+};
+
+template <RealScalar Scalar>
+[[nodiscard]] Index count_differentiated(const BatchGradients<Scalar>& gradients,
+                                         Index count) noexcept {
+  return Index(std::count(gradients.statuses, gradients.statuses + count, SolveStatus::converged));
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
