@@ -37,6 +37,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_pull_back.hpp
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
+  include/carom/batch/detail/lane_rigid.hpp
   include/carom/batch/detail/lane_root.hpp
   include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp

@@ -37,6 +37,7 @@ struct BatchView {
   /// μ [-, m], ≥ 0: one of each friction contact, those of an ImpulseSet of other cones.
   BatchArray<const Scalar> friction{};
   /// R [1/kg, 1/(kg·m²)], > 0: (Rₜ, Rₙ) of each friction contact, one for each row of other blocks.
+  /// That of a rigid block has no part in the answer.
   BatchArray<const Scalar> regularization{};
   BatchArray<const Scalar> bias{};  ///< v̂ [m/s, rad/s], one for each row.
   /// Of blocks that are no friction contacts [N·s, N·m·s]: the lower bounds and then the upper ones
@@ -78,8 +79,8 @@ template <RealScalar Scalar>
 struct BatchProblemReport {
   SolveStatus status = SolveStatus::not_finite;
   int iterations = 0;  ///< of the island that took most
-  /// ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]; with √(ΔγᵀR Δγ) of the last two compliant problems
-  /// where a block is rigid.
+  /// ‖∇ℓ‖_{A⁻¹} relative to the momenta [-]; of rigid blocks also √(δᵀw⁻¹δ), δ by
+  /// how much v̂ would have to move for the law to hold, w the inverse mass of a row.
   Scalar residual = 0;
   /// ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A does not exceed; infinite under Coulomb's law and where
   /// a block is rigid.

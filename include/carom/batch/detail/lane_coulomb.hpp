@@ -39,6 +39,7 @@ class LaneCoulomb {
     return convex_.iterations();
   }
 
+  /// Goes on with lanes that have ended, whose data have changed, at their iterates and lifts.
   CAROM_DEVICE void begin_again(const Mask& lanes) noexcept;
   /// How far lanes have come.
   struct Progress {
@@ -72,12 +73,11 @@ class LaneCoulomb {
     state_.set_law(on_law | ended());
     state_.evaluate();
   }
-  CAROM_DEVICE void copy(const Mask& lanes, int from, int to) noexcept;
   CAROM_DEVICE void keep_best(const Mask& lanes) noexcept;
   CAROM_DEVICE void choose_way(const Mask& lanes) noexcept;
   CAROM_DEVICE void begin_convex(const Mask& lanes) noexcept;
   CAROM_DEVICE void end_convex(const Mask& lanes) noexcept;
-  CAROM_DEVICE void renew_lifts(const Mask& lanes) noexcept;
+  CAROM_DEVICE void restart(const Mask& lanes) noexcept;
   CAROM_DEVICE void step_on_law() noexcept;
   CAROM_DEVICE void move(const Mask& lanes, const Number& step) noexcept;
   CAROM_DEVICE void search(const Mask& lanes) noexcept;
@@ -93,33 +93,33 @@ class LaneCoulomb {
 // --- implementation ---
 
 template <typename Number, int Stride>
-CAROM_DEVICE void LaneCoulomb<Number, Stride>::copy(const Mask& lanes, int from, int to) noexcept {
-  const Cells source = state_.vector(from), target = state_.vector(to);
-  for (int i = 0; i < state_.layout().velocities; ++i) {
-    target.set(i, select(lanes, source[i], target[i]));
-  }
-}
-
-template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::keep_best(const Mask& lanes) noexcept {
   const Mask better = lanes & (state_.residual < course_.least);
   course_.least = select(better, state_.residual, course_.least);
-  copy(better, Names::velocity, Names::kept);
+  state_.copy(better, Names::velocity, Names::kept);
+}
+
+/// Lanes have come nowhere yet.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneCoulomb<Number, Stride>::restart(const Mask& lanes) noexcept {
+  const auto set = [&](Number& entry, double x) { entry = select(lanes, number(x), entry); };
+  set(status_, -1);
+  for (Number* entry : {&course_.since_trial, &course_.law_least, &course_.law_stalls}) {
+    set(*entry, 0);
+  }
+  set(course_.reach, Tuning::first_reach);
+  set(course_.tolerance, Tuning::first_tolerance);
+  set(course_.share, Tuning::first_share);
+  set(course_.last, std::numeric_limits<double>::infinity());
+  state_.copy(lanes, Names::velocity, Names::kept);
 }
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept {
-  status_ = number(-1);
-  const Number infinity(std::numeric_limits<Scalar>::infinity());
-  course_.on_law = course_.lifts = course_.since_trial = number(0);
-  course_.law_least = course_.law_stalls = number(0);
-  course_.reach = number(Tuning::first_reach);
-  course_.tolerance = number(Tuning::first_tolerance);
-  course_.share = number(Tuning::first_share);
-  course_.last = infinity;
+  restart(everywhere<Number>(true));
+  course_.on_law = course_.lifts = number(0);
   convex_.clear();
   for (int k = 0; k < state_.layout().contacts; ++k) state_.contact(k).set(Names::lift, number(0));
-  copy(running(), Names::velocity, Names::kept);
   end(!valid, SolveStatus::not_finite);
   end(!state_.begin(), SolveStatus::not_finite);
   evaluate(everywhere<Number>(true));
@@ -130,22 +130,12 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
   choose_way(running());
 }
 
-/// Goes on with lanes that have ended, whose data have changed, at their iterates and lifts.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_again(const Mask& lanes) noexcept {
-  const auto set = [&](Number& entry, double value) {
-    entry = select(lanes, Number(Scalar(value)), entry);
-  };
-  set(status_, -1);
-  set(course_.lifts, 1);
-  set(course_.since_trial, 0);
-  set(course_.reach, Tuning::first_reach);
-  set(course_.tolerance, Tuning::first_tolerance);
-  set(course_.share, Tuning::first_share);
-  set(course_.last, std::numeric_limits<double>::infinity());
+  restart(lanes);
+  course_.lifts = select(lanes, number(1), course_.lifts);
   evaluate(on_law() | lanes);
   course_.least = select(lanes, state_.residual, course_.least);
-  copy(lanes, Names::velocity, Names::kept);
   end(lanes & meets_target(), SolveStatus::converged);
   end(lanes & (iterations() >= Number(Scalar(limits_.iteration_limit))),
       SolveStatus::iteration_limit);
@@ -162,7 +152,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::choose_way(const Mask& lanes) noe
   course_.on_law = select(lanes, as_numbers(to_law), course_.on_law);
   course_.law_least = select(to_law, state_.residual, course_.law_least);
   course_.law_stalls = select(to_law, number(0), course_.law_stalls);
-  copy(to_law, Names::velocity, Names::best);
+  state_.copy(to_law, Names::velocity, Names::best);
   const Mask to_convex = lanes & (!to_law);
   if (any(to_convex)) begin_convex(to_convex);
 }
@@ -178,30 +168,12 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin_convex(const Mask& lanes) n
   convex_.start(lanes, larger(course_.tolerance, Number(limits_.tolerance) / divisor), first);
 }
 
-/// Lifts by a share of the way to those of the iterates.
-template <typename Number, int Stride>
-CAROM_DEVICE void LaneCoulomb<Number, Stride>::renew_lifts(const Mask& lanes) noexcept {
-  for (int k = 0; k < state_.layout().contacts; ++k) {
-    const Cells c = state_.contact(k);
-    const Number tangent = c[Names::tangent];
-    const auto slip = [&](int axis) {
-      Number pressed = c[Names::impulse + axis];
-      if (state_.layout().rigid) pressed -= c[Names::multiplier + axis];
-      return c[Names::contact_velocity + axis] - c[Names::bias + axis] + tangent * pressed;
-    };
-    const Number x = slip(0), y = slip(1);
-    const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
-    c.set(Names::lift, select(lanes, lift + course_.share * (wanted - lift), lift));
-  }
-  state_.blocks().renew_lifts(lanes, course_.share);
-}
-
 /// A convex problem has ended: its iterate is judged under the law.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::end_convex(const Mask& lanes) noexcept {
   convex_.finish(lanes);
   const Number ended_with = convex_.status();
-  renew_lifts(lanes);
+  state_.renew_lifts(lanes, course_.share);
   evaluate(on_law() | lanes);
   const Mask broken = ended_with >= number(static_cast<int>(SolveStatus::not_finite));
   end(lanes & broken, SolveStatus::not_finite);
@@ -259,14 +231,14 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
   const Mask lanes = on_law();
   const Mask found = LaneJacobian<Number, Stride>(state_).find_direction(lanes);
   const Mask moving = lanes & found;
-  copy(moving, Names::velocity, Names::start);
+  state_.copy(moving, Names::velocity, Names::start);
   search(moving);
   convex_.count_iterations(moving);
   const Mask falls = state_.residual < number(Tuning::little) * course_.law_least;
   course_.law_stalls = select(falls, number(0), course_.law_stalls + number(1));
   const Mask better = moving & (state_.residual < course_.law_least);
   course_.law_least = select(better, state_.residual, course_.law_least);
-  copy(better, Names::velocity, Names::best);
+  state_.copy(better, Names::velocity, Names::best);
   end(moving & meets_target(), SolveStatus::converged);
   const Mask spent = iterations() >= Number(Scalar(limits_.iteration_limit));
   const Mask stalled = course_.law_stalls >= number(Tuning::patience);
@@ -277,7 +249,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::leave_law(const Mask& lanes) noexcept {
   if (!any(lanes)) return;
-  copy(lanes, Names::best, Names::velocity);
+  state_.copy(lanes, Names::best, Names::velocity);
   evaluate(on_law());
   end(lanes & meets_target(), SolveStatus::converged);
   const Mask going = lanes & running();
@@ -300,7 +272,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step() noexcept {
 
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::finish() noexcept {
-  copy(status_ > number(static_cast<int>(SolveStatus::converged)), Names::kept, Names::velocity);
+  state_.copy(status_ > number(static_cast<int>(SolveStatus::converged)), Names::kept,
+              Names::velocity);
   evaluate(on_law());
 }
 

@@ -45,6 +45,9 @@ class LaneState {
     coulomb_ = coulomb;
   }
 
+  /// Moves lifts a share of the way to those of the iterates.
+  CAROM_DEVICE void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
+
   [[nodiscard]] CAROM_DEVICE Number scale() const noexcept {
     return sqrt((free_squared + pushed_squared) * Number(Scalar(0.5)));
   }
@@ -74,6 +77,11 @@ class LaneState {
     Number sum(Scalar(0));
     for (int i = 0; i < layout_.velocities; ++i) sum += x[i] * y[i];
     return sum;
+  }
+  /// Copies a vector in these lanes.
+  CAROM_DEVICE void copy(const Mask& lanes, int from, int to) const noexcept {
+    const Cells source = vector(from), target = vector(to);
+    for (int i = 0; i < layout_.velocities; ++i) target.set(i, select(lanes, source[i], target[i]));
   }
   /// Where the residual is at most so many times its scale.
   [[nodiscard]] CAROM_DEVICE Mask meets(const Number& tolerance) const noexcept {
@@ -254,6 +262,24 @@ CAROM_DEVICE Number LaneState<Number, Stride>::cost_when_free() const noexcept {
   const Number contacts = stored([&](int k) { return rows_times(k, free); });
   const auto moving = [&](int b, Number(&u)[6]) { blocks().multiply(b, free, u); };
   return contacts + blocks().stored(moving);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::renew_lifts(const Mask& lanes,
+                                                         const Number& share) const noexcept {
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    const auto slip = [&](int axis) {
+      Number pressed = c[Names::impulse + axis];
+      if (layout_.rigid) pressed -= c[Names::multiplier + axis];
+      return c[Names::contact_velocity + axis] - c[Names::bias + axis] +
+             c[Names::tangent] * pressed;
+    };
+    const Number x = slip(0), y = slip(1);
+    const Number wanted = c[Names::friction] * sqrt(x * x + y * y), lift = c[Names::lift];
+    c.set(Names::lift, select(lanes, lift + share * (wanted - lift), lift));
+  }
+  blocks().renew_lifts(lanes, share);
 }
 
 }  // namespace detail
