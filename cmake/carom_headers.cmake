@@ -20,6 +20,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
   include/carom/batch/detail/lane_gradient_exchange.hpp
+  include/carom/batch/detail/lane_gradient_rows.hpp
   include/carom/batch/detail/lane_hessian.hpp
   include/carom/batch/detail/lane_impact_answer.hpp
   include/carom/batch/detail/lane_impact_diagnosis.hpp
@@ -38,6 +39,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_rigid.hpp
+  include/carom/batch/detail/lane_rigid_blocks.hpp
   include/carom/batch/detail/lane_root.hpp
   include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp

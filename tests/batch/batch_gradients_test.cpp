@@ -185,7 +185,8 @@ bool is_same(const Gradients& a, const Gradients& b) {
 }
 
 void check_against_reference(const std::vector<ContactProblem<double>>& problems, Index longest,
-                             const SapOptions<double>& options, Index least) {
+                             const SapOptions<double>& options, Index least,
+                             double tolerance = 1e-9) {
   BatchStorage<double> batch;
   for (const auto& problem : problems) batch.add(problem);
   Gradients gradients(batch, longest, 25001u);
@@ -204,8 +205,8 @@ void check_against_reference(const std::vector<ContactProblem<double>>& problems
       const auto& numbers = reference.parts[p];
       const Eigen::Map<const VectorX<double>> wanted(numbers.data(), Index(numbers.size()));
       const double error = (gradients.of(Part(p), i, wanted.size()) - wanted).norm();
-      near_reference.see((long double)(error), (long double)(by_conditioning(1e-9) * wanted.norm()),
-                         i);
+      near_reference.see((long double)(error),
+                         (long double)(by_conditioning(tolerance) * wanted.norm()), i);
     }
   }
   CHECK(seen >= least);
@@ -224,6 +225,24 @@ std::vector<ContactProblem<double>> draw_all(int count) {
 TEST_CASE("batch_gradients: every kind of block as CoulombDerivative has it", "[batch_gradients]") {
   for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
     check_against_reference(draw_all(30), 1000, {.law = law, .tolerance = 1e-13}, 15);
+  }
+}
+
+TEST_CASE("batch_gradients: rigid contacts as CoulombDerivative has them", "[batch_gradients]") {
+  VectorSource<double> source(25003u);
+  std::vector<ContactProblem<double>> problems;
+  for (int i = 0; i < 30; ++i) {
+    problems.push_back(build(carom::testing::make_rigid(draw_problem(source, {{6, 6, 3}, 3}))));
+  }
+  for (const char* name : {"robot_30x16", "pile_n10_s60"}) {
+    problems.push_back(carom::files::read_text_problem(
+                           std::string(CAROM_SOURCE_DIR "/examples/data/") + name + ".txt")
+                           .problem);
+    problems.back().make_rigid();
+  }
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    const SapOptions<double> options{.law = law, .tolerance = 1e-12, .iteration_limit = 500};
+    check_against_reference(problems, 20000, options, 15, 1e-6);
   }
 }
 

@@ -19,7 +19,8 @@ inline namespace CAROM_ABI {
 /// const carom::Index differentiated = pull_back_batch(view, answers, gradients, options,
 /// workspace);
 /// ```
-/// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, and reports.
+/// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, impulses if a
+///                   block is rigid, and reports.
 ///                   A problem that has not converged keeps its status and gets zeros. Null
 ///                   reports: all have.
 /// @param workspace  as that of solve_batch().

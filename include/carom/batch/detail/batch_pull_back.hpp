@@ -58,6 +58,7 @@ class BatchPullBack {
     const Cells cells(memory_);
     const LaneExchange<Number> data(island, layout, cells);
     const Exchange exchange(island, layout, cells, gradients_);
+    const bool answered = answers_.impulse.data != nullptr || !layout.rigid;
     for (int first = 0; first < count; first += LaneCount) {
       const int used = (std::min)(LaneCount, count - first);
       Index in_lanes[LaneCount];
@@ -67,6 +68,7 @@ class BatchPullBack {
       }
       const auto valid = data.read(view_, in_lanes);
       exchange.read_slopes(in_lanes);
+      if (layout.rigid && answered) exchange.read_impulses(answers_.impulse, in_lanes);
       LaneState<Number, LaneCount> state(layout, cells);
       const auto found = LanePullBack<Number, LaneCount, Law>(state).run();
       Scalar usable[LaneCount];
@@ -74,7 +76,7 @@ class BatchPullBack {
       for (int l = 0; l < used; ++l) {
         SolveStatus& status = gradients_.statuses[in_lanes[l]];
         if (status != SolveStatus::converged) continue;
-        if (usable[l] > Scalar(0)) {
+        if (answered && usable[l] > Scalar(0)) {
           exchange.write(in_lanes[l], l);
         } else {
           status = SolveStatus::not_finite;

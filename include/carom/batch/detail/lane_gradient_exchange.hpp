@@ -40,6 +40,19 @@ class LaneGradientExchange {
       read(gradients_.by_impulse, contact.slope, contact.numbers.row, contact.numbers.rows);
     });
   }
+  /// Reads the impulses of rigid blocks, about which these are differentiated.
+  void read_impulses(const BatchArray<Scalar>& impulse,
+                     const Index (&problems)[lanes]) const noexcept {
+    for_each_contact([&](const Contact& contact) {
+      if (!contact.numbers.rigid) return;
+      for (int l = 0; l < lanes; ++l) {
+        const Scalar* const numbers = impulse.of(problems[l]) + contact.numbers.row;
+        for (int r = 0; r < contact.numbers.rows; ++r) {
+          contact.multiplier.of_lane(r, l) = numbers[r];
+        }
+      }
+    });
+  }
   /// Writes the gradients of one lane.
   void write(Index problem, int lane) const noexcept {
     write_numbers(problem, [lane](const Cells& cells, int i) { return cells.of_lane(i, lane); });
@@ -54,7 +67,7 @@ class LaneGradientExchange {
   struct Contact {
     const LaneContact& numbers;
     LaneSides sides;
-    Cells impulse, slope, pressed, by_friction, by_lower, by_upper;
+    Cells impulse, multiplier, slope, pressed, by_friction, by_lower, by_upper;
   };
   [[nodiscard]] Cells vector(int name) const noexcept {
     return cells_.from(layout_.vector_at(name));
@@ -65,17 +78,17 @@ class LaneGradientExchange {
     for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
       const Cells c = cells_.from(layout_.contact_at(int(k)));
       visit(Contact{map_.contacts()[k], map_.sides(k), c.from(Names::impulse),
-                    c.from(Names::velocity_step), c.from(Names::trial_step), c.from(Names::lift), c,
-                    c});
+                    c.from(Names::multiplier), c.from(Names::velocity_step),
+                    c.from(Names::trial_step), c.from(Names::lift), c, c});
     }
     for (std::size_t b = 0; b < map_.others().size(); ++b) {
       const LaneBlock& block = map_.block(b);
       const Cells base = cells_.from(layout_.blocks_at);
       const auto rows = [&](int name) { return base.from(block.row_at(name)); };
       visit(Contact{map_.others()[b], block.sides, rows(LaneBlock::impulse),
-                    rows(LaneBlock::velocity_step), rows(LaneBlock::trial_step),
-                    base.from(block.friction_at()), rows(LaneBlock::contact_velocity),
-                    rows(LaneBlock::inverse)});
+                    rows(LaneBlock::multiplier), rows(LaneBlock::velocity_step),
+                    rows(LaneBlock::trial_step), base.from(block.friction_at()),
+                    rows(LaneBlock::contact_velocity), rows(LaneBlock::inverse)});
     }
   }
   template <typename Read>
@@ -126,7 +139,8 @@ void LaneGradientExchange<Number>::write_bodies(Index problem, const Read& read)
   }
 }
 
-/// ∂c/∂v̂ = p, ∂c/∂R = −γ p, which is what v̂ − R γ changes by, and those by μ and bounds.
+/// ∂c/∂v̂ = p, ∂c/∂R = −γ p, which is what v̂ − R γ changes by, and those by μ and bounds. R of a
+/// rigid block changes nothing.
 template <typename Number>
 template <typename Read>
 void LaneGradientExchange<Number>::write_law(Index problem, const Contact& contact,
@@ -140,6 +154,7 @@ void LaneGradientExchange<Number>::write_law(Index problem, const Contact& conta
   if (gradients_.regularization.data != nullptr) {
     Scalar* const weights = gradients_.regularization.of(problem) + numbers.regularization;
     const auto weighed = [&](int r) {
+      if (numbers.rigid) return Scalar(0);
       return -rounded_product(read(contact.impulse, r), read(contact.pressed, r));
     };
     if (numbers.is_friction_contact) {

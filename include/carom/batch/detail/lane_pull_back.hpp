@@ -3,19 +3,33 @@
 
 #include <limits>
 
+#include "carom/batch/detail/lane_gradient_rows.hpp"
 #include "carom/batch/detail/lane_hessian.hpp"
 #include "carom/batch/detail/lane_jacobian.hpp"
+#include "carom/batch/detail/lane_rigid_blocks.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Measured choices of LanePullBack where blocks are rigid.
+struct LanePullBackTuning {
+  static constexpr double softness = 1e-3;  ///< R/w of rigid blocks
+  static constexpr int sweep_limit = 200;
+  /// ‖Δp‖ relative to ‖p‖ after which p repeats.
+  static constexpr double roundings = 16384;
+};
+
 /// Transposed derivatives of the solution by the data, in every lane: with s = J λ + ∂c/∂γ and
 /// p = Gᵀ s, (A + Jᵀ G J)ᵀ λ = ∂c/∂v − Jᵀ Gᵀ ∂c/∂γ.
 ///
+/// A rigid block has γ = P(γ + R⁻¹(v̂ − J v)) for any R, so that R p joins its ∂c/∂γ. The p before
+/// stands there until it repeats, which takes one factor and some sweeps.
+///
 /// The answers take the cells of numbers that are no longer needed: λ those of `best`, A λ those of
 /// `momentum`, p those of the trial impulses' steps, the gradient by μ that of the lift or of μ,
-/// that by the bounds those of the velocity and of 1/R.
+/// that by the bounds those of the velocity and of 1/R. ∂c/∂v is kept in `direction`, ∂c/∂γ in the
+/// velocities of the blocks.
 /// @cite  The implicit function theorem on A (v − v*) = Jᵀ γ(v̂ − J v).
 template <typename Number, int Stride, FrictionLaw Law>
 class LanePullBack {
@@ -25,8 +39,10 @@ class LanePullBack {
   using Mask = typename Number::Mask;
   using Cells = typename State::Cells;
   using Names = LaneLayout;
+  using Blocks = LaneGradientRows<Number, Stride, Law>;
+  using Rows = typename Blocks::Rows;
 
-  CAROM_DEVICE explicit LanePullBack(State& state) noexcept : state_(state) {}
+  CAROM_DEVICE explicit LanePullBack(State& state) noexcept : state_(state), blocks_(state) {}
 
   /// Differentiates at the velocities in the cells. ∂c/∂v is in `best`, ∂c/∂γ in the steps of the
   /// contacts' velocities.
@@ -37,116 +53,43 @@ class LanePullBack {
   static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
 
-  /// The rows of a block, where it is, and its cells.
-  struct Rows {
-    LaneRowsTrial<Number> at;
-    LaneSides sides;
-    Cells impulse, slope, pressed;  ///< γ; s, of which ∂c/∂γ is a part; p
-  };
-  [[nodiscard]] CAROM_DEVICE Rows rows_of_contact(int k) const noexcept;
-  [[nodiscard]] CAROM_DEVICE Rows rows_of_block(int b) const noexcept;
-  template <typename Visit>
-  CAROM_DEVICE void for_each_block(const Visit& visit) const noexcept {
-    for (int k = 0; k < state_.layout().contacts; ++k) visit(rows_of_contact(k));
-    for (int b = 0; b < state_.layout().block_count; ++b) visit(rows_of_block(b));
-  }
-  /// p = Gᵀ s.
-  CAROM_DEVICE void write_pressed(const Rows& rows) const noexcept;
-  /// λ ← λ − Jᵀ p.
-  CAROM_DEVICE void take_away(const Rows& rows) const noexcept;
-  /// s ← s + J λ.
-  CAROM_DEVICE void add_motion(const Rows& rows) const noexcept;
-  /// Solves for λ.
-  [[nodiscard]] CAROM_DEVICE Mask solve() noexcept;
-  CAROM_DEVICE void write_friction(const Rows& rows, Number (&by_friction)[3]) const noexcept;
-  CAROM_DEVICE void write_bounds(int b, const Rows& rows) const noexcept;
+  /// Keeps ∂c/∂v and ∂c/∂γ, and begins with p = 0.
+  CAROM_DEVICE void keep_slopes() const noexcept;
+  /// Factors the matrix of λ.
+  [[nodiscard]] CAROM_DEVICE Mask factor() noexcept;
+  /// λ and s from ∂c/∂v, ∂c/∂γ and the p of rigid blocks.
+  CAROM_DEVICE void solve() const noexcept;
+  /// Repeats that until p of the rigid blocks repeats. False in lanes where it does not.
+  [[nodiscard]] CAROM_DEVICE Mask settle() const noexcept;
+  /// Moves p of the rigid blocks in these lanes. Returns where it has moved.
+  [[nodiscard]] CAROM_DEVICE Mask move_pressed(const Mask& lanes) const noexcept;
 
   State& state_;
+  Blocks blocks_;
 };
 
 // --- implementation ---
 
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::rows_of_contact(int k) const noexcept -> Rows {
-  const Cells c = state_.contact(k);
-  Rows rows;
-  rows.at.rows = 3;
-  rows.at.shape = LaneShape::of(ImpulseShape::friction);
-  for (int r = 0; r < 3; ++r) {
-    rows.at.weight[r] = c[r < 2 ? Names::tangent : Names::normal];
-    rows.at.y[r] = c[Names::trial + r];
-    rows.at.mu[r] = r == 0 ? c[Names::friction] : number(0);
-  }
-  rows.sides = state_.layout().sides[k];
-  rows.impulse = c.from(Names::impulse);
-  rows.slope = c.from(Names::velocity_step);
-  rows.pressed = c.from(Names::trial_step);
-  return rows;
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::rows_of_block(int b) const noexcept -> Rows {
-  const auto blocks = state_.blocks();
-  return {blocks.trial(b), blocks.block(b).sides, blocks.rows(b, LaneBlock::impulse),
-          blocks.rows(b, LaneBlock::velocity_step), blocks.rows(b, LaneBlock::trial_step)};
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LanePullBack<Number, Stride, Law>::write_pressed(
-    const Rows& rows) const noexcept {
-  LaneBlockMatrix<Number> g;
-  if constexpr (is_coulomb) {
-    write_coulomb_slope(rows.at, g);
-  } else {
-    write_convex_curvature(rows.at, g);
-  }
-  for (int r = 0; r < rows.at.rows; ++r) {
-    Number sum = number(0);
-    for (int q = 0; q < rows.at.rows; ++q) sum += g.entry[q][r] * rows.slope[q];
-    rows.pressed.set(r, sum);
-  }
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LanePullBack<Number, Stride, Law>::take_away(const Rows& rows) const noexcept {
-  const int m = rows.at.rows;
-  const auto pull = [&](const LaneSide& side) {
-    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
-    for (int c = 0; c < side.count; ++c) {
-      Number sum = number(0);
-      for (int r = 0; r < m; ++r) sum += j[m * c + r] * rows.pressed[r];
-      columns.set(c, columns[c] - sum);
+CAROM_DEVICE void LanePullBack<Number, Stride, Law>::keep_slopes() const noexcept {
+  const Cells from = state_.vector(Names::best), to = state_.vector(Names::direction);
+  for (int i = 0; i < state_.layout().velocities; ++i) to.set(i, from[i]);
+  blocks_.for_each([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) {
+      rows.given.set(r, rows.slope[r]);
+      rows.pressed.set(r, number(0));
     }
-  };
-  pull(rows.sides.low);
-  pull(rows.sides.high);
+  });
 }
 
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LanePullBack<Number, Stride, Law>::add_motion(const Rows& rows) const noexcept {
-  const int m = rows.at.rows;
-  const auto push = [&](const LaneSide& side) {
-    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
-    for (int c = 0; c < side.count; ++c) {
-      const Number xc = columns[c];
-      for (int r = 0; r < m; ++r) rows.slope.add(r, j[m * c + r] * xc);
-    }
-  };
-  push(rows.sides.low);
-  push(rows.sides.high);
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::solve() noexcept -> Mask {
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::factor() noexcept -> Mask {
   const LaneLayout& layout = state_.layout();
-  const Cells lambda = state_.vector(Names::best);
   const Mask all = everywhere<Number>(true);
   if constexpr (is_coulomb) {
     const LaneJacobian<Number, Stride> jacobian(state_);
     jacobian.fill(all);
-    const Mask regular = factor_halves(layout.matrix_rows, jacobian.halves());
-    solve_halves_transposed(layout.matrix_rows, jacobian.halves(), lambda);
-    return regular;
+    return factor_halves(layout.matrix_rows, jacobian.halves());
   } else {
     for (int k = 0; k < layout.contacts; ++k) {
       const Cells c = state_.contact(k);
@@ -155,74 +98,71 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::solve() noexcept -> Mask {
       c.set(Names::predicted + 1, z.y);
     }
     static_cast<void>(LaneHessian<Number, Stride>(state_).fill(number(0), all));
+    return factor_lanes(layout.matrix_rows, state_.cells(layout.matrix_at));
+  }
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LanePullBack<Number, Stride, Law>::solve() const noexcept {
+  const LaneLayout& layout = state_.layout();
+  const Cells lambda = state_.vector(Names::best), given = state_.vector(Names::direction);
+  for (int i = 0; i < layout.velocities; ++i) lambda.set(i, given[i]);
+  blocks_.for_each([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) rows.slope.set(r, rows.given[r]);
+  });
+  blocks_.for_each_rigid([&](const Rows& rows) {
+    for (int r = 0; r < rows.at.rows; ++r) rows.slope.add(r, rows.at.weight[r] * rows.pressed[r]);
+  });
+  blocks_.for_each([&](const Rows& rows) {
+    Number pressed[6];
+    blocks_.find_pressed(rows, pressed);
+    blocks_.take_away(rows, pressed);
+  });
+  if constexpr (is_coulomb) {
+    const LaneJacobian<Number, Stride> jacobian(state_);
+    solve_halves_transposed(layout.matrix_rows, jacobian.halves(), lambda);
+  } else {
     const Cells matrix = state_.cells(layout.matrix_at);
-    const Mask definite = factor_lanes(layout.matrix_rows, matrix);
     solve_lanes(layout.matrix_rows, matrix, lambda);
     solve_lanes_transposed(layout.matrix_rows, matrix, lambda);
-    return definite;
   }
+  blocks_.for_each([&](const Rows& rows) { blocks_.add_motion(rows); });
 }
 
-/// Gradients by the μ of a cone. In units of μ the set does not depend on μ, under both laws: with
-/// γ_i = μ_i x_i, a change of μ_i is one of (v̂ − J v)_i and R_i.
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LanePullBack<Number, Stride, Law>::write_friction(
-    const Rows& rows, Number (&by_friction)[3]) const noexcept {
-  const LaneShape& shape = rows.at.shape;
-  const auto& weight = rows.at.weight;
-  const int count = rows.at.rows;
-  for (Number& gradient : by_friction) gradient = number(0);
-  if (shape.normal < 0) return;
-  Number impulse[6], slip[6];  // moved by the shift; R (y − γ)
-  if constexpr (is_coulomb) {
-    write_coulomb_impulse(rows.at, impulse);
-  } else {
-    write_convex_impulse(rows.at, impulse);
-  }
-  for (int r = 0; r < count; ++r) slip[r] = weight[r] * (rows.at.y[r] - impulse[r]);
-  const auto take = [&](int first, int end) {
-    Number squared = number(0), largest = number(0);
-    for (int r = first; r < end; ++r) {
-      if (r == shape.normal) continue;
-      squared += slip[r] * slip[r];
-      largest = larger(largest, rows.at.mu_of(r));
-    }
-    const Number speed = sqrt(squared);
-    const Number inverse = select(speed > number(0), number(1) / speed, number(0));
-    for (int r = first; r < end; ++r) {
-      if (r == shape.normal) continue;
-      const Number own = rows.at.mu_of(r), t = slip[r] * inverse;
-      const Number s = rows.slope[r], p = rows.pressed[r];
-      const Number scaled = (s * impulse[r] + p * (slip[r] - weight[r] * impulse[r])) / own;
-      // Towards μ > 0, where nothing resists sliding.
-      Number begins = s * (impulse[shape.normal] * t);
-      if (!is_coulomb) begins += rows.pressed[shape.normal] * (slip[r] * t);
-      begins = select(largest > number(0), number(0), begins);
-      const Number slides = select(own > number(0), scaled, begins);
-      by_friction[shape.friction_of_row[r]] += select(speed > number(0), slides, number(0));
-    }
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::move_pressed(const Mask& lanes) const noexcept
+    -> Mask {
+  Number change = number(0), size = number(0);
+  const auto visit = [&](const Rows& rows, const auto& use) {
+    Number pressed[6];
+    blocks_.find_pressed(rows, pressed);
+    for (int r = 0; r < rows.at.rows; ++r) use(rows, r, pressed[r]);
   };
-  if (shape.ellipsoidal) return take(0, count);
-  for (int b = 0; b < shape.group_count; ++b) {
-    take(shape.groups[b].first, shape.groups[b].first + shape.groups[b].size);
-  }
+  const auto measure = [&](const Rows& rows, int r, const Number& pressed) {
+    const Number difference = pressed - rows.pressed[r];
+    change += rows.at.weight[r] * (difference * difference);
+    size += rows.at.weight[r] * (pressed * pressed);
+  };
+  blocks_.for_each_rigid([&](const Rows& rows) { visit(rows, measure); });
+  constexpr double least =
+      LanePullBackTuning::roundings * double(std::numeric_limits<Scalar>::epsilon());
+  const Mask moves = lanes & (change > number(least * least) * size);
+  const auto move = [&](const Rows& rows, int r, const Number& pressed) {
+    rows.pressed.set(r, select(moves, pressed, rows.pressed[r]));
+  };
+  if (any(moves)) blocks_.for_each_rigid([&](const Rows& rows) { visit(rows, move); });
+  return moves;
 }
 
-/// Gradients by the bounds of intervals, or by the shift of a cone.
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LanePullBack<Number, Stride, Law>::write_bounds(int b,
-                                                                  const Rows& rows) const noexcept {
-  const Cells by_lower = state_.blocks().rows(b, LaneBlock::contact_velocity);
-  const Cells by_upper = state_.blocks().rows(b, LaneBlock::inverse);
-  for (int r = 0; r < rows.at.rows; ++r) {
-    const Number s = rows.slope[r], y = rows.at.y[r];
-    if (rows.at.shape.normal >= 0) {
-      by_lower.set(r, rows.at.weight[r] * rows.pressed[r] - s);
-      continue;
-    }
-    by_lower.set(r, select(y < rows.at.lower[r], s, number(0)));
-    by_upper.set(r, select(y > rows.at.upper[r], s, number(0)));
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::settle() const noexcept -> Mask {
+  solve();
+  Mask moves = everywhere<Number>(state_.layout().rigid);
+  for (int k = 0; k < LanePullBackTuning::sweep_limit && any(moves); ++k) {
+    moves = move_pressed(moves);
+    if (any(moves)) solve();
   }
+  return !moves;
 }
 
 template <typename Number, int Stride, FrictionLaw Law>
@@ -232,33 +172,33 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
   for (int k = 0; k < layout.contacts; ++k) state_.contact(k).set(Names::lift, number(0));
   if constexpr (is_coulomb) state_.set_law(everywhere<Number>(true));
   Mask usable = state_.begin();
+  if (layout.rigid) {
+    const LaneRigidBlocks<Number, Stride> rigid(state_);
+    rigid.write_inverse_masses();
+    rigid.write_weights(number(LanePullBackTuning::softness));
+  }
   state_.evaluate();
+  keep_slopes();
   usable = usable & state_.is_finite();
-  for_each_block([&](const Rows& rows) {
-    write_pressed(rows);
-    take_away(rows);
-  });
-  usable = usable & solve();
-  for_each_block([&](const Rows& rows) {
-    add_motion(rows);
-    write_pressed(rows);
-  });
+  usable = usable & factor();
+  usable = usable & settle();
+  blocks_.for_each([&](const Rows& rows) { blocks_.write_pressed(rows); });
   const Cells lambda = state_.vector(Names::best), by_free = state_.vector(Names::momentum);
   multiply_lanes(layout.mass_rows, state_.cells(layout.mass_at), lambda, by_free);
   Number total = number(0);
   for (int i = 0; i < layout.velocities; ++i) total += abs(lambda[i]) + abs(by_free[i]);
   Number by_friction[3];
   for (int k = 0; k < layout.contacts; ++k) {
-    const Rows rows = rows_of_contact(k);
-    write_friction(rows, by_friction);
+    const Rows rows = blocks_.of_contact(k);
+    blocks_.write_friction(rows, by_friction);
     state_.contact(k).set(Names::lift, by_friction[0]);
     total += abs(by_friction[0]);
     for (int r = 0; r < 3; ++r) total += abs(rows.pressed[r]);
   }
   for (int b = 0; b < layout.block_count; ++b) {
-    const Rows rows = rows_of_block(b);
-    write_friction(rows, by_friction);
-    write_bounds(b, rows);
+    const Rows rows = blocks_.of_block(b);
+    blocks_.write_friction(rows, by_friction);
+    blocks_.write_bounds(b, rows);
     const Cells mu = state_.cells(layout.blocks_at + layout.blocks[b].friction_at());
     for (int i = 0; i < 3; ++i) {
       mu.set(i, by_friction[i]);

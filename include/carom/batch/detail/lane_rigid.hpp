@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "carom/batch/detail/lane_coulomb.hpp"
+#include "carom/batch/detail/lane_rigid_blocks.hpp"
 #include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
@@ -50,7 +51,7 @@ class LaneRigid {
   using Tuning = LaneRigidTuning;
 
   CAROM_DEVICE LaneRigid(State& state, const Limits& limits) noexcept
-      : state_(state), limits_(limits), compliant_(state, limits) {}
+      : state_(state), limits_(limits), blocks_(state), compliant_(state, limits) {}
 
   /// As those of LaneNewton.
   CAROM_DEVICE void begin(const Mask& valid) noexcept {
@@ -112,85 +113,20 @@ class LaneRigid {
   CAROM_DEVICE void measure(const Mask& lanes) noexcept;
   CAROM_DEVICE void lay_out() noexcept {
     (void)state_.begin();  // the factor of A; begin() of the compliant problem looks at the answer
-    write_inverse_masses();
-    write_weights();
+    blocks_.write_inverse_masses();
+    blocks_.write_weights(course_.softness);
   }
   CAROM_DEVICE void soften(const Mask& stiffer, const Mask& softer) noexcept;
-  CAROM_DEVICE void write_weights() noexcept;
-  CAROM_DEVICE void write_inverse_masses() noexcept;
-  template <typename Visit>
-  CAROM_DEVICE void for_each_block(const Visit& visit) const noexcept;
 
   State& state_;
   Limits limits_;
+  LaneRigidBlocks<Number, Stride> blocks_;
   Compliant compliant_;
   Number status_ = number(0);
   Course course_{};
 };
 
 // --- implementation ---
-
-/// The cells of a rigid block's rows. R of row r is at weight[of(r)].
-template <typename Cells>
-struct LaneRigidBlock {
-  int rows;
-  const LaneSides& sides;
-  Cells impulse, multiplier, inverse_mass, weight, inverse;
-  bool paired;  ///< a friction contact, where two rows share an R
-
-  [[nodiscard]] CAROM_DEVICE int of(int row) const noexcept {
-    return paired ? (row < 2 ? 0 : 1) : row;
-  }
-  [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return paired ? 2 : rows; }
-};
-
-/// Calls visit(block) for every rigid block.
-template <typename Number, int Stride, FrictionLaw Law>
-template <typename Visit>
-CAROM_DEVICE void LaneRigid<Number, Stride, Law>::for_each_block(
-    const Visit& visit) const noexcept {
-  const LaneLayout& layout = state_.layout();
-  for (int k = 0; k < layout.contacts; ++k) {
-    if (layout.rigid_contacts[k] == 0) continue;
-    const Cells c = state_.contact(k);
-    visit(LaneRigidBlock<Cells>{3, layout.sides[k], c.from(Names::impulse),
-                                c.from(Names::multiplier), c.from(Names::inverse_mass),
-                                c.from(Names::tangent), c.from(Names::inverse_tangent), true});
-  }
-  const auto blocks = state_.blocks();
-  for (int b = 0; b < layout.block_count; ++b) {
-    if (!layout.blocks[b].rigid) continue;
-    visit(LaneRigidBlock<Cells>{
-        layout.blocks[b].rows, layout.blocks[b].sides, blocks.rows(b, LaneBlock::impulse),
-        blocks.rows(b, LaneBlock::multiplier), blocks.rows(b, LaneBlock::inverse_mass),
-        blocks.rows(b, LaneBlock::regularization), blocks.rows(b, LaneBlock::inverse), false});
-  }
-}
-
-/// w = J A⁻¹ Jᵀ of every row.
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneRigid<Number, Stride, Law>::write_inverse_masses() noexcept {
-  const LaneLayout& layout = state_.layout();
-  const Cells x = state_.vector(Names::scratch);
-  for_each_block([&](const LaneRigidBlock<Cells>& block) {
-    for (int r = 0; r < block.rows; ++r) {
-      for (int i = 0; i < layout.velocities; ++i) x.set(i, number(0));
-      for (const LaneSide& side : {block.sides.low, block.sides.high}) {
-        const Cells j = state_.jacobian(side);
-        for (int c = 0; c < side.count; ++c) x.set(side.column + c, j[block.rows * c + r]);
-      }
-      solve_lanes(layout.mass_rows, state_.cells(layout.mass_factor_at), x);
-      Number sum = number(0);
-      for (int i = 0; i < layout.velocities; ++i) sum += x[i] * x[i];
-      block.inverse_mass.set(r, sum);
-    }
-    // Rows that a cone bounds together have the same R; a row that moves nothing has any.
-    Number mean = number(0);
-    for (int r = 0; r < block.rows; ++r) mean += block.inverse_mass[r] / number(block.rows);
-    mean = select(mean > number(0), mean, number(1));
-    for (int r = 0; r < block.rows; ++r) block.inverse_mass.set(r, mean);
-  });
-}
 
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Mask& stiffer,
@@ -199,24 +135,13 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Mask& stiffer,
   least = select(softer, larger(least, softness * number(Tuning::margin)), least);
   const Number lower = larger(softness * number(Tuning::stiffer), smaller(softness, least));
   softness = select(stiffer, lower, select(softer, softness * number(Tuning::softer), softness));
-  write_weights();
-}
-
-template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneRigid<Number, Stride, Law>::write_weights() noexcept {
-  for_each_block([&](const LaneRigidBlock<Cells>& block) {
-    for (int r = 0; r < block.weights(); ++r) {
-      const Number weight = course_.softness * block.inverse_mass[block.paired ? 2 * r : r];
-      block.weight.set(r, weight);
-      block.inverse.set(r, number(1) / weight);
-    }
-  });
+  blocks_.write_weights(softness);
 }
 
 template <typename Number, int Stride, FrictionLaw Law>
 CAROM_DEVICE void LaneRigid<Number, Stride, Law>::measure(const Mask& lanes) noexcept {
   Number sum = number(0);
-  for_each_block([&](const LaneRigidBlock<Cells>& block) {
+  blocks_.for_each([&](const LaneRigidBlock<Cells>& block) {
     for (int r = 0; r < block.rows; ++r) {
       const Number difference = block.impulse[r] - block.multiplier[r];
       sum += block.inverse_mass[r] * (difference * difference);
@@ -249,7 +174,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
     const Mask going = arrived & (status_ < number(0));
     if (!any(going)) return;
     if (any(failed)) compliant_.finish();
-    for_each_block([&](const LaneRigidBlock<Cells>& block) {
+    blocks_.for_each([&](const LaneRigidBlock<Cells>& block) {
       for (int r = 0; r < block.rows; ++r) {
         block.multiplier.set(r, select(going & solved, block.impulse[r], block.multiplier[r]));
       }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/batch/detail/lane_state.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The rows of every block in the transposed derivative, in every lane: slopes by impulses, and the
+/// gradients by what the law of a block holds. A view of the cells.
+template <typename Number, int Stride, FrictionLaw Law>
+class LaneGradientRows {
+ public:
+  using State = LaneState<Number, Stride>;
+  using Scalar = typename Number::scalar_type;
+  using Cells = typename State::Cells;
+  using Names = LaneLayout;
+
+  CAROM_DEVICE explicit LaneGradientRows(const State& state) noexcept : state_(state) {}
+
+  /// The rows of a block, where it is, and its cells.
+  struct Rows {
+    LaneRowsTrial<Number> at;
+    LaneSides sides;
+    Cells impulse, given, slope, pressed;  ///< γ; ∂c/∂γ; s, of which that is a part; p
+  };
+  [[nodiscard]] CAROM_DEVICE Rows of_contact(int k) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Rows of_block(int b) const noexcept;
+  /// Calls visit(rows) for every block.
+  template <typename Visit>
+  CAROM_DEVICE void for_each(const Visit& visit) const noexcept {
+    for (int k = 0; k < state_.layout().contacts; ++k) visit(of_contact(k));
+    for (int b = 0; b < state_.layout().block_count; ++b) visit(of_block(b));
+  }
+  /// The same for the rigid ones.
+  template <typename Visit>
+  CAROM_DEVICE void for_each_rigid(const Visit& visit) const noexcept {
+    const LaneLayout& layout = state_.layout();
+    for (int k = 0; layout.rigid && k < layout.contacts; ++k) {
+      if (layout.rigid_contacts[k] != 0) visit(of_contact(k));
+    }
+    for (int b = 0; layout.rigid && b < layout.block_count; ++b) {
+      if (layout.blocks[b].rigid) visit(of_block(b));
+    }
+  }
+  /// p = Gᵀ s.
+  CAROM_DEVICE void find_pressed(const Rows& rows, Number (&pressed)[6]) const noexcept;
+  CAROM_DEVICE void write_pressed(const Rows& rows) const noexcept {
+    Number pressed[6];
+    find_pressed(rows, pressed);
+    for (int r = 0; r < rows.at.rows; ++r) rows.pressed.set(r, pressed[r]);
+  }
+  /// λ ← λ − Jᵀ p.
+  CAROM_DEVICE void take_away(const Rows& rows, const Number (&pressed)[6]) const noexcept;
+  /// s ← s + J λ.
+  CAROM_DEVICE void add_motion(const Rows& rows) const noexcept;
+  CAROM_DEVICE void write_friction(const Rows& rows, Number (&by_friction)[3]) const noexcept;
+  CAROM_DEVICE void write_bounds(int b, const Rows& rows) const noexcept;
+
+ private:
+  static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
+  [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
+
+  const State& state_;
+};
+
+// --- implementation ---
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LaneGradientRows<Number, Stride, Law>::of_contact(int k) const noexcept -> Rows {
+  const Cells c = state_.contact(k);
+  Rows rows;
+  rows.at.rows = 3;
+  rows.at.shape = LaneShape::of(ImpulseShape::friction);
+  for (int r = 0; r < 3; ++r) {
+    rows.at.weight[r] = c[r < 2 ? Names::tangent : Names::normal];
+    rows.at.y[r] = c[Names::trial + r];
+    rows.at.mu[r] = r == 0 ? c[Names::friction] : number(0);
+  }
+  rows.sides = state_.layout().sides[k];
+  rows.impulse = c.from(Names::impulse);
+  rows.given = c.from(Names::contact_velocity);
+  rows.slope = c.from(Names::velocity_step);
+  rows.pressed = c.from(Names::trial_step);
+  return rows;
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LaneGradientRows<Number, Stride, Law>::of_block(int b) const noexcept -> Rows {
+  const auto blocks = state_.blocks();
+  const auto rows = [&](int name) { return blocks.rows(b, name); };
+  return {blocks.trial(b),
+          blocks.block(b).sides,
+          rows(LaneBlock::impulse),
+          rows(LaneBlock::contact_velocity),
+          rows(LaneBlock::velocity_step),
+          rows(LaneBlock::trial_step)};
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::find_pressed(
+    const Rows& rows, Number (&pressed)[6]) const noexcept {
+  LaneBlockMatrix<Number> g;
+  if constexpr (is_coulomb) {
+    write_coulomb_slope(rows.at, g);
+  } else {
+    write_convex_curvature(rows.at, g);
+  }
+  for (int r = 0; r < rows.at.rows; ++r) {
+    pressed[r] = number(0);
+    for (int q = 0; q < rows.at.rows; ++q) pressed[r] += g.entry[q][r] * rows.slope[q];
+  }
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::take_away(
+    const Rows& rows, const Number (&pressed)[6]) const noexcept {
+  const int m = rows.at.rows;
+  const auto pull = [&](const LaneSide& side) {
+    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
+    for (int c = 0; c < side.count; ++c) {
+      Number sum = number(0);
+      for (int r = 0; r < m; ++r) sum += j[m * c + r] * pressed[r];
+      columns.set(c, columns[c] - sum);
+    }
+  };
+  pull(rows.sides.low);
+  pull(rows.sides.high);
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::add_motion(
+    const Rows& rows) const noexcept {
+  const int m = rows.at.rows;
+  const auto push = [&](const LaneSide& side) {
+    const Cells j = state_.jacobian(side), columns = state_.vector(Names::best).from(side.column);
+    for (int c = 0; c < side.count; ++c) {
+      const Number xc = columns[c];
+      for (int r = 0; r < m; ++r) rows.slope.add(r, j[m * c + r] * xc);
+    }
+  };
+  push(rows.sides.low);
+  push(rows.sides.high);
+}
+
+/// Gradients by the μ of a cone. In units of μ the set does not depend on μ, under both laws: with
+/// γ_i = μ_i x_i, a change of μ_i is one of (v̂ − J v)_i and R_i.
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::write_friction(
+    const Rows& rows, Number (&by_friction)[3]) const noexcept {
+  const LaneShape& shape = rows.at.shape;
+  const auto& weight = rows.at.weight;
+  const int count = rows.at.rows;
+  for (Number& gradient : by_friction) gradient = number(0);
+  if (shape.normal < 0) return;
+  Number impulse[6], slip[6];  // moved by the shift; R (y − γ)
+  if constexpr (is_coulomb) {
+    write_coulomb_impulse(rows.at, impulse);
+  } else {
+    write_convex_impulse(rows.at, impulse);
+  }
+  for (int r = 0; r < count; ++r) slip[r] = weight[r] * (rows.at.y[r] - impulse[r]);
+  const auto take = [&](int first, int end) {
+    Number squared = number(0), largest = number(0);
+    for (int r = first; r < end; ++r) {
+      if (r == shape.normal) continue;
+      squared += slip[r] * slip[r];
+      largest = larger(largest, rows.at.mu_of(r));
+    }
+    const Number speed = sqrt(squared);
+    const Number inverse = select(speed > number(0), number(1) / speed, number(0));
+    for (int r = first; r < end; ++r) {
+      if (r == shape.normal) continue;
+      const Number own = rows.at.mu_of(r), t = slip[r] * inverse;
+      const Number s = rows.slope[r], p = rows.pressed[r];
+      const Number scaled = (s * impulse[r] + p * (slip[r] - weight[r] * impulse[r])) / own;
+      // Towards μ > 0, where nothing resists sliding.
+      Number begins = s * (impulse[shape.normal] * t);
+      if (!is_coulomb) begins += rows.pressed[shape.normal] * (slip[r] * t);
+      begins = select(largest > number(0), number(0), begins);
+      const Number slides = select(own > number(0), scaled, begins);
+      by_friction[shape.friction_of_row[r]] += select(speed > number(0), slides, number(0));
+    }
+  };
+  if (shape.ellipsoidal) return take(0, count);
+  for (int b = 0; b < shape.group_count; ++b) {
+    take(shape.groups[b].first, shape.groups[b].first + shape.groups[b].size);
+  }
+}
+
+/// Gradients by the bounds of intervals, or by the shift of a cone.
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::write_bounds(
+    int b, const Rows& rows) const noexcept {
+  const Cells by_lower = state_.blocks().rows(b, LaneBlock::contact_velocity);
+  const Cells by_upper = state_.blocks().rows(b, LaneBlock::inverse);
+  for (int r = 0; r < rows.at.rows; ++r) {
+    const Number s = rows.slope[r], y = rows.at.y[r];
+    if (rows.at.shape.normal >= 0) {
+      by_lower.set(r, rows.at.weight[r] * rows.pressed[r] - s);
+      continue;
+    }
+    by_lower.set(r, select(y < rows.at.lower[r], s, number(0)));
+    by_upper.set(r, select(y > rows.at.upper[r], s, number(0)));
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
