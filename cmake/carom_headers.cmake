@@ -8,6 +8,7 @@ set(CAROM_HEADERS
   include/carom/batch/batch_view.hpp
   include/carom/batch/detail/batch_chunk.hpp
   include/carom/batch/detail/batch_diagnosis.hpp
+  include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
@@ -47,6 +48,8 @@ set(CAROM_HEADERS
   include/carom/batch/impact_batch.hpp
   include/carom/batch/impact_batch_view.hpp
   include/carom/batch/lanes.hpp
+  include/carom/batch/projection_batch.hpp
+  include/carom/batch/projection_batch_view.hpp
   include/carom/batch/solve_batch.hpp
   include/carom/carom.hpp
   include/carom/compiled.hpp
