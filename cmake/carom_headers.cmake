@@ -8,6 +8,7 @@ set(CAROM_HEADERS
   include/carom/batch/batch_view.hpp
   include/carom/batch/detail/batch_chunk.hpp
   include/carom/batch/detail/batch_diagnosis.hpp
+  include/carom/batch/detail/batch_memory.hpp
   include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
   include/carom/batch/detail/lane_block.hpp

@@ -16,7 +16,7 @@ describe() {
     no_exceptions) echo "the same compilers with -fno-exceptions -fno-rtti" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
     optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
-    threads) echo "islands on threads under the thread sanitizer" ;;
+    threads) echo "islands and batches on threads under the thread sanitizer" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -135,9 +135,10 @@ row_threads() {
   configure threads -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None -DCAROM_BUILD_EXAMPLES=ON \
     "-DCMAKE_CXX_FLAGS=-O1 -g1 -fsanitize=thread" &&
     cmake --build "$out/threads" --parallel "$jobs" \
-      --target example_02_islands_in_parallel carom_solvers_tests &&
+      --target example_02_islands_in_parallel carom_solvers_tests carom_batch_tests &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_solvers_tests \
       "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*" &&
+    TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_batch_tests "*threads*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
 }
 

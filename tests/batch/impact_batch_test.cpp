@@ -572,4 +572,18 @@ TEST_CASE("impact_batch: memory is told before it is taken", "[impact_batch]") {
   CHECK(Workspace::bytes(batch.view(), 3) > Workspace::bytes(batch.view(), 1));
 }
 
+TEST_CASE("impact_batch: a workspace of another batch is refused, and nothing is written",
+          "[impact_batch]") {
+  Batch<double> batch(draw_impacts(40, 22011u)), fewer(draw_impacts(30, 22011u));
+  ImpactBatchWorkspace<double> workspace;
+  for (const bool prepared : {false, true}) {
+    if (prepared) workspace.prepare(fewer.view(), 1);
+    const std::vector<double> before = batch.momentum;
+    const ImpactBatchReport report =
+        resolve_batch(batch.view(), batch.answers(), ImpactBatchOptions<double>{}, workspace);
+    CHECK((!report.prepared && report.resolved == 0 && report.first_bad == 0));
+    CHECK(batch.momentum == before);
+  }
+}
+
 }  // namespace impact_batch_test

@@ -387,4 +387,74 @@ TEST_CASE("solve_batch: memory is told before it is taken", "[solve_batch]") {
   CHECK(BatchWorkspace<double>::bytes(view, 3) > BatchWorkspace<double>::bytes(view, 1));
 }
 
+TEST_CASE("solve_batch: a workspace of another batch is refused, and nothing is written",
+          "[solve_batch]") {
+  BatchStorage<double> batch = store<double>(draw_steps(40, 21012u));
+  BatchStorage<double> fewer = store<double>(draw_steps(30, 21012u));
+  VectorSource<double> source(21013u);
+  BatchStorage<double> larger;
+  for (int i = 0; i < 40; ++i) larger.add(build(draw_problem(source, {{30, 30}, 20})));
+  const VectorX<double> before = batch.velocity(0);
+  const auto try_with = [&](const auto& prepare) {
+    BatchWorkspace<double> workspace;
+    prepare(workspace);
+    CHECK_FALSE(workspace.is_prepared_for(batch.view()));
+    return solve_batch(batch.view(), batch.answers(), SapOptions<double>{}, workspace);
+  };
+  for (const BatchReport& report :
+       {try_with([](auto&) {}), try_with([&](auto& w) { w.prepare(fewer.view(), 2); })}) {
+    CHECK((!report.prepared && report.converged == 0 && report.first_bad == 0));
+    CHECK(batch.velocity(0) == before);
+  }
+  BatchWorkspace<double> workspace;
+  workspace.prepare(batch.view(), 1);
+  CHECK_FALSE(workspace.is_prepared_for(larger.view()));
+  workspace.prepare(larger.view(), 1);
+  CHECK(workspace.is_prepared_for(batch.view()));
+  CHECK(workspace.is_prepared_for(larger.view()));
+}
+
+TEST_CASE("solve_batch: one bad problem among a hundred thousand", "[solve_batch]") {
+  // Balls that hit the ground, each at its own speed, in shared arrays.
+  ContactProblem<double> ball(0.01);
+  ball.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 0, -1));
+  ball.add_contact(0, Eigen::Matrix3d::Identity(),
+                   carom::CompliantContact<double>{.gap = 0, .stiffness = 1e5, .friction = 0.5});
+  const carom::BatchPattern pattern(ball);
+  BatchStorage<double> one;
+  one.add(ball);
+  constexpr Index count = 100'000, bad = 87'654;
+  carom::BatchView<double> view = one.view();
+  view.count = count;
+  view.patterns = &pattern;
+  view.pattern_numbers = nullptr;
+  for (auto* array : {&view.mass, &view.jacobian, &view.friction, &view.regularization, &view.bias,
+                      &view.bounds}) {
+    array->offsets = nullptr;  // and a stride of 0
+  }
+  std::vector<double> free(3 * count), good(3 * count), found(3 * count);
+  for (Index i = 0; i < count; ++i) {
+    free[std::size_t(3 * i)] = 1e-5 * double(i);
+    free[std::size_t(3 * i + 2)] = -1;
+  }
+  view.free_velocity = {free.data(), 3};
+  view.guess = {};
+  std::vector<carom::BatchProblemReport<double>> reports(count);
+  BatchWorkspace<double> workspace;
+  workspace.prepare(view, 1);
+  const auto solve_into = [&](std::vector<double>& velocity) {
+    return solve_batch(view, {{velocity.data(), 3}, {}, reports.data()}, SapOptions<double>{},
+                       workspace);
+  };
+  CHECK(solve_into(good).converged == count);
+  free[std::size_t(3 * bad + 1)] = std::numeric_limits<double>::quiet_NaN();
+  const BatchReport report = solve_into(found);
+  CHECK((report.converged == count - 1 && report.faults == 1 && report.first_bad == bad));
+  CHECK(reports[bad].fault == BatchFault::free_velocity);
+  CHECK((reports[bad].item == 0 && reports[bad].status == SolveStatus::not_finite));
+  std::fill_n(good.begin() + 3 * bad, 3, 0.0);
+  std::fill_n(found.begin() + 3 * bad, 3, 0.0);
+  CHECK(good == found);
+}
+
 }  // namespace solve_batch_test

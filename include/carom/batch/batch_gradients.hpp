@@ -24,12 +24,15 @@ inline namespace CAROM_ABI {
 ///                   A problem that has not converged keeps its status and gets zeros. Null
 ///                   reports: all have.
 /// @param workspace  as that of solve_batch().
-/// @return  problems that have a gradient.
+/// @return  problems that have a gradient; −1 where the workspace was not prepared for the batch,
+/// and
+///          nothing has been written.
 /// @note  Real-time safe: no allocation, no exception, one factor for each problem.
 template <RealScalar Scalar, int LaneCount, typename Executor>
 Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                       const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
                       BatchWorkspace<Scalar, LaneCount>& workspace, Executor&& executor) noexcept {
+  if (!workspace.is_prepared_for(view)) return -1;
   detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
     detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)
         .run(problems, count);
@@ -55,6 +58,7 @@ BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar
                         const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
                         BatchWorkspace<Scalar, LaneCount>& workspace,
                         Executor&& executor) noexcept {
+  if (!workspace.is_prepared_for(view)) return detail::not_prepared(view);
   detail::for_each_chunk(view, workspace, executor, [&](Scalar* memory, auto& problems, int count) {
     detail::BatchChunk<Scalar, LaneCount>(view, answers, options, memory).solve(problems, count);
     detail::BatchPullBack<Scalar, LaneCount>(view, answers, gradients, options.law, memory)

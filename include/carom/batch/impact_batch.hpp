@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <vector>
 
+#include "carom/batch/detail/batch_memory.hpp"
 #include "carom/batch/detail/lane_impact_queue.hpp"
 #include "carom/batch/impact_batch_view.hpp"
 
@@ -23,65 +23,38 @@ inline constexpr int impact_lane_count = detail::lane_register_bytes > int(sizeo
 /// Memory for resolve_batch(), taken once and kept between calls.
 /// @tparam LaneCount  problems side by side; the answers have the same bits for any number.
 template <RealScalar Scalar, int LaneCount = impact_lane_count<Scalar>>
-class ImpactBatchWorkspace {
+class ImpactBatchWorkspace : public detail::BatchMemory<Scalar> {
  public:
   /// Bytes that prepare() will take; nothing is padded to the largest problem.
   /// @param workers  parts of the batch that are resolved at the same time, ≥ 1.
   [[nodiscard]] static std::size_t bytes(const ImpactBatchView<Scalar>& view, int workers) {
-    return std::size_t(workers) * worker_size(view) * sizeof(Scalar) +
-           order_size(view) * sizeof(Index) + alignment;
+    return Memory::bytes_for(view, worker_size(view), workers);
   }
   /// Takes the memory and sorts the problems by their patterns.
   /// @note  Cold: allocates beyond the largest batch so far.
   void prepare(const ImpactBatchView<Scalar>& view, int workers) {
-    CAROM_EXPECTS(workers >= 1);
-    workers_ = workers;
-    worker_size_ = worker_size(view);
-    numbers_.resize(std::size_t(workers) * worker_size_ + alignment / sizeof(Scalar));
-    order_.resize(order_size(view));
-    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = Index(i);
-    std::stable_sort(order_.begin(), order_.end(), [&](Index a, Index b) {
-      return view.pattern_number(a) < view.pattern_number(b);
-    });
+    Memory::take(view, worker_size(view), workers);
   }
-
-  [[nodiscard]] int workers() const noexcept { return workers_; }
-  /// Memory of one worker.
-  [[nodiscard]] Scalar* worker(int number) noexcept {
-    const auto address = reinterpret_cast<std::size_t>(numbers_.data());
-    const std::size_t skip = (alignment - address % alignment) % alignment / sizeof(Scalar);
-    return numbers_.data() + skip + std::size_t(number) * worker_size_;
-  }
-  /// Number of the problem that is resolved as the i-th; those of one pattern follow each other.
-  [[nodiscard]] Index problem(Index i) const noexcept {
-    return order_.empty() ? i : order_[std::size_t(i)];
+  /// Whether it has been prepared for a batch of as many problems, or for one pattern alone, whose
+  /// largest problem is no smaller.
+  /// @note  Real-time safe: no allocation, no exception.
+  [[nodiscard]] bool is_prepared_for(const ImpactBatchView<Scalar>& view) const noexcept {
+    return Memory::is_for(view, worker_size(view));
   }
 
  private:
-  static constexpr std::size_t alignment = 64;  // a line of the cache, and the widest register
-  /// Numbers of a worker, a multiple of the alignment.
-  [[nodiscard]] static std::size_t worker_size(const ImpactBatchView<Scalar>& view) {
+  using Memory = detail::BatchMemory<Scalar>;
+  /// Numbers of a worker.
+  [[nodiscard]] static std::size_t worker_size(const ImpactBatchView<Scalar>& view) noexcept {
     using Queue = detail::LaneImpactQueue<Scalar, LaneCount>;
-    int patterns = view.count > 0 ? 1 : 0;
-    for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
-      patterns = (std::max)(patterns, view.pattern_numbers[i] + 1);
-    }
     std::size_t size = 0;
+    const int patterns = Memory::pattern_count(view);
     for (int p = 0; p < patterns; ++p) {
       const detail::LaneImpactLayout layout(view.patterns[p], ImpactBatchLaw::restitution);
       size = (std::max)(size, Queue::memory_size(layout));
     }
-    constexpr std::size_t line = alignment / sizeof(Scalar);
-    return (size + line - 1) / line * line;
+    return size;
   }
-  [[nodiscard]] static std::size_t order_size(const ImpactBatchView<Scalar>& view) noexcept {
-    return view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
-  }
-
-  std::vector<Scalar> numbers_;
-  std::vector<Index> order_;
-  std::size_t worker_size_ = 0;
-  int workers_ = 0;
 };
 
 /// What became of a batch of impacts.
@@ -91,6 +64,9 @@ struct ImpactBatchReport {
   Index faults = 0;       ///< problems whose numbers are wrong
   Index first_bad = -1;   ///< first problem that is neither resolved nor wedged; −1: none.
   Index reflections = 0;  ///< of all problems
+  /// Whether the workspace was prepared for the batch. If not, nothing has been resolved or
+  /// written.
+  bool prepared = true;
 };
 
 /// Resolves all impacts of a batch side by side in the lanes of registers: each as ImpactResolver,
@@ -99,7 +75,7 @@ struct ImpactBatchReport {
 /// An answer has the same bits whatever else is in the batch: any number and order of problems,
 /// lanes, workers and threads. A problem with bad numbers has its fault in its report and changes
 /// no other.
-/// @param workspace  prepared for a batch of these patterns and no more problems.
+/// @param workspace  prepared for this batch, or another for which is_prepared_for() is true.
 /// @param executor   executor(count, task) calls task(i) for every i in [0, count), in any order,
 ///                   on any threads, and returns when all are done; count is that of the workers.
 /// @note  Real-time safe: no allocation, no exception, at most reflection_limit reflections for
@@ -111,6 +87,12 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
                                 ImpactBatchWorkspace<Scalar, LaneCount>& workspace,
                                 Executor&& executor) noexcept {
   using Queue = detail::LaneImpactQueue<Scalar, LaneCount>;
+  ImpactBatchReport report;
+  report.prepared = workspace.is_prepared_for(view);
+  if (!report.prepared) {
+    report.first_bad = view.count > 0 ? 0 : -1;
+    return report;
+  }
   constexpr Index chunk = 1024;  // problems that a worker takes at a time
   std::atomic<Index> next = 0;
   executor(Index(workspace.workers()), [&](Index worker) {
@@ -130,7 +112,6 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
       queue.finish();
     }
   });
-  ImpactBatchReport report;
   for (Index i = 0; i < view.count; ++i) {
     const ImpactProblemReport<Scalar>& problem = answers.reports[i];
     report.reflections += problem.reflections;
