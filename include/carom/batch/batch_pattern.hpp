@@ -43,6 +43,10 @@ class BatchPattern {
   [[nodiscard]] bool is_rigid() const noexcept { return rigid_; }
   /// Numbers of a problem's momentum matrices: those of body 0 row by row, then of body 1, ...
   [[nodiscard]] int mass_count() const noexcept { return mass_count_; }
+  /// Numbers μ, R, and bounds or shifts of a problem, block by block.
+  [[nodiscard]] int friction_count() const noexcept { return friction_count_; }
+  [[nodiscard]] int regularization_count() const noexcept { return regularization_count_; }
+  [[nodiscard]] int bound_count() const noexcept { return bound_count_; }
   /// Numbers of a problem's Jacobians: block by block, the first body's rows, then the second's.
   [[nodiscard]] int jacobian_count() const noexcept { return jacobian_count_; }
   /// Bodies that contacts join, apart from all others; the bodies that nothing touches, if there

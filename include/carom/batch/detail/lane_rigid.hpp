@@ -16,12 +16,15 @@ namespace detail {
 struct LaneRigidTuning {
   /// Compliant problems after which a rigid one has no answer. Most take 2 to 6.
   static constexpr int problem_limit = 100;
-  /// Where a problem leaves more than this share of the violation before, the next one is stiffer.
-  static constexpr double slow = 1.0 / 16;
+  /// Where a problem leaves more than this share of the violation before, the next one has R times
+  /// the number below. Coulomb's law is followed in small steps: stiffer trial impulses lie further
+  /// out, and from there Newton's method took ten times the iterations or found nothing.
+  static constexpr double convex_slow = 1.0 / 16, coulomb_slow = 0.8;
+  static constexpr double convex_stiffer = 1.0 / 16, coulomb_stiffer = 0.7;
   /// R/w of the first problem.
   static constexpr double first_softness = 1e-2;
-  /// R of the next problem over R of this one.
-  static constexpr double stiffer = 1.0 / 16, softer = 64;
+  /// R of the next problem over R of one without an answer.
+  static constexpr double softer = 64;
   /// The least R after a problem without an answer, over that problem's R.
   static constexpr double margin = 16;
   /// R/w does not fall below this many roundings over the tolerance: Newton's method on a compliant
@@ -107,6 +110,10 @@ class LaneRigid {
   }
 
  private:
+  static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
+  static constexpr double slow_share = is_coulomb ? Tuning::coulomb_slow : Tuning::convex_slow;
+  static constexpr double stiffening =
+      is_coulomb ? Tuning::coulomb_stiffer : Tuning::convex_stiffer;
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
   [[nodiscard]] CAROM_DEVICE bool is_rigid() const noexcept { return state_.layout().rigid; }
   CAROM_DEVICE void renew() noexcept;
@@ -133,7 +140,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::soften(const Mask& stiffer,
                                                          const Mask& softer) noexcept {
   Number &softness = course_.softness, &least = course_.least;
   least = select(softer, larger(least, softness * number(Tuning::margin)), least);
-  const Number lower = larger(softness * number(Tuning::stiffer), smaller(softness, least));
+  const Number lower = larger(softness * number(stiffening), smaller(softness, least));
   softness = select(stiffer, lower, select(softer, softness * number(Tuning::softer), softness));
   blocks_.write_weights(softness);
 }
@@ -179,7 +186,7 @@ CAROM_DEVICE void LaneRigid<Number, Stride, Law>::renew() noexcept {
         block.multiplier.set(r, select(going & solved, block.impulse[r], block.multiplier[r]));
       }
     });
-    const Mask slow = solved & (course_.violation > number(Tuning::slow) * before);
+    const Mask slow = solved & (course_.violation > number(slow_share) * before);
     soften(going & slow, going & failed);
     compliant_.begin_again(going);
   }
