@@ -213,8 +213,7 @@ namespace detail {
 inline constexpr int device_block_size = 64;
 
 template <FrictionLaw Law, RealScalar Scalar>
-__global__ void __launch_bounds__(device_block_size)
-    solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> task) {
+__global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> task) {
   const Index thread = Index(blockIdx.x) * device_block_size + Index(threadIdx.x);
   if (thread < task.thread_count) task.template run<Law>(thread);
 }

@@ -29,8 +29,8 @@ class BatchInspection {
 
   /// The first fault of a contact of an island, or else of a body.
   /// @param memory  for the lower half of the island's momentum matrix.
-  [[nodiscard]] CAROM_DEVICE BatchDiagnosis find(const LaneMapView& island,
-                                                 Scalar* memory) const noexcept {
+  [[nodiscard]] CAROM_DEVICE_CALL BatchDiagnosis find(const LaneMapView& island,
+                                                      Scalar* memory) const noexcept {
     for (int k = 0; k < island.contact_count + island.other_count; ++k) {
       const bool other = k >= island.contact_count;
       const LaneContact& contact =
