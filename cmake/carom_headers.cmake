@@ -11,6 +11,9 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_memory.hpp
   include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
+  include/carom/batch/detail/batch_totals.hpp
+  include/carom/batch/detail/device_patterns.hpp
+  include/carom/batch/detail/device_runtime.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
   include/carom/batch/detail/lane_block_products.hpp
@@ -46,6 +49,8 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
+  include/carom/batch/detail/lane_thread.hpp
+  include/carom/batch/device.hpp
   include/carom/batch/impact_batch.hpp
   include/carom/batch/impact_batch_view.hpp
   include/carom/batch/lanes.hpp

@@ -18,7 +18,7 @@ struct BatchArray {
       0;  ///< numbers from a problem's first to the next one's; 0: all share one problem's.
   const Index* offsets = nullptr;  ///< where each problem's begin; null: problem × stride.
 
-  [[nodiscard]] Number* of(Index problem) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Number* of(Index problem) const noexcept {
     return data + (offsets != nullptr ? offsets[problem] : problem * stride);
   }
 };
@@ -45,7 +45,7 @@ struct BatchView {
   BatchArray<const Scalar> bounds{};
   BatchArray<const Scalar> guess{};  ///< v [m/s, rad/s], n_v; null data: v*.
 
-  [[nodiscard]] int pattern_number(Index problem) const noexcept {
+  [[nodiscard]] CAROM_DEVICE int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
   }
   [[nodiscard]] const BatchPattern& pattern(Index problem) const noexcept {

@@ -20,36 +20,39 @@ struct BatchDiagnosis {
 
 /// Looks for what is wrong with the numbers of a problem that has not been solved. Every number is
 /// looked at, so this is for the few problems where something is.
-template <RealScalar Scalar>
+/// @tparam Stride  of the memory's numbers, as that of LaneCells.
+template <RealScalar Scalar, int Stride = 1>
 class BatchInspection {
  public:
-  BatchInspection(const BatchView<Scalar>& view, Index problem) noexcept
+  CAROM_DEVICE BatchInspection(const BatchView<Scalar>& view, Index problem) noexcept
       : view_(view), problem_(problem) {}
 
   /// The first fault of a contact of an island, or else of a body.
   /// @param memory  for the lower half of the island's momentum matrix.
-  [[nodiscard]] BatchDiagnosis find(const LaneMap& island, Scalar* memory) const noexcept {
-    for (const auto* list : {&island.contacts(), &island.others()}) {
-      for (const LaneContact& contact : *list) {
-        const BatchFault fault = contact_fault(contact);
-        if (fault != BatchFault::none) return {fault, contact.number};
-      }
+  [[nodiscard]] CAROM_DEVICE_CALL BatchDiagnosis find(const LaneMapView& island,
+                                                      Scalar* memory) const noexcept {
+    for (int k = 0; k < island.contact_count + island.other_count; ++k) {
+      const bool other = k >= island.contact_count;
+      const LaneContact& contact =
+          other ? island.others[k - island.contact_count] : island.contacts[k];
+      const BatchFault fault = contact_fault(contact);
+      if (fault != BatchFault::none) return {fault, contact.number};
     }
-    for (const LaneBody& body : island.bodies()) {
-      const BatchFault fault = body_fault(body);
-      if (fault != BatchFault::none) return {fault, body.number};
+    for (int b = 0; b < island.body_count; ++b) {
+      const BatchFault fault = body_fault(island.bodies[b]);
+      if (fault != BatchFault::none) return {fault, island.bodies[b].number};
     }
     const int body = indefinite_body(island, memory);
     return body < 0 ? BatchDiagnosis{} : BatchDiagnosis{BatchFault::mass, body};
   }
 
  private:
-  [[nodiscard]] static bool are_finite(const Scalar* numbers, int count) noexcept {
+  [[nodiscard]] CAROM_DEVICE static bool are_finite(const Scalar* numbers, int count) noexcept {
     bool finite = true;
     for (int i = 0; i < count; ++i) finite = finite && std::isfinite(numbers[i]);
     return finite;
   }
-  [[nodiscard]] BatchFault contact_fault(const LaneContact& contact) const noexcept {
+  [[nodiscard]] CAROM_DEVICE BatchFault contact_fault(const LaneContact& contact) const noexcept {
     for (int i = 0; i < friction_count(contact.shape); ++i) {
       const Scalar mu = view_.friction.of(problem_)[contact.friction + i];
       if (!(std::isfinite(mu) && mu >= 0)) return BatchFault::friction;
@@ -78,7 +81,7 @@ class BatchInspection {
     return BatchFault::none;
   }
   /// Whether something is between the bounds of intervals, or the shift of a cone is finite.
-  [[nodiscard]] bool is_set(const LaneContact& contact) const noexcept {
+  [[nodiscard]] CAROM_DEVICE bool is_set(const LaneContact& contact) const noexcept {
     const Scalar* const bounds = view_.bounds.of(problem_) + contact.bounds;
     if (contact.shape != ImpulseShape::intervals) return are_finite(bounds, contact.rows);
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
@@ -88,7 +91,7 @@ class BatchInspection {
     }
     return true;
   }
-  [[nodiscard]] BatchFault body_fault(const LaneBody& body) const noexcept {
+  [[nodiscard]] CAROM_DEVICE BatchFault body_fault(const LaneBody& body) const noexcept {
     if (!are_finite(view_.free_velocity.of(problem_) + body.first, body.size)) {
       return BatchFault::free_velocity;
     }
@@ -100,24 +103,25 @@ class BatchInspection {
     return finite ? BatchFault::none : BatchFault::mass;
   }
   /// The number of the first body whose momentum matrix is not positive definite, or −1.
-  [[nodiscard]] int indefinite_body(const LaneMap& island, Scalar* memory) const noexcept {
-    using One = LaneCells<carom::Lanes<Scalar, 1>, 1>;
-    const LaneRows rows = island.layout().mass_rows;
+  [[nodiscard]] CAROM_DEVICE int indefinite_body(const LaneMapView& island,
+                                                 Scalar* memory) const noexcept {
+    using One = LaneCells<carom::Lanes<Scalar, 1>, Stride>;
+    const LaneRows rows = island.mass_rows;
     const One matrix(memory);
-    for (std::size_t b = 0; b < island.bodies().size(); ++b) {
-      const LaneBody& body = island.bodies()[b];
+    for (int b = 0; b < island.body_count; ++b) {
+      const LaneBody& body = island.bodies[b];
       const Scalar* const mass = view_.mass.of(problem_) + body.mass;
       for (int i = 0; i < body.size; ++i) {
-        const One row = matrix.from(rows.place[island.start(b) + i] + island.start(b));
+        const One row = matrix.from(rows.place[island.starts[b] + i] + island.starts[b]);
         for (int j = 0; j <= i; ++j) row.of_lane(j, 0) = mass[i * body.size + j];
       }
     }
     if (any(factor_lanes(rows, matrix))) return -1;
-    for (std::size_t b = 0; b < island.bodies().size(); ++b) {
-      for (int i = 0; i < island.bodies()[b].size; ++i) {
-        const int row = island.start(b) + i;
+    for (int b = 0; b < island.body_count; ++b) {
+      for (int i = 0; i < island.bodies[b].size; ++i) {
+        const int row = island.starts[b] + i;
         const Scalar inverse = matrix.of_lane(rows.place[row] + row, 0);
-        if (!(std::isfinite(inverse) && inverse > 0)) return island.bodies()[b].number;
+        if (!(std::isfinite(inverse) && inverse > 0)) return island.bodies[b].number;
       }
     }
     return -1;

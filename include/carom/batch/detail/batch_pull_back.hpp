@@ -56,7 +56,7 @@ class BatchPullBack {
   void run(const LaneMap& island, const Index* problems, int count) const noexcept {
     const LaneLayout layout = island.layout(Law);
     const Cells cells(memory_);
-    const LaneExchange<Number> data(island, layout, cells);
+    const LaneExchange<Number> data(island.view(), layout, cells);
     const Exchange exchange(island, layout, cells, gradients_);
     const bool answered = answers_.impulse.data != nullptr || !layout.rigid;
     for (int first = 0; first < count; first += LaneCount) {

@@ -64,8 +64,8 @@ class LaneBall {
 
 /// γ of the convex law: the nearest point of the set in the weights.
 template <typename Number>
-CAROM_DEVICE void write_convex_impulse(const LaneRowsTrial<Number>& rows,
-                                       Number (&impulse)[6]) noexcept {
+CAROM_DEVICE_CALL void write_convex_impulse(const LaneRowsTrial<Number>& rows,
+                                            Number (&impulse)[6]) noexcept {
   if (rows.shape.normal >= 0) {
     if (rows.shape.ellipsoidal) return LaneEllipsoid<Number>(rows).write_impulse(impulse);
     return LaneRoundCone<Number>(rows).write_impulse(impulse);
@@ -79,8 +79,8 @@ CAROM_DEVICE void write_convex_impulse(const LaneRowsTrial<Number>& rows,
 
 /// G = (∂γ/∂y) R⁻¹ of the same.
 template <typename Number>
-CAROM_DEVICE void write_convex_curvature(const LaneRowsTrial<Number>& rows,
-                                         LaneBlockMatrix<Number>& g) noexcept {
+CAROM_DEVICE_CALL void write_convex_curvature(const LaneRowsTrial<Number>& rows,
+                                              LaneBlockMatrix<Number>& g) noexcept {
   if (rows.shape.normal >= 0) {
     if (rows.shape.ellipsoidal) return LaneEllipsoid<Number>(rows).write_curvature(g);
     return LaneRoundCone<Number>(rows).write_curvature(g);
@@ -95,8 +95,8 @@ CAROM_DEVICE void write_convex_curvature(const LaneRowsTrial<Number>& rows,
 
 /// γ of Coulomb's law, as coulomb_impulse().
 template <typename Number>
-CAROM_DEVICE void write_coulomb_impulse(const LaneRowsTrial<Number>& rows,
-                                        Number (&impulse)[6]) noexcept {
+CAROM_DEVICE_CALL void write_coulomb_impulse(const LaneRowsTrial<Number>& rows,
+                                             Number (&impulse)[6]) noexcept {
   const int n = rows.shape.normal;
   if (n < 0) return write_convex_impulse(rows, impulse);
   const Number zero(0), one(1);
@@ -122,8 +122,8 @@ CAROM_DEVICE void write_coulomb_impulse(const LaneRowsTrial<Number>& rows,
 
 /// G = (∂γ/∂y) R⁻¹ of the same, as coulomb_curvature(): not symmetric where a contact slides.
 template <typename Number>
-CAROM_DEVICE void write_coulomb_slope(const LaneRowsTrial<Number>& rows,
-                                      LaneBlockMatrix<Number>& g) noexcept {
+CAROM_DEVICE_CALL void write_coulomb_slope(const LaneRowsTrial<Number>& rows,
+                                           LaneBlockMatrix<Number>& g) noexcept {
   const int n = rows.shape.normal;
   if (n < 0) return write_convex_curvature(rows, g);
   const Number zero(0), one(1), normal = rows.y[n];
@@ -170,8 +170,8 @@ CAROM_DEVICE void write_coulomb_slope(const LaneRowsTrial<Number>& rows,
 
 /// De Saxcé's lift Σ μ_b ‖u_b‖ of the rows' velocities.
 template <typename Number>
-[[nodiscard]] CAROM_DEVICE Number lift_of_lanes(const LaneRowsTrial<Number>& rows,
-                                                const Number (&velocity)[6]) noexcept {
+[[nodiscard]] CAROM_DEVICE_CALL Number lift_of_lanes(const LaneRowsTrial<Number>& rows,
+                                                     const Number (&velocity)[6]) noexcept {
   Number lift(0);
   if (rows.shape.ellipsoidal) {
     for (int r = 0; r < rows.rows; ++r) {

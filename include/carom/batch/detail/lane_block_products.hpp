@@ -20,7 +20,7 @@ class LaneBlockProducts {
 
   /// Adds the curvatures of the convex law to the lower half of a matrix.
   /// @param lanes  wanted; the others get any numbers.
-  CAROM_DEVICE void add_curvatures(const Mask& lanes, const Cells& lower) const noexcept {
+  CAROM_DEVICE_CALL void add_curvatures(const Mask& lanes, const Cells& lower) const noexcept {
     LaneBlockMatrix<Number> g;
     for (int b = 0; b < state_.layout().block_count; ++b) {
       write_convex_curvature(state_.blocks().trial(b), g);
@@ -28,7 +28,8 @@ class LaneBlockProducts {
     }
   }
   /// Adds the slopes of Coulomb's law to both halves.
-  CAROM_DEVICE void add_slopes(const Mask& lanes, const LaneHalves<Cells>& halves) const noexcept {
+  CAROM_DEVICE_CALL void add_slopes(const Mask& lanes,
+                                    const LaneHalves<Cells>& halves) const noexcept {
     LaneBlockMatrix<Number> g;
     for (int b = 0; b < state_.layout().block_count; ++b) {
       write_coulomb_slope(state_.blocks().trial(b), g);

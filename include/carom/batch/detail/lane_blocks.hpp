@@ -42,8 +42,8 @@ class LaneBlocks {
   [[nodiscard]] CAROM_DEVICE LaneRowsTrial<Number> trial(int b) const noexcept;
   /// Writes J v, the trial impulses and the impulses of all blocks, and adds Jᵀγ to `pushed`.
   /// @param coulomb  lanes under Coulomb's law; in the others v̂ₙ is lowered by the lift.
-  CAROM_DEVICE void evaluate(const Cells& velocity, const Cells& pushed,
-                             const Mask& coulomb) const noexcept;
+  CAROM_DEVICE_CALL void evaluate(const Cells& velocity, const Cells& pushed,
+                                  const Mask& coulomb) const noexcept;
   /// Σ γ·R (2 y − γ), twice the blocks' share of the cost, under the convex law with the velocities
   /// given by velocity(b, u). Σ R γ² of a cone that is not shifted.
   template <typename Velocity>
@@ -53,9 +53,9 @@ class LaneBlocks {
   /// Writes what a direction changes in velocities and trial impulses.
   CAROM_DEVICE void write_steps(const Cells& direction) const noexcept;
   /// Σ γ·J d at a step length.
-  [[nodiscard]] CAROM_DEVICE Number work_at(const Number& step) const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Number work_at(const Number& step) const noexcept;
   /// Moves lifts a share of the way to those of the iterate.
-  CAROM_DEVICE void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
+  CAROM_DEVICE_CALL void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
   /// Calls visit(cells of a number of every row, rows) for what is kept of a block put aside.
   template <typename Visit>
   CAROM_DEVICE void for_each_kept(const Visit& visit) const noexcept {

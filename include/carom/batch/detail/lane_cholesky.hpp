@@ -53,7 +53,8 @@ struct LaneTile {
 /// other
 ///          lane.
 template <typename Cells>
-[[nodiscard]] CAROM_DEVICE auto factor_lanes(const LaneRows& rows, const Cells& matrix) noexcept {
+[[nodiscard]] CAROM_DEVICE_CALL auto factor_lanes(const LaneRows& rows,
+                                                  const Cells& matrix) noexcept {
   using Number = decltype(matrix[0]);
   auto definite = everywhere<Number>(true);
   const auto row_at = [&](int i) { return matrix.from(rows.place[i]); };
@@ -101,7 +102,8 @@ template <typename Cells>
 
 /// x ← L⁻¹ x.
 template <typename Cells>
-CAROM_DEVICE void solve_lanes(const LaneRows& rows, const Cells& factor, const Cells& x) noexcept {
+CAROM_DEVICE_CALL void solve_lanes(const LaneRows& rows, const Cells& factor,
+                                   const Cells& x) noexcept {
   using Number = decltype(x[0]);
   for (int i = 0; i < rows.count; ++i) {
     const Cells row = factor.from(rows.place[i]);
@@ -118,8 +120,8 @@ CAROM_DEVICE void solve_lanes(const LaneRows& rows, const Cells& factor, const C
 
 /// x ← L⁻ᵀ x.
 template <typename Cells>
-CAROM_DEVICE void solve_lanes_transposed(const LaneRows& rows, const Cells& factor,
-                                         const Cells& x) noexcept {
+CAROM_DEVICE_CALL void solve_lanes_transposed(const LaneRows& rows, const Cells& factor,
+                                              const Cells& x) noexcept {
   using Number = decltype(x[0]);
   for (int i = rows.count - 1; i >= 0; --i) {
     const Cells row = factor.from(rows.place[i]);
@@ -131,8 +133,8 @@ CAROM_DEVICE void solve_lanes_transposed(const LaneRows& rows, const Cells& fact
 
 /// y ← A x, where `matrix` has the lower half of A.
 template <typename Cells>
-CAROM_DEVICE void multiply_lanes(const LaneRows& rows, const Cells& matrix, const Cells& x,
-                                 const Cells& y) noexcept {
+CAROM_DEVICE_CALL void multiply_lanes(const LaneRows& rows, const Cells& matrix, const Cells& x,
+                                      const Cells& y) noexcept {
   using Number = decltype(x[0]);
   int i = 0;
   for (; i + 1 < rows.count; i += 2) {

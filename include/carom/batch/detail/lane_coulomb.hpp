@@ -30,10 +30,10 @@ class LaneCoulomb {
       : state_(state), limits_(limits), convex_(state, limits) {}
 
   /// As those of LaneNewton.
-  CAROM_DEVICE void begin(const Mask& valid) noexcept;
-  CAROM_DEVICE void step() noexcept;
+  CAROM_DEVICE_CALL void begin(const Mask& valid) noexcept;
+  CAROM_DEVICE_CALL void step() noexcept;
   [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= number(0); }
-  CAROM_DEVICE void finish() noexcept;
+  CAROM_DEVICE_CALL void finish() noexcept;
   [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
   [[nodiscard]] CAROM_DEVICE const Number& iterations() const noexcept {
     return convex_.iterations();
@@ -74,14 +74,14 @@ class LaneCoulomb {
     state_.evaluate();
   }
   CAROM_DEVICE void keep_best(const Mask& lanes) noexcept;
-  CAROM_DEVICE void choose_way(const Mask& lanes) noexcept;
-  CAROM_DEVICE void begin_convex(const Mask& lanes) noexcept;
-  CAROM_DEVICE void end_convex(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void choose_way(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void begin_convex(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void end_convex(const Mask& lanes) noexcept;
   CAROM_DEVICE void restart(const Mask& lanes) noexcept;
-  CAROM_DEVICE void step_on_law() noexcept;
+  CAROM_DEVICE_CALL void step_on_law() noexcept;
   CAROM_DEVICE void move(const Mask& lanes, const Number& step) noexcept;
-  CAROM_DEVICE void search(const Mask& lanes) noexcept;
-  CAROM_DEVICE void leave_law(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void search(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void leave_law(const Mask& lanes) noexcept;
 
   State& state_;
   Limits limits_;

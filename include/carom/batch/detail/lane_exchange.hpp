@@ -14,61 +14,66 @@ namespace detail {
 /// Numbers between the arrays of a batch and the cells of a lane solver, an island of a problem in
 /// each lane.
 /// @tparam Number  Lanes<Scalar, Count>
-template <typename Number>
+/// @tparam Stride  of the cells
+template <typename Number, int Stride = Number::count>
 class LaneExchange {
  public:
   using Scalar = typename Number::scalar_type;
   static constexpr int lanes = Number::count;
-  using Cells = LaneCells<Number, lanes>;
+  using Cells = LaneCells<Number, Stride>;
 
-  LaneExchange(const LaneMap& map, const LaneLayout& layout, const Cells& cells) noexcept
+  CAROM_DEVICE LaneExchange(const LaneMapView& map, const LaneLayout& layout,
+                            const Cells& cells) noexcept
       : map_(map), layout_(layout), cells_(cells) {}
 
   /// Reads the numbers of problems.
   /// @param problems  as many as there are lanes
   /// @return  where they obey the pattern's zeros and are in the range of the law.
-  [[nodiscard]] typename Number::Mask read(const BatchView<Scalar>& view,
-                                           const Index (&problems)[lanes]) const noexcept;
+  [[nodiscard]] CAROM_DEVICE typename Number::Mask read(
+      const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept;
   /// Writes the answer of one lane.
-  void write(const BatchAnswers<Scalar>& answers, Index problem, int lane) const noexcept;
+  CAROM_DEVICE void write(const BatchAnswers<Scalar>& answers, Index problem,
+                          int lane) const noexcept;
 
  private:
   using Sources = const Scalar* [lanes];
 
-  [[nodiscard]] Cells vector(int name) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Cells vector(int name) const noexcept {
     return cells_.from(layout_.vector_at(name));
   }
-  static void find(const BatchArray<const Scalar>& array, const Index (&problems)[lanes],
-                   Sources& sources) noexcept {
+  CAROM_DEVICE static void find(const BatchArray<const Scalar>& array,
+                                const Index (&problems)[lanes], Sources& sources) noexcept {
     for (int l = 0; l < lanes; ++l) sources[l] = array.of(problems[l]);
   }
   /// One number of each lane.
-  [[nodiscard]] static Number gather(const Sources& sources, int from) noexcept {
+  [[nodiscard]] CAROM_DEVICE static Number gather(const Sources& sources, int from) noexcept {
     Scalar numbers[lanes];
     for (int l = 0; l < lanes; ++l) numbers[l] = sources[l][from];
     return Number::load(numbers);
   }
-  void read_bodies(const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept;
+  CAROM_DEVICE void read_bodies(const BatchView<Scalar>& view,
+                                const Index (&problems)[lanes]) const noexcept;
   using Mask = typename Number::Mask;
-  [[nodiscard]] Mask read_jacobian(const Sources& sources, const LaneContact& contact,
-                                   const LaneSides& sides) const noexcept;
-  [[nodiscard]] Mask read_contacts(const BatchView<Scalar>& view,
-                                   const Index (&problems)[lanes]) const noexcept;
-  [[nodiscard]] Mask read_blocks(const BatchView<Scalar>& view,
-                                 const Index (&problems)[lanes]) const noexcept;
-  [[nodiscard]] Mask read_set(const LaneContact& numbers, const LaneBlock& block,
-                              const Sources& friction, const Sources& bounds) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask read_jacobian(const Sources& sources, const LaneContact& contact,
+                                                const LaneSides& sides) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask read_contacts(const BatchView<Scalar>& view,
+                                                const Index (&problems)[lanes]) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask read_blocks(const BatchView<Scalar>& view,
+                                              const Index (&problems)[lanes]) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask read_set(const LaneContact& numbers, const LaneBlock& block,
+                                           const Sources& friction,
+                                           const Sources& bounds) const noexcept;
 
-  const LaneMap& map_;
+  LaneMapView map_;
   const LaneLayout& layout_;
   Cells cells_;
 };
 
 // --- implementation ---
 
-template <typename Number>
-void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
-                                       const Index (&problems)[lanes]) const noexcept {
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneExchange<Number, Stride>::read_bodies(
+    const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
   Sources mass, free, guess;
   find(view.mass, problems, mass);
   find(view.free_velocity, problems, free);
@@ -76,9 +81,9 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
   const bool guessed = view.guess.data != nullptr && map_.is_touched();
   find(guessed ? view.guess : view.free_velocity, problems, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
-  for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
-    const auto& [number, first, size, place] = map_.bodies()[b];
-    const int start = map_.start(b);
+  for (int b = 0; b < map_.body_count; ++b) {
+    const auto& [number, first, size, place] = map_.bodies[b];
+    const int start = map_.starts[b];
     for (int i = 0; i < size; ++i) {
       to_free.set(start + i, gather(free, first + i));
       to_velocity.set(start + i, gather(guess, first + i));
@@ -88,10 +93,9 @@ void LaneExchange<Number>::read_bodies(const BatchView<Scalar>& view,
   }
 }
 
-template <typename Number>
-typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources,
-                                                          const LaneContact& contact,
-                                                          const LaneSides& sides) const noexcept {
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_jacobian(
+    const Sources& sources, const LaneContact& contact, const LaneSides& sides) const noexcept {
   // Sums of what should be zero.
   Scalar rest[lanes] = {};
   const int rows = contact.rows;
@@ -115,8 +119,8 @@ typename Number::Mask LaneExchange<Number>::read_jacobian(const Sources& sources
   return Number::load(rest) <= Number(0);
 }
 
-template <typename Number>
-typename Number::Mask LaneExchange<Number>::read_contacts(
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_contacts(
     const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
   Sources jacobian, friction, weights, bias;
   find(view.jacobian, problems, jacobian);
@@ -124,9 +128,9 @@ typename Number::Mask LaneExchange<Number>::read_contacts(
   find(view.regularization, problems, weights);
   find(view.bias, problems, bias);
   Mask valid = everywhere<Number>(true);
-  for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
-    const LaneContact& numbers = map_.contacts()[k];
-    const Cells c = cells_.from(layout_.contact_at(int(k)));
+  for (int k = 0; k < map_.contact_count; ++k) {
+    const LaneContact& numbers = map_.contacts[k];
+    const Cells c = cells_.from(layout_.contact_at(k));
     const Number mu = gather(friction, numbers.friction);
     const Number tangent = gather(weights, numbers.regularization);
     const Number normal = gather(weights, numbers.regularization + 1);
@@ -138,17 +142,16 @@ typename Number::Mask LaneExchange<Number>::read_contacts(
       c.set(LaneLayout::bias + r, gather(bias, numbers.row + r));
       if (layout_.rigid) c.set(LaneLayout::multiplier + r, Number(0));
     }
-    valid = valid & read_jacobian(jacobian, numbers, map_.sides(k));
+    valid = valid & read_jacobian(jacobian, numbers, map_.sides[k]);
   }
   return valid;
 }
 
 /// The set of a block.
-template <typename Number>
-typename Number::Mask LaneExchange<Number>::read_set(const LaneContact& numbers,
-                                                     const LaneBlock& block,
-                                                     const Sources& friction,
-                                                     const Sources& bounds) const noexcept {
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_set(
+    const LaneContact& numbers, const LaneBlock& block, const Sources& friction,
+    const Sources& bounds) const noexcept {
   Mask valid = everywhere<Number>(true);
   const Cells lower = cells_.from(layout_.blocks_at + block.row_at(LaneBlock::lower));
   const Cells upper = cells_.from(layout_.blocks_at + block.row_at(LaneBlock::upper));
@@ -172,8 +175,8 @@ typename Number::Mask LaneExchange<Number>::read_set(const LaneContact& numbers,
   return valid;
 }
 
-template <typename Number>
-typename Number::Mask LaneExchange<Number>::read_blocks(
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read_blocks(
     const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
   Sources jacobian, friction, weights, bias, bounds;
   find(view.jacobian, problems, jacobian);
@@ -182,9 +185,9 @@ typename Number::Mask LaneExchange<Number>::read_blocks(
   find(view.bias, problems, bias);
   find(view.bounds, problems, bounds);
   Mask valid = everywhere<Number>(true);
-  for (std::size_t b = 0; b < map_.others().size(); ++b) {
-    const LaneContact& numbers = map_.others()[b];
-    const LaneBlock& block = map_.block(b);
+  for (int b = 0; b < map_.other_count; ++b) {
+    const LaneContact& numbers = map_.others[b];
+    const LaneBlock& block = map_.blocks[b];
     const auto rows = [&](int name) { return cells_.from(layout_.blocks_at + block.row_at(name)); };
     const Cells weight = rows(LaneBlock::regularization);
     for (int r = 0; r < block.rows; ++r) {
@@ -205,34 +208,34 @@ typename Number::Mask LaneExchange<Number>::read_blocks(
   return valid;
 }
 
-template <typename Number>
-typename Number::Mask LaneExchange<Number>::read(const BatchView<Scalar>& view,
-                                                 const Index (&problems)[lanes]) const noexcept {
+template <typename Number, int Stride>
+CAROM_DEVICE typename Number::Mask LaneExchange<Number, Stride>::read(
+    const BatchView<Scalar>& view, const Index (&problems)[lanes]) const noexcept {
   read_bodies(view, problems);
   const Mask valid = read_contacts(view, problems);
-  return map_.others().empty() ? valid : valid & read_blocks(view, problems);
+  return map_.other_count == 0 ? valid : valid & read_blocks(view, problems);
 }
 
-template <typename Number>
-void LaneExchange<Number>::write(const BatchAnswers<Scalar>& answers, Index problem,
-                                 int lane) const noexcept {
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneExchange<Number, Stride>::write(const BatchAnswers<Scalar>& answers,
+                                                      Index problem, int lane) const noexcept {
   Scalar* const velocity = answers.velocity.of(problem);
   const Cells from = vector(LaneLayout::velocity);
-  for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
-    const auto& [number, first, size, place] = map_.bodies()[b];
-    for (int i = 0; i < size; ++i) velocity[first + i] = from.of_lane(map_.start(b) + i, lane);
+  for (int b = 0; b < map_.body_count; ++b) {
+    const auto& [number, first, size, place] = map_.bodies[b];
+    for (int i = 0; i < size; ++i) velocity[first + i] = from.of_lane(map_.starts[b] + i, lane);
   }
   if (answers.impulse.data == nullptr) return;
   Scalar* const impulse = answers.impulse.of(problem);
   const auto write = [&](const LaneContact& numbers, const Cells& rows) {
     for (int r = 0; r < numbers.rows; ++r) impulse[numbers.row + r] = rows.of_lane(r, lane);
   };
-  for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
-    write(map_.contacts()[k], cells_.from(layout_.contact_at(int(k)) + LaneLayout::impulse));
+  for (int k = 0; k < map_.contact_count; ++k) {
+    write(map_.contacts[k], cells_.from(layout_.contact_at(k) + LaneLayout::impulse));
   }
-  for (std::size_t b = 0; b < map_.others().size(); ++b) {
-    const int at = map_.block(b).row_at(LaneBlock::impulse);
-    write(map_.others()[b], cells_.from(layout_.blocks_at + at));
+  for (int b = 0; b < map_.other_count; ++b) {
+    const int at = map_.blocks[b].row_at(LaneBlock::impulse);
+    write(map_.others[b], cells_.from(layout_.blocks_at + at));
   }
 }
 

@@ -22,10 +22,10 @@ class LaneHessian {
   /// Writes H + raise I into the cells of the matrix.
   /// @param lanes  whose H is wanted.
   /// @return  the largest entry on the diagonal of H, or 1; NaN where one is.
-  CAROM_DEVICE Number fill(const Number& raise, const Mask& lanes) const noexcept;
+  CAROM_DEVICE_CALL Number fill(const Number& raise, const Mask& lanes) const noexcept;
 
  private:
-  CAROM_DEVICE void add_curvature(int k, const LaneCurvature<Number>& g) const noexcept;
+  CAROM_DEVICE_CALL void add_curvature(int k, const LaneCurvature<Number>& g) const noexcept;
   CAROM_DEVICE void add_products(const LaneSide& rows, const LaneSide& columns,
                                  const Cells& products) const noexcept;
 

@@ -25,16 +25,16 @@ class LaneJacobian {
   /// Writes the direction −(A + Jᵀ G J)⁻¹ F of Newton's method, law_direction.
   /// @param lanes  whose direction is wanted.
   /// @return  where there is one.
-  [[nodiscard]] CAROM_DEVICE Mask find_direction(const Mask& lanes) const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Mask find_direction(const Mask& lanes) const noexcept;
   /// The cells of the matrix, and the matrix or its factors in them.
   [[nodiscard]] CAROM_DEVICE LaneHalves<Cells> halves() const noexcept {
     return {state_.cells(state_.layout().matrix_at), state_.cells(state_.layout().upper_at)};
   }
   /// Writes the matrix into its cells.
-  CAROM_DEVICE void fill(const Mask& lanes) const noexcept;
+  CAROM_DEVICE_CALL void fill(const Mask& lanes) const noexcept;
 
  private:
-  CAROM_DEVICE void add(int k, const LaneSlope<Number>& g) const noexcept;
+  CAROM_DEVICE_CALL void add(int k, const LaneSlope<Number>& g) const noexcept;
   CAROM_DEVICE void add_products(const LaneSide& rows, const LaneSide& columns,
                                  const LaneSlope<Number>& g) const noexcept;
 

@@ -20,8 +20,8 @@ struct LaneHalves {
 /// @pre   the diagonal is in `lower`.
 /// @return  where no pivot was zero.
 template <typename Cells>
-[[nodiscard]] CAROM_DEVICE auto factor_halves(const LaneRows& rows,
-                                              const LaneHalves<Cells>& matrix) noexcept {
+[[nodiscard]] CAROM_DEVICE_CALL auto factor_halves(const LaneRows& rows,
+                                                   const LaneHalves<Cells>& matrix) noexcept {
   using Number = decltype(matrix.lower[0]);
   auto regular = everywhere<Number>(true);
   for (int i = 0; i < rows.count; ++i) {
@@ -55,8 +55,8 @@ template <typename Cells>
 
 /// x ← (L U)⁻¹ x.
 template <typename Cells>
-CAROM_DEVICE void solve_halves(const LaneRows& rows, const LaneHalves<Cells>& factor,
-                               const Cells& x) noexcept {
+CAROM_DEVICE_CALL void solve_halves(const LaneRows& rows, const LaneHalves<Cells>& factor,
+                                    const Cells& x) noexcept {
   using Number = decltype(x[0]);
   for (int i = 0; i < rows.count; ++i) {
     const Cells row = factor.lower.from(rows.place[i]);

@@ -40,6 +40,27 @@ struct LaneContact {
   int low_side = 0;  ///< which of the two sides a solver has first
 };
 
+/// A LaneMap as plain numbers and pointers, so that a graphics processor reads it too.
+struct LaneMapView {
+  const LaneBody* bodies;               ///< in the solver's order
+  const int* starts;                    ///< first velocity of a body in the solver's numbering
+  const LaneContact* contacts;          ///< the friction contacts
+  const LaneSides* sides;               ///< of the friction contacts
+  const LaneContact* others;            ///< the other blocks
+  const LaneBlock* blocks;              ///< of the other blocks
+  const unsigned char* rigid_contacts;  ///< 1: the friction contact is rigid
+  LaneRows mass_rows, matrix_rows;
+  int body_count, contact_count, other_count;
+  int mass_cells, matrix_cells, jacobian_cells, block_cells;
+  int widest;  ///< columns of the widest side
+  bool rigid;  ///< whether some block is
+
+  [[nodiscard]] CAROM_DEVICE LaneLayout layout(FrictionLaw law) const noexcept;
+  [[nodiscard]] CAROM_DEVICE bool is_touched() const noexcept {
+    return contact_count > 0 || other_count > 0;
+  }
+};
+
 /// An island of a pattern: where its numbers are among those of a problem, and where a lane solver
 /// keeps them.
 class LaneMap {
@@ -50,7 +71,10 @@ class LaneMap {
   LaneMap(const std::vector<LaneBody>& bodies, std::vector<int> members,
           const std::vector<LaneContact>& contacts);
 
-  [[nodiscard]] LaneLayout layout(FrictionLaw law = FrictionLaw::convex) const noexcept;
+  [[nodiscard]] LaneMapView view() const noexcept;
+  [[nodiscard]] LaneLayout layout(FrictionLaw law = FrictionLaw::convex) const noexcept {
+    return view().layout(law);
+  }
   /// The bodies in the solver's order.
   [[nodiscard]] const std::vector<LaneBody>& bodies() const noexcept { return bodies_; }
   /// The friction contacts, and the other blocks.
@@ -202,28 +226,51 @@ inline void LaneMap::add_contacts(const std::vector<int>& local,
   for (const int column : first) matrix_.add(column);
 }
 
-inline LaneLayout LaneMap::layout(FrictionLaw law) const noexcept {
+inline LaneMapView LaneMap::view() const noexcept {
+  LaneMapView view{};
+  view.bodies = bodies_.data();
+  view.starts = starts_.data();
+  view.contacts = contacts_.data();
+  view.sides = sides_.data();
+  view.others = others_.data();
+  view.blocks = blocks_.data();
+  view.rigid_contacts = rigid_contacts_.data();
+  view.mass_rows = mass_.view();
+  view.matrix_rows = matrix_.view();
+  view.body_count = int(bodies_.size());
+  view.contact_count = int(contacts_.size());
+  view.other_count = int(others_.size());
+  view.mass_cells = mass_.count;
+  view.matrix_cells = matrix_.count;
+  view.jacobian_cells = jacobian_count_;
+  view.block_cells = block_cells_;
+  view.widest = widest_;
+  view.rigid = rigid_;
+  return view;
+}
+
+CAROM_DEVICE inline LaneLayout LaneMapView::layout(FrictionLaw law) const noexcept {
   const bool coulomb = law == FrictionLaw::coulomb;
   LaneLayout l{};
-  l.velocities = int(mass_.place.size());
-  l.contacts = int(sides_.size());
-  l.mass_rows = mass_.view();
-  l.matrix_rows = matrix_.view();
-  l.sides = sides_.data();
-  l.block_count = int(blocks_.size());
-  l.blocks = blocks_.data();
-  l.rigid = rigid_;
-  l.rigid_contacts = rigid_contacts_.data();
+  l.velocities = mass_rows.count;
+  l.contacts = contact_count;
+  l.mass_rows = mass_rows;
+  l.matrix_rows = matrix_rows;
+  l.sides = sides;
+  l.block_count = other_count;
+  l.blocks = blocks;
+  l.rigid = rigid;
+  l.rigid_contacts = rigid_contacts;
   l.mass_at =
       (coulomb ? LaneLayout::coulomb_vector_count : LaneLayout::vector_count) * l.velocities;
-  l.mass_factor_at = l.mass_at + mass_.count;
-  l.matrix_at = l.mass_factor_at + mass_.count;
-  l.upper_at = l.matrix_at + matrix_.count;
-  l.jacobian_at = l.upper_at + (coulomb ? matrix_.count : 0);
-  l.contacts_at = l.jacobian_at + jacobian_count_;
+  l.mass_factor_at = l.mass_at + mass_cells;
+  l.matrix_at = l.mass_factor_at + mass_cells;
+  l.upper_at = l.matrix_at + matrix_cells;
+  l.jacobian_at = l.upper_at + (coulomb ? matrix_cells : 0);
+  l.contacts_at = l.jacobian_at + jacobian_cells;
   l.blocks_at = l.contacts_at + l.contacts * l.contact_size();
-  l.product_at = l.blocks_at + block_cells_;
-  l.cell_count = l.product_at + 3 * widest_;
+  l.product_at = l.blocks_at + block_cells;
+  l.cell_count = l.product_at + 3 * widest;
   return l;
 }
 

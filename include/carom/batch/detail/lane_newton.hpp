@@ -67,12 +67,12 @@ class LaneNewton {
     progress_.iterations += as_numbers(lanes);
   }
   /// One iteration of the lanes that have not ended.
-  CAROM_DEVICE void step() noexcept;
+  CAROM_DEVICE_CALL void step() noexcept;
   /// Lanes that have ended.
   [[nodiscard]] CAROM_DEVICE Mask ended() const noexcept { return status_ >= Number(Scalar(0)); }
   /// The iterate of those lanes is their best, and evaluated.
   CAROM_DEVICE void finish() noexcept { finish(ended()); }
-  CAROM_DEVICE void finish(const Mask& which) noexcept;
+  CAROM_DEVICE_CALL void finish(const Mask& which) noexcept;
 
   /// The number of a SolveStatus, or −1 in lanes under way.
   [[nodiscard]] CAROM_DEVICE const Number& status() const noexcept { return status_; }
@@ -93,11 +93,11 @@ class LaneNewton {
   [[nodiscard]] CAROM_DEVICE Mask meets_target() const noexcept {
     return state_.meets(progress_.tolerance);
   }
-  CAROM_DEVICE void start_from_best(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void start_from_best(const Mask& lanes) noexcept;
   CAROM_DEVICE void write_directions(const Mask& lanes) noexcept;
   CAROM_DEVICE void keep(const Mask& lanes) noexcept;
-  CAROM_DEVICE void find_direction() noexcept;
-  CAROM_DEVICE void judge(const Number& step) noexcept;
+  CAROM_DEVICE_CALL void find_direction() noexcept;
+  CAROM_DEVICE_CALL void judge(const Number& step) noexcept;
 
   State& state_;
   Limits limits_;

@@ -47,7 +47,7 @@ class LaneQueue {
         answers_(answers),
         cells_(memory),
         paused_(memory + std::size_t(layout_.cell_count) * LaneCount),
-        exchange_(island, layout_, cells_) {}
+        exchange_(island.view(), layout_, cells_) {}
 
   /// @param problems  their numbers
   /// @param tell      tell(i, outcome) for problems[i], in any order. The answer has been written,

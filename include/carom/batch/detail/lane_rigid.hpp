@@ -116,9 +116,9 @@ class LaneRigid {
       is_coulomb ? Tuning::coulomb_stiffer : Tuning::convex_stiffer;
   [[nodiscard]] CAROM_DEVICE static Number number(double x) noexcept { return Number(Scalar(x)); }
   [[nodiscard]] CAROM_DEVICE bool is_rigid() const noexcept { return state_.layout().rigid; }
-  CAROM_DEVICE void renew() noexcept;
+  CAROM_DEVICE_CALL void renew() noexcept;
   CAROM_DEVICE void measure(const Mask& lanes) noexcept;
-  CAROM_DEVICE void lay_out() noexcept {
+  CAROM_DEVICE_CALL void lay_out() noexcept {
     (void)state_.begin();  // the factor of A; begin() of the compliant problem looks at the answer
     blocks_.write_inverse_masses();
     blocks_.write_weights(course_.softness);

@@ -81,10 +81,12 @@ CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_inverse_masses() const 
     Number sum = zero;
     for (int r = 0; r < block.rows; ++r) {
       for (int i = 0; i < layout.velocities; ++i) x.set(i, zero);
-      for (const LaneSide& side : {block.sides.low, block.sides.high}) {
+      const auto add = [&](const LaneSide& side) {
         const Cells j = state_.jacobian(side);
         for (int c = 0; c < side.count; ++c) x.set(side.column + c, j[block.rows * c + r]);
-      }
+      };
+      add(block.sides.low);
+      add(block.sides.high);
       solve_lanes(layout.mass_rows, state_.cells(layout.mass_factor_at), x);
       for (int i = 0; i < layout.velocities; ++i) sum += x[i] * x[i];
     }

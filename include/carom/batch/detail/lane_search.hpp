@@ -23,8 +23,8 @@ class LaneSearch {
   /// Step length where the slope along the direction vanishes; 1 where the direction does not
   /// descend. Writes what a full step changes in contact velocities and trial impulses.
   /// @param tolerance  share of the slope's start that may be left [-].
-  [[nodiscard]] CAROM_DEVICE Number find_step(const Scalar& tolerance,
-                                              const Mask& lanes) const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Number find_step(const Scalar& tolerance,
+                                                   const Mask& lanes) const noexcept;
 
  private:
   CAROM_DEVICE void write_steps() const noexcept;

@@ -27,14 +27,14 @@ class LaneState {
 
   /// What a problem's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
   /// whose A is not positive definite.
-  [[nodiscard]] CAROM_DEVICE Mask begin() noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Mask begin() noexcept;
   /// Everything that follows from the iterate.
-  CAROM_DEVICE void evaluate() noexcept;
+  CAROM_DEVICE_CALL void evaluate() noexcept;
   /// ℓ at the iterate last evaluated.
-  [[nodiscard]] CAROM_DEVICE Number cost() const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Number cost() const noexcept;
   /// ℓ at rest and at the free velocity.
-  [[nodiscard]] CAROM_DEVICE Number cost_at_rest() const noexcept;
-  [[nodiscard]] CAROM_DEVICE Number cost_when_free() const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Number cost_at_rest() const noexcept;
+  [[nodiscard]] CAROM_DEVICE_CALL Number cost_when_free() const noexcept;
 
   Number residual{}, free_squared{}, pushed_squared{};
 
