@@ -17,8 +17,8 @@ struct LaneRigidBlock {
 
   /// Numbers R of the block, and a row that has one of them.
   [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return paired ? 2 : rows; }
-  [[nodiscard]] CAROM_DEVICE int row_of(int weight) const noexcept {
-    return paired ? 2 * weight : weight;
+  [[nodiscard]] CAROM_DEVICE int row_of(int i) const noexcept {
+    return paired ? 2 * i : i;
   }
 };
 
