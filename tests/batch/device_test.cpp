@@ -210,7 +210,7 @@ TEST_CASE("device: threads have the bits of lanes on the bundled problems", "[de
                "mujoco_sphere_10", "constraints/arm_and_boxes"});
 }
 
-TEST_CASE("device: threads have the bits of lanes on large bundled problems", "[device][slow]") {
+TEST_CASE("device: threads have the bits of lanes on large bundled problems", "[device][slow][.]") {
   check_files({"pile_n100_s60", "pile_n100_s199", "dt1ms_n100_s600", "wall_n100", "mujoco_box_100",
                "mujoco_sphere_100", "rigid_n100_s60"});
 }
@@ -302,6 +302,35 @@ TEST_CASE("device: a problem with bad numbers is named and changes no other", "[
       others += int(i != bad && !same_bits(by_threads, unhurt, i));
     }
     CHECK(others == 0);
+  }
+}
+
+TEST_CASE("device: a thread writes to its own numbers only", "[device]") {
+  BatchStorage<double> batch = draw_steps<double>(12, 27006u);
+  const auto view = batch.view();
+  for (const Index bad : {2, 5}) const_cast<double*>(view.mass.of(bad))[0] = -1;
+  const std::size_t size = DeviceWorkspace<double>::bytes(view, 1);
+  const std::size_t numbers = DeviceWorkspace<double>::numbers_of_warp(view);
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    StandIn memory(size), cells(numbers * sizeof(double));
+    DeviceWorkspace<double> workspace;
+    REQUIRE(workspace.prepare(view, 1, memory.data(), size, copy));
+    const auto task = workspace.task(view, batch.answers(), SapOptions<double>{.law = law});
+    constexpr std::size_t lane = 17;
+    auto* const first = static_cast<double*>(cells.data());
+    for (Index i = 0; i < batch.count(); ++i) {
+      carom::device::solve(task.batch, task.answers, task.options, first + lane, i);
+    }
+    std::size_t others = 0, own = 0;
+    for (std::size_t i = 0; i < numbers; ++i) {
+      unsigned char bytes[sizeof(double)];
+      std::memcpy(bytes, first + i, sizeof bytes);
+      const bool written =
+          std::any_of(bytes, bytes + sizeof bytes, [](int b) { return b != 0xff; });
+      (i % carom::device_warp_size == lane ? own : others) += std::size_t(written);
+    }
+    CHECK(others == 0);
+    CHECK(own > numbers / carom::device_warp_size / 2);
   }
 }
 
