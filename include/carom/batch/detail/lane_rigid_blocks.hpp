@@ -17,9 +17,7 @@ struct LaneRigidBlock {
 
   /// Numbers R of the block, and a row that has one of them.
   [[nodiscard]] CAROM_DEVICE int weights() const noexcept { return paired ? 2 : rows; }
-  [[nodiscard]] CAROM_DEVICE int row_of(int i) const noexcept {
-    return paired ? 2 * i : i;
-  }
+  [[nodiscard]] CAROM_DEVICE int row_of(int i) const noexcept { return paired ? 2 * i : i; }
 };
 
 /// The rigid blocks of an island in every lane. Their R is a share of their inverse mass. A view of
