@@ -12,6 +12,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
   include/carom/batch/detail/batch_totals.hpp
+  include/carom/batch/detail/device_call.hpp
   include/carom/batch/detail/device_patterns.hpp
   include/carom/batch/detail/device_runtime.hpp
   include/carom/batch/detail/lane_block.hpp

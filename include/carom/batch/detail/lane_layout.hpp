@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/batch/detail/device_call.hpp"
 #include "carom/core/detail/device.hpp"
 #include "carom/core/expects.hpp"
 
