@@ -44,12 +44,10 @@ namespace device {
 /// threads may come by any branch and at any time; a warp whose problems have the same pattern
 /// reads memory together, and is as slow as the slowest of them.
 /// @tparam Law     that of the options. The overload without it decides at run time, which makes
-/// the
-///                 kernel twice as large.
+///                 the kernel twice as large.
 /// @param answers  in memory of the device.
 /// @param memory   the thread's first number: that of its warp plus its place in it, 0 to 31. A
-/// warp
-///                 has DeviceWorkspace::numbers_of_warp() of them to itself.
+///                 warp has DeviceWorkspace::numbers_of_warp() of them to itself.
 /// @note  No barrier, no shared memory, no atomics; at most iteration_limit iterations.
 template <FrictionLaw Law, RealScalar Scalar>
 CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
@@ -105,8 +103,8 @@ class DeviceWorkspace : detail::BatchMemory<Scalar> {
  public:
   /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
   /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
-  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 are of no
-  /// use.
+  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
+  ///               to do.
   [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int warps) {
     return std::size_t(warps) * numbers_of_warp(view) * sizeof(Scalar) + order_bytes(view) +
            patterns_of(view).image().size();
@@ -122,8 +120,7 @@ class DeviceWorkspace : detail::BatchMemory<Scalar> {
   /// @param copy    copy(to, from, bytes) copies to the device and returns whether it did. `from`
   ///                lasts until the next call.
   /// @return  false if the memory is smaller than bytes(), and nothing has been copied, or if
-  /// copy()
-  ///          returned it.
+  ///          copy() returned it.
   /// @note  Cold: allocates.
   template <typename Copy>
   [[nodiscard]] bool prepare(const BatchView<Scalar>& view, int warps, void* memory,
