@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles the kernels of solve_batch, of both laws in float and double, by nvcc, and by hipcc where
-# that is installed, too. Says how many registers and how much memory each takes, and fails if one
+# Compiles the kernels of solve_batch, of both laws in float and double, what the guide of batches
+# shows, and a benchmark by nvcc, and the kernels by hipcc where that is installed, too. Says how many registers and how much memory each takes, and fails if one
 # spills registers or takes more than a minute. No graphics processor is needed, except for --run,
 # which measures batches on one and compares their bits with the processor's. Without nvcc there is
 # nothing to check (status 77).
@@ -74,9 +74,11 @@ for law in convex coulomb; do
       -c "$kernels" -o "$out/${law}_$scalar.o"
   done
 done
-compile user_convex_double -DCAROM_DEVICE_LAW=convex -DCAROM_DEVICE_SCALAR=double -DCAROM_DEVICE_USER \
-  -c "$kernels" -o "$out/user_convex_double.o"
-# Programs, which must link.
+# What the guide shows: a program, which must link, and a kernel of a user's own.
+awk -v out="$out" '/^```cuda$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print >(out "/guide_" n ".cu") }' \
+  docs/guides/batches.md
+compile guide_program "$out/guide_1.cu" -o "$out/guide_program"
+compile guide_kernel -c "$out/guide_2.cu" -o "$out/guide_kernel.o"
 for scalar in double float; do
   compile "bench_$scalar" -DCAROM_DEVICE_LAW=convex "-DCAROM_DEVICE_SCALAR=$scalar" -Iapps -Iexamples -Ibenchmarks \
     '-DCAROM_DATA_DIR="examples/data"' benchmarks/device/main.cu -o "$out/bench_$scalar"
