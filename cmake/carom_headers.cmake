@@ -23,6 +23,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_cells.hpp
   include/carom/batch/detail/lane_cholesky.hpp
   include/carom/batch/detail/lane_coulomb.hpp
+  include/carom/batch/detail/lane_coulomb_course.hpp
   include/carom/batch/detail/lane_ellipsoid.hpp
   include/carom/batch/detail/lane_exchange.hpp
   include/carom/batch/detail/lane_friction.hpp
@@ -52,6 +53,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
   include/carom/batch/detail/lane_substitution.hpp
+  include/carom/batch/detail/lane_sweep.hpp
   include/carom/batch/detail/lane_thread.hpp
   include/carom/batch/device.hpp
   include/carom/batch/impact_batch.hpp

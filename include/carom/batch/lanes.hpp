@@ -57,6 +57,10 @@ struct Lanes {
     std::memcpy(&lanes.value, numbers, sizeof(Register));
     return lanes;
   }
+  /// One number of each of `Count` arrays.
+  CAROM_DEVICE static Lanes gather(const Scalar* const* arrays, int at) noexcept {
+    return of(detail::LaneRegister<Scalar, Count>::gather(arrays, at));
+  }
   CAROM_DEVICE void store(Scalar* numbers) const noexcept {
     std::memcpy(numbers, &value, sizeof(Register));
   }

@@ -122,6 +122,18 @@ CAROM_DEVICE_CALL void solve_lanes_transposed(const LaneRows& rows, const Cells&
   }
 }
 
+/// y ← Lᵀ x.
+template <typename Cells>
+CAROM_DEVICE_CALL void multiply_lanes_transposed(const LaneRows& rows, const Cells& factor,
+                                                 const Cells& x, const Cells& y) noexcept {
+  for (int i = 0; i < rows.count; ++i) {
+    const Cells row = factor.from(rows.place[i]);
+    const auto xi = x[i];
+    for (int k = rows.first_column[i]; k < i; ++k) y.add(k, row[k] * xi);
+    y.set(i, xi / row[i]);
+  }
+}
+
 /// y ← A x, where `matrix` has the lower half of A.
 template <typename Cells>
 CAROM_DEVICE_CALL void multiply_lanes(const LaneRows& rows, const Cells& matrix, const Cells& x,

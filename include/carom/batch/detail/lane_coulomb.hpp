@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/batch/detail/lane_coulomb_course.hpp"
 #include "carom/batch/detail/lane_jacobian.hpp"
 #include "carom/batch/detail/lane_newton.hpp"
 
@@ -41,15 +42,7 @@ class LaneCoulomb {
 
   /// Goes on with lanes that have ended, whose data have changed, at their iterates and lifts.
   CAROM_DEVICE void begin_again(const Mask& lanes) noexcept;
-  /// How far lanes have come.
-  struct Progress {
-    Number on_law;              ///< 1: Newton's method on the law; 0: a convex problem
-    Number lifts, since_trial;  ///< convex problems solved, in all and of a period
-    Number reach, tolerance;    ///< as in CoulombNewton
-    Number share, last, least;  ///< the last and the least ‖F‖ so far, that of the iterate kept
-    Number law_least, law_stalls, convex_status;
-    typename ConvexNewton::Progress convex;
-  };
+  using Progress = LaneCoulombCourse<Number, typename ConvexNewton::Progress>;
   [[nodiscard]] CAROM_DEVICE Progress progress() const noexcept;
   CAROM_DEVICE void resume(const Progress& progress) noexcept;
 
@@ -102,15 +95,8 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::keep_best(const Mask& lanes) noex
 /// Lanes have come nowhere yet.
 template <typename Number, int Stride>
 CAROM_DEVICE void LaneCoulomb<Number, Stride>::restart(const Mask& lanes) noexcept {
-  const auto set = [&](Number& entry, double x) { entry = select(lanes, number(x), entry); };
-  set(status_, -1);
-  for (Number* entry : {&course_.since_trial, &course_.law_least, &course_.law_stalls}) {
-    set(*entry, 0);
-  }
-  set(course_.reach, Tuning::first_reach);
-  set(course_.tolerance, Tuning::first_tolerance);
-  set(course_.share, Tuning::first_share);
-  set(course_.last, std::numeric_limits<double>::infinity());
+  status_ = select(lanes, number(-1), status_);
+  course_.restart(lanes);
   state_.copy(lanes, Names::velocity, Names::kept);
 }
 
@@ -127,6 +113,14 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::begin(const Mask& valid) noexcept
   end(!state_.is_finite(), SolveStatus::not_finite);
   end(meets_target(), SolveStatus::converged);
   end(Number(Scalar(limits_.iteration_limit)) <= number(0), SolveStatus::iteration_limit);
+  if (state_.layout().has_sweeps() && any(running())) {
+    LaneSweep<Number, Stride>(state_).improve(
+        FrictionLaw::coulomb, running(), Names::kept, [&] { evaluate(everywhere<Number>(true)); },
+        [&] { return state_.residual; });
+    keep_best(running());
+    end(meets_target(), SolveStatus::converged);
+    course_.reach = number(LaneSweepTuning::coulomb_reach);
+  }
   choose_way(running());
 }
 

@@ -47,9 +47,7 @@ class LaneExchange {
   }
   /// One number of each lane.
   [[nodiscard]] CAROM_DEVICE static Number gather(const Sources& sources, int from) noexcept {
-    Scalar numbers[lanes];
-    for (int l = 0; l < lanes; ++l) numbers[l] = sources[l][from];
-    return Number::load(numbers);
+    return Number::gather(sources, from);
   }
   CAROM_DEVICE void read_bodies(const BatchView<Scalar>& view,
                                 const Index (&problems)[lanes]) const noexcept;

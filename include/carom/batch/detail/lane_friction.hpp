@@ -9,11 +9,34 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Writes what the μ and R of a contact determine, in the order of LaneLayout: 1/Rₜ, 1/Rₙ,
+/// 1/(Rₙ + μ² Rₜ), (μ Rₜ/Rₙ)².
+template <typename Cells, typename Number>
+CAROM_DEVICE void write_weights_of_lanes(const Number& mu, const Number& tangent,
+                                         const Number& normal, const Cells& to) noexcept {
+  const Number one(1), pull = mu * tangent, inverse_normal = one / normal;
+  const Number slope = pull * inverse_normal;
+  to.set(0, one / tangent);
+  to.set(1, inverse_normal);
+  to.set(2, one / (normal + mu * pull));
+  to.set(3, slope * slope);
+}
+
 /// A friction contact in every lane: cone, weights and trial impulse.
 template <typename Number>
 struct LaneTrial {
-  Number mu, tangent, normal;  ///< μ, Rₜ, Rₙ
+  Number mu, tangent, normal;              ///< μ, Rₜ, Rₙ
+  Number inverse_tangent, inverse_normal;  ///< 1/Rₜ, 1/Rₙ
+  Number inverse_sliding;                  ///< 1/(Rₙ + μ² Rₜ)
+  Number opening;                          ///< (μ Rₜ/Rₙ)²
   Number y1, y2, yn;
+
+  /// ‖yₜ‖²
+  [[nodiscard]] CAROM_DEVICE Number tangent_squared() const noexcept { return y1 * y1 + y2 * y2; }
+  /// Where the convex law has no impulse: y is in the cone's polar, Rₙ yₙ ≤ −μ Rₜ ‖yₜ‖.
+  [[nodiscard]] CAROM_DEVICE typename Number::Mask is_open(const Number& squared) const noexcept {
+    return (yn <= Number(0)) & (opening * squared <= yn * yn);
+  }
 };
 
 template <typename Number>
@@ -21,17 +44,17 @@ struct LaneImpulse {
   Number t1, t2, n;
 };
 
-/// γ = P(y) of the convex law, the nearest point of the cone in the weights.
+/// γ = P(y) of the convex law, the nearest point of the cone in the weights. Roots and quotients
+/// are left out where no lane needs them: most contacts of a robot are open in all.
 template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneImpulse<Number> project_lanes(const LaneTrial<Number>& k) noexcept {
-  const Number zero(0);
-  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
-  const Number pull = k.mu * k.tangent;
-  const Number drive = k.normal * k.yn + pull * r;
+  const Number zero(0), squared = k.tangent_squared();
+  const auto open = k.is_open(squared);
+  if (!any(!open)) return {zero, zero, zero};
+  const Number r = sqrt(squared);
   const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
-  const auto open = drive <= zero;
-  const Number slid = drive / (k.normal + k.mu * pull);
-  const Number normal = select(open, zero, slid);
+  const Number drive = larger(k.normal * k.yn + k.mu * k.tangent * r, zero);
+  const Number normal = select(open, zero, drive * k.inverse_sliding);
   const Number share = select(r > zero, k.mu * normal / r, zero);
   return {select(stuck, k.y1, share * k.y1), select(stuck, k.y2, share * k.y2),
           select(stuck, k.yn, normal)};
@@ -61,24 +84,24 @@ template <typename Number>
 [[nodiscard]] CAROM_DEVICE LaneCurvature<Number> curvature_of_lanes(const LaneTrial<Number>& k,
                                                                     const Number& z1,
                                                                     const Number& z2) noexcept {
-  const Number zero(0), one(1);
-  const Number r = sqrt(k.y1 * k.y1 + k.y2 * k.y2);
-  const Number pull = k.mu * k.tangent;
-  const Number drive = k.normal * k.yn + pull * r;
+  const Number zero(0), one(1), squared = k.tangent_squared();
+  const auto open = k.is_open(squared);
+  if (!any(!open)) return {zero, zero, zero, zero, zero, zero};
+  const Number r = sqrt(squared);
   const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
-  const auto open = drive <= zero;
-  const Number along = select(open, zero, one / (k.normal + k.mu * pull));
+  const Number drive = larger(k.normal * k.yn + k.mu * k.tangent * r, zero);
+  const Number along = select(open, zero, k.inverse_sliding);
   const Number inverse = select(r > zero, one / r, zero);
   const Number tx = k.y1 * inverse, ty = k.y2 * inverse;
-  const Number across = select(open, zero, k.mu * drive * along * inverse / k.tangent);
+  const Number across = k.mu * drive * along * inverse * k.inverse_tangent;
   const Number px = k.mu * tx, py = k.mu * ty;
-  const Number held = one / k.tangent;
+  const Number held = k.inverse_tangent;
   return {select(stuck, held, along * px * px + across * (one - z1 * tx)),
           select(stuck, zero, along * px * py - across * (z1 * ty + z2 * tx) * Number(0.5)),
           select(stuck, held, along * py * py + across * (one - z2 * ty)),
           select(stuck, zero, along * px),
           select(stuck, zero, along * py),
-          select(stuck, one / k.normal, along)};
+          select(stuck, k.inverse_normal, along)};
 }
 
 /// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal has (0, 0, 1/Rₙ).
@@ -98,8 +121,8 @@ template <typename Number>
   const auto sticks = (r <= most) & (k.mu > zero);
   const Number inverse = select(r > zero, one / r, zero);
   const Number tx = k.y1 * inverse, ty = k.y2 * inverse;
-  const Number across = most * inverse / k.tangent;
-  const Number held = one / k.tangent, pressed = one / k.normal;
+  const Number across = most * inverse * k.inverse_tangent;
+  const Number held = k.inverse_tangent, pressed = k.inverse_normal;
   const auto of = [&](const Number& stick, const Number& slide) {
     return select(open, zero, select(sticks, stick, slide));
   };
@@ -131,6 +154,7 @@ template <typename Number>
     const LaneDirection<Number>& step) noexcept {
   using Scalar = typename Number::scalar_type;
   const Number zero(0), one(1);
+  if (!any(limit > zero)) return {zero, zero};
   const Number r = sqrt(y.x * y.x + y.y * y.y);
   const auto inside = r <= limit;
   const Number inverse = one / select(inside, limit, r);

@@ -54,6 +54,8 @@ struct LaneLayout {
     normal,
     inverse_tangent,
     inverse_normal,
+    inverse_sliding,              ///< 1/(Rₙ + μ² Rₜ)
+    opening,                      ///< (μ Rₜ/Rₙ)²
     bias,                         ///< three components, as all below but the last
     contact_velocity = bias + 3,  ///< J v
     trial = contact_velocity + 3,
@@ -75,10 +77,20 @@ struct LaneLayout {
   const LaneBlock* blocks;              ///< all others
   const unsigned char* rigid_contacts;  ///< 1: the contact is rigid
   bool rigid;                           ///< whether some block is
-  int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at,
+  int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at, sweep_at,
       cell_count;
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
+  /// Whether a solve begins with sweeps over the contacts: of a single body with friction contacts
+  /// only.
+  [[nodiscard]] CAROM_DEVICE bool has_sweeps() const noexcept {
+    return velocities <= 6 && block_count == 0 && !rigid;
+  }
+  /// Cells of a contact for sweeps: three columns, and five numbers.
+  [[nodiscard]] CAROM_DEVICE int sweep_size() const noexcept { return 3 * velocities + 5; }
+  [[nodiscard]] CAROM_DEVICE int sweep_cells() const noexcept {
+    return has_sweeps() ? contacts * sweep_size() : 0;
+  }
   [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }
   [[nodiscard]] CAROM_DEVICE int contact_at(int contact) const noexcept {
     return contacts_at + contact * contact_size();

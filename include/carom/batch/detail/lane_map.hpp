@@ -270,7 +270,8 @@ CAROM_DEVICE inline LaneLayout LaneMapView::layout(FrictionLaw law) const noexce
   l.contacts_at = l.jacobian_at + jacobian_cells;
   l.blocks_at = l.contacts_at + l.contacts * l.contact_size();
   l.product_at = l.blocks_at + block_cells;
-  l.cell_count = l.product_at + 3 * widest;
+  l.sweep_at = l.product_at + 3 * widest;
+  l.cell_count = l.sweep_at + l.sweep_cells();
   return l;
 }
 

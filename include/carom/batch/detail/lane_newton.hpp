@@ -4,6 +4,7 @@
 #include "carom/batch/detail/lane_hessian.hpp"
 #include "carom/batch/detail/lane_search.hpp"
 #include "carom/batch/detail/lane_state.hpp"
+#include "carom/batch/detail/lane_sweep.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
 #include "carom/solvers/detail/sap_tuning.hpp"
 
@@ -116,7 +117,15 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::begin(const Mask& valid) noexcept 
   end(!state_.begin(), SolveStatus::not_finite);
   state_.evaluate();
   end(meets_target(), SolveStatus::converged);
-  if (any(running())) start_from_best(running());
+  if (any(running())) {
+    if (state_.layout().has_sweeps()) {
+      LaneSweep<Number, Stride>(state_).improve(
+          FrictionLaw::convex, running(), Names::best, [&] { state_.evaluate(); },
+          [&] { return state_.cost(); });
+    } else {
+      start_from_best(running());
+    }
+  }
   end(meets_target(), SolveStatus::converged);
   end(!state_.is_finite(), SolveStatus::not_finite);
   progress_.best_residual = state_.residual;

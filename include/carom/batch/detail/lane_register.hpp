@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include "carom/core/detail/device.hpp"
 #include "carom/core/expects.hpp"
@@ -219,6 +220,9 @@ struct LaneRegister {
   [[nodiscard]] CAROM_DEVICE static Type broadcast(const Scalar& shared) noexcept {
     return {Half::broadcast(shared), Half::broadcast(shared)};
   }
+  [[nodiscard]] CAROM_DEVICE static Type gather(const Scalar* const* arrays, int at) noexcept {
+    return {Half::gather(arrays, at), Half::gather(arrays + Count / 2, at)};
+  }
 };
 
 template <typename Scalar>
@@ -226,6 +230,9 @@ struct LaneRegister<Scalar, 1> {
   using Type = Scalar;
   using Mask = bool;
   [[nodiscard]] CAROM_DEVICE static Type broadcast(const Scalar& shared) noexcept { return shared; }
+  [[nodiscard]] CAROM_DEVICE static Type gather(const Scalar* const* arrays, int at) noexcept {
+    return arrays[0][at];
+  }
 };
 
 #if CAROM_LANE_REGISTERS
@@ -235,6 +242,13 @@ struct LaneRegister<Scalar, Count> {
   using Type __attribute__((vector_size(Count * sizeof(Scalar)))) = Scalar;
   using Mask = decltype(Type() < Type());
   [[nodiscard]] static Type broadcast(const Scalar& shared) noexcept { return Type() + shared; }
+  /// Without a way through memory, which waits for as many stores as there are numbers.
+  [[nodiscard]] static Type gather(const Scalar* const* arrays, int at) noexcept {
+    return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+      return Type{arrays[lane][at]...};
+    }
+    (std::make_integer_sequence<int, Count>());
+  }
 };
 #endif
 

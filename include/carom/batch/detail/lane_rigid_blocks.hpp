@@ -104,6 +104,10 @@ CAROM_DEVICE void LaneRigidBlocks<Number, Stride>::write_weights(
       block.inverse.set(i, Number(Scalar(1)) / weight);
     }
   });
+  const LaneLayout& layout = state_.layout();
+  for (int k = 0; k < layout.contacts; ++k) {
+    if (layout.rigid_contacts[k] != 0) state_.take_weights(k);
+  }
 }
 
 }  // namespace detail

@@ -28,6 +28,12 @@ class LaneState {
   /// What a problem's numbers determine once and for all: the factor of A, ‖v*‖_A. False in lanes
   /// whose A is not positive definite.
   [[nodiscard]] CAROM_DEVICE_CALL Mask begin() noexcept;
+  /// What follows from the friction and the R of a contact.
+  CAROM_DEVICE void take_weights(int k) const noexcept {
+    const Cells c = contact(k);
+    write_weights_of_lanes(c[Names::friction], c[Names::tangent], c[Names::normal],
+                           c.from(Names::inverse_tangent));
+  }
   /// Everything that follows from the iterate.
   CAROM_DEVICE_CALL void evaluate() noexcept;
   /// ℓ at the iterate last evaluated.
@@ -69,8 +75,10 @@ class LaneState {
   /// Numbers of a contact with the trial impulse at y + α Δy.
   [[nodiscard]] CAROM_DEVICE LaneTrial<Number> at_trial(int k) const noexcept {
     const Cells c = contact(k);
-    return {c[Names::friction], c[Names::tangent],   c[Names::normal],
-            c[Names::trial],    c[Names::trial + 1], c[Names::trial + 2]};
+    return {c[Names::friction],        c[Names::tangent],        c[Names::normal],
+            c[Names::inverse_tangent], c[Names::inverse_normal], c[Names::inverse_sliding],
+            c[Names::opening],         c[Names::trial],          c[Names::trial + 1],
+            c[Names::trial + 2]};
   }
   [[nodiscard]] CAROM_DEVICE Number dot(int a, int b) const noexcept {
     const Cells x = vector(a), y = vector(b);
@@ -146,11 +154,7 @@ CAROM_DEVICE typename Number::Mask LaneState<Number, Stride>::begin() noexcept {
   const Cells mass = cells(layout_.mass_at), factor = cells(layout_.mass_factor_at);
   for (int i = 0; i < layout_.mass_factor_at - layout_.mass_at; ++i) factor.set(i, mass[i]);
   const Mask definite = factor_lanes(layout_.mass_rows, factor);
-  for (int k = 0; k < layout_.contacts; ++k) {
-    const Cells c = contact(k);
-    c.set(Names::inverse_tangent, Number(Scalar(1)) / c[Names::tangent]);
-    c.set(Names::inverse_normal, Number(Scalar(1)) / c[Names::normal]);
-  }
+  for (int k = 0; k < layout_.contacts; ++k) take_weights(k);
   blocks().begin();
   multiply_lanes(layout_.mass_rows, mass, vector(Names::free), vector(Names::momentum));
   free_squared = dot(Names::free, Names::momentum);
@@ -189,6 +193,9 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
         columns.add(i, j[3 * i] * y.t1 + j[3 * i + 1] * y.t2 + j[3 * i + 2] * y.n);
       }
     };
+    const Number zero(Scalar(0));
+    if (!any(!(abs(y.t1) + abs(y.t2) + abs(y.n) <= zero)))
+      continue;  // to add zeros changes nothing
     push(layout_.sides[k].low);
     push(layout_.sides[k].high);
   }

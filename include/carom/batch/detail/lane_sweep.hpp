@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/batch/detail/lane_state.hpp"
+#include "carom/contact/coulomb_law.hpp"
+#include "carom/solvers/detail/sap_tuning.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Measured choices of LaneSweep. A step of Newton's method costs a group of lanes what some 15
+/// passes cost: bricks that slide take 2 steps instead of 8, and 3 instead of 11 under Coulomb's
+/// law.
+struct LaneSweepTuning {
+  /// Passes over all contacts.
+  static constexpr int convex_passes = 6, coulomb_passes = 10;
+  /// After sweeps Newton's method on Coulomb's law is tried where the residual, relative to its
+  /// scale, is below this.
+  static constexpr double coulomb_reach = 0.3;
+};
+
+/// Sweeps over the contacts of a single body in every lane, from no impulse: each contact in turn
+/// takes the impulse that would be best if its own block of J A⁻¹ Jᵀ were its largest diagonal
+/// entry w times I. Coordinates are x = Lᵀ v, with A = L Lᵀ. A view of the cells.
+/// @see  sweep_small_contacts(), which does the same for one problem.
+template <typename Number, int Stride>
+class LaneSweep {
+ public:
+  using State = LaneState<Number, Stride>;
+  using Scalar = typename Number::scalar_type;
+  using Mask = typename Number::Mask;
+  using Cells = typename State::Cells;
+  using Names = LaneLayout;
+
+  CAROM_DEVICE explicit LaneSweep(const State& state) noexcept : state_(state) {}
+
+  /// Moves these lanes to where sweeps lead, if the measure falls there. The iterates are evaluated
+  /// before and after.
+  /// @pre  the layout has room for sweeps, and the factor of A is in the cells.
+  /// @param start     the vector that has the iterates, too.
+  /// @param evaluate  evaluates the iterates.
+  /// @param measure   the number for each lane that is to fall.
+  template <typename Evaluate, typename Measure>
+  CAROM_DEVICE void improve(FrictionLaw law, const Mask& lanes, int start, const Evaluate& evaluate,
+                            const Measure& measure) noexcept {
+    const Number here = measure();
+    run(law);
+    state_.copy(lanes, Names::scratch, Names::velocity);
+    evaluate();
+    const Mask lost = lanes & (!(measure() < here));
+    if (!any(lost)) return;
+    state_.copy(lost, start, Names::velocity);
+    evaluate();
+  }
+
+ private:
+  /// Leaves the velocity v* + A⁻¹Jᵀγ that sweeps lead to in the scratch vector. Impulses are
+  /// overwritten.
+  CAROM_DEVICE_CALL void run(FrictionLaw law) const noexcept;
+
+  /// Numbers of a contact, after the columns of L⁻¹Jᵀ.
+  enum NumberName { own, inverse_tangent, inverse_normal, inverse_sliding, opening };
+
+  [[nodiscard]] CAROM_DEVICE Cells columns(int k) const noexcept {
+    return state_.cells(state_.layout().sweep_at + k * state_.layout().sweep_size());
+  }
+  [[nodiscard]] CAROM_DEVICE Cells numbers(int k) const noexcept {
+    return columns(k).from(3 * state_.layout().velocities);
+  }
+  CAROM_DEVICE void begin(int k) const noexcept;
+  CAROM_DEVICE void visit(int k, FrictionLaw law) const noexcept;
+  /// x ← x + L⁻¹Jᵀ γ of a contact.
+  CAROM_DEVICE void push(int k, const LaneImpulse<Number>& impulse) const noexcept {
+    const Cells rows = columns(k), x = state_.vector(Names::scratch);
+    for (int i = 0; i < state_.layout().velocities; ++i) {
+      x.add(i,
+            rows[3 * i] * impulse.t1 + rows[3 * i + 1] * impulse.t2 + rows[3 * i + 2] * impulse.n);
+    }
+  }
+
+  const State& state_;
+};
+
+// --- implementation ---
+
+/// What does not change from sweep to sweep.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneSweep<Number, Stride>::begin(int k) const noexcept {
+  const LaneLayout& layout = state_.layout();
+  const Number zero(Scalar(0));
+  const Cells x = columns(k), factor = state_.cells(layout.mass_factor_at);
+  for (int i = 0; i < 3 * layout.velocities; ++i) x.set(i, zero);
+  const auto take = [&](const LaneSide& side) {
+    const Cells j = state_.jacobian(side), to = x.from(3 * side.column);
+    for (int i = 0; i < 3 * side.count; ++i) to.set(i, j[i]);
+  };
+  take(layout.sides[k].low);
+  take(layout.sides[k].high);
+  Number square[3] = {zero, zero, zero};
+  for (int i = 0; i < layout.velocities; ++i) {
+    const Cells row = factor.from(layout.mass_rows.place[i]);
+    Number a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2];
+    for (int m = layout.mass_rows.first_column[i]; m < i; ++m) {
+      const Number entry = row[m];
+      a -= entry * x[3 * m];
+      b -= entry * x[3 * m + 1];
+      c -= entry * x[3 * m + 2];
+    }
+    const Number inverse = row[i];
+    a *= inverse;
+    b *= inverse;
+    c *= inverse;
+    x.set(3 * i, a);
+    x.set(3 * i + 1, b);
+    x.set(3 * i + 2, c);
+    square[0] += a * a;
+    square[1] += b * b;
+    square[2] += c * c;
+  }
+  const Number largest = larger(square[0], larger(square[1], square[2]));
+  const Cells c = state_.contact(k), to = numbers(k);
+  to.set(own, largest);
+  write_weights_of_lanes(c[Names::friction], c[Names::tangent] + largest,
+                         c[Names::normal] + largest, to.from(inverse_tangent));
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneSweep<Number, Stride>::visit(int k, FrictionLaw law) const noexcept {
+  const Cells c = state_.contact(k), given = numbers(k);
+  const Cells rows = columns(k), x = state_.vector(Names::scratch);
+  LaneImpulse<Number> u{Number(Scalar(0)), Number(Scalar(0)), Number(Scalar(0))};
+  for (int i = 0; i < state_.layout().velocities; ++i) {
+    const Number xi = x[i];
+    u.t1 += rows[3 * i] * xi;
+    u.t2 += rows[3 * i + 1] * xi;
+    u.n += rows[3 * i + 2] * xi;
+  }
+  const LaneImpulse<Number> y{c[Names::impulse], c[Names::impulse + 1], c[Names::impulse + 2]};
+  const Number w = given[own];
+  const LaneTrial<Number> trial{c[Names::friction],
+                                c[Names::tangent] + w,
+                                c[Names::normal] + w,
+                                given[inverse_tangent],
+                                given[inverse_normal],
+                                given[inverse_sliding],
+                                given[opening],
+                                (c[Names::bias] - u.t1 + w * y.t1) * given[inverse_tangent],
+                                (c[Names::bias + 1] - u.t2 + w * y.t2) * given[inverse_tangent],
+                                (c[Names::bias + 2] - u.n + w * y.n) * given[inverse_normal]};
+  const LaneImpulse<Number> next =
+      law == FrictionLaw::coulomb ? coulomb_lanes(trial) : project_lanes(trial);
+  push(k, {next.t1 - y.t1, next.t2 - y.t2, next.n - y.n});
+  c.set(Names::impulse, next.t1);
+  c.set(Names::impulse + 1, next.t2);
+  c.set(Names::impulse + 2, next.n);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneSweep<Number, Stride>::run(FrictionLaw law) const noexcept {
+  const LaneLayout& layout = state_.layout();
+  const Cells x = state_.vector(Names::scratch), free = state_.vector(Names::free);
+  const Cells factor = state_.cells(layout.mass_factor_at);
+  multiply_lanes_transposed(layout.mass_rows, factor, free, x);
+  for (int k = 0; k < layout.contacts; ++k) {
+    begin(k);
+    const Cells c = state_.contact(k);
+    for (int r = 0; r < 3; ++r) c.set(Names::impulse + r, Number(Scalar(0)));
+  }
+  const int passes = law == FrictionLaw::coulomb ? LaneSweepTuning::coulomb_passes
+                                                 : LaneSweepTuning::convex_passes;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (int k = 0; k < layout.contacts; ++k) visit(k, law);
+  }
+  solve_lanes_transposed(layout.mass_rows, factor, x);
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
