@@ -54,10 +54,12 @@ template <typename Number>
   const Number r = sqrt(squared);
   const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
   const Number drive = larger(k.normal * k.yn + k.mu * k.tangent * r, zero);
-  const Number normal = select(open, zero, drive * k.inverse_sliding);
+  const Number normal = drive * k.inverse_sliding;
   const Number share = select(r > zero, k.mu * normal / r, zero);
-  return {select(stuck, k.y1, share * k.y1), select(stuck, k.y2, share * k.y2),
-          select(stuck, k.yn, normal)};
+  const auto of = [&](const Number& stick, const Number& slide) {
+    return select(open, zero, select(stuck, stick, slide));
+  };
+  return {of(k.y1, share * k.y1), of(k.y2, share * k.y2), of(k.yn, normal)};
 }
 
 /// γ of Coulomb's law: the normal is kept if it pushes, friction goes to the nearest point of the
@@ -90,18 +92,21 @@ template <typename Number>
   const Number r = sqrt(squared);
   const auto stuck = (r <= k.mu * k.yn) & (zero <= k.yn);
   const Number drive = larger(k.normal * k.yn + k.mu * k.tangent * r, zero);
-  const Number along = select(open, zero, k.inverse_sliding);
+  const Number along = k.inverse_sliding;
   const Number inverse = select(r > zero, one / r, zero);
   const Number tx = k.y1 * inverse, ty = k.y2 * inverse;
   const Number across = k.mu * drive * along * inverse * k.inverse_tangent;
   const Number px = k.mu * tx, py = k.mu * ty;
   const Number held = k.inverse_tangent;
-  return {select(stuck, held, along * px * px + across * (one - z1 * tx)),
-          select(stuck, zero, along * px * py - across * (z1 * ty + z2 * tx) * Number(0.5)),
-          select(stuck, held, along * py * py + across * (one - z2 * ty)),
-          select(stuck, zero, along * px),
-          select(stuck, zero, along * py),
-          select(stuck, k.inverse_normal, along)};
+  const auto of = [&](const Number& stick, const Number& slide) {
+    return select(open, zero, select(stuck, stick, slide));
+  };
+  return {of(held, along * px * px + across * (one - z1 * tx)),
+          of(zero, along * px * py - across * (z1 * ty + z2 * tx) * Number(0.5)),
+          of(held, along * py * py + across * (one - z2 * ty)),
+          of(zero, along * px),
+          of(zero, along * py),
+          of(k.inverse_normal, along)};
 }
 
 /// −∂γ/∂v_c under Coulomb's law, not symmetric in slide; the row of the normal has (0, 0, 1/Rₙ).
