@@ -29,11 +29,12 @@ Index data_count(const carom::BatchPattern& pattern) {
 
 /// Numbers that a solver of one problem keeps at the same time: A, its factor and the matrix of the
 /// Newton step, each one half; J; of velocities v*, the iterate and the best one, the momentum, the
-/// gradient, the direction; of each row v̂, velocity and impulse with their steps; μ, R, 1/R, ẑ.
+/// gradient, the direction; of each row v̂, velocity and impulse with their steps; μ, R, what
+/// follows from them, ẑ; L⁻¹Jᵀ for the sweeps.
 Index solver_count(const carom::BatchPattern& pattern) {
   const int n = pattern.velocity_count();
-  return 3 * (n * (n + 1) / 2) + pattern.jacobian_count() + 6 * n + 5 * pattern.row_count() +
-         7 * pattern.contact_count();
+  return 3 * (n * (n + 1) / 2) + 2 * pattern.jacobian_count() + 6 * n + 5 * pattern.row_count() +
+         9 * pattern.contact_count();
 }
 
 /// One step of all boxes side by side, and one at a time by SapSolver in the same loop, from the

@@ -82,14 +82,13 @@ struct LaneLayout {
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law
 
   /// Whether a solve begins with sweeps over the contacts: of a single body with friction contacts
-  /// only.
+  /// only. One contact needs none, as Newton's method takes one step for it.
   [[nodiscard]] CAROM_DEVICE bool has_sweeps() const noexcept {
-    return velocities <= 6 && block_count == 0 && !rigid;
+    return velocities <= 6 && contacts > 1 && block_count == 0 && !rigid;
   }
-  /// Cells of a contact for sweeps: three columns, and five numbers.
-  [[nodiscard]] CAROM_DEVICE int sweep_size() const noexcept { return 3 * velocities + 5; }
+  /// Three columns for each contact.
   [[nodiscard]] CAROM_DEVICE int sweep_cells() const noexcept {
-    return has_sweeps() ? contacts * sweep_size() : 0;
+    return has_sweeps() ? 3 * velocities * contacts : 0;
   }
   [[nodiscard]] CAROM_DEVICE int vector_at(int name) const noexcept { return name * velocities; }
   [[nodiscard]] CAROM_DEVICE int contact_at(int contact) const noexcept {

@@ -59,14 +59,17 @@ class LaneSweep {
   /// overwritten.
   CAROM_DEVICE_CALL void run(FrictionLaw law) const noexcept;
 
-  /// Numbers of a contact, after the columns of L⁻¹Jᵀ.
-  enum NumberName { own, inverse_tangent, inverse_normal, inverse_sliding, opening };
+  /// Numbers of a contact.
+  enum NumberName { own, inverse_tangent, inverse_normal, inverse_sliding, opening, number_count };
+  static_assert(int(Names::velocity_step) + int(number_count) <= int(Names::predicted));
 
+  /// L⁻¹Jᵀ of a contact.
   [[nodiscard]] CAROM_DEVICE Cells columns(int k) const noexcept {
-    return state_.cells(state_.layout().sweep_at + k * state_.layout().sweep_size());
+    return state_.cells(state_.layout().sweep_at + 3 * state_.layout().velocities * k);
   }
+  /// They are where the steps of a line search will be.
   [[nodiscard]] CAROM_DEVICE Cells numbers(int k) const noexcept {
-    return columns(k).from(3 * state_.layout().velocities);
+    return state_.contact(k).from(Names::velocity_step);
   }
   CAROM_DEVICE void begin(int k) const noexcept;
   CAROM_DEVICE void visit(int k, FrictionLaw law) const noexcept;
