@@ -240,41 +240,78 @@ TEST_CASE("solve_batch: the bits do not depend on workers and threads", "[solve_
   }
 }
 
-TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[solve_batch]") {
-  for (const char* name : {"robot_30x16", "pile_n10_s60", "mujoco_box_10"}) {
+namespace {
+
+/// A bundled problem with other free velocities.
+ContactProblem<double> vary(const ContactProblem<double>& given, VectorSource<double>& source) {
+  ContactProblem<double> problem(given.time_step());
+  for (Index b = 0; b < given.body_count(); ++b) {
+    const auto [start, size] = given.body(b);
+    VectorX<double> free = given.free_velocity().segment(start, size);
+    for (Index k = 0; k < size; ++k) free(k) *= 1 + 0.1 * (source.unit() - 0.5);
+    problem.add_body(given.momentum_matrix(b), free);
+  }
+  for (Index k = 0; k < given.block_count(); ++k) {
+    const auto& law = given.friction_contact_law(k);
+    if (given.side_count(k) == 1) {
+      problem.add_contact(given.side_body(k, 0), given.jacobian(k, 0), law);
+    } else {
+      problem.add_contact(given.side_body(k, 0), given.jacobian(k, 0), given.side_body(k, 1),
+                          given.jacobian(k, 1), law);
+    }
+  }
+  return problem;
+}
+
+/// A bundled problem `count` times, each with free velocities of its own.
+struct Copies {
+  BatchStorage<double> batch;
+  std::vector<ContactProblem<double>> problems;
+
+  Copies(const char* name, int count) {
     const auto given = carom::files::read_text_problem(
         std::string(CAROM_SOURCE_DIR "/examples/data/") + name + ".txt");
     VectorSource<double> source(21005u);
-    BatchStorage<double> batch;
-    std::vector<ContactProblem<double>> problems;
-    for (int i = 0; i < 20; ++i) {
-      ContactProblem<double> problem(given.problem.time_step());
-      for (Index b = 0; b < given.problem.body_count(); ++b) {
-        const auto [start, size] = given.problem.body(b);
-        VectorX<double> free = given.problem.free_velocity().segment(start, size);
-        for (Index k = 0; k < size; ++k) free(k) *= 1 + 0.1 * (source.unit() - 0.5);
-        problem.add_body(given.problem.momentum_matrix(b), free);
-      }
-      for (Index k = 0; k < given.problem.block_count(); ++k) {
-        const auto& law = given.problem.friction_contact_law(k);
-        if (given.problem.side_count(k) == 1) {
-          problem.add_contact(given.problem.side_body(k, 0), given.problem.jacobian(k, 0), law);
-        } else {
-          problem.add_contact(given.problem.side_body(k, 0), given.problem.jacobian(k, 0),
-                              given.problem.side_body(k, 1), given.problem.jacobian(k, 1), law);
-        }
-      }
-      batch.add(problem, given.guess);
-      problems.push_back(problem);
+    for (int i = 0; i < count; ++i) {
+      problems.push_back(vary(given.problem, source));
+      batch.add(problems.back(), given.guess);
     }
-    CAPTURE(name);
-    CHECK(solve(batch, {.tolerance = 1e-8}).converged == 20);
+  }
+  void certify_all() {
     WorstCase law("certify");
     for (Index i = 0; i < batch.count(); ++i) {
       const VectorX<double> velocity = batch.velocity(i), impulse = batch.impulse(i);
       law.see(certify(problems[std::size_t(i)], velocity, impulse).residual, by_solver(2e-8), i);
     }
-    law.check(20);
+    law.check(batch.count());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[solve_batch]") {
+  for (const char* name : {"robot_30x16", "pile_n10_s60", "mujoco_box_10"}) {
+    CAPTURE(name);
+    Copies copies(name, 20);
+    CHECK(solve(copies.batch, {.tolerance = 1e-8}).converged == 20);
+    copies.certify_all();
+  }
+}
+
+TEST_CASE("solve_batch: problems of hundreds of velocities are sparse", "[solve_batch]") {
+  for (const char* name : {"pile_n100_s60", "wall_n100"}) {
+    CAPTURE(name);
+    Copies wide(name, 3), narrow(name, 3);
+    CHECK(wide.batch.pattern(0).velocity_count() == 600);
+    CHECK(solve(wide.batch, {.tolerance = 1e-8}).converged == 3);
+    CHECK(solve<2>(narrow.batch, {.tolerance = 1e-8}).converged == 3);
+    wide.certify_all();
+    check_same(wide.batch, narrow.batch);
+    // A dense matrix alone would have 180,300 numbers in each of the lanes.
+    BatchWorkspace<double> workspace;
+    const auto view = wide.batch.view();
+    const std::size_t worker = workspace.bytes(view, 2) - workspace.bytes(view, 1);
+    CHECK(worker < std::size_t(carom::batch_lane_count<double>) * sizeof(double) * 180300);
   }
 }
 
