@@ -25,6 +25,7 @@ TEST_CASE("batch_view: every problem has a pattern", "[batch_view]") {
   carom::BatchView<double> view{.count = 3, .patterns = patterns.data()};
   CHECK(&view.pattern(2) == &patterns[0]);
   view.pattern_numbers = numbers.data();
+  view.pattern_count = 2;
   CHECK(&view.pattern(2) == &patterns[1]);
   CHECK(&view.pattern(1) == &patterns[0]);
 }

@@ -75,6 +75,7 @@ struct Batch {
     view.count = Index(reports.size());
     view.patterns = patterns.data();
     view.pattern_numbers = pattern_numbers.data();
+    view.pattern_count = int(patterns.size());
     view.mass = {mass.data(), 0, masses_at.data()};
     view.normals = {normals.data(), 0, normals_at.data()};
     auto& given = by_velocity_ ? view.velocity : view.momentum;

@@ -27,16 +27,18 @@ class BatchPullBack {
   /// @param problems  those of one pattern one after the other.
   void run(const Index* problems, int count) const noexcept {
     for (int i = 0; i < count; ++i) {
-      const bool reported = answers_.reports != nullptr;
-      gradients_.statuses[problems[i]] =
-          reported ? answers_.reports[problems[i]].status : SolveStatus::converged;
+      SolveStatus& status = gradients_.statuses[problems[i]];
+      status = SolveStatus::converged;
+      if (answers_.reports != nullptr) status = answers_.reports[problems[i]].status;
+      if (!view_.has_pattern(problems[i])) status = SolveStatus::not_finite;
     }
     for_each_island(view_, law_, problems, count,
                     [&](auto law, const LaneMap& island, int first, int end) {
                       run<decltype(law)::value>(island, problems + first, end - first);
                     });
     for (int i = 0; i < count; ++i) {
-      if (gradients_.statuses[problems[i]] != SolveStatus::converged) clear(problems[i]);
+      const bool differentiated = gradients_.statuses[problems[i]] == SolveStatus::converged;
+      if (!differentiated && view_.has_pattern(problems[i])) clear(problems[i]);
     }
   }
 

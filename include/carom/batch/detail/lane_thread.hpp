@@ -28,6 +28,9 @@ class LaneThread {
 
   /// Writes the answer and the report.
   CAROM_DEVICE void solve(const DevicePatternsView& patterns, Index problem) const noexcept {
+    BatchProblemReport<Scalar>& answer = answers_.reports[problem];
+    answer = report_without_pattern<Scalar>();
+    if (!view_.has_pattern(problem)) return;
     BatchProblemReport<Scalar> report;
     report.status = SolveStatus::converged;
     BatchTotals<Scalar> totals;
@@ -42,7 +45,7 @@ class LaneThread {
       report.item = found.item;
     }
     totals.finish(Law == FrictionLaw::convex && !rigid, report);
-    answers_.reports[problem] = report;
+    answer = report;
   }
 
  private:
