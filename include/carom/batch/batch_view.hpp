@@ -77,10 +77,9 @@ enum class BatchFault {
 
 /// The fault as a word for messages.
 [[nodiscard]] constexpr const char* to_string(BatchFault fault) noexcept {
-  constexpr const char* words[] = {"none",     "mass",     "free_velocity",
-                                   "jacobian", "friction", "regularization",
-                                   "bias",     "bounds",   "guess",
-                                   "pattern"};
+  constexpr const char* words[] = {"none",     "mass",           "free_velocity", "jacobian",
+                                   "friction", "regularization", "bias",          "bounds",
+                                   "guess",    "pattern"};
   return words[static_cast<int>(fault)];
 }
 
@@ -126,6 +125,10 @@ struct BatchGradients {
   /// or a number that they need is not finite; else that of its solve. All but converged have
   /// zeros.
   SolveStatus* statuses = nullptr;
+  /// Blocks of each problem on a boundary of two regions, as CoulombDerivative counts them with its
+  /// default options: where there are any, the gradient is one-sided. 0 of a problem without a
+  /// gradient. Null: not wanted.
+  int* boundary_counts = nullptr;
 };
 
 }  // namespace CAROM_ABI

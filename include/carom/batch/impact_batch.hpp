@@ -110,7 +110,8 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
         continue;
       }
       const int pattern = view.pattern_number(workspace.problem(first));
-      Queue queue(view.patterns[pattern].view(), view, answers, options, workspace.worker(int(worker)));
+      Queue queue(view.patterns[pattern].view(), view, answers, options,
+                  workspace.worker(int(worker)));
       while (take() && view.pattern_number(workspace.problem(first)) == pattern) {
         queue.push(workspace.problem(first++));
       }

@@ -23,8 +23,8 @@ class LaneImpactAnswer {
         metric_{problem.layout.pattern, problem.factor()},
         n_(problem.layout.n) {}
 
-  CAROM_DEVICE void write(const ImpactBatchView<Scalar>& view, const ImpactBatchAnswers<Scalar>& answers,
-             Index number) const noexcept {
+  CAROM_DEVICE void write(const ImpactBatchView<Scalar>& view,
+                          const ImpactBatchAnswers<Scalar>& answers, Index number) const noexcept {
     ImpactProblemReport<Scalar>& report = answers.reports[number];
     report = {.status = ImpactStatus(int(problem_.get(Names::status).value)),
               .reflections = Index(problem_.get(Names::count).value)};
@@ -57,8 +57,8 @@ class LaneImpactAnswer {
       to[k] = before != nullptr ? before[k] + from[k].value : from[k].value;
     }
   }
-  CAROM_DEVICE void refuse(const ImpactBatchView<Scalar>& view, const ImpactBatchAnswers<Scalar>& answers,
-              Index number) const noexcept {
+  CAROM_DEVICE void refuse(const ImpactBatchView<Scalar>& view,
+                           const ImpactBatchAnswers<Scalar>& answers, Index number) const noexcept {
     constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
     const auto copy = [&](const BatchArray<const Scalar>& from, const BatchArray<Scalar>& to) {
       for (int k = 0; to.data != nullptr && k < n_; ++k) {

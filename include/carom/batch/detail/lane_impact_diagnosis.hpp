@@ -64,7 +64,8 @@ class ImpactInspection {
   }
 
  private:
-  [[nodiscard]] CAROM_DEVICE static Scalar larger_or_nan(const Scalar& a, const Scalar& b) noexcept {
+  [[nodiscard]] CAROM_DEVICE static Scalar larger_or_nan(const Scalar& a,
+                                                         const Scalar& b) noexcept {
     return std::isnan(b) || a <= b ? b : a;
   }
   /// Where a momentum of finite numbers is largest: its products are too large then.

@@ -41,10 +41,7 @@ struct LaneImpactLayout {
   int cell_count = 0;
 
   CAROM_DEVICE LaneImpactLayout(const ImpactPatternView& of, ImpactBatchLaw law) noexcept
-      : pattern(of),
-        n(of.coordinates),
-        m(of.contacts),
-        blends(law == ImpactBatchLaw::restitution) {
+      : pattern(of), n(of.coordinates), m(of.contacts), blends(law == ImpactBatchLaw::restitution) {
     int at = 0;
     const auto place = [&at](int size) {
       const int begin = at;

@@ -39,8 +39,9 @@ class LaneImpactReflector {
 
   /// @param chosen     m + n numbers for each lane, zero
   /// @param sequences  one for each lane
-  CAROM_DEVICE LaneImpactReflector(const LaneImpactCells<Cells>& problem, const Cells& chosen, ImpactOrder order,
-                      const Number& reflection_limit, const LaneImpactSequence* sequences) noexcept
+  CAROM_DEVICE LaneImpactReflector(const LaneImpactCells<Cells>& problem, const Cells& chosen,
+                                   ImpactOrder order, const Number& reflection_limit,
+                                   const LaneImpactSequence* sequences) noexcept
       : problem_(problem),
         chosen_(chosen),
         order_(order),
@@ -172,7 +173,7 @@ class LaneImpactReflector {
   }
   /// The same by the sequences of lanes that have one.
   [[nodiscard]] CAROM_DEVICE Number follow_sequences(const Number& by_index, const Number& cursor,
-                                        const Number& limit) const noexcept {
+                                                     const Number& limit) const noexcept {
     Scalar winners[lanes], cursors[lanes], limits[lanes];
     by_index.store(winners);
     cursor.store(cursors);

@@ -14,8 +14,8 @@ namespace detail {
 /// lanes.
 /// @param problems  one for each lane
 template <typename Cells, typename Scalar>
-CAROM_DEVICE void read_numbers(const BatchArray<const Scalar>& from, const Index* problems, int size,
-                  const Cells& cells) noexcept {
+CAROM_DEVICE void read_numbers(const BatchArray<const Scalar>& from, const Index* problems,
+                               int size, const Cells& cells) noexcept {
   using Number = decltype(cells[0]);
   if (from.offsets == nullptr && from.stride == 0) {
     for (int i = 0; i < size; ++i) cells.set(i, Number(from.data[i]));
@@ -30,7 +30,7 @@ CAROM_DEVICE void read_numbers(const BatchArray<const Scalar>& from, const Index
 /// Copies the numbers of problems into the cells of their lanes.
 template <typename Cells, typename Scalar>
 CAROM_DEVICE void read_impacts(const ImpactBatchView<Scalar>& view, const Index* problems,
-                  const LaneImpactCells<Cells>& to) noexcept {
+                               const LaneImpactCells<Cells>& to) noexcept {
   using Number = decltype(Cells()[0]);
   const LaneImpactLayout& at = to.layout;
   const auto read = [&](const BatchArray<const Scalar>& from, int size, int begin) {

@@ -58,8 +58,8 @@ class LaneImpactThread {
     const Cells chosen = cells.cells.from(at.square_at);
     for (int k = 0; k < at.n + at.m; ++k) chosen.set(k, Number(0));
     const LaneImpactReflector<Number, Stride> reflector(
-        cells, chosen, options_.order,
-        most_reflections<Number>(options_.resolver.reflection_limit), &sequence);
+        cells, chosen, options_.order, most_reflections<Number>(options_.resolver.reflection_limit),
+        &sequence);
     while (any(cells.get(Names::status) < Number(0))) reflector.step();
   }
 
