@@ -252,6 +252,34 @@ TEST_CASE("device: a problem with bad numbers is named and changes no other", "[
   }
 }
 
+TEST_CASE("device: a problem whose pattern number names none is refused and changes no other",
+          "[device]") {
+  BatchStorage<double> good = draw_steps<double>(40, 27008u), batch = good;
+  solve_by_threads(good, SapOptions<double>{}, 2);
+  constexpr Index bad = 33;
+  for (const int number : {-1, batch.view().pattern_count, std::numeric_limits<int>::max()}) {
+    auto view = batch.view();
+    std::vector<int> numbers;
+    for (Index i = 0; i < batch.count(); ++i) numbers.push_back(view.pattern_number(i));
+    numbers[bad] = number;
+    view.pattern_numbers = numbers.data();
+    const std::size_t size = DeviceWorkspace<double>::bytes(view, 2);
+    StandIn memory(size);
+    DeviceWorkspace<double> workspace;
+    REQUIRE(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
+    run_threads(workspace.task(view, batch.answers(), SapOptions<double>{}), 27009u);
+    CHECK(memory.margin_is_intact());
+    CHECK(batch.report(bad).status == SolveStatus::not_finite);
+    CHECK((batch.report(bad).fault == BatchFault::pattern && batch.report(bad).item == -1));
+    CHECK(batch.velocity(bad).isZero(0));  // nothing is written
+    int others = 0;
+    for (Index i = 0; i < good.count(); ++i) {
+      others += int(i != bad && !same_bits(batch, good, i));
+    }
+    CHECK(others == 0);
+  }
+}
+
 TEST_CASE("device: a thread writes to its own numbers only", "[device]") {
   BatchStorage<double> batch = draw_steps<double>(12, 27006u);
   const auto view = batch.view();
