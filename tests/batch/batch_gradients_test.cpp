@@ -230,7 +230,7 @@ TEST_CASE("batch_gradients: bounds and shifts as differences have them", "[batch
 /// what is open the v̂ at which it closes, what is between bounds its impulse as a bound.
 ContactProblem<double> move_to_boundaries(ContactProblem<double> problem,
                                           const VectorX<double>& velocity,
-                                          const VectorX<double>& impulse) {
+                                          const VectorX<double>& impulse, FrictionLaw obeyed) {
   for (Index k = 0; k < problem.block_count(); k += 2) {
     const int rows = problem.rows(k);
     carom::WeightedBlock<double> law = problem.law(k);
@@ -247,8 +247,10 @@ ContactProblem<double> move_to_boundaries(ContactProblem<double> problem,
       if (gamma(0) > law.set.lower(0) && gamma(0) < law.set.upper(0)) law.set.upper(0) = gamma(0);
     } else if (gamma.isZero(0) && law.set.shift.isZero(0)) {
       const int normal = carom::detail::LaneShape::of(law.set.shape).normal;
-      law.bias_velocity(normal) += u(normal);
-      law.set.friction.setZero();
+      carom::RowNumbers<double> slip = carom::RowNumbers<double>::Zero();
+      slip.head(rows) = u;
+      const bool convex = obeyed == FrictionLaw::convex;
+      law.bias_velocity(normal) += u(normal) - (convex ? de_saxce_lift(law.set, slip) : 0);
     } else if (law.set.shape == ImpulseShape::friction && u.norm() < 1e-9 * velocity.norm()) {
       law.set.friction(0) = gamma.head(2).norm() / gamma(2);
     }
@@ -274,7 +276,7 @@ TEST_CASE("batch_gradients: blocks on boundaries are counted as CoulombDerivativ
     std::vector<ContactProblem<double>> moved = problems;
     for (Index i = 0; i < first.count(); ++i) {
       moved[std::size_t(i)] =
-          move_to_boundaries(problems[std::size_t(i)], first.velocity(i), first.impulse(i));
+          move_to_boundaries(problems[std::size_t(i)], first.velocity(i), first.impulse(i), law);
     }
     BatchStorage<double> batch;
     for (const auto& problem : moved) batch.add(problem);

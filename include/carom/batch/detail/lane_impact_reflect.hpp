@@ -53,9 +53,19 @@ class LaneImpactReflector {
   /// One reflection in each lane that is under way; a lane that has none left is looked at, and its
   /// status says how it ended.
   CAROM_DEVICE void step() const noexcept {
-    // A kernel would have a copy for every number of contacts.
-    if constexpr (Stride > Number::count) return step<0>();
-    // Where the compiler knows the number of contacts, what is chosen stays in registers.
+    if constexpr (Stride > Number::count) {
+      step<0>();  // a kernel would have a copy for every number of contacts
+    } else {
+      step_by_count();
+    }
+  }
+
+ private:
+  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane finds its own.
+  static constexpr int looked_at = 12;
+
+  /// Where the compiler knows the number of contacts, what is chosen stays in registers.
+  CAROM_DEVICE void step_by_count() const noexcept {
     switch (m_) {
       case 1:
         return step<1>();
@@ -69,12 +79,7 @@ class LaneImpactReflector {
         return m_ <= looked_at ? step<looked_at>() : step<0>();
     }
   }
-
- private:
-  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane copies its own.
-  static constexpr int looked_at = 12;
-
-  /// @tparam Most  contacts: as many, or at most looked_at; 0: more.
+  /// @tparam Most  contacts: as many, or at most looked_at; 0: any number.
   template <int Most>
   CAROM_DEVICE void step() const noexcept {
     const int m = Most > 0 && Most < looked_at ? Most : m_;
