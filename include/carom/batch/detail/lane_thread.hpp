@@ -28,9 +28,10 @@ class LaneThread {
 
   /// Writes the answer and the report.
   CAROM_DEVICE void solve(const DevicePatternsView& patterns, Index problem) const noexcept {
-    BatchProblemReport<Scalar>& answer = answers_.reports[problem];
-    answer = report_without_pattern<Scalar>();
-    if (!view_.has_pattern(problem)) return;
+    if (!view_.has_pattern(problem)) {
+      answers_.reports[problem] = report_without_pattern<Scalar>();
+      return;
+    }
     BatchProblemReport<Scalar> report;
     report.status = SolveStatus::converged;
     BatchTotals<Scalar> totals;
@@ -45,7 +46,7 @@ class LaneThread {
       report.item = found.item;
     }
     totals.finish(Law == FrictionLaw::convex && !rigid, report);
-    answer = report;
+    answers_.reports[problem] = report;
   }
 
  private:
