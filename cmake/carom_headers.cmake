@@ -14,12 +14,15 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_runs.hpp
   include/carom/batch/detail/batch_totals.hpp
   include/carom/batch/detail/device_call.hpp
+  include/carom/batch/detail/device_impact_patterns.hpp
+  include/carom/batch/detail/device_memory.hpp
   include/carom/batch/detail/device_patterns.hpp
   include/carom/batch/detail/device_runtime.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
   include/carom/batch/detail/lane_block_products.hpp
   include/carom/batch/detail/lane_blocks.hpp
+  include/carom/batch/detail/lane_boundaries.hpp
   include/carom/batch/detail/lane_cells.hpp
   include/carom/batch/detail/lane_cholesky.hpp
   include/carom/batch/detail/lane_coulomb.hpp
@@ -38,12 +41,14 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_impact_queue.hpp
   include/carom/batch/detail/lane_impact_reflect.hpp
   include/carom/batch/detail/lane_impact_setup.hpp
+  include/carom/batch/detail/lane_impact_thread.hpp
   include/carom/batch/detail/lane_jacobian.hpp
   include/carom/batch/detail/lane_layout.hpp
   include/carom/batch/detail/lane_lu.hpp
   include/carom/batch/detail/lane_map.hpp
   include/carom/batch/detail/lane_newton.hpp
   include/carom/batch/detail/lane_pull_back.hpp
+  include/carom/batch/detail/lane_pull_back_thread.hpp
   include/carom/batch/detail/lane_queue.hpp
   include/carom/batch/detail/lane_register.hpp
   include/carom/batch/detail/lane_rigid.hpp
@@ -56,6 +61,9 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_sweep.hpp
   include/carom/batch/detail/lane_thread.hpp
   include/carom/batch/device.hpp
+  include/carom/batch/device_gradients.hpp
+  include/carom/batch/device_impacts.hpp
+  include/carom/batch/device_projections.hpp
   include/carom/batch/impact_batch.hpp
   include/carom/batch/impact_batch_view.hpp
   include/carom/batch/lanes.hpp

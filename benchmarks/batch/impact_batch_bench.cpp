@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <thread>
 #include <vector>
 
@@ -11,69 +10,22 @@
 
 #include "carom/impact/resolve.hpp"
 
+#include "batch/impact_lines.hpp"
+
 namespace {
 
 using carom::Index;
+using carom::benchmarks::make_cradles, carom::benchmarks::make_galperin;
 using Clock = std::chrono::steady_clock;
 
-constexpr Index count = 1'000'000;
+constexpr Index count = carom::benchmarks::impact_line_count;
 constexpr Index count_alone = 50'000;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Lines of balls, each with masses and velocities of its own, in plain arrays.
-struct Lines {
-  carom::ImpactPattern pattern;
-  std::vector<double> mass, normals, velocity, answers;
-  std::vector<carom::ImpactProblemReport<double>> reports;
-
-  Lines(int balls, bool wall)
-      : pattern(balls, wall ? balls : balls - 1, carom::ImpactMass::diagonal),
-        answers(std::size_t(count) * std::size_t(balls)),
-        reports(std::size_t(count)) {
-    for (int i = wall ? 0 : 1; i < balls; ++i) {
-      for (int k = 0; k < balls; ++k) normals.push_back(k == i ? 1.0 : k == i - 1 ? -1.0 : 0.0);
-    }
-  }
-  [[nodiscard]] carom::ImpactBatchView<double> view() const {
-    carom::ImpactBatchView<double> view;
-    view.count = count;
-    view.patterns = &pattern;
-    view.mass = {mass.data(), pattern.coordinate_count()};
-    view.normals = {normals.data()};
-    view.velocity = {velocity.data(), pattern.coordinate_count()};
-    return view;
-  }
-};
-
-/// Galperin's billiards: a ball of mass 1 between a wall and a heavy one that comes in.
-/// @param most  the heavy masses are 100, or from 1 to this number in even steps of their
-/// logarithm.
-Lines make_galperin(double most) {
-  Lines lines(2, true);
-  for (Index i = 0; i < count; ++i) {
-    const double share = double(i * 7919 % count) / double(count);
-    const double heavy = most > 0 ? std::pow(most, share) : 100.0;
-    lines.mass.insert(lines.mass.end(), {1.0, heavy});
-    lines.velocity.insert(lines.velocity.end(), {0.0, -1.0 - share});
-  }
-  return lines;
-}
-
-/// Cradles of equal balls that close on each other.
-Lines make_cradles(int balls) {
-  Lines lines(balls, false);
-  for (Index i = 0; i < count; ++i) {
-    const double share = double(i * 7919 % count) / double(count);
-    for (int k = 0; k < balls; ++k) {
-      lines.mass.push_back(1.0);
-      lines.velocity.push_back(k + 1 < 1 + balls * share ? balls - k : 0.0);
-    }
-  }
-  return lines;
-}
+using Lines = carom::benchmarks::ImpactLines<double>;
 
 /// One at a time, each with a problem of its own, in memory that is kept.
 /// @return  seconds per impact.
@@ -151,13 +103,13 @@ void resolve(benchmark::State& state, Lines lines) {
 }
 
 void galperin_100(benchmark::State& state) {
-  resolve(state, make_galperin(0));
+  resolve(state, make_galperin<double>(0));
 }
 void galperin_to_million(benchmark::State& state) {
-  resolve(state, make_galperin(1e6));
+  resolve(state, make_galperin<double>(1e6));
 }
 void cradle(benchmark::State& state) {
-  resolve(state, make_cradles(int(state.range(0))));
+  resolve(state, make_cradles<double>(int(state.range(0))));
 }
 
 BENCHMARK(galperin_100)

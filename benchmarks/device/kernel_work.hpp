@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "carom/batch/batch_pattern.hpp"
+#include "carom/batch/impact_batch_view.hpp"
 
 namespace carom::benchmarks {
 
@@ -51,6 +52,18 @@ struct KernelWork {
     each.numbers += evaluation.numbers + mass + 3 * matrix;
   }
   return {once.operations + iterations * each.operations, once.numbers + iterations * each.numbers};
+}
+
+/// An impact of a diagonal mass: the roots of the masses, unit normals and their products once; in
+/// each reflection the choice of a contact, its rate, and what it changes: the momentum, the rates,
+/// an impulse, the energy. The test for a motion that opens all contacts comes on top.
+[[nodiscard]] inline KernelWork impact_work(const ImpactPattern& pattern, double reflections) {
+  const double n = pattern.coordinate_count(), m = pattern.contact_count();
+  const KernelWork once{2 * n + m * (8 * n + 1) + m * (m - 1) / 2 * 2 * n + 2 * n * m + 2 * n,
+                        n + n * m + n + 4 * n * m + m * m + 4 * n};
+  const KernelWork each{4 * n + 4 * m + 6, 3 * n + 6 * m + 5};
+  return {once.operations + reflections * each.operations,
+          once.numbers + reflections * each.numbers};
 }
 
 }  // namespace carom::benchmarks

@@ -13,7 +13,7 @@
 #include "carom/solvers/coulomb_derivative.hpp"
 
 #include "support/catch.hpp"
-#include "support/every_block.hpp"
+#include "support/gradient_arrays.hpp"
 #include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
@@ -26,49 +26,14 @@ using carom::BatchGradients, carom::BatchStorage, carom::BatchWorkspace, carom::
 using carom::FrictionLaw, carom::ImpulseShape, carom::Index, carom::SapOptions;
 using carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::by_conditioning, carom::testing::by_differences;
+using namespace carom::testing::gradient_parts;
+using carom::testing::draw_blocks, carom::testing::is_same;
 using carom::testing::draw_matrix, carom::testing::draw_problem, carom::testing::VectorSource,
     carom::testing::WorstCase;
 
 namespace {
 
-enum Part { mass, free_velocity, jacobian, friction, regularization, bias, bounds, part_count };
-
-/// Gradients of a batch, each part of a problem as long as the longest.
-struct Gradients {
-  std::vector<double> by_velocity, by_impulse, parts[part_count];
-  std::vector<SolveStatus> statuses;
-  Index stride = 0;
-
-  Gradients(const BatchStorage<double>& batch, Index longest, unsigned seed) : stride(longest) {
-    const auto numbers = std::size_t(batch.count() * stride);
-    VectorSource<double> source(seed);
-    for (auto* slopes : {&by_velocity, &by_impulse}) {
-      slopes->resize(numbers);
-      for (double& slope : *slopes) slope = source.unit() - 0.5;
-    }
-    for (auto& part : parts) part.assign(numbers, std::numeric_limits<double>::quiet_NaN());
-    statuses.resize(std::size_t(batch.count()));
-  }
-  [[nodiscard]] BatchGradients<double> view() {
-    const auto at = [&](Part part) {
-      return carom::BatchArray<double>{parts[part].data(), stride, nullptr};
-    };
-    return {{by_velocity.data(), stride},
-            {by_impulse.data(), stride},
-            at(mass),
-            at(free_velocity),
-            at(jacobian),
-            at(friction),
-            at(regularization),
-            at(bias),
-            at(bounds),
-            statuses.data()};
-  }
-  /// Numbers of a part of a problem.
-  [[nodiscard]] VectorX<double> of(Part part, Index problem, Index count) const {
-    return Eigen::Map<const VectorX<double>>(parts[part].data() + problem * stride, count);
-  }
-};
+using Gradients = carom::testing::GradientArrays<double>;
 
 /// A part of the reference in the order of a batch.
 void append(std::vector<double>& to, const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
@@ -132,28 +97,12 @@ Reference differentiate(const ContactProblem<double>& problem, const BatchStorag
   return reference;
 }
 
-/// Blocks of every kind, and a body that nothing touches.
-ContactProblem<double> draw_blocks(VectorSource<double>& source) {
-  ContactProblem<double> problem = carom::testing::draw_every_block(source);
-  problem.add_body(2 * Eigen::Matrix2d::Identity(), Eigen::Vector2d(1, 2));
-  return problem;
-}
-
 template <int LaneCount = carom::batch_lane_count<double>>
 carom::BatchReport solve(BatchStorage<double>& batch, Gradients& gradients,
                          const SapOptions<double>& options) {
   BatchWorkspace<double, LaneCount> workspace;
   workspace.prepare(batch.view(), 1);
   return solve_batch(batch.view(), batch.answers(), gradients.view(), options, workspace);
-}
-
-bool is_same(const Gradients& a, const Gradients& b) {
-  bool same = a.statuses == b.statuses;
-  for (int p = 0; p < part_count; ++p) {
-    same = same && std::memcmp(a.parts[p].data(), b.parts[p].data(),
-                               a.parts[p].size() * sizeof(double)) == 0;
-  }
-  return same;
 }
 
 void check_against_reference(const std::vector<ContactProblem<double>>& problems, Index longest,
@@ -277,6 +226,99 @@ TEST_CASE("batch_gradients: bounds and shifts as differences have them", "[batch
   }
 }
 
+/// The problem with some blocks on boundaries: what sticks gets the μ at which it begins to slide,
+/// what is open the v̂ at which it closes, what is between bounds its impulse as a bound.
+ContactProblem<double> move_to_boundaries(ContactProblem<double> problem,
+                                          const VectorX<double>& velocity,
+                                          const VectorX<double>& impulse, FrictionLaw obeyed) {
+  for (Index k = 0; k < problem.block_count(); k += 2) {
+    const int rows = problem.rows(k);
+    carom::WeightedBlock<double> law = problem.law(k);
+    const VectorX<double> gamma = impulse.segment(problem.first_row(k), rows);
+    VectorX<double> u = VectorX<double>::Zero(rows);
+    for (int s = 0; s < int(problem.side_count(k)); ++s) {
+      const auto body = problem.body(problem.side_body(k, s));
+      u += problem.jacobian(k, s) * velocity.segment(body.start, body.size);
+    }
+    for (int r = 0; r < rows; ++r) {
+      u(r) += law.regularization(r) * gamma(r) - law.bias_velocity(r);
+    }
+    if (law.set.shape == ImpulseShape::intervals) {
+      if (gamma(0) > law.set.lower(0) && gamma(0) < law.set.upper(0)) law.set.upper(0) = gamma(0);
+    } else if (gamma.isZero(0) && law.set.shift.isZero(0)) {
+      const int normal = carom::detail::LaneShape::of(law.set.shape).normal;
+      carom::RowNumbers<double> slip = carom::RowNumbers<double>::Zero();
+      slip.head(rows) = u;
+      const bool convex = obeyed == FrictionLaw::convex;
+      law.bias_velocity(normal) += u(normal) - (convex ? de_saxce_lift(law.set, slip) : 0);
+    } else if (law.set.shape == ImpulseShape::friction && u.norm() < 1e-9 * velocity.norm()) {
+      law.set.friction(0) = gamma.head(2).norm() / gamma(2);
+    }
+    problem.set_law(k, law);
+  }
+  return problem;
+}
+
+TEST_CASE("batch_gradients: blocks on boundaries are counted as CoulombDerivative counts them",
+          "[batch_gradients]") {
+  VectorSource<double> source(25008u);
+  std::vector<ContactProblem<double>> problems = draw_all(20);
+  for (int i = 0; i < 40; ++i) problems.push_back(build(draw_problem(source, {{6, 3, 2}, i % 6})));
+  for (int i = 0; i < 20; ++i) {
+    problems.push_back(build(carom::testing::make_rigid(draw_problem(source, {{6, 6, 3}, 3}))));
+  }
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    const SapOptions<double> options{.law = law, .tolerance = 1e-12, .iteration_limit = 300};
+    BatchStorage<double> first;
+    for (const auto& problem : problems) first.add(problem);
+    Gradients none(first, 1000, 25009u);
+    solve(first, none, options);
+    std::vector<ContactProblem<double>> moved = problems;
+    for (Index i = 0; i < first.count(); ++i) {
+      moved[std::size_t(i)] =
+          move_to_boundaries(problems[std::size_t(i)], first.velocity(i), first.impulse(i), law);
+    }
+    BatchStorage<double> batch;
+    for (const auto& problem : moved) batch.add(problem);
+    Gradients wanted(batch, 1000, 25009u), counted = wanted;
+    solve(batch, wanted, options);
+    std::vector<int> counts(std::size_t(batch.count()), -1);
+    counted.boundary_counts = counts.data();
+    solve(batch, counted, options);
+    CHECK(is_same(wanted, counted));  // to count changes no bit
+    WorstCase same("the count of CoulombDerivative");
+    Index seen = 0;
+    int kinds[4] = {};
+    for (Index i = 0; i < batch.count(); ++i) {
+      const int count = counts[std::size_t(i)];
+      if (counted.statuses[std::size_t(i)] != SolveStatus::converged) {
+        CHECK(count == 0);
+        continue;
+      }
+      carom::CoulombDerivative<double> derivative(
+          carom::CoulombDerivativeOptions<double>{.law = law});
+      const VectorX<double> velocity = batch.velocity(i), impulse = batch.impulse(i);
+      const auto found = derivative.linearize(moved[std::size_t(i)], velocity, impulse);
+      CAPTURE(int(law), i, count, found.boundary_count);
+      same.see_holds(count == int(found.boundary_count), i);
+      ++seen;
+      for (const Index k : derivative.one_sided()) ++kinds[int(derivative.boundary(k))];
+    }
+    same.check(seen);
+    CHECK(seen >= 60);
+    for (const auto kind : {carom::RegionBoundary::stick_slide, carom::RegionBoundary::open_closed,
+                            carom::RegionBoundary::bound}) {
+      CAPTURE(to_string(kind));
+      CHECK(kinds[int(kind)] >= 6);
+    }
+    // Side by side or alone.
+    std::vector<int> alone(counts.size(), -1);
+    counted.boundary_counts = alone.data();
+    solve<1>(batch, counted, options);
+    CHECK(alone == counts);
+  }
+}
+
 TEST_CASE("batch_gradients: a puck that slides, in closed form", "[batch_gradients]") {
   const double m = 2, mu = 0.3, wanted_rt = 1e-4, rn = 1e-2, fall = -3;
   ContactProblem<double> problem(0.01);
@@ -384,6 +426,34 @@ TEST_CASE("batch_gradients: no problems, and nothing wanted", "[batch_gradients]
   solve_batch(batch.view(), batch.answers(), SapOptions<double>{}, workspace);
   CHECK(pull_back_batch(batch.view(), batch.answers(), nothing, SapOptions<double>{}, workspace) ==
         2);
+}
+
+TEST_CASE("batch_gradients: a problem whose pattern number names none changes no other",
+          "[batch_gradients]") {
+  VectorSource<double> source(25012u);
+  BatchStorage<double> batch;
+  for (int i = 0; i < 30; ++i) batch.add(build(draw_problem(source, {{6, 3, 2}, i % 4})));
+  Gradients good(batch, 400, 25013u), found = good;
+  const SapOptions<double> options;
+  solve(batch, good, options);
+  constexpr Index bad = 17;
+  auto view = batch.view();
+  std::vector<int> numbers;
+  for (Index i = 0; i < batch.count(); ++i) numbers.push_back(view.pattern_number(i));
+  numbers[bad] = view.pattern_count;
+  view.pattern_numbers = numbers.data();
+  BatchWorkspace<double> workspace;
+  workspace.prepare(view, 1);
+  // The reports are those of before, of a problem that converged.
+  const Index count = pull_back_batch(view, batch.answers(), found.view(), options, workspace);
+  CHECK(count ==
+        std::count(good.statuses.begin(), good.statuses.end(), SolveStatus::converged) - 1);
+  CHECK(found.statuses[bad] == SolveStatus::not_finite);
+  for (auto& part : good.parts) {  // nothing is written
+    std::fill_n(part.begin() + 400 * bad, 400, std::numeric_limits<double>::quiet_NaN());
+  }
+  good.statuses[bad] = SolveStatus::not_finite;
+  CHECK(is_same(found, good));
 }
 
 }  // namespace batch_gradients_test

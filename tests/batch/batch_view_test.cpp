@@ -25,14 +25,18 @@ TEST_CASE("batch_view: every problem has a pattern", "[batch_view]") {
   carom::BatchView<double> view{.count = 3, .patterns = patterns.data()};
   CHECK(&view.pattern(2) == &patterns[0]);
   view.pattern_numbers = numbers.data();
+  view.pattern_count = 2;
   CHECK(&view.pattern(2) == &patterns[1]);
   CHECK(&view.pattern(1) == &patterns[0]);
+  view.pattern_count = 1;  // which is what a view says unless it is told otherwise
+  CHECK((view.has_pattern(1) && !view.has_pattern(2)));
 }
 
 TEST_CASE("batch_view: faults have words", "[batch_view]") {
   CHECK(to_string(carom::BatchFault::none) == std::string("none"));
   CHECK(to_string(carom::BatchFault::regularization) == std::string("regularization"));
   CHECK(to_string(carom::BatchFault::guess) == std::string("guess"));
+  CHECK(to_string(carom::BatchFault::pattern) == std::string("pattern"));
 }
 
 }  // namespace batch_view_test

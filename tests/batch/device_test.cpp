@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "carom/batch/solve_batch.hpp"
 
 #include "support/catch.hpp"
+#include "support/device_stand_in.hpp"
 #include "support/every_block.hpp"
 #include "support/raw_problem.hpp"
 #include "support/worst_case.hpp"
@@ -28,49 +27,22 @@ using carom::BatchFault, carom::BatchStorage, carom::ContactProblem, carom::Devi
 using carom::DeviceWorkspace, carom::FrictionLaw, carom::Index;
 using carom::SapOptions, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_matrix, carom::testing::draw_problem;
-using carom::testing::draw_velocity, carom::testing::RawProblem, carom::testing::VectorSource;
+using carom::testing::copy_bytes, carom::testing::draw_velocity, carom::testing::for_each_thread;
+using carom::testing::RawProblem, carom::testing::StandIn, carom::testing::VectorSource;
 using carom::testing::WorstCase;
 
 namespace {
 
-/// Memory in place of a device's, full of NaN, with a margin that nobody may write to.
-class StandIn {
- public:
-  explicit StandIn(std::size_t bytes) : bytes_(bytes), memory_(bytes / sizeof(double) + margin) {
-    std::memset(memory_.data(), 0xff, memory_.size() * sizeof(double));
-  }
-  [[nodiscard]] void* data() noexcept { return memory_.data(); }
-  [[nodiscard]] bool margin_is_intact() const {
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
-    return std::all_of(bytes + bytes_, bytes + memory_.size() * sizeof(double),
-                       [](unsigned char byte) { return byte == 0xff; });
-  }
-
- private:
-  static constexpr std::size_t margin = 64;
-  std::size_t bytes_;
-  std::vector<double> memory_;
-};
-
-bool copy(void* to, const void* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-  return true;
-}
-
 /// Runs all threads of so many warps in an order that a seed gives.
 template <typename Scalar>
 void run_threads(const DeviceTask<Scalar>& task, unsigned seed) {
-  std::vector<Index> threads(static_cast<std::size_t>(task.thread_count));
-  std::iota(threads.begin(), threads.end(), Index(0));
-  std::mt19937 engine(seed);
-  std::shuffle(threads.begin(), threads.end(), engine);
-  for (const Index thread : threads) {
+  for_each_thread(task.thread_count, seed, [&](Index thread) {
     if (task.options.law == FrictionLaw::coulomb) {
       task.template run<FrictionLaw::coulomb>(thread);
     } else {
       task.template run<FrictionLaw::convex>(thread);
     }
-  }
+  });
 }
 
 template <typename Scalar>
@@ -79,7 +51,7 @@ void solve_by_threads(BatchStorage<Scalar>& batch, const SapOptions<Scalar>& opt
   const std::size_t size = Workspace::bytes(batch.view(), warps);
   StandIn memory(size);
   Workspace workspace;
-  REQUIRE(workspace.prepare(batch.view(), warps, memory.data(), size, copy));
+  REQUIRE(workspace.prepare(batch.view(), warps, memory.data(), size, copy_bytes));
   const auto task = workspace.task(batch.view(), batch.answers(), options);
   CHECK(task.batch.view.patterns == nullptr);  // an address of the processor's
   run_threads(task, 27000u + unsigned(warps));
@@ -228,7 +200,7 @@ TEST_CASE("device: a user's own kernel solves one problem in the thread that cal
     StandIn memory(numbers * sizeof(double));
     DeviceWorkspace<double> workspace;
     REQUIRE(workspace.prepare(by_threads.view(), 1, patterns.data(),
-                              DeviceWorkspace<double>::bytes(by_threads.view(), 1), copy));
+                              DeviceWorkspace<double>::bytes(by_threads.view(), 1), copy_bytes));
     const auto task = workspace.task(by_threads.view(), by_threads.answers(), options);
     for (Index i = 0; i < by_threads.count(); ++i) {
       carom::device::solve(task.batch, task.answers, task.options,
@@ -280,6 +252,34 @@ TEST_CASE("device: a problem with bad numbers is named and changes no other", "[
   }
 }
 
+TEST_CASE("device: a problem whose pattern number names none is refused and changes no other",
+          "[device]") {
+  BatchStorage<double> good = draw_steps<double>(40, 27008u), batch = good;
+  solve_by_threads(good, SapOptions<double>{}, 2);
+  constexpr Index bad = 33;
+  for (const int number : {-1, batch.view().pattern_count, std::numeric_limits<int>::max()}) {
+    auto view = batch.view();
+    std::vector<int> numbers;
+    for (Index i = 0; i < batch.count(); ++i) numbers.push_back(view.pattern_number(i));
+    numbers[bad] = number;
+    view.pattern_numbers = numbers.data();
+    const std::size_t size = DeviceWorkspace<double>::bytes(view, 2);
+    StandIn memory(size);
+    DeviceWorkspace<double> workspace;
+    REQUIRE(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
+    run_threads(workspace.task(view, batch.answers(), SapOptions<double>{}), 27009u);
+    CHECK(memory.margin_is_intact());
+    CHECK(batch.report(bad).status == SolveStatus::not_finite);
+    CHECK((batch.report(bad).fault == BatchFault::pattern && batch.report(bad).item == -1));
+    CHECK(batch.velocity(bad).isZero(0));  // nothing is written
+    int others = 0;
+    for (Index i = 0; i < good.count(); ++i) {
+      others += int(i != bad && !same_bits(batch, good, i));
+    }
+    CHECK(others == 0);
+  }
+}
+
 TEST_CASE("device: a thread writes to its own numbers only", "[device]") {
   BatchStorage<double> batch = draw_steps<double>(12, 27006u);
   const auto view = batch.view();
@@ -289,7 +289,7 @@ TEST_CASE("device: a thread writes to its own numbers only", "[device]") {
   for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
     StandIn memory(size), cells(numbers * sizeof(double));
     DeviceWorkspace<double> workspace;
-    REQUIRE(workspace.prepare(view, 1, memory.data(), size, copy));
+    REQUIRE(workspace.prepare(view, 1, memory.data(), size, copy_bytes));
     const auto task = workspace.task(view, batch.answers(), SapOptions<double>{.law = law});
     constexpr std::size_t lane = 17;
     auto* const first = static_cast<double*>(cells.data());
@@ -327,7 +327,7 @@ TEST_CASE("device: no problems, little memory, a copy that fails", "[device]") {
   CHECK(copies == 0);
   CHECK_FALSE(workspace.prepare(view, 2, memory.data(), size, refuse));
   CHECK(copies == 1);
-  CHECK(workspace.prepare(view, 2, memory.data(), size, copy));
+  CHECK(workspace.prepare(view, 2, memory.data(), size, copy_bytes));
   const auto task = workspace.task(view, batch.answers(), SapOptions<double>{});
   // Sorted by pattern, so that a warp reads memory together.
   for (Index i = 1; i < batch.count(); ++i) {

@@ -378,6 +378,54 @@ TEST_CASE("solve_batch: a step with bad numbers is named and changes no other", 
   }
 }
 
+TEST_CASE("solve_batch: a step whose pattern number names none is refused and changes no other",
+          "[solve_batch]") {
+  const BatchStorage<double> given = store<double>(draw_steps(60, 21020u));
+  BatchStorage<double> good = given;
+  const BatchReport all = solve(good);
+  constexpr Index bad = 44;
+  for (const int number : {given.view().pattern_count, -1, std::numeric_limits<int>::max(),
+                           std::numeric_limits<int>::min()}) {
+    CAPTURE(number);
+    BatchStorage<double> batch = given;
+    auto view = batch.view();
+    std::vector<int> numbers;
+    for (Index i = 0; i < batch.count(); ++i) numbers.push_back(view.pattern_number(i));
+    numbers[bad] = number;
+    view.pattern_numbers = numbers.data();
+    const VectorX<double> before = batch.velocity(bad);
+    const auto check = [&](const BatchReport& report) {
+      CHECK((report.prepared && report.faults == 1 && report.first_bad == bad));
+      CHECK(report.converged == all.converged - 1);
+      CHECK(batch.report(bad).status == SolveStatus::not_finite);
+      CHECK((batch.report(bad).fault == BatchFault::pattern && batch.report(bad).item == -1));
+      CHECK(batch.velocity(bad) == before);  // nothing is written
+      int others = 0;
+      for (Index i = 0; i < batch.count(); ++i) {
+        others += int(i != bad && !same_answer(batch, i, good, i));
+      }
+      CHECK(others == 0);
+    };
+    BatchWorkspace<double> workspace;
+    workspace.prepare(view, 1);
+    check(solve_batch(view, batch.answers(), SapOptions<double>{}, workspace));
+    workspace.prepare(view, 2);
+    check(solve_batch(view, batch.answers(), SapOptions<double>{}, workspace,
+                      [](Index count, const auto& task) { run_on_threads(count, task); }));
+    // It may turn bad after the workspace was prepared.
+    workspace.prepare(given.view(), 1);
+    check(solve_batch(view, batch.answers(), SapOptions<double>{}, workspace));
+  }
+  // No patterns at all.
+  auto view = good.view();
+  view.pattern_numbers = nullptr;
+  view.pattern_count = 0;
+  BatchWorkspace<double> workspace;
+  workspace.prepare(view, 1);
+  const BatchReport none = solve_batch(view, good.answers(), SapOptions<double>{}, workspace);
+  CHECK((none.converged == 0 && none.faults == good.count()));
+}
+
 TEST_CASE("solve_batch: zeros that a pattern promises are looked at", "[solve_batch]") {
   VectorSource<double> source(21008u);
   RawProblem raw = draw_problem(source, {{6}, 2});

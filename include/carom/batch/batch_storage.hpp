@@ -153,6 +153,7 @@ BatchView<Scalar> BatchStorage<Scalar>::view() const noexcept {
   view.count = count();
   view.patterns = patterns_.data();
   view.pattern_numbers = pattern_numbers_.data();
+  view.pattern_count = int(patterns_.size());
   view.mass = mass_.view();
   view.free_velocity = free_.view();
   view.jacobian = jacobian_.view();

@@ -30,6 +30,8 @@ struct BatchView {
   Index count = 0;  ///< problems, ≥ 0
   const BatchPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
+  /// Length of `patterns`. A problem of another number than 0 to pattern_count − 1 is refused.
+  int pattern_count = 1;
 
   BatchArray<const Scalar> mass{};           ///< A [kg, kg·m²], symmetric positive definite.
   BatchArray<const Scalar> free_velocity{};  ///< v* [m/s, rad/s], n_v.
@@ -48,6 +50,12 @@ struct BatchView {
   [[nodiscard]] CAROM_DEVICE int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
   }
+  /// Whether the number of a problem's pattern is that of one.
+  [[nodiscard]] CAROM_DEVICE bool has_pattern(Index problem) const noexcept {
+    const int number = pattern_number(problem);
+    return number >= 0 && number < pattern_count;
+  }
+  /// @pre  has_pattern(problem)
   [[nodiscard]] const BatchPattern& pattern(Index problem) const noexcept {
     return patterns[pattern_number(problem)];
   }
@@ -64,13 +72,14 @@ enum class BatchFault {
   bias,            ///< not finite
   bounds,          ///< nothing between them, or a shift that is not finite
   guess,           ///< not finite
+  pattern,         ///< the number of its pattern is none; item: −1
 };
 
 /// The fault as a word for messages.
 [[nodiscard]] constexpr const char* to_string(BatchFault fault) noexcept {
-  constexpr const char* words[] = {"none",     "mass",     "free_velocity",
-                                   "jacobian", "friction", "regularization",
-                                   "bias",     "bounds",   "guess"};
+  constexpr const char* words[] = {"none",     "mass",           "free_velocity", "jacobian",
+                                   "friction", "regularization", "bias",          "bounds",
+                                   "guess",    "pattern"};
   return words[static_cast<int>(fault)];
 }
 
@@ -89,7 +98,7 @@ struct BatchProblemReport {
   int item = -1;                        ///< Body or block of the fault.
 };
 
-/// Where the answers go.
+/// Where the answers go. A problem without a pattern gets its report alone.
 template <RealScalar Scalar>
 struct BatchAnswers {
   BatchArray<Scalar> velocity{};  ///< v [m/s, rad/s], n_v.
@@ -116,6 +125,10 @@ struct BatchGradients {
   /// or a number that they need is not finite; else that of its solve. All but converged have
   /// zeros.
   SolveStatus* statuses = nullptr;
+  /// Blocks of each problem on a boundary of two regions, as CoulombDerivative counts them with its
+  /// default options: where there are any, the gradient is one-sided. 0 of a problem without a
+  /// gradient. Null: not wanted.
+  int* boundary_counts = nullptr;
 };
 
 }  // namespace CAROM_ABI

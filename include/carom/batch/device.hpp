@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <vector>
 
 #include "carom/batch/batch_view.hpp"
-#include "carom/batch/detail/batch_memory.hpp"
+#include "carom/batch/detail/device_memory.hpp"
 #include "carom/batch/detail/device_patterns.hpp"
 #include "carom/batch/detail/device_runtime.hpp"
 #include "carom/batch/detail/lane_thread.hpp"
@@ -21,10 +19,6 @@
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-/// Threads that run in step, whose numbers stand side by side in memory so that they are read
-/// together. A fact of CUDA; where threads run in step by 64, these are halves.
-inline constexpr int device_warp_size = 32;
 
 /// A batch whose numbers are in memory of the device, to be handed to a kernel by value.
 template <RealScalar Scalar>
@@ -69,45 +63,31 @@ CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Sca
 
 /// What a kernel takes by value to solve a batch: the batch, its order, and memory for warps.
 template <RealScalar Scalar>
-struct DeviceTask {
+struct DeviceTask : detail::DeviceThreads<Scalar> {
   DeviceBatch<Scalar> batch{};
   BatchAnswers<Scalar> answers{};  ///< in memory of the device
   SapOptions<Scalar> options{};
-  const Index* order = nullptr;  ///< problems sorted by pattern; null: they have one
-  Scalar* memory = nullptr;
-  Index cell_count = 0;    ///< numbers of a thread
-  Index thread_count = 0;  ///< whole warps
 
-  /// The problem that is solved as the i-th; those of one pattern follow each other.
-  [[nodiscard]] CAROM_DEVICE Index problem(Index i) const noexcept {
-    return order != nullptr ? order[i] : i;
-  }
-  /// Where device::solve() keeps the numbers of a thread.
-  [[nodiscard]] CAROM_DEVICE Scalar* memory_of(Index thread) const noexcept {
-    const Index lane = thread % device_warp_size;
-    return memory + (thread - lane) * cell_count + lane;
-  }
   /// What a thread does: it solves the problems of its number, and of every thread_count-th after.
   /// @param thread  ≥ 0, < thread_count
   template <FrictionLaw Law>
   CAROM_DEVICE void run(Index thread) const noexcept {
-    for (Index i = thread; i < batch.view.count; i += thread_count) {
-      device::solve<Law>(batch, answers, options, memory_of(thread), problem(i));
+    for (Index i = thread; i < batch.view.count; i += this->thread_count) {
+      device::solve<Law>(batch, answers, options, this->memory_of(thread), this->problem(i));
     }
   }
 };
 
 /// Memory of a device for batches. It is the caller's, who takes and frees it.
 template <RealScalar Scalar>
-class DeviceWorkspace : detail::BatchMemory<Scalar> {
+class DeviceWorkspace : detail::DeviceMemory<Scalar> {
  public:
   /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
   /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
   /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
   ///               to do.
   [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int warps) {
-    return std::size_t(warps) * numbers_of_warp(view) * sizeof(Scalar) + order_bytes(view) +
-           patterns_of(view).image().size();
+    return Memory::bytes_for(view, warps, numbers_of_warp(view), patterns_of(view).image());
   }
   /// Numbers of a warp, those of its threads side by side.
   [[nodiscard]] static std::size_t numbers_of_warp(const BatchView<Scalar>& view);
@@ -124,35 +104,27 @@ class DeviceWorkspace : detail::BatchMemory<Scalar> {
   /// @note  Cold: allocates.
   template <typename Copy>
   [[nodiscard]] bool prepare(const BatchView<Scalar>& view, int warps, void* memory,
-                             std::size_t size, Copy&& copy);
+                             std::size_t size, Copy&& copy) {
+    if (size < bytes(view, warps)) return false;
+    return Memory::take(view, warps, numbers_of_warp(view), patterns_of(view).image(), memory,
+                        copy);
+  }
 
   /// What a kernel needs to solve a batch of the patterns and pattern numbers prepared for.
   /// @param view  as in prepare(); other numbers, and no more problems.
   [[nodiscard]] DeviceTask<Scalar> task(const BatchView<Scalar>& view,
                                         const BatchAnswers<Scalar>& answers,
                                         const SapOptions<Scalar>& options) const noexcept {
-    DeviceTask<Scalar> task = prepared_;
-    task.batch.view = view;
-    task.batch.view.patterns = nullptr;
-    task.batch.view.pattern_numbers = numbers_;
-    task.answers = answers;
-    task.options = options;
-    return task;
+    const DeviceBatch<Scalar> batch{Memory::on_device(view),
+                                    detail::DevicePatternsView(Memory::image_)};
+    return {Memory::threads_, batch, answers, options};
   }
 
  private:
-  using Memory = detail::BatchMemory<Scalar>;
+  using Memory = detail::DeviceMemory<Scalar>;
   [[nodiscard]] static detail::DevicePatterns patterns_of(const BatchView<Scalar>& view) {
     return detail::DevicePatterns(view.patterns, Memory::pattern_count(view));
   }
-  [[nodiscard]] static std::size_t order_bytes(const BatchView<Scalar>& view) noexcept {
-    const std::size_t count = view.pattern_numbers != nullptr ? std::size_t(view.count) : 0;
-    return count * (sizeof(Index) + sizeof(int));
-  }
-
-  std::vector<std::byte> copied_;
-  DeviceTask<Scalar> prepared_;
-  const int* numbers_ = nullptr;
 };
 
 // --- implementation ---
@@ -169,49 +141,15 @@ std::size_t DeviceWorkspace<Scalar>::numbers_of_warp(const BatchView<Scalar>& vi
   return std::size_t(cells) * device_warp_size;
 }
 
-template <RealScalar Scalar>
-template <typename Copy>
-bool DeviceWorkspace<Scalar>::prepare(const BatchView<Scalar>& view, int warps, void* memory,
-                                      std::size_t size, Copy&& copy) {
-  CAROM_EXPECTS(warps >= 1);
-  if (size < bytes(view, warps)) return false;
-  const std::size_t cells = std::size_t(warps) * numbers_of_warp(view);
-  std::byte* const after = static_cast<std::byte*>(memory) + cells * sizeof(Scalar);
-  const std::vector<std::byte> image = patterns_of(view).image();
-  const std::size_t count = order_bytes(view) / (sizeof(Index) + sizeof(int));
-  const std::size_t numbers_at = count * sizeof(Index), image_at = order_bytes(view);
-  copied_.resize(image_at + image.size());
-  Memory::take(view, 0, 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Index problem = Memory::problem(Index(i));
-    std::memcpy(copied_.data() + i * sizeof(Index), &problem, sizeof(Index));
-  }
-  if (count > 0) {
-    std::memcpy(copied_.data() + numbers_at, view.pattern_numbers, count * sizeof(int));
-  }
-  if (!image.empty()) std::memcpy(copied_.data() + image_at, image.data(), image.size());
-  const auto at = [&](std::size_t place) { return static_cast<void*>(after + place); };
-  numbers_ = count > 0 ? static_cast<const int*>(at(numbers_at)) : nullptr;
-  prepared_.order = count > 0 ? static_cast<const Index*>(at(0)) : nullptr;
-  prepared_.batch.patterns = detail::DevicePatternsView(after + image_at);
-  prepared_.memory = static_cast<Scalar*>(memory);
-  prepared_.cell_count = Index(numbers_of_warp(view) / device_warp_size);
-  prepared_.thread_count = Index(warps) * device_warp_size;
-  return copied_.empty() || copy(at(0), copied_.data(), copied_.size());
-}
-
 #if defined(CAROM_DEVICE_RUNTIME)
 
 // --- launch ---
 
 namespace detail {
 
-/// Threads of a block. They share nothing, so a block is as small as the device likes.
-inline constexpr int device_block_size = 64;
-
 template <FrictionLaw Law, RealScalar Scalar>
 __global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> task) {
-  const Index thread = Index(blockIdx.x) * device_block_size + Index(threadIdx.x);
+  const Index thread = device_thread();
   if (thread < task.thread_count) task.template run<Law>(thread);
 }
 
@@ -221,9 +159,7 @@ __global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> 
 /// DeviceWorkspace; 0 if it does not tell.
 template <FrictionLaw Law, RealScalar Scalar>
 [[nodiscard]] int resident_warps() noexcept {
-  return detail::resident_threads(detail::solve_batch_kernel<Law, Scalar>,
-                                  detail::device_block_size) /
-         device_warp_size;
+  return detail::resident_threads(detail::solve_batch_kernel<Law, Scalar>) / device_warp_size;
 }
 
 /// Prepares a workspace on a stream; see DeviceWorkspace::prepare().
@@ -231,10 +167,7 @@ template <RealScalar Scalar>
 [[nodiscard]] bool prepare_on(device::Stream stream, DeviceWorkspace<Scalar>& workspace,
                               const BatchView<Scalar>& view, int warps, void* memory,
                               std::size_t size) {
-  return workspace.prepare(view, warps, memory, size,
-                           [stream](void* to, const void* from, std::size_t bytes) {
-                             return detail::copy_to_device(to, from, bytes, stream);
-                           });
+  return workspace.prepare(view, warps, memory, size, detail::CopyToDevice{stream});
 }
 
 /// Solves all problems of a batch on a device, each in a thread, with the bits of the solve_batch()
@@ -250,10 +183,11 @@ device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scal
                           const SapOptions<Scalar>& options,
                           const DeviceWorkspace<Scalar>& workspace,
                           device::Stream stream) noexcept {
-  constexpr int size = detail::device_block_size;
   const DeviceTask<Scalar> task = workspace.task(view, answers, options);
-  const auto blocks = unsigned(((std::min)(task.thread_count, view.count) + size - 1) / size);
-  if (blocks > 0) detail::solve_batch_kernel<Law><<<blocks, size, 0, stream>>>(task);
+  const unsigned blocks = detail::device_blocks((std::min)(task.thread_count, view.count));
+  if (blocks > 0) {
+    detail::solve_batch_kernel<Law><<<blocks, detail::device_block_size, 0, stream>>>(task);
+  }
   return detail::launch_error();
 }
 template <RealScalar Scalar>

@@ -51,7 +51,7 @@ class ImpactBatchWorkspace : public detail::BatchMemory<Scalar> {
     std::size_t size = 0;
     const int patterns = Memory::pattern_count(view);
     for (int p = 0; p < patterns; ++p) {
-      const detail::LaneImpactLayout layout(view.patterns[p], ImpactBatchLaw::restitution);
+      const detail::LaneImpactLayout layout(view.patterns[p].view(), ImpactBatchLaw::restitution);
       size = (std::max)(size, Queue::memory_size(layout));
     }
     return size;
@@ -105,8 +105,13 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
       return first < end;
     };
     while (take()) {
+      if (!view.has_pattern(workspace.problem(first))) {
+        answers.reports[workspace.problem(first++)] = detail::impact_without_pattern<Scalar>();
+        continue;
+      }
       const int pattern = view.pattern_number(workspace.problem(first));
-      Queue queue(view.patterns[pattern], view, answers, options, workspace.worker(int(worker)));
+      Queue queue(view.patterns[pattern].view(), view, answers, options,
+                  workspace.worker(int(worker)));
       while (take() && view.pattern_number(workspace.problem(first)) == pattern) {
         queue.push(workspace.problem(first++));
       }

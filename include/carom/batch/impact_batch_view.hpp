@@ -19,6 +19,29 @@ enum class ImpactMass {
   inverse_diagonal,  ///< the diagonal of M⁻¹, n.
 };
 
+namespace detail {
+
+/// An ImpactPattern as plain numbers and pointers, so that a graphics processor reads it too.
+struct ImpactPatternView {
+  int coordinates, contacts;
+  ImpactMass mass;
+  const int* first_columns;  ///< zeros, for the lower halves of matrices
+  const int* places;
+
+  [[nodiscard]] CAROM_DEVICE bool is_diagonal() const noexcept {
+    return mass == ImpactMass::diagonal || mass == ImpactMass::inverse_diagonal;
+  }
+  [[nodiscard]] CAROM_DEVICE bool is_inverse() const noexcept {
+    return mass == ImpactMass::inverse_dense || mass == ImpactMass::inverse_diagonal;
+  }
+  /// The lower half of a matrix with so many rows, row by row.
+  [[nodiscard]] CAROM_DEVICE LaneRows rows(int count) const noexcept {
+    return {first_columns, places, count};
+  }
+};
+
+}  // namespace detail
+
 /// What impacts of a batch have in common: coordinates, contacts, and how the mass is given.
 /// @note  Cold: allocates.
 class ImpactPattern {
@@ -39,19 +62,15 @@ class ImpactPattern {
   [[nodiscard]] int coordinate_count() const noexcept { return coordinates_; }
   [[nodiscard]] int contact_count() const noexcept { return contacts_; }
   [[nodiscard]] ImpactMass mass() const noexcept { return mass_; }
-  [[nodiscard]] bool is_diagonal() const noexcept {
-    return mass_ == ImpactMass::diagonal || mass_ == ImpactMass::inverse_diagonal;
-  }
-  [[nodiscard]] bool is_inverse() const noexcept {
-    return mass_ == ImpactMass::inverse_dense || mass_ == ImpactMass::inverse_diagonal;
-  }
+  [[nodiscard]] bool is_diagonal() const noexcept { return view().is_diagonal(); }
+  [[nodiscard]] bool is_inverse() const noexcept { return view().is_inverse(); }
   /// Numbers of a mass.
   [[nodiscard]] int mass_count() const noexcept {
     return is_diagonal() ? coordinates_ : coordinates_ * coordinates_;
   }
-  /// The lower half of a matrix with so many rows, row by row.
-  [[nodiscard]] detail::LaneRows rows(int count) const noexcept {
-    return {first_columns_.data(), places_.data(), count};
+  /// What the solvers read, until the pattern ends.
+  [[nodiscard]] detail::ImpactPatternView view() const noexcept {
+    return {coordinates_, contacts_, mass_, first_columns_.data(), places_.data()};
   }
 
  private:
@@ -92,6 +111,8 @@ struct ImpactBatchView {
   Index count = 0;  ///< problems, ≥ 0
   const ImpactPattern* patterns = nullptr;
   const int* pattern_numbers = nullptr;  ///< one for each problem; null: all have patterns[0].
+  /// Length of `patterns`. A problem of another number than 0 to pattern_count − 1 is refused.
+  int pattern_count = 1;
 
   BatchArray<const Scalar> mass{};      ///< M or M⁻¹, as the pattern says.
   BatchArray<const Scalar> normals{};   ///< Dϕ_i [-, m], n of each contact; any length but zero.
@@ -104,14 +125,20 @@ struct ImpactBatchView {
   const int* sequence_counts = nullptr;  ///< entries of each problem's sequence; 0: by index.
   int sequence_count = 0;                ///< entries of every sequence where the former is null.
 
-  [[nodiscard]] int pattern_number(Index problem) const noexcept {
+  [[nodiscard]] CAROM_DEVICE int pattern_number(Index problem) const noexcept {
     return pattern_numbers != nullptr ? pattern_numbers[problem] : 0;
   }
+  /// Whether the number of a problem's pattern is that of one.
+  [[nodiscard]] CAROM_DEVICE bool has_pattern(Index problem) const noexcept {
+    const int number = pattern_number(problem);
+    return number >= 0 && number < pattern_count;
+  }
+  /// @pre  has_pattern(problem)
   [[nodiscard]] const ImpactPattern& pattern(Index problem) const noexcept {
     return patterns[pattern_number(problem)];
   }
   /// Entries of a problem's sequence; 0: by index.
-  [[nodiscard]] int length_of_sequence(Index problem) const noexcept {
+  [[nodiscard]] CAROM_DEVICE int length_of_sequence(Index problem) const noexcept {
     if (sequence.data == nullptr) return 0;
     return sequence_counts != nullptr ? sequence_counts[problem] : sequence_count;
   }
@@ -125,11 +152,13 @@ enum class ImpactFault {
   momentum,     ///< p⁻ or v⁻ is not finite, or too large; item: coordinate
   restitution,  ///< not in [0, 1]; item: 0
   sequence,     ///< names no contact; item: place in the sequence
+  pattern,      ///< the number of its pattern is none; item: −1
 };
 
 /// The fault as a word for messages.
 [[nodiscard]] constexpr const char* to_string(ImpactFault fault) noexcept {
-  constexpr const char* words[] = {"none", "mass", "normal", "momentum", "restitution", "sequence"};
+  constexpr const char* words[] = {"none",        "mass",     "normal", "momentum",
+                                   "restitution", "sequence", "pattern"};
   return words[static_cast<int>(fault)];
 }
 
@@ -143,10 +172,20 @@ struct ImpactProblemReport {
   int item = -1;                          ///< Where the fault is.
 };
 
+namespace detail {
+
+/// The report of an impact that has no pattern, of which nothing is read or written.
+template <RealScalar Scalar>
+[[nodiscard]] CAROM_DEVICE ImpactProblemReport<Scalar> impact_without_pattern() noexcept {
+  return {ImpactStatus::not_finite, 0, Scalar(0), ImpactFault::pattern, -1};
+}
+
+}  // namespace detail
+
 /// Where the answers go. An array whose data is null is not wanted.
 ///
 /// A problem with a fault gets what it gave as momentum or velocity, NaN for the other of the two,
-/// and no impulses.
+/// and no impulses; one without a pattern gets its report alone.
 template <RealScalar Scalar>
 struct ImpactBatchAnswers {
   BatchArray<Scalar> momentum{};                   ///< p⁺ [N·s, N·m·s], n.

@@ -22,9 +22,8 @@ struct ProjectionBatchView {
   /// Null data: a cone that is not shifted.
   BatchArray<const Scalar> bounds{};
 
-  [[nodiscard]] int rows() const noexcept {
-    if (shape == ImpulseShape::intervals) return interval_rows;
-    return cone_impulses<Scalar>(shape, Vector3<Scalar>::Zero()).rows;
+  [[nodiscard]] CAROM_DEVICE int rows() const noexcept {
+    return shape == ImpulseShape::intervals ? interval_rows : cone_row_count(shape);
   }
 };
 

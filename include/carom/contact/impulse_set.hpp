@@ -51,6 +51,28 @@ enum class ImpulseShape {
   return 0;
 }
 
+/// Rows of a cone.
+/// @param shape  not intervals, of which there are as many as one likes.
+[[nodiscard]] constexpr int cone_row_count(ImpulseShape shape) noexcept {
+  switch (shape) {
+    case ImpulseShape::planar:
+      return 2;
+    case ImpulseShape::torsional:
+    case ImpulseShape::ellipsoidal_torsional:
+      return 4;
+    case ImpulseShape::spinless_rolling:
+      return 5;
+    case ImpulseShape::rolling:
+    case ImpulseShape::ellipsoidal_rolling:
+      return 6;
+    case ImpulseShape::intervals:
+    case ImpulseShape::friction:
+    case ImpulseShape::elliptic:
+      break;
+  }
+  return 3;
+}
+
 /// A set of impulses of one to six rows, one of a closed list, moved by a constant:
 /// { γ : γ + shift ∈ C }.
 template <RealScalar Scalar>
@@ -103,11 +125,7 @@ template <RealScalar Scalar>
   CAROM_EXPECTS(shape != ImpulseShape::intervals);
   ImpulseSet<Scalar> set;
   set.shape = shape;
-  const bool torsional =
-      shape == ImpulseShape::torsional || shape == ImpulseShape::ellipsoidal_torsional;
-  const bool rolling = shape == ImpulseShape::rolling || shape == ImpulseShape::ellipsoidal_rolling;
-  const bool spinless = shape == ImpulseShape::spinless_rolling;
-  set.rows = rolling ? 6 : spinless ? 5 : torsional ? 4 : shape == ImpulseShape::planar ? 2 : 3;
+  set.rows = cone_row_count(shape);
   set.friction = friction;
   return set;
 }

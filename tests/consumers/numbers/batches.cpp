@@ -86,6 +86,7 @@ class Problems {
     view.count = Index(numbers_.size());
     view.patterns = patterns_.data();
     view.pattern_numbers = numbers_.data();
+    view.pattern_count = int(patterns_.size());
     view.mass = mass_.view();
     view.free_velocity = free_.view();
     view.jacobian = jacobian_.view();

@@ -65,13 +65,16 @@ template <RealScalar Scalar, int LaneCount>
 void BatchChunk<Scalar, LaneCount>::solve(const Index* problems, int count) noexcept {
   for (int i = 0; i < count; ++i) {
     totals_[i] = {};
-    answers_.reports[problems[i]] = {.status = SolveStatus::converged};
+    BatchProblemReport<Scalar>& report = answers_.reports[problems[i]];
+    report = {.status = SolveStatus::converged};
+    if (!view_.has_pattern(problems[i])) report = report_without_pattern<Scalar>();
   }
   for_each_island(view_, options_.law, problems, count,
                   [&](auto law, const LaneMap& island, int first, int end) {
                     solve<decltype(law)::value>(island, problems, first, end);
                   });
   for (int i = 0; i < count; ++i) {
+    if (!view_.has_pattern(problems[i])) continue;
     const bool rigid = view_.pattern(problems[i]).is_rigid();
     totals_[i].finish(options_.law == FrictionLaw::convex && !rigid, answers_.reports[problems[i]]);
   }

@@ -48,9 +48,10 @@ class BatchMemory {
   /// How many of a batch's patterns its problems may have.
   template <typename View>
   [[nodiscard]] static int pattern_count(const View& view) noexcept {
-    int patterns = view.count > 0 ? 1 : 0;
-    for (Index i = 0; view.pattern_numbers != nullptr && i < view.count; ++i) {
-      patterns = (std::max)(patterns, view.pattern_numbers[i] + 1);
+    if (view.pattern_numbers == nullptr) return view.count > 0 && view.has_pattern(0) ? 1 : 0;
+    int patterns = 0;
+    for (Index i = 0; i < view.count; ++i) {
+      if (view.has_pattern(i)) patterns = (std::max)(patterns, view.pattern_number(i) + 1);
     }
     return patterns;
   }

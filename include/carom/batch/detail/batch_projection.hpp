@@ -16,12 +16,12 @@ namespace detail {
 template <RealScalar Scalar, int LaneCount>
 class BatchProjection {
  public:
-  BatchProjection(const ProjectionBatchView<Scalar>& view,
-                  const ProjectionBatchAnswers<Scalar>& answers) noexcept
+  CAROM_DEVICE BatchProjection(const ProjectionBatchView<Scalar>& view,
+                               const ProjectionBatchAnswers<Scalar>& answers) noexcept
       : view_(view), answers_(answers), shape_(LaneShape::of(view.shape)), rows_(view.rows()) {}
 
   /// Those from `first` to the one before `end`.
-  void run(Index first, Index end) const noexcept {
+  CAROM_DEVICE void run(Index first, Index end) const noexcept {
     for (; first < end; first += LaneCount) {
       const int used = int((std::min)(Index(LaneCount), end - first));
       Index points[LaneCount];
@@ -35,28 +35,34 @@ class BatchProjection {
   using Number = carom::Lanes<Scalar, LaneCount>;
   using Mask = typename Number::Mask;
   using Trial = LaneRowsTrial<Number>;
-  static constexpr Scalar largest = (std::numeric_limits<Scalar>::max)();
-  static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+
+  [[nodiscard]] CAROM_DEVICE static constexpr Scalar largest() noexcept {
+    return (std::numeric_limits<Scalar>::max)();
+  }
 
   /// Numbers up to this have squares whose sums are in range.
-  [[nodiscard]] static Scalar most_square() noexcept { return std::sqrt(largest) / 16; }
-  [[nodiscard]] bool is_cone() const noexcept { return shape_.normal >= 0; }
-  [[nodiscard]] static Number gather(const BatchArray<const Scalar>& array,
-                                     const Index (&points)[LaneCount], int from) noexcept {
+  [[nodiscard]] CAROM_DEVICE static Scalar most_square() noexcept {
+    return std::sqrt(largest()) / 16;
+  }
+  [[nodiscard]] CAROM_DEVICE bool is_cone() const noexcept { return shape_.normal >= 0; }
+  [[nodiscard]] CAROM_DEVICE static Number gather(const BatchArray<const Scalar>& array,
+                                                  const Index (&points)[LaneCount],
+                                                  int from) noexcept {
     Scalar numbers[LaneCount];
     for (int l = 0; l < LaneCount; ++l) numbers[l] = array.of(points[l])[from];
     return Number::load(numbers);
   }
-  [[nodiscard]] Trial read(const Index (&points)[LaneCount]) const noexcept;
-  void project_group(const Index (&points)[LaneCount], int used) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Trial read(const Index (&points)[LaneCount]) const noexcept;
+  CAROM_DEVICE void project_group(const Index (&points)[LaneCount], int used) const noexcept;
   /// Lanes without a fault, as diagnose() has it, but for that of the answer.
-  [[nodiscard]] Mask are_valid(const Trial& at) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask are_valid(const Trial& at) const noexcept;
   /// @return  where it is finite.
-  [[nodiscard]] Mask write_derivative(const Trial& at, const Index (&points)[LaneCount],
-                                      int used) const noexcept;
-  [[nodiscard]] ProjectionDiagnosis diagnose(Index point) const noexcept;
-  [[nodiscard]] ProjectionFault fault_of_row(Index point, int row) const noexcept;
-  void clear(Index point) const noexcept;
+  [[nodiscard]] CAROM_DEVICE Mask write_derivative(const Trial& at,
+                                                   const Index (&points)[LaneCount],
+                                                   int used) const noexcept;
+  [[nodiscard]] CAROM_DEVICE ProjectionDiagnosis diagnose(Index point) const noexcept;
+  [[nodiscard]] CAROM_DEVICE ProjectionFault fault_of_row(Index point, int row) const noexcept;
+  CAROM_DEVICE void clear(Index point) const noexcept;
 
   const ProjectionBatchView<Scalar>& view_;
   const ProjectionBatchAnswers<Scalar>& answers_;
@@ -67,8 +73,8 @@ class BatchProjection {
 // --- implementation ---
 
 template <RealScalar Scalar, int LaneCount>
-auto BatchProjection<Scalar, LaneCount>::read(const Index (&points)[LaneCount]) const noexcept
-    -> Trial {
+CAROM_DEVICE auto BatchProjection<Scalar, LaneCount>::read(
+    const Index (&points)[LaneCount]) const noexcept -> Trial {
   Trial at;
   at.rows = rows_;
   at.shape = shape_;
@@ -92,15 +98,15 @@ auto BatchProjection<Scalar, LaneCount>::read(const Index (&points)[LaneCount]) 
 }
 
 template <RealScalar Scalar, int LaneCount>
-void BatchProjection<Scalar, LaneCount>::project_group(const Index (&points)[LaneCount],
-                                                       int used) const noexcept {
+CAROM_DEVICE void BatchProjection<Scalar, LaneCount>::project_group(
+    const Index (&points)[LaneCount], int used) const noexcept {
   const Trial at = read(points);
   auto valid = are_valid(at);
   Number nearest[6];
   write_convex_impulse(at, nearest);
   for (int r = 0; r < rows_; ++r) {
     if (is_cone()) nearest[r] = nearest[r] - at.lower[r];
-    valid = valid & (abs(nearest[r]) <= Number(largest));
+    valid = valid & (abs(nearest[r]) <= Number(largest()));
     Scalar numbers[LaneCount];
     nearest[r].store(numbers);
     for (int l = 0; l < used; ++l) answers_.nearest.of(points[l])[r] = numbers[l];
@@ -117,15 +123,16 @@ void BatchProjection<Scalar, LaneCount>::project_group(const Index (&points)[Lan
 }
 
 template <RealScalar Scalar, int LaneCount>
-auto BatchProjection<Scalar, LaneCount>::are_valid(const Trial& at) const noexcept -> Mask {
+CAROM_DEVICE auto BatchProjection<Scalar, LaneCount>::are_valid(const Trial& at) const noexcept
+    -> Mask {
   const Number zero(0), most(most_square());
   Mask valid = everywhere<Number>(is_cone() || view_.bounds.data != nullptr);
   for (int r = 0; r < rows_; ++r) {
     const Number &y = at.y[r], &weight = at.weight[r], &low = at.lower[r], &high = at.upper[r];
-    valid = valid & (weight > zero) & (weight <= Number(largest));
+    valid = valid & (weight > zero) & (weight <= Number(largest()));
     valid = valid & (abs(y) <= most) & (weight * abs(y) <= most);
-    const Mask fits = (low <= high) & (low <= Number(largest)) & (high >= Number(-largest));
-    valid = valid & (is_cone() ? abs(low) <= Number(largest) : fits);
+    const Mask fits = (low <= high) & (low <= Number(largest())) & (high >= Number(-largest()));
+    valid = valid & (is_cone() ? abs(low) <= Number(largest()) : fits);
   }
   for (int b = 0; is_cone() && !shape_.ellipsoidal && b < shape_.group_count; ++b) {
     const auto& [first, size] = shape_.groups[b];
@@ -133,22 +140,21 @@ auto BatchProjection<Scalar, LaneCount>::are_valid(const Trial& at) const noexce
     const Number &one = at.weight[first], &other = at.weight[first + 1];
     valid = valid & (one <= other) & (other <= one);
   }
-  for (const Number& mu : at.mu) valid = valid & (mu >= zero) & (mu <= Number(largest));
+  for (const Number& mu : at.mu) valid = valid & (mu >= zero) & (mu <= Number(largest()));
   return valid;
 }
 
 /// ∂γ/∂y = G R.
 template <RealScalar Scalar, int LaneCount>
-auto BatchProjection<Scalar, LaneCount>::write_derivative(const Trial& at,
-                                                          const Index (&points)[LaneCount],
-                                                          int used) const noexcept -> Mask {
+CAROM_DEVICE auto BatchProjection<Scalar, LaneCount>::write_derivative(
+    const Trial& at, const Index (&points)[LaneCount], int used) const noexcept -> Mask {
   LaneBlockMatrix<Number> g;
   Mask finite = everywhere<Number>(true);
   write_convex_curvature(at, g);
   for (int r = 0; r < rows_; ++r) {
     for (int c = 0; c < rows_; ++c) {
       const Number slope = g.entry[r][c] * at.weight[c];
-      finite = finite & (abs(slope) <= Number(largest));
+      finite = finite & (abs(slope) <= Number(largest()));
       Scalar numbers[LaneCount];
       slope.store(numbers);
       for (int l = 0; l < used; ++l) {
@@ -160,12 +166,12 @@ auto BatchProjection<Scalar, LaneCount>::write_derivative(const Trial& at,
 }
 
 template <RealScalar Scalar, int LaneCount>
-ProjectionFault BatchProjection<Scalar, LaneCount>::fault_of_row(Index point,
-                                                                 int row) const noexcept {
+CAROM_DEVICE ProjectionFault
+BatchProjection<Scalar, LaneCount>::fault_of_row(Index point, int row) const noexcept {
   const Scalar y = view_.point.of(point)[row], weight = view_.weights.of(point)[row];
   const Scalar most = most_square();
   if (!(std::abs(y) <= most)) return ProjectionFault::point;
-  if (!(weight > Scalar(0) && weight < infinity)) return ProjectionFault::weights;
+  if (!(weight > Scalar(0) && weight <= largest())) return ProjectionFault::weights;
   if (!(weight * std::abs(y) <= most)) return ProjectionFault::point;
   for (int b = 0; is_cone() && !shape_.ellipsoidal && b < shape_.group_count; ++b) {
     const auto& [first, size] = shape_.groups[b];
@@ -177,19 +183,20 @@ ProjectionFault BatchProjection<Scalar, LaneCount>::fault_of_row(Index point,
   const Scalar low = view_.bounds.of(point)[row];
   const Scalar high = is_cone() ? low : view_.bounds.of(point)[rows_ + row];
   const bool fits =
-      is_cone() ? std::isfinite(low) : low <= high && low < infinity && high > -infinity;
+      is_cone() ? std::isfinite(low) : low <= high && low <= largest() && high >= -largest();
   return fits ? ProjectionFault::none : ProjectionFault::bounds;
 }
 
 template <RealScalar Scalar, int LaneCount>
-ProjectionDiagnosis BatchProjection<Scalar, LaneCount>::diagnose(Index point) const noexcept {
+CAROM_DEVICE ProjectionDiagnosis
+BatchProjection<Scalar, LaneCount>::diagnose(Index point) const noexcept {
   for (int r = 0; r < rows_; ++r) {
     const ProjectionFault fault = fault_of_row(point, r);
     if (fault != ProjectionFault::none) return {fault, r};
   }
   for (int i = 0; i < friction_count(view_.shape); ++i) {
     const Scalar mu = view_.friction.of(point)[i];
-    if (!(mu >= Scalar(0) && mu < infinity)) return {ProjectionFault::friction, i};
+    if (!(mu >= Scalar(0) && mu <= largest())) return {ProjectionFault::friction, i};
   }
   for (int r = 0; r < rows_; ++r) {
     bool finite = std::isfinite(answers_.nearest.of(point)[r]);
@@ -202,7 +209,7 @@ ProjectionDiagnosis BatchProjection<Scalar, LaneCount>::diagnose(Index point) co
 }
 
 template <RealScalar Scalar, int LaneCount>
-void BatchProjection<Scalar, LaneCount>::clear(Index point) const noexcept {
+CAROM_DEVICE void BatchProjection<Scalar, LaneCount>::clear(Index point) const noexcept {
   constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
   for (int r = 0; r < rows_; ++r) answers_.nearest.of(point)[r] = nan;
   for (int i = 0; answers_.derivative.data != nullptr && i < rows_ * rows_; ++i) {

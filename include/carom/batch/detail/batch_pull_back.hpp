@@ -27,16 +27,19 @@ class BatchPullBack {
   /// @param problems  those of one pattern one after the other.
   void run(const Index* problems, int count) const noexcept {
     for (int i = 0; i < count; ++i) {
-      const bool reported = answers_.reports != nullptr;
-      gradients_.statuses[problems[i]] =
-          reported ? answers_.reports[problems[i]].status : SolveStatus::converged;
+      SolveStatus& status = gradients_.statuses[problems[i]];
+      status = SolveStatus::converged;
+      if (answers_.reports != nullptr) status = answers_.reports[problems[i]].status;
+      if (!view_.has_pattern(problems[i])) status = SolveStatus::not_finite;
+      if (gradients_.boundary_counts != nullptr) gradients_.boundary_counts[problems[i]] = 0;
     }
     for_each_island(view_, law_, problems, count,
                     [&](auto law, const LaneMap& island, int first, int end) {
                       run<decltype(law)::value>(island, problems + first, end - first);
                     });
     for (int i = 0; i < count; ++i) {
-      if (gradients_.statuses[problems[i]] != SolveStatus::converged) clear(problems[i]);
+      const bool differentiated = gradients_.statuses[problems[i]] == SolveStatus::converged;
+      if (!differentiated && view_.has_pattern(problems[i])) clear(problems[i]);
     }
   }
 
@@ -50,7 +53,7 @@ class BatchPullBack {
     const LaneLayout layout = island.layout(Law);
     const Cells cells(memory_);
     const LaneExchange<Number> data(island.view(), layout, cells);
-    const Exchange exchange(island, layout, cells, gradients_);
+    const Exchange exchange(island.view(), layout, cells, gradients_);
     const bool answered = answers_.impulse.data != nullptr || !layout.rigid;
     for (int first = 0; first < count; first += LaneCount) {
       const int used = (std::min)(LaneCount, count - first);
@@ -63,14 +66,16 @@ class BatchPullBack {
       exchange.read_slopes(in_lanes);
       if (layout.rigid && answered) exchange.read_impulses(answers_.impulse, in_lanes);
       LaneState<Number, LaneCount> state(layout, cells);
-      const auto found = LanePullBack<Number, LaneCount, Law>(state).run();
-      Scalar usable[LaneCount];
+      LanePullBack<Number, LaneCount, Law> pull_back(state, gradients_.boundary_counts != nullptr);
+      const auto found = pull_back.run();
+      Scalar usable[LaneCount], on_boundaries[LaneCount];
       as_numbers(valid & found).store(usable);
+      pull_back.boundary_count().store(on_boundaries);
       for (int l = 0; l < used; ++l) {
         SolveStatus& status = gradients_.statuses[in_lanes[l]];
         if (status != SolveStatus::converged) continue;
         if (answered && usable[l] > Scalar(0)) {
-          exchange.write(in_lanes[l], l);
+          exchange.write(in_lanes[l], l, int(on_boundaries[l]));
         } else {
           status = SolveStatus::not_finite;
         }
@@ -80,7 +85,7 @@ class BatchPullBack {
   void clear(Index problem) const noexcept {
     for (const LaneMap& island : view_.pattern(problem).islands()) {
       const LaneLayout layout = island.layout();
-      Exchange(island, layout, Cells(memory_), gradients_).clear(problem);
+      Exchange(island.view(), layout, Cells(memory_), gradients_).clear(problem);
     }
   }
 

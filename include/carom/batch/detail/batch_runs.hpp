@@ -19,7 +19,8 @@ struct RunInOrder {
 };
 
 /// Calls visit(law, island, first, end) for every island of problems[first] to problems[end − 1],
-/// which have the same pattern; `law` is a constant of that type.
+/// which have the same pattern; `law` is a constant of that type. Problems without a pattern are
+/// left out.
 /// @param problems  those of one pattern one after the other.
 template <RealScalar Scalar, typename Visit>
 void for_each_island(const BatchView<Scalar>& view, FrictionLaw law, const Index* problems,
@@ -27,6 +28,7 @@ void for_each_island(const BatchView<Scalar>& view, FrictionLaw law, const Index
   for (int first = 0, end = 0; first < count; first = end) {
     const int pattern = view.pattern_number(problems[first]);
     while (end < count && view.pattern_number(problems[end]) == pattern) ++end;
+    if (!view.has_pattern(problems[first])) continue;
     for (const LaneMap& island : view.patterns[pattern].islands()) {
       if (law == FrictionLaw::coulomb) {
         visit(std::integral_constant<FrictionLaw, FrictionLaw::coulomb>(), island, first, end);

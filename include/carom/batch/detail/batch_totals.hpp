@@ -12,6 +12,13 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// The report of a problem that has no pattern, of which nothing is read or written.
+template <typename Scalar>
+[[nodiscard]] CAROM_DEVICE BatchProblemReport<Scalar> report_without_pattern() noexcept {
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  return {SolveStatus::not_finite, 0, infinity, infinity, BatchFault::pattern, -1};
+}
+
 /// Squares summed up over the islands of a problem, as in SapSolver's totals.
 template <typename Scalar>
 struct BatchTotals {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/core/expects.hpp"
+#include "carom/core/scalar.hpp"
 
 /// @file
 /// What nvcc calls cuda and hipcc calls hip, under one name. For other compilers there is nothing.
@@ -30,22 +31,38 @@ using Error = CAROM_DEVICE_RUNTIME(Error_t);
 namespace detail {
 
 /// Copies from the processor's memory to that of the device, in the order of a stream.
-[[nodiscard]] inline bool copy_to_device(void* to, const void* from, std::size_t bytes,
-                                         device::Stream stream) noexcept {
-  return CAROM_DEVICE_RUNTIME(MemcpyAsync)(to, from, bytes,
-                                           CAROM_DEVICE_RUNTIME(MemcpyHostToDevice),
-                                           stream) == CAROM_DEVICE_RUNTIME(Success);
-}
+struct CopyToDevice {
+  device::Stream stream;
+
+  [[nodiscard]] bool operator()(void* to, const void* from, std::size_t bytes) const noexcept {
+    return CAROM_DEVICE_RUNTIME(MemcpyAsync)(to, from, bytes,
+                                             CAROM_DEVICE_RUNTIME(MemcpyHostToDevice),
+                                             stream) == CAROM_DEVICE_RUNTIME(Success);
+  }
+};
 
 /// The error of the launch before.
 [[nodiscard]] inline device::Error launch_error() noexcept {
   return CAROM_DEVICE_RUNTIME(GetLastError)();
 }
 
+/// Threads of a block. They share nothing, so a block is as small as the device likes.
+inline constexpr int device_block_size = 64;
+
+/// Blocks for so many threads.
+[[nodiscard]] inline unsigned device_blocks(Index threads) noexcept {
+  return unsigned((threads + device_block_size - 1) / device_block_size);
+}
+
+/// Number of the thread of a kernel that calls.
+[[nodiscard]] __device__ inline Index device_thread() noexcept {
+  return Index(blockIdx.x) * device_block_size + Index(threadIdx.x);
+}
+
 /// Threads of a kernel that the current device runs at the same time.
-/// @param threads  of a block
 template <typename Kernel>
-[[nodiscard]] int resident_threads(const Kernel& kernel, int threads) noexcept {
+[[nodiscard]] int resident_threads(const Kernel& kernel) noexcept {
+  constexpr int threads = device_block_size;
   int device = 0, processors = 0, blocks = 0;
   bool known = CAROM_DEVICE_RUNTIME(GetDevice)(&device) == CAROM_DEVICE_RUNTIME(Success);
 #if defined(__HIPCC__)

@@ -10,18 +10,20 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Slopes and gradients between the arrays of a batch and the cells of LanePullBack.
-template <typename Number>
+/// @tparam Stride  of the cells
+template <typename Number, int Stride = Number::count>
 class LaneGradientExchange {
  public:
   using Scalar = typename Number::scalar_type;
   static constexpr int lanes = Number::count;
-  using Cells = LaneCells<Number, lanes>;
+  using Cells = LaneCells<Number, Stride>;
 
-  LaneGradientExchange(const LaneMap& map, const LaneLayout& layout, const Cells& cells,
-                       const BatchGradients<Scalar>& gradients) noexcept
+  CAROM_DEVICE LaneGradientExchange(const LaneMapView& map, const LaneLayout& layout,
+                                    const Cells& cells,
+                                    const BatchGradients<Scalar>& gradients) noexcept
       : map_(map), layout_(layout), cells_(cells), gradients_(gradients) {}
 
-  void read_slopes(const Index (&problems)[lanes]) const noexcept {
+  CAROM_DEVICE void read_slopes(const Index (&problems)[lanes]) const noexcept {
     const Cells to = vector(LaneLayout::best);
     const auto read = [&](const BatchArray<const Scalar>& array, const Cells& into, int from,
                           int count) {
@@ -32,17 +34,17 @@ class LaneGradientExchange {
         }
       }
     };
-    for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
-      const LaneBody& body = map_.bodies()[b];
-      read(gradients_.by_velocity, to.from(map_.start(b)), body.first, body.size);
+    for (int b = 0; b < map_.body_count; ++b) {
+      const LaneBody& body = map_.bodies[b];
+      read(gradients_.by_velocity, to.from(map_.starts[b]), body.first, body.size);
     }
     for_each_contact([&](const Contact& contact) {
       read(gradients_.by_impulse, contact.slope, contact.numbers.row, contact.numbers.rows);
     });
   }
   /// Reads the impulses of rigid blocks, about which these are differentiated.
-  void read_impulses(const BatchArray<Scalar>& impulse,
-                     const Index (&problems)[lanes]) const noexcept {
+  CAROM_DEVICE void read_impulses(const BatchArray<Scalar>& impulse,
+                                  const Index (&problems)[lanes]) const noexcept {
     for_each_contact([&](const Contact& contact) {
       if (!contact.numbers.rigid) return;
       for (int l = 0; l < lanes; ++l) {
@@ -53,12 +55,16 @@ class LaneGradientExchange {
       }
     });
   }
-  /// Writes the gradients of one lane.
-  void write(Index problem, int lane) const noexcept {
+  /// Writes the gradients of one lane, and adds its blocks on boundaries.
+  CAROM_DEVICE void write(Index problem, int lane, int on_boundaries) const noexcept {
+    if (gradients_.boundary_counts != nullptr) {
+      gradients_.boundary_counts[problem] += on_boundaries;
+    }
     write_numbers(problem, [lane](const Cells& cells, int i) { return cells.of_lane(i, lane); });
   }
   /// Writes zeros.
-  void clear(Index problem) const noexcept {
+  CAROM_DEVICE void clear(Index problem) const noexcept {
+    if (gradients_.boundary_counts != nullptr) gradients_.boundary_counts[problem] = 0;
     write_numbers(problem, [](const Cells&, int) { return Scalar(0); });
   }
 
@@ -69,30 +75,30 @@ class LaneGradientExchange {
     LaneSides sides;
     Cells impulse, multiplier, slope, pressed, by_friction, by_lower, by_upper;
   };
-  [[nodiscard]] Cells vector(int name) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Cells vector(int name) const noexcept {
     return cells_.from(layout_.vector_at(name));
   }
   template <typename Visit>
-  void for_each_contact(const Visit& visit) const noexcept {
+  CAROM_DEVICE void for_each_contact(const Visit& visit) const noexcept {
     using Names = LaneLayout;
-    for (std::size_t k = 0; k < map_.contacts().size(); ++k) {
-      const Cells c = cells_.from(layout_.contact_at(int(k)));
-      visit(Contact{map_.contacts()[k], map_.sides(k), c.from(Names::impulse),
+    for (int k = 0; k < map_.contact_count; ++k) {
+      const Cells c = cells_.from(layout_.contact_at(k));
+      visit(Contact{map_.contacts[k], map_.sides[k], c.from(Names::impulse),
                     c.from(Names::multiplier), c.from(Names::velocity_step),
                     c.from(Names::trial_step), c.from(Names::lift), c, c});
     }
-    for (std::size_t b = 0; b < map_.others().size(); ++b) {
-      const LaneBlock& block = map_.block(b);
+    for (int b = 0; b < map_.other_count; ++b) {
+      const LaneBlock& block = map_.blocks[b];
       const Cells base = cells_.from(layout_.blocks_at);
       const auto rows = [&](int name) { return base.from(block.row_at(name)); };
-      visit(Contact{map_.others()[b], block.sides, rows(LaneBlock::impulse),
+      visit(Contact{map_.others[b], block.sides, rows(LaneBlock::impulse),
                     rows(LaneBlock::multiplier), rows(LaneBlock::velocity_step),
                     rows(LaneBlock::trial_step), base.from(block.friction_at()),
                     rows(LaneBlock::contact_velocity), rows(LaneBlock::inverse)});
     }
   }
   template <typename Read>
-  void write_numbers(Index problem, const Read& read) const noexcept {
+  CAROM_DEVICE void write_numbers(Index problem, const Read& read) const noexcept {
     write_bodies(problem, read);
     for_each_contact([&](const Contact& contact) {
       write_law(problem, contact, read);
@@ -100,13 +106,15 @@ class LaneGradientExchange {
     });
   }
   template <typename Read>
-  void write_bodies(Index problem, const Read& read) const noexcept;
+  CAROM_DEVICE void write_bodies(Index problem, const Read& read) const noexcept;
   template <typename Read>
-  void write_law(Index problem, const Contact& contact, const Read& read) const noexcept;
+  CAROM_DEVICE void write_law(Index problem, const Contact& contact,
+                              const Read& read) const noexcept;
   template <typename Read>
-  void write_jacobian(Index problem, const Contact& contact, const Read& read) const noexcept;
+  CAROM_DEVICE void write_jacobian(Index problem, const Contact& contact,
+                                   const Read& read) const noexcept;
 
-  const LaneMap& map_;
+  LaneMapView map_;
   const LaneLayout& layout_;
   Cells cells_;
   const BatchGradients<Scalar>& gradients_;
@@ -115,14 +123,15 @@ class LaneGradientExchange {
 // --- implementation ---
 
 /// ∂c/∂v* = A λ, and ∂c/∂A, the symmetric part of −λ (v − v*)ᵀ.
-template <typename Number>
+template <typename Number, int Stride>
 template <typename Read>
-void LaneGradientExchange<Number>::write_bodies(Index problem, const Read& read) const noexcept {
+CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_bodies(
+    Index problem, const Read& read) const noexcept {
   const Cells velocity = vector(LaneLayout::velocity), free = vector(LaneLayout::free);
   const Cells lambda = vector(LaneLayout::best), by_free = vector(LaneLayout::momentum);
-  for (std::size_t b = 0; b < map_.bodies().size(); ++b) {
-    const auto& [number, first, size, place] = map_.bodies()[b];
-    const int start = map_.start(b);
+  for (int b = 0; b < map_.body_count; ++b) {
+    const auto& [number, first, size, place] = map_.bodies[b];
+    const int start = map_.starts[b];
     for (int i = 0; gradients_.free_velocity.data != nullptr && i < size; ++i) {
       gradients_.free_velocity.of(problem)[first + i] = read(by_free, start + i);
     }
@@ -141,10 +150,11 @@ void LaneGradientExchange<Number>::write_bodies(Index problem, const Read& read)
 
 /// ∂c/∂v̂ = p, ∂c/∂R = −γ p, which is what v̂ − R γ changes by, and those by μ and bounds. R of a
 /// rigid block changes nothing.
-template <typename Number>
+template <typename Number, int Stride>
 template <typename Read>
-void LaneGradientExchange<Number>::write_law(Index problem, const Contact& contact,
-                                             const Read& read) const noexcept {
+CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_law(Index problem,
+                                                                  const Contact& contact,
+                                                                  const Read& read) const noexcept {
   const LaneContact& numbers = contact.numbers;
   const int rows = numbers.rows;
   if (gradients_.bias.data != nullptr) {
@@ -178,10 +188,10 @@ void LaneGradientExchange<Number>::write_law(Index problem, const Contact& conta
 }
 
 /// ∂c/∂J = γ λᵀ − p vᵀ.
-template <typename Number>
+template <typename Number, int Stride>
 template <typename Read>
-void LaneGradientExchange<Number>::write_jacobian(Index problem, const Contact& contact,
-                                                  const Read& read) const noexcept {
+CAROM_DEVICE void LaneGradientExchange<Number, Stride>::write_jacobian(
+    Index problem, const Contact& contact, const Read& read) const noexcept {
   const Cells velocity = vector(LaneLayout::velocity), lambda = vector(LaneLayout::best);
   const LaneContact& numbers = contact.numbers;
   for (int s = 0; s < 2; ++s) {

@@ -46,7 +46,7 @@ class LaneGradientRows {
     }
   }
   /// p = Gᵀ s.
-  CAROM_DEVICE void find_pressed(const Rows& rows, Number (&pressed)[6]) const noexcept;
+  CAROM_DEVICE_CALL void find_pressed(const Rows& rows, Number (&pressed)[6]) const noexcept;
   CAROM_DEVICE void write_pressed(const Rows& rows) const noexcept {
     Number pressed[6];
     find_pressed(rows, pressed);
@@ -56,7 +56,7 @@ class LaneGradientRows {
   CAROM_DEVICE void take_away(const Rows& rows, const Number (&pressed)[6]) const noexcept;
   /// s ← s + J λ.
   CAROM_DEVICE void add_motion(const Rows& rows) const noexcept;
-  CAROM_DEVICE void write_friction(const Rows& rows, Number (&by_friction)[3]) const noexcept;
+  CAROM_DEVICE_CALL void write_friction(const Rows& rows, Number (&by_friction)[3]) const noexcept;
   CAROM_DEVICE void write_bounds(int b, const Rows& rows) const noexcept;
 
  private:
@@ -100,7 +100,7 @@ CAROM_DEVICE auto LaneGradientRows<Number, Stride, Law>::of_block(int b) const n
 }
 
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::find_pressed(
+CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::find_pressed(
     const Rows& rows, Number (&pressed)[6]) const noexcept {
   LaneBlockMatrix<Number> g;
   if constexpr (is_coulomb) {
@@ -148,7 +148,7 @@ CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::add_motion(
 /// Gradients by the μ of a cone. In units of μ the set does not depend on μ, under both laws: with
 /// γ_i = μ_i x_i, a change of μ_i is one of (v̂ − J v)_i and R_i.
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE void LaneGradientRows<Number, Stride, Law>::write_friction(
+CAROM_DEVICE_CALL void LaneGradientRows<Number, Stride, Law>::write_friction(
     const Rows& rows, Number (&by_friction)[3]) const noexcept {
   const LaneShape& shape = rows.at.shape;
   const auto& weight = rows.at.weight;

@@ -18,13 +18,13 @@ class LaneImpactAnswer {
   using Scalar = typename Number::scalar_type;
   using Names = LaneImpactLayout;
 
-  explicit LaneImpactAnswer(const LaneImpactCells<Cells>& problem) noexcept
+  CAROM_DEVICE explicit LaneImpactAnswer(const LaneImpactCells<Cells>& problem) noexcept
       : problem_(problem),
-        metric_{*problem.layout.pattern, problem.factor()},
+        metric_{problem.layout.pattern, problem.factor()},
         n_(problem.layout.n) {}
 
-  void write(const ImpactBatchView<Scalar>& view, const ImpactBatchAnswers<Scalar>& answers,
-             Index number) const noexcept {
+  CAROM_DEVICE void write(const ImpactBatchView<Scalar>& view,
+                          const ImpactBatchAnswers<Scalar>& answers, Index number) const noexcept {
     ImpactProblemReport<Scalar>& report = answers.reports[number];
     report = {.status = ImpactStatus(int(problem_.get(Names::status).value)),
               .reflections = Index(problem_.get(Names::count).value)};
@@ -52,13 +52,13 @@ class LaneImpactAnswer {
   }
 
  private:
-  void put(const Cells& from, const Scalar* before, Scalar* to) const noexcept {
+  CAROM_DEVICE void put(const Cells& from, const Scalar* before, Scalar* to) const noexcept {
     for (int k = 0; k < n_; ++k) {
       to[k] = before != nullptr ? before[k] + from[k].value : from[k].value;
     }
   }
-  void refuse(const ImpactBatchView<Scalar>& view, const ImpactBatchAnswers<Scalar>& answers,
-              Index number) const noexcept {
+  CAROM_DEVICE void refuse(const ImpactBatchView<Scalar>& view,
+                           const ImpactBatchAnswers<Scalar>& answers, Index number) const noexcept {
     constexpr Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
     const auto copy = [&](const BatchArray<const Scalar>& from, const BatchArray<Scalar>& to) {
       for (int k = 0; to.data != nullptr && k < n_; ++k) {
@@ -74,7 +74,7 @@ class LaneImpactAnswer {
   }
   /// q becomes the blend of the plastic outcome and the elastic one that keeps the energy that
   /// RestitutionImpact says: see restitution_blend().
-  void blend() const noexcept {
+  CAROM_DEVICE void blend() const noexcept {
     const Cells q = problem_.q(), plastic = problem_.plastic_q();
     const Number zero(0), r = problem_.get(Names::restitution);
     Number x = zero, d = zero;

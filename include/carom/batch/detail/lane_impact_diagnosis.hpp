@@ -10,32 +10,37 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Whether a problem's sequence names contacts only. The first entry that does not, or −1.
+/// @param contacts  of the problem
 template <typename Scalar>
-[[nodiscard]] int wrong_impact_entry(const ImpactBatchView<Scalar>& view, Index problem) noexcept {
+[[nodiscard]] CAROM_DEVICE int wrong_impact_entry(const ImpactBatchView<Scalar>& view,
+                                                  Index problem, int contacts) noexcept {
   for (int i = 0; i < view.length_of_sequence(problem); ++i) {
     const int contact = view.sequence.of(problem)[i];
-    if (contact < 0 || contact >= view.pattern(problem).contact_count()) return i;
+    if (contact < 0 || contact >= contacts) return i;
   }
   return -1;
 }
 
 /// Looks for what is wrong with the numbers of an impact that was not resolved.
-template <RealScalar Scalar>
+/// @tparam Stride  of the memory's numbers, as that of LaneCells.
+template <RealScalar Scalar, int Stride = 1>
 class ImpactInspection {
  public:
-  ImpactInspection(const ImpactBatchView<Scalar>& view, const ImpactBatchOptions<Scalar>& options,
-                   Index problem) noexcept
-      : view_(view), options_(options), problem_(problem), pattern_(view.pattern(problem)) {}
+  /// @param pattern  of the problem
+  CAROM_DEVICE ImpactInspection(const ImpactBatchView<Scalar>& view,
+                                const ImpactBatchOptions<Scalar>& options,
+                                const ImpactPatternView& pattern, Index problem) noexcept
+      : view_(view), options_(options), problem_(problem), pattern_(pattern) {}
 
   /// Writes the first fault and its item.
   /// @param memory  for the lower half of the mass.
-  void find(Scalar* memory, ImpactProblemReport<Scalar>& report) const noexcept {
+  CAROM_DEVICE_CALL void find(Scalar* memory, ImpactProblemReport<Scalar>& report) const noexcept {
     const auto tell = [&report](ImpactFault fault, int item) {
       report.fault = fault;
       report.item = item;
     };
     if (options_.order == ImpactOrder::sweep) {
-      const int entry = wrong_impact_entry(view_, problem_);
+      const int entry = wrong_impact_entry(view_, problem_, pattern_.contacts);
       if (entry >= 0) return tell(ImpactFault::sequence, entry);
     }
     if (options_.law == ImpactBatchLaw::restitution && view_.restitution.data != nullptr) {
@@ -44,8 +49,8 @@ class ImpactInspection {
     }
     const int coordinate = wrong_mass(memory);
     if (coordinate >= 0) return tell(ImpactFault::mass, coordinate);
-    const int n = pattern_.coordinate_count();
-    for (int i = 0; i < pattern_.contact_count(); ++i) {
+    const int n = pattern_.coordinates;
+    for (int i = 0; i < pattern_.contacts; ++i) {
       const Scalar* const normal = view_.normals.of(problem_) + i * n;
       Scalar largest = 0;
       for (int k = 0; k < n; ++k) largest = larger_or_nan(std::abs(normal[k]), largest);
@@ -59,11 +64,12 @@ class ImpactInspection {
   }
 
  private:
-  [[nodiscard]] static Scalar larger_or_nan(const Scalar& a, const Scalar& b) noexcept {
+  [[nodiscard]] CAROM_DEVICE static Scalar larger_or_nan(const Scalar& a,
+                                                         const Scalar& b) noexcept {
     return std::isnan(b) || a <= b ? b : a;
   }
   /// Where a momentum of finite numbers is largest: its products are too large then.
-  [[nodiscard]] static int most(const Scalar* numbers, int n) noexcept {
+  [[nodiscard]] CAROM_DEVICE static int most(const Scalar* numbers, int n) noexcept {
     int place = 0;
     for (int k = 1; k < n; ++k) {
       if (std::abs(numbers[k]) > std::abs(numbers[place])) place = k;
@@ -71,9 +77,10 @@ class ImpactInspection {
     return place;
   }
   /// The first coordinate of the mass that is not finite or has no positive pivot, or −1.
-  [[nodiscard]] int wrong_mass(Scalar* memory) const noexcept {
-    using One = LaneCells<carom::Lanes<Scalar, 1>, 1>;
-    const int n = pattern_.coordinate_count();
+  [[nodiscard]] CAROM_DEVICE int wrong_mass(Scalar* memory) const noexcept {
+    using One = LaneCells<carom::Lanes<Scalar, 1>, Stride>;
+    const One cells(memory);
+    const int n = pattern_.coordinates;
     const bool diagonal = pattern_.is_diagonal();
     const Scalar* const mass = view_.mass.of(problem_);
     int place = 0;
@@ -81,12 +88,12 @@ class ImpactInspection {
       for (int j = 0; j < (diagonal ? 1 : i + 1); ++j) {
         const Scalar entry = mass[diagonal ? i : i * n + j];
         if (!std::isfinite(entry)) return i;
-        memory[place++] = entry;
+        cells.of_lane(place++, 0) = entry;
       }
     }
-    if (any(LaneImpactMetric<One>{pattern_, One(memory)}.begin())) return -1;
+    if (any(LaneImpactMetric<One>{pattern_, cells}.begin())) return -1;
     for (int i = 0; i < n; ++i) {
-      const Scalar inverse = memory[diagonal ? i : i * (i + 1) / 2 + i];
+      const Scalar inverse = cells.of_lane(diagonal ? i : i * (i + 1) / 2 + i, 0);
       if (!(std::isfinite(inverse) && inverse > 0)) return i;
     }
     return -1;
@@ -95,7 +102,7 @@ class ImpactInspection {
   const ImpactBatchView<Scalar>& view_;
   const ImpactBatchOptions<Scalar>& options_;
   Index problem_;
-  const ImpactPattern& pattern_;
+  ImpactPatternView pattern_;
 };
 
 }  // namespace detail

@@ -28,7 +28,7 @@ struct LaneImpactLayout {
     item_count
   };
 
-  const ImpactPattern* pattern = nullptr;
+  ImpactPatternView pattern;
   int n = 0, m = 0;     ///< coordinates, contacts
   bool blends = false;  ///< restitution: the plastic outcome is kept, too.
   // What a lane takes along when its problem moves to another.
@@ -40,11 +40,8 @@ struct LaneImpactLayout {
       scratch_at = 0;
   int cell_count = 0;
 
-  LaneImpactLayout(const ImpactPattern& of, ImpactBatchLaw law) noexcept
-      : pattern(&of),
-        n(of.coordinate_count()),
-        m(of.contact_count()),
-        blends(law == ImpactBatchLaw::restitution) {
+  CAROM_DEVICE LaneImpactLayout(const ImpactPatternView& of, ImpactBatchLaw law) noexcept
+      : pattern(of), n(of.coordinates), m(of.contacts), blends(law == ImpactBatchLaw::restitution) {
     int at = 0;
     const auto place = [&at](int size) {
       const int begin = at;

@@ -11,7 +11,7 @@ namespace detail {
 /// Changes of coordinates by the factor of a mass, or of its inverse, in place.
 template <typename Cells>
 struct LaneImpactMetric {
-  const ImpactPattern& pattern;
+  ImpactPatternView pattern;
   Cells factor;
 
   using Number = decltype(Cells()[0]);
@@ -45,7 +45,7 @@ struct LaneImpactMetric {
 
  private:
   [[nodiscard]] CAROM_DEVICE LaneRows rows() const noexcept {
-    return pattern.rows(pattern.coordinate_count());
+    return pattern.rows(pattern.coordinates);
   }
   CAROM_DEVICE void scale(const Cells& x, bool by_inverse) const noexcept {
     for (int i = 0; i < rows().count; ++i) {

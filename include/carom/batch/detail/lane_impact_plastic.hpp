@@ -77,7 +77,7 @@ class LaneImpactSquares {
   /// The minimum over the free variables. False in lanes whose columns depend on each other.
   [[nodiscard]] CAROM_DEVICE Mask write_candidate() const noexcept {
     const Number zero(0), one(1);
-    const LaneRows rows = problem_.layout.pattern->rows(m_);
+    const LaneRows rows = problem_.layout.pattern.rows(m_);
     for (int i = 0; i < m_; ++i) {
       const Cells row = factor_.from(rows.place[i]);
       const Mask is_free = free_[i] > zero;

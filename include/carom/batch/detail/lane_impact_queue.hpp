@@ -32,7 +32,7 @@ class LaneImpactQueue {
            std::size_t(at.n * (at.n + 1) / 2);
   }
   /// @param memory  of memory_size(), aligned to a register.
-  LaneImpactQueue(const ImpactPattern& pattern, const ImpactBatchView<Scalar>& view,
+  LaneImpactQueue(const ImpactPatternView& pattern, const ImpactBatchView<Scalar>& view,
                   const ImpactBatchAnswers<Scalar>& answers,
                   const ImpactBatchOptions<Scalar>& options, Scalar* memory) noexcept
       : view_(view),
@@ -42,7 +42,7 @@ class LaneImpactQueue {
         begun_{LaneImpactLayout(pattern, options.law), Cells(memory)},
         running_{begun_.layout, Cells(memory + std::size_t(begun_.layout.cell_count) * LaneCount)},
         reflector_(running_, running_.cells.from(begun_.layout.kept_count), options.order,
-                   most_reflections(options.resolver.reflection_limit), sequences_) {
+                   most_reflections<Number>(options.resolver.reflection_limit), sequences_) {
     std::memset(memory, 0, memory_size(begun_.layout) * sizeof(Scalar));
     std::fill(items_, items_ + LaneCount, Index(-1));
   }
@@ -63,10 +63,6 @@ class LaneImpactQueue {
   /// a reflection costs.
   static constexpr int most_idle = LaneCount / 8;
 
-  [[nodiscard]] static Number most_reflections(Index limit) noexcept {
-    constexpr int digits = std::numeric_limits<Scalar>::digits;
-    return Number(Scalar((std::min)(limit, Index(1) << (digits < 53 ? digits : 53))));
-  }
   [[nodiscard]] LaneImpactCells<One> of_lane(const LaneImpactCells<Cells>& of, int lane) noexcept {
     return {of.layout, One(&of.cells.of_lane(0, lane))};
   }
@@ -101,7 +97,7 @@ void LaneImpactQueue<Scalar, LaneCount>::begin(int count) noexcept {
   LaneImpactSetup<Cells>(begun_).begin(options_.law, options_.resolver.tolerance,
                                        view_.momentum.data == nullptr);
   for (int l = 0; swept && l < count; ++l) {
-    if (wrong_impact_entry(view_, waiting_[l]) < 0) continue;
+    if (wrong_impact_entry(view_, waiting_[l], begun_.layout.m) < 0) continue;
     begun_.cells.of_lane(begun_.layout.items_at + Names::status, l) =
         Scalar(ImpactStatus::not_finite);
   }
@@ -115,7 +111,7 @@ void LaneImpactQueue<Scalar, LaneCount>::write(const LaneImpactCells<Cells>& fro
   if (report.status != ImpactStatus::not_finite) return;
   Scalar* const scratch = memory_ + memory_size(begun_.layout) -
                           std::size_t(begun_.layout.n * (begun_.layout.n + 1) / 2);
-  ImpactInspection<Scalar>(view_, options_, problem).find(scratch, report);
+  ImpactInspection<Scalar>(view_, options_, begun_.layout.pattern, problem).find(scratch, report);
 }
 
 /// Gives a lane its problem, whose numbers are in its cells.

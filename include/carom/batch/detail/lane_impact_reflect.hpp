@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include "carom/batch/detail/lane_cells.hpp"
 #include "carom/batch/detail/lane_impact_layout.hpp"
 
@@ -14,20 +16,32 @@ struct LaneImpactSequence {
   int count = 0;
 };
 
+/// A limit of reflections as a number of every lane, which counts no further than its digits.
+template <typename Number>
+[[nodiscard]] CAROM_DEVICE Number most_reflections(Index limit) noexcept {
+  using Scalar = typename Number::scalar_type;
+  constexpr int digits = std::numeric_limits<Scalar>::digits;
+  constexpr Index most = Index(1) << (digits < 53 ? digits : 53);
+  return Number(Scalar(limit < most ? limit : most));
+}
+
 /// Reflects the momenta of all lanes, each across a contact of its own: ImpactResolver side by
 /// side.
-template <typename Number, int Count>
+/// @tparam Stride  of the cells
+template <typename Number, int Stride>
 class LaneImpactReflector {
  public:
   using Mask = typename Number::Mask;
   using Scalar = typename Number::scalar_type;
-  using Cells = LaneCells<Number, Count>;
+  using Cells = LaneCells<Number, Stride>;
   using Names = LaneImpactLayout;
+  static constexpr int lanes = Number::count;
 
-  /// @param chosen     m + n numbers for each lane
+  /// @param chosen     m + n numbers for each lane, zero
   /// @param sequences  one for each lane
-  LaneImpactReflector(const LaneImpactCells<Cells>& problem, const Cells& chosen, ImpactOrder order,
-                      const Number& reflection_limit, const LaneImpactSequence* sequences) noexcept
+  CAROM_DEVICE LaneImpactReflector(const LaneImpactCells<Cells>& problem, const Cells& chosen,
+                                   ImpactOrder order, const Number& reflection_limit,
+                                   const LaneImpactSequence* sequences) noexcept
       : problem_(problem),
         chosen_(chosen),
         order_(order),
@@ -38,8 +52,20 @@ class LaneImpactReflector {
 
   /// One reflection in each lane that is under way; a lane that has none left is looked at, and its
   /// status says how it ended.
-  void step() const noexcept {
-    // Where the compiler knows the number of contacts, what is chosen stays in registers.
+  CAROM_DEVICE void step() const noexcept {
+    if constexpr (Stride > Number::count) {
+      step<0>();  // a kernel would have a copy for every number of contacts
+    } else {
+      step_by_count();
+    }
+  }
+
+ private:
+  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane finds its own.
+  static constexpr int looked_at = 12;
+
+  /// Where the compiler knows the number of contacts, what is chosen stays in registers.
+  CAROM_DEVICE void step_by_count() const noexcept {
     switch (m_) {
       case 1:
         return step<1>();
@@ -53,14 +79,9 @@ class LaneImpactReflector {
         return m_ <= looked_at ? step<looked_at>() : step<0>();
     }
   }
-
- private:
-  /// Up to so many contacts a row is chosen by looking at all; beyond, each lane copies its own.
-  static constexpr int looked_at = 12;
-
-  /// @tparam Most  contacts: as many, or at most looked_at; 0: more.
+  /// @tparam Most  contacts: as many, or at most looked_at; 0: any number.
   template <int Most>
-  void step() const noexcept {
+  CAROM_DEVICE void step() const noexcept {
     const int m = Most > 0 && Most < looked_at ? Most : m_;
     const Number zero(0), status = problem_.get(Names::status);
     const Number limit = problem_.get(Names::limit), count = problem_.get(Names::count);
@@ -70,7 +91,8 @@ class LaneImpactReflector {
     const Mask at_rest = under_way & !has_next;
     if (any(at_rest)) look(at_rest, limit);
     Mask wins[Most > 0 ? Most : 1];
-    if constexpr (Most == 0) copy(winner);
+    Cells row = chosen_, products = chosen_.from(n_);
+    if constexpr (Most == 0) find_row(winner, row, products);
     const auto is_winner = [&](int i) {
       const Number index = Number(Scalar(i));
       return (winner <= index) & (winner >= index);
@@ -82,9 +104,9 @@ class LaneImpactReflector {
       if constexpr (Most > 0) {
         Number chosen = zero;
         for (int i = 0; i < m; ++i) chosen = select(wins[i], problem_.normal(i)[k], chosen);
-        chosen_.set(k, chosen);
+        row.set(k, chosen);
       }
-      rate += q[k] * chosen_[k];
+      rate += q[k] * row[k];
     }
     // Otherwise only round-off made the contact look infeasible.
     const Mask closes = has_next & (rate < limit), too_many = closes & (count >= reflection_limit_);
@@ -94,14 +116,14 @@ class LaneImpactReflector {
       const Number ended = Number(Scalar(ImpactStatus::reflection_limit));
       problem_.set(Names::status, select(too_many, ended, problem_.get(Names::status)));
     }
-    for (int k = 0; k < n_; ++k) q.add(k, impulse * chosen_[k]);
+    for (int k = 0; k < n_; ++k) q.add(k, impulse * row[k]);
     const Cells rates = problem_.rates(), impulses = problem_.impulses();
     for (int j = 0; j < m; ++j) {
       Number product = zero;
       if constexpr (Most > 0) {
         for (int i = 0; i < m; ++i) product = select(wins[i], problem_.gram(i)[j], product);
       } else {
-        product = chosen_[n_ + j];
+        product = products[j];
       }
       const Mask won = Most > 0 ? wins[Most > 0 ? j : 0] : is_winner(j);
       rates.set(j, select(won, rate, rates[j]) + impulse * product);
@@ -112,12 +134,12 @@ class LaneImpactReflector {
                  problem_.get(Names::energy) + impulse * (rate + impulse * Number(Scalar(0.5))));
   }
   /// The next contact of each lane; −1: none is infeasible.
-  [[nodiscard]] Number pick(const Number& limit, int m) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Number pick(const Number& limit, int m) const noexcept {
     if (order_ == ImpactOrder::most_infeasible) return pick_most(limit, m);
     if (order_ == ImpactOrder::least_infeasible) return pick_least(limit);
     return pick_in_sweep(limit);
   }
-  [[nodiscard]] Number pick_most(const Number& limit, int m) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Number pick_most(const Number& limit, int m) const noexcept {
     const Cells rates = problem_.rates();
     Number winner = Number(Scalar(-1)), lowest = limit;
     for (int i = 0; i < m; ++i) {
@@ -128,7 +150,7 @@ class LaneImpactReflector {
     }
     return winner;
   }
-  [[nodiscard]] Number pick_least(const Number& limit) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Number pick_least(const Number& limit) const noexcept {
     const Cells rates = problem_.rates();
     Number winner = Number(Scalar(-1)), highest(0);
     for (int i = 0; i < m_; ++i) {
@@ -139,7 +161,7 @@ class LaneImpactReflector {
     }
     return winner;
   }
-  [[nodiscard]] Number pick_in_sweep(const Number& limit) const noexcept {
+  [[nodiscard]] CAROM_DEVICE Number pick_in_sweep(const Number& limit) const noexcept {
     const Cells rates = problem_.rates();
     const Number cursor = problem_.get(Names::cursor);
     // By index: the first one from the cursor on, or else the first one of all.
@@ -155,14 +177,14 @@ class LaneImpactReflector {
     return follow_sequences(winner, cursor, limit);
   }
   /// The same by the sequences of lanes that have one.
-  [[nodiscard]] Number follow_sequences(const Number& by_index, const Number& cursor,
-                                        const Number& limit) const noexcept {
-    Scalar winners[Count], cursors[Count], limits[Count];
+  [[nodiscard]] CAROM_DEVICE Number follow_sequences(const Number& by_index, const Number& cursor,
+                                                     const Number& limit) const noexcept {
+    Scalar winners[lanes], cursors[lanes], limits[lanes];
     by_index.store(winners);
     cursor.store(cursors);
     limit.store(limits);
     bool some = false;
-    for (int l = 0; l < Count; ++l) {
+    for (int l = 0; l < lanes; ++l) {
       const auto& [contacts, count] = sequences_[l];
       if (count == 0) continue;
       some = true;
@@ -177,11 +199,18 @@ class LaneImpactReflector {
     }
     return some ? Number::load(winners) : by_index;
   }
-  /// Copies the normal of the chosen contact and its products with the others.
-  void copy(const Number& winner) const noexcept {
-    Scalar winners[Count];
+  /// The normal of the chosen contact and its products with the others: where they are if a lane is
+  /// alone, else copies.
+  CAROM_DEVICE void find_row(const Number& winner, Cells& row, Cells& products) const noexcept {
+    Scalar winners[lanes];
     winner.store(winners);
-    for (int l = 0; l < Count; ++l) {
+    if constexpr (lanes == 1) {
+      if (winners[0] < 0) return;
+      row = problem_.normal(int(winners[0]));
+      products = problem_.gram(int(winners[0]));
+      return;
+    }
+    for (int l = 0; l < lanes; ++l) {
       const int i = int(winners[l]);
       for (int k = 0; k < n_; ++k) {
         chosen_.of_lane(k, l) = i < 0 ? Scalar(0) : problem_.normal(i).of_lane(k, l);
@@ -192,7 +221,7 @@ class LaneImpactReflector {
     }
   }
   /// The rates of lanes that seem to be done, afresh from their momenta.
-  void look(const Mask& at_rest, const Number& limit) const noexcept {
+  CAROM_DEVICE void look(const Mask& at_rest, const Number& limit) const noexcept {
     Mask feasible = everywhere<Number>(true);
     const Cells rates = problem_.rates();
     for (int i = 0; i < m_; ++i) {

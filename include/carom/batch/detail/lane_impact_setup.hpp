@@ -14,8 +14,8 @@ namespace detail {
 /// lanes.
 /// @param problems  one for each lane
 template <typename Cells, typename Scalar>
-void read_numbers(const BatchArray<const Scalar>& from, const Index* problems, int size,
-                  const Cells& cells) noexcept {
+CAROM_DEVICE void read_numbers(const BatchArray<const Scalar>& from, const Index* problems,
+                               int size, const Cells& cells) noexcept {
   using Number = decltype(cells[0]);
   if (from.offsets == nullptr && from.stride == 0) {
     for (int i = 0; i < size; ++i) cells.set(i, Number(from.data[i]));
@@ -29,14 +29,14 @@ void read_numbers(const BatchArray<const Scalar>& from, const Index* problems, i
 
 /// Copies the numbers of problems into the cells of their lanes.
 template <typename Cells, typename Scalar>
-void read_impacts(const ImpactBatchView<Scalar>& view, const Index* problems,
-                  const LaneImpactCells<Cells>& to) noexcept {
+CAROM_DEVICE void read_impacts(const ImpactBatchView<Scalar>& view, const Index* problems,
+                               const LaneImpactCells<Cells>& to) noexcept {
   using Number = decltype(Cells()[0]);
   const LaneImpactLayout& at = to.layout;
   const auto read = [&](const BatchArray<const Scalar>& from, int size, int begin) {
     read_numbers(from, problems, size, to.cells.from(begin));
   };
-  if (at.pattern->is_diagonal()) {
+  if (at.pattern.is_diagonal()) {
     read(view.mass, at.n, at.factor_at);
   } else {
     for (int row = 0, place = at.factor_at; row < at.n; place += ++row) {
@@ -64,7 +64,7 @@ class LaneImpactSetup {
   using Names = LaneImpactLayout;
 
   CAROM_DEVICE explicit LaneImpactSetup(const LaneImpactCells<Cells>& problem) noexcept
-      : problem_(problem), metric_{*problem.layout.pattern, problem.factor()} {}
+      : problem_(problem), metric_{problem.layout.pattern, problem.factor()} {}
 
   /// @param by_velocity  the cells of q have velocities, otherwise momenta.
   CAROM_DEVICE void begin(ImpactBatchLaw law, const Scalar& tolerance, bool by_velocity) noexcept {
@@ -97,7 +97,9 @@ class LaneImpactSetup {
   }
 
  private:
-  static constexpr Scalar largest_number = (std::numeric_limits<Scalar>::max)();
+  [[nodiscard]] CAROM_DEVICE static Number largest_number() noexcept {
+    return Number((std::numeric_limits<Scalar>::max)());
+  }
 
   /// A gradient becomes the unit normal a_i; the scale takes Σ_j |p_j (M⁻¹u_i)_j|. False in lanes
   /// without such a normal.
@@ -115,7 +117,7 @@ class LaneImpactSetup {
       a.set(k, a[k] / norm);
       sum += abs(a[k] * problem_.q()[k]);
     }
-    if (!problem_.layout.pattern->is_diagonal()) {
+    if (!problem_.layout.pattern.is_diagonal()) {
       sum = zero;
       const Cells p = response.from(n);
       for (int k = 0; k < n; ++k) {
@@ -127,8 +129,8 @@ class LaneImpactSetup {
       for (int k = 0; k < n; ++k) sum += abs(response[k] * p[k]);
     }
     scale = larger(sum, scale);
-    return (largest > zero) & (largest <= Number(largest_number)) & (squared > zero) &
-           (squared <= Number(largest_number));
+    return (largest > zero) & (largest <= largest_number()) & (squared > zero) &
+           (squared <= largest_number());
   }
   /// The products of the normals. One that repeats an earlier one, to round-off, is made zero and
   /// so never acts.
@@ -156,12 +158,12 @@ class LaneImpactSetup {
   [[nodiscard]] CAROM_DEVICE Mask write_rates() const noexcept {
     Mask valid = everywhere<Number>(true);
     for (int k = 0; k < problem_.layout.n; ++k) {
-      valid = valid & (abs(problem_.q()[k]) <= Number(largest_number));
+      valid = valid & (abs(problem_.q()[k]) <= largest_number());
     }
     for (int i = 0; i < problem_.layout.m; ++i) {
       const Number rate = problem_.rate(i);
       problem_.rates().set(i, rate);
-      valid = valid & (abs(rate) <= Number(largest_number));
+      valid = valid & (abs(rate) <= largest_number());
     }
     return valid;
   }

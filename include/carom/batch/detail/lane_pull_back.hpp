@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "carom/batch/detail/lane_boundaries.hpp"
 #include "carom/batch/detail/lane_gradient_rows.hpp"
 #include "carom/batch/detail/lane_hessian.hpp"
 #include "carom/batch/detail/lane_jacobian.hpp"
@@ -42,12 +43,18 @@ class LanePullBack {
   using Blocks = LaneGradientRows<Number, Stride, Law>;
   using Rows = typename Blocks::Rows;
 
-  CAROM_DEVICE explicit LanePullBack(State& state) noexcept : state_(state), blocks_(state) {}
+  /// @param counts  whether boundary_count() is wanted.
+  CAROM_DEVICE LanePullBack(State& state, bool counts) noexcept
+      : state_(state), blocks_(state), counts_(counts) {}
 
   /// Differentiates at the velocities in the cells. ∂c/∂v is in `best`, ∂c/∂γ in the steps of the
   /// contacts' velocities.
   /// @return  where there is a derivative.
   [[nodiscard]] CAROM_DEVICE Mask run() noexcept;
+  /// Blocks on boundaries of two regions.
+  [[nodiscard]] CAROM_DEVICE const Number& boundary_count() const noexcept {
+    return boundary_count_;
+  }
 
  private:
   static constexpr bool is_coulomb = Law == FrictionLaw::coulomb;
@@ -64,8 +71,14 @@ class LanePullBack {
   /// Moves p of the rigid blocks in these lanes. Returns where it has moved.
   [[nodiscard]] CAROM_DEVICE Mask move_pressed(const Mask& lanes) const noexcept;
 
+  /// λ, A λ and the gradients by μ and bounds, to the cells.
+  /// @return  where they are finite.
+  [[nodiscard]] CAROM_DEVICE Mask write_gradients() const noexcept;
+
   State& state_;
   Blocks blocks_;
+  bool counts_;
+  Number boundary_count_ = Number(0);
 };
 
 // --- implementation ---
@@ -166,23 +179,9 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::settle() const noexcept -> 
 }
 
 template <typename Number, int Stride, FrictionLaw Law>
-CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::write_gradients() const noexcept -> Mask {
   const LaneLayout& layout = state_.layout();
   const Number largest((std::numeric_limits<Scalar>::max)());
-  for (int k = 0; k < layout.contacts; ++k) state_.contact(k).set(Names::lift, number(0));
-  if constexpr (is_coulomb) state_.set_law(everywhere<Number>(true));
-  Mask usable = state_.begin();
-  if (layout.rigid) {
-    const LaneRigidBlocks<Number, Stride> rigid(state_);
-    rigid.write_inverse_masses();
-    rigid.write_weights(number(LanePullBackTuning::softness));
-  }
-  state_.evaluate();
-  keep_slopes();
-  usable = usable & state_.is_finite();
-  usable = usable & factor();
-  usable = usable & settle();
-  blocks_.for_each([&](const Rows& rows) { blocks_.write_pressed(rows); });
   const Cells lambda = state_.vector(Names::best), by_free = state_.vector(Names::momentum);
   multiply_lanes(layout.mass_rows, state_.cells(layout.mass_at), lambda, by_free);
   Number total = number(0);
@@ -206,7 +205,28 @@ CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
     }
     for (int r = 0; r < rows.at.rows; ++r) total += abs(rows.pressed[r]) + abs(rows.slope[r]);
   }
-  return usable & (total <= largest);
+  return total <= largest;
+}
+
+template <typename Number, int Stride, FrictionLaw Law>
+CAROM_DEVICE auto LanePullBack<Number, Stride, Law>::run() noexcept -> Mask {
+  const LaneLayout& layout = state_.layout();
+  for (int k = 0; k < layout.contacts; ++k) state_.contact(k).set(Names::lift, number(0));
+  if constexpr (is_coulomb) state_.set_law(everywhere<Number>(true));
+  Mask usable = state_.begin();
+  if (layout.rigid) {
+    const LaneRigidBlocks<Number, Stride> rigid(state_);
+    rigid.write_inverse_masses();
+    rigid.write_weights(number(LanePullBackTuning::softness));
+  }
+  state_.evaluate();
+  if (counts_) boundary_count_ = LaneBoundaries<Number, Stride, Law>(state_).count();
+  keep_slopes();
+  usable = usable & state_.is_finite();
+  usable = usable & factor();
+  usable = usable & settle();
+  blocks_.for_each([&](const Rows& rows) { blocks_.write_pressed(rows); });
+  return usable & write_gradients();
 }
 
 }  // namespace detail

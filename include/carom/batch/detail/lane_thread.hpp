@@ -28,6 +28,10 @@ class LaneThread {
 
   /// Writes the answer and the report.
   CAROM_DEVICE void solve(const DevicePatternsView& patterns, Index problem) const noexcept {
+    if (!view_.has_pattern(problem)) {
+      answers_.reports[problem] = report_without_pattern<Scalar>();
+      return;
+    }
     BatchProblemReport<Scalar> report;
     report.status = SolveStatus::converged;
     BatchTotals<Scalar> totals;

@@ -4,7 +4,6 @@
 // say which kernel; scripts/device.sh --run compiles and runs it.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "carom/batch/solve_batch.hpp"
 
 #include "batch/varied_batch.hpp"
+#include "device/device_array.hpp"
 #include "device/kernel_work.hpp"
 #include "io/text_problem.hpp"
 
@@ -20,41 +20,11 @@ namespace {
 
 using Scalar = CAROM_DEVICE_SCALAR;
 using carom::BatchArray, carom::Index;
+using carom::benchmarks::DeviceArray, carom::benchmarks::need, carom::benchmarks::peak;
+using carom::benchmarks::Peak, carom::benchmarks::time_of;
 
 constexpr carom::FrictionLaw law = carom::FrictionLaw::CAROM_DEVICE_LAW;
 constexpr bool is_double = sizeof(Scalar) == 8;
-
-void need(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::printf("%s\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-/// Memory of the device.
-template <typename Item>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) : count_(count) {
-    need(cudaMalloc(&items_, (std::max)(count, std::size_t(1)) * sizeof(Item)));
-  }
-  explicit DeviceArray(const std::vector<Item>& items) : DeviceArray(items.size()) {
-    need(cudaMemcpy(items_, items.data(), count_ * sizeof(Item), cudaMemcpyHostToDevice));
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(items_); }
-
-  [[nodiscard]] Item* data() const { return items_; }
-  [[nodiscard]] std::vector<Item> read() const {
-    std::vector<Item> items(count_);
-    need(cudaMemcpy(items.data(), items_, count_ * sizeof(Item), cudaMemcpyDeviceToHost));
-    return items;
-  }
-
- private:
-  std::size_t count_;
-  Item* items_ = nullptr;
-};
 
 /// Numbers of a batch in double, as Scalar, on the processor and on the device.
 class Numbers {
@@ -75,46 +45,6 @@ class Numbers {
   std::vector<Scalar> numbers_;
   DeviceArray<Scalar> copy_;
 };
-
-/// The least time of some runs [s].
-template <typename Run>
-double time_of(const Run& run) {
-  cudaEvent_t begin, end;
-  need(cudaEventCreate(&begin));
-  need(cudaEventCreate(&end));
-  float least = 1e30F;
-  for (int i = 0; i < 10; ++i) {
-    float milliseconds = 0;
-    need(cudaEventRecord(begin));
-    run();
-    need(cudaEventRecord(end));
-    need(cudaEventSynchronize(end));
-    need(cudaEventElapsedTime(&milliseconds, begin, end));
-    least = (std::min)(least, milliseconds);
-  }
-  need(cudaEventDestroy(begin));
-  need(cudaEventDestroy(end));
-  return double(least) * 1e-3;
-}
-
-/// What the device can do at most: products and sums, not joined, and bytes of its memory [1/s].
-struct Peak {
-  double operations, bytes;
-};
-
-Peak peak() {
-  const auto attribute = [](cudaDeviceAttr name) {
-    int value = 0;
-    need(cudaDeviceGetAttribute(&value, name, 0));
-    return double(value);
-  };
-  // Units of a multiprocessor of compute capability 8.0, 9.0 and 10.0; others have fewer for
-  // double.
-  const double units = is_double ? 64 : 128;
-  return {
-      attribute(cudaDevAttrMultiProcessorCount) * units * 1e3 * attribute(cudaDevAttrClockRate),
-      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8};
-}
 
 bool same_report(const carom::BatchProblemReport<Scalar>& a,
                  const carom::BatchProblemReport<Scalar>& b) {
@@ -185,13 +115,14 @@ bool measure(const std::string& name, Index count, Scalar tolerance) {
   double iterations = 0;
   for (const Report& one : own_reports) iterations += one.iterations;
   const auto work = carom::benchmarks::kernel_work(pattern, iterations / double(count));
+  const Peak best = peak(is_double);
   const double operations = work.operations * double(count) / time;
   const double traffic = work.numbers * sizeof(Scalar) * double(count) / time;
   std::printf("%-14s %-6s %7d %9.0e %7d %6.1f %10.3f %9.3f %9.1f %5.1f%% %9.1f %5.1f%% %9.1f  %s\n",
               name.c_str(), is_double ? "double" : "float", int(count), double(tolerance),
               int(report.converged), iterations / double(count), time * 1e3,
-              time / double(count) * 1e6, operations * 1e-9, 100 * operations / peak().operations,
-              traffic * 1e-9, 100 * traffic / peak().bytes, double(bytes) / (1 << 20),
+              time / double(count) * 1e6, operations * 1e-9, 100 * operations / best.operations,
+              traffic * 1e-9, 100 * traffic / best.bytes, double(bytes) / (1 << 20),
               bits ? "same bits" : "OTHER BITS");
   return bits;
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/batch/detail/lane_pull_back_thread.hpp"
+#include "carom/batch/device.hpp"
+
+/// @file
+/// Gradients of batches on a graphics processor: each thread differentiates a problem of its own,
+/// by the same code as a lane of the processor and with the same bits. What device.hpp says of
+/// launches and compilers holds here, too.
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace device {
+
+/// Writes the gradients of one problem of a batch that has been solved, in the thread that calls,
+/// which may be one of a user's own kernel: as pull_back_batch() does, with the same bits.
+/// @tparam Law       that of the solve.
+/// @param answers    velocities, impulses if a block is rigid, and reports, in memory of the
+/// device.
+/// @param gradients  in memory of the device; statuses for every problem.
+/// @param memory     as that of solve(), which may be the same.
+/// @note  No barrier, no shared memory, no atomics; one factor.
+template <FrictionLaw Law, RealScalar Scalar>
+CAROM_DEVICE void pull_back(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
+                            const BatchGradients<Scalar>& gradients, Scalar* memory,
+                            Index problem) noexcept {
+  detail::LanePullBackThread<Scalar, Law, device_warp_size>(batch.view, answers, gradients, memory)
+      .run(batch.patterns, problem);
+}
+
+}  // namespace device
+
+/// What a kernel takes by value to differentiate a batch.
+template <RealScalar Scalar>
+struct DeviceGradientTask : DeviceTask<Scalar> {
+  BatchGradients<Scalar> gradients{};  ///< in memory of the device
+
+  /// What a thread does: it differentiates the problems of its number, and of every thread_count-th
+  /// after.
+  /// @param thread  ≥ 0, < thread_count
+  template <FrictionLaw Law>
+  CAROM_DEVICE void pull_back(Index thread) const noexcept {
+    for (Index i = thread; i < this->batch.view.count; i += this->thread_count) {
+      device::pull_back<Law>(this->batch, this->answers, gradients, this->memory_of(thread),
+                             this->problem(i));
+    }
+  }
+};
+
+/// What a kernel needs to differentiate a batch; its parameters are those of
+/// DeviceWorkspace::task().
+template <RealScalar Scalar>
+[[nodiscard]] DeviceGradientTask<Scalar> gradient_task(const DeviceWorkspace<Scalar>& workspace,
+                                                       const BatchView<Scalar>& view,
+                                                       const BatchAnswers<Scalar>& answers,
+                                                       const BatchGradients<Scalar>& gradients,
+                                                       const SapOptions<Scalar>& options) noexcept {
+  return {workspace.task(view, answers, options), gradients};
+}
+
+#if defined(CAROM_DEVICE_RUNTIME)
+
+// --- launch ---
+
+namespace detail {
+
+template <FrictionLaw Law, RealScalar Scalar>
+__global__ void pull_back_batch_kernel(const CAROM_GRID_CONSTANT DeviceGradientTask<Scalar> task) {
+  const Index thread = device_thread();
+  if (thread < task.thread_count) task.template pull_back<Law>(thread);
+}
+
+}  // namespace detail
+
+/// Writes the gradients of a scalar by the data of each problem of a batch on a device, with the
+/// bits of the pull_back_batch() of the processor. Gradients and statuses are in memory of the
+/// device; they are there when the stream has come so far.
+/// @tparam Law       that of the solve.
+/// @param view       as in DeviceWorkspace::prepare().
+/// @param workspace  as that of solve_batch().
+/// @return  the error of the launch, cudaSuccess if there is none.
+/// @note  Allocates nothing and does not wait.
+template <FrictionLaw Law, RealScalar Scalar>
+device::Error pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                              const BatchGradients<Scalar>& gradients,
+                              const DeviceWorkspace<Scalar>& workspace,
+                              device::Stream stream) noexcept {
+  const DeviceGradientTask<Scalar> task =
+      gradient_task(workspace, view, answers, gradients, SapOptions<Scalar>{.law = Law});
+  const unsigned blocks = detail::device_blocks((std::min)(task.thread_count, view.count));
+  if (blocks > 0) {
+    detail::pull_back_batch_kernel<Law><<<blocks, detail::device_block_size, 0, stream>>>(task);
+  }
+  return detail::launch_error();
+}
+
+/// Solves all problems of a batch on a device and differentiates each, for slopes known beforehand:
+/// solve_batch() and pull_back_batch() one after the other on the stream, with the same bits.
+/// @return  the first error of the launches, cudaSuccess if there is none.
+/// @note  Allocates nothing and does not wait.
+template <FrictionLaw Law, RealScalar Scalar>
+device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                          const BatchGradients<Scalar>& gradients,
+                          const SapOptions<Scalar>& options,
+                          const DeviceWorkspace<Scalar>& workspace,
+                          device::Stream stream) noexcept {
+  const device::Error error = solve_batch<Law>(view, answers, options, workspace, stream);
+  if (error != CAROM_DEVICE_RUNTIME(Success)) return error;
+  return pull_back_batch<Law>(view, answers, gradients, workspace, stream);
+}
+
+#endif  // CAROM_DEVICE_RUNTIME
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/batch/detail/batch_projection.hpp"
+#include "carom/batch/detail/device_runtime.hpp"
+#include "carom/batch/projection_batch_view.hpp"
+
+/// @file
+/// Batches of points on a graphics processor: each thread projects points of its own, by the same
+/// code as a lane of the processor and with the same bits. They need no workspace. What device.hpp
+/// says of compilers holds here, too.
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace device {
+
+/// Projects one point of a batch in the thread that calls, which may be one of a user's own kernel:
+/// writes its nearest point, its derivative if wanted, and its fault, as project_batch() does, with
+/// the same bits.
+/// @param view     its numbers are in memory of the device.
+/// @param answers  in memory of the device.
+/// @note  No memory but the view's, no barrier, no atomics, bounded work.
+template <RealScalar Scalar>
+CAROM_DEVICE void project(const ProjectionBatchView<Scalar>& view,
+                          const ProjectionBatchAnswers<Scalar>& answers, Index point) noexcept {
+  detail::BatchProjection<Scalar, 1>(view, answers).run(point, point + 1);
+}
+
+}  // namespace device
+
+/// What a kernel takes by value to project a batch.
+template <RealScalar Scalar>
+struct DeviceProjectionTask {
+  ProjectionBatchView<Scalar> view{};
+  ProjectionBatchAnswers<Scalar> answers{};
+  Index thread_count = 0;
+
+  /// What a thread does: it projects the point of its number, and every thread_count-th after.
+  /// @param thread  ≥ 0, < thread_count
+  CAROM_DEVICE void run(Index thread) const noexcept {
+    for (Index i = thread; i < view.count; i += thread_count) device::project(view, answers, i);
+  }
+};
+
+#if defined(CAROM_DEVICE_RUNTIME)
+
+// --- launch ---
+
+namespace detail {
+
+template <RealScalar Scalar>
+__global__ void project_batch_kernel(const CAROM_GRID_CONSTANT DeviceProjectionTask<Scalar> task) {
+  const Index thread = device_thread();
+  if (thread < task.thread_count) task.run(thread);
+}
+
+}  // namespace detail
+
+/// Projects all points of a batch on a device, each in a thread, with the bits of the
+/// project_batch() of the processor. Answers and faults are in memory of the device; they are there
+/// when the stream has come so far.
+/// @return  the error of the launch, cudaSuccess if there is none.
+/// @note  Allocates nothing and does not wait.
+template <RealScalar Scalar>
+device::Error project_batch(const ProjectionBatchView<Scalar>& view,
+                            const ProjectionBatchAnswers<Scalar>& answers,
+                            device::Stream stream) noexcept {
+  constexpr Index most_threads = Index(1) << 20;  // more than a device runs at the same time
+  const Index threads = (std::min)(view.count, most_threads);
+  const unsigned blocks = detail::device_blocks(threads);
+  const DeviceProjectionTask<Scalar> task{view, answers, threads};
+  if (blocks > 0) {
+    detail::project_batch_kernel<<<blocks, detail::device_block_size, 0, stream>>>(task);
+  }
+  return detail::launch_error();
+}
+
+#endif  // CAROM_DEVICE_RUNTIME
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel of project_batch for one scalar, CAROM_DEVICE_SCALAR. Compiled only, by scripts/device.sh.
+#include "carom/batch/device_projections.hpp"
+
+using Scalar = CAROM_DEVICE_SCALAR;
+
+template __global__ void carom::detail::project_batch_kernel<Scalar>(
+    const CAROM_GRID_CONSTANT carom::DeviceProjectionTask<Scalar>);
