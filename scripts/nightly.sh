@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions consumers optimisation threads valgrind fuzz coverage)
+rows=(standards no_exceptions consumers optimisation threads device valgrind fuzz coverage)
 describe() {
   case $1 in
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
@@ -17,6 +17,7 @@ describe() {
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
     optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
+    device) echo "all kernels for graphics processors, by nvcc" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -140,6 +141,13 @@ row_threads() {
       "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_batch_tests "*threads*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
+}
+
+row_device() {
+  local outcome=0
+  scripts/device.sh || outcome=$?
+  if [ "$outcome" = 77 ]; then remark="nvcc is not installed"; fi
+  [ "$outcome" = 0 ] || [ "$outcome" = 77 ]
 }
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.

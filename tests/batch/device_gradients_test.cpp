@@ -218,11 +218,11 @@ TEST_CASE("device_gradients: a problem without a pattern, no reports, no problem
     if (i != bad && good.statuses[std::size_t(i)] != SolveStatus::converged) continue;
     const auto first = std::size_t(i * longest);
     for (int p = 0; p < gradient_parts::part_count; ++p) {
-      const double* const numbers = found.parts[p].data() + first;
+      const double* const entries = found.parts[p].data() + first;
       const bool untouched =
-          std::all_of(numbers, numbers + longest, [](double x) { return std::isnan(x); });
+          std::all_of(entries, entries + longest, [](double x) { return std::isnan(x); });
       const bool same =
-          std::memcmp(numbers, good.parts[p].data() + first, longest * sizeof(double)) == 0;
+          std::memcmp(entries, good.parts[p].data() + first, longest * sizeof(double)) == 0;
       law.see_holds(i == bad ? untouched : same, i);
     }
   }

@@ -36,7 +36,7 @@ class LaneNewton {
 
   /// Takes on the problems whose numbers and guesses are in the cells.
   /// @param valid  lanes whose numbers are in range; the others end at once.
-  CAROM_DEVICE void begin(const Mask& valid) noexcept;
+  CAROM_DEVICE_CALL void begin(const Mask& valid) noexcept;
   /// Takes on lanes that have ended, at their iterates, which have been evaluated.
   /// @param anywhere  those of them that may begin elsewhere, if the cost is lower there.
   CAROM_DEVICE void start(const Mask& lanes, const Number& tolerance,

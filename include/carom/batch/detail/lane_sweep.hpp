@@ -42,7 +42,7 @@ class LaneSweep {
   /// @param evaluate  evaluates the iterates.
   /// @param measure   the number for each lane that is to fall.
   template <typename Evaluate, typename Measure>
-  CAROM_DEVICE void improve(FrictionLaw law, const Mask& lanes, int start, const Evaluate& evaluate,
+  CAROM_DEVICE_CALL void improve(FrictionLaw law, const Mask& lanes, int start, const Evaluate& evaluate,
                             const Measure& measure) noexcept {
     const Number here = measure();
     run(law);
