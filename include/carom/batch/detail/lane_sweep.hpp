@@ -42,8 +42,8 @@ class LaneSweep {
   /// @param evaluate  evaluates the iterates.
   /// @param measure   the number for each lane that is to fall.
   template <typename Evaluate, typename Measure>
-  CAROM_DEVICE_CALL void improve(FrictionLaw law, const Mask& lanes, int start, const Evaluate& evaluate,
-                            const Measure& measure) noexcept {
+  CAROM_DEVICE_CALL void improve(FrictionLaw law, const Mask& lanes, int start,
+                                 const Evaluate& evaluate, const Measure& measure) noexcept {
     const Number here = measure();
     run(law);
     state_.copy(lanes, Names::scratch, Names::velocity);
