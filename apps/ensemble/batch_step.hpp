@@ -23,10 +23,10 @@ namespace carom::ensemble {
 class BatchStep {
  public:
   static constexpr const char* name = "batch-step";
-  /// Problems at most that are kept at the same time; their numbers take about 7 kB each.
-  static constexpr std::uint64_t most_kept = 4096;
 
-  explicit BatchStep(std::uint64_t seed) : seed_(seed) {}
+  /// @param most_kept  problems at most that are kept at the same time, ≥ 1; each takes about 7 kB.
+  explicit BatchStep(std::uint64_t seed, std::uint64_t most_kept = 4096)
+      : seed_(seed), most_kept_(most_kept) {}
 
   [[nodiscard]] static TallyLayout layout() { return StepTally::layout(); }
 
@@ -34,10 +34,12 @@ class BatchStep {
   /// @param pause  called after each problem that is drawn or counted.
   template <typename Pause>
   void run(std::uint64_t first, std::uint64_t end, Tally& tally, const Pause& pause) {
-    for (; first < end; first += (std::min)(most_kept, end - first)) {
-      visit(first, (std::min)(end, first + most_kept), pause, [&](std::uint64_t index) {
+    while (first < end) {
+      const std::uint64_t last = first + (std::min)(most_kept_, end - first);
+      visit(first, last, pause, [&](std::uint64_t index) {
         StepTally::add(index, step_, report_, velocity_, impulse_, tally);
       });
+      first = last;
     }
   }
 
@@ -87,7 +89,7 @@ class BatchStep {
     impulse_ = batch.impulse(problem);
   }
 
-  std::uint64_t seed_;
+  std::uint64_t seed_, most_kept_;
   RandomStep step_;
   StepReport report_{};
   VectorX<double> velocity_, impulse_;

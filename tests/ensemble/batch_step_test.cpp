@@ -74,6 +74,9 @@ TEST_CASE("batch_step: the tally has the same bits however problems are put into
   }
   CHECK(together.problems == 48);
   CHECK(together == apart);
+  Tally in_sevens(layout);
+  BatchStep(seed, 7).run(0, 48, in_sevens, no_pause);
+  CHECK(together == in_sevens);
   Tally other(layout);
   BatchStep(seed + 1).run(0, 48, other, no_pause);
   CHECK_FALSE(together.checksum == other.checksum);
