@@ -11,6 +11,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/batch_memory.hpp
   include/carom/batch/detail/batch_projection.hpp
   include/carom/batch/detail/batch_pull_back.hpp
+  include/carom/batch/detail/batch_runs.hpp
   include/carom/batch/detail/batch_totals.hpp
   include/carom/batch/detail/device_call.hpp
   include/carom/batch/detail/device_patterns.hpp
@@ -50,6 +51,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/lane_round_cone.hpp
   include/carom/batch/detail/lane_search.hpp
   include/carom/batch/detail/lane_state.hpp
+  include/carom/batch/detail/lane_substitution.hpp
   include/carom/batch/detail/lane_thread.hpp
   include/carom/batch/device.hpp
   include/carom/batch/impact_batch.hpp

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
 # build with its benchmarks and the adapters, the build without exceptions; then clang-tidy, the bits
-# of the reproducible mode by two compilers, and what carom costs a user's compiler. All of them run,
-# even if one fails; the table at the end and the exit status say which passed.
+# of the reproducible mode by two compilers, the kernels for graphics processors where nvcc is
+# installed, and what carom costs a user's compiler. All of them run, even if one fails; the table at
+# the end and the exit status say which passed.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -52,6 +53,7 @@ check clang-tidy scripts/check_tidy.sh
 check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
+check device scripts/device.sh
 # Budgets hold for an idle machine, so this table is only for reading.
 check budgets scripts/compile_budget.py --runs 1
 

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "carom/batch/batch_storage.hpp"
-#include "carom/contact/joint_constraints.hpp"
-#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/coulomb_derivative.hpp"
 
 #include "support/catch.hpp"
+#include "support/every_block.hpp"
 #include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
@@ -133,37 +132,10 @@ Reference differentiate(const ContactProblem<double>& problem, const BatchStorag
   return reference;
 }
 
-/// Friction contacts, and blocks of every kind on three bodies, and one that nothing touches.
+/// Blocks of every kind, and a body that nothing touches.
 ContactProblem<double> draw_blocks(VectorSource<double>& source) {
-  ContactProblem<double> problem = build(draw_problem(source, {{6, 6, 3}, 2}));
+  ContactProblem<double> problem = carom::testing::draw_every_block(source);
   problem.add_body(2 * Eigen::Matrix2d::Identity(), Eigen::Vector2d(1, 2));
-  problem.add_constraint(0, draw_matrix(source, 1, 6), carom::JointLimit<double>{.gap = -0.01});
-  problem.add_constraint(
-      1, draw_matrix(source, 1, 6),
-      carom::Motor<double>{.wanted_velocity = 1, .velocity_gain = 50, .effort_limit = 20});
-  problem.add_constraint(2, draw_matrix(source, 1, 3),
-                         carom::DryFriction<double>{.effort_limit = 5});
-  carom::WeightedBlock<double> held;
-  held.set = carom::free_impulses<double>(3);
-  held.regularization *= 1e-3;
-  problem.add_constraint(0, draw_matrix(source, 3, 6), 1, draw_matrix(source, 3, 6), held);
-  const auto add = [&](ImpulseShape shape, int rows) {
-    problem.add_contact(
-        0, draw_matrix(source, rows, 6), 1, draw_matrix(source, rows, 6),
-        carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e4, .friction = 0.5},
-                                     .shape = shape,
-                                     .rolling_friction = 0.1,
-                                     .torsional_friction = 0.2,
-                                     .second_friction = 0.9,
-                                     .bond = 0.5});
-  };
-  add(ImpulseShape::friction, 3);
-  add(ImpulseShape::elliptic, 3);
-  add(ImpulseShape::torsional, 4);
-  add(ImpulseShape::spinless_rolling, 5);
-  add(ImpulseShape::rolling, 6);
-  add(ImpulseShape::ellipsoidal_torsional, 4);
-  add(ImpulseShape::ellipsoidal_rolling, 6);
   return problem;
 }
 

@@ -11,10 +11,9 @@
 
 #include "carom/batch/batch_storage.hpp"
 #include "carom/batch/solve_batch.hpp"
-#include "carom/contact/joint_constraints.hpp"
-#include "carom/contact/wrench_contact.hpp"
 
 #include "support/catch.hpp"
+#include "support/every_block.hpp"
 #include "support/raw_problem.hpp"
 #include "support/worst_case.hpp"
 
@@ -26,7 +25,7 @@
 namespace device_test {
 
 using carom::BatchFault, carom::BatchStorage, carom::ContactProblem, carom::DeviceTask;
-using carom::DeviceWorkspace, carom::FrictionLaw, carom::ImpulseShape, carom::Index;
+using carom::DeviceWorkspace, carom::FrictionLaw, carom::Index;
 using carom::SapOptions, carom::SolveStatus, carom::VectorX;
 using carom::testing::build, carom::testing::draw_matrix, carom::testing::draw_problem;
 using carom::testing::draw_velocity, carom::testing::RawProblem, carom::testing::VectorSource;
@@ -134,30 +133,6 @@ BatchStorage<Scalar> draw_steps(int count, unsigned seed) {
   return batch;
 }
 
-/// Friction contacts, and blocks of every kind on three bodies.
-ContactProblem<double> draw_blocks(VectorSource<double>& source) {
-  ContactProblem<double> problem = build(draw_problem(source, {{6, 6, 3}, 2}));
-  problem.add_constraint(0, draw_matrix(source, 1, 6), carom::JointLimit<double>{.gap = -0.01});
-  problem.add_constraint(2, draw_matrix(source, 1, 3),
-                         carom::DryFriction<double>{.effort_limit = 5});
-  const auto add = [&](ImpulseShape shape, int rows) {
-    problem.add_contact(
-        0, draw_matrix(source, rows, 6), 1, draw_matrix(source, rows, 6),
-        carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e4, .friction = 0.5},
-                                     .shape = shape,
-                                     .rolling_friction = 0.1,
-                                     .torsional_friction = 0.2,
-                                     .second_friction = 0.9,
-                                     .bond = 0.5});
-  };
-  add(ImpulseShape::elliptic, 3);
-  add(ImpulseShape::torsional, 4);
-  add(ImpulseShape::spinless_rolling, 5);
-  add(ImpulseShape::rolling, 6);
-  add(ImpulseShape::ellipsoidal_rolling, 6);
-  return problem;
-}
-
 template <typename Scalar>
 void check_steps(const SapOptions<Scalar>& options) {
   BatchStorage<Scalar> by_lanes = draw_steps<Scalar>(75, 27001u), by_threads = by_lanes;
@@ -219,7 +194,7 @@ TEST_CASE("device: threads have the bits of lanes on blocks of every kind", "[de
   VectorSource<double> source(27002u);
   BatchStorage<double> by_lanes;
   for (int i = 0; i < 12; ++i) {
-    ContactProblem<double> problem = draw_blocks(source);
+    ContactProblem<double> problem = carom::testing::draw_every_block(source);
     for (Index k = 0; k < problem.block_count() && i % 2 == 1; k += 2) {
       carom::WeightedBlock<double> law = problem.law(k);
       law.rigid = true;

@@ -16,15 +16,13 @@ inline namespace CAROM_ABI {
 /// ```
 /// solve_batch(view, answers, options, workspace);
 /// // ... fill gradients.by_velocity ...
-/// const carom::Index differentiated = pull_back_batch(view, answers, gradients, options,
-/// workspace);
+/// const auto count = pull_back_batch(view, answers, gradients, options, workspace);
 /// ```
 /// @param answers    velocities v [m/s, rad/s] as accurate as derivatives are wanted, impulses if a
-///                   block is rigid, and reports.
-///                   A problem that has not converged keeps its status and gets zeros. Null
-///                   reports: all have.
+///                   block is rigid, and reports. A problem that has not converged keeps its
+///                   status and gets zeros. Null reports: all have.
 /// @param workspace  as that of solve_batch().
-/// @return  problems that have a gradient; −1 where the workspace was not prepared for the batch,
+/// @return  problems that have a gradient; −1 where the workspace was not prepared for the batch
 /// and
 ///          nothing has been written.
 /// @note  Real-time safe: no allocation, no exception, one factor for each problem.
@@ -44,10 +42,7 @@ template <RealScalar Scalar, int LaneCount>
 Index pull_back_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                       const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
                       BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
-  return pull_back_batch(view, answers, gradients, options, workspace,
-                         [](Index count, auto&& task) {
-                           for (Index i = 0; i < count; ++i) task(i);
-                         });
+  return pull_back_batch(view, answers, gradients, options, workspace, detail::RunInOrder());
 }
 
 /// Solves all problems of a batch and differentiates each while its numbers are at hand: the same
@@ -71,9 +66,7 @@ template <RealScalar Scalar, int LaneCount>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const BatchGradients<Scalar>& gradients, const SapOptions<Scalar>& options,
                         BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
-  return solve_batch(view, answers, gradients, options, workspace, [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
-  });
+  return solve_batch(view, answers, gradients, options, workspace, detail::RunInOrder());
 }
 
 }  // namespace CAROM_ABI

@@ -44,12 +44,10 @@ namespace device {
 /// threads may come by any branch and at any time; a warp whose problems have the same pattern
 /// reads memory together, and is as slow as the slowest of them.
 /// @tparam Law     that of the options. The overload without it decides at run time, which makes
-/// the
-///                 kernel twice as large.
+///                 the kernel twice as large.
 /// @param answers  in memory of the device.
 /// @param memory   the thread's first number: that of its warp plus its place in it, 0 to 31. A
-/// warp
-///                 has DeviceWorkspace::numbers_of_warp() of them to itself.
+///                 warp has DeviceWorkspace::numbers_of_warp() of them to itself.
 /// @note  No barrier, no shared memory, no atomics; at most iteration_limit iterations.
 template <FrictionLaw Law, RealScalar Scalar>
 CAROM_DEVICE void solve(const DeviceBatch<Scalar>& batch, const BatchAnswers<Scalar>& answers,
@@ -105,8 +103,8 @@ class DeviceWorkspace : detail::BatchMemory<Scalar> {
  public:
   /// Bytes that prepare() needs: the cells of all warps, the patterns, and the order of problems of
   /// several patterns. Nothing is padded to the largest problem but the cells of a warp.
-  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 are of no
-  /// use.
+  /// @param warps  that solve problems at the same time, ≥ 1; more than problems / 32 have nothing
+  ///               to do.
   [[nodiscard]] static std::size_t bytes(const BatchView<Scalar>& view, int warps) {
     return std::size_t(warps) * numbers_of_warp(view) * sizeof(Scalar) + order_bytes(view) +
            patterns_of(view).image().size();
@@ -122,8 +120,7 @@ class DeviceWorkspace : detail::BatchMemory<Scalar> {
   /// @param copy    copy(to, from, bytes) copies to the device and returns whether it did. `from`
   ///                lasts until the next call.
   /// @return  false if the memory is smaller than bytes(), and nothing has been copied, or if
-  /// copy()
-  ///          returned it.
+  ///          copy() returned it.
   /// @note  Cold: allocates.
   template <typename Copy>
   [[nodiscard]] bool prepare(const BatchView<Scalar>& view, int warps, void* memory,
@@ -222,12 +219,11 @@ __global__ void solve_batch_kernel(const CAROM_GRID_CONSTANT DeviceTask<Scalar> 
 
 /// Warps that the current device runs at the same time under a law, a good number for
 /// DeviceWorkspace; 0 if it does not tell.
-template <RealScalar Scalar>
-[[nodiscard]] int resident_warps(FrictionLaw law) noexcept {
-  const auto* kernel = law == FrictionLaw::coulomb
-                           ? detail::solve_batch_kernel<FrictionLaw::coulomb, Scalar>
-                           : detail::solve_batch_kernel<FrictionLaw::convex, Scalar>;
-  return detail::resident_threads(kernel, detail::device_block_size) / device_warp_size;
+template <FrictionLaw Law, RealScalar Scalar>
+[[nodiscard]] int resident_warps() noexcept {
+  return detail::resident_threads(detail::solve_batch_kernel<Law, Scalar>,
+                                  detail::device_block_size) /
+         device_warp_size;
 }
 
 /// Prepares a workspace on a stream; see DeviceWorkspace::prepare().
@@ -244,28 +240,30 @@ template <RealScalar Scalar>
 /// Solves all problems of a batch on a device, each in a thread, with the bits of the solve_batch()
 /// of the processor. Answers and reports are in memory of the device; they are there when the
 /// stream has come so far.
+/// @tparam Law       that of the options. The overload without it compiles the kernels of both.
 /// @param view       as in DeviceWorkspace::prepare().
 /// @param workspace  prepared for a batch of these patterns and pattern numbers.
 /// @return  the error of the launch, cudaSuccess if there is none.
 /// @note  Allocates nothing and does not wait.
+template <FrictionLaw Law, RealScalar Scalar>
+device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
+                          const SapOptions<Scalar>& options,
+                          const DeviceWorkspace<Scalar>& workspace,
+                          device::Stream stream) noexcept {
+  constexpr int size = detail::device_block_size;
+  const DeviceTask<Scalar> task = workspace.task(view, answers, options);
+  const auto blocks = unsigned(((std::min)(task.thread_count, view.count) + size - 1) / size);
+  if (blocks > 0) detail::solve_batch_kernel<Law><<<blocks, size, 0, stream>>>(task);
+  return detail::launch_error();
+}
 template <RealScalar Scalar>
 device::Error solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                           const SapOptions<Scalar>& options,
                           const DeviceWorkspace<Scalar>& workspace,
                           device::Stream stream) noexcept {
-  const DeviceTask<Scalar> task = workspace.task(view, answers, options);
-  const Index useful = (std::min)(task.thread_count, view.count);
-  const auto blocks =
-      unsigned((useful + detail::device_block_size - 1) / detail::device_block_size);
-  if (blocks == 0) return device::Error(0);
-  if (options.law == FrictionLaw::coulomb) {
-    detail::solve_batch_kernel<FrictionLaw::coulomb>
-        <<<blocks, detail::device_block_size, 0, stream>>>(task);
-  } else {
-    detail::solve_batch_kernel<FrictionLaw::convex>
-        <<<blocks, detail::device_block_size, 0, stream>>>(task);
-  }
-  return detail::launch_error();
+  return options.law == FrictionLaw::coulomb
+             ? solve_batch<FrictionLaw::coulomb>(view, answers, options, workspace, stream)
+             : solve_batch<FrictionLaw::convex>(view, answers, options, workspace, stream);
 }
 
 #endif  // CAROM_DEVICE_RUNTIME

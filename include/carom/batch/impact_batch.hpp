@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "carom/batch/detail/batch_memory.hpp"
+#include "carom/batch/detail/batch_runs.hpp"
 #include "carom/batch/detail/lane_impact_queue.hpp"
 #include "carom/batch/impact_batch_view.hpp"
 
@@ -131,9 +132,7 @@ ImpactBatchReport resolve_batch(const ImpactBatchView<Scalar>& view,
                                 const ImpactBatchAnswers<Scalar>& answers,
                                 const ImpactBatchOptions<Scalar>& options,
                                 ImpactBatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
-  return resolve_batch(view, answers, options, workspace, [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
-  });
+  return resolve_batch(view, answers, options, workspace, detail::RunInOrder());
 }
 
 }  // namespace CAROM_ABI

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "carom/batch/detail/batch_projection.hpp"
+#include "carom/batch/detail/batch_runs.hpp"
 #include "carom/batch/projection_batch_view.hpp"
 #include "carom/batch/solve_batch.hpp"
 
@@ -44,9 +45,7 @@ ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
 template <RealScalar Scalar, int LaneCount = batch_lane_count<Scalar>>
 ProjectionBatchReport project_batch(const ProjectionBatchView<Scalar>& view,
                                     const ProjectionBatchAnswers<Scalar>& answers) noexcept {
-  return project_batch<Scalar, LaneCount>(view, answers, [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
-  });
+  return project_batch<Scalar, LaneCount>(view, answers, detail::RunInOrder());
 }
 
 }  // namespace CAROM_ABI

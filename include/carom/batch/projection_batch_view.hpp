@@ -23,24 +23,8 @@ struct ProjectionBatchView {
   BatchArray<const Scalar> bounds{};
 
   [[nodiscard]] int rows() const noexcept {
-    switch (shape) {
-      case ImpulseShape::intervals:
-        return interval_rows;
-      case ImpulseShape::planar:
-        return 2;
-      case ImpulseShape::friction:
-      case ImpulseShape::elliptic:
-        return 3;
-      case ImpulseShape::torsional:
-      case ImpulseShape::ellipsoidal_torsional:
-        return 4;
-      case ImpulseShape::spinless_rolling:
-        return 5;
-      case ImpulseShape::rolling:
-      case ImpulseShape::ellipsoidal_rolling:
-        return 6;
-    }
-    return 0;
+    if (shape == ImpulseShape::intervals) return interval_rows;
+    return cone_impulses<Scalar>(shape, Vector3<Scalar>::Zero()).rows;
   }
 };
 

@@ -129,9 +129,7 @@ template <RealScalar Scalar, int LaneCount>
 BatchReport solve_batch(const BatchView<Scalar>& view, const BatchAnswers<Scalar>& answers,
                         const SapOptions<Scalar>& options,
                         BatchWorkspace<Scalar, LaneCount>& workspace) noexcept {
-  return solve_batch(view, answers, options, workspace, [](Index count, auto&& task) {
-    for (Index i = 0; i < count; ++i) task(i);
-  });
+  return solve_batch(view, answers, options, workspace, detail::RunInOrder());
 }
 
 // --- implementation ---

@@ -8,13 +8,12 @@
 #include "carom/batch/batch_storage.hpp"
 #include "carom/batch/solve_batch.hpp"
 #include "carom/contact/delassus_form.hpp"
-#include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
-#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "support/catch.hpp"
+#include "support/every_block.hpp"
 #include "support/raw_problem.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
@@ -53,33 +52,8 @@ void make_rigid(ContactProblem<double>& problem, VectorSource<double>& source) {
 
 /// Rigid contacts of every kind, joints and limits on three bodies.
 ContactProblem<double> draw_blocks(VectorSource<double>& source) {
-  ContactProblem<double> problem = build(draw_problem(source, {{6, 6, 3}, 2}));
-  problem.add_constraint(0, draw_matrix(source, 1, 6), carom::JointLimit<double>{.gap = -0.01});
-  problem.add_constraint(
-      1, draw_matrix(source, 1, 6),
-      carom::Motor<double>{.wanted_velocity = 1, .velocity_gain = 50, .effort_limit = 20});
-  carom::WeightedBlock<double> held;
-  held.set = carom::free_impulses<double>(3);
-  held.regularization *= 1e-5;
-  held.rigid = true;
-  problem.add_constraint(0, draw_matrix(source, 3, 6), 1, draw_matrix(source, 3, 6), held);
-  const auto add = [&](ImpulseShape shape, int rows) {
-    problem.add_contact(
-        0, draw_matrix(source, rows, 6), 1, draw_matrix(source, rows, 6),
-        carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e4, .friction = 0.5},
-                                     .shape = shape,
-                                     .rolling_friction = 0.1,
-                                     .torsional_friction = 0.2,
-                                     .second_friction = 0.9,
-                                     .bond = 0});
-  };
-  add(ImpulseShape::friction, 3);
-  add(ImpulseShape::elliptic, 3);
-  add(ImpulseShape::torsional, 4);
-  add(ImpulseShape::spinless_rolling, 5);
-  add(ImpulseShape::rolling, 6);
-  add(ImpulseShape::ellipsoidal_torsional, 4);
-  add(ImpulseShape::ellipsoidal_rolling, 6);
+  ContactProblem<double> problem = carom::testing::draw_every_block(
+      source, {.held_regularization = 1e-5, .held_rigid = true, .bond = 0});
   make_rigid(problem, source);
   return problem;
 }

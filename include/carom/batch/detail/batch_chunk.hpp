@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/batch/detail/batch_diagnosis.hpp"
+#include "carom/batch/detail/batch_runs.hpp"
 #include "carom/batch/detail/batch_totals.hpp"
 #include "carom/solvers/sap_options.hpp"
 
@@ -66,18 +67,10 @@ void BatchChunk<Scalar, LaneCount>::solve(const Index* problems, int count) noex
     totals_[i] = {};
     answers_.reports[problems[i]] = {.status = SolveStatus::converged};
   }
-  for (int first = 0, end = 0; first < count; first = end) {
-    while (end < count &&
-           view_.pattern_number(problems[end]) == view_.pattern_number(problems[first]))
-      ++end;
-    for (const LaneMap& island : view_.pattern(problems[first]).islands()) {
-      if (options_.law == FrictionLaw::coulomb) {
-        solve<FrictionLaw::coulomb>(island, problems, first, end);
-      } else {
-        solve<FrictionLaw::convex>(island, problems, first, end);
-      }
-    }
-  }
+  for_each_island(view_, options_.law, problems, count,
+                  [&](auto law, const LaneMap& island, int first, int end) {
+                    solve<decltype(law)::value>(island, problems, first, end);
+                  });
   for (int i = 0; i < count; ++i) {
     const bool rigid = view_.pattern(problems[i]).is_rigid();
     totals_[i].finish(options_.law == FrictionLaw::convex && !rigid, answers_.reports[problems[i]]);

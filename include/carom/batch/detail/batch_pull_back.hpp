@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "carom/batch/detail/batch_runs.hpp"
 #include "carom/batch/detail/lane_exchange.hpp"
 #include "carom/batch/detail/lane_gradient_exchange.hpp"
 #include "carom/batch/detail/lane_pull_back.hpp"
@@ -30,18 +31,10 @@ class BatchPullBack {
       gradients_.statuses[problems[i]] =
           reported ? answers_.reports[problems[i]].status : SolveStatus::converged;
     }
-    for (int first = 0, end = 0; first < count; first = end) {
-      while (end < count &&
-             view_.pattern_number(problems[end]) == view_.pattern_number(problems[first]))
-        ++end;
-      for (const LaneMap& island : view_.pattern(problems[first]).islands()) {
-        if (law_ == FrictionLaw::coulomb) {
-          run<FrictionLaw::coulomb>(island, problems + first, end - first);
-        } else {
-          run<FrictionLaw::convex>(island, problems + first, end - first);
-        }
-      }
-    }
+    for_each_island(view_, law_, problems, count,
+                    [&](auto law, const LaneMap& island, int first, int end) {
+                      run<decltype(law)::value>(island, problems + first, end - first);
+                    });
     for (int i = 0; i < count; ++i) {
       if (gradients_.statuses[problems[i]] != SolveStatus::converged) clear(problems[i]);
     }

@@ -3,7 +3,7 @@
 
 /// @file
 /// CAROM_DEVICE for functions too large to be copied into each of their callers: a kernel that has
-/// every copy of a solver takes a minute or more to compile, and more registers than there are.
+/// every copy of a solver takes one to four minutes to compile.
 
 #if defined(__HIPCC__)
 #define CAROM_DEVICE_CALL __host__ __device__ __attribute__((noinline))

@@ -3,6 +3,7 @@
 
 #include "carom/batch/detail/lane_cells.hpp"
 #include "carom/batch/detail/lane_layout.hpp"
+#include "carom/batch/detail/lane_substitution.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -104,17 +105,9 @@ template <typename Cells>
 template <typename Cells>
 CAROM_DEVICE_CALL void solve_lanes(const LaneRows& rows, const Cells& factor,
                                    const Cells& x) noexcept {
-  using Number = decltype(x[0]);
   for (int i = 0; i < rows.count; ++i) {
     const Cells row = factor.from(rows.place[i]);
-    Number even = x[i], odd = Number(0);
-    int k = rows.first_column[i];
-    for (; k + 1 < i; k += 2) {
-      even -= row[k] * x[k];
-      odd -= row[k + 1] * x[k + 1];
-    }
-    if (k < i) even -= row[k] * x[k];
-    x.set(i, (even + odd) * row[i]);
+    x.set(i, rest_of_row(x[i], row, x, rows.first_column[i], i) * row[i]);
   }
 }
 
@@ -122,12 +115,10 @@ CAROM_DEVICE_CALL void solve_lanes(const LaneRows& rows, const Cells& factor,
 template <typename Cells>
 CAROM_DEVICE_CALL void solve_lanes_transposed(const LaneRows& rows, const Cells& factor,
                                               const Cells& x) noexcept {
-  using Number = decltype(x[0]);
   for (int i = rows.count - 1; i >= 0; --i) {
     const Cells row = factor.from(rows.place[i]);
-    const Number xi = x[i] * row[i];
-    x.set(i, xi);
-    for (int k = rows.first_column[i]; k < i; ++k) x.set(k, x[k] - row[k] * xi);
+    x.set(i, x[i] * row[i]);
+    take_column(row, rows.first_column[i], i, x);
   }
 }
 

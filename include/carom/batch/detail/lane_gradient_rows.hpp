@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/batch/detail/lane_state.hpp"
+#include "carom/contact/coulomb_law.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/batch/detail/lane_cells.hpp"
 #include "carom/batch/detail/lane_impact_layout.hpp"
 
 namespace carom {

@@ -3,6 +3,7 @@
 
 #include "carom/batch/detail/lane_cells.hpp"
 #include "carom/batch/detail/lane_layout.hpp"
+#include "carom/batch/detail/lane_substitution.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -39,14 +40,7 @@ template <typename Cells>
       left.set(j, row * above[j]);
       up.set(j, column);
     }
-    Number even = left[i], odd(0);
-    int k = first;
-    for (; k + 1 < i; k += 2) {
-      even -= left[k] * up[k];
-      odd -= left[k + 1] * up[k + 1];
-    }
-    if (k < i) even -= left[k] * up[k];
-    const Number pivot = even + odd;
+    const Number pivot = rest_of_row(left[i], left, up, first, i);
     regular = regular & (abs(pivot) > Number(0));
     up.set(i, Number(1) / pivot);
   }
@@ -57,23 +51,14 @@ template <typename Cells>
 template <typename Cells>
 CAROM_DEVICE_CALL void solve_halves(const LaneRows& rows, const LaneHalves<Cells>& factor,
                                     const Cells& x) noexcept {
-  using Number = decltype(x[0]);
   for (int i = 0; i < rows.count; ++i) {
     const Cells row = factor.lower.from(rows.place[i]);
-    Number even = x[i], odd(0);
-    int k = rows.first_column[i];
-    for (; k + 1 < i; k += 2) {
-      even -= row[k] * x[k];
-      odd -= row[k + 1] * x[k + 1];
-    }
-    if (k < i) even -= row[k] * x[k];
-    x.set(i, even + odd);
+    x.set(i, rest_of_row(x[i], row, x, rows.first_column[i], i));
   }
   for (int i = rows.count - 1; i >= 0; --i) {
     const Cells column = factor.upper.from(rows.place[i]);
-    const Number xi = x[i] * column[i];
-    x.set(i, xi);
-    for (int k = rows.first_column[i]; k < i; ++k) x.set(k, x[k] - column[k] * xi);
+    x.set(i, x[i] * column[i]);
+    take_column(column, rows.first_column[i], i, x);
   }
 }
 
@@ -81,22 +66,12 @@ CAROM_DEVICE_CALL void solve_halves(const LaneRows& rows, const LaneHalves<Cells
 template <typename Cells>
 CAROM_DEVICE void solve_halves_transposed(const LaneRows& rows, const LaneHalves<Cells>& factor,
                                           const Cells& x) noexcept {
-  using Number = decltype(x[0]);
   for (int i = 0; i < rows.count; ++i) {
     const Cells column = factor.upper.from(rows.place[i]);
-    Number even = x[i], odd(0);
-    int k = rows.first_column[i];
-    for (; k + 1 < i; k += 2) {
-      even -= column[k] * x[k];
-      odd -= column[k + 1] * x[k + 1];
-    }
-    if (k < i) even -= column[k] * x[k];
-    x.set(i, (even + odd) * column[i]);
+    x.set(i, rest_of_row(x[i], column, x, rows.first_column[i], i) * column[i]);
   }
   for (int i = rows.count - 1; i >= 0; --i) {
-    const Cells row = factor.lower.from(rows.place[i]);
-    const Number xi = x[i];
-    for (int k = rows.first_column[i]; k < i; ++k) x.set(k, x[k] - row[k] * xi);
+    take_column(factor.lower.from(rows.place[i]), rows.first_column[i], i, x);
   }
 }
 
