@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "carom/batch/batch_storage.hpp"
-#include "carom/batch/solve_batch.hpp"
 
+#include "ensemble/island_batch.hpp"
 #include "ensemble/random_step.hpp"
 #include "ensemble/step_tally.hpp"
 
@@ -47,18 +46,18 @@ class BatchStep {
   /// velocity() and impulse(), in order.
   template <typename Pause, typename See>
   void visit(std::uint64_t first, std::uint64_t end, const Pause& pause, const See& see) {
-    std::array<BatchStorage<double>, law_count> batches;
+    for (IslandBatch& batch : batches_) batch.clear();
     for (std::uint64_t index = first; index < end; ++index) {
       step_.make(seed_, index);
-      batches[std::size_t(step_.law)].add(step_.problem, step_.guess);
+      batches_[std::size_t(step_.law)].add(step_.problem, step_.guess);
       pause();
     }
-    for (std::size_t law = 0; law < law_count; ++law) solve(StepLaw(law), batches[law]);
+    for (std::size_t law = 0; law < law_count; ++law) solve(StepLaw(law), batches_[law]);
     std::array<Index, law_count> next{};
     for (std::uint64_t index = first; index < end; ++index) {
       step_.make(seed_, index);
       const auto law = std::size_t(step_.law);
-      take(batches[law], next[law]++);
+      take(batches_[law], next[law]++);
       see(index);
       pause();
     }
@@ -74,26 +73,25 @@ class BatchStep {
   /// The default of 200 is too few for one compliant step in 500 under Coulomb's law.
   static constexpr int iteration_limit = 2000;
 
-  void solve(StepLaw law, BatchStorage<double>& batch) {
-    workspace_.prepare(batch.view(), 1);
-    const SapOptions<double> options{
+  void solve(StepLaw law, IslandBatch& batch) {
+    batch.solve({
         .law = law == StepLaw::convex ? FrictionLaw::convex : FrictionLaw::coulomb,
         .tolerance = StepTally::tolerance,
-        .iteration_limit = iteration_limit};
-    (void)solve_batch(batch.view(), batch.answers(), options, workspace_);
+        .iteration_limit = iteration_limit});
   }
-  void take(const BatchStorage<double>& batch, Index problem) {
-    const BatchProblemReport<double>& found = batch.report(problem);
+  void take(const IslandBatch& batch, Index problem) {
+    const BatchProblemReport<double> found = batch.report(problem);
     report_ = {found.status, found.iterations, found.residual};
-    velocity_ = batch.velocity(problem);
-    impulse_ = batch.impulse(problem);
+    velocity_.resize(step_.problem.velocity_count());
+    impulse_.resize(step_.problem.impulse_count());
+    batch.write_answer(problem, velocity_, impulse_);
   }
 
   std::uint64_t seed_, most_kept_;
   RandomStep step_;
   StepReport report_{};
   VectorX<double> velocity_, impulse_;
-  BatchWorkspace<double> workspace_;
+  std::array<IslandBatch, law_count> batches_;
 };
 
 }  // namespace carom::ensemble
