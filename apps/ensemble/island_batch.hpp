@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <cstddef>
-#include <map>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "carom/batch/solve_batch.hpp"
 #include "carom/contact/contact_problem.hpp"
+
+#include "ensemble/island_kinds.hpp"
 
 namespace carom::ensemble {
 
@@ -23,7 +22,7 @@ namespace carom::ensemble {
 /// order that depends on who touches whom alone, and contacts without effect, J = 0, fill up what
 /// touches to `slots` contacts. What becomes of an island follows from the island alone, and so do
 /// the bits of a problem's answer.
-/// @pre  no island has more than six bodies.
+/// @pre  no island has more than six bodies, nor both rigid and compliant contacts.
 class IslandBatch {
  public:
   /// Forgets all problems.
@@ -39,26 +38,11 @@ class IslandBatch {
   void write_answer(Index i, VectorX<double>& velocity, VectorX<double>& impulse) const;
 
  private:
-  static constexpr int most_bodies = 6, ground = most_bodies, size = 6, rows = 3;
+  static constexpr int ground = IslandGraph::ground, size = IslandKinds::size,
+                       rows = IslandKinds::rows;
   /// What touches in islands of so many bodies is filled up to a multiple of this.
-  static constexpr std::array<int, most_bodies + 1> slots{1, 1, 2, 4, 4, 4, 1};
+  static constexpr std::array<int, IslandGraph::most_bodies + 1> slots{1, 1, 2, 4, 4, 4, 1};
 
-  using Order = std::array<signed char, most_bodies>;
-  /// Who touches whom in an island, in how many contacts; the last column is the ground.
-  struct Graph {
-    int bodies = 0;
-    bool rigid = false;
-    std::array<std::array<signed char, most_bodies + 1>, most_bodies> contacts{};
-    auto operator<=>(const Graph&) const = default;
-
-    [[nodiscard]] Graph in(const Order& order) const;
-  };
-  /// A pattern of islands, and the body of a graph that is its i-th.
-  struct Kind {
-    int pattern = 0;
-    Graph graph;
-    Order order{};
-  };
   struct Island {
     std::vector<Index> bodies, contacts;  ///< of the problem
   };
@@ -79,17 +63,12 @@ class IslandBatch {
   };
 
   void find_islands(const ContactProblem<double>& problem);
-  [[nodiscard]] Graph graph_of(const ContactProblem<double>& problem, const Island& island);
-  [[nodiscard]] const Kind& kind_of(const Graph& graph);
-  [[nodiscard]] int pattern_of(const Graph& graph);
+  [[nodiscard]] IslandGraph graph_of(const ContactProblem<double>& problem, const Island& island);
   void add_island(const ContactProblem<double>& problem, const VectorX<double>& guess,
                   const Island& island);
   void add_contact(const ContactProblem<double>& problem, Index contact, Index first, int sides);
 
-  std::map<Graph, Kind> kinds_;
-  std::map<Graph, int> numbers_of_graphs_;
-  std::vector<BatchPattern> patterns_;
-
+  IslandKinds kinds_;
   std::vector<int> pattern_numbers_;
   Ragged mass_, free_, guess_, jacobian_, friction_, regularization_, bias_;
   std::vector<double> velocity_, impulse_;
@@ -106,21 +85,9 @@ class IslandBatch {
 
 // --- implementation ---
 
-inline IslandBatch::Graph IslandBatch::Graph::in(const Order& order) const {
-  Graph result = *this;
-  for (int a = 0; a < bodies; ++a) {
-    const auto& from = contacts[std::size_t(order[std::size_t(a)])];
-    auto& to = result.contacts[std::size_t(a)];
-    for (int b = 0; b < bodies; ++b) to[std::size_t(b)] = from[std::size_t(order[std::size_t(b)])];
-    to[ground] = from[ground];
-  }
-  return result;
-}
-
 inline void IslandBatch::clear() {
   pattern_numbers_.clear();
-  for (Ragged* list :
-       {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
+  for (Ragged* list : {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
     list->clear();
   }
   problems_.clear();
@@ -162,9 +129,9 @@ inline void IslandBatch::find_islands(const ContactProblem<double>& problem) {
   }
 }
 
-inline IslandBatch::Graph IslandBatch::graph_of(const ContactProblem<double>& problem,
-                                                const Island& island) {
-  Graph graph;
+inline IslandGraph IslandBatch::graph_of(const ContactProblem<double>& problem,
+                                         const Island& island) {
+  IslandGraph graph;
   graph.bodies = int(island.bodies.size());
   for (const Index k : island.contacts) {
     const auto a = std::size_t(local_[std::size_t(problem.side_body(k, 0))]);
@@ -182,43 +149,6 @@ inline IslandBatch::Graph IslandBatch::graph_of(const ContactProblem<double>& pr
     for (auto& count : row) count = (signed char)((count + step - 1) / step * step);
   }
   return graph;
-}
-
-/// The kind of a graph: the least of those that number its bodies otherwise.
-inline const IslandBatch::Kind& IslandBatch::kind_of(const Graph& graph) {
-  const auto [place, is_new] = kinds_.try_emplace(graph);
-  Kind& kind = place->second;
-  if (!is_new) return kind;
-  Order order{};
-  std::iota(order.begin(), order.end(), (signed char)(0));
-  kind.graph = graph;
-  kind.order = order;
-  do {
-    const Graph other = graph.in(order);
-    if (other < kind.graph) kind.graph = other, kind.order = order;
-  } while (std::next_permutation(order.begin(), order.begin() + graph.bodies));
-  kind.pattern = pattern_of(kind.graph);
-  return kind;
-}
-
-inline int IslandBatch::pattern_of(const Graph& graph) {
-  const auto [place, is_new] = numbers_of_graphs_.try_emplace(graph, int(patterns_.size()));
-  if (!is_new) return place->second;
-  ContactProblem<double> problem(1);
-  const Eigen::Matrix<double, rows, size> ones = Eigen::Matrix<double, rows, size>::Ones();
-  for (int b = 0; b < graph.bodies; ++b) {
-    problem.add_body(SquareMatrix<double, size>::Identity(), Vector<double, size>::Zero());
-  }
-  const WeightedContact<double> law{0, {1, 1}, Vector3<double>::Zero(), graph.rigid};
-  for (int a = 0; a < graph.bodies; ++a) {
-    const auto& counts = graph.contacts[std::size_t(a)];
-    for (int i = 0; i < counts[ground]; ++i) problem.add_contact(a, ones, law);
-    for (int b = a + 1; b < graph.bodies; ++b) {
-      for (int i = 0; i < counts[std::size_t(b)]; ++i) problem.add_contact(a, ones, b, ones, law);
-    }
-  }
-  patterns_.emplace_back(problem);
-  return place->second;
 }
 
 /// Adds a contact whose first side in the pattern is that of body `first`, or one without effect.
@@ -247,10 +177,9 @@ inline void IslandBatch::add_contact(const ContactProblem<double>& problem, Inde
 
 inline void IslandBatch::add_island(const ContactProblem<double>& problem,
                                     const VectorX<double>& guess, const Island& island) {
-  const Kind& kind = kind_of(graph_of(problem, island));
+  const IslandKind& kind = kinds_.of(graph_of(problem, island));
   pattern_numbers_.push_back(kind.pattern);
-  for (Ragged* list :
-       {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
+  for (Ragged* list : {&mass_, &free_, &guess_, &jacobian_, &friction_, &regularization_, &bias_}) {
     list->begin();
   }
   const int bodies = kind.graph.bodies;
@@ -301,7 +230,7 @@ inline void IslandBatch::add(const ContactProblem<double>& problem, const Vector
 inline void IslandBatch::solve(const SapOptions<double>& options) {
   BatchView<double> view;
   view.count = Index(pattern_numbers_.size());
-  view.patterns = patterns_.data();
+  view.patterns = kinds_.patterns();
   view.pattern_numbers = pattern_numbers_.data();
   view.mass = mass_.view();
   view.free_velocity = free_.view();
@@ -322,8 +251,8 @@ inline void IslandBatch::solve(const SapOptions<double>& options) {
 
 inline BatchProblemReport<double> IslandBatch::report(Index i) const {
   const auto last = std::size_t(i) + 1;
-  const auto end = last < problems_.size() ? std::size_t(problems_[last].first_island)
-                                           : pattern_numbers_.size();
+  const auto end =
+      last < problems_.size() ? std::size_t(problems_[last].first_island) : pattern_numbers_.size();
   BatchProblemReport<double> result{.status = SolveStatus::converged};
   for (auto k = std::size_t(problems_[std::size_t(i)].first_island); k < end; ++k) {
     if (reports_[k].status != SolveStatus::converged) result.status = reports_[k].status;

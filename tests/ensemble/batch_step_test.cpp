@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/sap.hpp"
@@ -35,7 +36,7 @@ TEST_CASE("batch_step: answers obey the law, and are those of solvers that take 
   BatchStep batch(seed);
   carom::SapSolver<double> convex({.tolerance = StepTally::tolerance});
   carom::ContactSolver<double> coulomb({.tolerance = StepTally::tolerance});
-  int seen[3] = {}, others = 0;
+  int seen[3] = {}, others = 0, alone = 0;
   std::uint64_t next = 0;
   batch.visit(0, 90, no_pause, [&](std::uint64_t index) {
     CAPTURE(index);
@@ -43,6 +44,7 @@ TEST_CASE("batch_step: answers obey the law, and are those of solvers that take 
     const RandomStep& step = batch.step();
     ++seen[int(step.law)];
     REQUIRE(batch.report().status == SolveStatus::converged);
+    alone += int(batch.alone());
     CHECK(batch.report().residual <= by_solver(StepTally::tolerance));
     CHECK(check_law(step, batch.velocity(), batch.impulse()).worst() < by_solver(1e-6));
     VectorX<double> velocity = step.guess;
@@ -58,6 +60,7 @@ TEST_CASE("batch_step: answers obey the law, and are those of solvers that take 
   for (const int count : seen) CHECK(count > 10);
   // Several velocities may obey Coulomb's law: of 15,003 such steps 72 were solved to another one.
   CHECK(others <= 3);
+  CHECK(alone < 5);
 }
 
 TEST_CASE("batch_step: the tally has the same bits however problems are put into batches",
@@ -80,6 +83,27 @@ TEST_CASE("batch_step: the tally has the same bits however problems are put into
   Tally other(layout);
   BatchStep(seed + 1).run(0, 48, other, no_pause);
   CHECK_FALSE(together.checksum == other.checksum);
+}
+
+TEST_CASE("batch_step: what a batch has no answer to is solved one at a time, and counted",
+          "[ensemble]") {
+  // Step 1266 is compliant, and the lanes find no velocity that obeys Coulomb's law.
+  BatchStep batch(seed);
+  Tally tally(BatchStep::layout());
+  batch.run(1266, 1267, tally, no_pause);
+  REQUIRE(batch.alone());
+  CHECK(batch.report().status == SolveStatus::converged);
+  carom::ContactSolver<double> coulomb({.tolerance = StepTally::tolerance});
+  VectorX<double> velocity = batch.step().guess;
+  CHECK(coulomb.solve(batch.step().problem, velocity).converged());
+  CHECK(batch.velocity() == velocity);
+  CHECK(batch.impulse() == VectorX<double>(coulomb.impulse()));
+  const std::size_t counters = tally.counters.size();
+  const std::string name = BatchStep::layout().counters[counters - 2].name;
+  CHECK(name == "compliant, Coulomb, solved one at a time");
+  CHECK(tally.counters[counters - 3] == 0);
+  CHECK(tally.counters[counters - 2] == 1);
+  CHECK(tally.counters[counters - 1] == 0);
 }
 
 TEST_CASE("batch_step: nothing to do, and a pause after each problem", "[ensemble]") {

@@ -45,8 +45,8 @@ template <RealScalar Scalar, int LaneCount>
 inline constexpr int few_lane_count = (std::min)(LaneCount, 32 / int(sizeof(Scalar)));
 
 /// Calls visit(lanes, first, end) for one or two parts of problems[first] to problems[end − 1];
-/// `lanes` is a constant, as many as the part is solved in: all, or fewer for the last few problems,
-/// so that they do not pay for lanes without work.
+/// `lanes` is a constant, as many as the part is solved in: all, or fewer for the last few
+/// problems, so that they do not pay for lanes without work.
 template <RealScalar Scalar, int LaneCount, typename Visit>
 void for_each_width(int first, int end, const Visit& visit) noexcept {
   constexpr int few = few_lane_count<Scalar, LaneCount>;
