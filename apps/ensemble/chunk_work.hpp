@@ -18,7 +18,7 @@
 namespace carom::ensemble {
 
 /// Runs the problems of a chunk.
-/// @param pause  called after each problem.
+/// @param pause  called now and then: after a problem, or a step of one.
 template <typename Pause>
 [[nodiscard]] std::string run_chunk(const RunParameters& run, std::uint64_t chunk,
                                     const Pause& pause) {
@@ -27,10 +27,7 @@ template <typename Pause>
   const Worker worker = kind.make_worker(run.seed);
   Tally tally(kind.layout);
   const std::uint64_t first = chunk * run.chunk, end = std::min(run.count, first + run.chunk);
-  for (std::uint64_t index = first; index < end; ++index) {
-    worker(index, tally);
-    pause();
-  }
+  worker(first, end, tally, pause);
   return tally_text(tally);
 }
 
@@ -95,7 +92,7 @@ inline void work_for_leader(Communicator& processes, const RunParameters& run) {
 ///
 /// Problems' times are spread over decades and a few are very long, so no fixed share of the chunks
 /// is fair. Requests are answered between two problems: a rank waits for one problem of rank 0 per
-/// chunk at most.
+/// chunk at most, or for one batch of 4096.
 class Leader {
  public:
   Leader(Communicator& processes, const RunParameters& run)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ensemble/kinds.hpp"
 
+#include <functional>
 #include <memory>
 
 #include <Eigen/Core>
 
 #include "carom/contact/problem_dump.hpp"
 
+#include "ensemble/batch_step.hpp"
 #include "ensemble/impact_design.hpp"
 #include "ensemble/single_step.hpp"
 
@@ -17,15 +19,36 @@
 namespace carom::ensemble {
 namespace {
 
+/// Runs problems one at a time.
+template <typename Problems>
+class OneByOne : public Problems {
+ public:
+  using Problems::Problems;
+  using Problems::run;
+  template <typename Pause>
+  void run(std::uint64_t first, std::uint64_t end, Tally& tally, const Pause& pause) {
+    for (; first < end; ++first) {
+      run(first, tally);
+      pause();
+    }
+  }
+};
+
+std::string step_text(std::uint64_t seed, std::uint64_t index) {
+  RandomStep step;
+  step.make(seed, index);
+  return problem_text(step.problem, step.guess);
+}
+
 template <typename Problems>
 Kind make_kind() {
   Kind kind;
   kind.name = Problems::name;
   kind.layout = Problems::layout();
   kind.make_worker = [](std::uint64_t seed) -> Worker {
-    return [problems = std::make_shared<Problems>(seed)](std::uint64_t index, Tally& tally) {
-      problems->run(index, tally);
-    };
+    return [problems = std::make_shared<Problems>(seed)](
+               std::uint64_t first, std::uint64_t end, Tally& tally,
+               const std::function<void()>& pause) { problems->run(first, end, tally, pause); };
   };
   return kind;
 }
@@ -34,12 +57,9 @@ Kind make_kind() {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
-    std::vector<Kind> made{make_kind<SingleStep>(), make_kind<ImpactDesign>()};
-    made[0].problem_text = [](std::uint64_t seed, std::uint64_t index) {
-      RandomStep step;
-      step.make(seed, index);
-      return problem_text(step.problem, step.guess);
-    };
+    std::vector<Kind> made{make_kind<OneByOne<SingleStep>>(), make_kind<BatchStep>(),
+                           make_kind<OneByOne<ImpactDesign>>()};
+    made[0].problem_text = made[1].problem_text = step_text;
     return made;
   }();
   return all;

@@ -11,8 +11,10 @@
 
 namespace carom::ensemble {
 
-/// Runs problem `index` and adds it to a tally.
-using Worker = std::function<void(std::uint64_t index, Tally& tally)>;
+/// Runs the problems from `first` to before `end` and adds them to a tally.
+/// @param pause  called now and then: after a problem, or a step of one.
+using Worker = std::function<void(std::uint64_t first, std::uint64_t end, Tally& tally,
+                                  const std::function<void()>& pause)>;
 
 /// A kind of problem that an ensemble is made of.
 struct Kind {

@@ -15,9 +15,11 @@ namespace carom::ensemble {
 inline constexpr const char* usage =
     R"(Solves very many random problems and says what came of them.
 
-  carom_ensemble KIND [options]          KIND: single-step or impact-design
+  carom_ensemble KIND [options]          KIND: single-step, batch-step or impact-design
   carom_ensemble --merge FILE...         the summary of the parts in these files
   carom_ensemble single-step --dump I    problem I as a text that `carom solve` reads
+
+batch-step has the problems of single-step, solved side by side.
 
   --count N             problems [1000000]
   --seed S              of the random numbers [1]
@@ -106,7 +108,7 @@ class OptionParser {
       return;
     }
     if (options_.files.size() != 1 || find_kind(options_.files[0]) == nullptr) {
-      fail("expected one kind, single-step or impact-design, got " +
+      fail("expected one kind, single-step, batch-step or impact-design, got " +
            (options_.files.empty() ? "none" : "'" + options_.files.back() + "'"));
     }
     options_.run.kind = options_.files[0];
@@ -119,7 +121,7 @@ class OptionParser {
       fail("--part: expected --checkpoint too, the file the part is written to");
     }
     if (options_.dump && !find_kind(options_.run.kind)->problem_text) {
-      fail("--dump: expected the kind single-step, got '" + options_.run.kind + "'");
+      fail("--dump: expected the kind single-step or batch-step, got '" + options_.run.kind + "'");
     }
   }
 

@@ -413,4 +413,36 @@ TEST_CASE("impact_batch: a workspace of another batch is refused, and nothing is
   }
 }
 
+TEST_CASE("impact_batch: one bad impact among a hundred thousand", "[impact_batch]") {
+  // Two balls of 1 kg that touch, each pair at its own speed; mass and normal are shared.
+  constexpr Index count = 100'000, bad = 87'654;
+  const ImpactPattern pattern(2, 1, ImpactMass::diagonal);
+  const std::vector<double> mass{1, 1}, normal{-1, 1};
+  std::vector<double> before(2 * count), good(2 * count), found(2 * count);
+  for (Index i = 0; i < count; ++i) before[std::size_t(2 * i)] = 1 + 1e-5 * double(i);
+  ImpactBatchView<double> view;
+  view.count = count;
+  view.patterns = &pattern;
+  view.mass = {mass.data()};
+  view.normals = {normal.data()};
+  view.momentum = {before.data(), 2};
+  std::vector<carom::ImpactProblemReport<double>> reports(count);
+  ImpactBatchWorkspace<double> workspace;
+  workspace.prepare(view, 1);
+  const auto resolve_into = [&](std::vector<double>& momentum) {
+    return resolve_batch(view, {{momentum.data(), 2}, {}, {}, reports.data()},
+                         ImpactBatchOptions<double>{}, workspace);
+  };
+  CHECK(resolve_into(good).resolved == count);
+  CHECK(std::abs(good[1] - before[0]) <= rounding(10, before[0]));  // they swap their momenta
+  before[std::size_t(2 * bad + 1)] = std::numeric_limits<double>::quiet_NaN();
+  const ImpactBatchReport report = resolve_into(found);
+  CHECK((report.resolved == count - 1 && report.faults == 1 && report.first_bad == bad));
+  CHECK(reports[bad].fault == ImpactFault::momentum);
+  CHECK((reports[bad].item == 1 && reports[bad].status == ImpactStatus::not_finite));
+  std::fill_n(good.begin() + 2 * bad, 2, 0.0);
+  std::fill_n(found.begin() + 2 * bad, 2, 0.0);
+  CHECK(good == found);
+}
+
 }  // namespace impact_batch_test

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 SBATCH = pathlib.Path(__file__).resolve().parents[2] / "apps" / "ensemble" / "ensemble.sbatch"
-KINDS = ["single-step", "impact-design"]
+KINDS = ["single-step", "batch-step", "impact-design"]
 # For the launchers of Open MPI, that tests run as root in containers, on few processors.
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
@@ -166,12 +166,12 @@ class Test:
         self.refuse("--chunk: expected a whole number from 1", "single-step", "--chunk", 0)
         self.refuse("--seed: expected a value, got nothing", "single-step", "--seed")
         self.refuse("unknown option '--sead'", "single-step", "--sead", 1)
-        self.refuse("expected one kind, single-step or impact-design, got 'steps'", "steps")
-        self.refuse("expected one kind, single-step or impact-design, got none")
+        self.refuse("expected one kind, single-step, batch-step or impact-design, got 'steps'", "steps")
+        self.refuse("expected one kind, single-step, batch-step or impact-design, got none")
         self.refuse("--part: expected a number below --parts", *other, part, "--part", 3, "--parts", 3)
         self.refuse("--part: expected --parts too", *other, part, "--part", 3)
         self.refuse("--part: expected --checkpoint too", "single-step", "--part", 1, "--parts", 3)
-        self.refuse("--dump: expected the kind single-step", "impact-design", "--dump", 3)
+        self.refuse("--dump: expected the kind single-step or batch-step", "impact-design", "--dump", 3)
         if self.options.mpi_program:
             result = self.run(*other, part, "--seed", 9, ranks=2)
             self.expect(result.returncode != 0 and "--seed: expected '9', got '1'" in result.stderr,
@@ -181,6 +181,7 @@ class Test:
         text = self.summary("single-step", "--dump", 5)
         self.expect(text.startswith("carom-problem 1\n"), "dump:", text[:80])
         self.expect(text != self.summary("single-step", "--dump", 6), "problems 5 and 6 are the same")
+        self.expect(text == self.summary("batch-step", "--dump", 5), "batches have other problems")
         self.expect("--checkpoint FILE" in self.summary("--help"), "help")
 
 

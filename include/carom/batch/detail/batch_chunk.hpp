@@ -53,12 +53,14 @@ template <RealScalar Scalar, int LaneCount>
 template <FrictionLaw Law>
 void BatchChunk<Scalar, LaneCount>::solve(const LaneMap& island, const Index* problems, int first,
                                           int end) noexcept {
-  LaneQueue<Scalar, LaneCount, Law> queue(island, view_, answers_, memory_);
-  queue.solve(problems + first, end - first,
-              {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
-              [&](int i, const LaneOutcome<Scalar>& outcome) {
-                take(island, outcome, problems[first + i], totals_[first + i]);
-              });
+  for_each_width<Scalar, LaneCount>(first, end, [&](auto lanes, int begin, int stop) {
+    LaneQueue<Scalar, decltype(lanes)::value, Law> queue(island, view_, answers_, memory_);
+    queue.solve(problems + begin, stop - begin,
+                {options_.tolerance, options_.iteration_limit, options_.line_search_tolerance},
+                [&](int i, const LaneOutcome<Scalar>& outcome) {
+                  take(island, outcome, problems[begin + i], totals_[begin + i]);
+                });
+  });
 }
 
 template <RealScalar Scalar, int LaneCount>

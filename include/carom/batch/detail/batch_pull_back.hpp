@@ -44,31 +44,35 @@ class BatchPullBack {
   }
 
  private:
-  using Number = carom::Lanes<Scalar, LaneCount>;
-  using Cells = LaneCells<Number, LaneCount>;
-  using Exchange = LaneGradientExchange<Number>;
-
   template <FrictionLaw Law>
   void run(const LaneMap& island, const Index* problems, int count) const noexcept {
+    for_each_width<Scalar, LaneCount>(0, count, [&](auto lanes, int first, int end) {
+      run<Law, decltype(lanes)::value>(island, problems + first, end - first);
+    });
+  }
+  template <FrictionLaw Law, int Width>
+  void run(const LaneMap& island, const Index* problems, int count) const noexcept {
+    using Number = carom::Lanes<Scalar, Width>;
+    using Cells = LaneCells<Number, Width>;
     const LaneLayout layout = island.layout(Law);
     const Cells cells(memory_);
     const LaneExchange<Number> data(island.view(), layout, cells);
-    const Exchange exchange(island.view(), layout, cells, gradients_);
+    const LaneGradientExchange<Number> exchange(island.view(), layout, cells, gradients_);
     const bool answered = answers_.impulse.data != nullptr || !layout.rigid;
-    for (int first = 0; first < count; first += LaneCount) {
-      const int used = (std::min)(LaneCount, count - first);
-      Index in_lanes[LaneCount];
+    for (int first = 0; first < count; first += Width) {
+      const int used = (std::min)(Width, count - first);
+      Index in_lanes[Width];
       // Lanes without a problem of their own repeat the last one.
-      for (int l = 0; l < LaneCount; ++l) {
+      for (int l = 0; l < Width; ++l) {
         in_lanes[l] = problems[first + (std::min)(l, used - 1)];
       }
       const auto valid = data.read(view_, in_lanes);
       exchange.read_slopes(in_lanes);
       if (layout.rigid && answered) exchange.read_impulses(answers_.impulse, in_lanes);
-      LaneState<Number, LaneCount> state(layout, cells);
-      LanePullBack<Number, LaneCount, Law> pull_back(state, gradients_.boundary_counts != nullptr);
+      LaneState<Number, Width> state(layout, cells);
+      LanePullBack<Number, Width, Law> pull_back(state, gradients_.boundary_counts != nullptr);
       const auto found = pull_back.run();
-      Scalar usable[LaneCount], on_boundaries[LaneCount];
+      Scalar usable[Width], on_boundaries[Width];
       as_numbers(valid & found).store(usable);
       pull_back.boundary_count().store(on_boundaries);
       for (int l = 0; l < used; ++l) {
@@ -83,9 +87,11 @@ class BatchPullBack {
     }
   }
   void clear(Index problem) const noexcept {
+    using Number = carom::Lanes<Scalar, 1>;
+    const LaneCells<Number, 1> cells(memory_);
     for (const LaneMap& island : view_.pattern(problem).islands()) {
       const LaneLayout layout = island.layout();
-      Exchange(island.view(), layout, Cells(memory_), gradients_).clear(problem);
+      LaneGradientExchange<Number>(island.view(), layout, cells, gradients_).clear(problem);
     }
   }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/sap.hpp"
+
+#include "ensemble/island_batch.hpp"
+#include "ensemble/random_step.hpp"
+#include "ensemble/step_tally.hpp"
+
+namespace carom::ensemble {
+
+/// Solves the random steps of SingleStep side by side, those of a chunk with one law as one batch,
+/// and those that a batch has no answer to one at a time; counts the results in the same way, and
+/// how many were solved one at a time.
+///
+/// What becomes of a problem follows from the problem alone, whatever else is in its batch.
+class BatchStep {
+ public:
+  static constexpr const char* name = "batch-step";
+
+  /// @param most_kept  problems at most that are kept at the same time, ≥ 1; each takes about 20
+  /// kB.
+  explicit BatchStep(std::uint64_t seed, std::uint64_t most_kept = 4096)
+      : seed_(seed),
+        most_kept_(most_kept),
+        coulomb_({.tolerance = StepTally::tolerance}),
+        convex_({.tolerance = StepTally::tolerance}) {}
+
+  /// That of StepTally, and a counter for each law of steps that were solved one at a time.
+  [[nodiscard]] static TallyLayout layout() {
+    TallyLayout layout = StepTally::layout();
+    const std::size_t all = layout.counters.size();
+    for (std::size_t law = 0; law < law_count; ++law) {
+      const std::size_t steps = law * (all / law_count);
+      layout.counters.push_back(
+          {layout.counters[steps].name + ", solved one at a time", int(steps)});
+    }
+    return layout;
+  }
+
+  /// Solves the problems from `first` to before `end` and adds them to a tally of layout().
+  /// @param pause  called after each problem that is drawn or counted.
+  template <typename Pause>
+  void run(std::uint64_t first, std::uint64_t end, Tally& tally, const Pause& pause) {
+    while (first < end) {
+      const std::uint64_t last = first + (std::min)(most_kept_, end - first);
+      visit(first, last, pause, [&](std::uint64_t index) {
+        StepTally::add(index, step(), report_, velocity_, impulse_, tally);
+        const auto law = std::size_t(step().law);
+        if (alone_) ++tally.counters[tally.counters.size() - law_count + law];
+      });
+      first = last;
+    }
+  }
+
+  /// Solves such problems and calls see(index) after each has been written to step(), report(),
+  /// velocity() and impulse(), in order.
+  template <typename Pause, typename See>
+  void visit(std::uint64_t first, std::uint64_t end, const Pause& pause, const See& see) {
+    if (steps_.size() < end - first) steps_.resize(end - first);
+    for (IslandBatch& batch : batches_) batch.clear();
+    for (std::uint64_t index = first; index < end; ++index) {
+      RandomStep& step = steps_[index - first];
+      step.make(seed_, index);
+      batches_[std::size_t(step.law)].add(step.problem, step.guess);
+      pause();
+    }
+    for (std::size_t law = 0; law < law_count; ++law) solve(StepLaw(law), batches_[law]);
+    std::array<Index, law_count> next{};
+    for (std::uint64_t index = first; index < end; ++index) {
+      current_ = index - first;
+      const auto law = std::size_t(step().law);
+      take(batches_[law], next[law]++);
+      see(index);
+      pause();
+    }
+  }
+
+  [[nodiscard]] const RandomStep& step() const noexcept { return steps_[current_]; }
+  [[nodiscard]] const StepReport& report() const noexcept { return report_; }
+  [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
+  [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
+  /// Whether the batch had no answer to the step, which was solved one at a time.
+  [[nodiscard]] bool alone() const noexcept { return alone_; }
+
+ private:
+  static constexpr std::size_t law_count = 3;
+  /// One rigid step in 50 takes longer, and is faster one at a time than with lanes that wait for
+  /// it. A limit from 50 to 150 makes no difference in time.
+  static constexpr int iteration_limit = 80;
+
+  void solve(StepLaw law, IslandBatch& batch) {
+    batch.solve({.law = law == StepLaw::convex ? FrictionLaw::convex : FrictionLaw::coulomb,
+                 .tolerance = StepTally::tolerance,
+                 .iteration_limit = iteration_limit});
+  }
+  void take(const IslandBatch& batch, Index problem) {
+    const BatchProblemReport<double> found = batch.report(problem);
+    alone_ = found.status != SolveStatus::converged;
+    if (alone_) return solve_alone();
+    report_ = {found.status, found.iterations, found.residual};
+    velocity_.resize(step().problem.velocity_count());
+    impulse_.resize(step().problem.impulse_count());
+    batch.write_answer(problem, velocity_, impulse_);
+  }
+  void solve_alone() {
+    velocity_ = step().guess;
+    const bool convex = step().law == StepLaw::convex;
+    const SolveReport<double> report = convex ? convex_.solve(step().problem, velocity_)
+                                              : coulomb_.solve(step().problem, velocity_);
+    report_ = {report.status, report.iterations, report.residual};
+    if (convex) {
+      impulse_ = convex_.impulse();
+    } else {
+      impulse_ = coulomb_.impulse();
+    }
+  }
+
+  std::uint64_t seed_, most_kept_;
+  ContactSolver<double> coulomb_;
+  SapSolver<double> convex_;
+  std::vector<RandomStep> steps_;
+  std::uint64_t current_ = 0;
+  bool alone_ = false;
+  StepReport report_{};
+  VectorX<double> velocity_, impulse_;
+  std::array<IslandBatch, law_count> batches_;
+};
+
+}  // namespace carom::ensemble
