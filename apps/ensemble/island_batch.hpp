@@ -231,6 +231,7 @@ inline void IslandBatch::solve(const SapOptions<double>& options) {
   BatchView<double> view;
   view.count = Index(pattern_numbers_.size());
   view.patterns = kinds_.patterns();
+  view.pattern_count = kinds_.count();
   view.pattern_numbers = pattern_numbers_.data();
   view.mass = mass_.view();
   view.free_velocity = free_.view();

@@ -43,6 +43,7 @@ class IslandKinds {
   static constexpr int size = 6, rows = 3;  ///< of a body, of a contact
   [[nodiscard]] const IslandKind& of(const IslandGraph& graph);
   [[nodiscard]] const BatchPattern* patterns() const noexcept { return patterns_.data(); }
+  [[nodiscard]] int count() const noexcept { return int(patterns_.size()); }
 
  private:
   [[nodiscard]] int pattern_of(const IslandGraph& graph);
