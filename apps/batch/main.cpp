@@ -19,6 +19,7 @@
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
+#include "batch/device_solve.hpp"
 #include "batch/varied_batch.hpp"
 #include "ensemble/tally.hpp"
 #include "io/text_problem.hpp"
@@ -99,35 +100,56 @@ std::string checksum_of(const VariedBatch& batch, Index count) {
   return text;
 }
 
+#ifdef CAROM_BATCH_CUDA
+constexpr bool has_cuda = true;
+#else
+constexpr bool has_cuda = false;
+#endif
+
+struct Outcome {
+  Index converged;
+  double seconds;
+};
+
+Outcome solve(VariedBatch& batch, const SapOptions<double>& options, const Arguments& arguments) {
+  const BatchView<double> view = batch.view();
+  if constexpr (has_cuda) {
+    if (arguments.device == "cuda") {
+      Outcome outcome{};
+      outcome.converged = solve_on_device(view, batch.answers(), options, outcome.seconds);
+      return outcome;
+    }
+  }
+  BatchWorkspace<double> workspace;
+  workspace.prepare(view, arguments.threads);
+  const auto begin = std::chrono::steady_clock::now();
+  const BatchReport report = solve_batch(view, batch.answers(), options, workspace, Threads());
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  return {report.converged, time.count()};
+}
+
 int run(const Arguments& arguments) {
   const files::TextProblem given = files::read_text_problem(arguments.file);
   const FrictionLaw law = arguments.law == "coulomb" ? FrictionLaw::coulomb : FrictionLaw::convex;
   VariedBatch batch(given.problem, given.guess, arguments.count, arguments.vary);
-  const BatchView<double> view = batch.view();
-  BatchWorkspace<double> workspace;
-  workspace.prepare(view, arguments.threads);
-  const auto begin = std::chrono::steady_clock::now();
-  const BatchReport report = solve_batch(
-      view, batch.answers(), SapOptions<double>{.law = law, .tolerance = arguments.tolerance},
-      workspace, Threads());
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  const auto [converged, seconds] =
+      solve(batch, {.law = law, .tolerance = arguments.tolerance}, arguments);
   const double residual = worst_residual(batch, arguments.count, law);
-  const double rate = double(arguments.count) / std::max(time.count(), 1e-9);
+  const double rate = double(arguments.count) / std::max(seconds, 1e-9);
   if (arguments.json) {
     const nlohmann::ordered_json answer = {
-        {"count", arguments.count},          {"seconds", time.count()},
-        {"problems_per_second", rate},       {"converged", report.converged},
+        {"count", arguments.count},          {"seconds", seconds},
+        {"problems_per_second", rate},       {"converged", converged},
         {"residual_max", residual},          {"checksum", checksum_of(batch, arguments.count)},
         {"lanes", batch_lane_count<double>}, {"device", arguments.device}};
     std::printf("%s\n", answer.dump().c_str());
   } else {
     std::printf("%" PRId64 " problems in %.4g s, %.4g per second, %d side by side\n",
-                std::int64_t(arguments.count), time.count(), rate, batch_lane_count<double>);
+                std::int64_t(arguments.count), seconds, rate, batch_lane_count<double>);
     std::printf("converged %" PRId64 ", largest residual %.3g, checksum %s\n",
-                std::int64_t(report.converged), residual,
-                checksum_of(batch, arguments.count).c_str());
+                std::int64_t(converged), residual, checksum_of(batch, arguments.count).c_str());
   }
-  return report.converged == arguments.count ? 0 : not_converged;
+  return converged == arguments.count ? 0 : not_converged;
 }
 
 }  // namespace
@@ -151,8 +173,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"convex", "coulomb"}));
   app.add_option("--tolerance", arguments.tolerance, "Relative residual at which a solve ends")
       ->check(CLI::PositiveNumber);
-  app.add_option("--device", arguments.device, "What computes; cuda is not built into this program")
-      ->check(CLI::IsMember({"cpu"}));
+  const std::vector<std::string> devices = carom::batch::has_cuda
+                                               ? std::vector<std::string>{"cpu", "cuda"}
+                                               : std::vector<std::string>{"cpu"};
+  app.add_option("--device", arguments.device,
+                 "What computes; cuda where nvcc was found when this program was built")
+      ->check(CLI::IsMember(devices));
   app.add_flag("--json", arguments.json, "Print JSON instead of two lines");
   const auto refuse = [](std::string text) {
     std::replace(text.begin(), text.end(), '\n', ' ');

@@ -44,6 +44,18 @@ def check_answers(folder):
     assert text.returncode == 0 and "3 problems in" in text.stdout and "converged 3" in text.stdout
 
 
+def check_cuda():
+    """Where the program has kernels: the bits of the processor, or a refusal in CUDA's words."""
+    arguments = ["--problem", ROBOT, "--count", 40, "--vary", 0.05, "--device", "cuda"]
+    done = call(*arguments, "--json")
+    if done.returncode == 0:
+        answer = json.loads(done.stdout)
+        assert answer["device"] == "cuda" and answer["converged"] == 40
+        assert answer["checksum"] == solve(*arguments[:-2])["checksum"]
+        return
+    assert done.returncode == 2 and "--device" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
 def check_refusals():
     refused = [
         ([], "--problem"),
@@ -65,4 +77,5 @@ def check_refusals():
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         check_answers(pathlib.Path(made))
+    check_cuda()
     check_refusals()
