@@ -244,8 +244,8 @@ struct LaneRegister<Scalar, Count> {
   [[nodiscard]] static Type broadcast(const Scalar& shared) noexcept { return Type() + shared; }
   /// Without a way through memory, which waits for as many stores as there are numbers.
   [[nodiscard]] static Type gather(const Scalar* const* arrays, int at) noexcept {
-    return [&]<int... lane>(std::integer_sequence<int, lane...>) {
-      return Type{arrays[lane][at]...};
+    return [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
+      return Type{arrays[Lane][at]...};
     }
     (std::make_integer_sequence<int, Count>());
   }
