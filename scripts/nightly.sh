@@ -9,13 +9,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions consumers optimisation threads device valgrind fuzz coverage)
+rows=(standards no_exceptions consumers optimisation release threads device valgrind fuzz coverage)
 describe() {
   case $1 in
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
     no_exceptions) echo "the same compilers with -fno-exceptions -fno-rtti" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
     optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
+    release) echo "the preset release with the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
     valgrind) echo "memcheck on each command of the program" ;;
@@ -130,6 +131,12 @@ row_optimisation() {
     done
   done
   [ "$faults" = 0 ]
+}
+
+row_release() {
+  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= -D CAROM_BUILD_CUDA=ON &&
+    cmake --build "$out/release" --parallel "$jobs" &&
+    tests_of release
 }
 
 row_threads() {
