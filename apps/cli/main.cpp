@@ -2,7 +2,9 @@
 // The `carom` program: the library's answers for data in files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -34,6 +36,8 @@ void print_note(std::string line) {
 
 namespace {
 
+constexpr std::int64_t most_threads = 1024;
+
 int refuse_line(std::string message) {
   print_note(std::move(message));
   return bad_input;
@@ -42,6 +46,21 @@ int refuse_line(std::string message) {
 std::string check_tolerance(const std::string& word) {
   const auto value = files::parse_number(word);
   return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
+}
+
+/// Accepts whole numbers of a range, also as 1e6.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return {[least, most](std::string& word) -> std::string {
+            const auto value = files::parse_number(word);
+            if (value && *value >= double(least) && *value <= double(most) &&
+                std::floor(*value) == *value) {
+              word = std::to_string(std::int64_t(*value));
+              return "";
+            }
+            return "expected a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most) + ", got '" + word + "'";
+          },
+          ""};
 }
 
 std::string check_impact_law(const std::string& word) {
@@ -189,6 +208,28 @@ Example, Newton's cradle:
   {"system":"cradle", "parameters":{"masses":[1,1,1], "radius":0.1, "velocities":[1,0,0],
    "gaps":[0.5,0]}, "time_step":0.1, "duration":1})";
 
+constexpr const char* heap_footer =
+    R"(The heap has ten layers, each body in the hollow between four of the layer below. Bodies are
+10 cm wide and weigh 0.5 to 1.1 kg; friction is 0.5. Before the first step they move at random,
+up to 5 cm/s. From step to step the gaps follow the velocities; points and normals of the contacts
+stay, so steps are right as long as bodies move by much less than their width.
+
+Output with --json:
+  bodies, contacts   of the heap
+  make_seconds       to make the problem [s]
+  seconds            of each step's solve [s]; the first one also makes the solver's memory
+  iterations         of each step
+  residual           of each step, computed anew from the answer. Compliant contact, convex law:
+                     |grad|_{A^-1} relative to max(|v*|_A, |J' gamma|_{A^-1}); else the larger of
+                     the natural map error and the balance of momentum
+  peak_memory_bytes  largest resident memory of the program
+  threads            as asked for
+  status             converged, or why the last step is not, after which no other one follows
+
+A heap that does not fit in memory is refused with the bytes that it needs before it is made.
+
+Example: carom heap --bodies 10000 --steps 3)";
+
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -200,8 +241,9 @@ struct CommandLine {
   ImpactCommandOptions impact;
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
+  HeapOptions heap;
   DemoOptions demo;
-  std::string tolerance = "1e-8", repeat = "1", deadline;
+  std::string tolerance = "1e-8", repeat = "1", deadline, memory;
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -212,6 +254,7 @@ struct CommandLine {
     add_impact();
     add_simulate();
     add_viscoelastic();
+    add_heap();
     add_demo();
   }
 
@@ -257,6 +300,12 @@ struct CommandLine {
                      "Seconds > 0 that a solve may take; then the best answer is printed, the "
                      "status is deadline, the exit code 3")
         ->check(CLI::Validator(check_tolerance, ""));
+    command
+        ->add_option("--threads", solve.threads,
+                     "Threads that share the islands of a problem of bodies under sap and newton; "
+                     "the answer is the same to the last bit")
+        ->transform(whole_number(1, most_threads))
+        ->capture_default_str();
     command->add_flag("--rigid", solve.rigid, "Rigid contact; CPF1 and HDF5 always are");
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
@@ -324,6 +373,42 @@ struct CommandLine {
     command->callback([this] { exit_code_of = [this] { return run_viscoelastic(viscoelastic); }; });
   }
 
+  void add_heap() {
+    CLI::App* const command =
+        app.add_subcommand("heap", "Make a heap of bodies and solve it: how fast is this machine");
+    command->add_option("--bodies", heap.bodies, "Bodies of the heap, up to 1e6")
+        ->required()
+        ->transform(whole_number(1, 1000000));
+    command->add_option("--shape", heap.shape, "mixed: three spheres to a box")
+        ->check(one_of({"spheres", "boxes", "mixed"}))
+        ->capture_default_str();
+    command->add_option("--law", heap.law, "Contact law")
+        ->check(one_of({"convex", "coulomb"}))
+        ->capture_default_str();
+    command->add_flag("--rigid", heap.rigid, "Rigid contact instead of 1e5 N/m");
+    command->add_option("--tolerance", tolerance, "T > 0, relative, as of carom solve")
+        ->check(CLI::Validator(check_tolerance, ""))
+        ->capture_default_str();
+    command->add_option("--threads", heap.threads, "Threads that the solver may use")
+        ->transform(whole_number(1, most_threads))
+        ->capture_default_str();
+    command->add_option("--steps", heap.steps, "Steps of 10 ms; the first begins at rest")
+        ->transform(whole_number(1, 1000000))
+        ->capture_default_str();
+    command->add_option("--write", heap.write, "File for the problem of the first step, as text");
+    command
+        ->add_option("--memory", memory,
+                     "Most bytes to take, > 0; what the machine has at hand unless given")
+        ->check(CLI::Validator(check_tolerance, ""));
+    command->add_flag("--json", heap.json, "Print JSON instead of a table");
+    command->footer(heap_footer);
+    command->callback([this] {
+      heap.tolerance = *files::parse_number(tolerance);
+      if (!memory.empty()) heap.memory = *files::parse_number(memory);
+      exit_code_of = [this] { return run_heap(heap); };
+    });
+  }
+
   void add_demo() {
     demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
@@ -347,7 +432,7 @@ int run(int argc, char** argv) {
   }
   if (!line.exit_code_of)
     return refuse_line(
-        "expected project, solve, impact, simulate, viscoelastic or demo, got no command");
+        "expected project, solve, impact, simulate, viscoelastic, heap or demo, got no command");
   return line.exit_code_of();
 }
 
