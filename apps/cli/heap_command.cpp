@@ -22,12 +22,18 @@
 namespace carom::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using files::format_rounded;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+/// A watch that runs from its making.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 examples::PileShape shape_of(const HeapOptions& options) {
   examples::PileShape shape{.body_count = options.bodies};
@@ -109,18 +115,18 @@ HeapAnswer solve_heap(const HeapOptions& options) {
   ThreadPool pool(options.threads);
   HeapProgress progress(options.bodies, options.steps);
   HeapAnswer answer;
-  const auto begin = Clock::now();
+  const Stopwatch making;
   HeapRun run(shape, examples::make_pile(shape, [&](Index bodies) { progress.made(bodies); }), law);
-  answer.make_seconds = seconds_since(begin);
+  answer.make_seconds = making.seconds();
   answer.bodies = run.problem().body_count();
   answer.contacts = run.problem().block_count();
   if (!options.write.empty()) write_problem(run.problem(), options.write, run.velocity());
   for (int step = 0; step < options.steps && answer.status == SolveStatus::converged; ++step) {
     if (step > 0) run.advance();
     progress.begin_step(step);
-    const auto start = Clock::now();
+    const Stopwatch solving;
     const SolveReport<double> report = run.solve(pool, progress.limits());
-    answer.seconds.push_back(seconds_since(start));
+    answer.seconds.push_back(solving.seconds());
     answer.iterations.push_back(report.iterations);
     answer.residual.push_back(run.residual());
     answer.status = report.status;

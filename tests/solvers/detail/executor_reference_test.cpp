@@ -52,7 +52,8 @@ TEST_CASE("executor_reference: executors and tasks may be const", "[solvers][exa
     for (Index i = 0; i < count; ++i) task(i);
   };
   const auto add = [&](Index i) { sum += int(i); };
-  ExecutorReference(in_turn)(5, add);
+  const ExecutorReference executor(in_turn);
+  executor(5, add);
   CHECK(sum == 10);
 }
 
