@@ -78,6 +78,8 @@ endforeach()
 # Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
 # what is written.
 target_link_libraries(carom_io_tests PRIVATE carom_files)
+# A part of the carom program that is no header.
+target_sources(carom_cli_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/heap_run.cpp)
 find_path(CAROM_FCLIB_INCLUDE_DIR fclib.h)
 find_library(CAROM_FCLIB_LIBRARY fclib)
 mark_as_advanced(CAROM_FCLIB_INCLUDE_DIR CAROM_FCLIB_LIBRARY)
