@@ -29,6 +29,24 @@ ContactSolverOptions<double> settings_of(const HeapLaw& law) {
   return settings;
 }
 
+// Largest resident memory was measured with heaps of 300 to 10,000 bodies of each shape; these
+// numbers lie above all of it. Were they too small, a heap that was let in could run out of memory.
+constexpr double program_bytes = 1e7;
+constexpr double body_bytes = 6000;     ///< of the problem and SapSolver, by body
+constexpr double contact_bytes = 1450;  ///< the same by contact
+constexpr double margin = 1.15;         ///< what runs of one heap may differ by, and more
+
+/// One triangle of a factor of all bodies [bytes]. A wide heap is a square of s × s columns of ten
+/// bodies, which have sixty unknowns; nested dissection leaves 31/4 s² log₂ s blocks of such a
+/// square [george1973nested]. Small heaps are pyramids and have less, 60 kB a body where there are
+/// a thousand.
+double factor_memory(const examples::PileShape& shape) {
+  const double bodies = double(shape.body_count), side = double(shape.side());
+  const double block = 60.0 * 60.0 * sizeof(double);
+  const double small = 6e4 * bodies * std::pow(bodies / 1000, 0.8);
+  return std::min(small, 7.75 * side * side * std::log2(side + 1) * block);
+}
+
 }  // namespace
 
 HeapRun::HeapRun(const examples::PileShape& shape, examples::Pile pile, const HeapLaw& law)
@@ -79,7 +97,12 @@ double HeapRun::farthest() const {
 
 double heap_memory(const examples::PileShape& shape, const HeapLaw& law) {
   const double bodies = double(shape.body_count), contacts = examples::expected_contacts(shape);
-  return 3e7 + 2000 * bodies + 2000 * contacts + (is_convex(law) ? 0 : 1e4 * bodies);
+  const double linear = program_bytes + body_bytes * bodies + contact_bytes * contacts;
+  if (is_convex(law)) return margin * linear;
+  // Under Coulomb's law a factor has two triangles; a compliant heap has one in each of two
+  // solvers.
+  const double factors = law.law == FrictionLaw::convex ? 1 : law.rigid ? 2 : 4;
+  return margin * (linear + factors * factor_memory(shape));
 }
 
 }  // namespace carom::cli

@@ -88,7 +88,7 @@ TEST_CASE("heap_run: the same bits on any number of threads", "[cli][law]") {
     for (const int threads : {1, 2, 3}) {
       HeapRun run = make_run({.body_count = 12}, law);
       ThreadPool pool(threads);
-      run.solve(pool);
+      REQUIRE(run.solve(pool).converged());
       run.advance();
       REQUIRE(run.solve(pool).converged());
       answers.push_back(run.velocity());

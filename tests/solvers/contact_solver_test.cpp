@@ -579,13 +579,13 @@ TEST_CASE("contact_solver: the result is the same to the last bit whoever runs t
 
       const VectorX<double> guess = 0.9 * plain.impulse();
       executor.most = 0;
-      plain.solve_from(piles.problem, guess, velocity);
-      other.solve_from(piles.problem, guess, others, executor);
+      CHECK(plain.solve_from(piles.problem, guess, velocity).converged());
+      CHECK(other.solve_from(piles.problem, guess, others, executor).converged());
       CHECK(executor.most == 3);
       CHECK((velocity == others && plain.impulse() == other.impulse()));
 
       executor.most = 0;  // a solve without an executor does not keep the last one's
-      other.solve(piles.problem, others);
+      CHECK(other.solve(piles.problem, others).converged());
       CHECK(executor.most == 0);
     }
   }
