@@ -44,7 +44,7 @@ double factor_memory(const examples::PileShape& shape) {
   const double bodies = double(shape.body_count), side = double(shape.side());
   const double block = 60.0 * 60.0 * sizeof(double);
   const double small = 6e4 * bodies * std::pow(bodies / 1000, 0.8);
-  return std::min(small, 7.75 * side * side * std::log2(side + 1) * block);
+  return std::min(small, 2 * 7.75 * side * side * std::log2(side + 1) * block);
 }
 
 }  // namespace
