@@ -227,6 +227,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/executor_reference.hpp
   include/carom/solvers/detail/impulse_islands.hpp
   include/carom/solvers/detail/impulse_solver_tuning.hpp
   include/carom/solvers/detail/impulse_system.hpp

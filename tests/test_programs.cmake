@@ -83,6 +83,11 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 
+# A part of the carom program that is no header.
+if(TARGET carom_cli_tests)
+  target_sources(carom_cli_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/heap_run.cpp)
+endif()
+
 # Files of frictional contact problems; FCLIB's own library, where it is installed, is the judge of
 # what is written.
 if(TARGET carom_io_tests)

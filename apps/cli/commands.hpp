@@ -28,6 +28,7 @@ struct SolveOptions {
   std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: chosen.
   bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
+  int threads = 1;          ///< That islands are solved on, ≥ 1.
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
   /// Time for one solve [s], > 0; infinite: no limit.
   double deadline = std::numeric_limits<double>::infinity();
@@ -54,6 +55,19 @@ struct ViscoelasticCommandOptions {
   bool json = false;
 };
 
+struct HeapOptions {
+  Index bodies = 0;             ///< In [1, 1000000].
+  std::string shape = "mixed";  ///< or `spheres`, `boxes`.
+  std::string law = "convex";   ///< or `coulomb`.
+  bool rigid = false;
+  double tolerance = 1e-8;  ///< T, relative [-], > 0.
+  int threads = 1;          ///< ≥ 1.
+  int steps = 1;            ///< In time, ≥ 1.
+  std::string write;        ///< File for the problem; empty: none.
+  double memory = 0;        ///< Most that the run may take [bytes]; 0: what the machine has.
+  bool json = false;
+};
+
 struct DemoOptions {
   std::string output = "carom-demo";  ///< Folder for the page; made if missing.
   std::string data;                   ///< Folder of the bundled problems.
@@ -67,6 +81,7 @@ int run_solve(const SolveOptions& options);
 int run_impact(const ImpactCommandOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_viscoelastic(const ViscoelasticCommandOptions& options);
+int run_heap(const HeapOptions& options);
 int run_demo(const DemoOptions& options);
 
 /// Writes text to standard output; throws BadInput where it cannot write all of it.

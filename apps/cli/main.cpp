@@ -2,7 +2,9 @@
 // The `carom` program: the library's answers for data in files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/footers.hpp"
 #include "io/bad_input.hpp"
 #include "io/number_text.hpp"
 
@@ -34,6 +37,8 @@ void print_note(std::string line) {
 
 namespace {
 
+constexpr std::int64_t most_threads = 1024;
+
 int refuse_line(std::string message) {
   print_note(std::move(message));
   return bad_input;
@@ -42,6 +47,21 @@ int refuse_line(std::string message) {
 std::string check_tolerance(const std::string& word) {
   const auto value = files::parse_number(word);
   return value && *value > 0 ? "" : "expected a finite number > 0, got '" + word + "'";
+}
+
+/// Accepts whole numbers of a range, also as 1e6.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return {[least, most](std::string& word) -> std::string {
+            const auto value = files::parse_number(word);
+            if (value && *value >= double(least) && *value <= double(most) &&
+                std::floor(*value) == *value) {
+              word = std::to_string(std::int64_t(*value));
+              return "";
+            }
+            return "expected a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most) + ", got '" + word + "'";
+          },
+          ""};
 }
 
 std::string check_impact_law(const std::string& word) {
@@ -90,105 +110,6 @@ std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   return "";
 }
 
-constexpr const char* impact_footer = R"(Input (SI units):
-  mass_matrix  symmetric, positive definite, n x n
-  normals      gradients of the gaps of all closed contacts, resting ones too, n numbers each;
-               their lengths do not matter, but impulses belong to them as given. A normal
-               that repeats another acts through its twin; a note on standard error says so
-  velocity     n numbers before the impact; or momentum instead (mass matrix times velocity)
-  restitution  R in [0, 1], 1 if missing: R^2 of the energy a plastic impact loses is kept;
-               1 is elastic, 0 plastic
-
-Output with --json:
-  outcomes           one; with --order all every distinct one. Each has velocity, momentum,
-                     sequence (the contacts that reflected, counted from 0; of the elastic
-                     impact where R < 1; empty if plastic), impulses (one sum per contact,
-                     momentum after = before + sum of impulses[i] * normals[i]), kinetic_energy
-  unique             whether every order of reflections ends the same
-  reason             certified by the normals alone, for every momentum: orthogonal,
-                     dihedral m=4, Coxeter A3 x A1, ...; by search, for this momentum:
-                     enumerated (all orders end the same), not unique; plastic: this law takes
-                     no order; unknown: the search ended at its budget; wedged: no motion opens
-                     all contacts, reflections would never end, the outcome is the plastic one
-  indeterminacy      largest distance of two outcomes by this law, whichever are printed,
-                     relative to the momentum before; a lower bound if the budget ended the
-                     search, 0 if wedged
-  reflections_bound  reflections needed at most; -1 if not known (certified impacts and two
-                     contacts have one)
-  plastic            the plastic outcome, whatever the law
-
-Exit code 3: contacts still close (an order that leaves some out), wedged, or --order all could
-not find all; the best answer is printed.
-
-Example, Newton's cradle of three balls:
-  {"mass_matrix":[[1,0,0],[0,1,0],[0,0,1]], "normals":[[-1,1,0],[0,-1,1]], "velocity":[1,0,0]})";
-
-constexpr const char* viscoelastic_footer = R"(Input (SI units), n contacts, v velocities:
-  time_step          t > 0
-  mass_matrix        symmetric, positive definite, v x v
-  jacobian           3n x v, rows (t1, t2, n) per contact: velocity of the points is J v
-  velocity           v numbers
-  free_acceleration  v numbers, without contact
-  drift              3n numbers, J' v: acceleration of the points at constant velocity
-  stiffness, damping 3n numbers >= 0, N/m and N s/m
-  friction           n numbers >= 0
-  points, anchors    3n numbers, m; the force is K (anchor - point) + B (their rates)
-
-Output with --json:
-  average_force, average_force2  over the step with anchors at rest, no cone: (1/t) int lambda,
-                   (2/t^2) int int lambda
-  gain             change of average_force with the velocity of the anchors, 3n x 3n
-  force            in the friction cones: average_force + gain anchor_velocity
-  anchor_velocity  by which anchors slide
-  modes            stick, slide or open
-  velocity         after the step
-  displacement     of the coordinates
-  anchors          after the step, for points that moved by J displacement + t^2/2 drift
-  status           converged, or why not
-
-Methods: coulomb, contacts coupled, anchors stay on the surface; convex, the associated law;
-radial, each force cut to its cone; document_qp, least anchor velocity, inner pyramid; stick, no cone.)";
-
-constexpr const char* simulate_footer =
-    R"(Systems and their parameters (SI units); [=x] may be left out:
-  bouncing_ball    height, gravity [=9.81], mass [=1]
-  pendulum         angle, rate [=0], length [=1], mass [=1], gravity [=9.81]; from hanging down
-  double_pendulum  lengths, masses, angles, rates [=0, 0], gravity [=9.81]; angles to the vertical
-  oscillator       position, velocity [=0], mass [=1], stiffness [=1]
-  cradle           masses, velocities, radius [=0], gaps [=0..], walls left, right [=none]; the
-                   first ball's centre starts at 0
-  billiards        masses, radii, positions [[x,y]..], velocities, table [w,h] [=none]
-  galperin         exponent k, 0 to 5: a wall, a ball of mass 1, one of mass 100^k that comes in
-  rocking_block    width, height, angle, mass [=1], gravity [=9.81]; Housner's: each impact turns
-                   on at 1 - 1.5 sin^2(atan(width/height)) of the rate, times the restitution
-  kepler           eccentricity in [0, 1); half axis 1, period 2 pi, from the nearest point
-  trex             stance [=optimized], initial or straight; drop [=0.17]; order [=foot_first] or
-                   tail_first: which contact reflects first. Its dampers take energy
-
-Input: restitution R in [0, 1], 1 if missing: R^2 of the energy a plastic impact loses is kept.
-
-Output: one line of JSON
-  impact_times        instants [s]; contacts that close together count once
-  reflections         single reflections, all contacts
-  energy_error_max    largest change of energy between impacts if they lose any, else over all,
-                      relative to the largest energy; null with dampers
-  momentum_error_max  of the momentum that a symmetry keeps, relative; null without one
-  final               time, q, velocity of the last good step
-  status              converged, or why a step could not be made (exit code 3)
-Rows of --csv: time, q.., p.. (momentum), energy, event: contacts that closed since the row before,
-with ';' between them. Times are multiples of time_step and the duration. Contacts by number:
-  bouncing_ball, rocking_block   0: with the ground
-  cradle, galperin               i: ball i with ball i + 1, for n balls up to n - 2; then the left
-                                 wall, then the right one, where there are any
-  billiards                      pairs of balls, (0,1), (0,2) .. (1,2) ..; with a table then four of
-                                 each ball, with the cushions x = 0, x = w, y = 0, y = h
-  trex                           0 right foot, 1 left foot, 2 tip of the tail
-  the others                     none
-
-Example, Newton's cradle:
-  {"system":"cradle", "parameters":{"masses":[1,1,1], "radius":0.1, "velocities":[1,0,0],
-   "gaps":[0.5,0]}, "time_step":0.1, "duration":1})";
-
 /// The command line: what was asked for, and by which subcommand.
 struct CommandLine {
   CLI::App app{
@@ -200,8 +121,9 @@ struct CommandLine {
   ImpactCommandOptions impact;
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
+  HeapOptions heap;
   DemoOptions demo;
-  std::string tolerance = "1e-8", repeat = "1", deadline;
+  std::string tolerance = "1e-8", repeat = "1", deadline, memory;
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -212,6 +134,7 @@ struct CommandLine {
     add_impact();
     add_simulate();
     add_viscoelastic();
+    add_heap();
     add_demo();
   }
 
@@ -257,6 +180,12 @@ struct CommandLine {
                      "Seconds > 0 that a solve may take; then the best answer is printed, the "
                      "status is deadline, the exit code 3")
         ->check(CLI::Validator(check_tolerance, ""));
+    command
+        ->add_option("--threads", solve.threads,
+                     "Threads that share the islands of a problem of bodies under sap and newton; "
+                     "the answer is the same to the last bit")
+        ->transform(whole_number(1, most_threads))
+        ->capture_default_str();
     command->add_flag("--rigid", solve.rigid, "Rigid contact; CPF1 and HDF5 always are");
     command->add_flag("--json", solve.json,
                       "Print JSON instead of a table; a number that is not finite is null");
@@ -324,6 +253,42 @@ struct CommandLine {
     command->callback([this] { exit_code_of = [this] { return run_viscoelastic(viscoelastic); }; });
   }
 
+  void add_heap() {
+    CLI::App* const command =
+        app.add_subcommand("heap", "Make a heap of bodies and solve it: how fast is this machine");
+    command->add_option("--bodies", heap.bodies, "Bodies of the heap, up to 1e6")
+        ->required()
+        ->transform(whole_number(1, 1000000));
+    command->add_option("--shape", heap.shape, "mixed: three spheres to a box")
+        ->check(one_of({"spheres", "boxes", "mixed"}))
+        ->capture_default_str();
+    command->add_option("--law", heap.law, "Contact law")
+        ->check(one_of({"convex", "coulomb"}))
+        ->capture_default_str();
+    command->add_flag("--rigid", heap.rigid, "Rigid contact instead of 1e5 N/m");
+    command->add_option("--tolerance", tolerance, "T > 0, relative, as of carom solve")
+        ->check(CLI::Validator(check_tolerance, ""))
+        ->capture_default_str();
+    command->add_option("--threads", heap.threads, "Threads that the solver may use")
+        ->transform(whole_number(1, most_threads))
+        ->capture_default_str();
+    command->add_option("--steps", heap.steps, "Steps of 10 ms; the first begins at rest")
+        ->transform(whole_number(1, 1000000))
+        ->capture_default_str();
+    command->add_option("--write", heap.write, "File for the problem of the first step, as text");
+    command
+        ->add_option("--memory", memory,
+                     "Most bytes to take, > 0; what the machine has at hand unless given")
+        ->check(CLI::Validator(check_tolerance, ""));
+    command->add_flag("--json", heap.json, "Print JSON instead of a table");
+    command->footer(heap_footer);
+    command->callback([this] {
+      heap.tolerance = *files::parse_number(tolerance);
+      if (!memory.empty()) heap.memory = *files::parse_number(memory);
+      exit_code_of = [this] { return run_heap(heap); };
+    });
+  }
+
   void add_demo() {
     demo.data = CAROM_DATA_DIR;
     CLI::App* const command = app.add_subcommand(
@@ -347,7 +312,7 @@ int run(int argc, char** argv) {
   }
   if (!line.exit_code_of)
     return refuse_line(
-        "expected project, solve, impact, simulate, viscoelastic or demo, got no command");
+        "expected project, solve, impact, simulate, viscoelastic, heap or demo, got no command");
   return line.exit_code_of();
 }
 

@@ -28,6 +28,9 @@ class ProgressBar {
     if (drawn_) std::fputs("\r\033[K", stderr);
   }
 
+  /// Whether the bar may be seen: standard error is a terminal.
+  [[nodiscard]] bool shown() const noexcept { return shown_; }
+
   /// @param share  done so far, in [0, 1].
   void show(double share) {
     if (!shown_ || Clock::now() < next_) return;

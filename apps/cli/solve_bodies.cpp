@@ -4,6 +4,7 @@
 #include "carom/solvers/solve_or_prove.hpp"
 
 #include "cli/contact_answer.hpp"
+#include "cli/thread_pool.hpp"
 
 namespace carom::cli {
 namespace {
@@ -36,13 +37,14 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
 void run_timed(ContactSolver<double>& solver, const files::TextProblem& given,
                const SolveOptions& options, ContactAnswer& answer) {
   const bool prove = answer.solver == "newton";
+  ThreadPool pool(options.threads);
   const auto start = [&] {
     answer.velocity = given.guess;
     solver.set_limits(limits_from_now(options));
   };
   const auto run = [&] {
-    answer.report = prove ? solve_or_prove(solver, given.problem, answer.velocity, answer.ray)
-                          : solver.solve(given.problem, answer.velocity);
+    answer.report = prove ? solve_or_prove(solver, given.problem, answer.velocity, answer.ray, pool)
+                          : solver.solve(given.problem, answer.velocity, pool);
   };
   solver.prepare(given.problem);
   if (options.repeat > 1) {

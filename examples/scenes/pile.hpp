@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -19,6 +20,13 @@ struct Pile {
   VectorX<double> guess;  ///< [rad/s, m/s], six per body: angular, then linear.
 };
 
+/// Which bodies a heap has. All are 10 cm wide.
+enum class PileBodies {
+  mixed,    ///< Three spheres to a box; a box meets another body along an edge, in two points.
+  spheres,  ///< They meet in one point.
+  boxes,    ///< Cubes, each on a quarter of four others; faces meet in four points.
+};
+
 /// What a heap is made of.
 struct PileShape {
   Index body_count = 1000;  ///< > 0.
@@ -27,6 +35,22 @@ struct PileShape {
   double friction = 0.5;    ///< μ [-], ≥ 0.
   double stiffness = 1e5;   ///< k [N/m], > 0.
   double agitation = 0.05;  ///< Speed of the bodies before the step [m/s], ≥ 0.
+  PileBodies bodies = PileBodies::mixed;
+  double dissipation_time = 0.02;  ///< τ_d [s], ≥ 0.
+
+  /// Bodies along an edge of the lowest layer: the fewest whose layers hold all bodies.
+  [[nodiscard]] Index side() const {
+    Index side = 1;
+    while (capacity(side) < body_count) ++side;
+    return side;
+  }
+
+ private:
+  [[nodiscard]] Index capacity(Index side) const {
+    Index sum = 0;
+    for (Index k = 0; k < layers && k < side; ++k) sum += (side - k) * (side - k);
+    return sum;
+  }
 };
 
 namespace detail {
@@ -47,22 +71,26 @@ class SteadyNoise {
   std::uint64_t state_;
 };
 
-/// Places bodies layer by layer: each rests in the hollow between four of the layer below, every
-/// fourth is a box. Contacts are where the spheres, or the boxes' faces, would meet.
+inline constexpr double pile_radius = 0.05;     ///< Half the width of a body [m].
+inline constexpr double pile_neighbours = 0.3;  ///< Share of those beside each other that touch.
+
+/// Places bodies layer by layer: each rests in the hollow between four of the layer below. Contacts
+/// are where the spheres, or the boxes' faces, would meet.
 class PileBuilder {
  public:
   explicit PileBuilder(const PileShape& shape)
       : shape_(shape), pile_{ContactProblem<double>(shape.time_step), {}} {}
 
-  Pile build(Index heaps) {
-    Index side = 1;
-    while (capacity(side) < shape_.body_count) ++side;
+  /// @param observe  is called with the number of bodies so far, row by row.
+  template <typename Observe>
+  Pile build(Index heaps, const Observe& observe) {
+    const Index side = shape_.side();
     guess_.reserve(std::size_t(6 * shape_.body_count * heaps));
     for (Index heap = 0; heap < heaps; ++heap) {
       limit_ = count() + shape_.body_count;
       std::vector<Index> below;
       for (Index layer = 0; count() < limit_; ++layer) {
-        below = add_layer(side - layer, layer, below);
+        below = add_layer(side - layer, layer, below, observe);
       }
     }
     pile_.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
@@ -70,20 +98,21 @@ class PileBuilder {
   }
 
  private:
-  static constexpr double radius = 0.05;  // [m]
+  static constexpr double radius = pile_radius;
 
   [[nodiscard]] Index count() const { return pile_.problem.body_count(); }
-  [[nodiscard]] Index capacity(Index side) const {
-    Index sum = 0;
-    for (Index k = 0; k < shape_.layers && k < side; ++k) sum += (side - k) * (side - k);
-    return sum;
+  [[nodiscard]] bool is_box(Index body) const {
+    if (shape_.bodies == PileBodies::mixed) return body % 4 == 3;
+    return shape_.bodies == PileBodies::boxes;
   }
-  [[nodiscard]] static bool is_box(Index body) { return body % 4 == 3; }
 
   /// Bodies of a layer, row by row; those above the count are missing.
-  std::vector<Index> add_layer(Index side, Index layer, const std::vector<Index>& below) {
+  template <typename Observe>
+  std::vector<Index> add_layer(Index side, Index layer, const std::vector<Index>& below,
+                               const Observe& observe) {
     std::vector<Index> bodies;
-    for (Index row = 0; row < side; ++row) {
+    for (Index row = 0; row < side && count() < limit_; ++row) {
+      observe(count());
       for (Index column = 0; column < side && count() < limit_; ++column) {
         const Index body = add_body();
         bodies.push_back(body);
@@ -93,8 +122,7 @@ class PileBuilder {
           for (const Index dr : {0, 1}) {
             for (const Index dc : {0, 1}) {
               const Index other = below[std::size_t((row + dr) * (side + 1) + column + dc)];
-              touch(body, other,
-                    Vector3<double>(1 - 2.0 * double(dc), 1 - 2.0 * double(dr), std::sqrt(2.0)));
+              rest_on(body, other, 1 - 2.0 * double(dc), 1 - 2.0 * double(dr));
             }
           }
         }
@@ -126,9 +154,21 @@ class PileBuilder {
       for (const double y : {-radius, radius}) add(body, -1, {x, y, -radius}, none, normal);
     }
   }
+  /// A body on another, which is by (x, y) radii to the side.
+  void rest_on(Index body, Index other, double x, double y) {
+    if (shape_.bodies != PileBodies::boxes) return touch(body, other, {x, y, std::sqrt(2.0)});
+    const Vector3<double> apart(radius * x, radius * y, 2 * radius);
+    const Vector3<double> normal = tilted(Vector3<double>::UnitZ());
+    for (const double along : {0.0, -radius * x}) {
+      for (const double across : {0.0, -radius * y}) {
+        const Vector3<double> corner(along, across, -radius);
+        add(body, other, corner, corner + apart, normal);
+      }
+    }
+  }
   /// A body on another: the normal points from the other to it, a little off.
   void touch(Index body, Index other, const Vector3<double>& direction) {
-    const Vector3<double> normal = (direction.normalized() + 0.1 * noise_.vector()).normalized();
+    const Vector3<double> normal = tilted(direction.normalized());
     const bool flat = is_box(body) || is_box(other);
     const Vector3<double> arm = radius * normal;
     if (!flat) return add(body, other, -arm, arm, normal);
@@ -138,16 +178,29 @@ class PileBuilder {
   }
   /// Some neighbours of a layer touch.
   void touch_beside(Index body, Index other, const Vector3<double>& direction) {
-    if (noise_.next() < 0.4) return;
-    const Vector3<double> normal = (direction + 0.1 * noise_.vector()).normalized();
-    add(body, other, -radius * normal, radius * normal, normal);
+    if (noise_.next() < 1 - 2 * pile_neighbours) return;
+    const Vector3<double> normal = tilted(direction);
+    if (shape_.bodies != PileBodies::boxes) {
+      return add(body, other, -radius * normal, radius * normal, normal);
+    }
+    const Vector3<double> apart = 2 * radius * direction;
+    const Vector3<double> across(radius * direction.y(), radius * direction.x(), 0);
+    for (const double up : {-radius, radius}) {
+      for (const double sign : {-1.0, 1.0}) {
+        const Vector3<double> corner = sign * across + up * Vector3<double>::UnitZ() - apart / 2;
+        add(body, other, corner, corner + apart, normal);
+      }
+    }
+  }
+  [[nodiscard]] Vector3<double> tilted(const Vector3<double>& direction) {
+    return (direction + 0.1 * noise_.vector()).normalized();
   }
 
   void add(Index body, Index other, const Vector3<double>& point,
            const Vector3<double>& other_point, const Vector3<double>& normal) {
     const CompliantContact<double> law{.gap = -1e-4 * (1 + noise_.next()),
                                        .stiffness = shape_.stiffness,
-                                       .dissipation_time = 0.02,
+                                       .dissipation_time = shape_.dissipation_time,
                                        .friction = shape_.friction};
     const auto first = jacobian(point, normal);
     if (other < 0) {
@@ -184,11 +237,50 @@ class PileBuilder {
 /// Heaps of spheres and boxes that do not touch each other, agitated, one step before they settle.
 /// Deterministic: the same numbers on every machine, up to the rounding of square roots.
 [[nodiscard]] inline Pile make_piles(Index heaps, const PileShape& shape) {
-  return detail::PileBuilder(shape).build(heaps);
+  return detail::PileBuilder(shape).build(heaps, [](Index /*bodies*/) {});
 }
 /// One heap.
 [[nodiscard]] inline Pile make_pile(const PileShape& shape) {
   return make_piles(1, shape);
+}
+/// One heap.
+/// @param observe  observe(bodies) is called with the number of bodies so far, row by row.
+template <typename Observe>
+[[nodiscard]] Pile make_pile(const PileShape& shape, const Observe& observe) {
+  return detail::PileBuilder(shape).build(1, observe);
+}
+
+/// Where the bodies of a heap are as they are placed [m], by their numbers.
+[[nodiscard]] inline std::vector<Vector3<double>> pile_places(const PileShape& shape) {
+  constexpr double radius = detail::pile_radius;
+  const double rise = shape.bodies == PileBodies::boxes ? 2 * radius : std::sqrt(2.0) * radius;
+  std::vector<Vector3<double>> places;
+  Index side = shape.side();
+  for (Index layer = 0; Index(places.size()) < shape.body_count; ++layer, --side) {
+    for (Index i = 0; i < side * side && Index(places.size()) < shape.body_count; ++i) {
+      places.emplace_back(radius * double(2 * (i % side) + layer),
+                          radius * double(2 * (i / side) + layer), radius + double(layer) * rise);
+    }
+  }
+  return places;
+}
+
+/// How many contacts a heap has on average over the noise that decides which bodies beside each
+/// other touch; without making it.
+[[nodiscard]] inline double expected_contacts(const PileShape& shape) {
+  const bool boxes = shape.bodies == PileBodies::boxes, mixed = shape.bodies == PileBodies::mixed;
+  const double on_ground = boxes ? 4 : mixed ? 1.75 : 1;
+  const double on_body = boxes ? 4 : mixed ? 2 - 0.75 * 0.75 : 1;  // two where either is a box
+  const double beside = detail::pile_neighbours * (boxes ? 4 : 1);
+  double sum = 0;
+  Index side = shape.side(), left = shape.body_count;
+  for (Index layer = 0; left > 0; ++layer, --side) {
+    const Index here = (std::min)(left, side * side), rows = (here + side - 1) / side;
+    sum += double(here) * (layer == 0 ? on_ground : 4 * on_body);
+    sum += beside * double((here - rows) + (std::max)(Index(0), here - side));
+    left -= here;
+  }
+  return sum;
 }
 
 }  // namespace carom::examples

@@ -194,7 +194,22 @@ TEST_CASE("problem_dump: one call writes a file that reads back", "[contact][exa
   CHECK(carom::files::read_text_problem(path).guess == guess);
   CHECK(fault_of([&] { carom::write_problem(problem, folder.string()); }) ==
         folder.string() + ": expected a file that can be written, was refused it");
+  const VectorX<double> unfit = VectorX<double>::Zero(guess.size() + 1);
+  CHECK(!fault_of([&] { carom::write_problem(problem, path, unfit); }).empty());
+  CHECK(carom::files::read_text_problem(path).guess == guess);  // the file is as it was
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("problem_dump: a long file, which is written in pieces, is the text as a whole",
+          "[contact][example]") {
+  const auto problem = draw(200, 6000);
+  const auto path = std::filesystem::temp_directory_path() / "carom_problem_dump_long.txt";
+  const std::string text = problem_text(problem);
+  REQUIRE(text.size() > std::size_t(5) << 18);  // more than one piece
+  carom::write_problem(problem, path.string());
+  CHECK(carom::files::read_file(path.string()) == text);
+  CHECK(bits_of(carom::files::parse_text_problem(text).problem) == bits_of(problem));
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("problem_dump: a guess that does not fit is refused by name", "[contact][input]") {

@@ -18,6 +18,8 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 
+#include "scenes/pile.hpp"
+
 namespace contact_solver_test {
 
 using carom::testing::by_solver, carom::testing::rounding;
@@ -540,6 +542,51 @@ TEST_CASE("contact_solver: its limit of iterations holds for all stages together
         CHECK((report.converged() || report.status == SolveStatus::iteration_limit));
         check_answer(problem, solver, velocity, report);
       }
+    }
+  }
+}
+
+namespace {
+
+/// Runs tasks from the last to the first, and keeps the most that it got at a time.
+struct Reversed {
+  Index most = 0;
+  template <typename Task>
+  void operator()(Index count, const Task& task) {
+    most = std::max(most, count);
+    for (Index i = count - 1; i >= 0; --i) task(i);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("contact_solver: the result is the same to the last bit whoever runs the islands",
+          "[solvers][law]") {
+  for (const bool rigid : {false, true}) {
+    for (const auto method : {carom::ContactMethod::automatic, carom::ContactMethod::sap}) {
+      auto piles = carom::examples::make_piles(3, {.body_count = 5});
+      if (rigid) piles.problem.make_rigid();
+      const carom::ContactSolverOptions<double> options{.law = FrictionLaw::convex,
+                                                        .method = method};
+      ContactSolver<double> plain(options), other(options);
+      VectorX<double> velocity = piles.guess, others = piles.guess;
+      Reversed executor;
+      const auto report = plain.solve(piles.problem, velocity);
+      const auto again = other.solve(piles.problem, others, executor);
+      CHECK(executor.most == 3);
+      CHECK((velocity == others && plain.impulse() == other.impulse()));
+      CHECK(report.residual == again.residual);
+
+      const VectorX<double> guess = 0.9 * plain.impulse();
+      executor.most = 0;
+      CHECK(plain.solve_from(piles.problem, guess, velocity).converged());
+      CHECK(other.solve_from(piles.problem, guess, others, executor).converged());
+      CHECK(executor.most == 3);
+      CHECK((velocity == others && plain.impulse() == other.impulse()));
+
+      executor.most = 0;  // a solve without an executor does not keep the last one's
+      CHECK(other.solve(piles.problem, others).converged());
+      CHECK(executor.most == 0);
     }
   }
 }

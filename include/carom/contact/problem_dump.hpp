@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <fstream>
 #include <string>
 
@@ -16,12 +17,15 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Writes a problem as text in the format `carom-problem` (docs/file_formats.md).
-template <std::floating_point Scalar>
+/// Writes a problem as text in the format `carom-problem` (docs/file_formats.md), piece by piece,
+/// so that the text of a large problem is never in memory as a whole.
+/// @tparam Take  take(piece) gets each std::string of the text in turn.
+template <std::floating_point Scalar, typename Take>
 class ProblemText {
  public:
-  [[nodiscard]] std::string write(const ContactProblem<Scalar>& problem,
-                                  const VectorX<Scalar>& guess) {
+  explicit ProblemText(const Take& take) : take_(take) {}
+
+  void write(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) {
     Index contacts = 0;  // friction contacts before all others
     while (contacts < problem.block_count() && problem.is_friction_contact(contacts)) ++contacts;
     const Index others = problem.block_count() - contacts;
@@ -30,21 +34,34 @@ class ProblemText {
     text_ += "\nbodies " + std::to_string(problem.body_count()) + '\n';
     for (Index b = 0; b < problem.body_count(); ++b) {
       const auto [start, size] = problem.body(b);
+      pass_on(piece);
       text_ += "body " + std::to_string(size) + '\n';
       rows(problem.momentum_matrix(b));
       rows(problem.free_velocity().segment(start, size).transpose());
       rows(guess.segment(start, size).transpose());
     }
     text_ += "contacts " + std::to_string(contacts) + '\n';
-    for (Index i = 0; i < contacts; ++i) contact(problem.friction_contact(i));
+    for (Index i = 0; i < contacts; ++i) {
+      pass_on(piece);
+      contact(problem.friction_contact(i));
+    }
     if (others > 0) text_ += "constraints " + std::to_string(others) + '\n';
     for (Index i = contacts; i < problem.block_count(); ++i) {
+      pass_on(piece);
       problem.visit(i, [&](const auto& block) { constraint(problem.law(i), block); });
     }
-    return text_;
+    pass_on(0);
   }
 
  private:
+  static constexpr std::size_t piece = std::size_t(1) << 20;  // characters
+
+  /// Gives away what is written, unless it is shorter. Only a whole item may end there.
+  void pass_on(std::size_t least) {
+    if (text_.size() < least) return;
+    take_(text_);
+    text_.clear();
+  }
   void contact(const BlockView<Scalar, 3>& block) {
     const WeightedContact<Scalar>& law = block.law();
     text_ += law.rigid ? "contact rigid" : "contact weighted";
@@ -110,8 +127,20 @@ class ProblemText {
     text_.append(digits, result.ptr);
   }
 
+  const Take& take_;
   std::string text_;
 };
+
+/// Refuses a guess that does not fit a problem.
+template <std::floating_point Scalar>
+void reject_unfit_guess(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& guess) {
+  const std::string item = "guess";
+  if (guess.size() != problem.velocity_count()) {
+    reject_if(
+        fault(item + " entries", std::to_string(problem.velocity_count()).c_str(), guess.size()));
+  }
+  reject_if(finite_fault(item, guess));
+}
 
 }  // namespace detail
 
@@ -125,13 +154,11 @@ class ProblemText {
 template <std::floating_point Scalar>
 [[nodiscard]] std::string problem_text(const ContactProblem<Scalar>& problem,
                                        const VectorX<Scalar>& guess) {
-  const std::string item = "guess";
-  if (guess.size() != problem.velocity_count()) {
-    detail::reject_if(detail::fault(
-        item + " entries", std::to_string(problem.velocity_count()).c_str(), guess.size()));
-  }
-  detail::reject_if(detail::finite_fault(item, guess));
-  return detail::ProblemText<Scalar>().write(problem, guess);
+  detail::reject_unfit_guess(problem, guess);
+  std::string text;
+  const auto take = [&](const std::string& piece) { text += piece; };
+  detail::ProblemText<Scalar, decltype(take)>(take).write(problem, guess);
+  return text;
 }
 
 /// With the free velocity v* as the guess.
@@ -147,13 +174,15 @@ template <std::floating_point Scalar>
 /// ```
 /// @param path   the file; one that is there is replaced.
 /// @param guess  first guess of the velocity; without one the free velocity.
-/// @note  Cold: allocates; throws std::invalid_argument, naming the path, if it cannot be written.
+/// @note  Cold: allocates, but never the text of the whole problem; throws std::invalid_argument,
+///        naming the path, if it cannot be written.
 template <std::floating_point Scalar>
 void write_problem(const ContactProblem<Scalar>& problem, const std::string& path,
                    const VectorX<Scalar>& guess) {
-  const std::string text = problem_text(problem, guess);
+  detail::reject_unfit_guess(problem, guess);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
+  const auto take = [&](const std::string& piece) { file << piece; };
+  detail::ProblemText<Scalar, decltype(take)>(take).write(problem, guess);
   file.close();
   if (!file) detail::reject_if(path + ": expected a file that can be written, was refused it");
 }

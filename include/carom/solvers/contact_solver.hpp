@@ -10,6 +10,7 @@
 #include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
+#include "carom/solvers/detail/executor_reference.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -70,6 +71,8 @@ class ContactSolver {
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
+  /// @param executor  takes the islands, as SapSolver::solve has it; methods in impulses, such as
+  ///        ContactMethod::admm, stay on the thread that calls.
   /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form, or
   ///          with ContactMethod::sap what SapSolver reports; iterations: as the method counts
   ///          them, with `automatic` linear systems. Where no impulses obey the law the iterates
@@ -78,20 +81,26 @@ class ContactSolver {
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception. Without it memory is made at the first problem, and again
   ///        where a problem is larger than any before.
-  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
-                            VectorX<Scalar>& velocity) noexcept;
+  template <typename Executor = detail::ExecutorReference>
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                            Executor&& executor = {}) noexcept {
+    executor_ = detail::ExecutorReference(executor);
+    return solve_without_impulse(problem, velocity);
+  }
 
   /// Solves from a first guess of the impulses; ContactMethod::sap begins at their velocity.
   /// @param impulse   γ, impulse_count(); it may be impulse() of the last solve.
   /// @param velocity  v, n_v, out; nothing of it is read.
+  /// @param executor  as of solve().
   /// @return  as of solve().
-  template <typename Impulse>
+  template <typename Impulse, typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,
-                                 VectorX<Scalar>& velocity) noexcept {
+                                 VectorX<Scalar>& velocity, Executor&& executor = {}) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     impulse_.grow(problem.impulse_count());
     impulse_ = impulse;
+    executor_ = detail::ExecutorReference(executor);
     return solve_from_impulse(problem, velocity);
   }
 
@@ -132,6 +141,8 @@ class ContactSolver {
     if (options_.method == ContactMethod::projected_gradient) return visit(projected_gradient_);
     return visit(gauss_seidel_);
   }
+  SolveReport<Scalar> solve_without_impulse(const ContactProblem<Scalar>& problem,
+                                            VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
@@ -169,6 +180,7 @@ class ContactSolver {
   SapSolver<Scalar> on_bodies_;
   InteriorPointSolver<Scalar> path_;
   Growing<VectorX<Scalar>> impulse_;
+  detail::ExecutorReference executor_;  ///< of the solve that runs
   // For methods in impulses: the problem in that form and who solves it.
   DelassusForm<Scalar> form_;
   DelassusProblem<Scalar> dual_;
@@ -192,8 +204,8 @@ void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
 }
 
 template <RealScalar Scalar>
-SolveReport<Scalar> ContactSolver<Scalar>::solve(const ContactProblem<Scalar>& problem,
-                                                 VectorX<Scalar>& velocity) noexcept {
+SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
+    const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity) noexcept {
   if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
@@ -231,7 +243,7 @@ template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Scalar>& problem,
                                                         VectorX<Scalar>& velocity) noexcept {
   on_bodies_.set_limits(limits_after(0));
-  const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity);
+  const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity, executor_);
   impulse_ = on_bodies_.impulse();
   return report;
 }
@@ -256,7 +268,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
                                                            VectorX<Scalar>& velocity,
                                                            int iterations) noexcept {
   on_bodies_.set_limits(limits_after(iterations));
-  const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity);
+  const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
   if (begun.status == SolveStatus::not_finite) return refuse();
   impulse_ = on_bodies_.impulse();
   if (begun.status != SolveStatus::deadline) {
@@ -275,8 +287,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::follow(const ContactProblem<Scalar>& 
                                                   int iterations, int most) noexcept {
   const SolveLimits left = limits_after(iterations);
   path_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
-  SolveReport<Scalar> report =
-      guessed ? path_.solve_from(problem, impulse_, velocity) : path_.solve(problem, velocity);
+  SolveReport<Scalar> report = guessed ? path_.solve_from(problem, impulse_, velocity, executor_)
+                                       : path_.solve(problem, velocity, executor_);
   report.iterations += iterations;
   impulse_ = path_.impulse();
   return report;

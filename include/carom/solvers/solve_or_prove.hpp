@@ -18,21 +18,22 @@ inline namespace CAROM_ABI {
 /// @param velocity  as of ContactSolver::solve.
 /// @param ray       out: r, impulse_count(), as certify_infeasible() judges it; empty where nothing
 ///                  is proven.
+/// @param executor  as of ContactSolver::solve.
 /// @return  status infeasible where the ray proves it.
 /// @note  Cold: allocates.
-template <RealScalar Scalar>
+template <RealScalar Scalar, typename Executor = detail::ExecutorReference>
 SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
                                    const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                                   VectorX<Scalar>& ray) {
+                                   VectorX<Scalar>& ray, Executor&& executor = {}) {
   using Tuning = detail::ContactSolverTuning;
   ray.resize(0);
   if (problem.rigid_count() == 0 || problem.block_count() > Tuning::proof_blocks) {
-    return solver.solve(problem, velocity);
+    return solver.solve(problem, velocity, executor);
   }
   const SolveLimits given = solver.limits();
   const int limit = (std::min)(given.iteration_limit, solver.options().iteration_limit);
   solver.set_limits(given.with_iterations((std::min)(limit, Tuning::proof_systems)));
-  SolveReport<Scalar> report = solver.solve(problem, velocity);
+  SolveReport<Scalar> report = solver.solve(problem, velocity, executor);
   solver.set_limits(given);
   const bool looked = (report.status == SolveStatus::iteration_limit ||
                        report.status == SolveStatus::no_progress) &&
@@ -47,7 +48,7 @@ SolveReport<Scalar> solve_or_prove(ContactSolver<Scalar>& solver,
       const int taken = report.iterations;
       solver.set_limits(given.with_iterations(limit - taken));
       const VectorX<Scalar> impulse = solver.impulse();
-      report = solver.solve_from(problem, impulse, velocity);
+      report = solver.solve_from(problem, impulse, velocity, executor);
       solver.set_limits(given);
       report.iterations += taken;
     }
