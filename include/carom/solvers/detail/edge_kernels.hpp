@@ -65,6 +65,25 @@ void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
   }
 }
 
+/// p += Ĵᵀ γ of the parts of an edge for one of its bodies.
+/// @param side  0 for the low body, 1 for the high one.
+template <typename Scalar>
+void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
+                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  const Index lanes = side == 0 ? low_lanes : high_lanes, width = 3 * (low_lanes + high_lanes);
+  Scalar* const start = momentum + (side == 0 ? edge.low_start : edge.high_start);
+  if (side == 1) block += 3 * low_lanes;
+  for (Index k = edge.first_part; k < edge.part_end; ++k, block += width) {
+    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
+    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) continue;
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
+                             z * lanes_at(block + 2 * lanes + i);
+    }
+  }
+}
+
 /// Three columns of Ĵᵀ, eight rows of them, times G.
 template <typename Scalar>
 struct CurvedRows {

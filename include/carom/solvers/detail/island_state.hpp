@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
+#include "carom/solvers/detail/island_pieces.hpp"
 #include "carom/solvers/detail/solver_memory.hpp"
 
 namespace carom {
@@ -37,6 +39,49 @@ class IslandState : public IslandMeasures<Scalar> {
               FrictionLaw law = FrictionLaw::convex) noexcept
       : packed_(packed), memory_(memory), island_(island), law_(law) {}
 
+  /// Says that passes over the island go piece by piece, and who shares the pieces.
+  void share(IslandPieces<Scalar>& pieces, Crew& crew) noexcept {
+    pieces_ = &pieces;
+    crew_ = &crew;
+  }
+  /// Takes on how the passes of another state are shared.
+  void share_as(const IslandState& other) noexcept {
+    pieces_ = other.pieces_;
+    crew_ = other.crew_;
+  }
+  /// The crew of share(); null without one.
+  [[nodiscard]] Crew* crew() const noexcept { return crew_; }
+  /// Calls task(state) for the pieces of the island, or for the whole if it has none.
+  template <typename Task>
+  void for_each_piece(const Task& task) noexcept {
+    if (pieces_ == nullptr) return task(*this);
+    pieces_->for_each(packed_, island_, *crew_, [&](const PackedIsland& piece, Index) {
+      IslandState part(packed_, memory_, piece, law_);
+      task(part);
+    });
+  }
+  /// The sums of the numbers that task(state) returns for the pieces, or for the whole.
+  template <std::size_t Count, typename Task>
+  [[nodiscard]] std::array<Scalar, Count> sum_pieces(const Task& task) const noexcept {
+    if (pieces_ == nullptr) return task(*this);
+    std::array<Scalar, Count> sums{};
+    gather_pieces<Count>(task, [&](const Scalar* numbers) {
+      for (std::size_t k = 0; k < Count; ++k) sums[k] += numbers[k];
+    });
+    return sums;
+  }
+  /// The largest number that task(state) returns for the pieces, or for the whole.
+  template <typename Task>
+  [[nodiscard]] Scalar largest_of_pieces(const Task& task) const noexcept {
+    if (pieces_ == nullptr) return task(*this);
+    Scalar largest = 0;
+    gather_pieces<1>([&](const IslandState& part) { return std::array<Scalar, 1>{task(part)}; },
+                     [&](const Scalar* number) {
+                       if (!(*number <= largest)) largest = *number;
+                     });
+    return largest;
+  }
+
   [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
   [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
 
@@ -59,7 +104,9 @@ class IslandState : public IslandMeasures<Scalar> {
     if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
-    return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
+    return sum_pieces<1>([](const IslandState& part) {
+      return std::array<Scalar, 1>{part.cost_of(Memory::whitened, Memory::trial, Memory::impulse)};
+    })[0];
   }
   /// ℓ at another point; the iterate and all that follows from it stay.
   /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
@@ -87,6 +134,28 @@ class IslandState : public IslandMeasures<Scalar> {
   }
 
  private:
+  template <std::size_t Count, typename Task, typename Add>
+  void gather_pieces(const Task& task, const Add& add) const noexcept {
+    pieces_->template gather<Count>(
+        packed_, island_, *crew_,
+        [&](const PackedIsland& piece) {
+          return std::array<Scalar, Count>(task(IslandState(packed_, memory_, piece, law_)));
+        },
+        add);
+  }
+  void take_measures(const std::array<Scalar, 4>& sums) noexcept {
+    using std::sqrt;
+    residual = sqrt(sums[0]);
+    free_squared = sums[1];
+    pushed_squared = sums[2];
+    gross_squared = sums[3];
+  }
+  /// evaluate() piece by piece.
+  void evaluate_pieces() noexcept;
+  /// Writes Ĵᵀγ of a piece, and returns ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and the sum of gross_squared.
+  [[nodiscard]] std::array<Scalar, 4> balance_piece(const IslandState& part) const noexcept;
+  /// What follows from Ĵᵀγ: the gradient, and the same sums.
+  [[nodiscard]] std::array<Scalar, 4> balance() const noexcept;
   /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
   [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
                                              typename Memory::TripleName impulse) const noexcept;
@@ -106,6 +175,8 @@ class IslandState : public IslandMeasures<Scalar> {
   Memory& memory_;
   const PackedIsland& island_;
   FrictionLaw law_;
+  IslandPieces<Scalar>* pieces_ = nullptr;
+  Crew* crew_ = nullptr;
 };
 
 // --- implementation ---
@@ -183,7 +254,7 @@ void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
 
 template <RealScalar Scalar>
 void IslandState<Scalar>::evaluate() noexcept {
-  using std::sqrt;
+  if (pieces_ != nullptr) return evaluate_pieces();
   write_velocities(Memory::whitened, Memory::velocity);
   write_trial(Memory::velocity, Memory::trial);
   if (!write_projections(Memory::trial, Memory::impulse)) {
@@ -200,15 +271,60 @@ void IslandState<Scalar>::evaluate() noexcept {
     add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
                       memory_.vector(Memory::momentum));
   }
+  take_measures(balance());
+}
+
+template <RealScalar Scalar>
+std::array<Scalar, 4> IslandState<Scalar>::balance() const noexcept {
   vector(Memory::gradient) =
       vector(Memory::whitened) - vector(Memory::free) - vector(Memory::momentum);
-  residual = sqrt(vector(Memory::gradient).square().sum());
-  free_squared = vector(Memory::free).square().sum();
-  pushed_squared = vector(Memory::momentum).square().sum();
-  gross_squared = (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
+  return {vector(Memory::gradient).square().sum(), vector(Memory::free).square().sum(),
+          vector(Memory::momentum).square().sum(),
+          (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
                    parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
                    parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
-                      .sum();
+                      .sum()};
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::evaluate_pieces() noexcept {
+  const Scalar refused = sum_pieces<1>([](const IslandState& part) {
+    part.write_velocities(Memory::whitened, Memory::velocity);
+    part.write_trial(Memory::velocity, Memory::trial);
+    const bool good = part.write_projections(Memory::trial, Memory::impulse);
+    return std::array<Scalar, 1>{Scalar(good ? 0 : 1)};
+  })[0];
+  if (refused > Scalar(0)) {
+    for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
+    residual = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
+  take_measures(sum_pieces<4>([this](const IslandState& part) { return balance_piece(part); }));
+}
+
+/// Every body gathers from its edges, first from those where it is the high one, so that no two
+/// pieces write to one place.
+template <RealScalar Scalar>
+std::array<Scalar, 4> IslandState<Scalar>::balance_piece(const IslandState& part) const noexcept {
+  const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
+                                    memory_.contact(Memory::impulse, 1),
+                                    memory_.contact(Memory::impulse, 2)};
+  Scalar* const momentum = memory_.vector(Memory::momentum);
+  const auto add = [&](const PackedEdge& edge, int side) {
+    add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
+  };
+  part.vector(Memory::momentum).setZero();
+  Index e = part.island().first_edge;
+  for (int slot = part.island().range.first_slot; slot < part.island().range.slot_end; ++slot) {
+    const Index own = slot - island_.range.first_slot;
+    for (const Index* high = pieces_->high_begin(own); high != pieces_->high_end(own); ++high) {
+      add(packed_.edge(*high), 1);
+    }
+    for (; e < part.island().edge_end && packed_.edge(e).low_slot == slot; ++e) {
+      add(packed_.edge(e), 0);
+    }
+  }
+  return part.balance();
 }
 
 template <RealScalar Scalar>
@@ -232,6 +348,11 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
                                     bool at_rest) const noexcept {
+  if (pieces_ != nullptr) {
+    return sum_pieces<1>([&](const IslandState& part) {
+      return std::array<Scalar, 1>{part.cost_at(point, at_rest)};
+    })[0];
+  }
   if (at_rest) {
     for (int k = 0; k < 3; ++k) contacts(Memory::velocity_step, k).setZero();
   } else {
@@ -247,6 +368,12 @@ Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slope,
                                   const Scalar& momentum_curvature) const noexcept {
+  if (pieces_ != nullptr) {
+    return momentum_slope + step * momentum_curvature +
+           sum_pieces<1>([&](const IslandState& part) {
+             return std::array<Scalar, 1>{part.slope(step, Scalar(0), Scalar(0))};
+           })[0];
+  }
   for (int k = 0; k < 3; ++k) {
     contacts(Memory::trial_ahead, k) =
         contacts(Memory::trial, k) + step * contacts(Memory::trial_step, k);
