@@ -206,9 +206,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   const detail::PackedExchange<Scalar> exchange(problem, graph_, islands_.packed(),
                                                 islands_.memory());
   idle_ = exchange.take_guess(velocity);
-  islands_.for_each(executor, [this](Index i, Crew* crew) {
-    islands_.evaluate(i, options_.law, crew);
-  });
+  islands_.for_each(executor,
+                    [this](Index i, Crew* crew) { islands_.evaluate(i, options_.law, crew); });
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();

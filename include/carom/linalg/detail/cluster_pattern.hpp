@@ -136,7 +136,10 @@ inline void ClusterPattern::fill(const Sequence<ClusterEdge>& edges) {
 inline void ClusterPattern::place_blocks() {
   side_size_ = behind_size_ = 0;
   mirrors_.resize(behind_.size());
-  for (Row& row : rows_) {
+  // A pass from the last row to the first reads what lies behind the diagonal, and memory is read
+  // fastest forwards.
+  for (Index p = rows_.size(); p-- > 0;) {
+    Row& row = rows_[p];
     const Index lanes = detail::lanes_above(row.size);
     row.behind_values = behind_size_;
     for (int k = row.behind_begin; k < row.behind_end; ++k) {

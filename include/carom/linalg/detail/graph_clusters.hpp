@@ -9,8 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Gathers the nodes of a graph in clusters of neighbours, and colours the clusters so that no edge
-/// joins two of one colour. Work on the clusters of a colour can be shared out. All of it depends on
-/// the graph alone.
+/// joins two of one colour. Work on the clusters of a colour can be shared out. All of it depends
+/// on the graph alone.
 ///
 /// Nodes get positions: clusters stand colour by colour, nodes cluster by cluster.
 /// @note  find() allocates beyond the largest graph so far.

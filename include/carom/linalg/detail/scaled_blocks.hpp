@@ -35,15 +35,15 @@ class ScaledBlocks {
   void reduce_before(const ClusterPattern& pattern, Index p, Real* x) const noexcept {
     const auto& row = pattern.row(p);
     subtract(
-        pattern, row, before_.data() + row.before_values, row.before_begin, row.before_end,
-        [&](Index k) -> const auto& { return pattern.before(k); }, x);
+        pattern, row, before_.data() + row.before_values, row.before_begin,
+        row.before_end, [&](Index k) -> const auto& { return pattern.before(k); }, x);
   }
   /// x_p ← x_p − (Lᵀ x)_p for a row p: a step of x ← (I + Lᵀ)⁻¹ x.
   void reduce_behind(const ClusterPattern& pattern, Index p, Real* x) const noexcept {
     const auto& row = pattern.row(p);
     subtract(
-        pattern, row, behind_.data() + row.behind_values, row.behind_begin, row.behind_end,
-        [&](Index k) -> const auto& { return pattern.behind(k); }, x);
+        pattern, row, behind_.data() + row.behind_values, row.behind_begin,
+        row.behind_end, [&](Index k) -> const auto& { return pattern.behind(k); }, x);
   }
   /// y_p ← y_p + ((K − 2I) x)_p.
   void add_own(const ClusterPattern& pattern, Index p, const Real* x, Real* y) const noexcept {

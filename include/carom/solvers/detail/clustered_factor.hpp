@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "carom/linalg/detail/crew.hpp"
+#include "carom/linalg/detail/reduced_factor.hpp"
 #include "carom/linalg/detail/scaled_blocks.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
@@ -14,9 +14,8 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Assembles H = I + Ĵᵀ G Ĵ of one large island row by row, and scales it by the Cholesky factors
-/// C of reduced diagonal blocks: D_p = H_pp − θ Σ H_pq D_q⁻¹ H_qp over the rows q before p.
-///
-/// θ is 1 unless that leaves D_p without the least eigenvalues that a Schur complement of H ≥ I has.
+/// C of reduced diagonal blocks: D_p = H_pp − θ Σ H_pq D_q⁻¹ H_qp over the rows q before p, with θ
+/// as invert_reduced_factor() takes it.
 /// @note  lay_out() allocates beyond the largest island so far; all else is real-time safe.
 template <RealScalar Scalar>
 class ClusteredFactor {
@@ -30,7 +29,9 @@ class ClusteredFactor {
   [[nodiscard]] const ClusterPattern& pattern() const noexcept { return pattern_; }
 
   /// Writes the scaled blocks; false when H is not positive definite, or holds NaN.
-  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
+  /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high, of
+  /// which
+  ///             those without data are left out.
   template <typename Real, typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Crew& crew, ScaledBlocks<Real>& blocks,
                             const Add& add) noexcept;
@@ -45,21 +46,16 @@ class ClusteredFactor {
  private:
   /// Blocks that a cluster works with.
   struct Work {
-    Scalar *own, *reduced, *cross, *product, *unused;
-    static constexpr int block_count = 5;
+    Scalar *own, *reduced, *cross, *product;
+    static constexpr int block_count = 4;
   };
-  /// Shares θ that are tried in turn.
-  static constexpr double shares[] = {1, 0.9, 0.5, 0};
-  /// Least pivot of D_p [-]: those of a Schur complement of H are ≥ 1.
-  static constexpr double least_pivot = 0.5;
-
   [[nodiscard]] Index slot_of(Index p) const noexcept {
     return first_slot_ + pattern_.clusters().node_at(p);
   }
   [[nodiscard]] Work work_of(Index cluster) noexcept {
     const Index size = pattern_.largest_block();
     Scalar* const first = work_.data() + cluster * Work::block_count * size;
-    return {first, first + size, first + 2 * size, first + 3 * size, first + 4 * size};
+    return {first, first + size, first + 2 * size, first + 3 * size};
   }
   template <typename Real, typename Add>
   [[nodiscard]] bool factor_row(const Packed& packed, Index p, const Work& work,
@@ -67,7 +63,6 @@ class ClusteredFactor {
   template <typename Add>
   void assemble_cross(const PackedEdge& edge, Index p, Index q, const Work& work,
                       const Add& add) noexcept;
-  [[nodiscard]] bool invert(const ClusterPattern::Row& row, const Work& work) noexcept;
   template <typename Real>
   void write_row(Index p, const Work& work, ScaledBlocks<Real>& blocks) noexcept;
 
@@ -91,8 +86,7 @@ void ClusteredFactor<Scalar>::lay_out(const Packed& packed, const PackedIsland& 
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = packed.edge(e);
     if (edge.high_slot < 0) continue;
-    edges_.push_back(
-        {int(edge.low_slot - first_slot_), int(edge.high_slot - first_slot_), int(e)});
+    edges_.push_back({int(edge.low_slot - first_slot_), int(edge.high_slot - first_slot_), int(e)});
   }
   pattern_.lay_out(
       count, [&](int node) { return packed.size(first_slot_ + node); }, edges_, nearby);
@@ -140,10 +134,10 @@ void ClusteredFactor<Scalar>::assemble_cross(const PackedEdge& edge, Index p, In
   const Index other = pattern_.row(q).size, other_lanes = lanes_above(other);
   std::fill_n(work.cross, lanes * other, Scalar(0));
   if (edge.high_slot == slot_of(p)) {
-    return add(edge, {{work.unused, other_lanes}, {work.cross, lanes}, {work.own, lanes}});
+    return add(edge, {{}, {work.cross, lanes}, {work.own, lanes}});
   }
   std::fill_n(work.product, other_lanes * size, Scalar(0));
-  add(edge, {{work.own, lanes}, {work.product, other_lanes}, {work.unused, other_lanes}});
+  add(edge, {{work.own, lanes}, {work.product, other_lanes}, {}});
   for (Index c = 0; c < other; ++c) {
     for (Index r = 0; r < size; ++r) work.cross[c * lanes + r] = work.product[r * other_lanes + c];
   }
@@ -161,11 +155,11 @@ bool ClusteredFactor<Scalar>::factor_row(const Packed& packed, Index p, const Wo
   if (world_edges_[p] >= 0) add(packed.edge(world_edges_[p]), {{work.own, lanes}, {}, {}});
   for (Index k = row.behind_begin; k < row.behind_end; ++k) {
     const PackedEdge& edge = packed.edge(pattern_.behind(k).number);
-    const Index other = lanes_above(pattern_.row(pattern_.behind(k).column).size);
+    const Columns<Scalar> own{work.own, lanes}, none{nullptr, 0};
     if (edge.low_slot == slot_of(p)) {
-      add(edge, {{work.own, lanes}, {work.unused, other}, {work.unused, other}});
+      add(edge, {own, none, none});
     } else {
-      add(edge, {{}, {}, {work.own, lanes}});
+      add(edge, {none, none, own});
     }
   }
   Real* values = blocks.before(row.before_values);
@@ -195,45 +189,11 @@ bool ClusteredFactor<Scalar>::factor_row(const Packed& packed, Index p, const Wo
     }
     values += lanes * other;
   }
-  if (!invert(row, work)) return false;
-  write_row(p, work, blocks);
-  return true;
-}
-
-/// C⁻¹ of the Cholesky factor C of H_pp − θ Σ W Wᵀ.
-template <RealScalar Scalar>
-bool ClusteredFactor<Scalar>::invert(const ClusterPattern::Row& row, const Work& work) noexcept {
-  using std::sqrt;
-  const Index size = row.size, lanes = lanes_above(size);
-  Scalar* const factor = work.cross;
-  const auto factored = [&](const Scalar& share) {
-    const Scalar least = share > Scalar(0) ? Scalar(least_pivot) : Scalar(0);
-    for (Index c = 0; c < size; ++c) {
-      for (Index r = c; r < size; ++r) {
-        Scalar sum = work.own[c * lanes + r] - share * work.reduced[c * lanes + r];
-        for (Index m = 0; m < c; ++m) sum -= factor[m * lanes + r] * factor[m * lanes + c];
-        factor[c * lanes + r] = sum;
-      }
-      const Scalar pivot = factor[c * (lanes + 1)];
-      if (!(pivot > least)) return false;
-      const Scalar inverse = 1 / sqrt(pivot);
-      for (Index r = c + 1; r < size; ++r) factor[c * lanes + r] *= inverse;
-      factor[c * (lanes + 1)] = inverse;
-    }
-    return true;
-  };
-  const auto first = std::find_if(std::begin(shares), std::end(shares),
-                                  [&](double share) { return factored(Scalar(share)); });
-  if (first == std::end(shares)) return false;
-  Scalar* const inverse = inverse_.data() + row.own_values;
-  for (Index c = 0; c < size; ++c) {
-    inverse[c * (lanes + 1)] = factor[c * (lanes + 1)];
-    for (Index r = c + 1; r < size; ++r) {
-      Scalar sum = 0;
-      for (Index m = c; m < r; ++m) sum -= factor[m * lanes + r] * inverse[c * lanes + m];
-      inverse[c * lanes + r] = sum * factor[r * (lanes + 1)];
-    }
+  if (!invert_reduced_factor(work.own, work.reduced, size, work.cross,
+                             inverse_.data() + row.own_values)) {
+    return false;
   }
+  write_row(p, work, blocks);
   return true;
 }
 

@@ -45,16 +45,17 @@ class ClusteredHessian {
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   /// Assembles H and its preconditioner.
-  /// @param add        add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high.
+  /// @param add        add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high,
+  /// of
+  ///                   which those without data are left out.
   /// @param curvature  largest of a part [-], which decides about the precision.
   /// @return  false when H is not positive definite, or holds NaN.
   template <typename Add>
   [[nodiscard]] bool factor(const Packed& packed, Crew& crew, const Scalar& curvature,
                             const Add& add) {
     long_numbers_ = !(double(curvature) < ClusteredHessianTuning::stiff);
-    return with_system([&](auto& system) {
-      return factor_.factor(packed, crew, system.blocks, add);
-    });
+    return with_system(
+        [&](auto& system) { return factor_.factor(packed, crew, system.blocks, add); });
   }
 
   /// Solves H x = b until what is left of b, in the norm of the preconditioner, is a share of it.

@@ -3,6 +3,7 @@
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
+#include "carom/solvers/detail/chosen_curvature.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
@@ -51,10 +52,24 @@ class IslandNewton {
   /// high-high.
   /// @pre  note_change() has seen the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
+    add_edge_curvature(
+        edge, state_.packed().jacobians(edge.jacobians),
+        [this](Index part, auto& g) { return curvature(part, g); }, targets);
+    add_others_curvature(edge, targets, false);
+  }
+  /// The same for those of the blocks whose targets have data.
+  void add_chosen_curvature(const PackedEdge& edge,
+                            const Columns<Scalar> (&targets)[3]) const noexcept {
+    add_chosen_edge_curvature(
+        edge, state_.packed().jacobians(edge.jacobians),
+        [this](Index part, auto& g) { return curvature(part, g); }, targets);
+    add_others_curvature(edge, targets, true);
+  }
+  /// @param chosen  as any_target of add_other_curvature().
+  void add_others_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3],
+                            bool chosen) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);
-    add_edge_curvature(
-        edge, block, [this](Index part, auto& g) { return curvature(part, g); }, targets);
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       auto g = other.curvature(state_.rows_of(other, Memory::trial));
@@ -62,7 +77,7 @@ class IslandNewton {
         add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
                                 g);
       }
-      add_other_curvature(edge, block, other, g, targets);
+      add_other_curvature(edge, block, other, g, targets, chosen);
     }
   }
 
@@ -217,8 +232,9 @@ Scalar IslandNewton<Scalar>::find_step() noexcept {
             direction.square().sum()};
       });
   if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const auto slope = [&, linear = momentum_slope, square = momentum_curvature](
-                         const Scalar& step) { return state_.slope(step, linear, square); };
+  const auto slope = [&, linear = momentum_slope, square = momentum_curvature](const Scalar& step) {
+    return state_.slope(step, linear, square);
+  };
   return find_increasing_root<Scalar>(slope, slope_at_zero,
                                       {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
                                        .evaluation_limit = LineSearchTuning::evaluation_limit})
@@ -247,9 +263,8 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
       return step;
     }
     void keep_iterate() noexcept {
-      newton.state_.for_each_piece([](State& part) {
-        part.vector(Memory::best) = part.vector(Memory::whitened);
-      });
+      newton.state_.for_each_piece(
+          [](State& part) { part.vector(Memory::best) = part.vector(Memory::whitened); });
     }
     void return_to_kept() noexcept {
       newton.state_.vector(Memory::whitened) = newton.state_.vector(Memory::best);

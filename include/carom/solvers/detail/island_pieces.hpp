@@ -21,9 +21,9 @@ struct IslandPiecesTuning {
   static constexpr Index piece_parts = 512;
 };
 
-/// A large island cut into pieces for passes over it: each has some bodies, the edges at which these
-/// are the low ones, and the parts of those. A crew shares the pieces, and sums are taken in their
-/// order, so numbers do not depend on the crew.
+/// A large island cut into pieces for passes over it: each has some bodies, the edges at which
+/// these are the low ones, and the parts of those. A crew shares the pieces, and sums are taken in
+/// their order, so numbers do not depend on the crew.
 /// @note  lay_out() allocates beyond the largest island so far.
 template <RealScalar Scalar>
 class IslandPieces {
@@ -39,25 +39,31 @@ class IslandPieces {
   void lay_out(const Packed& packed, const PackedIsland& island);
 
   [[nodiscard]] Index count() const noexcept { return cuts_.size() - 1; }
-  /// The edges at which a body of the island is the high one, in their order.
-  /// @param slot  relative to the island's first.
-  [[nodiscard]] const Index* high_begin(Index slot) const noexcept {
-    return high_edges_.data() + high_starts_[slot];
-  }
-  [[nodiscard]] const Index* high_end(Index slot) const noexcept {
-    return high_begin(slot + 1);
-  }
   /// A piece as an island of its own; the last has the padding.
   [[nodiscard]] PackedIsland piece(const Packed& packed, const PackedIsland& island,
                                    Index k) const noexcept;
 
+  /// Calls visit(edge, side) for the edges of each body of a piece: first those where it is the
+  /// high one, side 1. What belongs to the bodies of different pieces is apart.
+  template <typename Visit>
+  void for_each_side(const Packed& packed, const PackedIsland& island, const PackedIsland& piece,
+                     const Visit& visit) const noexcept {
+    Index e = piece.first_edge;
+    for (int slot = piece.range.first_slot; slot < piece.range.slot_end; ++slot) {
+      const Index own = slot - island.range.first_slot;
+      for (int k = high_starts_[own]; k < high_starts_[own + 1]; ++k) {
+        visit(packed.edge(high_edges_[k]), 1);
+      }
+      for (; e < piece.edge_end && packed.edge(e).low_slot == slot; ++e) visit(packed.edge(e), 0);
+    }
+  }
   /// Calls task(piece, number) for every piece.
   template <typename Task>
   void for_each(const Packed& packed, const PackedIsland& island, Crew& crew,
                 const Task& task) const noexcept {
     crew.run(count(), [&](Index k) { task(piece(packed, island, k), k); });
   }
-  /// Calls add(sums, task(piece)) in the order of the pieces.
+  /// Calls add(numbers) with what task(piece) returns, in the order of the pieces.
   template <std::size_t Count, typename Task, typename Add>
   void gather(const Packed& packed, const PackedIsland& island, Crew& crew, const Task& task,
               const Add& add) noexcept {

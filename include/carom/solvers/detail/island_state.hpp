@@ -8,94 +8,31 @@
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
-#include "carom/solvers/detail/island_pieces.hpp"
-#include "carom/solvers/detail/solver_memory.hpp"
+#include "carom/solvers/detail/island_view.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What an iterate of an island is judged by.
-template <RealScalar Scalar>
-struct IslandMeasures {
-  Scalar residual = 0;        ///< ‖∇ℓ‖
-  Scalar free_squared = 0;    ///< ‖w*‖²
-  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
-};
-
 /// The cost ℓ of one island and its derivatives at an iterate, in whitened velocities. A view of
 /// the packed problem and of the memory, cheap to make.
 template <RealScalar Scalar>
-class IslandState : public IslandMeasures<Scalar> {
+class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, IslandState<Scalar>> {
  public:
+  using View = IslandView<Scalar, IslandState<Scalar>>;
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
-  using Array = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
-  using Given = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
 
   /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
   IslandState(const Packed& packed, Memory& memory, const PackedIsland& island,
               FrictionLaw law = FrictionLaw::convex) noexcept
-      : packed_(packed), memory_(memory), island_(island), law_(law) {}
-
-  /// Says that passes over the island go piece by piece, and who shares the pieces.
-  void share(IslandPieces<Scalar>& pieces, Crew& crew) noexcept {
-    pieces_ = &pieces;
-    crew_ = &crew;
-  }
-  /// Takes on how the passes of another state are shared.
-  void share_as(const IslandState& other) noexcept {
-    pieces_ = other.pieces_;
-    crew_ = other.crew_;
-  }
-  /// The crew of share(); null without one.
-  [[nodiscard]] Crew* crew() const noexcept { return crew_; }
-  /// Calls task(state) for the pieces of the island, or for the whole if it has none.
-  template <typename Task>
-  void for_each_piece(const Task& task) noexcept {
-    if (pieces_ == nullptr) return task(*this);
-    pieces_->for_each(packed_, island_, *crew_, [&](const PackedIsland& piece, Index) {
-      IslandState part(packed_, memory_, piece, law_);
-      task(part);
-    });
-  }
-  /// The sums of the numbers that task(state) returns for the pieces, or for the whole.
-  template <std::size_t Count, typename Task>
-  [[nodiscard]] std::array<Scalar, Count> sum_pieces(const Task& task) const noexcept {
-    if (pieces_ == nullptr) return task(*this);
-    std::array<Scalar, Count> sums{};
-    gather_pieces<Count>(task, [&](const Scalar* numbers) {
-      for (std::size_t k = 0; k < Count; ++k) sums[k] += numbers[k];
-    });
-    return sums;
-  }
-  /// The largest number that task(state) returns for the pieces, or for the whole.
-  template <typename Task>
-  [[nodiscard]] Scalar largest_of_pieces(const Task& task) const noexcept {
-    if (pieces_ == nullptr) return task(*this);
-    Scalar largest = 0;
-    gather_pieces<1>([&](const IslandState& part) { return std::array<Scalar, 1>{task(part)}; },
-                     [&](const Scalar* number) {
-                       if (!(*number <= largest)) largest = *number;
-                     });
-    return largest;
+      : View(packed, memory, island), law_(law) {}
+  /// The state of a piece of the island.
+  [[nodiscard]] IslandState part(const PackedIsland& piece) const noexcept {
+    return {packed_, memory_, piece, law_};
   }
 
-  [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
-  [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
-
-  /// What a vector holds of the island.
-  [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
-    return {memory_.vector(name) + island_.vector_start, island_.vector_size};
-  }
-  /// What one component of an array over parts holds of the island.
-  [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
-    return {memory_.contact(name, component) + island_.first_part, island_.part_count};
-  }
-  [[nodiscard]] Given parameter(typename Packed::Parameter which) const noexcept {
-    return {packed_.parameter(which) + island_.first_part, island_.part_count};
-  }
+  using View::contacts, View::island, View::parameter, View::rows_of, View::vector;
 
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
@@ -104,7 +41,7 @@ class IslandState : public IslandMeasures<Scalar> {
     if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
-    return sum_pieces<1>([](const IslandState& part) {
+    return this->template sum_pieces<1>([](const IslandState& part) {
       return std::array<Scalar, 1>{part.cost_of(Memory::whitened, Memory::trial, Memory::impulse)};
     })[0];
   }
@@ -126,30 +63,7 @@ class IslandState : public IslandMeasures<Scalar> {
   using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
       Measures::residual;
 
-  /// The rows of a block that is not a friction contact, out of an array over parts.
-  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
-                                           typename Memory::TripleName name) const noexcept {
-    return other.read(
-        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
-  }
-
  private:
-  template <std::size_t Count, typename Task, typename Add>
-  void gather_pieces(const Task& task, const Add& add) const noexcept {
-    pieces_->template gather<Count>(
-        packed_, island_, *crew_,
-        [&](const PackedIsland& piece) {
-          return std::array<Scalar, Count>(task(IslandState(packed_, memory_, piece, law_)));
-        },
-        add);
-  }
-  void take_measures(const std::array<Scalar, 4>& sums) noexcept {
-    using std::sqrt;
-    residual = sqrt(sums[0]);
-    free_squared = sums[1];
-    pushed_squared = sums[2];
-    gross_squared = sums[3];
-  }
   /// evaluate() piece by piece.
   void evaluate_pieces() noexcept;
   /// Writes Ĵᵀγ of a piece, and returns ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and the sum of gross_squared.
@@ -171,12 +85,9 @@ class IslandState : public IslandMeasures<Scalar> {
   void write_coulomb_impulses(typename Memory::TripleName trial,
                               typename Memory::TripleName impulse) const noexcept;
 
-  const Packed& packed_;
-  Memory& memory_;
-  const PackedIsland& island_;
+  using View::island_, View::memory_, View::packed_, View::pieces_;
+
   FrictionLaw law_;
-  IslandPieces<Scalar>* pieces_ = nullptr;
-  Crew* crew_ = nullptr;
 };
 
 // --- implementation ---
@@ -271,7 +182,7 @@ void IslandState<Scalar>::evaluate() noexcept {
     add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
                       memory_.vector(Memory::momentum));
   }
-  take_measures(balance());
+  Measures::take(balance());
 }
 
 template <RealScalar Scalar>
@@ -281,14 +192,14 @@ std::array<Scalar, 4> IslandState<Scalar>::balance() const noexcept {
   return {vector(Memory::gradient).square().sum(), vector(Memory::free).square().sum(),
           vector(Memory::momentum).square().sum(),
           (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
-                   parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
-                   parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
-                      .sum()};
+           parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
+           parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
+              .sum()};
 }
 
 template <RealScalar Scalar>
 void IslandState<Scalar>::evaluate_pieces() noexcept {
-  const Scalar refused = sum_pieces<1>([](const IslandState& part) {
+  const Scalar refused = this->template sum_pieces<1>([](const IslandState& part) {
     part.write_velocities(Memory::whitened, Memory::velocity);
     part.write_trial(Memory::velocity, Memory::trial);
     const bool good = part.write_projections(Memory::trial, Memory::impulse);
@@ -299,31 +210,20 @@ void IslandState<Scalar>::evaluate_pieces() noexcept {
     residual = std::numeric_limits<Scalar>::infinity();
     return;
   }
-  take_measures(sum_pieces<4>([this](const IslandState& part) { return balance_piece(part); }));
+  Measures::take(this->template sum_pieces<4>(
+      [this](const IslandState& part) { return balance_piece(part); }));
 }
 
-/// Every body gathers from its edges, first from those where it is the high one, so that no two
-/// pieces write to one place.
 template <RealScalar Scalar>
 std::array<Scalar, 4> IslandState<Scalar>::balance_piece(const IslandState& part) const noexcept {
   const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
                                     memory_.contact(Memory::impulse, 1),
                                     memory_.contact(Memory::impulse, 2)};
   Scalar* const momentum = memory_.vector(Memory::momentum);
-  const auto add = [&](const PackedEdge& edge, int side) {
-    add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
-  };
   part.vector(Memory::momentum).setZero();
-  Index e = part.island().first_edge;
-  for (int slot = part.island().range.first_slot; slot < part.island().range.slot_end; ++slot) {
-    const Index own = slot - island_.range.first_slot;
-    for (const Index* high = pieces_->high_begin(own); high != pieces_->high_end(own); ++high) {
-      add(packed_.edge(*high), 1);
-    }
-    for (; e < part.island().edge_end && packed_.edge(e).low_slot == slot; ++e) {
-      add(packed_.edge(e), 0);
-    }
-  }
+  pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
+    add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
+  });
   return part.balance();
 }
 
@@ -349,7 +249,7 @@ template <RealScalar Scalar>
 Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
                                     bool at_rest) const noexcept {
   if (pieces_ != nullptr) {
-    return sum_pieces<1>([&](const IslandState& part) {
+    return this->template sum_pieces<1>([&](const IslandState& part) {
       return std::array<Scalar, 1>{part.cost_at(point, at_rest)};
     })[0];
   }
@@ -370,7 +270,7 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
                                   const Scalar& momentum_curvature) const noexcept {
   if (pieces_ != nullptr) {
     return momentum_slope + step * momentum_curvature +
-           sum_pieces<1>([&](const IslandState& part) {
+           this->template sum_pieces<1>([&](const IslandState& part) {
              return std::array<Scalar, 1>{part.slope(step, Scalar(0), Scalar(0))};
            })[0];
   }

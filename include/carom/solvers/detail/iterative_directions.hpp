@@ -13,8 +13,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton directions by conjugate gradients, for islands whose factor would be too large. Large ones
-/// have clusters of bodies, which a crew shares; the others have an incomplete factor.
+/// Newton directions by conjugate gradients, for islands whose factor would be too large. Large
+/// ones have clusters of bodies, which a crew shares; the others have an incomplete factor.
 /// @cite  dembo1982inexact for the accuracy asked of the directions.
 template <RealScalar Scalar>
 class IterativeDirections {
@@ -97,12 +97,12 @@ bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state
     }
     part.vector(Memory::spare1) = -part.vector(Memory::gradient);
     const auto rows = part.parameter(Packed::row_square1) + part.parameter(Packed::row_square2);
-    return (std::max)(Scalar((rows / part.parameter(Packed::tangent)).maxCoeff()),
-                      Scalar((part.parameter(Packed::row_square3) / part.parameter(Packed::normal))
-                                 .maxCoeff()));
+    return (std::max)(
+        Scalar((rows / part.parameter(Packed::tangent)).maxCoeff()),
+        Scalar((part.parameter(Packed::row_square3) / part.parameter(Packed::normal)).maxCoeff()));
   });
   const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
-    newton.add_curvature(edge, targets);
+    newton.add_chosen_curvature(edge, targets);
   };
   if (!hessian.factor(state.packed(), crew, curvature, add)) return false;
   // Vectors of the pieces count from the start of those of all islands.
