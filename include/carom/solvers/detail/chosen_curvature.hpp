@@ -24,15 +24,20 @@ void add_chosen_curvature(const PackedEdge& edge, const Scalar* block, const Cur
   for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
     if (!curvature(k, g)) continue;
     any = true;
-    if (wanted[0]) {
-      const CurvedRows<Scalar> low(block, row_lanes, g);
-      for (int c = 0; c < Size; ++c) sums[0][c] += low.times(block + c, row_lanes);
+    for (int t = 0; t < 3; ++t) {
+      if (!wanted[t]) continue;
+      const Scalar* const rows = t == 0 ? block : block + side;
+      const Scalar* column = t == 2 ? block + side : block;
+      const RowLanes<Scalar> a = lanes_at(rows), b = lanes_at(rows + row_lanes),
+                             c = lanes_at(rows + 2 * row_lanes);
+      const RowLanes<Scalar> x = a * g.xx + b * g.xy + c * g.xz;
+      const RowLanes<Scalar> y = a * g.xy + b * g.yy + c * g.yz;
+      const RowLanes<Scalar> z = a * g.xz + b * g.yz + c * g.zz;
+      for (RowLanes<Scalar>& sum : sums[t]) {
+        sum += x * column[0] + y * column[row_lanes] + z * column[2 * row_lanes];
+        ++column;
+      }
     }
-    if (!wanted[1] && !wanted[2]) continue;
-    const CurvedRows<Scalar> high(block + side, row_lanes, g);
-    for (int c = 0; c < Size && wanted[1]; ++c) sums[1][c] += high.times(block + c, row_lanes);
-    if (!wanted[2]) continue;
-    for (int c = 0; c < Size; ++c) sums[2][c] += high.times(block + side + c, row_lanes);
   }
   for (int t = 0; t < 3 && any; ++t) {
     for (int c = 0; c < Size && wanted[t]; ++c) {
