@@ -11,7 +11,6 @@
 #include <exception>
 #include <thread>
 #include <vector>
-
 #ifdef CAROM_EXAMPLE_TBB
 #include <oneapi/tbb/parallel_for.h>
 #endif
@@ -23,7 +22,6 @@
 namespace {
 
 using carom::Index;
-
 const auto standard_threads = [](Index count, const auto& task) {
   std::atomic<Index> next{0};
   const auto work = [&] {
@@ -56,10 +54,9 @@ int run() {
     const auto start = std::chrono::steady_clock::now();
     const auto report = solver.solve(heap.problem, velocity, executor);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    const bool same = velocity == expected;
     std::printf("%-12s %7.3f s, %d iterations, same bits: %s\n", name, time.count(),
-                report.iterations, same ? "yes" : "no");
-    good = good && same;
+                report.iterations, velocity == expected ? "yes" : "no");
+    good = good && velocity == expected;
   };
   compare("std::thread", standard_threads);
 #ifdef CAROM_EXAMPLE_TBB
