@@ -28,6 +28,7 @@ class IterativeDirections {
   /// Takes on the pattern of the islands that are not direct.
   void lay_out(const PackedProblem<Scalar>& packed) {
     hessian_.lay_out(packed);
+    clustered_at_.reserve(packed.slot_count());
     clustered_at_.assign(packed.islands().size(), -1);
     int count = 0;
     for (Index i = 0; i < packed.islands().size(); ++i) {
