@@ -44,7 +44,7 @@ TEST_CASE("crew: tasks that come while it works help", "[linalg][law]") {
   const auto task = [&] {
     crew.join([&] {
       // The first loop alone may run before the other thread is here, so it is repeated.
-      while (inside < 2) {
+      for (int round = 0; round < 500 && inside < 2; ++round) {
         inside = 0;
         crew.run(2, [&](Index k) {
           who[std::size_t(k)] = std::this_thread::get_id();
@@ -60,6 +60,28 @@ TEST_CASE("crew: tasks that come while it works help", "[linalg][law]") {
   task();
   other.join();
   CHECK(who[0] != who[1]);
+}
+
+TEST_CASE("crew: the leader waits for chunks that helpers still run", "[linalg][law]") {
+  Crew crew;
+  bool complete = true;
+  const auto task = [&] {
+    crew.join([&] {
+      for (int round = 0; round < 20; ++round) {
+        std::vector<int> calls(4, 0);
+        crew.run(4, [&](Index k) {  // the first chunk lasts longest, whoever takes it
+          std::this_thread::sleep_for(std::chrono::milliseconds(k == round % 2 ? 9 : 1));
+          ++calls[std::size_t(k)];
+        });
+        for (const int own : calls) complete = complete && own == 1;
+      }
+    });
+  };
+  std::vector<std::thread> helpers;
+  for (int k = 0; k < 3; ++k) helpers.emplace_back(task);
+  task();
+  for (std::thread& helper : helpers) helper.join();
+  CHECK(complete);
 }
 
 TEST_CASE("crew: tasks that come after the leader has ended return at once", "[linalg][example]") {
