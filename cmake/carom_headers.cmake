@@ -177,11 +177,14 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/block_lu.hpp
   include/carom/linalg/detail/block_symmetric.hpp
   include/carom/linalg/detail/cholesky.hpp
+  include/carom/linalg/detail/cluster_pattern.hpp
   include/carom/linalg/detail/conjugate_gradient.hpp
   include/carom/linalg/detail/counting_sort.hpp
+  include/carom/linalg/detail/crew.hpp
   include/carom/linalg/detail/exponential_action.hpp
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
+  include/carom/linalg/detail/graph_clusters.hpp
   include/carom/linalg/detail/growing.hpp
   include/carom/linalg/detail/increasing_root.hpp
   include/carom/linalg/detail/lu.hpp
@@ -191,6 +194,8 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
   include/carom/linalg/detail/phi_functions.hpp
+  include/carom/linalg/detail/reduced_factor.hpp
+  include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
   include/carom/linalg/detail/slot_order.hpp
@@ -211,8 +216,11 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
   include/carom/solvers/detail/certificate_parts.hpp
+  include/carom/solvers/detail/chosen_curvature.hpp
   include/carom/solvers/detail/chosen_parts.hpp
   include/carom/solvers/detail/closed_impulses.hpp
+  include/carom/solvers/detail/clustered_factor.hpp
+  include/carom/solvers/detail/clustered_hessian.hpp
   include/carom/solvers/detail/cone_pair.hpp
   include/carom/solvers/detail/cone_path.hpp
   include/carom/solvers/detail/contact_solver_tuning.hpp
@@ -236,8 +244,10 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/interval_path.hpp
   include/carom/solvers/detail/island_law.hpp
   include/carom/solvers/detail/island_newton.hpp
+  include/carom/solvers/detail/island_pieces.hpp
   include/carom/solvers/detail/island_solver.hpp
   include/carom/solvers/detail/island_state.hpp
+  include/carom/solvers/detail/island_view.hpp
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/law_iterate.hpp

@@ -54,6 +54,16 @@ struct IslandBlocks {
     if (targets[0].data != nullptr) add_part(targets[1], low, 0, high, low);
     add_part(targets[2], low, low, high, high);
   }
+  /// The same where targets without data are left out.
+  void add_chosen(const detail::PackedEdge& edge,
+                  const detail::Columns<Scalar> (&targets)[3]) const {
+    std::vector<Scalar> unused(1000, Scalar(0));
+    detail::Columns<Scalar> all[3] = {targets[0], targets[1], targets[2]};
+    for (auto& target : all) {
+      if (target.data == nullptr) target = {unused.data(), 30};
+    }
+    add(edge, all);
+  }
 
   /// I + Σ Bₑ of an island over its part of a packed vector; ones on the padding.
   [[nodiscard]] Eigen::MatrixXd dense(const detail::PackedIsland& island) const {

@@ -68,7 +68,7 @@ class SapSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
                             VectorX<Scalar>& velocity) noexcept;
 
-  /// The same with the islands given to an executor.
+  /// The same with the islands, and the contacts of a large island, given to an executor.
   /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
   ///                  on any threads, and returns when all are done; it must not throw. The result
   ///                  is the same to the last bit whatever it does.
@@ -206,7 +206,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   const detail::PackedExchange<Scalar> exchange(problem, graph_, islands_.packed(),
                                                 islands_.memory());
   idle_ = exchange.take_guess(velocity);
-  executor(islands_.count(), [this](Index i) { islands_.evaluate(i, options_.law); });
+  islands_.for_each(executor,
+                    [this](Index i, Crew* crew) { islands_.evaluate(i, options_.law, crew); });
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
@@ -215,8 +216,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   };
   report.status = SolveStatus::converged;
   if (!met()) {
-    executor(islands_.count(), [this](Index i) {
-      islands_.solve(i, {options_.law, newton_limits()});
+    islands_.for_each(executor, [this](Index i, Crew* crew) {
+      islands_.solve(i, {options_.law, newton_limits()}, crew);
     });
     islands_.learn_pace();
     exchange.give_free_velocities(velocity);

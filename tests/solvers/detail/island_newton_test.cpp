@@ -80,11 +80,12 @@ bool write_hessian(const PackedCase<Scalar>& data, const Eigen::VectorXd& whiten
 }
 
 /// What add_curvature() assembles on an island, and the identity, dense; the lower half mirrored.
+/// Checks that add_chosen_curvature() assembles the same, one block of an edge at a time.
 template <typename Scalar>
 Eigen::MatrixXd assemble(const IslandNewton<Scalar>& newton, const IslandState<Scalar>& state) {
   const PackedIsland& island = state.island();
   const Index size = island.vector_size;
-  carom::MatrixX<Scalar> matrix = carom::MatrixX<Scalar>::Zero(size, size);
+  carom::MatrixX<Scalar> matrix = carom::MatrixX<Scalar>::Zero(size, size), chosen = matrix;
   for (Index e = island.first_edge; e < island.edge_end; ++e) {
     const PackedEdge& edge = state.packed().edge(e);
     const auto at = [&](Index row, Index column) {
@@ -97,7 +98,13 @@ Eigen::MatrixXd assemble(const IslandNewton<Scalar>& newton, const IslandState<S
       targets[2] = at(edge.high_start, edge.high_start);
     }
     newton.add_curvature(edge, targets);
+    for (int t = 0; t < (edge.high_slot >= 0 ? 3 : 1); ++t) {
+      Columns<Scalar> alone[3] = {{nullptr, 0}, {nullptr, 0}, {nullptr, 0}};
+      alone[t] = {chosen.data() + (targets[t].data - matrix.data()), size};
+      newton.add_chosen_curvature(edge, alone);
+    }
   }
+  CHECK((chosen - matrix).norm() <= rounding<Scalar>(100, matrix.norm()));
   // Blocks between two bodies are in one half of the matrix or the other.
   Eigen::MatrixXd whole = Eigen::MatrixXd::Identity(size, size);
   for (Index c = 0; c < size; ++c) {

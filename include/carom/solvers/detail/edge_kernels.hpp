@@ -65,6 +65,25 @@ void add_edge_momentum(const PackedEdge& edge, const Scalar* block,
   }
 }
 
+/// p += Ĵᵀ γ of the parts of an edge for one of its bodies.
+/// @param side  0 for the low body, 1 for the high one.
+template <typename Scalar>
+void add_side_momentum(const PackedEdge& edge, int side, const Scalar* block,
+                       const Scalar* const (&impulse)[3], Scalar* momentum) noexcept {
+  const Index low_lanes = lanes_above(edge.low_size), high_lanes = lanes_above(edge.high_size);
+  const Index lanes = side == 0 ? low_lanes : high_lanes, width = 3 * (low_lanes + high_lanes);
+  Scalar* const start = momentum + (side == 0 ? edge.low_start : edge.high_start);
+  if (side == 1) block += 3 * low_lanes;
+  for (Index k = edge.first_part; k < edge.part_end; ++k, block += width) {
+    const Scalar x = impulse[0][k], y = impulse[1][k], z = impulse[2][k];
+    if (x == Scalar(0) && y == Scalar(0) && z == Scalar(0)) continue;
+    for (Index i = 0; i < lanes; i += row_lanes) {
+      lanes_at(start + i) += x * lanes_at(block + i) + y * lanes_at(block + lanes + i) +
+                             z * lanes_at(block + 2 * lanes + i);
+    }
+  }
+}
+
 /// Three columns of Ĵᵀ, eight rows of them, times G.
 template <typename Scalar>
 struct CurvedRows {
@@ -152,6 +171,20 @@ void add_curvature_block(const Columns<Scalar>& target, const Scalar* rows, int 
   }
 }
 
+/// Adds (Ĵᵀ G)_rows Ĵ_columns of two parts to those of an edge's blocks whose targets have data.
+template <typename Scalar, typename Matrix3>
+void add_chosen_blocks(const PackedEdge& edge, const Scalar* rows, const Scalar* columns,
+                       const Matrix3& g, const Columns<Scalar> (&targets)[3]) noexcept {
+  const int low = edge.low_size, high = edge.high_size;
+  const Scalar *const high_rows = rows + 3 * lanes_above(low), *const high_columns =
+                                                                   columns + 3 * lanes_above(low);
+  if (targets[0].data != nullptr) add_curvature_block(targets[0], rows, low, columns, low, g);
+  if (targets[1].data != nullptr) add_curvature_block(targets[1], high_rows, high, columns, low, g);
+  if (targets[2].data != nullptr) {
+    add_curvature_block(targets[2], high_rows, high, high_columns, high, g);
+  }
+}
+
 /// Adds the curvature of an edge's friction contacts to a matrix of blocks.
 /// @tparam Matrix3  Symmetric3, or General3 for a G that is not symmetric.
 /// @param curvature  curvature(part, g) writes G; false where it is zero.
@@ -194,13 +227,18 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
 /// Adds the curvature of any other block of an edge to a matrix of blocks.
 /// @param block  Ĵᵀ of the edge's first part.
 /// @param g      scaled G, zero beyond the rows.
+/// @param any_target  whether high-low may be wanted where low-low is not.
 template <typename Scalar>
 void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                          const PackedBlock<Scalar>& other, const SquareMatrix<Scalar, 6>& g,
-                         const Columns<Scalar> (&targets)[3]) noexcept {
-  const Index low_width = 3 * lanes_above(edge.low_size);
-  const Index width = low_width + 3 * lanes_above(edge.high_size);
+                         const Columns<Scalar> (&targets)[3], bool any_target = false) noexcept {
+  const Index width = 3 * (lanes_above(edge.low_size) + lanes_above(edge.high_size));
   const Scalar* const first = block + (other.first_part - edge.first_part) * width;
+  const bool cross = targets[0].data != nullptr || any_target;
+  const Columns<Scalar> none{nullptr, 0};
+  const bool two_sided = edge.high_slot >= 0;
+  const Columns<Scalar> wanted[3] = {targets[0], two_sided && cross ? targets[1] : none,
+                                     two_sided ? targets[2] : none};
   for (int i = 0; i < other.part_count; ++i) {
     for (int j = 0; j < other.part_count; ++j) {
       const SquareMatrix<Scalar, 3> p = g.template block<3, 3>(3 * i, 3 * j);
@@ -209,13 +247,7 @@ void add_other_curvature(const PackedEdge& edge, const Scalar* block,
                                  p(1, 2), p(2, 0), p(2, 1), p(2, 2)};
       const Scalar* const low_i = first + i * width;
       const Scalar* const low_j = first + j * width;
-      const bool all = targets[0].data != nullptr;
-      if (all) add_curvature_block(targets[0], low_i, edge.low_size, low_j, edge.low_size, own);
-      if (edge.high_slot < 0) continue;
-      const Scalar* const high_i = low_i + low_width;
-      const Scalar* const high_j = low_j + low_width;
-      if (all) add_curvature_block(targets[1], high_i, edge.high_size, low_j, edge.low_size, own);
-      add_curvature_block(targets[2], high_i, edge.high_size, high_j, edge.high_size, own);
+      add_chosen_blocks(edge, low_i, low_j, own, wanted);
     }
   }
 }

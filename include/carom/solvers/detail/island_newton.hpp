@@ -3,6 +3,7 @@
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
+#include "carom/solvers/detail/chosen_curvature.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
 #include "carom/solvers/detail/island_state.hpp"
 #include "carom/solvers/detail/newton_walk.hpp"
@@ -51,10 +52,24 @@ class IslandNewton {
   /// high-high.
   /// @pre  note_change() has seen the edge at this iterate.
   void add_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3]) const noexcept {
+    add_edge_curvature(
+        edge, state_.packed().jacobians(edge.jacobians),
+        [this](Index part, auto& g) { return curvature(part, g); }, targets);
+    add_others_curvature(edge, targets, false);
+  }
+  /// The same for those of the blocks whose targets have data.
+  void add_chosen_curvature(const PackedEdge& edge,
+                            const Columns<Scalar> (&targets)[3]) const noexcept {
+    add_chosen_edge_curvature(
+        edge, state_.packed().jacobians(edge.jacobians),
+        [this](Index part, auto& g) { return curvature(part, g); }, targets);
+    add_others_curvature(edge, targets, true);
+  }
+  /// @param chosen  as any_target of add_other_curvature().
+  void add_others_curvature(const PackedEdge& edge, const Columns<Scalar> (&targets)[3],
+                            bool chosen) const noexcept {
     const Packed& packed = state_.packed();
     const Scalar* const block = packed.jacobians(edge.jacobians);
-    add_edge_curvature(
-        edge, block, [this](Index part, auto& g) { return curvature(part, g); }, targets);
     for (Index c = edge.first_other; c < edge.other_end; ++c) {
       const PackedBlock<Scalar>& other = packed.other(c);
       auto g = other.curvature(state_.rows_of(other, Memory::trial));
@@ -62,7 +77,7 @@ class IslandNewton {
         add_direction_curvature(rows_of(other, part), predicted(other.first_part + part), 3 * part,
                                 g);
       }
-      add_other_curvature(edge, block, other, g, targets);
+      add_other_curvature(edge, block, other, g, targets, chosen);
     }
   }
 
@@ -115,7 +130,15 @@ class IslandNewton {
   void write_directions(Find&& find) const noexcept;
   void start_directions() noexcept;
   void step_directions() noexcept;
-  void write_steps() noexcept;
+  void write_steps() noexcept {
+    state_.for_each_piece([](State& part) { write_steps(part); });
+  }
+  static void write_steps(State& part) noexcept;
+  /// Calls run(newton) for the pieces of the island, or for the whole.
+  template <typename Run>
+  void for_each_piece(const Run& run) noexcept {
+    state_.for_each_piece([&](State& part) { run(IslandNewton(part, memory_, limits_)); });
+  }
   [[nodiscard]] Scalar find_step() noexcept;
 
   State& state_;
@@ -167,27 +190,32 @@ void IslandNewton<Scalar>::write_directions(Find&& find) const noexcept {
 /// The directions of friction at the iterate, with which the first step is Newton's own.
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::start_directions() noexcept {
-  write_directions([](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
+  for_each_piece([](const IslandNewton& part) {
+    part.write_directions(
+        [](const FrictionRows<Scalar>& rows, Index) { return current_direction(rows); });
+  });
 }
 
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::step_directions() noexcept {
-  write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
-    return predict_direction(
-        rows, predicted(k),
-        {memory_.contact(Memory::trial_step, 0)[k], memory_.contact(Memory::trial_step, 1)[k]});
+  for_each_piece([this](const IslandNewton& part) {
+    part.write_directions([&](const FrictionRows<Scalar>& rows, Index k) {
+      return predict_direction(
+          rows, predicted(k),
+          {memory_.contact(Memory::trial_step, 0)[k], memory_.contact(Memory::trial_step, 1)[k]});
+    });
   });
 }
 
 /// What the direction does to contact velocities and trial impulses.
 template <RealScalar Scalar>
-void IslandNewton<Scalar>::write_steps() noexcept {
-  state_.write_velocities(Memory::direction, Memory::velocity_step);
+void IslandNewton<Scalar>::write_steps(State& part) noexcept {
+  part.write_velocities(Memory::direction, Memory::velocity_step);
   const auto weights = {Packed::tangent, Packed::tangent, Packed::normal};
   int k = 0;
   for (const auto weight : weights) {
-    state_.contacts(Memory::trial_step, k) =
-        -state_.contacts(Memory::velocity_step, k) / state_.parameter(weight);
+    part.contacts(Memory::trial_step, k) =
+        -part.contacts(Memory::velocity_step, k) / part.parameter(weight);
     ++k;
   }
 }
@@ -195,14 +223,17 @@ void IslandNewton<Scalar>::write_steps() noexcept {
 /// Step length α where the slope along the direction vanishes.
 template <RealScalar Scalar>
 Scalar IslandNewton<Scalar>::find_step() noexcept {
-  const auto direction = state_.vector(Memory::direction);
-  const Scalar slope_at_zero = (state_.vector(Memory::gradient) * direction).sum();
-  const Scalar momentum_slope =
-      (direction * (state_.vector(Memory::whitened) - state_.vector(Memory::free))).sum();
-  const Scalar momentum_curvature = direction.square().sum();
+  const auto [slope_at_zero, momentum_slope, momentum_curvature] =
+      state_.template sum_pieces<3>([](const State& part) {
+        const auto direction = part.vector(Memory::direction);
+        return std::array<Scalar, 3>{
+            (part.vector(Memory::gradient) * direction).sum(),
+            (direction * (part.vector(Memory::whitened) - part.vector(Memory::free))).sum(),
+            direction.square().sum()};
+      });
   if (!(slope_at_zero < Scalar(0))) return Scalar(1);  // round-off: nothing left to search
-  const auto slope = [&](const Scalar& step) {
-    return state_.slope(step, momentum_slope, momentum_curvature);
+  const auto slope = [&, linear = momentum_slope, square = momentum_curvature](const Scalar& step) {
+    return state_.slope(step, linear, square);
   };
   return find_increasing_root<Scalar>(slope, slope_at_zero,
                                       {.tolerance = -limits_.line_search_tolerance * slope_at_zero,
@@ -225,12 +256,15 @@ SolveStatus IslandNewton<Scalar>::iterate(int& iterations,
       newton.write_steps();
       const Scalar step = newton.find_step();
       newton.step_directions();
-      newton.state_.vector(Memory::whitened) += step * newton.state_.vector(Memory::direction);
+      newton.state_.for_each_piece([&](State& part) {
+        part.vector(Memory::whitened) += step * part.vector(Memory::direction);
+      });
       newton.state_.evaluate();
       return step;
     }
     void keep_iterate() noexcept {
-      newton.state_.vector(Memory::best) = newton.state_.vector(Memory::whitened);
+      newton.state_.for_each_piece(
+          [](State& part) { part.vector(Memory::best) = part.vector(Memory::whitened); });
     }
     void return_to_kept() noexcept {
       newton.state_.vector(Memory::whitened) = newton.state_.vector(Memory::best);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "carom/solvers/detail/coulomb_newton.hpp"
 #include "carom/solvers/detail/direct_directions.hpp"
@@ -54,19 +55,36 @@ class IslandSolver {
     std::fill(outcomes_.begin(), outcomes_.end(), Outcome{});
   }
 
+  /// Calls task(island, crew) for all islands: large ones one after the other, each with a crew
+  /// that all tasks of a call of the executor share, the others in one call and without a crew.
+  template <typename Executor, typename Task>
+  void for_each(Executor& executor, const Task& task) noexcept {
+    if (large_count_ < count()) {
+      executor(count(), [&](Index i) {
+        if (pieces_at_[i] < 0) task(i, nullptr);
+      });
+    }
+    for (Index i = 0; i < count() && large_count_ > 0; ++i) {
+      if (pieces_at_[i] < 0) continue;
+      Crew crew;
+      executor(crew_size, [&](Index) { crew.join([&] { task(i, &crew); }); });
+    }
+  }
+
   [[nodiscard]] const PackedProblem<Scalar>& packed() const noexcept { return packed_; }
   [[nodiscard]] Memory& memory() noexcept { return memory_; }
   [[nodiscard]] Index count() const noexcept { return outcomes_.size(); }
   [[nodiscard]] const Sequence<Outcome>& outcomes() const noexcept { return outcomes_; }
 
   /// Measures an island at its guess, which stands in the memory's whitened velocities.
-  void evaluate(Index island, FrictionLaw law) noexcept {
+  void evaluate(Index island, FrictionLaw law, Crew* crew = nullptr) noexcept {
     State state(packed_, memory_, packed_.islands()[island], law);
+    if (crew != nullptr) state.share(pieces_of(island), *crew);
     state.evaluate();
     outcomes_[island].measures = state;
   }
   /// Solves an island from the guess last evaluated.
-  void solve(Index island, const Rules& rules) noexcept;
+  void solve(Index island, const Rules& rules, Crew* crew = nullptr) noexcept;
   /// Takes note of how long the iterations of this solve lasted.
   void learn_pace() noexcept {
     double longest = 0;
@@ -79,6 +97,12 @@ class IslandSolver {
   using Newton = IslandNewton<Scalar>;
   using Limits = NewtonLimits<Scalar>;
 
+  /// Tasks of an executor for one large island: no more threads than these can share it.
+  static constexpr Index crew_size = 32;
+
+  [[nodiscard]] IslandPieces<Scalar>& pieces_of(Index island) noexcept {
+    return pieces_[std::size_t(pieces_at_[island])];
+  }
   [[nodiscard]] SolveStatus solve_convex(Index island, State& state, const Limits& limits,
                                          int& iterations) noexcept;
   [[nodiscard]] SolveStatus solve_coulomb(Index island, State& state, const Limits& limits,
@@ -91,6 +115,9 @@ class IslandSolver {
   IterativeDirections<Scalar> iterative_;
   CoulombNewton<Scalar> coulomb_;
   Sequence<Outcome> outcomes_;  ///< per island
+  std::vector<IslandPieces<Scalar>> pieces_;
+  Sequence<int> pieces_at_;  ///< per island, which of them; −1 for none
+  int large_count_ = 0;
 };
 
 // --- implementation ---
@@ -101,6 +128,15 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
   memory_.lay_out(packed_);
   outcomes_.reserve(graph.body_count());
   outcomes_.resize(graph.islands().size());
+  pieces_at_.reserve(graph.body_count());
+  pieces_at_.assign(packed_.islands().size(), -1);
+  large_count_ = 0;
+  for (Index i = 0; i < count(); ++i) {
+    if (!IslandPieces<Scalar>::suit(packed_.islands()[i])) continue;
+    if (std::size_t(large_count_) == pieces_.size()) pieces_.emplace_back();
+    pieces_at_[i] = large_count_++;
+    pieces_of(i).lay_out(packed_, packed_.islands()[i]);
+  }
   if (law == FrictionLaw::coulomb) coulomb_.lay_out_contacts(packed_);
   if (!analysed) return;
   direct_.lay_out(graph, packed_);
@@ -109,8 +145,9 @@ void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, b
 }
 
 template <RealScalar Scalar>
-void IslandSolver<Scalar>::solve(Index island, const Rules& rules) noexcept {
+void IslandSolver<Scalar>::solve(Index island, const Rules& rules, Crew* crew) noexcept {
   State state(packed_, memory_, packed_.islands()[island], rules.law);
+  if (crew != nullptr) state.share(pieces_of(island), *crew);
   Outcome& outcome = outcomes_[island];
   static_cast<IslandMeasures<Scalar>&>(state) = outcome.measures;
   if (Newton(state, memory_, rules.limits).meets_target()) {
@@ -151,6 +188,7 @@ SolveStatus IslandSolver<Scalar>::solve_coulomb(Index island, State& state, cons
   const Newton judge(state, memory_, limits);
   return coulomb_.solve(packed_, state, memory_, judge, iterations, [&](const Scalar& tolerance) {
     State convex(packed_, memory_, state.island());
+    convex.share_as(state);
     convex.evaluate();
     Limits loose = limits;
     loose.tolerance = tolerance;

@@ -1,56 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "carom/cones/friction_cone_batch.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
-#include "carom/solvers/detail/solver_memory.hpp"
+#include "carom/solvers/detail/island_view.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What an iterate of an island is judged by.
-template <RealScalar Scalar>
-struct IslandMeasures {
-  Scalar residual = 0;        ///< ‖∇ℓ‖
-  Scalar free_squared = 0;    ///< ‖w*‖²
-  Scalar pushed_squared = 0;  ///< ‖Ĵᵀγ‖²
-  Scalar gross_squared = 0;  ///< Σ ‖Ĵₖ‖² γₖ² over the rows: what Ĵᵀγ is if none cancels another
-};
-
 /// The cost ℓ of one island and its derivatives at an iterate, in whitened velocities. A view of
 /// the packed problem and of the memory, cheap to make.
 template <RealScalar Scalar>
-class IslandState : public IslandMeasures<Scalar> {
+class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, IslandState<Scalar>> {
  public:
+  using View = IslandView<Scalar, IslandState<Scalar>>;
   using Memory = SolverMemory<Scalar>;
   using Packed = PackedProblem<Scalar>;
-  using Array = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
-  using Given = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
 
   /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
   IslandState(const Packed& packed, Memory& memory, const PackedIsland& island,
               FrictionLaw law = FrictionLaw::convex) noexcept
-      : packed_(packed), memory_(memory), island_(island), law_(law) {}
+      : View(packed, memory, island), law_(law) {}
+  /// The state of a piece of the island.
+  [[nodiscard]] IslandState part(const PackedIsland& piece) const noexcept {
+    return {packed_, memory_, piece, law_};
+  }
 
-  [[nodiscard]] const PackedIsland& island() const noexcept { return island_; }
-  [[nodiscard]] const Packed& packed() const noexcept { return packed_; }
-
-  /// What a vector holds of the island.
-  [[nodiscard]] Array vector(typename Memory::VectorName name) const noexcept {
-    return {memory_.vector(name) + island_.vector_start, island_.vector_size};
-  }
-  /// What one component of an array over parts holds of the island.
-  [[nodiscard]] Array contacts(typename Memory::TripleName name, int component) const noexcept {
-    return {memory_.contact(name, component) + island_.first_part, island_.part_count};
-  }
-  [[nodiscard]] Given parameter(typename Packed::Parameter which) const noexcept {
-    return {packed_.parameter(which) + island_.first_part, island_.part_count};
-  }
+  using View::contacts, View::island, View::parameter, View::rows_of, View::vector;
 
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
@@ -59,7 +41,9 @@ class IslandState : public IslandMeasures<Scalar> {
     if (!(residual <= (std::numeric_limits<Scalar>::max)())) {
       return std::numeric_limits<Scalar>::infinity();
     }
-    return cost_of(Memory::whitened, Memory::trial, Memory::impulse);
+    return this->template sum_pieces<1>([](const IslandState& part) {
+      return std::array<Scalar, 1>{part.cost_of(Memory::whitened, Memory::trial, Memory::impulse)};
+    })[0];
   }
   /// ℓ at another point; the iterate and all that follows from it stay.
   /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
@@ -79,14 +63,13 @@ class IslandState : public IslandMeasures<Scalar> {
   using Measures::free_squared, Measures::gross_squared, Measures::pushed_squared,
       Measures::residual;
 
-  /// The rows of a block that is not a friction contact, out of an array over parts.
-  [[nodiscard]] RowNumbers<Scalar> rows_of(const PackedBlock<Scalar>& other,
-                                           typename Memory::TripleName name) const noexcept {
-    return other.read(
-        {memory_.contact(name, 0), memory_.contact(name, 1), memory_.contact(name, 2)});
-  }
-
  private:
+  /// evaluate() piece by piece.
+  void evaluate_pieces() noexcept;
+  /// Writes Ĵᵀγ of a piece, and returns ‖∇ℓ‖², ‖w*‖², ‖Ĵᵀγ‖² and the sum of gross_squared.
+  [[nodiscard]] std::array<Scalar, 4> balance_piece(const IslandState& part) const noexcept;
+  /// What follows from Ĵᵀγ: the gradient, and the same sums.
+  [[nodiscard]] std::array<Scalar, 4> balance() const noexcept;
   /// γ(y) of the blocks that are not friction contacts; false if one is not finite.
   [[nodiscard]] bool write_other_projections(typename Memory::TripleName trial,
                                              typename Memory::TripleName impulse) const noexcept;
@@ -102,9 +85,8 @@ class IslandState : public IslandMeasures<Scalar> {
   void write_coulomb_impulses(typename Memory::TripleName trial,
                               typename Memory::TripleName impulse) const noexcept;
 
-  const Packed& packed_;
-  Memory& memory_;
-  const PackedIsland& island_;
+  using View::island_, View::memory_, View::packed_, View::pieces_;
+
   FrictionLaw law_;
 };
 
@@ -183,7 +165,7 @@ void IslandState<Scalar>::write_trial(typename Memory::TripleName velocity,
 
 template <RealScalar Scalar>
 void IslandState<Scalar>::evaluate() noexcept {
-  using std::sqrt;
+  if (pieces_ != nullptr) return evaluate_pieces();
   write_velocities(Memory::whitened, Memory::velocity);
   write_trial(Memory::velocity, Memory::trial);
   if (!write_projections(Memory::trial, Memory::impulse)) {
@@ -200,15 +182,49 @@ void IslandState<Scalar>::evaluate() noexcept {
     add_edge_momentum(edge, packed_.jacobians(edge.jacobians), impulse,
                       memory_.vector(Memory::momentum));
   }
+  Measures::take(balance());
+}
+
+template <RealScalar Scalar>
+std::array<Scalar, 4> IslandState<Scalar>::balance() const noexcept {
   vector(Memory::gradient) =
       vector(Memory::whitened) - vector(Memory::free) - vector(Memory::momentum);
-  residual = sqrt(vector(Memory::gradient).square().sum());
-  free_squared = vector(Memory::free).square().sum();
-  pushed_squared = vector(Memory::momentum).square().sum();
-  gross_squared = (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
-                   parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
-                   parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
-                      .sum();
+  return {vector(Memory::gradient).square().sum(), vector(Memory::free).square().sum(),
+          vector(Memory::momentum).square().sum(),
+          (parameter(Packed::row_square1) * contacts(Memory::impulse, 0).square() +
+           parameter(Packed::row_square2) * contacts(Memory::impulse, 1).square() +
+           parameter(Packed::row_square3) * contacts(Memory::impulse, 2).square())
+              .sum()};
+}
+
+template <RealScalar Scalar>
+void IslandState<Scalar>::evaluate_pieces() noexcept {
+  const Scalar refused = this->template sum_pieces<1>([](const IslandState& part) {
+    part.write_velocities(Memory::whitened, Memory::velocity);
+    part.write_trial(Memory::velocity, Memory::trial);
+    const bool good = part.write_projections(Memory::trial, Memory::impulse);
+    return std::array<Scalar, 1>{Scalar(good ? 0 : 1)};
+  })[0];
+  if (refused > Scalar(0)) {
+    for (int k = 0; k < 3; ++k) contacts(Memory::impulse, k).setZero();
+    residual = std::numeric_limits<Scalar>::infinity();
+    return;
+  }
+  Measures::take(this->template sum_pieces<4>(
+      [this](const IslandState& part) { return balance_piece(part); }));
+}
+
+template <RealScalar Scalar>
+std::array<Scalar, 4> IslandState<Scalar>::balance_piece(const IslandState& part) const noexcept {
+  const Scalar* const impulse[3] = {memory_.contact(Memory::impulse, 0),
+                                    memory_.contact(Memory::impulse, 1),
+                                    memory_.contact(Memory::impulse, 2)};
+  Scalar* const momentum = memory_.vector(Memory::momentum);
+  part.vector(Memory::momentum).setZero();
+  pieces_->for_each_side(packed_, island_, part.island(), [&](const PackedEdge& edge, int side) {
+    add_side_momentum(edge, side, packed_.jacobians(edge.jacobians), impulse, momentum);
+  });
+  return part.balance();
 }
 
 template <RealScalar Scalar>
@@ -232,6 +248,11 @@ Scalar IslandState<Scalar>::cost_of(typename Memory::VectorName point,
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
                                     bool at_rest) const noexcept {
+  if (pieces_ != nullptr) {
+    return this->template sum_pieces<1>([&](const IslandState& part) {
+      return std::array<Scalar, 1>{part.cost_at(point, at_rest)};
+    })[0];
+  }
   if (at_rest) {
     for (int k = 0; k < 3; ++k) contacts(Memory::velocity_step, k).setZero();
   } else {
@@ -247,6 +268,12 @@ Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
 template <RealScalar Scalar>
 Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slope,
                                   const Scalar& momentum_curvature) const noexcept {
+  if (pieces_ != nullptr) {
+    return momentum_slope + step * momentum_curvature +
+           this->template sum_pieces<1>([&](const IslandState& part) {
+             return std::array<Scalar, 1>{part.slope(step, Scalar(0), Scalar(0))};
+           })[0];
+  }
   for (int k = 0; k < 3; ++k) {
     contacts(Memory::trial_ahead, k) =
         contacts(Memory::trial, k) + step * contacts(Memory::trial_step, k);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "carom/solvers/detail/clustered_hessian.hpp"
 #include "carom/solvers/detail/island_newton.hpp"
 #include "carom/solvers/detail/iterative_hessian.hpp"
 
@@ -11,7 +13,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Newton directions by conjugate gradients, for islands whose factor would be too large.
+/// Newton directions by conjugate gradients, for islands whose factor would be too large. Large
+/// ones have clusters of bodies, which a crew shares; the others have an incomplete factor.
 /// @cite  dembo1982inexact for the accuracy asked of the directions.
 template <RealScalar Scalar>
 class IterativeDirections {
@@ -23,25 +26,32 @@ class IterativeDirections {
   using Tuning = IterativeDirectionsTuning;
 
   /// Takes on the pattern of the islands that are not direct.
-  void lay_out(const PackedProblem<Scalar>& packed) { hessian_.lay_out(packed); }
+  void lay_out(const PackedProblem<Scalar>& packed) {
+    hessian_.lay_out(packed);
+    clustered_at_.reserve(packed.slot_count());
+    clustered_at_.assign(packed.islands().size(), -1);
+    int count = 0;
+    for (Index i = 0; i < packed.islands().size(); ++i) {
+      const PackedIsland& island = packed.islands()[i];
+      if (island.direct || !ClusteredHessian<Scalar>::suits(island)) continue;
+      if (std::size_t(count) == clustered_.size()) clustered_.emplace_back();
+      clustered_[std::size_t(count)].lay_out(packed, island);
+      clustered_at_[i] = count++;
+    }
+  }
 
   /// d ≈ −H⁻¹∇ℓ on an island; false where H cannot be factored.
-  [[nodiscard]] bool find_direction(const Newton& newton, const State& state,
-                                    Index island) noexcept {
-    using std::sqrt;
+  [[nodiscard]] bool find_direction(const Newton& newton, State& state, Index island) noexcept {
+    if (clustered_at_[island] >= 0) {
+      return find_shared(newton, state, clustered_[std::size_t(clustered_at_[island])]);
+    }
     const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
       static_cast<void>(newton.note_change(edge));
       newton.add_curvature(edge, targets);
     };
     if (!hessian_.factor(state.packed(), island, add)) return false;
     state.vector(Memory::spare1) = -state.vector(Memory::gradient);
-    // A small share of the gradient is left, a smaller one near the end, but no less than the
-    // target needs.
-    const Scalar relative = state.residual / newton.scale();
-    const auto loosest = Scalar(Tuning::loosest);
-    const Scalar wanted = (std::min)(loosest, Scalar(sqrt(relative)));
-    const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
-    const Scalar target = (std::max)(wanted, (std::min)(enough, loosest)) * state.residual;
+    const Scalar target = share_left(newton, state) * state.residual;
     const auto report =
         hessian_.solve(state.packed(), island,
                        {state.vector(Memory::direction).data(), state.vector(Memory::spare1).data(),
@@ -56,8 +66,56 @@ class IterativeDirections {
   }
 
  private:
+  /// A small share of the gradient is left, a smaller one near the end, but no less than the target
+  /// needs.
+  [[nodiscard]] static Scalar share_left(const Newton& newton, const State& state) noexcept {
+    using std::sqrt;
+    const Scalar relative = state.residual / newton.scale();
+    const auto loosest = Scalar(Tuning::loosest);
+    const Scalar wanted = (std::min)(loosest, Scalar(sqrt(relative)));
+    const Scalar enough = Scalar(Tuning::last_share) * newton.limits().tolerance / relative;
+    return (std::max)(wanted, (std::min)(enough, loosest));
+  }
+  [[nodiscard]] bool find_shared(const Newton& newton, State& state,
+                                 ClusteredHessian<Scalar>& hessian) noexcept;
+
   IterativeHessian<Scalar> hessian_;
+  std::vector<ClusteredHessian<Scalar>> clustered_;
+  Sequence<int> clustered_at_;  ///< per island, which of them; −1 for none
 };
+
+// --- implementation ---
+
+template <RealScalar Scalar>
+bool IterativeDirections<Scalar>::find_shared(const Newton& newton, State& state,
+                                              ClusteredHessian<Scalar>& hessian) noexcept {
+  using Packed = PackedProblem<Scalar>;
+  Crew alone;
+  Crew& crew = state.crew() != nullptr ? *state.crew() : alone;
+  const Scalar curvature = state.largest_of_pieces([&](const State& part) {
+    for (Index e = part.island().first_edge; e < part.island().edge_end; ++e) {
+      static_cast<void>(newton.note_change(part.packed().edge(e)));
+    }
+    part.vector(Memory::spare1) = -part.vector(Memory::gradient);
+    const auto rows = part.parameter(Packed::row_square1) + part.parameter(Packed::row_square2);
+    return (std::max)(
+        Scalar((rows / part.parameter(Packed::tangent)).maxCoeff()),
+        Scalar((part.parameter(Packed::row_square3) / part.parameter(Packed::normal)).maxCoeff()));
+  });
+  const auto add = [&](const PackedEdge& edge, const Columns<Scalar>(&targets)[3]) {
+    newton.add_chosen_curvature(edge, targets);
+  };
+  if (!hessian.factor(state.packed(), crew, curvature, add)) return false;
+  // Vectors of the pieces count from the start of those of all islands.
+  const Index start = state.island().vector_start;
+  const auto report =
+      hessian.solve(state.packed(), crew, state.vector(Memory::spare1).data() - start,
+                    state.vector(Memory::direction).data() - start, share_left(newton, state),
+                    Tuning::product_limit);
+  if (report.usable) return true;
+  state.vector(Memory::direction) = -state.vector(Memory::gradient);
+  return true;
+}
 
 }  // namespace detail
 }  // namespace CAROM_ABI

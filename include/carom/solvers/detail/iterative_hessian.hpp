@@ -5,6 +5,7 @@
 
 #include "carom/linalg/detail/block_incomplete_cholesky.hpp"
 #include "carom/linalg/detail/conjugate_gradient.hpp"
+#include "carom/solvers/detail/clustered_hessian.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
 namespace carom {
@@ -72,7 +73,7 @@ void IterativeHessian<Scalar>::append(const Packed& packed, Index i) {
   const PackedIsland& island = packed.islands()[i];
   const Index first = hessian_.column_count();
   ranges_[i] = {first, first};
-  if (island.direct) return;
+  if (island.direct || ClusteredHessian<Scalar>::suits(island)) return;
   Index e = island.first_edge;
   const Index shift = first - island.range.first_slot;
   for (Index slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "carom/core/expects.hpp"
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// Shares numbered chunks of work among the tasks of one call of an executor.
+///
+/// The first task to arrive leads: it runs an algorithm of its own and hands its loops to run().
+/// Tasks that arrive meanwhile help with the chunks until the leader has ended; later ones return
+/// at once. So the leader never waits for a task that has not started, and any executor will do,
+/// also one that runs its tasks one after the other. Results depend on the chunks alone if each
+/// writes to a place of its own.
+///
+/// ```
+/// carom::Crew crew;
+/// executor(8, [&](Index) { crew.join([&] { crew.run(count, [&](Index chunk) { ... }); }); });
+/// ```
+/// @note  No allocation and no exception; tasks without work sleep.
+class Crew {
+ public:
+  /// Most chunks of one run().
+  static constexpr Index chunk_limit = (Index(1) << 24) - 1;
+
+  /// Leads, if no other task did before, or helps.
+  template <typename Lead>
+  void join(const Lead& lead) noexcept {
+    if (led_.exchange(true, std::memory_order_acq_rel)) return help();
+    lead();
+    word_.store(closed, std::memory_order_release);
+    word_.notify_all();
+  }
+
+  /// Calls task(k) for every k in [0, count) and returns when all are done. Only the leader calls
+  /// it, and a task does not.
+  /// @pre  count ≤ chunk_limit.
+  template <typename Task>
+  void run(Index count, const Task& task) noexcept {
+    CAROM_EXPECTS(count <= chunk_limit);
+    if (count <= 1 || helpers_.load(std::memory_order_relaxed) == 0) {
+      for (Index k = 0; k < count; ++k) task(k);
+      return;
+    }
+    call_ = [](const void* what, Index k) { (*static_cast<const Task*>(what))(k); };
+    task_ = &task;
+    count_ = count;
+    done_.store(0, std::memory_order_relaxed);
+    word_.store(++job_ << count_bits | Word(count), std::memory_order_release);
+    word_.notify_all();
+    for (Word word = word_.load(std::memory_order_relaxed); left(word) > 0;) take(word);
+    wait_for(done_, [&](Index done) { return done == count; });
+  }
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr int count_bits = 24;
+  static constexpr Word closed = ~Word(0) << count_bits;  ///< as a job without chunks
+  /// Looks at a number before a task sleeps: some ten microseconds, longer than the pause between
+  /// two loops of an algorithm and shorter than waking up is worth.
+  static constexpr int look_count = 5000;
+
+  [[nodiscard]] static Index left(Word word) noexcept {
+    return Index(word & ((Word(1) << count_bits) - 1));
+  }
+
+  /// Takes one chunk of the job that `word` names and runs it; where others were faster it only
+  /// reads the word anew.
+  void take(Word& word) noexcept {
+    if (!word_.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel,
+                                     std::memory_order_acquire)) {
+      return;
+    }
+    // What belongs to the job stays as it is until this chunk is done.
+    const Index count = count_;
+    call_(task_, count - left(word));
+    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done_.notify_all();
+    word = word_.load(std::memory_order_acquire);
+  }
+
+  void help() noexcept {
+    helpers_.fetch_add(1, std::memory_order_relaxed);
+    for (Word word = word_.load(std::memory_order_acquire); word != closed;) {
+      if (left(word) > 0) {
+        take(word);
+      } else {
+        word = wait_for(word_, [&](Word now) { return now != word; });
+      }
+    }
+  }
+
+  /// Waits until a number is as wanted, and returns it.
+  template <typename Number, typename Wanted>
+  static Number wait_for(const std::atomic<Number>& number, const Wanted& wanted) noexcept {
+    for (int look = 0; look < look_count; ++look) {
+      const Number now = number.load(std::memory_order_acquire);
+      if (wanted(now)) return now;
+    }
+    for (;;) {
+      const Number now = number.load(std::memory_order_acquire);
+      if (wanted(now)) return now;
+      number.wait(now, std::memory_order_acquire);
+    }
+  }
+
+  std::atomic<bool> led_{false};
+  std::atomic<int> helpers_{0};
+  std::atomic<Word> word_{0};  ///< the job's number and how many of its chunks are not taken
+  std::atomic<Index> done_{0};
+  Word job_ = 0;
+  void (*call_)(const void*, Index) = nullptr;
+  const void* task_ = nullptr;
+  Index count_ = 0;
+};
+
+}  // namespace CAROM_ABI
+}  // namespace carom

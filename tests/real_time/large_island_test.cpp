@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
+
+#include "carom/solvers/sap.hpp"
+
+#include "support/allocation_guard.hpp"
+#include "support/catch.hpp"
+
+#include "scenes/pile.hpp"
+
+namespace large_island_test {
+
+using carom::Index, carom::SapSolver, carom::testing::AllocationGuard;
+
+TEST_CASE("real time: a large island is solved again without an allocation", "[real_time]") {
+  const auto pile = carom::examples::make_pile({.body_count = 450});
+  for (const double limit : {0.0, 1e300}) {  // conjugate gradients, and a factor
+    SapSolver<double> solver({.factor_work_limit = limit});
+    carom::VectorX<double> velocity = pile.guess, again = pile.guess;
+    REQUIRE(solver.solve(pile.problem, velocity).converged());
+    const std::size_t before = carom::testing::allocation_count;
+    bool converged = false;
+    {
+      const AllocationGuard guard;
+      converged = solver.solve(pile.problem, again).converged();
+    }
+    CHECK(converged);
+    CHECK(carom::testing::allocation_count == before);
+    CHECK((again - velocity).isZero(0.0));
+  }
+}
+
+}  // namespace large_island_test
