@@ -145,7 +145,7 @@ row_threads() {
     cmake --build "$out/threads" --parallel "$jobs" \
       --target example_02_islands_in_parallel carom_solvers_tests carom_batch_tests &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_solvers_tests \
-      "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*" &&
+      "sap: the result is the same to the last bit whoever runs the islands*,coulomb newton: islands on threads*,*same bits*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/carom_batch_tests "*threads*" &&
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
 }

@@ -71,7 +71,9 @@ class SapSolver {
   /// The same with the islands, and the contacts of a large island, given to an executor.
   /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
   ///                  on any threads, and returns when all are done; it must not throw. The result
-  ///                  is the same to the last bit whatever it does.
+  ///                  is the same to the last bit whatever it does. A task is an island, or, in a
+  ///                  call for one large island, a share in its work, of which there are 32: those
+  ///                  that run at the same time share it, later ones find nothing left to do.
   template <typename Executor>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept;

@@ -30,8 +30,7 @@ struct ClusteredHessianTuning {
 /// before them (a block DILU). A crew shares the clusters; the numbers do not depend on it.
 /// @note  lay_out() allocates beyond the largest island so far, and factor() when it is the first
 ///        that needs double numbers; all else is real-time safe.
-/// @cite  eisenstat1981efficient for the passes; barrett1994templates, D-ILU, for the diagonal
-///        blocks.
+/// @cite  eisenstat1981efficient for the passes; barrett1994templates, D-ILU, for the diagonal.
 template <RealScalar Scalar>
 class ClusteredHessian {
  public:

@@ -24,9 +24,9 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
   using Packed = PackedProblem<Scalar>;
 
   /// @param law  γ(y) of the blocks; Coulomb's is no gradient, and has no cost.
-  IslandState(const Packed& packed, Memory& memory, const PackedIsland& island,
+  IslandState(const Packed& packed, Memory& memory, const PackedIsland& extent,
               FrictionLaw law = FrictionLaw::convex) noexcept
-      : View(packed, memory, island), law_(law) {}
+      : View(packed, memory, extent), law_(law) {}
   /// The state of a piece of the island.
   [[nodiscard]] IslandState part(const PackedIsland& piece) const noexcept {
     return {packed_, memory_, piece, law_};
