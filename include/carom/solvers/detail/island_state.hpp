@@ -32,7 +32,7 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
     return {packed_, memory_, piece, law_};
   }
 
-  using View::contacts, View::island, View::parameter, View::rows_of, View::vector;
+  using View::contacts, View::parameter, View::rows_of, View::vector;
 
   /// Everything that follows from the iterate: v_c, y, γ, Ĵᵀγ, the gradient and its norm.
   void evaluate() noexcept;
