@@ -171,7 +171,8 @@ Panel make_size_panel(const HeapTimes& times) {
   SvgPlot plot(title, {"bodies", bodies, make_decade_ticks(bodies)},
                {"seconds", exponents, make_decade_ticks(exponents)}, 330);
   const PlotPoint end = times.seconds.back();
-  plot.curve({{end.x - (end.y - low), low}, end}, "s1 dashed");
+  const double start = std::max(bodies.low, end.x - (end.y - low));
+  plot.curve({{start, end.y - (end.x - start)}, end}, "s1 dashed");
   plot.curve(times.seconds, "s2 thin");
   plot.dots(times.seconds, "s2");
   return {title,
