@@ -4,6 +4,7 @@
 // of them themselves. A macro acts on text, so to include all of carom is to try all of it.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -14,8 +15,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <new>
 #include <numbers>
 #include <span>
