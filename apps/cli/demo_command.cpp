@@ -46,17 +46,27 @@ int run_demo(const DemoOptions& options) {
   const PlayParts parts = read_play_parts(CAROM_PAGE_DIR);
   const Experiment problems = run_problem_experiment(options.data);
   const bool brief = options.brief;
-  const std::vector<Experiment> experiments{
-      run_cone_experiment(),       run_path_experiment(),
-      run_incline_experiment(),    run_pizza_experiment(),
-      run_ground_experiment(),     run_pile_experiment(brief),
-      run_wall_experiment(brief),  run_cradle_experiment(),
-      run_billiards_experiment(),  run_order_experiment(),
-      run_galperin_experiment(),   run_energy_experiment(brief),
-      run_motion_experiment(),     run_drift_experiment(brief),
-      run_chain_experiment(),      run_break_experiment(),
-      run_trex_experiment(brief),  run_stiff_contact_experiment(brief),
-      run_climb_experiment(brief), problems};
+  const std::vector<Experiment> experiments{run_cone_experiment(),
+                                            run_path_experiment(),
+                                            run_incline_experiment(),
+                                            run_pizza_experiment(),
+                                            run_ground_experiment(),
+                                            run_pile_experiment(brief),
+                                            run_heap_experiment(brief),
+                                            run_wall_experiment(brief),
+                                            run_cradle_experiment(),
+                                            run_billiards_experiment(),
+                                            run_order_experiment(),
+                                            run_galperin_experiment(),
+                                            run_energy_experiment(brief),
+                                            run_motion_experiment(),
+                                            run_drift_experiment(brief),
+                                            run_chain_experiment(),
+                                            run_break_experiment(),
+                                            run_trex_experiment(brief),
+                                            run_stiff_contact_experiment(brief),
+                                            run_climb_experiment(brief),
+                                            problems};
   const std::string path = write_page(options.output, make_page(experiments, parts));
 
   std::vector<std::vector<std::string>> rows{

@@ -51,6 +51,7 @@ Experiment run_incline_experiment();
 Experiment run_pizza_experiment();
 Experiment run_ground_experiment();
 Experiment run_pile_experiment(bool brief);
+Experiment run_heap_experiment(bool brief);
 Experiment run_wall_experiment(bool brief);
 Experiment run_cradle_experiment();
 Experiment run_billiards_experiment();

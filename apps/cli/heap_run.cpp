@@ -31,7 +31,7 @@ ContactSolverOptions<double> settings_of(const HeapLaw& law) {
 
 // The largest resident memory was measured with heaps of 300 to 10,000 bodies; these numbers lie
 // above all of it. Were they too small, a heap that was let in could run out of memory.
-constexpr double program_bytes = 1e7;
+constexpr double program_bytes = 1.6e7;
 constexpr double body_bytes = 6000;     ///< of the problem and SapSolver, by body
 constexpr double contact_bytes = 1450;  ///< the same by contact
 constexpr double margin = 1.15;         ///< what runs of one heap may differ by, and more

@@ -90,6 +90,7 @@ svg text { font-family: inherit; fill: var(--ink); }
 .spoke { stroke: var(--card); stroke-width: 1.4; }
 .wall { fill: var(--frame); } .cloth { fill: var(--felt); } .cushion { fill: #5a3d28; }
 [class^="load"] { fill: var(--s2); fill-opacity: var(--load); stroke: var(--frame); stroke-width: 0.4; }
+.opaque { fill: var(--card); }
 .load0 { --load: 0.08; } .load1 { --load: 0.18; } .load2 { --load: 0.28; } .load3 { --load: 0.38; }
 .load4 { --load: 0.48; } .load5 { --load: 0.58; } .load6 { --load: 0.68; } .load7 { --load: 0.78; } .load8 { --load: 0.88; } .load9 { --load: 0.98; }
 .stick { fill: var(--stick); } .separate { fill: var(--away); }

@@ -161,7 +161,7 @@ QUANTITIES = {"largest energy error in": 2, "lowest energy error": 1, "period": 
               "Five equal balls": 1, "Five unequal balls": 1, "Break without": 2,
               "Break to rest": 3, "⟨u, v⟩": 1, "Straight legs": 2, "Optimised stance: ξ": 1,
               "optimised over straight": 1, "Stiff contact in stick": 4, "Mass pulled off": 1,
-              "Mass that": 2, "Heap at rest": 2, "Three discs": 1, "Brick wall": 4,
+              "Mass that": 2, "Heap at rest": 2, "Heap of spheres and boxes": 2, "Three discs": 1, "Brick wall": 4,
               "on Coulomb’s path": 2, "on the convex path": 2,
               "where Coulomb’s path ends": 1, "The same where it sticks": 1, "Pushed box": 4, "Dropped box": 1, "Pulled mass": 5}
 #: Pictures by their titles.
@@ -175,6 +175,7 @@ FIGURES = ["What floor and walls carry", "Three discs, one on top: how far it fa
            "Paths of a mass pulled along the ground for 0.2 s",
            "Rate of turn of a pushed box after 0.1 s",
            "Central paths of a ball that slides", "Central paths of a ball that sticks",
+           "What lies on each body of the heap", "Time of one step by the size of the heap, logarithmic",
            "What lies on each brick", "Time of a step’s solve, logarithmic"]
 #: Errors by the step; in each, ours are the least of all slip laws', and the rest are at least so
 #: many decades above somewhere.
