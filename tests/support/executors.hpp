@@ -45,7 +45,7 @@ struct Shuffled {
     std::iota(order.begin(), order.end(), Index(0));
     std::shuffle(order.begin(), order.end(), engine);
     std::vector<unsigned> delays;  // [µs]
-    for (Index i = 0; i < count; ++i) delays.push_back(engine() % 300);
+    for (Index i = 0; i < count; ++i) delays.push_back(unsigned(engine() % 300));
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       for (std::size_t k = next++; k < order.size(); k = next++) {
