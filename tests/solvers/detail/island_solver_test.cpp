@@ -53,7 +53,7 @@ TEST_CASE("island_solver: a large island has the same bits whoever shares it", "
   for (const double limit : {always, never}) {
     for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
       const SapOptions<double> options{
-          .law = law, .iteration_limit = 8, .factor_work_limit = limit};
+          .law = law, .iteration_limit = 4, .factor_work_limit = limit};
       const Solved alone = solve(pile, options);
       for_each_executor([&](const auto& executor) {
         CAPTURE(limit, int(law));
