@@ -49,11 +49,11 @@ Solved solve(const Pile& pile, const SapOptions<double>& options, const Executor
 }  // namespace
 
 TEST_CASE("island_solver: a large island has the same bits whoever shares it", "[solvers][law]") {
-  const Pile pile = make_pile({.body_count = 600});
+  const Pile pile = make_pile({.body_count = 420});
   for (const double limit : {always, never}) {
     for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
       const SapOptions<double> options{
-          .law = law, .iteration_limit = 4, .factor_work_limit = limit};
+          .law = law, .iteration_limit = 3, .factor_work_limit = limit};
       const Solved alone = solve(pile, options);
       for_each_executor([&](const auto& executor) {
         CAPTURE(limit, int(law));
@@ -72,17 +72,15 @@ TEST_CASE("island_solver: large islands beside small ones have the same bits", "
   }
   pile.guess.conservativeResize(pile.problem.velocity_count());
   pile.guess.tail(small.guess.size()) = small.guess;
-  const Solved alone = solve(pile, {.factor_work_limit = always});
-  CHECK(alone.report.converged());
-  for_each_executor([&](const auto& executor) {
-    CHECK(solve(pile, {.factor_work_limit = always}, executor) == alone);
-  });
+  const SapOptions<double> options{.iteration_limit = 3, .factor_work_limit = always};
+  const Solved alone = solve(pile, options);
+  for_each_executor([&](const auto& executor) { CHECK(solve(pile, options, executor) == alone); });
 }
 
 TEST_CASE("island_solver: shared conjugate gradients and a factor find the same",
           "[solvers][oracle]") {
-  for (const double stiffness : {1e4, 1e6, 1e10}) {
-    const Pile pile = make_pile({.body_count = 500, .stiffness = stiffness});
+  for (const double stiffness : {1e4, 1e10}) {
+    const Pile pile = make_pile({.body_count = 420, .stiffness = stiffness});
     const Solved iterative = solve(pile, {.tolerance = 1e-10, .factor_work_limit = always});
     const Solved direct = solve(pile, {.tolerance = 1e-10, .factor_work_limit = never});
     CAPTURE(stiffness, iterative.report.iterations, direct.report.iterations);
