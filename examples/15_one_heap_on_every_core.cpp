@@ -45,7 +45,7 @@ const auto openmp = [](Index count, const auto& task) {
 #endif
 
 int run() {
-  const carom::examples::Pile heap = carom::examples::make_pile({.body_count = 1500});
+  const carom::examples::Pile heap = carom::examples::make_pile({.body_count = 450});
   carom::SapSolver<double> solver;
   Eigen::VectorXd expected = heap.guess;
   bool good = solver.solve(heap.problem, expected).converged();
