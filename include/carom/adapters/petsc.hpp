@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <petscksp.h>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/adapters/detail/petsc_coarse.hpp"
+#include "carom/adapters/detail/petsc_newton.hpp"
+#include "carom/solvers/sap_options.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// How a PetscSapSolver solves, and how accurately. All ranks have the same.
+struct PetscSapOptions {
+  /// T [-], > 0: stop when ‖∇ℓ‖_{A⁻¹} ≤ T s, s the momentum_scale(), as SapOptions::tolerance.
+  double tolerance = std::sqrt(std::numeric_limits<double>::epsilon());
+  int iteration_limit = 200;            ///< Most Newton iterations, ≥ 0.
+  double line_search_tolerance = 1e-1;  ///< As SapOptions::line_search_tolerance, in (0, 1).
+  /// Islands of a rank whose factor would take more multiply-adds per contact than this, ≥ 0, get
+  /// an incomplete factor, whose memory is in proportion to the contacts.
+  double factor_work_limit = 1.5e4;
+  /// Whether the factor of a rank solves for ghosts too, for two exchanges more per iteration.
+  bool overlap = false;
+  /// Bodies that move as one in the coarse space, ≥ 1; the fewer, the fewer iterations, and the
+  /// larger the system that every rank solves.
+  Index bodies_per_aggregate = 64;
+  /// Most iterations of conjugate gradients per direction, > 0.
+  int product_limit = detail::IterativeDirectionsTuning::product_limit;
+
+  /// Whether every option is in its range.
+  [[nodiscard]] bool is_valid() const noexcept {
+    return tolerance > 0 && iteration_limit >= 0 && line_search_tolerance > 0 &&
+           line_search_tolerance < 1 && factor_work_limit >= 0 && bodies_per_aggregate >= 1 &&
+           product_limit > 0;
+  }
+};
+
+/// What a solve on several ranks took, for models of its time. The same on all ranks.
+struct PetscCounts {
+  long long linear_iterations = 0;  ///< of conjugate gradients, over all directions
+  long long exchanges = 0;          ///< of ghosts
+  long long exchanged_bytes = 0;    ///< in one exchange, received by all ranks together
+  long long sums = 0;               ///< over ranks, of a few numbers; those within KSP not counted
+  long long cut_blocks = 0;         ///< blocks between bodies of two ranks
+};
+
+/// SAP on the ranks of a communicator: Newton's method of SapSolver under the convex law, with
+/// conjugate gradients of PETSc for the directions and sums over ranks in the line search.
+///
+/// A product takes one exchange of ghost velocities. The preconditioner is carom's sparse factor of
+/// each rank's own part, or an incomplete one, and a coarse space of rigid motions. All islands are
+/// iterated together. Answers are those of one process to the tolerance; their last digits depend
+/// on the number of ranks.
+///
+/// ```
+/// carom::PetscSapSolver solver;
+/// Eigen::VectorXd velocity = problem.local().free_velocity();
+/// const auto report = solver.solve(problem, velocity);
+/// ```
+/// @note  Cold: allocates. Every rank calls every function. Bad data make all ranks throw
+///        std::invalid_argument; where PETSc fails, all ranks end.
+/// @cite  castro2021unconstrained, tang2009comparison.
+class PetscSapSolver {
+ public:
+  explicit PetscSapSolver(const PetscSapOptions& options = {}) : options_(options) {
+    CAROM_EXPECTS(options.is_valid());
+  }
+  PetscSapSolver(const PetscSapSolver&) = delete;
+  PetscSapSolver& operator=(const PetscSapSolver&) = delete;
+  ~PetscSapSolver() { release(); }
+
+  [[nodiscard]] const PetscSapOptions& options() const noexcept { return options_; }
+
+  /// Solves the problem from a first guess.
+  /// @param velocity  v [m/s, rad/s] of own bodies and ghosts, as local() stacks them: first guess
+  ///                  in, answer out. What the ghosts hold at first does not matter.
+  /// @return  as SapSolver, for the whole problem, the same on all ranks.
+  SolveReport<double> solve(const PetscContactProblem& problem, VectorX<double>& velocity);
+
+  /// γ of this rank's blocks [N·s], as local() stacks them.
+  [[nodiscard]] const VectorX<double>& impulse() const noexcept { return iterate_.impulse(); }
+  /// J v of this rank's blocks [m/s, rad/s].
+  [[nodiscard]] const VectorX<double>& contact_velocity() const noexcept {
+    return iterate_.velocity();
+  }
+  /// Of the last solve.
+  [[nodiscard]] const PetscCounts& counts() const noexcept { return counts_; }
+
+ private:
+  struct Steps;
+
+  void lay_out(const PetscContactProblem& problem);
+  void start_from_best();
+  [[nodiscard]] bool find_direction();
+  void release() {
+    KSPDestroy(&linear_);
+    MatDestroy(&matrix_);
+    VecDestroy(&load_);
+    VecDestroy(&answer_);
+  }
+  [[nodiscard]] bool on_all_ranks(bool good) const {
+    int value = good ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, problem_->communicator());
+    return value != 0;
+  }
+  void multiply(Vec x, Vec y);
+  void precondition(Vec r, Vec z);
+  static PetscErrorCode shell_multiply(Mat matrix, Vec x, Vec y) noexcept {
+    void* self = nullptr;
+    const PetscErrorCode code = MatShellGetContext(matrix, &self);
+    if (code == PetscErrorCode(0)) static_cast<PetscSapSolver*>(self)->multiply(x, y);
+    return code;
+  }
+  static PetscErrorCode shell_precondition(PC preconditioner, Vec r, Vec z) noexcept {
+    void* self = nullptr;
+    const PetscErrorCode code = PCShellGetContext(preconditioner, &self);
+    if (code == PetscErrorCode(0)) static_cast<PetscSapSolver*>(self)->precondition(r, z);
+    return code;
+  }
+
+  PetscSapOptions options_;
+  const PetscContactProblem* problem_ = nullptr;
+  detail::PetscExchange exchange_;
+  detail::PetscHessian hessian_;
+  detail::PetscCoarse coarse_;
+  detail::PetscIterate iterate_;
+  VectorX<double> x_, y_;  ///< own bodies and ghosts
+  Vec load_ = nullptr, answer_ = nullptr;
+  Mat matrix_ = nullptr;
+  KSP linear_ = nullptr;
+  PetscCounts counts_;
+};
+
+// --- implementation ---
+
+inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
+  release();
+  problem_ = &problem;
+  const ContactProblem<double>& local = problem.local();
+  Fault fault;
+  long long cut = 0;
+  for (Index i = 0; i < local.block_count() && fault.empty(); ++i) {
+    bool own = false;
+    for (int s = 0; s < local.side_count(i); ++s) own = own || problem.is_own(local.side_body(i, s));
+    if (!own) fault = "block " + std::to_string(i) + ": expected a body of this rank, got ghosts";
+    if (problem.is_cut(i) && problem.counts(i)) ++cut;
+  }
+  reject_together(problem.communicator(), fault);
+  exchange_.lay_out(problem);
+  hessian_.lay_out(problem, options_.factor_work_limit);
+  coarse_.lay_out(problem, hessian_, exchange_, options_.bodies_per_aggregate);
+  iterate_.lay_out(problem);
+  x_.setZero(local.velocity_count());
+  y_.setZero(local.velocity_count());
+  counts_ = {};
+  long long totals[2] = {cut, 8 * exchange_.ghost_size()};
+  MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, problem.communicator());
+  counts_.cut_blocks = totals[0];
+  counts_.exchanged_bytes = totals[1];
+
+  using detail::require_petsc;
+  const auto own = PetscInt(exchange_.own_size()), total = PetscInt(exchange_.total_size());
+  require_petsc(VecCreateMPI(problem.communicator(), own, total, &load_));
+  require_petsc(VecDuplicate(load_, &answer_));
+  require_petsc(MatCreateShell(problem.communicator(), own, own, total, total, this, &matrix_));
+  // The C interface takes a pointer to any function.
+  require_petsc(MatShellSetOperation(
+      matrix_, MATOP_MULT, reinterpret_cast<void (*)(void)>(&PetscSapSolver::shell_multiply)));
+  require_petsc(MatSetOption(matrix_, MAT_SPD, PETSC_TRUE));
+  require_petsc(KSPCreate(problem.communicator(), &linear_));
+  require_petsc(KSPSetOperators(linear_, matrix_, matrix_));
+  require_petsc(KSPSetType(linear_, KSPCG));
+  require_petsc(KSPSetNormType(linear_, KSP_NORM_UNPRECONDITIONED));
+  require_petsc(KSPSetInitialGuessNonzero(linear_, PETSC_TRUE));
+  PC preconditioner = nullptr;
+  require_petsc(KSPGetPC(linear_, &preconditioner));
+  require_petsc(PCSetType(preconditioner, PCSHELL));
+  require_petsc(PCShellSetContext(preconditioner, this));
+  require_petsc(PCShellSetApply(preconditioner, &PetscSapSolver::shell_precondition));
+}
+
+inline void PetscSapSolver::multiply(Vec x, Vec y) {
+  const double* from = nullptr;
+  double* to = nullptr;
+  detail::require_petsc(VecGetArrayRead(x, &from));
+  std::copy_n(from, exchange_.own_size(), x_.data());
+  detail::require_petsc(VecRestoreArrayRead(x, &from));
+  exchange_.update_ghosts(x_.data());
+  hessian_.multiply(x_.data(), y_.data());
+  detail::require_petsc(VecGetArrayWrite(y, &to));
+  std::copy_n(y_.data(), exchange_.own_size(), to);
+  detail::require_petsc(VecRestoreArrayWrite(y, &to));
+}
+
+inline void PetscSapSolver::precondition(Vec r, Vec z) {
+  const double* from = nullptr;
+  double* to = nullptr;
+  detail::require_petsc(VecGetArrayRead(r, &from));
+  detail::require_petsc(VecGetArrayWrite(z, &to));
+  std::copy_n(from, exchange_.own_size(), x_.data());
+  x_.tail(exchange_.ghost_size()).setZero();
+  if (options_.overlap) exchange_.update_ghosts(x_.data());
+  hessian_.solve(x_.data());
+  if (options_.overlap) exchange_.add_ghosts(x_.data());
+  std::copy_n(x_.data(), exchange_.own_size(), to);
+  if (coarse_.is_used()) coarse_.add(from, to);
+  detail::require_petsc(VecRestoreArrayWrite(z, &to));
+  detail::require_petsc(VecRestoreArrayRead(r, &from));
+}
+
+/// d ≈ −H⁻¹∇ℓ, as accurate as the distance to the solution requires.
+inline bool PetscSapSolver::find_direction() {
+  using detail::require_petsc;
+  using Tuning = detail::IterativeDirectionsTuning;
+  hessian_.assemble([&](const auto& block) { return iterate_.curvature(block); });
+  hessian_.complete_ghosts(exchange_);
+  bool good = hessian_.factor();
+  if (coarse_.is_used()) good = coarse_.assemble(hessian_) && good;
+  if (!on_all_ranks(good)) return false;
+  const double relative = iterate_.residual() / iterate_.scale();
+  const double wanted = (std::min)(Tuning::loosest, std::sqrt(relative));
+  const double enough = Tuning::last_share * options_.tolerance / relative;
+  const double target =
+      (std::max)(wanted, (std::min)(enough, Tuning::loosest)) * iterate_.residual();
+  double* numbers = nullptr;
+  const Index own = exchange_.own_size();
+  require_petsc(VecGetArrayWrite(load_, &numbers));
+  Eigen::Map<VectorX<double>>(numbers, own) = -iterate_.gradient;
+  require_petsc(VecRestoreArrayWrite(load_, &numbers));
+  require_petsc(VecGetArrayWrite(answer_, &numbers));
+  if (coarse_.is_used()) {
+    const VectorX<double> load = -iterate_.gradient;
+    coarse_.start(load.data(), numbers);
+  } else {
+    std::fill_n(numbers, own, 0.0);
+  }
+  require_petsc(VecRestoreArrayWrite(answer_, &numbers));
+  require_petsc(KSPSetTolerances(linear_, 0, target, PETSC_DEFAULT, options_.product_limit));
+  require_petsc(KSPSolve(linear_, load_, answer_));
+  PetscInt iterations = 0;
+  require_petsc(KSPGetIterationNumber(linear_, &iterations));
+  counts_.linear_iterations += iterations;
+  const double* found = nullptr;
+  require_petsc(VecGetArrayRead(answer_, &found));
+  iterate_.direction.head(own) = Eigen::Map<const VectorX<double>>(found, own);
+  require_petsc(VecRestoreArrayRead(answer_, &found));
+  // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
+  const double slope = iterate_.sum<1>({iterate_.gradient.dot(iterate_.direction.head(own))})[0];
+  if (!(slope < 0 && slope >= -(std::numeric_limits<double>::max)())) {
+    iterate_.direction.head(own) = -iterate_.gradient;
+  }
+  exchange_.update_ghosts(iterate_.direction.data());
+  return true;
+}
+
+/// Moves to rest or to the free velocity if the cost there is lower than at the guess.
+inline void PetscSapSolver::start_from_best() {
+  const VectorX<double> guess = iterate_.whitened;
+  const double here = iterate_.cost();
+  iterate_.whitened.setZero();
+  iterate_.evaluate();
+  const double at_rest = iterate_.cost();
+  iterate_.whitened = iterate_.free();
+  iterate_.evaluate();
+  const double when_free = iterate_.cost();
+  if (when_free < here && when_free < at_rest) return;
+  if (at_rest < here) {
+    iterate_.whitened.setZero();
+  } else {
+    iterate_.whitened = guess;
+  }
+  iterate_.evaluate();
+}
+
+/// What walk_to_target() asks of Newton's method.
+struct PetscSapSolver::Steps {
+  PetscSapSolver& solver;
+
+  [[nodiscard]] double residual() const { return solver.iterate_.residual(); }
+  [[nodiscard]] double scale() const { return solver.iterate_.scale(); }
+  [[nodiscard]] bool find_direction() { return solver.find_direction(); }
+  [[nodiscard]] double advance() {
+    return solver.iterate_.advance(solver.options_.line_search_tolerance);
+  }
+  void keep_iterate() { solver.iterate_.keep(); }
+  void return_to_kept() { solver.iterate_.return_to_kept(); }
+};
+
+inline SolveReport<double> PetscSapSolver::solve(const PetscContactProblem& problem,
+                                                 VectorX<double>& velocity) {
+  CAROM_EXPECTS(velocity.size() == problem.local().velocity_count());
+  lay_out(problem);
+  SolveReport<double> report;
+  report.residual_target = options_.tolerance;
+  report.measure = ResidualMeasure::momentum_balance;
+  if (!on_all_ranks(velocity.head(exchange_.own_size()).allFinite())) {
+    report.residual = report.error_bound = std::numeric_limits<double>::infinity();
+    return report;
+  }
+  iterate_.whitened = velocity;
+  iterate_.whitened.tail(exchange_.ghost_size()).setZero();
+  problem.local().whiten(as_span(iterate_.whitened));
+  exchange_.update_ghosts(iterate_.whitened.data());
+  iterate_.evaluate();
+  report.status = SolveStatus::converged;
+  const auto met = [&] {
+    return detail::meets_tolerance(iterate_.residual(), iterate_.scale(), options_.tolerance);
+  };
+  if (!met()) {
+    start_from_best();
+    iterate_.start_directions();
+    const detail::NewtonLimits<double> limits{options_.tolerance, options_.iteration_limit,
+                                              options_.line_search_tolerance};
+    if (!met()) report.status = detail::walk_to_target(Steps{*this}, limits, report.iterations);
+    velocity = iterate_.whitened;
+    problem.local().unwhiten(as_span(velocity));
+  }
+  detail::finish_report(iterate_.residual(), iterate_.momentum(), report);
+  counts_.exchanges = exchange_.count();
+  counts_.sums = iterate_.sum_count();
+  return report;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
