@@ -73,6 +73,20 @@ class ProblemPart {
     return result;
   }
 
+  /// The rows of the whole from all ranks' parts, impulses say, on all ranks. Every rank calls it.
+  [[nodiscard]] VectorX<double> join_rows(const VectorX<double>& part) const {
+    VectorX<double> result = VectorX<double>::Zero(whole_->impulse_count());
+    for (Index i = 0; i < Index(blocks_.size()); ++i) {
+      if (!problem_.counts(i)) continue;
+      const Index block = blocks_[std::size_t(i)], rows = whole_->rows(block);
+      result.segment(whole_->first_row(block), rows) =
+          part.segment(problem_.local().first_row(i), rows);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, result.data(), int(result.size()), MPI_DOUBLE, MPI_SUM,
+                  problem_.communicator());
+    return result;
+  }
+
  private:
   template <typename Visit>
   void for_each(Index bodies, const Visit& visit) const {

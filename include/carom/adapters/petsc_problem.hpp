@@ -132,20 +132,34 @@ class PetscContactProblem {
     reject_together(communicator_, fault);
   }
 
-  [[nodiscard]] MPI_Comm communicator() const noexcept { return communicator_; }
+  [[nodiscard]] MPI_Comm communicator() const noexcept {
+    return communicator_;
+  }
   /// This rank's part as a problem of its own: own bodies, then ghosts, and all blocks on them.
-  [[nodiscard]] ContactProblem<double>& local() noexcept { return local_; }
-  [[nodiscard]] const ContactProblem<double>& local() const noexcept { return local_; }
+  [[nodiscard]] ContactProblem<double>& local() noexcept {
+    return local_;
+  }
+  [[nodiscard]] const ContactProblem<double>& local() const noexcept {
+    return local_;
+  }
   /// Own bodies, of which there may be none.
-  [[nodiscard]] Index own_count() const noexcept { return own_count_; }
+  [[nodiscard]] Index own_count() const noexcept {
+    return own_count_;
+  }
   /// Unknowns of own bodies; they come first in local().
   [[nodiscard]] Index own_size() const noexcept {
     return own_count_ < local_.body_count() ? local_.body(own_count_).start
                                             : local_.velocity_count();
   }
-  [[nodiscard]] Id id(Index body) const noexcept { return ids_[std::size_t(body)]; }
-  [[nodiscard]] std::span<const Id> ids() const noexcept { return ids_; }
-  [[nodiscard]] bool is_own(Index body) const noexcept { return body < own_count_; }
+  [[nodiscard]] Id id(Index body) const noexcept {
+    return ids_[std::size_t(body)];
+  }
+  [[nodiscard]] std::span<const Id> ids() const noexcept {
+    return ids_;
+  }
+  [[nodiscard]] bool is_own(Index body) const noexcept {
+    return body < own_count_;
+  }
   /// set_motions() of an own body; as far as they go, unit vectors where nothing was said.
   [[nodiscard]] Eigen::Map<const MatrixX<double>> motions(Index body) const noexcept {
     const auto [start, size] = local_.body(body);

@@ -250,8 +250,7 @@ inline bool PetscCoarse::assemble(const PetscHessian& hessian) {
     const Index own = aggregate(product.body);
     if (product.aggregate > own) continue;
     Eigen::Map<SquareMatrix<double, 6>>(matrix_.block(int(own), int(product.aggregate)))
-        .noalias() +=
-        basis(product.body).transpose() * block(image_, product.place, product.size);
+        .noalias() += basis(product.body).transpose() * block(image_, product.place, product.size);
   }
   return matrix_.factor();
 }

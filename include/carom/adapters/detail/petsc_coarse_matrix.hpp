@@ -51,14 +51,14 @@ class PetscCoarseMatrix {
                    counts_.data(), offsets_.data(), MPI_DOUBLE, communicator_);
     for (const FrontRange& range : ranges_) cholesky_.clear(range);
     for (std::size_t k = 0; k < all_.size(); ++k) {
-      const int row = slot_[std::size_t(all_[k].first)], column = slot_[std::size_t(all_[k].second)];
+      const int row = slot_[std::size_t(all_[k].first)],
+                column = slot_[std::size_t(all_[k].second)];
       SquareMatrix<double, 6> e =
           Eigen::Map<const SquareMatrix<double, 6>>(all_values_.data() + 36 * k);
       const int low = (std::min)(row, column), high = (std::max)(row, column);
       if (row < column) e.transposeInPlace();
-      const auto target = row == column
-                              ? cholesky_.diagonal(row)
-                              : cholesky_.block(cholesky_.place_below(low, high), low);
+      const auto target = row == column ? cholesky_.diagonal(row)
+                                        : cholesky_.block(cholesky_.place_below(low, high), low);
       for (int c = 0; c < 6; ++c) {
         if (row == column && e(c, c) == 0) e(c, c) = 1;
         for (int r = 0; r < 6; ++r) target.data[c * target.stride + r] += e(r, c);

@@ -23,6 +23,12 @@ inline void require_petsc(PetscErrorCode code) noexcept {
   if (code != PetscErrorCode(0)) MPI_Abort(PETSC_COMM_WORLD, 1);
 }
 
+/// Whether objects of PETSc may still be destroyed, which they may not after PetscFinalize().
+[[nodiscard]] inline bool petsc_is_running() noexcept {
+  PetscBool finalized = PETSC_TRUE;
+  return PetscFinalized(&finalized) == PetscErrorCode(0) && finalized == PETSC_FALSE;
+}
+
 /// The unit of lists that ranks send each other.
 using Word = std::int64_t;
 
@@ -157,9 +163,9 @@ class PetscExchange {
     if (rank == 0) before = 0;
     MPI_Allreduce(&own, &total, 1, MPI_INT64_T, MPI_SUM, communicator);
     const bool too_many = total > Word((std::numeric_limits<PetscInt>::max)());
-    reject_together(communicator, too_many ? fault("unknowns", "as many as PetscInt counts",
-                                                   Index(total))
-                                           : Fault{});
+    reject_together(
+        communicator,
+        too_many ? fault("unknowns", "as many as PetscInt counts", Index(total)) : Fault{});
     const std::vector<BodyDirectory::Entry> entries = BodyDirectory::find(problem, before);
     std::vector<PetscInt> places;
     owners_.clear();
@@ -170,8 +176,8 @@ class PetscExchange {
     own_size_ = own;
     ghost_size_ = Index(places.size());
     total_size_ = total;
-    require_petsc(VecCreateMPIWithArray(communicator, 1, PetscInt(own), PetscInt(total), nullptr,
-                                        &own_));
+    require_petsc(
+        VecCreateMPIWithArray(communicator, 1, PetscInt(own), PetscInt(total), nullptr, &own_));
     require_petsc(
         VecCreateSeqWithArray(PETSC_COMM_SELF, 1, PetscInt(ghost_size_), nullptr, &ghost_));
     IS from = nullptr;
@@ -217,6 +223,7 @@ class PetscExchange {
     require_petsc(VecResetArray(ghost_));
   }
   void release() {
+    if (!petsc_is_running()) return;
     VecScatterDestroy(&scatter_);
     VecDestroy(&own_);
     VecDestroy(&ghost_);

@@ -16,7 +16,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-
 /// This rank's part of H = I + Ĵᵀ G Ĵ: the rows of own bodies with all their entries, in blocks,
 /// and a factor of the square of own bodies and ghosts.
 class PetscHessian {
@@ -84,7 +83,9 @@ class PetscHessian {
       const auto for_each = [&](const auto& visit) {
         for (Index c = 0; c < hessian_.column_count(); ++c) {
           const Index size = hessian_.size(c);
-          if (k < size) visit(c, hessian_.diagonal(c) + k * size, column_.data() + starts_[std::size_t(c)], size);
+          if (k < size)
+            visit(c, hessian_.diagonal(c) + k * size, column_.data() + starts_[std::size_t(c)],
+                  size);
         }
       };
       std::fill(column_.begin(), column_.end(), 0.0);
@@ -157,7 +158,8 @@ class PetscHessian {
   [[nodiscard]] bool factor_directly(const ContactIsland& island) noexcept {
     cholesky_.clear(island.range);
     const auto copy = [](const Columns<double>& to, const double* from, Index rows, Index columns) {
-      for (Index c = 0; c < columns; ++c) std::copy_n(from + c * rows, rows, to.data + c * to.stride);
+      for (Index c = 0; c < columns; ++c)
+        std::copy_n(from + c * rows, rows, to.data + c * to.stride);
     };
     for (Index c = island.range.first_slot; c < island.range.slot_end; ++c) {
       const Index size = hessian_.size(c);

@@ -81,8 +81,7 @@ class PetscIterate {
     });
     gradient = own(whitened) - own(free_) - own(pushed_);
     cost += (own(whitened) - own(free_)).squaredNorm() / 2;
-    const auto sums =
-        sum<4>({gradient.squaredNorm(), own(pushed_).squaredNorm(), gross, cost});
+    const auto sums = sum<4>({gradient.squaredNorm(), own(pushed_).squaredNorm(), gross, cost});
     residual_ = std::sqrt(sums[0]);
     pushed_squared_ = sums[1];
     gross_squared_ = sums[2];
@@ -96,8 +95,7 @@ class PetscIterate {
     if constexpr (View::is_friction_contact) {
       SquareMatrix<double, 3> result = SquareMatrix<double, 3>::Zero();
       const auto [tangent, normal] = block.law().regularization;
-      const ContactNumbers<double> numbers{block.law().friction, tangent, normal,
-                                           y(0),                 y(1),    y(2)};
+      const ContactNumbers<double> numbers{block.law().friction, tangent, normal, y(0), y(1), y(2)};
       Symmetric3<double> g{};
       if (write_dual_curvature(place_trial(numbers).region, numbers,
                                predicted_[std::size_t(block.number())], g)) {
@@ -141,7 +139,8 @@ class PetscIterate {
     ++sum_count_;
     return sum_over_ranks<Count>(problem_->communicator(), numbers);
   }
-  [[nodiscard]] Eigen::Map<const VectorX<double>> own(const VectorX<double>& numbers) const noexcept {
+  [[nodiscard]] Eigen::Map<const VectorX<double>> own(
+      const VectorX<double>& numbers) const noexcept {
     return {numbers.data(), problem_->own_size()};
   }
 
@@ -154,7 +153,8 @@ class PetscIterate {
     for (int s = 0; s < block.side_count(); ++s) {
       const auto columns = block.whitened_columns(s);
       const auto [start, size] = block.side(s).range;
-      for (int i = 0; i < block.rows(); ++i) u(i) += columns.col(i).dot(bodies.segment(start, size));
+      for (int i = 0; i < block.rows(); ++i)
+        u(i) += columns.col(i).dot(bodies.segment(start, size));
     }
     block.write(u, rows);
     return u;
