@@ -1,102 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes a heap on all ranks, each its own part, solves it and steps it in time.
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <petscsys.h>
-#include <stdexcept>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
-#include "distributed/heap_run.hpp"
+#include "distributed/heap_arguments.hpp"
 
 namespace {
 
 using carom::Index;
-using carom::distributed::HeapLaw;
+using carom::distributed::HeapArguments;
 using carom::distributed::HeapRun;
-
-constexpr const char* usage =
-    "usage: carom_heap_distributed --bodies N [--shape spheres|boxes|mixed] [--law "
-    "convex|coulomb]\n"
-    "         [--rigid] [--tolerance T] [--steps K] [--layers L] [--json]\n";
-
-struct Arguments {
-  carom::examples::PileShape shape;
-  HeapLaw law;
-  int steps = 1;
-  bool json = false;
-};
-
-/// A number of an option in a range; throws std::invalid_argument.
-template <typename Number>
-Number read_number(const std::string& option, const char* text, Number least) {
-  Number value{};
-  const char* const end = text == nullptr ? nullptr : text + std::strlen(text);
-  const auto [stop, error] = text == nullptr
-                                 ? std::from_chars_result{nullptr, std::errc::invalid_argument}
-                                 : std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end || !(value >= least)) {
-    throw std::invalid_argument(option + ": expected a number >= " + std::to_string(least) +
-                                ", got '" + (text == nullptr ? "" : text) + "'");
-  }
-  return value;
-}
-
-Arguments read_arguments(int argc, const char* const* argv) {
-  Arguments arguments;
-  arguments.shape.body_count = 0;
-  for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    const auto next = [&] { return i + 1 < argc ? argv[++i] : nullptr; };
-    const auto choose = [&](std::initializer_list<const char*> words) {
-      const char* const word = next();
-      int k = 0;
-      for (const char* const choice : words) {
-        if (word != nullptr && std::strcmp(word, choice) == 0) return k;
-        ++k;
-      }
-      std::string expected;
-      for (const char* const choice : words)
-        expected += (expected.empty() ? "" : ", ") + std::string(choice);
-      throw std::invalid_argument(option + ": expected one of " + expected + ", got '" +
-                                  (word == nullptr ? "" : word) + "'");
-    };
-    if (option == "--bodies") {
-      arguments.shape.body_count = read_number<Index>(option, next(), 1);
-    } else if (option == "--layers") {
-      arguments.shape.layers = read_number<Index>(option, next(), 1);
-    } else if (option == "--shape") {
-      using enum carom::examples::PileBodies;
-      constexpr carom::examples::PileBodies kinds[] = {spheres, boxes, mixed};
-      arguments.shape.bodies = kinds[choose({"spheres", "boxes", "mixed"})];
-    } else if (option == "--law") {
-      constexpr carom::FrictionLaw laws[] = {carom::FrictionLaw::convex,
-                                             carom::FrictionLaw::coulomb};
-      arguments.law.law = laws[choose({"convex", "coulomb"})];
-    } else if (option == "--tolerance") {
-      arguments.law.tolerance = read_number<double>(option, next(), 1e-15);
-    } else if (option == "--steps") {
-      arguments.steps = read_number<int>(option, next(), 1);
-    } else if (option == "--rigid") {
-      arguments.law.rigid = true;
-    } else if (option == "--json") {
-      arguments.json = true;
-    } else {
-      throw std::invalid_argument("unknown argument '" + option + "'\n" + usage);
-    }
-  }
-  if (arguments.shape.body_count < 1)
-    throw std::invalid_argument(std::string("expected --bodies\n") + usage);
-  return arguments;
-}
 
 /// What the program prints; the same on all ranks but for the memory, which rank 0 has.
 struct Answer {
   long long bodies = 0, contacts = 0, cut_contacts = 0, exchanged_bytes = 0;
+  int first_step = 0;  ///< of this run; others were in the checkpoint
   double make_seconds = 0;
   std::vector<double> seconds, residual;
   std::vector<long long> iterations, linear_iterations, exchanges, sums;
@@ -120,7 +43,14 @@ long long peak_memory() {
   return 1024LL * taken.ru_maxrss;  // Linux counts kibibytes
 }
 
-Answer run(const Arguments& arguments) {
+/// Whether there is a checkpoint, as rank 0 sees it.
+bool exists_for_all(const carom::distributed::HeapCheckpoint& checkpoint) {
+  int exists = checkpoint.exists() ? 1 : 0;
+  MPI_Bcast(&exists, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  return exists != 0;
+}
+
+Answer run(const HeapArguments& arguments) {
   int rank = 0;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   const bool watched = rank == 0 && isatty(STDERR_FILENO) != 0;
@@ -136,8 +66,11 @@ Answer run(const Arguments& arguments) {
   MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, PETSC_COMM_WORLD);
   answer.bodies = totals[0];
   answer.contacts = totals[1];
-  for (int step = 0; step < arguments.steps && answer.status == carom::SolveStatus::converged;
-       ++step) {
+  const carom::distributed::HeapCheckpoint checkpoint(arguments.checkpoint);
+  const bool kept = !arguments.checkpoint.empty();
+  if (kept && exists_for_all(checkpoint)) answer.first_step = heap.read(checkpoint) + 1;
+  for (int step = answer.first_step;
+       step < arguments.steps && answer.status == carom::SolveStatus::converged; ++step) {
     if (step > 0) heap.advance();
     begin = MPI_Wtime();
     const carom::SolveReport<double> report = heap.solve();
@@ -150,6 +83,7 @@ Answer run(const Arguments& arguments) {
     answer.cut_contacts = heap.counts().cut_blocks;
     answer.exchanged_bytes = heap.counts().exchanged_bytes;
     answer.status = report.status;
+    if (kept) heap.write(checkpoint, step);
     if (watched) std::fprintf(stderr, "\rstep %d of %d", step + 1, arguments.steps);
   }
   if (watched) std::fputc('\n', stderr);
@@ -180,8 +114,8 @@ void print(const Answer& answer, bool json) {
                 answer.make_seconds);
     std::printf("%6s %10s %11s %7s %10s\n", "step", "seconds", "iterations", "linear", "residual");
     for (std::size_t k = 0; k < answer.seconds.size(); ++k) {
-      std::printf("%6zu %10.4f %11lld %7lld %10.2e\n", k, answer.seconds[k], answer.iterations[k],
-                  answer.linear_iterations[k], answer.residual[k]);
+      std::printf("%6d %10.4f %11lld %7lld %10.2e\n", answer.first_step + int(k), answer.seconds[k],
+                  answer.iterations[k], answer.linear_iterations[k], answer.residual[k]);
     }
     std::printf("%s\n", to_string(answer.status));
     return;
@@ -191,13 +125,14 @@ void print(const Answer& answer, bool json) {
       "{\"bodies\": %lld, \"contacts\": %lld, \"make_seconds\": %s, \"seconds\": %s, "
       "\"iterations\": %s, \"residual\": %s, \"peak_memory_bytes\": %s, \"threads\": 1, "
       "\"status\": \"%s\", \"ranks\": %zu, \"linear_iterations\": %s, \"cut_contacts\": %lld, "
-      "\"rank_contacts\": %s, \"exchanges\": %s, \"exchanged_bytes\": %lld, \"sums\": %s}\n",
+      "\"rank_contacts\": %s, \"exchanges\": %s, \"exchanged_bytes\": %lld, \"sums\": %s, "
+      "\"first_step\": %d}\n",
       answer.bodies, answer.contacts, make_seconds.substr(1, make_seconds.size() - 2).c_str(),
       list(answer.seconds).c_str(), list(answer.iterations).c_str(), list(answer.residual).c_str(),
       list(answer.memory).c_str(), to_string(answer.status), answer.memory.size(),
       list(answer.linear_iterations).c_str(), answer.cut_contacts,
       list(answer.rank_contacts).c_str(), list(answer.exchanges).c_str(), answer.exchanged_bytes,
-      list(answer.sums).c_str());
+      list(answer.sums).c_str(), answer.first_step);
 }
 
 }  // namespace
@@ -208,7 +143,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   // What is wrong is the same on all ranks: arguments are, and problems are refused together.
   try {
-    const Arguments arguments = read_arguments(argc, argv);
+    const HeapArguments arguments = carom::distributed::HeapArgumentReader(argc, argv).read();
     const Answer answer = run(arguments);
     if (rank == 0) print(answer, arguments.json);
     exit_code = answer.status == carom::SolveStatus::converged ? 0 : 3;

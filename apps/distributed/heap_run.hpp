@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
+#include <vector>
 
 #include <Eigen/Core>
 
 #include "carom/adapters/petsc_certificate.hpp"
 #include "carom/adapters/petsc_contact.hpp"
 
+#include "distributed/heap_checkpoint.hpp"
 #include "distributed/heap_part.hpp"
 
 namespace carom::distributed {
@@ -18,6 +22,7 @@ struct HeapLaw {
   FrictionLaw law = FrictionLaw::convex;
   bool rigid = false;
   double tolerance = 1e-8;  ///< PetscContactOptions::tolerance, > 0.
+  double factor_work_limit = PetscSapOptions().factor_work_limit;
 };
 
 /// A heap on all ranks that moves in steps of time. The velocities follow the contact solver, the
@@ -34,7 +39,10 @@ class HeapRun {
     const HeapLayout layout(shape, rank_count);
     problem_.fill([&](PetscContactProblem& part) { HeapPart(shape, layout, rank).add_to(part); });
     if (law.rigid) problem_.local().make_rigid();
-    velocity_ = VectorX<double>::Zero(problem_.local().velocity_count());
+    velocity_ = displacement_ = VectorX<double>::Zero(problem_.local().velocity_count());
+    for (Index i = 0; i < problem_.local().block_count(); ++i) {
+      first_biases_.push_back(problem_.local().friction_contact_law(i).bias_velocity.z());
+    }
     solver_ = std::make_unique<PetscContactSolver>(settings());
   }
 
@@ -53,11 +61,13 @@ class HeapRun {
   /// Goes on to the next step: its free velocities and gaps.
   void advance() {
     ContactProblem<double>& local = problem_.local();
+    displacement_ += shape_.time_step * velocity_;
     const double relaxed = shape_.time_step + shape_.dissipation_time;
     for (Index i = 0; i < local.block_count(); ++i) {
-      const double opening = local.friction_contact(i).velocity(velocity_).z();
+      const double opening = local.friction_contact(i).velocity(displacement_).z();
       WeightedContact<double> numbers = local.friction_contact_law(i);
-      numbers.bias_velocity.z() -= shape_.time_step * opening / relaxed;  // v̂ₙ = −ϕ/(δt + τ_d)
+      numbers.bias_velocity.z() =
+          first_biases_[std::size_t(i)] - opening / relaxed;  // v̂ₙ = −ϕ/(δt + τ_d)
       local.set_law(i, numbers);
     }
     constexpr double earth_gravity = 9.81;  // [m/s²]
@@ -68,21 +78,64 @@ class HeapRun {
     local.set_free_velocity({free.data(), std::size_t(free.size())});
   }
 
+  /// Keeps the answer of a step in a file. Every rank calls it.
+  void write(const HeapCheckpoint& file, int step) const {
+    HeapState state;
+    for (Index b = 0; b < problem_.own_count(); ++b) {
+      state.bodies.push_back(problem_.id(b));
+      for (const VectorX<double>* numbers : {&velocity_, &displacement_}) {
+        for (int k = 0; k < 6; ++k) state.numbers.push_back((*numbers)(6 * b + k));
+      }
+    }
+    file.write(problem_.communicator(), parameters(), step, state);
+  }
+  /// Takes the answer of a step from a file, by any number of ranks. Every rank calls it; where one
+  /// is refused all throw std::invalid_argument.
+  /// @return  the step.
+  int read(const HeapCheckpoint& file) {
+    std::unordered_map<PetscContactProblem::Id, Index> places;
+    for (Index b = 0; b < problem_.local().body_count(); ++b) places[problem_.id(b)] = b;
+    std::int64_t step = 0;
+    std::size_t taken = 0;
+    problem_.fill([&](PetscContactProblem&) {
+      step = file.read(
+          parameters(), [&](std::int64_t body) { return places.contains(body); },
+          [&](std::int64_t body, const double* numbers) {
+            const Index start = 6 * places[body];
+            for (int k = 0; k < 6; ++k) {
+              velocity_(start + k) = numbers[k];
+              displacement_(start + k) = numbers[6 + k];
+            }
+            ++taken;
+          });
+      if (taken != places.size()) {
+        carom::detail::reject_if(file.path() + ": expected every body once");
+      }
+    });
+    return int(step);
+  }
+
  private:
   [[nodiscard]] bool is_convex() const noexcept {
     return law_.law == FrictionLaw::convex && !law_.rigid;
+  }
+  [[nodiscard]] HeapParameters parameters() const noexcept {
+    return {shape_.body_count, shape_.layers, std::int64_t(shape_.bodies), std::int64_t(law_.law),
+            law_.rigid ? 1 : 0};
   }
   [[nodiscard]] PetscContactOptions settings() const {
     PetscContactOptions settings;
     settings.law = law_.law;
     settings.tolerance = law_.tolerance;
+    settings.sap.factor_work_limit = law_.factor_work_limit;
     return settings;
   }
 
   examples::PileShape shape_;
   HeapLaw law_;
   PetscContactProblem problem_;
-  VectorX<double> velocity_;
+  VectorX<double> velocity_, displacement_;  ///< of own bodies and ghosts
+  std::vector<double> first_biases_;         ///< v̂ₙ of the contacts as the heap is made
   std::unique_ptr<PetscContactSolver> solver_;
 };
 

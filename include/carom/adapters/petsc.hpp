@@ -5,12 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <petscksp.h>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "carom/adapters/detail/petsc_coarse.hpp"
+#include "carom/adapters/detail/petsc_directions.hpp"
 #include "carom/adapters/detail/petsc_newton.hpp"
 #include "carom/solvers/sap_options.hpp"
 
@@ -73,9 +72,6 @@ class PetscSapSolver {
   explicit PetscSapSolver(const PetscSapOptions& options = {}) : options_(options) {
     CAROM_EXPECTS(options.is_valid());
   }
-  PetscSapSolver(const PetscSapSolver&) = delete;
-  PetscSapSolver& operator=(const PetscSapSolver&) = delete;
-  ~PetscSapSolver() { release(); }
 
   [[nodiscard]] const PetscSapOptions& options() const noexcept { return options_; }
   /// Those of the solves that follow.
@@ -104,51 +100,16 @@ class PetscSapSolver {
 
   void lay_out(const PetscContactProblem& problem);
   void start_from_best();
-  [[nodiscard]] bool find_direction();
-  void release() {
-    if (!detail::petsc_is_running()) return;
-    KSPDestroy(&linear_);
-    MatDestroy(&matrix_);
-    VecDestroy(&load_);
-    VecDestroy(&answer_);
-  }
-  [[nodiscard]] bool on_all_ranks(bool good) const {
-    int value = good ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, problem_->communicator());
-    return value != 0;
-  }
-  void multiply(Vec x, Vec y);
-  void precondition(Vec r, Vec z);
-  static PetscErrorCode shell_multiply(Mat matrix, Vec x, Vec y) noexcept {
-    void* self = nullptr;
-    const PetscErrorCode code = MatShellGetContext(matrix, &self);
-    if (code == PetscErrorCode(0)) static_cast<PetscSapSolver*>(self)->multiply(x, y);
-    return code;
-  }
-  static PetscErrorCode shell_precondition(PC preconditioner, Vec r, Vec z) noexcept {
-    void* self = nullptr;
-    const PetscErrorCode code = PCShellGetContext(preconditioner, &self);
-    if (code == PetscErrorCode(0)) static_cast<PetscSapSolver*>(self)->precondition(r, z);
-    return code;
-  }
-
   PetscSapOptions options_;
   const PetscContactProblem* problem_ = nullptr;
-  detail::PetscExchange exchange_;
-  detail::PetscHessian hessian_;
-  detail::PetscCoarse coarse_;
+  detail::PetscDirections directions_;
   detail::PetscIterate iterate_;
-  VectorX<double> x_, y_;  ///< own bodies and ghosts
-  Vec load_ = nullptr, answer_ = nullptr;
-  Mat matrix_ = nullptr;
-  KSP linear_ = nullptr;
   PetscCounts counts_;
 };
 
 // --- implementation ---
 
 inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
-  release();
   problem_ = &problem;
   const ContactProblem<double>& local = problem.local();
   Fault fault;
@@ -161,111 +122,13 @@ inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
     if (problem.is_cut(i) && problem.counts(i)) ++cut;
   }
   reject_together(problem.communicator(), fault);
-  exchange_.lay_out(problem);
-  hessian_.lay_out(problem, options_.factor_work_limit);
-  coarse_.lay_out(problem, hessian_, exchange_, options_.bodies_per_aggregate);
-  iterate_.lay_out(problem);
-  x_.setZero(local.velocity_count());
-  y_.setZero(local.velocity_count());
+  directions_.lay_out(problem, options_.factor_work_limit, options_.bodies_per_aggregate);
+  iterate_.lay_out(problem, directions_.graph());
   counts_ = {};
-  long long totals[2] = {cut, 8 * exchange_.ghost_size()};
+  long long totals[2] = {cut, 8 * directions_.exchange().ghost_size()};
   MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, problem.communicator());
   counts_.cut_blocks = totals[0];
   counts_.exchanged_bytes = totals[1];
-
-  using detail::require_petsc;
-  const auto own = PetscInt(exchange_.own_size()), total = PetscInt(exchange_.total_size());
-  require_petsc(VecCreateMPI(problem.communicator(), own, total, &load_));
-  require_petsc(VecDuplicate(load_, &answer_));
-  require_petsc(MatCreateShell(problem.communicator(), own, own, total, total, this, &matrix_));
-  // The C interface takes a pointer to any function.
-  require_petsc(MatShellSetOperation(
-      matrix_, MATOP_MULT, reinterpret_cast<void (*)(void)>(&PetscSapSolver::shell_multiply)));
-  require_petsc(MatSetOption(matrix_, MAT_SPD, PETSC_TRUE));
-  require_petsc(KSPCreate(problem.communicator(), &linear_));
-  require_petsc(KSPSetOperators(linear_, matrix_, matrix_));
-  require_petsc(KSPSetType(linear_, KSPCG));
-  require_petsc(KSPSetNormType(linear_, KSP_NORM_UNPRECONDITIONED));
-  require_petsc(KSPSetInitialGuessNonzero(linear_, PETSC_TRUE));
-  PC preconditioner = nullptr;
-  require_petsc(KSPGetPC(linear_, &preconditioner));
-  require_petsc(PCSetType(preconditioner, PCSHELL));
-  require_petsc(PCShellSetContext(preconditioner, this));
-  require_petsc(PCShellSetApply(preconditioner, &PetscSapSolver::shell_precondition));
-}
-
-inline void PetscSapSolver::multiply(Vec x, Vec y) {
-  const double* from = nullptr;
-  double* to = nullptr;
-  detail::require_petsc(VecGetArrayRead(x, &from));
-  std::copy_n(from, exchange_.own_size(), x_.data());
-  detail::require_petsc(VecRestoreArrayRead(x, &from));
-  exchange_.update_ghosts(x_.data());
-  hessian_.multiply(x_.data(), y_.data());
-  detail::require_petsc(VecGetArrayWrite(y, &to));
-  std::copy_n(y_.data(), exchange_.own_size(), to);
-  detail::require_petsc(VecRestoreArrayWrite(y, &to));
-}
-
-inline void PetscSapSolver::precondition(Vec r, Vec z) {
-  const double* from = nullptr;
-  double* to = nullptr;
-  detail::require_petsc(VecGetArrayRead(r, &from));
-  detail::require_petsc(VecGetArrayWrite(z, &to));
-  std::copy_n(from, exchange_.own_size(), x_.data());
-  x_.tail(exchange_.ghost_size()).setZero();
-  if (options_.overlap) exchange_.update_ghosts(x_.data());
-  hessian_.solve(x_.data());
-  if (options_.overlap) exchange_.add_ghosts(x_.data());
-  std::copy_n(x_.data(), exchange_.own_size(), to);
-  if (coarse_.is_used()) coarse_.add(from, to);
-  detail::require_petsc(VecRestoreArrayWrite(z, &to));
-  detail::require_petsc(VecRestoreArrayRead(r, &from));
-}
-
-/// d ≈ −H⁻¹∇ℓ, as accurate as the distance to the solution requires.
-inline bool PetscSapSolver::find_direction() {
-  using detail::require_petsc;
-  using Tuning = detail::IterativeDirectionsTuning;
-  hessian_.assemble([&](const auto& block) { return iterate_.curvature(block); });
-  hessian_.complete_ghosts(exchange_);
-  bool good = hessian_.factor();
-  if (coarse_.is_used()) good = coarse_.assemble(hessian_) && good;
-  if (!on_all_ranks(good)) return false;
-  const double relative = iterate_.residual() / iterate_.scale();
-  const double wanted = (std::min)(Tuning::loosest, std::sqrt(relative));
-  const double enough = Tuning::last_share * options_.tolerance / relative;
-  const double target =
-      (std::max)(wanted, (std::min)(enough, Tuning::loosest)) * iterate_.residual();
-  double* numbers = nullptr;
-  const Index own = exchange_.own_size();
-  require_petsc(VecGetArrayWrite(load_, &numbers));
-  Eigen::Map<VectorX<double>>(numbers, own) = -iterate_.gradient;
-  require_petsc(VecRestoreArrayWrite(load_, &numbers));
-  require_petsc(VecGetArrayWrite(answer_, &numbers));
-  if (coarse_.is_used()) {
-    const VectorX<double> load = -iterate_.gradient;
-    coarse_.start(load.data(), numbers);
-  } else {
-    std::fill_n(numbers, own, 0.0);
-  }
-  require_petsc(VecRestoreArrayWrite(answer_, &numbers));
-  require_petsc(KSPSetTolerances(linear_, 0, target, PETSC_DEFAULT, options_.product_limit));
-  require_petsc(KSPSolve(linear_, load_, answer_));
-  PetscInt iterations = 0;
-  require_petsc(KSPGetIterationNumber(linear_, &iterations));
-  counts_.linear_iterations += iterations;
-  const double* found = nullptr;
-  require_petsc(VecGetArrayRead(answer_, &found));
-  iterate_.direction.head(own) = Eigen::Map<const VectorX<double>>(found, own);
-  require_petsc(VecRestoreArrayRead(answer_, &found));
-  // Where round-off spoils the direction, −∇ℓ takes its place, which also descends.
-  const double slope = iterate_.sum<1>({iterate_.gradient.dot(iterate_.direction.head(own))})[0];
-  if (!(slope < 0 && slope >= -(std::numeric_limits<double>::max)())) {
-    iterate_.direction.head(own) = -iterate_.gradient;
-  }
-  exchange_.update_ghosts(iterate_.direction.data());
-  return true;
 }
 
 /// Moves to rest or to the free velocity if the cost there is lower than at the guess.
@@ -293,7 +156,11 @@ struct PetscSapSolver::Steps {
 
   [[nodiscard]] double residual() const { return solver.iterate_.residual(); }
   [[nodiscard]] double scale() const { return solver.iterate_.scale(); }
-  [[nodiscard]] bool find_direction() { return solver.find_direction(); }
+  [[nodiscard]] bool find_direction() {
+    const PetscSapOptions& options = solver.options_;
+    return solver.directions_.find(solver.iterate_, options.tolerance, options.overlap,
+                                   options.product_limit);
+  }
   [[nodiscard]] double advance() {
     return solver.iterate_.advance(solver.options_.line_search_tolerance);
   }
@@ -308,14 +175,15 @@ inline SolveReport<double> PetscSapSolver::solve(const PetscContactProblem& prob
   SolveReport<double> report;
   report.residual_target = options_.tolerance;
   report.measure = ResidualMeasure::momentum_balance;
-  if (!on_all_ranks(velocity.head(exchange_.own_size()).allFinite())) {
+  if (!detail::on_all_ranks(problem.communicator(),
+                            velocity.head(directions_.exchange().own_size()).allFinite())) {
     report.residual = report.error_bound = std::numeric_limits<double>::infinity();
     return report;
   }
   iterate_.whitened = velocity;
-  iterate_.whitened.tail(exchange_.ghost_size()).setZero();
+  iterate_.whitened.tail(directions_.exchange().ghost_size()).setZero();
   problem.local().whiten(as_span(iterate_.whitened));
-  exchange_.update_ghosts(iterate_.whitened.data());
+  directions_.exchange().update_ghosts(iterate_.whitened.data());
   iterate_.evaluate();
   report.status = SolveStatus::converged;
   const auto met = [&] {
@@ -331,7 +199,8 @@ inline SolveReport<double> PetscSapSolver::solve(const PetscContactProblem& prob
     problem.local().unwhiten(as_span(velocity));
   }
   detail::finish_report(iterate_.residual(), iterate_.momentum(), report);
-  counts_.exchanges = exchange_.count();
+  counts_.linear_iterations = directions_.iterations();
+  counts_.exchanges = directions_.exchange().count();
   counts_.sums = iterate_.sum_count();
   return report;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "carom/adapters/detail/petsc_exchange.hpp"
+#include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/detail/dual_curvature.hpp"
@@ -25,8 +27,10 @@ namespace detail {
 class PetscIterate {
  public:
   /// Takes on a problem. The iterate is not evaluated.
-  void lay_out(const PetscContactProblem& problem) {
+  /// @param graph  of own bodies and ghosts.
+  void lay_out(const PetscContactProblem& problem, const ContactGraph& graph) {
     problem_ = &problem;
+    gather_groups(graph);
     const ContactProblem<double>& local = problem.local();
     for (VectorX<double>* numbers : {&whitened, &direction, &kept_, &pushed_}) {
       numbers->setZero(local.velocity_count());
@@ -113,20 +117,28 @@ class PetscIterate {
     });
   }
 
-  /// Goes along the direction, whose ghosts are those of their owners, to the least cost.
-  /// @return  the length of the step. Every rank calls it and gets the same.
+  /// Goes along the direction, whose ghosts are those of their owners, to the least cost: in
+  /// islands that end on this rank by a length of their own, in all others by one for all ranks.
+  /// @return  of these lengths the one farthest from 1. Every rank calls it and gets the same.
   double advance(double line_search_tolerance) {
     problem_->local().for_each_block(
         [&](const auto& block) { write_rate(block, direction, velocity_step_); });
-    const double step = find_step(line_search_tolerance);
+    const std::vector<double> steps = find_steps(line_search_tolerance);
     for_each_contact([&](const auto& block, const FrictionRows<double>& rows, Tangent2<double>& z) {
       const double tangent = block.regularization()(0);
       const auto u = block.read(velocity_step_);
       z = predict_direction(rows, z, {-u(0) / tangent, -u(1) / tangent});
     });
-    whitened += step * direction;
+    double farthest = 0;
+    for (Index b = 0; b < problem_->local().body_count(); ++b) {
+      const auto [start, size] = problem_->local().body(b);
+      const double step = steps[std::size_t(group_[std::size_t(b)])];
+      whitened.segment(start, size) += step * direction.segment(start, size);
+      farthest = (std::max)(farthest, std::abs(std::log2(step)));
+    }
     evaluate();
-    return step;
+    MPI_Allreduce(MPI_IN_PLACE, &farthest, 1, MPI_DOUBLE, MPI_MAX, problem_->communicator());
+    return std::exp2(-farthest);
   }
   void keep() { kept_ = whitened; }
   void return_to_kept() {
@@ -170,30 +182,80 @@ class PetscIterate {
       visit(block, FrictionRows<double>{{y(0), y(1)}, limit}, predicted_[std::size_t(i)]);
     }
   }
-  double find_step(double tolerance) {
-    const auto d = own(direction);
-    const auto sums = sum<3>({gradient.dot(d), d.dot(own(whitened) - own(free_)), d.squaredNorm()});
-    if (!(sums[0] < 0)) return 1;  // round-off: nothing left to search
-    const auto slope = [&](double step) {
-      double part = 0;
-      problem_->local().for_each_block([&](const auto& block) {
-        if (!problem_->counts(block.number())) return;
+  /// What the slope of the cost along the direction is made of, but for the blocks.
+  struct Slope {
+    double at_zero = 0, momentum = 0, curvature = 0;
+  };
+  /// Groups 0, all islands with bodies of several ranks; 1, bodies without contact; and one for
+  /// every other island.
+  void gather_groups(const ContactGraph& graph) {
+    const ContactProblem<double>& local = problem_->local();
+    group_.assign(std::size_t(local.body_count()), 1);
+    int count = 2;
+    for (const ContactIsland& island : graph.islands()) {
+      bool ends_here = true;
+      for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+        ends_here = ends_here && problem_->is_own(graph.body_at(slot));
+      }
+      const int group = ends_here ? count++ : 0;
+      for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+        group_[std::size_t(graph.body_at(slot))] = group;
+      }
+    }
+    blocks_.assign(std::size_t(count), {});
+    for (Index i = 0; i < local.block_count(); ++i) {
+      if (!problem_->counts(i)) continue;
+      blocks_[std::size_t(group_[std::size_t(local.side_body(i, 0))])].push_back(i);
+    }
+  }
+  /// −Σ γ·(J d) of a group's blocks at a step [J].
+  [[nodiscard]] double pushed_slope(std::size_t group, double step) const {
+    double part = 0;
+    for (const Index i : blocks_[group]) {
+      problem_->local().visit(i, [&](const auto& block) {
         const auto rate = block.read(velocity_step_);
         const typename std::decay_t<decltype(block)>::Rows u = block.read(velocity_) + step * rate;
         part -= block.nearest(block.trial(u)).dot(rate);
       });
-      return sums[1] + step * sums[2] + sum<1>({part})[0];
-    };
-    return find_increasing_root<double>(slope, sums[0],
-                                        {.tolerance = -tolerance * sums[0],
-                                         .evaluation_limit = LineSearchTuning::evaluation_limit})
-        .argument;
+    }
+    return part;
+  }
+  /// Step lengths where the slopes along the direction vanish, per group.
+  [[nodiscard]] std::vector<double> find_steps(double tolerance) {
+    std::vector<Slope> slopes(blocks_.size());
+    for (Index b = 0; b < problem_->own_count(); ++b) {
+      const auto [start, size] = problem_->local().body(b);
+      const auto d = direction.segment(start, size);
+      Slope& slope = slopes[std::size_t(group_[std::size_t(b)])];
+      slope.at_zero += gradient.segment(start, size).dot(d);
+      slope.momentum += d.dot(whitened.segment(start, size) - free_.segment(start, size));
+      slope.curvature += d.squaredNorm();
+    }
+    const auto joint = sum<3>({slopes[0].at_zero, slopes[0].momentum, slopes[0].curvature});
+    slopes[0] = {joint[0], joint[1], joint[2]};
+    std::vector<double> steps(slopes.size(), 1.0);  // also where round-off leaves nothing to search
+    for (std::size_t g = 0; g < slopes.size(); ++g) {
+      const Slope& slope = slopes[g];
+      if (g == 1 || !(slope.at_zero < 0)) continue;
+      const auto value = [&](double step) {
+        const double part = pushed_slope(g, step);
+        return slope.momentum + step * slope.curvature + (g == 0 ? sum<1>({part})[0] : part);
+      };
+      steps[g] =
+          find_increasing_root<double>(value, slope.at_zero,
+                                       {.tolerance = -tolerance * slope.at_zero,
+                                        .evaluation_limit = LineSearchTuning::evaluation_limit})
+              .argument;
+    }
+    return steps;
   }
 
   const PetscContactProblem* problem_ = nullptr;
   VectorX<double> free_, kept_, pushed_;
   VectorX<double> velocity_, velocity_step_, impulse_;
   std::vector<Tangent2<double>> predicted_;  ///< of friction contacts
+  std::vector<int> group_;                   ///< per body
+  std::vector<std::vector<Index>> blocks_;   ///< per group, those that this rank counts
   double residual_ = 0, free_squared_ = 0, pushed_squared_ = 0, gross_squared_ = 0, cost_ = 0;
   long long sum_count_ = 0;
 };
