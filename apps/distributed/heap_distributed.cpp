@@ -21,7 +21,7 @@ struct Answer {
   long long bodies = 0, contacts = 0, cut_contacts = 0, exchanged_bytes = 0;
   int first_step = 0;  ///< of this run; others were in the checkpoint
   double make_seconds = 0;
-  std::vector<double> seconds, residual;
+  std::vector<double> seconds, residual, imbalance;
   std::vector<long long> iterations, linear_iterations, exchanges, sums;
   std::vector<long long> memory, rank_contacts;  ///< per rank
   carom::SolveStatus status = carom::SolveStatus::converged;
@@ -71,7 +71,14 @@ Answer run(const HeapArguments& arguments) {
   if (kept && exists_for_all(checkpoint)) answer.first_step = heap.read(checkpoint) + 1;
   for (int step = answer.first_step;
        step < arguments.steps && answer.status == carom::SolveStatus::converged; ++step) {
-    if (step > 0) heap.advance();
+    if (step > 0) {
+      constexpr double most = 1.1;  // where the slowest rank makes the others wait a tenth
+      if (heap.imbalance() > most && !moved) {
+        heap.migrate();
+        moved = true;  // not again: contacts stay as they are, and so does what cuts can balance
+      }
+      heap.advance();
+    }
     begin = MPI_Wtime();
     const carom::SolveReport<double> report = heap.solve();
     answer.seconds.push_back(MPI_Wtime() - begin);
@@ -80,6 +87,7 @@ Answer run(const HeapArguments& arguments) {
     answer.exchanges.push_back(heap.counts().exchanges);
     answer.sums.push_back(heap.counts().sums);
     answer.residual.push_back(heap.residual());
+    answer.imbalance.push_back(heap.imbalance());
     answer.cut_contacts = heap.counts().cut_blocks;
     answer.exchanged_bytes = heap.counts().exchanged_bytes;
     answer.status = report.status;
@@ -126,13 +134,13 @@ void print(const Answer& answer, bool json) {
       "\"iterations\": %s, \"residual\": %s, \"peak_memory_bytes\": %s, \"threads\": 1, "
       "\"status\": \"%s\", \"ranks\": %zu, \"linear_iterations\": %s, \"cut_contacts\": %lld, "
       "\"rank_contacts\": %s, \"exchanges\": %s, \"exchanged_bytes\": %lld, \"sums\": %s, "
-      "\"first_step\": %d}\n",
+      "\"first_step\": %d, \"imbalance\": %s}\n",
       answer.bodies, answer.contacts, make_seconds.substr(1, make_seconds.size() - 2).c_str(),
       list(answer.seconds).c_str(), list(answer.iterations).c_str(), list(answer.residual).c_str(),
       list(answer.memory).c_str(), to_string(answer.status), answer.memory.size(),
       list(answer.linear_iterations).c_str(), answer.cut_contacts,
       list(answer.rank_contacts).c_str(), list(answer.exchanges).c_str(), answer.exchanged_bytes,
-      list(answer.sums).c_str(), answer.first_step);
+      list(answer.sums).c_str(), answer.first_step, list(answer.imbalance).c_str());
 }
 
 }  // namespace

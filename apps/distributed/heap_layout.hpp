@@ -11,37 +11,25 @@
 namespace carom::distributed {
 
 /// Which rank has which part of a heap: strips along y, side by side in x, each cut into pieces
-/// along y, with about as many bodies in each piece. Every rank computes the same from the shape
+/// along y, with about as much work in each piece. Every rank computes the same from the shape
 /// alone, in memory for the bodies along an edge.
 class HeapLayout {
  public:
+  /// Cuts by the number of bodies.
   HeapLayout(const examples::PileShape& shape, int rank_count)
-      : cell_(examples::detail::pile_radius) {
-    const int strips = std::max(1, int(std::sqrt(double(rank_count))));
-    const Index side = shape.side();
-    const auto cells = std::size_t(2 * side + shape.layers);
-    std::vector<Index> across(cells, 0);
-    for_each(shape, [&](Index x, Index) { ++across[std::size_t(x)]; });
-    std::vector<Index> ranks{0};  // per strip, its first rank
-    for (int s = 1; s <= strips; ++s) ranks.push_back(Index(rank_count) * s / strips);
-    x_ends_ = cut(across, ranks);
-    first_ranks_.assign(ranks.begin(), ranks.end());
-    std::vector<std::vector<Index>> along(std::size_t(strips), std::vector<Index>(cells, 0));
-    for_each(shape, [&](Index x, Index y) { ++along[strip_of(x)][std::size_t(y)]; });
-    for (std::size_t s = 0; s < along.size(); ++s) {
-      std::vector<Index> pieces;
-      for (Index r = ranks[s]; r <= ranks[s + 1]; ++r) pieces.push_back(r - ranks[s]);
-      y_ends_.push_back(cut(along[s], pieces));
-    }
-  }
+      : HeapLayout(shape, rank_count, [](Index, Index) { return 1.0; }) {}
+  /// Cuts anew, once it is known how much work the bodies of each rank are.
+  /// @param before     the layout by which they are placed.
+  /// @param densities  per rank, its work by body, > 0.
+  HeapLayout(const examples::PileShape& shape, const HeapLayout& before,
+             const std::vector<double>& densities)
+      : HeapLayout(shape, int(densities.size()), [&](Index x, Index y) {
+          return densities[std::size_t(before.owner_of_cell({x, y}))];
+        }) {}
 
   /// The rank that has the body at a place [m].
   [[nodiscard]] int owner(const Vector3<double>& place) const {
-    const auto [x, y] = cell_of(place);
-    const std::size_t s = strip_of(x);
-    const auto& ends = y_ends_[s];
-    const auto piece = std::upper_bound(ends.begin(), ends.end() - 1, y) - ends.begin();
-    return int(first_ranks_[s] + piece);
+    return owner_of_cell(cell_of(place));
   }
   /// Whether a body at a place is on a rank or may touch a body of it.
   [[nodiscard]] bool is_near(const Vector3<double>& place, int rank) const {
@@ -63,6 +51,34 @@ class HeapLayout {
   struct Cell {
     Index x, y;
   };
+  /// @param weight  weight(x, y) is the work of a body in a cell.
+  template <typename Weight>
+  HeapLayout(const examples::PileShape& shape, int rank_count, const Weight& weight)
+      : cell_(examples::detail::pile_radius) {
+    const int strips = std::max(1, int(std::sqrt(double(rank_count))));
+    const Index side = shape.side();
+    const auto cells = std::size_t(2 * side + shape.layers);
+    std::vector<double> across(cells, 0);
+    for_each(shape, [&](Index x, Index y) { across[std::size_t(x)] += weight(x, y); });
+    std::vector<Index> ranks{0};  // per strip, its first rank
+    for (int s = 1; s <= strips; ++s) ranks.push_back(Index(rank_count) * s / strips);
+    x_ends_ = cut(across, ranks);
+    first_ranks_.assign(ranks.begin(), ranks.end());
+    std::vector<std::vector<double>> along(std::size_t(strips), std::vector<double>(cells, 0));
+    for_each(shape, [&](Index x, Index y) { along[strip_of(x)][std::size_t(y)] += weight(x, y); });
+    for (std::size_t s = 0; s < along.size(); ++s) {
+      std::vector<Index> pieces;
+      for (Index r = ranks[s]; r <= ranks[s + 1]; ++r) pieces.push_back(r - ranks[s]);
+      y_ends_.push_back(cut(along[s], pieces));
+    }
+  }
+
+  [[nodiscard]] int owner_of_cell(const Cell& cell) const {
+    const std::size_t s = strip_of(cell.x);
+    const auto& ends = y_ends_[s];
+    const auto piece = std::upper_bound(ends.begin(), ends.end() - 1, cell.y) - ends.begin();
+    return int(first_ranks_[s] + piece);
+  }
   [[nodiscard]] Cell cell_of(const Vector3<double>& place) const {
     return {Index(std::lround(place.x() / cell_)), Index(std::lround(place.y() / cell_))};
   }
@@ -80,15 +96,15 @@ class HeapLayout {
   }
   /// Cuts cells into stretches whose counts are as the differences of shares.
   /// @return  per stretch, the cell behind its last one.
-  static std::vector<Index> cut(const std::vector<Index>& counts,
+  static std::vector<Index> cut(const std::vector<double>& counts,
                                 const std::vector<Index>& shares) {
-    Index total = 0, seen = 0;
-    for (const Index count : counts) total += count;
+    double total = 0, seen = 0;
+    for (const double count : counts) total += count;
     std::vector<Index> ends;
     for (std::size_t c = 0; c < counts.size() && ends.size() + 2 < shares.size(); ++c) {
       seen += counts[c];
       while (ends.size() + 2 < shares.size() &&
-             seen * shares.back() >= total * shares[ends.size() + 1]) {
+             seen * double(shares.back()) >= total * double(shares[ends.size() + 1])) {
         ends.push_back(Index(c) + 1);
       }
     }

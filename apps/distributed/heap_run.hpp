@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -32,30 +33,25 @@ class HeapRun {
  public:
   /// Every rank calls it, and makes its own part.
   HeapRun(MPI_Comm communicator, const examples::PileShape& shape, const HeapLaw& law)
-      : shape_(shape), law_(law), problem_(communicator, shape.time_step) {
-    int rank = 0, rank_count = 1;
-    MPI_Comm_rank(communicator, &rank);
-    MPI_Comm_size(communicator, &rank_count);
-    const HeapLayout layout(shape, rank_count);
-    problem_.fill([&](PetscContactProblem& part) { HeapPart(shape, layout, rank).add_to(part); });
-    if (law.rigid) problem_.local().make_rigid();
+      : shape_(shape),
+        law_(law),
+        problem_(communicator, shape.time_step),
+        layout_(shape, rank_count(communicator)),
+        solver_(settings()) {
+    make_part();
     velocity_ = displacement_ = VectorX<double>::Zero(problem_.local().velocity_count());
-    for (Index i = 0; i < problem_.local().block_count(); ++i) {
-      first_biases_.push_back(problem_.local().friction_contact_law(i).bias_velocity.z());
-    }
-    solver_ = std::make_unique<PetscContactSolver>(settings());
   }
 
   [[nodiscard]] const PetscContactProblem& problem() const noexcept { return problem_; }
   [[nodiscard]] const VectorX<double>& velocity() const noexcept { return velocity_; }
-  [[nodiscard]] const PetscCounts& counts() const noexcept { return solver_->counts(); }
+  [[nodiscard]] const PetscCounts& counts() const noexcept { return solver_.counts(); }
 
   /// Solves the step. The first one begins at rest, those that follow at the answer before.
-  SolveReport<double> solve() { return solver_->solve(problem_, velocity_); }
+  SolveReport<double> solve() { return solver_.solve(problem_, velocity_); }
   /// Residual of the answer, computed anew [-]: the balance of momenta of compliant contact under
   /// the convex law, the natural map of other laws.
   [[nodiscard]] double residual() const {
-    const PetscCertificate found = certify(problem_, velocity_, solver_->impulse(), law_.law);
+    const PetscCertificate found = certify(problem_, velocity_, solver_.impulse(), law_.law);
     return is_convex() ? found.velocity_residual : found.natural_map_error;
   }
   /// Goes on to the next step: its free velocities and gaps.
@@ -76,6 +72,55 @@ class HeapRun {
       free(6 * b + 5) -= earth_gravity * shape_.time_step;
     }
     local.set_free_velocity({free.data(), std::size_t(free.size())});
+  }
+
+  /// The work of the rank that has most, its contacts, relative to the mean [-]. Every rank calls
+  /// it.
+  [[nodiscard]] double imbalance() const {
+    const auto own = double(problem_.local().block_count());
+    double most = own, sum = own;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, problem_.communicator());
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, problem_.communicator());
+    return sum > 0 ? most * rank_count(problem_.communicator()) / sum : 1;
+  }
+  /// Moves bodies between ranks so that each has about as many contacts. To be called between the
+  /// answer of a step and advance(). Every rank calls it.
+  void migrate() {
+    const double own =
+        double(problem_.local().block_count()) / double(std::max<Index>(problem_.own_count(), 1));
+    std::vector<double> densities(std::size_t(rank_count(problem_.communicator())));
+    MPI_Allgather(&own, 1, MPI_DOUBLE, densities.data(), 1, MPI_DOUBLE, problem_.communicator());
+    const double least = 1e-3;  // of a rank without contacts, so that weights are positive
+    for (double& density : densities) density = std::max(density, least);
+    const HeapLayout next(shape_, layout_, densities);
+    std::vector<std::vector<carom::detail::Word>> bodies(densities.size());
+    for (Index b = 0; b < problem_.own_count(); ++b) {
+      auto& list = bodies[std::size_t(next.owner(examples::pile_place(shape_, problem_.id(b))))];
+      list.push_back(problem_.id(b));
+      for (const VectorX<double>* numbers : {&velocity_, &displacement_}) {
+        for (int k = 0; k < 6; ++k) {  // words carry the bits of numbers
+          list.push_back(std::bit_cast<carom::detail::Word>((*numbers)(6 * b + k)));
+        }
+      }
+    }
+    std::vector<int> lengths;
+    const auto moved = carom::detail::send_lists(problem_.communicator(), bodies, lengths);
+    layout_ = next;
+    make_part();
+    std::unordered_map<PetscContactProblem::Id, Index> places;
+    for (Index b = 0; b < problem_.own_count(); ++b) places[problem_.id(b)] = b;
+    velocity_ = displacement_ = VectorX<double>::Zero(problem_.local().velocity_count());
+    for (std::size_t at = 0; at < moved.size(); at += 1 + HeapState::width) {
+      const Index start = 6 * places.at(moved[at]);
+      for (int k = 0; k < 6; ++k) {
+        velocity_(start + k) = std::bit_cast<double>(moved[at + 1 + std::size_t(k)]);
+        displacement_(start + k) = std::bit_cast<double>(moved[at + 7 + std::size_t(k)]);
+      }
+    }
+    carom::detail::PetscExchange exchange;
+    exchange.lay_out(problem_);
+    exchange.update_ghosts(velocity_.data());
+    exchange.update_ghosts(displacement_.data());
   }
 
   /// Keeps the answer of a step in a file. Every rank calls it.
@@ -116,6 +161,23 @@ class HeapRun {
   }
 
  private:
+  [[nodiscard]] static int rank_count(MPI_Comm communicator) {
+    int count = 1;
+    MPI_Comm_size(communicator, &count);
+    return count;
+  }
+  /// Makes this rank's part of the heap, as it is before the first step.
+  void make_part() {
+    problem_.reset(shape_.time_step);
+    int rank = 0;
+    MPI_Comm_rank(problem_.communicator(), &rank);
+    problem_.fill([&](PetscContactProblem& part) { HeapPart(shape_, layout_, rank).add_to(part); });
+    if (law_.rigid) problem_.local().make_rigid();
+    first_biases_.clear();
+    for (Index i = 0; i < problem_.local().block_count(); ++i) {
+      first_biases_.push_back(problem_.local().friction_contact_law(i).bias_velocity.z());
+    }
+  }
   [[nodiscard]] bool is_convex() const noexcept {
     return law_.law == FrictionLaw::convex && !law_.rigid;
   }
@@ -134,9 +196,10 @@ class HeapRun {
   examples::PileShape shape_;
   HeapLaw law_;
   PetscContactProblem problem_;
+  HeapLayout layout_;
   VectorX<double> velocity_, displacement_;  ///< of own bodies and ghosts
   std::vector<double> first_biases_;         ///< v̂ₙ of the contacts as the heap is made
-  std::unique_ptr<PetscContactSolver> solver_;
+  PetscContactSolver solver_;
 };
 
 }  // namespace carom::distributed

@@ -297,6 +297,13 @@ template <typename Observe>
   return places;
 }
 
+/// Where one body of a heap is as it is placed [m], by its number.
+[[nodiscard]] inline Vector3<double> pile_place(const PileShape& shape, Index body) {
+  Index layer = 0, side = shape.side();
+  for (; body >= side * side; ++layer, --side) body -= side * side;
+  return detail::pile_place(shape, layer, body / side, body % side);
+}
+
 /// How many contacts a heap has on average over the noise that decides which bodies beside each
 /// other touch; without making it.
 [[nodiscard]] inline double expected_contacts(const PileShape& shape) {

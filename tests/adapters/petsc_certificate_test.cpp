@@ -18,7 +18,7 @@ namespace petsc_certificate_test {
 
 using carom::certify, carom::Index;
 using carom::distributed::choose_owners, carom::distributed::ProblemPart;
-using carom::tests::petsc_rank_count, carom::tests::petsc_world;
+using carom::testing::petsc_rank_count, carom::testing::petsc_world;
 using Numbers = carom::VectorX<double>;
 
 struct Case {
@@ -47,7 +47,7 @@ TEST_CASE("petsc_certificate: measures of any answer are those of one process",
       certify(given.part.problem(), given.part.cut(given.pile.guess), given.own_impulse);
   // Sums over ranks and contacts in another order.
   const auto near = [](double value, double wanted) {
-    return std::abs(value - wanted) <= carom::tests::rounding(1000, wanted);
+    return std::abs(value - wanted) <= carom::testing::rounding(1000, wanted);
   };
   CHECK(expected.residual > 0);
   CHECK(near(found.residual, expected.residual));

@@ -17,7 +17,7 @@ namespace petsc_contact_test {
 
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::PetscContactSolver;
 using carom::distributed::choose_owners, carom::distributed::ProblemPart;
-using carom::tests::petsc_rank_count, carom::tests::petsc_world;
+using carom::testing::petsc_rank_count, carom::testing::petsc_world;
 using Numbers = carom::VectorX<double>;
 
 constexpr double tolerance = 1e-6;
@@ -38,7 +38,7 @@ void check(const std::string& name, FrictionLaw law, bool rigid) {
   carom::DelassusProblem<double> dual;
   form.write(file.problem, dual);
   const auto certificate = certify(dual, part.join_rows(solver.impulse()), law);
-  CHECK(certificate.natural_map_error <= carom::tests::by_solver(1.01 * tolerance));
+  CHECK(certificate.natural_map_error <= carom::testing::by_solver(1.01 * tolerance));
   bool same = true;  // the laws are those of before
   for (Index i = 0; i < Index(part.blocks().size()); ++i) {
     const auto here = part.problem().local().law(i);

@@ -11,7 +11,7 @@
 namespace petsc_problem_test {
 
 using carom::Fault, carom::Index, carom::PetscContactProblem;
-using carom::tests::petsc_rank, carom::tests::petsc_rank_count, carom::tests::petsc_world;
+using carom::testing::petsc_rank, carom::testing::petsc_rank_count, carom::testing::petsc_world;
 using Matrix6 = carom::SquareMatrix<double, 6>;
 using Vector6 = carom::Vector<double, 6>;
 

@@ -20,7 +20,7 @@ namespace petsc_test {
 using carom::ContactProblem, carom::Index, carom::PetscContactProblem, carom::PetscSapOptions;
 using carom::PetscSapSolver, carom::SolveReport, carom::SolveStatus;
 using carom::distributed::choose_owners, carom::distributed::ProblemPart;
-using carom::tests::petsc_rank, carom::tests::petsc_rank_count, carom::tests::petsc_world;
+using carom::testing::petsc_rank, carom::testing::petsc_rank_count, carom::testing::petsc_world;
 using Velocity = carom::VectorX<double>;
 
 constexpr double tolerance = 1e-9;

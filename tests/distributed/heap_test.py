@@ -6,8 +6,13 @@ Prints the faults and exits with 1 if there is any.
 """
 import json
 import os
+import pathlib
+import signal
+import struct
 import subprocess
 import sys
+import tempfile
+import time
 
 # For Open MPI, where tests run as root in containers, on few processors.
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -74,8 +79,78 @@ class Test:
             self.expect(result.stdout == "", arguments, result.stdout)
 
 
+    def check_checkpoints(self, folder):
+        """A run goes on from its file on any number of ranks, also when it was killed in a step."""
+        heap = ["--bodies", 60, "--layers", 3]
+        whole = self.answer(1, *heap, "--steps", 4)
+        self.expect(whole["first_step"] == 0, whole)
+        file = folder / "heap.h5"
+        first = self.answer(3, *heap, "--steps", 2, "--checkpoint", file)
+        rest = self.answer(2, *heap, "--steps", 4, "--checkpoint", file)
+        self.expect((first["first_step"], rest["first_step"]) == (0, 2), "steps", first, rest)
+        self.expect(len(rest["residual"]) == 2, "steps", rest["residual"])
+        # The numbers of a step are those of a run without interruption, to the tolerance.
+        self.expect(max(rest["residual"]) <= 1e-8, "residual", rest["residual"])
+        none = self.answer(1, *heap, "--steps", 4, "--checkpoint", file)
+        self.expect(none["seconds"] == [], "nothing is left to do", none)
+
+        killed = folder / "killed.h5"
+        command = [self.mpiexec, "-n", "2", self.program, *map(str, heap), "--steps", "100000", "--checkpoint",
+                   str(killed)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 100
+            while not killed.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            ranks = self.ranks_of(process.pid)
+            self.expect(len(ranks) == 2, "ranks", ranks)
+            if ranks:
+                os.kill(ranks[-1], signal.SIGKILL)
+            self.expect(process.wait(timeout=100) != 0, "mpirun ended well although a rank was killed")
+        more = self.answer(1, *heap, "--steps", 1, "--checkpoint", killed)
+        steps = more["first_step"]
+        self.expect(steps >= 1 and more["seconds"] == [], "restart after a kill", more)
+
+    @staticmethod
+    def ranks_of(launcher):
+        """Processes that a launcher has started."""
+        return [int(pid) for pid in subprocess.run(["pgrep", "-P", str(launcher)], capture_output=True, text=True,
+                                                   check=False).stdout.split()]
+
+    def check_bad_checkpoints(self, folder):
+        """A number that is not finite is told with rank, body and field; a file of another heap is refused."""
+        file = folder / "bad.h5"
+        self.answer(1, "--bodies", 60, "--layers", 3, "--checkpoint", file)
+        for arguments, words in [(["--bodies", 61, "--layers", 3], "bodies: expected 61, as asked for, got 60"),
+                                 (["--bodies", 60, "--layers", 3, "--rigid"], "rigid: expected 1")]:
+            result = self.run(2, *arguments, "--checkpoint", file)
+            self.expect(result.returncode == 2 and words in result.stderr, arguments, result.returncode, result.stderr)
+        data = bytearray(file.read_bytes())
+        # The file ends with the last body's displacement, which is zero after the first step.
+        data[-8:] = struct.pack("<d", float("nan"))
+        file.write_bytes(data)
+        result = self.run(3, "--bodies", 60, "--layers", 3, "--steps", 2, "--checkpoint", file)
+        self.expect(result.returncode == 2, "a bad body:", result.returncode, result.stderr)
+        for word in ("rank ", "body 59: displacement entry 5: expected a finite number, got nan"):
+            self.expect(word in result.stderr, "a bad body:", result.stderr)
+        file.write_text("no checkpoint")
+        result = self.run(2, "--bodies", 60, "--layers", 3, "--checkpoint", file)
+        self.expect(result.returncode == 2 and "expected a checkpoint of a heap" in result.stderr, result.stderr)
+
+    def check_migration(self):
+        """Bodies move where a rank has a tenth more contacts than the mean."""
+        found = self.answer(3, "--bodies", 200, "--layers", 5, "--steps", 2, "--shape", "boxes")
+        before, after = found["imbalance"]
+        self.expect(before > 1.1, "the test needs a heap that is out of balance", before)
+        self.expect(after < before, "imbalance", found["imbalance"])
+        self.expect(max(found["residual"]) <= 1e-8, "residual", found["residual"])
+
+
 def main():
     test = Test(*sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix="carom-heap-") as folder:
+        test.check_checkpoints(pathlib.Path(folder))
+        test.check_bad_checkpoints(pathlib.Path(folder))
+    test.check_migration()
     test.check_ranks()
     test.check_few_bodies()
     test.check_laws()

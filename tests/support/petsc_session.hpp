@@ -3,7 +3,7 @@
 
 #include <petscsys.h>
 
-namespace carom::tests {
+namespace carom::testing {
 
 /// PETSC_COMM_WORLD of all processes that mpirun has started, from the first call to the end of the
 /// program. Every process runs every test; what they check has to be the same on all.
@@ -28,4 +28,4 @@ inline int petsc_rank_count() {
   return count;
 }
 
-}  // namespace carom::tests
+}  // namespace carom::testing
