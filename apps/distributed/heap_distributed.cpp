@@ -62,7 +62,7 @@ Answer run(const HeapArguments& arguments) {
   const carom::PetscContactProblem& problem = heap.problem();
   long long totals[2] = {problem.own_count(), 0};
   for (Index i = 0; i < problem.local().block_count(); ++i) totals[1] += problem.counts(i) ? 1 : 0;
-  answer.rank_contacts = gather(problem.local().block_count());
+  answer.rank_contacts = gather(heap.contact_count());
   MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, PETSC_COMM_WORLD);
   answer.bodies = totals[0];
   answer.contacts = totals[1];

@@ -57,7 +57,7 @@ class HeapPart {
   [[nodiscard]] bool wants(Index body, Index other) {
     if (!is_near_) return false;
     const bool own = is_own(body), own_other = is_own(other);
-    if (contacts_too_) return own || own_other;
+    if (contacts_too_) return own || own_other || (other >= 0 && has(body) && has(other));
     if (own && other >= 0 && !own_other) used_[other] = true;
     if (own_other && !own) used_[body] = true;
     return false;
@@ -78,6 +78,7 @@ class HeapPart {
     Momentum momentum;
     Numbers free_velocity;
   };
+  [[nodiscard]] bool has(Index body) const { return places_.contains(body); }
   [[nodiscard]] bool is_own(Index body) const {
     const auto at = places_.find(body);
     return at != places_.end() && problem_->is_own(at->second);

@@ -110,14 +110,18 @@ class ProblemPart {
       const Index first = whole.side_body(i, 0);
       const Index second = whole.side_count(i) > 1 ? whole.side_body(i, 1) : first;
       if (!is_own(first) && !is_own(second)) continue;
-      blocks_.push_back(i);
       for (const Index body : {first, second}) {
         if (!place.contains(body)) {
           place[body] = part.add_ghost(body, whole.momentum_matrix(body), free(body));
         }
       }
     }
-    for (const Index i : blocks_) {
+    for (Index i = 0; i < whole.block_count(); ++i) {
+      const bool two = whole.side_count(i) > 1;
+      if (!place.contains(whole.side_body(i, 0))) continue;
+      if (two && !place.contains(whole.side_body(i, 1))) continue;
+      if (!two && !is_own(whole.side_body(i, 0))) continue;
+      blocks_.push_back(i);
       const Index first = place[whole.side_body(i, 0)];
       if (whole.side_count(i) == 1) {
         part.local().add_constraint(first, whole.jacobian(i, 0), whole.law(i));

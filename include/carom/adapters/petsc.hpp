@@ -28,9 +28,9 @@ struct PetscSapOptions {
   /// Whether the factor of a rank solves for ghosts too, for two exchanges more per iteration. On a
   /// heap that takes a fifth of the iterations.
   bool overlap = true;
-  /// Bodies that move as one in the coarse space, ≥ 1; the fewer, the fewer iterations, and the
-  /// larger the system that every rank solves.
-  Index bodies_per_aggregate = 64;
+  /// Bodies that move as one in the coarse space, ≥ 1. The default is one aggregate on every rank,
+  /// which keeps the coarse system small on thousands of ranks: each of them solves it.
+  Index bodies_per_aggregate = 1'000'000;
   /// Most iterations of conjugate gradients per direction, > 0.
   int product_limit = detail::IterativeDirectionsTuning::product_limit;
 
@@ -112,16 +112,10 @@ class PetscSapSolver {
 inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
   problem_ = &problem;
   const ContactProblem<double>& local = problem.local();
-  Fault fault;
   long long cut = 0;
-  for (Index i = 0; i < local.block_count() && fault.empty(); ++i) {
-    bool own = false;
-    for (int s = 0; s < local.side_count(i); ++s)
-      own = own || problem.is_own(local.side_body(i, s));
-    if (!own) fault = "block " + std::to_string(i) + ": expected a body of this rank, got ghosts";
+  for (Index i = 0; i < local.block_count(); ++i) {
     if (problem.is_cut(i) && problem.counts(i)) ++cut;
   }
-  reject_together(problem.communicator(), fault);
   directions_.lay_out(problem, options_.factor_work_limit, options_.bodies_per_aggregate);
   iterate_.lay_out(problem, directions_.graph());
   counts_ = {};

@@ -75,8 +75,7 @@ class PetscDirections {
   PetscExchange exchange_;
   PetscHessian hessian_;
   PetscCoarse coarse_;
-  VectorX<double> x_, y_;    ///< own bodies and ghosts
-  VectorX<double> weights_;  ///< 1/√m, m the ranks that have a body as their own or as a ghost
+  VectorX<double> x_, y_;  ///< own bodies and ghosts
   Vec load_ = nullptr, answer_ = nullptr;
   Mat matrix_ = nullptr;
   KSP solver_ = nullptr;
@@ -95,10 +94,6 @@ inline void PetscDirections::lay_out(const PetscContactProblem& problem, double 
   coarse_.lay_out(problem, hessian_, exchange_, bodies_per_aggregate);
   x_.setZero(problem.local().velocity_count());
   y_.setZero(problem.local().velocity_count());
-  weights_.setOnes(problem.local().velocity_count());
-  exchange_.add_ghosts(weights_.data());
-  exchange_.update_ghosts(weights_.data());
-  weights_ = weights_.cwiseSqrt().cwiseInverse();
   iterations_ = 0;
   const auto own = PetscInt(exchange_.own_size()), total = PetscInt(exchange_.total_size());
   require_petsc(VecCreateMPI(communicator_, own, total, &load_));
@@ -140,16 +135,9 @@ inline void PetscDirections::precondition(Vec r, Vec z) {
   require_petsc(VecGetArrayWrite(z, &to));
   std::copy_n(from, exchange_.own_size(), x_.data());
   x_.tail(exchange_.ghost_size()).setZero();
-  if (overlap_) {
-    // Where factors overlap each gives a share; their sum would count a body several times.
-    x_ = x_.cwiseProduct(weights_);
-    exchange_.update_ghosts(x_.data());
-    hessian_.solve(x_.data());
-    x_ = x_.cwiseProduct(weights_);
-    exchange_.add_ghosts(x_.data());
-  } else {
-    hessian_.solve(x_.data());
-  }
+  if (overlap_) exchange_.update_ghosts(x_.data());
+  hessian_.solve(x_.data());
+  if (overlap_) exchange_.add_ghosts(x_.data());
   std::copy_n(x_.data(), exchange_.own_size(), to);
   if (coarse_.is_used()) coarse_.add(from, to);
   require_petsc(VecRestoreArrayWrite(z, &to));
