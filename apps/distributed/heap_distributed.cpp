@@ -69,6 +69,7 @@ Answer run(const HeapArguments& arguments) {
   const carom::distributed::HeapCheckpoint checkpoint(arguments.checkpoint);
   const bool kept = !arguments.checkpoint.empty();
   if (kept && exists_for_all(checkpoint)) answer.first_step = heap.read(checkpoint) + 1;
+  bool moved = false;
   for (int step = answer.first_step;
        step < arguments.steps && answer.status == carom::SolveStatus::converged; ++step) {
     if (step > 0) {
