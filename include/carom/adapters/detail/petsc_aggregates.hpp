@@ -18,8 +18,8 @@ namespace detail {
 inline std::pair<std::vector<int>, int> gather_aggregates(const PetscContactProblem& problem,
                                                           const ContactGraph& graph,
                                                           Index bodies_per_aggregate) {
-  const auto slots = std::size_t(graph.slot_count());
-  std::vector<std::vector<int>> neighbours(slots);
+  const auto slot_count = std::size_t(graph.slot_count());
+  std::vector<std::vector<int>> neighbours(slot_count);
   for (const ContactEdge& edge : graph.edges()) {
     if (edge.high_slot < 0) continue;
     neighbours[std::size_t(edge.low_slot)].push_back(edge.high_slot);
@@ -50,7 +50,7 @@ inline std::pair<std::vector<int>, int> gather_aggregates(const PetscContactProb
     }
     full += Index(members.size());
   };
-  for (int slot = 0; slot < int(slots); ++slot) {
+  for (int slot = 0; slot < int(slot_count); ++slot) {
     border.assign(1, slot);
     for (std::size_t k = 0; k < border.size(); ++k) {
       const int* const there = group_of(border[k]);

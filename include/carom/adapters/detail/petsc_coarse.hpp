@@ -189,9 +189,9 @@ inline void PetscCoarse::make_orthonormal(const std::vector<Index>& bodies) {
 inline void PetscCoarse::list_products(const PetscHessian& hessian) {
   const ContactProblem<double>& local = problem_->local();
   const BlockSymmetric<double>& h = hessian.blocks();
-  std::vector<std::vector<Index>> near(std::size_t(problem_->own_count()));
+  std::vector<std::vector<Index>> next_to(std::size_t(problem_->own_count()));
   const auto meet = [&](Index body, Index other) {
-    if (problem_->is_own(body)) near[std::size_t(body)].push_back(aggregate(other));
+    if (problem_->is_own(body)) next_to[std::size_t(body)].push_back(aggregate(other));
   };
   for (Index c = 0; c < h.column_count(); ++c) {
     const Index body = hessian.graph().body_at(c);
@@ -207,7 +207,7 @@ inline void PetscCoarse::list_products(const PetscHessian& hessian) {
   std::vector<std::pair<int, int>> pairs;
   Index place = 0;
   for (Index body = 0; body < problem_->own_count(); ++body) {
-    std::vector<Index>& aggregates = near[std::size_t(body)];
+    std::vector<Index>& aggregates = next_to[std::size_t(body)];
     std::sort(aggregates.begin(), aggregates.end());
     aggregates.erase(std::unique(aggregates.begin(), aggregates.end()), aggregates.end());
     const auto [start, size] = local.body(body);

@@ -112,13 +112,13 @@ class PetscCoarseMatrix {
     forest_.clear();
     ranges_.clear();
     slot_.assign(std::size_t(count), -1);
-    std::vector<int> slots(static_cast<std::size_t>(count));
+    std::vector<int> found(static_cast<std::size_t>(count));
     for (Index i = 0; i < islands.count(); ++i) {
       const WeightedGraph graph = islands.graph(i);
       static_cast<void>(order_.compute(graph, (std::numeric_limits<double>::max)()));
-      ranges_.push_back(forest_.append(graph, order_, slots.data()));
+      ranges_.push_back(forest_.append(graph, order_, found.data()));
       for (Index k = 0; k < graph.node_count; ++k) {
-        slot_[std::size_t(islands.member(i, k))] = slots[std::size_t(k)];
+        slot_[std::size_t(islands.member(i, k))] = found[std::size_t(k)];
       }
     }
     cholesky_.reset(forest_);
