@@ -31,6 +31,7 @@ class PetscIterate {
   void lay_out(const PetscContactProblem& problem, const ContactGraph& graph) {
     problem_ = &problem;
     gather_groups(graph);
+    sum_count_ = 0;
     const ContactProblem<double>& local = problem.local();
     for (VectorX<double>* numbers : {&whitened, &direction, &kept_, &pushed_}) {
       numbers->setZero(local.velocity_count());
