@@ -77,7 +77,7 @@ foreach(room IN LISTS rooms)
       add_test(NAME ${room} COMMAND carom_${room}_tests)
     endif()
     # Long sweeps are hidden from a plain run; optimised code does them in seconds.
-    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(batch|cones|scenes|variational)$")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND room MATCHES "^(batch|cones|scenes|solvers|variational)$")
       add_test(NAME ${room}.slow COMMAND carom_${room}_tests "[slow]")
     endif()
   endif()

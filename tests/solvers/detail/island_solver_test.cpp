@@ -48,7 +48,8 @@ Solved solve(const Pile& pile, const SapOptions<double>& options, const Executor
 
 }  // namespace
 
-TEST_CASE("island_solver: a large island has the same bits whoever shares it", "[solvers][law]") {
+TEST_CASE("island_solver: a large island has the same bits whoever shares it",
+          "[.][slow][solvers][law]") {
   const Pile pile = make_pile({.body_count = 420});
   for (const double limit : {always, never}) {
     for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
@@ -78,7 +79,7 @@ TEST_CASE("island_solver: large islands beside small ones have the same bits", "
 }
 
 TEST_CASE("island_solver: shared conjugate gradients and a factor find the same",
-          "[solvers][oracle]") {
+          "[.][slow][solvers][oracle]") {
   for (const double stiffness : {1e4, 1e10}) {
     const Pile pile = make_pile({.body_count = 420, .stiffness = stiffness});
     const Solved iterative = solve(pile, {.tolerance = 1e-10, .factor_work_limit = always});
