@@ -9,14 +9,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions consumers optimisation release threads device valgrind fuzz coverage)
+rows=(standards no_exceptions tidy headers consumers optimisation release threads device valgrind fuzz coverage)
 describe() {
   case $1 in
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
     no_exceptions) echo "the same compilers with -fno-exceptions -fno-rtti" ;;
+    tidy) echo "clang-tidy over all headers and programs" ;;
+    headers) echo "each header by itself, by g++, without exceptions" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
     optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
-    release) echo "the preset release with the tests of all rooms and carom_batch for CUDA, by g++" ;;
+    release) echo "the preset release with benchmarks, the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
     valgrind) echo "memcheck on each command of the program" ;;
@@ -111,6 +113,18 @@ tests_of() {
   return "$status"
 }
 
+row_tidy() {
+  local outcome=0
+  scripts/check_tidy.sh || outcome=$?
+  if [ "$outcome" = 77 ]; then remark="clang-tidy 14 is not installed"; fi
+  [ "$outcome" = 0 ] || [ "$outcome" = 77 ]
+}
+
+row_headers() {
+  CXX=g++ cmake --preset no_exceptions -B "$out/headers" -D CAROM_CHECK_DETAIL_HEADERS=ON &&
+    cmake --build "$out/headers" --parallel "$jobs" --target all_verify_interface_header_sets
+}
+
 row_consumers() {
   configure consumers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 &&
     cmake --build "$out/consumers" --target carom_consumers --parallel "$jobs" &&
@@ -134,7 +148,8 @@ row_optimisation() {
 }
 
 row_release() {
-  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= -D CAROM_BUILD_CUDA=ON &&
+  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= \
+    -D CAROM_BUILD_CUDA=ON -D CAROM_BUILD_BENCHMARKS=ON &&
     cmake --build "$out/release" --parallel "$jobs" &&
     tests_of release
 }

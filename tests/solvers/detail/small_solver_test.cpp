@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("small_solver: it finds what the general way finds", "[solver
       honest("residual is the certificate's"), rows("impulses and contact velocities"),
       alike("as few iterations, or fewer");
   int direct_iterations = 0, general_iterations = 0;
-  const int count = carom::testing::sweep(96, 960);
+  const int count = carom::testing::sweep(48, 960);
   for_each_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess, int sample) {
     const auto problem = build<Scalar>(raw);
     const Pair<Scalar> pair(problem, guess);
@@ -223,7 +223,7 @@ TEMPLATE_TEST_CASE("small_solver: the answer is the same to the last bit in any 
   using Scalar = TestType;
   WorstCase same("bit by bit");
   std::mt19937 engine(3);
-  const int count = 64;
+  const int count = carom::testing::sweep(24, 64);
   for_each_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess, int sample) {
     const auto plain = solve(build<Scalar>(raw), guess, SapOptions<Scalar>{});
     std::vector<std::size_t> from(raw.contacts.size());
