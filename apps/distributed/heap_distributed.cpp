@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "cli/memory.hpp"
 #include "distributed/heap_arguments.hpp"
 
 namespace {
@@ -43,6 +44,31 @@ long long peak_memory() {
   return 1024LL * taken.ru_maxrss;  // Linux counts kibibytes
 }
 
+/// Refuses a heap that the memory of any node cannot hold, on all ranks and before it is made.
+void check_memory(const carom::examples::PileShape& shape) {
+  int rank_count = 1, here = 1;
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_size(PETSC_COMM_WORLD, &rank_count);
+  MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &here);
+  // Above all that heaps of 400 to 20,000 bodies took on 1 to 64 ranks: MPI and PETSc, and by
+  // contact the problem, the solver and the ghosts.
+  constexpr double rank_bytes = 6e7, contact_bytes = 3000;
+  const double contacts = carom::examples::expected_contacts(shape);
+  const double needed = here * (rank_bytes + contact_bytes * contacts / rank_count);
+  const double available = carom::cli::available_memory();
+  MPI_Barrier(node);  // none has begun to take memory when the last one looks
+  MPI_Comm_free(&node);
+  carom::Fault fault;
+  if (needed > available) {
+    fault = "--bodies: expected a heap whose parts fit in the " +
+            carom::cli::format_bytes(available) + " of memory at hand, got " +
+            std::to_string(shape.body_count) + ", which needs " + carom::cli::format_bytes(needed) +
+            " for the ranks here";
+  }
+  carom::reject_together(PETSC_COMM_WORLD, fault);
+}
+
 /// Whether there is a checkpoint, as rank 0 sees it.
 bool exists_for_all(const carom::distributed::HeapCheckpoint& checkpoint) {
   int exists = checkpoint.exists() ? 1 : 0;
@@ -55,6 +81,7 @@ Answer run(const HeapArguments& arguments) {
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   const bool watched = rank == 0 && isatty(STDERR_FILENO) != 0;
   Answer answer;
+  check_memory(arguments.shape);
   double begin = MPI_Wtime();
   HeapRun heap(PETSC_COMM_WORLD, arguments.shape, arguments.law);
   MPI_Barrier(PETSC_COMM_WORLD);

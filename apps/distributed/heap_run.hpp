@@ -94,8 +94,7 @@ class HeapRun {
   /// Moves bodies between ranks so that each has about as many contacts. To be called between the
   /// answer of a step and advance(). Every rank calls it.
   void migrate() {
-    const double own =
-        double(problem_.local().block_count()) / double(std::max<Index>(problem_.own_count(), 1));
+    const double own = double(contact_count()) / double(std::max<Index>(problem_.own_count(), 1));
     std::vector<double> densities(std::size_t(rank_count(problem_.communicator())));
     MPI_Allgather(&own, 1, MPI_DOUBLE, densities.data(), 1, MPI_DOUBLE, problem_.communicator());
     const double least = 1e-3;  // of a rank without contacts, so that weights are positive

@@ -72,12 +72,12 @@ class Test:
     def check_refusals(self):
         for arguments, words in [(["--bodies", 0], "--bodies: expected a number >= 1, got '0'"),
                                  (["--bodies", 5, "--law", "soft"], "--law: expected one of convex, coulomb, got 'soft'"),
+                                 (["--bodies", 10**12], "rank 0: --bodies: expected a heap whose parts fit in the "),
                                  (["--bodies", 5, "--bad"], "unknown argument '--bad'"), ([], "expected --bodies")]:
             result = self.run(2, *arguments)
             self.expect(result.returncode == 2, arguments, "exit", result.returncode)
             self.expect(words in result.stderr, arguments, result.stderr)
             self.expect(result.stdout == "", arguments, result.stdout)
-
 
     def check_checkpoints(self, folder):
         """A run goes on from its file on any number of ranks, also when it was killed in a step."""
@@ -138,7 +138,7 @@ class Test:
 
     def check_migration(self):
         """Bodies move where a rank has a tenth more contacts than the mean."""
-        found = self.answer(3, "--bodies", 200, "--layers", 5, "--steps", 2, "--shape", "boxes")
+        found = self.answer(4, "--bodies", 400, "--layers", 2, "--steps", 2, "--shape", "boxes")
         before, after = found["imbalance"]
         self.expect(before > 1.1, "the test needs a heap that is out of balance", before)
         self.expect(after < before, "imbalance", found["imbalance"])

@@ -15,7 +15,7 @@ using carom::Index, carom::SapSolver, carom::testing::AllocationGuard;
 TEST_CASE("real time: a large island is solved again without an allocation", "[real_time]") {
   const auto pile = carom::examples::make_pile({.body_count = 450});
   for (const double limit : {0.0, 1e300}) {  // conjugate gradients, and a factor
-    constexpr int iterations = 2;  // these files are never optimised
+    constexpr int iterations = 2;            // these files are never optimised
     SapSolver<double> solver({.iteration_limit = iterations, .factor_work_limit = limit});
     carom::VectorX<double> velocity = pile.guess, again = pile.guess;
     REQUIRE(solver.solve(pile.problem, velocity).iterations == iterations);

@@ -50,6 +50,14 @@ class PetscCertifier {
 
   [[nodiscard]] PetscCertificate run(FrictionLaw law) {
     PetscCertificate result;
+    const bool finite =
+        on_all_ranks(problem_.communicator(), whitened_.allFinite() && impulse_.allFinite());
+    if (!finite) {
+      result.residual = result.velocity_residual = result.velocity_error_bound =
+          result.natural_map_error = result.cone_violation =
+              std::numeric_limits<double>::infinity();
+      return result;
+    }
     const Balance pair = balance([&](const auto& block) { return block.read(impulse_); });
     const Balance own = balance(
         [&](const auto& block) { return block.nearest(block.trial(rate(block, whitened_))); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 
 #include "carom/contact/contact_problem.hpp"
 

@@ -15,13 +15,6 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Whether something holds on every rank; every rank calls it.
-[[nodiscard]] inline bool on_all_ranks(MPI_Comm communicator, bool good) noexcept {
-  int value = good ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, communicator);
-  return value != 0;
-}
-
 /// Newton directions by PETSc's conjugate gradients: H as a MATSHELL, and as a PCSHELL the factors
 /// of the ranks' parts of it, which overlap by the ghosts, with a coarse space.
 class PetscDirections {

@@ -236,6 +236,13 @@ class PetscExchange {
   VecScatter scatter_ = nullptr;
 };
 
+/// Whether something holds on every rank; every rank calls it.
+[[nodiscard]] inline bool on_all_ranks(MPI_Comm communicator, bool good) noexcept {
+  int value = good ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, communicator);
+  return value != 0;
+}
+
 /// Sums of a few numbers over all ranks; every rank gets the same.
 template <std::size_t Count>
 [[nodiscard]] std::array<double, Count> sum_over_ranks(MPI_Comm communicator,
