@@ -377,6 +377,17 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/mujoco_laws.hpp
   include/carom/adapters/detail/mujoco_memory.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
+  include/carom/adapters/detail/petsc_aggregates.hpp
+  include/carom/adapters/detail/petsc_coarse.hpp
+  include/carom/adapters/detail/petsc_coarse_matrix.hpp
+  include/carom/adapters/detail/petsc_directions.hpp
+  include/carom/adapters/detail/petsc_exchange.hpp
+  include/carom/adapters/detail/petsc_hessian.hpp
+  include/carom/adapters/detail/petsc_newton.hpp
   include/carom/adapters/mujoco.hpp
   include/carom/adapters/mujoco_outcome.hpp
+  include/carom/adapters/petsc.hpp
+  include/carom/adapters/petsc_certificate.hpp
+  include/carom/adapters/petsc_contact.hpp
+  include/carom/adapters/petsc_problem.hpp
 )

@@ -74,54 +74,63 @@ class SteadyNoise {
 inline constexpr double pile_radius = 0.05;     ///< Half the width of a body [m].
 inline constexpr double pile_neighbours = 0.3;  ///< Share of those beside each other that touch.
 
+/// Where a body is placed [m].
+[[nodiscard]] inline Vector3<double> pile_place(const PileShape& shape, Index layer, Index row,
+                                                Index column) {
+  constexpr double radius = pile_radius;
+  const double rise = shape.bodies == PileBodies::boxes ? 2 * radius : std::sqrt(2.0) * radius;
+  return {radius * double(2 * column + layer), radius * double(2 * row + layer),
+          radius + double(layer) * rise};
+}
+
 /// Places bodies layer by layer: each rests in the hollow between four of the layer below. Contacts
-/// are where the spheres, or the boxes' faces, would meet.
-class PileBuilder {
+/// are where the spheres, or the boxes' faces, would meet. It keeps nothing of what it has placed.
+/// @tparam Sink  takes it: add_body(place, momentum, velocity, free_velocity);
+///               add_contact(body, first_jacobian, law) and (body, first, other, second, law), for
+///               the contacts with the ground or others that wants(body, other) says, other −1 for
+///               the ground.
+template <typename Sink>
+class PileWalk {
  public:
-  explicit PileBuilder(const PileShape& shape)
-      : shape_(shape), pile_{ContactProblem<double>(shape.time_step), {}} {}
+  PileWalk(const PileShape& shape, Sink& sink) : shape_(shape), sink_(sink) {}
 
   /// @param observe  is called with the number of bodies so far, row by row.
   template <typename Observe>
-  Pile build(Index heaps, const Observe& observe) {
+  void make(Index heaps, const Observe& observe) {
     const Index side = shape_.side();
-    guess_.reserve(std::size_t(6 * shape_.body_count * heaps));
     for (Index heap = 0; heap < heaps; ++heap) {
-      limit_ = count() + shape_.body_count;
-      std::vector<Index> below;
-      for (Index layer = 0; count() < limit_; ++layer) {
-        below = add_layer(side - layer, layer, below, observe);
+      limit_ = count_ + shape_.body_count;
+      Index below = count_;
+      for (Index layer = 0; count_ < limit_; ++layer) {
+        const Index first = count_;
+        add_layer(side - layer, layer, below, observe);
+        below = first;
       }
     }
-    pile_.guess = Eigen::Map<const VectorX<double>>(guess_.data(), Index(guess_.size()));
-    return std::move(pile_);
   }
 
  private:
   static constexpr double radius = pile_radius;
 
-  [[nodiscard]] Index count() const { return pile_.problem.body_count(); }
   [[nodiscard]] bool is_box(Index body) const {
     if (shape_.bodies == PileBodies::mixed) return body % 4 == 3;
     return shape_.bodies == PileBodies::boxes;
   }
 
   /// Bodies of a layer, row by row; those above the count are missing.
+  /// @param below  the first body of the layer below.
   template <typename Observe>
-  std::vector<Index> add_layer(Index side, Index layer, const std::vector<Index>& below,
-                               const Observe& observe) {
-    std::vector<Index> bodies;
-    for (Index row = 0; row < side && count() < limit_; ++row) {
-      observe(count());
-      for (Index column = 0; column < side && count() < limit_; ++column) {
-        const Index body = add_body();
-        bodies.push_back(body);
+  void add_layer(Index side, Index layer, Index below, const Observe& observe) {
+    for (Index row = 0; row < side && count_ < limit_; ++row) {
+      observe(count_);
+      for (Index column = 0; column < side && count_ < limit_; ++column) {
+        const Index body = add_body(pile_place(shape_, layer, row, column));
         if (layer == 0) {
           touch_ground(body);
         } else {
           for (const Index dr : {0, 1}) {
             for (const Index dc : {0, 1}) {
-              const Index other = below[std::size_t((row + dr) * (side + 1) + column + dc)];
+              const Index other = below + (row + dr) * (side + 1) + column + dc;
               rest_on(body, other, 1 - 2.0 * double(dc), 1 - 2.0 * double(dr));
             }
           }
@@ -130,19 +139,19 @@ class PileBuilder {
         if (row > 0) touch_beside(body, body - side, {0, 1, 0});
       }
     }
-    return bodies;
   }
 
-  Index add_body() {
+  Index add_body(const Vector3<double>& place) {
     const double mass = 0.8 + 0.3 * noise_.next();
-    const double inertia = (is_box(count()) ? 2.0 / 3 : 2.0 / 5) * mass * radius * radius;
+    const double inertia = (is_box(count_) ? 2.0 / 3 : 2.0 / 5) * mass * radius * radius;
     Vector<double, 6> diagonal, velocity;
     diagonal << inertia, inertia, inertia, mass, mass, mass;
     velocity << shape_.agitation / radius * noise_.vector(), shape_.agitation * noise_.vector();
-    for (const double number : velocity) guess_.push_back(number);
-    velocity(5) -= 9.81 * shape_.time_step;
+    Vector<double, 6> free = velocity;
+    free(5) -= 9.81 * shape_.time_step;
     const SquareMatrix<double, 6> momentum = diagonal.asDiagonal();
-    return pile_.problem.add_body(momentum, velocity);
+    sink_.add_body(place, momentum, velocity, free);
+    return count_++;
   }
 
   /// A box stands on four corners, a sphere on one point.
@@ -202,12 +211,13 @@ class PileBuilder {
                                        .stiffness = shape_.stiffness,
                                        .dissipation_time = shape_.dissipation_time,
                                        .friction = shape_.friction};
+    if (!sink_.wants(body, other)) return;
     const auto first = jacobian(point, normal);
     if (other < 0) {
-      pile_.problem.add_contact(body, first, law);
+      sink_.add_contact(body, first, law);
     } else {
       const auto second = jacobian(other_point, normal);
-      pile_.problem.add_contact(body, first, other, (-second).eval(), law);
+      sink_.add_contact(body, first, other, (-second).eval(), law);
     }
   }
   /// Rows (t₁, t₂, n) of the velocity of a point of a body.
@@ -226,18 +236,43 @@ class PileBuilder {
   }
 
   PileShape shape_;
-  Pile pile_;
-  std::vector<double> guess_;
-  Index limit_ = 0;  ///< bodies when the heap is complete
+  Sink& sink_;
+  Index count_ = 0, limit_ = 0;  ///< bodies so far, and when the heap is complete
   SteadyNoise noise_{20260101};
 };
+
+/// Makes the problem of all that a PileWalk places.
+struct WholePile {
+  ContactProblem<double> problem;
+  std::vector<double> guess;
+
+  [[nodiscard]] static bool wants(Index /*body*/, Index /*other*/) { return true; }
+  void add_body(const Vector3<double>& /*place*/, const SquareMatrix<double, 6>& momentum,
+                const Vector<double, 6>& velocity, const Vector<double, 6>& free_velocity) {
+    for (const double number : velocity) guess.push_back(number);
+    problem.add_body(momentum, free_velocity);
+  }
+  template <typename... Sides>
+  void add_contact(const Sides&... sides) {
+    problem.add_contact(sides...);
+  }
+};
+
+template <typename Observe>
+[[nodiscard]] Pile make_whole_pile(Index heaps, const PileShape& shape, const Observe& observe) {
+  WholePile whole{ContactProblem<double>(shape.time_step), {}};
+  whole.guess.reserve(std::size_t(6 * shape.body_count * heaps));
+  PileWalk(shape, whole).make(heaps, observe);
+  return {std::move(whole.problem),
+          Eigen::Map<const VectorX<double>>(whole.guess.data(), Index(whole.guess.size()))};
+}
 
 }  // namespace detail
 
 /// Heaps of spheres and boxes that do not touch each other, agitated, one step before they settle.
 /// Deterministic: the same numbers on every machine, up to the rounding of square roots.
 [[nodiscard]] inline Pile make_piles(Index heaps, const PileShape& shape) {
-  return detail::PileBuilder(shape).build(heaps, [](Index /*bodies*/) {});
+  return detail::make_whole_pile(heaps, shape, [](Index /*bodies*/) {});
 }
 /// One heap.
 [[nodiscard]] inline Pile make_pile(const PileShape& shape) {
@@ -247,22 +282,26 @@ class PileBuilder {
 /// @param observe  observe(bodies) is called with the number of bodies so far, row by row.
 template <typename Observe>
 [[nodiscard]] Pile make_pile(const PileShape& shape, const Observe& observe) {
-  return detail::PileBuilder(shape).build(1, observe);
+  return detail::make_whole_pile(1, shape, observe);
 }
 
 /// Where the bodies of a heap are as they are placed [m], by their numbers.
 [[nodiscard]] inline std::vector<Vector3<double>> pile_places(const PileShape& shape) {
-  constexpr double radius = detail::pile_radius;
-  const double rise = shape.bodies == PileBodies::boxes ? 2 * radius : std::sqrt(2.0) * radius;
   std::vector<Vector3<double>> places;
   Index side = shape.side();
   for (Index layer = 0; Index(places.size()) < shape.body_count; ++layer, --side) {
     for (Index i = 0; i < side * side && Index(places.size()) < shape.body_count; ++i) {
-      places.emplace_back(radius * double(2 * (i % side) + layer),
-                          radius * double(2 * (i / side) + layer), radius + double(layer) * rise);
+      places.push_back(detail::pile_place(shape, layer, i / side, i % side));
     }
   }
   return places;
+}
+
+/// Where one body of a heap is as it is placed [m], by its number.
+[[nodiscard]] inline Vector3<double> pile_place(const PileShape& shape, Index body) {
+  Index layer = 0, side = shape.side();
+  for (; body >= side * side; ++layer, --side) body -= side * side;
+  return detail::pile_place(shape, layer, body / side, body % side);
 }
 
 /// How many contacts a heap has on average over the noise that decides which bodies beside each

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a heap on all ranks, each its own part, solves it and steps it in time.
+#include <cstdio>
+#include <exception>
+#include <petscsys.h>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+#include "cli/memory.hpp"
+#include "distributed/heap_arguments.hpp"
+
+namespace {
+
+using carom::Index;
+using carom::distributed::HeapArguments;
+using carom::distributed::HeapRun;
+
+/// What the program prints; the same on all ranks but for the memory, which rank 0 has.
+struct Answer {
+  long long bodies = 0, contacts = 0, cut_contacts = 0, exchanged_bytes = 0;
+  int first_step = 0;  ///< of this run; others were in the checkpoint
+  double make_seconds = 0;
+  std::vector<double> seconds, residual, imbalance;
+  std::vector<long long> iterations, linear_iterations, exchanges, sums;
+  std::vector<long long> memory, rank_contacts;  ///< per rank
+  carom::SolveStatus status = carom::SolveStatus::converged;
+};
+
+/// A number of every rank, on rank 0.
+std::vector<long long> gather(long long number) {
+  int rank_count = 1;
+  MPI_Comm_size(PETSC_COMM_WORLD, &rank_count);
+  std::vector<long long> all(static_cast<std::size_t>(rank_count));
+  MPI_Gather(&number, 1, MPI_LONG_LONG, all.data(), 1, MPI_LONG_LONG, 0, PETSC_COMM_WORLD);
+  return all;
+}
+
+/// The most memory that the process has had [bytes].
+long long peak_memory() {
+  rusage taken{};
+  getrusage(RUSAGE_SELF, &taken);
+  return 1024LL * taken.ru_maxrss;  // Linux counts kibibytes
+}
+
+/// Refuses a heap that the memory of any node cannot hold, on all ranks and before it is made.
+void check_memory(const carom::examples::PileShape& shape) {
+  int rank_count = 1, here = 1;
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_size(PETSC_COMM_WORLD, &rank_count);
+  MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &here);
+  // Above all that heaps of 400 to 20,000 bodies took on 1 to 64 ranks: MPI and PETSc, and by
+  // contact the problem, the solver and the ghosts.
+  constexpr double rank_bytes = 6e7, contact_bytes = 3000;
+  const double contacts = carom::examples::expected_contacts(shape);
+  const double needed = here * (rank_bytes + contact_bytes * contacts / rank_count);
+  const double available = carom::cli::available_memory();
+  MPI_Barrier(node);  // none has begun to take memory when the last one looks
+  MPI_Comm_free(&node);
+  carom::Fault fault;
+  if (needed > available) {
+    fault = "--bodies: expected a heap whose parts fit in the " +
+            carom::cli::format_bytes(available) + " of memory at hand, got " +
+            std::to_string(shape.body_count) + ", which needs " + carom::cli::format_bytes(needed) +
+            " for the ranks here";
+  }
+  carom::reject_together(PETSC_COMM_WORLD, fault);
+}
+
+/// Whether there is a checkpoint, as rank 0 sees it.
+bool exists_for_all(const carom::distributed::HeapCheckpoint& checkpoint) {
+  int exists = checkpoint.exists() ? 1 : 0;
+  MPI_Bcast(&exists, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  return exists != 0;
+}
+
+Answer run(const HeapArguments& arguments) {
+  int rank = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const bool watched = rank == 0 && isatty(STDERR_FILENO) != 0;
+  Answer answer;
+  check_memory(arguments.shape);
+  double begin = MPI_Wtime();
+  HeapRun heap(PETSC_COMM_WORLD, arguments.shape, arguments.law);
+  MPI_Barrier(PETSC_COMM_WORLD);
+  answer.make_seconds = MPI_Wtime() - begin;
+  const carom::PetscContactProblem& problem = heap.problem();
+  long long totals[2] = {problem.own_count(), 0};
+  for (Index i = 0; i < problem.local().block_count(); ++i) totals[1] += problem.counts(i) ? 1 : 0;
+  answer.rank_contacts = gather(heap.contact_count());
+  MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, PETSC_COMM_WORLD);
+  answer.bodies = totals[0];
+  answer.contacts = totals[1];
+  const carom::distributed::HeapCheckpoint checkpoint(arguments.checkpoint);
+  const bool kept = !arguments.checkpoint.empty();
+  if (kept && exists_for_all(checkpoint)) answer.first_step = heap.read(checkpoint) + 1;
+  bool moved = false;
+  for (int step = answer.first_step;
+       step < arguments.steps && answer.status == carom::SolveStatus::converged; ++step) {
+    if (step > 0) {
+      constexpr double most = 1.1;  // where the slowest rank makes the others wait a tenth
+      if (heap.imbalance() > most && !moved) {
+        heap.migrate();
+        moved = true;  // not again: contacts stay as they are, and so does what cuts can balance
+      }
+      heap.advance();
+    }
+    begin = MPI_Wtime();
+    const carom::SolveReport<double> report = heap.solve();
+    answer.seconds.push_back(MPI_Wtime() - begin);
+    answer.iterations.push_back(report.iterations);
+    answer.linear_iterations.push_back(heap.counts().linear_iterations);
+    answer.exchanges.push_back(heap.counts().exchanges);
+    answer.sums.push_back(heap.counts().sums);
+    answer.residual.push_back(heap.residual());
+    answer.imbalance.push_back(heap.imbalance());
+    answer.cut_contacts = heap.counts().cut_blocks;
+    answer.exchanged_bytes = heap.counts().exchanged_bytes;
+    answer.status = report.status;
+    if (kept) heap.write(checkpoint, step);
+    if (watched) std::fprintf(stderr, "\rstep %d of %d", step + 1, arguments.steps);
+  }
+  if (watched) std::fputc('\n', stderr);
+  answer.memory = gather(peak_memory());
+  return answer;
+}
+
+template <typename Number>
+std::string list(const std::vector<Number>& numbers) {
+  std::string text = "[";
+  for (const Number number : numbers) {
+    char word[32];
+    if constexpr (std::is_integral_v<Number>) {
+      std::snprintf(word, sizeof word, "%lld", static_cast<long long>(number));
+    } else {
+      std::snprintf(word, sizeof word, "%.17g", number);
+      if (!(number - number == 0)) std::snprintf(word, sizeof word, "null");
+    }
+    text += (text.size() > 1 ? ", " : "") + std::string(word);
+  }
+  return text + "]";
+}
+
+void print(const Answer& answer, bool json) {
+  if (!json) {
+    std::printf("%lld bodies, %lld contacts on %zu ranks, %lld contacts cut, made in %.3f s\n",
+                answer.bodies, answer.contacts, answer.memory.size(), answer.cut_contacts,
+                answer.make_seconds);
+    std::printf("%6s %10s %11s %7s %10s\n", "step", "seconds", "iterations", "linear", "residual");
+    for (std::size_t k = 0; k < answer.seconds.size(); ++k) {
+      std::printf("%6d %10.4f %11lld %7lld %10.2e\n", answer.first_step + int(k), answer.seconds[k],
+                  answer.iterations[k], answer.linear_iterations[k], answer.residual[k]);
+    }
+    std::printf("%s\n", to_string(answer.status));
+    return;
+  }
+  const std::string make_seconds = list(std::vector<double>{answer.make_seconds});
+  std::printf(
+      "{\"bodies\": %lld, \"contacts\": %lld, \"make_seconds\": %s, \"seconds\": %s, "
+      "\"iterations\": %s, \"residual\": %s, \"peak_memory_bytes\": %s, \"threads\": 1, "
+      "\"status\": \"%s\", \"ranks\": %zu, \"linear_iterations\": %s, \"cut_contacts\": %lld, "
+      "\"rank_contacts\": %s, \"exchanges\": %s, \"exchanged_bytes\": %lld, \"sums\": %s, "
+      "\"first_step\": %d, \"imbalance\": %s}\n",
+      answer.bodies, answer.contacts, make_seconds.substr(1, make_seconds.size() - 2).c_str(),
+      list(answer.seconds).c_str(), list(answer.iterations).c_str(), list(answer.residual).c_str(),
+      list(answer.memory).c_str(), to_string(answer.status), answer.memory.size(),
+      list(answer.linear_iterations).c_str(), answer.cut_contacts,
+      list(answer.rank_contacts).c_str(), list(answer.exchanges).c_str(), answer.exchanged_bytes,
+      list(answer.sums).c_str(), answer.first_step, list(answer.imbalance).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (PetscInitializeNoArguments() != PetscErrorCode(0)) return 1;
+  int rank = 0, exit_code = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  // What is wrong is the same on all ranks: arguments are, and problems are refused together.
+  try {
+    const HeapArguments arguments = carom::distributed::HeapArgumentReader(argc, argv).read();
+    const Answer answer = run(arguments);
+    if (rank == 0) print(answer, arguments.json);
+    exit_code = answer.status == carom::SolveStatus::converged ? 0 : 3;
+  } catch (const std::exception& error) {
+    if (rank == 0) std::fprintf(stderr, "carom_heap_distributed: %s\n", error.what());
+    exit_code = 2;
+  }
+  return PetscFinalize() == PetscErrorCode(0) ? exit_code : 1;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/adapters/detail/petsc_aggregates.hpp"
+#include "carom/adapters/detail/petsc_coarse_matrix.hpp"
+#include "carom/adapters/detail/petsc_hessian.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The coarse space of a two-level preconditioner: six motions of every aggregate of bodies, on
+/// which the system is solved exactly, by every rank alike.
+///
+/// A preconditioner M of one level becomes P M + Q, with Q = Z E⁻¹ Zᵀ, E = Zᵀ H Z and P = I − Q H.
+/// Conjugate gradients stay valid with it when they start from Q b.
+/// @cite  tang2009comparison, method A-DEF2.
+class PetscCoarse {
+ public:
+  /// Takes on a pattern. Every rank calls it.
+  void lay_out(const PetscContactProblem& problem, const PetscHessian& hessian,
+               PetscExchange& exchange, Index bodies_per_aggregate);
+  /// Takes on the numbers of H. Every rank calls it; false where they are not finite.
+  [[nodiscard]] bool assemble(const PetscHessian& hessian);
+
+  /// Aggregates of all ranks; with one or none there is no coarse space.
+  [[nodiscard]] Index aggregate_count() const noexcept { return aggregate_count_; }
+  [[nodiscard]] bool is_used() const noexcept { return aggregate_count_ > 1; }
+
+  /// x = Q b on own bodies. Every rank calls it.
+  void start(const double* b, double* x) {
+    coarse_.setZero(6 * aggregate_count_);
+    add_projection(b);
+    std::fill_n(x, problem_->own_size(), 0.0);
+    correct(x);
+  }
+  /// Makes x = M r, on own bodies, P M r + Q r. Every rank calls it.
+  void add(const double* r, double* x) {
+    coarse_.setZero(6 * aggregate_count_);
+    add_projection(r);
+    for (const Product& product : products_) {
+      coarse_.segment<6>(6 * product.aggregate).noalias() -=
+          block(image_, product.place, product.size).transpose() *
+          Eigen::Map<const VectorX<double>>(x + product.start, product.size);
+    }
+    correct(x);
+  }
+
+ private:
+  using Block = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 6>>;
+  /// H Z of an own body and an aggregate.
+  struct Product {
+    Index body, start, size, aggregate, place;
+  };
+  [[nodiscard]] static Block block(std::vector<double>& numbers, Index place, Index size) {
+    return {numbers.data() + place, size, 6};
+  }
+  [[nodiscard]] Block basis(Index body) {
+    const auto [start, size] = problem_->local().body(body);
+    return block(basis_, 6 * start, size);
+  }
+  [[nodiscard]] Index aggregate(Index body) const { return aggregate_[std::size_t(body)]; }
+
+  void write_basis(PetscExchange& exchange, const std::vector<int>& group, int group_count);
+  void make_orthonormal(const std::vector<Index>& bodies);
+  void list_products(const PetscHessian& hessian);
+  void add_product(Index body, Index other, const Eigen::Ref<const MatrixX<double>>& part);
+  void add_projection(const double* numbers) {
+    for (Index b = 0; b < problem_->own_count(); ++b) {
+      if (aggregate(b) < 0) continue;
+      const auto [start, size] = problem_->local().body(b);
+      coarse_.segment<6>(6 * aggregate(b)).noalias() +=
+          basis(b).transpose() * Eigen::Map<const VectorX<double>>(numbers + start, size);
+    }
+  }
+  /// Sums the coarse numbers over the ranks and adds Z E⁻¹ of them.
+  void correct(double* x) {
+    MPI_Allreduce(MPI_IN_PLACE, coarse_.data(), int(coarse_.size()), MPI_DOUBLE, MPI_SUM,
+                  problem_->communicator());
+    matrix_.solve(coarse_.data());
+    for (Index b = 0; b < problem_->own_count(); ++b) {
+      if (aggregate(b) < 0) continue;
+      const auto [start, size] = problem_->local().body(b);
+      Eigen::Map<VectorX<double>>(x + start, size).noalias() +=
+          basis(b) * coarse_.segment<6>(6 * aggregate(b));
+    }
+  }
+
+  const PetscContactProblem* problem_ = nullptr;
+  Index aggregate_count_ = 0;
+  std::vector<Index> aggregate_;  ///< per body, own ones and ghosts; −1 without
+  std::vector<double> basis_;     ///< Z, per body size × 6
+  std::vector<Product> products_;
+  std::vector<Index> product_start_;  ///< per own body, its first product; one more at the end
+  std::vector<double> image_;         ///< H Z
+  PetscCoarseMatrix matrix_;          ///< E
+  VectorX<double> coarse_;
+};
+
+// --- implementation ---
+
+inline void PetscCoarse::lay_out(const PetscContactProblem& problem, const PetscHessian& hessian,
+                                 PetscExchange& exchange, Index bodies_per_aggregate) {
+  problem_ = &problem;
+  const auto [group, group_count] =
+      gather_aggregates(problem, hessian.graph(), bodies_per_aggregate);
+  write_basis(exchange, group, group_count);
+  if (!is_used()) return;
+  list_products(hessian);
+}
+
+/// Numbers the aggregates of all ranks, and writes Z of own bodies and ghosts.
+inline void PetscCoarse::write_basis(PetscExchange& exchange, const std::vector<int>& group,
+                                     int group_count) {
+  const ContactProblem<double>& local = problem_->local();
+  const Word own = group_count;
+  Word first = 0, total = 0;
+  int rank = 0;
+  MPI_Comm_rank(problem_->communicator(), &rank);
+  MPI_Exscan(&own, &first, 1, MPI_INT64_T, MPI_SUM, problem_->communicator());
+  if (rank == 0) first = 0;
+  MPI_Allreduce(&own, &total, 1, MPI_INT64_T, MPI_SUM, problem_->communicator());
+  aggregate_count_ = total;
+  if (!is_used()) return;
+  aggregate_.assign(std::size_t(local.body_count()), -1);
+  basis_.assign(std::size_t(6 * local.velocity_count()), 0.0);
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(group_count));
+  for (Index b = 0; b < problem_->own_count(); ++b) {
+    if (group[std::size_t(b)] < 0) continue;
+    aggregate_[std::size_t(b)] = first + group[std::size_t(b)];
+    members[std::size_t(group[std::size_t(b)])].push_back(b);
+    const Index size = local.body(b).size;
+    basis(b) = problem_->motions(b);
+    for (int k = 0; k < 6; ++k) {
+      multiply_lower_transposed(local.momentum_factor(b).data(), size, size,
+                                basis(b).col(k).data());
+    }
+  }
+  for (const std::vector<Index>& bodies : members) make_orthonormal(bodies);
+  std::vector<double> column(std::size_t(local.velocity_count()));
+  for (int k = 0; k < 7; ++k) {  // six columns, and the number of the aggregate
+    for (Index b = 0; b < local.body_count(); ++b) {
+      const auto [start, size] = local.body(b);
+      for (Index i = 0; i < size; ++i) {
+        column[std::size_t(start + i)] = k < 6 ? basis(b)(i, k) : double(aggregate(b));
+      }
+    }
+    exchange.update_ghosts(column.data());
+    for (Index b = problem_->own_count(); b < local.body_count(); ++b) {
+      const auto [start, size] = local.body(b);
+      for (Index i = 0; i < size && k < 6; ++i) basis(b)(i, k) = column[std::size_t(start + i)];
+      if (k == 6) aggregate_[std::size_t(b)] = Index(column[std::size_t(start)]);
+    }
+  }
+}
+
+/// Gram and Schmidt on the columns of Z that belong to some bodies; a column that depends on those
+/// before becomes zero.
+inline void PetscCoarse::make_orthonormal(const std::vector<Index>& bodies) {
+  const auto dot = [&](int i, int j) {
+    double sum = 0;
+    for (const Index b : bodies) sum += basis(b).col(i).dot(basis(b).col(j));
+    return sum;
+  };
+  constexpr double dependent = 1e-6;  // share of a column left [-], rounding well below it
+  for (int k = 0; k < 6; ++k) {
+    const double before = std::sqrt(dot(k, k));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int j = 0; j < k; ++j) {
+        const double share = dot(j, k);
+        for (const Index b : bodies) basis(b).col(k) -= share * basis(b).col(j);
+      }
+    }
+    const double left = std::sqrt(dot(k, k));
+    const double factor = left > dependent * before ? 1 / left : 0;
+    for (const Index b : bodies) basis(b).col(k) *= factor;
+  }
+}
+
+/// Lists which blocks H Z has, and which E of this rank's aggregates.
+inline void PetscCoarse::list_products(const PetscHessian& hessian) {
+  const ContactProblem<double>& local = problem_->local();
+  const BlockSymmetric<double>& h = hessian.blocks();
+  std::vector<std::vector<Index>> next_to(std::size_t(problem_->own_count()));
+  const auto meet = [&](Index body, Index other) {
+    if (problem_->is_own(body)) next_to[std::size_t(body)].push_back(aggregate(other));
+  };
+  for (Index c = 0; c < h.column_count(); ++c) {
+    const Index body = hessian.graph().body_at(c);
+    meet(body, body);
+    for (Index b = h.row_begin(c); b < h.row_end(c); ++b) {
+      const Index other = hessian.graph().body_at(h.row(b));
+      meet(body, other);
+      meet(other, body);
+    }
+  }
+  products_.clear();
+  product_start_.assign(1, 0);
+  std::vector<std::pair<int, int>> pairs;
+  Index place = 0;
+  for (Index body = 0; body < problem_->own_count(); ++body) {
+    std::vector<Index>& aggregates = next_to[std::size_t(body)];
+    std::sort(aggregates.begin(), aggregates.end());
+    aggregates.erase(std::unique(aggregates.begin(), aggregates.end()), aggregates.end());
+    const auto [start, size] = local.body(body);
+    for (const Index other : aggregates) {
+      products_.push_back({body, start, size, other, place});
+      place += 6 * size;
+      if (other <= aggregate(body)) pairs.emplace_back(int(aggregate(body)), int(other));
+    }
+    product_start_.push_back(Index(products_.size()));
+  }
+  image_.assign(std::size_t(place), 0.0);
+  matrix_.lay_out(problem_->communicator(), aggregate_count_, std::move(pairs));
+}
+
+/// H Z of an own body += a block of H times Z of the other.
+inline void PetscCoarse::add_product(Index body, Index other,
+                                     const Eigen::Ref<const MatrixX<double>>& part) {
+  auto product = products_.begin() + product_start_[std::size_t(body)];
+  while (product->aggregate != aggregate(other)) ++product;
+  block(image_, product->place, product->size).noalias() += part.lazyProduct(basis(other));
+}
+
+inline bool PetscCoarse::assemble(const PetscHessian& hessian) {
+  const BlockSymmetric<double>& h = hessian.blocks();
+  std::fill(image_.begin(), image_.end(), 0.0);
+  using Map = Eigen::Map<const MatrixX<double>>;
+  for (Index c = 0; c < h.column_count(); ++c) {
+    const Index body = hessian.graph().body_at(c), size = h.size(c);
+    const bool own = problem_->is_own(body);
+    if (own) add_product(body, body, Map(h.diagonal(c), size, size));
+    for (Index b = h.row_begin(c); b < h.row_end(c); ++b) {
+      const Index other = hessian.graph().body_at(h.row(b));
+      const Map below(h.below(b), h.size(h.row(b)), size);
+      if (own) add_product(body, other, below.transpose());
+      if (problem_->is_own(other)) add_product(other, body, below);
+    }
+  }
+  matrix_.clear();
+  for (const Product& product : products_) {
+    const Index own = aggregate(product.body);
+    if (product.aggregate > own) continue;
+    Eigen::Map<SquareMatrix<double, 6>>(matrix_.block(int(own), int(product.aggregate)))
+        .noalias() += basis(product.body).transpose() * block(image_, product.place, product.size);
+  }
+  return matrix_.factor();
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

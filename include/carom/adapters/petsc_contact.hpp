@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "carom/adapters/petsc.hpp"
+#include "carom/adapters/petsc_certificate.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+/// What a PetscContactSolver solves, and how accurately. All ranks have the same.
+struct PetscContactOptions {
+  FrictionLaw law = FrictionLaw::coulomb;
+  /// T [-], > 0: of compliant contact under the convex law as PetscSapOptions::tolerance; otherwise
+  /// the natural_map_error at which to stop.
+  double tolerance = 1e-6;
+  int problem_limit = 400;  ///< Most convex problems of a sequence, > 0.
+  PetscSapOptions sap{};    ///< How each is solved; its tolerance is not used.
+
+  [[nodiscard]] bool is_valid() const noexcept {
+    return tolerance > 0 && problem_limit > 0 && sap.is_valid();
+  }
+};
+
+namespace detail {
+
+/// Constants of PetscContactSolver.
+struct PetscContactTuning {
+  /// R of rigid rows, relative to the mean diagonal of their own W [-]: at first, and the least. A
+  /// larger one takes more problems of a sequence, a smaller one more iterations of each. Under
+  /// Coulomb's law it also keeps the lifts from changing too much at once: with the least R of the
+  /// convex law, a pile of ten rigid bodies stayed at 3e-5 for hundreds of problems.
+  static constexpr double first_softness = 1e-2, least_convex = 1e-5, least_coulomb = 1e-3;
+  /// R shrinks by `shrink` where a problem leaves more than this share of the error.
+  static constexpr double shrink = 0.25, slow_convex = 0.7, slow_coulomb = 0.9;
+  /// Relative residual asked of a convex problem: `first_tolerance` at first, then `share` of the
+  /// error of the law, and no less than `least_share` of the tolerance.
+  static constexpr double first_tolerance = 1e-2, share = 0.05, least_share = 0.02;
+};
+
+}  // namespace detail
+
+/// Coulomb's law and rigid contact on the ranks of a communicator, by a sequence of compliant
+/// convex problems, each solved by PetscSapSolver.
+///
+/// Rigid rows get a small R and v̂ + R γ of the impulses so far, a proximal step on the impulses,
+/// whose fixed points do not depend on R. Under Coulomb's law normals have De Saxcé's lift of the
+/// velocities so far. The sequence ends where the natural map of the law itself is small.
+/// Compliant contact under the convex law is one problem.
+/// @note  Cold: allocates. Every rank calls every function.
+/// @cite  rockafellar1976monotone, desaxce1998bipotential.
+class PetscContactSolver {
+ public:
+  explicit PetscContactSolver(const PetscContactOptions& options = {})
+      : options_(options), sap_(options.sap) {
+    CAROM_EXPECTS(options.is_valid());
+  }
+
+  /// Solves the problem from a first guess.
+  /// @param problem   its laws are changed on the way and put back.
+  /// @param velocity  as PetscSapSolver::solve().
+  /// @return  residual: of compliant contact under the convex law as PetscSapSolver; otherwise the
+  ///          natural_map_error of the answer [-]. iterations: of Newton's method in all.
+  SolveReport<double> solve(PetscContactProblem& problem, VectorX<double>& velocity) {
+    counts_ = {};
+    long long rigid = problem.local().rigid_count();
+    MPI_Allreduce(MPI_IN_PLACE, &rigid, 1, MPI_LONG_LONG, MPI_SUM, problem.communicator());
+    if (options_.law == FrictionLaw::convex && rigid == 0) {
+      set_tolerance(options_.tolerance);
+      const SolveReport<double> report = sap_.solve(problem, velocity);
+      impulse_ = sap_.impulse();
+      counts_ = sap_.counts();
+      return report;
+    }
+    return solve_sequence(problem, velocity);
+  }
+
+  /// γ of this rank's blocks [N·s], as local() stacks them.
+  [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
+  /// Of the last solve, over all problems of a sequence.
+  [[nodiscard]] const PetscCounts& counts() const noexcept { return counts_; }
+
+ private:
+  using Tuning = detail::PetscContactTuning;
+
+  void set_tolerance(double tolerance) {
+    PetscSapOptions options = options_.sap;
+    options.tolerance = tolerance;
+    sap_.set_options(options);
+  }
+  void add_counts() {
+    const PetscCounts& more = sap_.counts();
+    counts_.linear_iterations += more.linear_iterations;
+    counts_.exchanges += more.exchanges;
+    counts_.sums += more.sums;
+    counts_.exchanged_bytes = more.exchanged_bytes;
+    counts_.cut_blocks = more.cut_blocks;
+  }
+  /// Gives the blocks the laws of the next convex problem.
+  void soften(ContactProblem<double>& local, double softness) const {
+    for (Index i = 0; i < local.block_count(); ++i) {
+      WeightedBlock<double> law = laws_[std::size_t(i)];
+      const Index first = local.first_row(i);
+      const double own = softness * weights_[std::size_t(i)];
+      for (int k = 0; law.rigid && k < law.set.rows; ++k) {
+        law.regularization(k) = own;
+        law.bias_velocity(k) += own * impulse_(first + k);
+      }
+      const int normal = detail::normal_row(law.set.shape);
+      if (normal >= 0) law.bias_velocity(normal) -= lift_[std::size_t(i)];
+      local.set_law(i, law);
+    }
+  }
+  void put_back(ContactProblem<double>& local) const {
+    for (Index i = 0; i < local.block_count(); ++i) local.set_law(i, laws_[std::size_t(i)]);
+  }
+  /// The lifts of the velocities of the last convex problem.
+  void write_lifts(const ContactProblem<double>& local) {
+    if (options_.law == FrictionLaw::convex) return;
+    for (Index i = 0; i < local.block_count(); ++i) {
+      const WeightedBlock<double>& law = laws_[std::size_t(i)];
+      RowNumbers<double> u = RowNumbers<double>::Zero();
+      for (int k = 0; k < law.set.rows; ++k) {
+        const Index row = local.first_row(i) + k;
+        const double own = law.rigid ? 0 : law.regularization(k);
+        u(k) = sap_.contact_velocity()(row) - law.bias_velocity(k) + own * sap_.impulse()(row);
+      }
+      lift_[std::size_t(i)] = de_saxce_lift(law.set, u);
+    }
+  }
+  SolveReport<double> solve_sequence(PetscContactProblem& problem, VectorX<double>& velocity);
+
+  PetscContactOptions options_;
+  PetscSapSolver sap_;
+  PetscCounts counts_;
+  VectorX<double> impulse_;
+  std::vector<WeightedBlock<double>> laws_;  ///< of the blocks as they are
+  std::vector<double> weights_;              ///< per block, the mean diagonal of its own W [1/kg]
+  std::vector<double> lift_;                 ///< per block [m/s]
+};
+
+// --- implementation ---
+
+inline SolveReport<double> PetscContactSolver::solve_sequence(PetscContactProblem& problem,
+                                                              VectorX<double>& velocity) {
+  ContactProblem<double>& local = problem.local();
+  laws_.clear();
+  weights_.clear();
+  lift_.assign(std::size_t(local.block_count()), 0.0);
+  local.for_each_block([&](const auto& block) {
+    laws_.push_back(local.law(block.number()));
+    double sum = 0;
+    for (int s = 0; s < block.side_count(); ++s) sum += block.whitened_columns(s).squaredNorm();
+    weights_.push_back(sum / block.rows());
+  });
+  impulse_.setZero(local.impulse_count());
+  SolveReport<double> result;
+  result.measure = ResidualMeasure::natural_map;
+  result.residual_target = options_.tolerance;
+  result.error_bound = std::numeric_limits<double>::infinity();
+  result.status = SolveStatus::iteration_limit;
+  double error = std::numeric_limits<double>::infinity(), softness = Tuning::first_softness;
+  const bool convex = options_.law == FrictionLaw::convex;
+  const double slow = convex ? Tuning::slow_convex : Tuning::slow_coulomb;
+  const double least = convex ? Tuning::least_convex : Tuning::least_coulomb;
+  VectorX<double> best_velocity = velocity, best_impulse = impulse_;
+  double best = error;
+  for (int k = 0; k < options_.problem_limit; ++k) {
+    soften(local, softness);
+    set_tolerance(std::clamp(Tuning::share * error, Tuning::least_share * options_.tolerance,
+                             Tuning::first_tolerance));
+    const SolveReport<double> report = sap_.solve(problem, velocity);
+    add_counts();
+    result.iterations += report.iterations;
+    if (report.status == SolveStatus::not_finite) {
+      result.status = report.status;
+      break;
+    }
+    impulse_ = sap_.impulse();
+    write_lifts(local);
+    put_back(local);
+    const double now = certify(problem, velocity, impulse_, options_.law).natural_map_error;
+    if (now < best) {
+      best = now;
+      best_velocity = velocity;
+      best_impulse = impulse_;
+    }
+    if (now <= options_.tolerance) {
+      result.status = SolveStatus::converged;
+      break;
+    }
+    if (now > slow * error) softness = (std::max)(Tuning::shrink * softness, least);
+    error = now;
+  }
+  put_back(local);
+  velocity = best_velocity;
+  impulse_ = best_impulse;
+  result.residual = best;
+  return result;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom
