@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <charconv>
-#include <cstdio>
-#include <initializer_list>
-#include <stdexcept>
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "distributed/heap_run.hpp"
@@ -13,113 +10,48 @@ namespace carom::distributed {
 
 /// What carom_heap_distributed is asked for.
 struct HeapArguments {
-  examples::PileShape shape;
-  HeapLaw law;
+  Index bodies = 0;
+  Index layers = examples::PileShape{}.layers;
+  std::string shape = "mixed", law = "convex";
+  HeapLaw settings;
   int steps = 1;
   bool json = false;
   std::string checkpoint;  ///< path; empty for none
-};
 
-/// Reads the arguments of the program one by one; what is wrong is a std::invalid_argument that
-/// names the option.
-class HeapArgumentReader {
- public:
-  HeapArgumentReader(int argc, const char* const* argv) : argc_(argc), argv_(argv) {}
-
-  [[nodiscard]] HeapArguments read() {
-    HeapArguments arguments;
-    arguments.shape.body_count = 0;
-    while (at_ < argc_) {
-      option_ = argv_[at_++];
-      if (!read_shape(arguments.shape) && !read_law(arguments.law) && !read_run(arguments)) {
-        throw std::invalid_argument("unknown argument '" + option_ + "'\n" + usage);
-      }
-    }
-    if (arguments.shape.body_count < 1) {
-      throw std::invalid_argument(std::string("expected --bodies\n") + usage);
-    }
-    return arguments;
+  /// Lets a command line set them.
+  void add_options(CLI::App& app) {
+    constexpr Index most = 1'000'000'000'000;
+    app.add_option("--bodies", bodies, "Bodies of the heap, >= 1")
+        ->required()
+        ->check(CLI::Range(Index(1), most));
+    app.add_option("--layers", layers, "Layers of the heap, >= 1")
+        ->check(CLI::Range(Index(1), most));
+    app.add_option("--shape", shape, "What lies in the heap")
+        ->check(CLI::IsMember({"spheres", "boxes", "mixed"}));
+    app.add_option("--law", law, "Contact law")->check(CLI::IsMember({"convex", "coulomb"}));
+    app.add_flag("--rigid", settings.rigid, "Rigid contact");
+    app.add_option("--tolerance", settings.tolerance, "Relative residual at which a step ends")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--factor-limit", settings.factor_work_limit,
+                   "Multiply-adds per contact up to which a rank factors its part")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--steps", steps, "Steps of time in all, those of the checkpoint among them")
+        ->check(CLI::Range(1, 1'000'000'000));
+    app.add_option("--checkpoint", checkpoint,
+                   "HDF5 file that keeps every step, and from which a run goes on");
+    app.add_flag("--json", json, "Print JSON instead of a table");
   }
-
- private:
-  static constexpr const char* usage =
-      "usage: carom_heap_distributed --bodies N [--shape spheres|boxes|mixed] [--layers L]\n"
-      "         [--law convex|coulomb] [--rigid] [--tolerance T] [--factor-limit W] [--steps K]\n"
-      "         [--checkpoint FILE] [--json]";
-
-  [[nodiscard]] bool read_shape(examples::PileShape& shape) {
-    if (option_ == "--bodies") {
-      shape.body_count = number<Index>(1);
-    } else if (option_ == "--layers") {
-      shape.layers = number<Index>(1);
-    } else if (option_ == "--shape") {
-      using enum examples::PileBodies;
-      constexpr examples::PileBodies kinds[] = {spheres, boxes, mixed};
-      shape.bodies = kinds[choice({"spheres", "boxes", "mixed"})];
-    } else {
-      return false;
-    }
-    return true;
+  [[nodiscard]] examples::PileShape pile_shape() const {
+    using enum examples::PileBodies;
+    examples::PileShape result{.body_count = bodies, .layers = layers};
+    result.bodies = shape == "spheres" ? spheres : shape == "boxes" ? boxes : mixed;
+    return result;
   }
-  [[nodiscard]] bool read_law(HeapLaw& law) {
-    if (option_ == "--law") {
-      law.law = choice({"convex", "coulomb"}) == 0 ? FrictionLaw::convex : FrictionLaw::coulomb;
-    } else if (option_ == "--rigid") {
-      law.rigid = true;
-    } else if (option_ == "--tolerance") {
-      law.tolerance = number<double>(1e-15);
-    } else if (option_ == "--factor-limit") {
-      law.factor_work_limit = number<double>(0);
-    } else {
-      return false;
-    }
-    return true;
+  [[nodiscard]] HeapLaw heap_law() const {
+    HeapLaw result = settings;
+    result.law = law == "coulomb" ? FrictionLaw::coulomb : FrictionLaw::convex;
+    return result;
   }
-  [[nodiscard]] bool read_run(HeapArguments& arguments) {
-    if (option_ == "--steps") {
-      arguments.steps = number<int>(1);
-    } else if (option_ == "--json") {
-      arguments.json = true;
-    } else if (option_ == "--checkpoint") {
-      arguments.checkpoint = word();
-      if (arguments.checkpoint.empty()) throw std::invalid_argument(option_ + ": expected a file");
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] std::string word() { return at_ < argc_ ? argv_[at_++] : ""; }
-  template <typename Number>
-  [[nodiscard]] Number number(Number least) {
-    const std::string text = word();
-    Number value{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && stop == text.data() + text.size() && value - value == 0 &&
-        value >= least) {
-      return value;
-    }
-    char bound[32];
-    std::snprintf(bound, sizeof bound, "%g", double(least));
-    throw std::invalid_argument(option_ + ": expected a number >= " + bound + ", got '" + text +
-                                "'");
-  }
-  [[nodiscard]] int choice(std::initializer_list<const char*> words) {
-    const std::string text = word();
-    std::string expected;
-    int k = 0;
-    for (const char* const allowed : words) {
-      if (text == allowed) return k;
-      expected += (k > 0 ? ", " : "") + std::string(allowed);
-      ++k;
-    }
-    throw std::invalid_argument(option_ + ": expected one of " + expected + ", got '" + text + "'");
-  }
-
-  int argc_;
-  const char* const* argv_;
-  int at_ = 1;
-  std::string option_;
 };
 
 }  // namespace carom::distributed

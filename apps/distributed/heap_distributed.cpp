@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes a heap on all ranks, each its own part, solves it and steps it in time.
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <petscsys.h>
 #include <string>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -35,13 +37,6 @@ std::vector<long long> gather(long long number) {
   std::vector<long long> all(static_cast<std::size_t>(rank_count));
   MPI_Gather(&number, 1, MPI_LONG_LONG, all.data(), 1, MPI_LONG_LONG, 0, PETSC_COMM_WORLD);
   return all;
-}
-
-/// The most memory that the process has had [bytes].
-long long peak_memory() {
-  rusage taken{};
-  getrusage(RUSAGE_SELF, &taken);
-  return 1024LL * taken.ru_maxrss;  // Linux counts kibibytes
 }
 
 /// Refuses a heap that the memory of any node cannot hold, on all ranks and before it is made.
@@ -81,9 +76,9 @@ Answer run(const HeapArguments& arguments) {
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   const bool watched = rank == 0 && isatty(STDERR_FILENO) != 0;
   Answer answer;
-  check_memory(arguments.shape);
+  check_memory(arguments.pile_shape());
   double begin = MPI_Wtime();
-  HeapRun heap(PETSC_COMM_WORLD, arguments.shape, arguments.law);
+  HeapRun heap(PETSC_COMM_WORLD, arguments.pile_shape(), arguments.heap_law());
   MPI_Barrier(PETSC_COMM_WORLD);
   answer.make_seconds = MPI_Wtime() - begin;
   const carom::PetscContactProblem& problem = heap.problem();
@@ -123,69 +118,74 @@ Answer run(const HeapArguments& arguments) {
     if (watched) std::fprintf(stderr, "\rstep %d of %d", step + 1, arguments.steps);
   }
   if (watched) std::fputc('\n', stderr);
-  answer.memory = gather(peak_memory());
+  answer.memory = gather(static_cast<long long>(carom::cli::peak_memory()));
   return answer;
 }
 
-template <typename Number>
-std::string list(const std::vector<Number>& numbers) {
-  std::string text = "[";
-  for (const Number number : numbers) {
-    char word[32];
-    if constexpr (std::is_integral_v<Number>) {
-      std::snprintf(word, sizeof word, "%lld", static_cast<long long>(number));
-    } else {
-      std::snprintf(word, sizeof word, "%.17g", number);
-      if (!(number - number == 0)) std::snprintf(word, sizeof word, "null");
-    }
-    text += (text.size() > 1 ? ", " : "") + std::string(word);
-  }
-  return text + "]";
-}
-
 void print(const Answer& answer, bool json) {
-  if (!json) {
-    std::printf("%lld bodies, %lld contacts on %zu ranks, %lld contacts cut, made in %.3f s\n",
-                answer.bodies, answer.contacts, answer.memory.size(), answer.cut_contacts,
-                answer.make_seconds);
-    std::printf("%6s %10s %11s %7s %10s\n", "step", "seconds", "iterations", "linear", "residual");
-    for (std::size_t k = 0; k < answer.seconds.size(); ++k) {
-      std::printf("%6d %10.4f %11lld %7lld %10.2e\n", answer.first_step + int(k), answer.seconds[k],
-                  answer.iterations[k], answer.linear_iterations[k], answer.residual[k]);
-    }
-    std::printf("%s\n", to_string(answer.status));
+  const std::size_t ranks = answer.memory.size();
+  if (json) {
+    const nlohmann::ordered_json all = {{"bodies", answer.bodies},
+                                        {"contacts", answer.contacts},
+                                        {"make_seconds", answer.make_seconds},
+                                        {"seconds", answer.seconds},
+                                        {"iterations", answer.iterations},
+                                        {"residual", answer.residual},
+                                        {"peak_memory_bytes", answer.memory},
+                                        {"threads", 1},
+                                        {"status", to_string(answer.status)},
+                                        {"ranks", ranks},
+                                        {"linear_iterations", answer.linear_iterations},
+                                        {"cut_contacts", answer.cut_contacts},
+                                        {"rank_contacts", answer.rank_contacts},
+                                        {"exchanges", answer.exchanges},
+                                        {"exchanged_bytes", answer.exchanged_bytes},
+                                        {"sums", answer.sums},
+                                        {"first_step", answer.first_step},
+                                        {"imbalance", answer.imbalance}};
+    std::printf("%s\n", all.dump().c_str());
     return;
   }
-  const std::string make_seconds = list(std::vector<double>{answer.make_seconds});
-  std::printf(
-      "{\"bodies\": %lld, \"contacts\": %lld, \"make_seconds\": %s, \"seconds\": %s, "
-      "\"iterations\": %s, \"residual\": %s, \"peak_memory_bytes\": %s, \"threads\": 1, "
-      "\"status\": \"%s\", \"ranks\": %zu, \"linear_iterations\": %s, \"cut_contacts\": %lld, "
-      "\"rank_contacts\": %s, \"exchanges\": %s, \"exchanged_bytes\": %lld, \"sums\": %s, "
-      "\"first_step\": %d, \"imbalance\": %s}\n",
-      answer.bodies, answer.contacts, make_seconds.substr(1, make_seconds.size() - 2).c_str(),
-      list(answer.seconds).c_str(), list(answer.iterations).c_str(), list(answer.residual).c_str(),
-      list(answer.memory).c_str(), to_string(answer.status), answer.memory.size(),
-      list(answer.linear_iterations).c_str(), answer.cut_contacts,
-      list(answer.rank_contacts).c_str(), list(answer.exchanges).c_str(), answer.exchanged_bytes,
-      list(answer.sums).c_str(), answer.first_step, list(answer.imbalance).c_str());
+  std::printf("%lld bodies, %lld contacts on %zu ranks, %lld contacts cut, made in %.3f s\n",
+              answer.bodies, answer.contacts, ranks, answer.cut_contacts, answer.make_seconds);
+  std::printf("%6s %10s %11s %7s %10s\n", "step", "seconds", "iterations", "linear", "residual");
+  for (std::size_t k = 0; k < answer.seconds.size(); ++k) {
+    std::printf("%6d %10.4f %11lld %7lld %10.2e\n", answer.first_step + int(k), answer.seconds[k],
+                answer.iterations[k], answer.linear_iterations[k], answer.residual[k]);
+  }
+  std::printf("%s\n", to_string(answer.status));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  HeapArguments arguments;
+  CLI::App app(
+      "Makes a heap on all ranks, each its own part, solves it and steps it in time. Exit code 0: "
+      "done; 2: bad input, one line on standard error; 3: a step has not converged.");
+  arguments.add_options(app);
   if (PetscInitializeNoArguments() != PetscErrorCode(0)) return 1;
   int rank = 0, exit_code = 0;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const auto refuse = [&](std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    if (rank == 0) std::fprintf(stderr, "carom_heap_distributed: %s\n", text.c_str());
+    exit_code = 2;
+  };
   // What is wrong is the same on all ranks: arguments are, and problems are refused together.
   try {
-    const HeapArguments arguments = carom::distributed::HeapArgumentReader(argc, argv).read();
+    app.parse(argc, argv);
     const Answer answer = run(arguments);
     if (rank == 0) print(answer, arguments.json);
     exit_code = answer.status == carom::SolveStatus::converged ? 0 : 3;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      refuse(error.what());
+    } else if (rank == 0) {
+      app.exit(error);
+    }
   } catch (const std::exception& error) {
-    if (rank == 0) std::fprintf(stderr, "carom_heap_distributed: %s\n", error.what());
-    exit_code = 2;
+    refuse(error.what());
   }
   return PetscFinalize() == PetscErrorCode(0) ? exit_code : 1;
 }
