@@ -113,12 +113,16 @@ tests_of() {
   return "$status"
 }
 
-row_tidy() {
-  local outcome=0
-  scripts/check_tidy.sh || outcome=$?
-  if [ "$outcome" = 77 ]; then remark="clang-tidy 14 is not installed"; fi
+# with_tool <tool> <command...>: a row passes, with a remark, where its command lacks the tool (77).
+with_tool() {
+  local tool=$1 outcome=0
+  shift
+  "$@" || outcome=$?
+  [ "$outcome" != 77 ] || remark="$tool is not installed"
   [ "$outcome" = 0 ] || [ "$outcome" = 77 ]
 }
+
+row_tidy() { with_tool "clang-tidy 14" scripts/check_tidy.sh; }
 
 row_headers() {
   CXX=g++ cmake --preset no_exceptions -B "$out/headers" -D CAROM_CHECK_DETAIL_HEADERS=ON &&
@@ -165,12 +169,7 @@ row_threads() {
     TSAN_OPTIONS=halt_on_error=1 "$out"/threads/bin/example_02_islands_in_parallel
 }
 
-row_device() {
-  local outcome=0
-  scripts/device.sh || outcome=$?
-  if [ "$outcome" = 77 ]; then remark="nvcc is not installed"; fi
-  [ "$outcome" = 0 ] || [ "$outcome" = 77 ]
-}
+row_device() { with_tool nvcc scripts/device.sh; }
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.
 memcheck() {
