@@ -3,8 +3,8 @@
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
 # build with the adapters, the build without exceptions; then the bits of the reproducible mode by two
 # compilers, the kernels for graphics processors where nvcc is installed, and what carom costs a user's
-# compiler. All of them run, even if one fails; the table at
-# the end and the exit status say which passed.
+# compiler. All of them run, even if one fails; the table at the end and the exit status say which
+# passed.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
