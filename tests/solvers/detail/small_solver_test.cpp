@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("small_solver: it finds what the general way finds", "[solver
       honest("residual is the certificate's"), rows("impulses and contact velocities"),
       alike("as few iterations, or fewer");
   int direct_iterations = 0, general_iterations = 0;
-  const int count = carom::testing::sweep(48, 960);
+  const int count = carom::testing::sweep(96, 960);
   for_each_problem(count, [&](const RawProblem& raw, const Eigen::VectorXd& guess, int sample) {
     const auto problem = build<Scalar>(raw);
     const Pair<Scalar> pair(problem, guess);
