@@ -50,9 +50,9 @@ class HeapCheckpoint {
 
   /// Reads what a rank wants, in pieces, on this rank alone. Throws std::invalid_argument where the
   /// file is not a checkpoint of the run, or holds numbers that are not finite.
-  /// @param take  take(body, numbers) is called for every body of the file, numbers
-  /// HeapState::width.
   /// @param wants  whether a body's numbers are looked at.
+  /// @param take   take(body, numbers) is called for every such body, with HeapState::width
+  /// numbers.
   /// @return  the last step that was solved.
   std::int64_t read(const HeapParameters& parameters,
                     const std::function<bool(std::int64_t)>& wants,

@@ -192,9 +192,8 @@ class PetscCertifier {
 }  // namespace detail
 
 /// Certifies an answer of all ranks, whoever found it. Every rank calls it.
-/// @param velocity  v [m/s, rad/s] of own bodies, as local() stacks them; the ghosts' entries do
-/// not
-///                  matter.
+/// @param velocity  v [m/s, rad/s] of own bodies, as local() stacks them; what the
+///                  ghosts' entries hold does not matter.
 /// @param impulse   γ of this rank's blocks [N·s]; both ranks of a cut block have to have the same.
 /// @note  Cold: allocates.
 [[nodiscard]] inline PetscCertificate certify(const PetscContactProblem& problem,

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <mpi.h>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -155,9 +154,6 @@ class PetscContactProblem {
   }
   [[nodiscard]] Id id(Index body) const noexcept {
     return ids_[std::size_t(body)];
-  }
-  [[nodiscard]] std::span<const Id> ids() const noexcept {
-    return ids_;
   }
   [[nodiscard]] bool is_own(Index body) const noexcept {
     return body < own_count_;
