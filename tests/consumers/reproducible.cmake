@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The reproducible mode of docs/packaging.md: compiled with -DEIGEN_DONT_VECTORIZE -ffp-contract=off a
-# program prints the same bits whatever the compiler, the optimisation, the processor it is tuned to, and
-# the version of Eigen, where EIGENS names the folders of several.
+# The reproducible mode of docs/packaging.md: compiled with these flags a program prints the same bits
+# whatever the compiler, the optimisation, the processor it is tuned to, and the version of Eigen, where
+# EIGENS names the folders of several.
 # Without PROGRAMS both are compared; the one with the solvers takes minutes to compile.
 #   cmake -D WORK_DIR= -D EIGENS=<folder;...> [-D PROGRAMS=<cones_and_impacts;solvers>]
 #         [-D COMPILERS=<g++;clang++>] -P reproducible.cmake
@@ -11,7 +11,7 @@ endif()
 if(NOT DEFINED COMPILERS)
   set(COMPILERS g++ clang++)
 endif()
-set(mode -DEIGEN_DONT_VECTORIZE -ffp-contract=off)
+set(mode -DEIGEN_DONT_VECTORIZE -ffp-contract=off -fno-tree-slp-vectorize)
 get_filename_component(headers ${CMAKE_CURRENT_LIST_DIR}/../../include ABSOLUTE)
 file(MAKE_DIRECTORY ${WORK_DIR})
 
