@@ -17,7 +17,7 @@ describe() {
     tidy) echo "clang-tidy over all headers and programs" ;;
     headers) echo "each header by itself, by g++, without exceptions" ;;
     consumers) echo "small programs: hostile macros, units with unlike flags, nvcc where it is installed" ;;
-    optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19" ;;
+    optimisation) echo "tests of three rooms at -O0, -O2 and -O3 -march=native, by g++ and clang 19; equal bits" ;;
     release) echo "the preset release with benchmarks, the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
@@ -148,6 +148,8 @@ row_optimisation() {
         tests_of "$name" -R '^(cones|linalg|impact)$' || faults=$((faults + 1))
     done
   done
+  cmake -D WORK_DIR="$out/reproducible" -D EIGENS="$eigen" -D WHOLE=ON \
+    -P tests/consumers/reproducible.cmake || faults=$((faults + 1))
   [ "$faults" = 0 ]
 }
 
