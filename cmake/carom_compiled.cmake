@@ -16,7 +16,8 @@ function(carom_add_compiled_for scalar target macro folder)
     return()
   endif()
   add_library(${target} STATIC EXCLUDE_FROM_ALL
-    ${folder}/contact.cpp ${folder}/convex.cpp ${folder}/coulomb.cpp ${folder}/viscoelastic.cpp)
+    ${folder}/contact.cpp ${folder}/convex.cpp ${folder}/coulomb.cpp ${folder}/derivatives.cpp
+    ${folder}/factors.cpp ${folder}/interior_point.cpp ${folder}/viscoelastic.cpp)
   string(REPLACE "carom_" "carom::" alias ${target})
   add_library(${alias} ALIAS ${target})
   target_link_libraries(${target} PUBLIC carom::carom PRIVATE ${ARGN})

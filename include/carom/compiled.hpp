@@ -35,11 +35,13 @@ inline namespace CAROM_ABI {
   prefix void solve_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept; \
   prefix void multiply_lower_transposed<Scalar>(const Scalar*, Index, Index, Scalar*) noexcept
 
+#define CAROM_COMPILE_FACTORS(prefix, Scalar)   \
+  prefix class BlockCholesky<Scalar>;           \
+  prefix class BlockIncompleteCholesky<Scalar>; \
+  prefix class BlockLu<Scalar>;                 \
+  prefix class BlockSymmetric<Scalar>
+
 #define CAROM_COMPILE_CONVEX(prefix, Scalar)                                                     \
-  prefix class BlockCholesky<Scalar>;                                                            \
-  prefix class BlockIncompleteCholesky<Scalar>;                                                  \
-  prefix class BlockSymmetric<Scalar>;                                                           \
-  prefix class SapDerivative<Scalar>;                                                            \
   prefix class SapSolver<Scalar>;                                                                \
   prefix RowNumbers<Scalar> nearest_impulse<Scalar>(                                             \
       const ImpulseSet<Scalar>&, const RowNumbers<Scalar>&, const RowNumbers<Scalar>&) noexcept; \
@@ -50,14 +52,20 @@ inline namespace CAROM_ABI {
   prefix ContactCertificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&,               \
                                                     const VectorX<Scalar>&)
 
+#define CAROM_COMPILE_INTERIOR_POINT(prefix, Scalar)             \
+  prefix class detail::IslandLaw<detail::BodySystem<Scalar>>;    \
+  prefix class detail::IslandLaw<detail::ImpulseSystem<Scalar>>; \
+  prefix class InteriorPointSolver<Scalar>
+
 #define CAROM_COMPILE_COULOMB(prefix, Scalar) \
   prefix class Admm<Scalar>;                  \
-  prefix class BlockLu<Scalar>;               \
   prefix class ContactSolver<Scalar>;         \
-  prefix class CoulombDerivative<Scalar>;     \
   prefix class GaussSeidel<Scalar>;           \
-  prefix class InteriorPointSolver<Scalar>;   \
   prefix class ProjectedGradient<Scalar>
+
+#define CAROM_COMPILE_DERIVATIVES(prefix, Scalar) \
+  prefix class CoulombDerivative<Scalar>;         \
+  prefix class SapDerivative<Scalar>
 
 #define CAROM_COMPILE_VISCOELASTIC(prefix, Scalar) \
   prefix class AverageForces<Scalar>;              \
@@ -77,14 +85,20 @@ inline namespace CAROM_ABI {
 
 #ifdef CAROM_COMPILED
 CAROM_COMPILE_CONTACT(extern template, double);
+CAROM_COMPILE_FACTORS(extern template, double);
 CAROM_COMPILE_CONVEX(extern template, double);
+CAROM_COMPILE_INTERIOR_POINT(extern template, double);
 CAROM_COMPILE_COULOMB(extern template, double);
+CAROM_COMPILE_DERIVATIVES(extern template, double);
 CAROM_COMPILE_VISCOELASTIC(extern template, double);
 #endif
 #ifdef CAROM_COMPILED_FLOAT
 CAROM_COMPILE_CONTACT(extern template, float);
+CAROM_COMPILE_FACTORS(extern template, float);
 CAROM_COMPILE_CONVEX(extern template, float);
+CAROM_COMPILE_INTERIOR_POINT(extern template, float);
 CAROM_COMPILE_COULOMB(extern template, float);
+CAROM_COMPILE_DERIVATIVES(extern template, float);
 CAROM_COMPILE_VISCOELASTIC(extern template, float);
 #endif
 
