@@ -75,17 +75,17 @@ struct RoundedNumber {
     const Scalar product = a.value * b.value;
     const bool nothing = a.value == Scalar(0) || b.value == Scalar(0);
     if (nothing && a.exact() && b.exact()) return {product, Scalar(0)};
-    const Scalar error = std::abs(a.value) * b.error + std::abs(b.value) * a.error +
+    const Scalar doubt = std::abs(a.value) * b.error + std::abs(b.value) * a.error +
                          a.error * b.error + unit_rounding<Scalar> * std::abs(product);
-    return {product, raised(error, 6) + (std::numeric_limits<Scalar>::min)()};
+    return {product, raised(doubt, 6) + (std::numeric_limits<Scalar>::min)()};
   }
   friend RoundedNumber operator/(const RoundedNumber& a, const RoundedNumber& b) noexcept {
     const Scalar quotient = a.value / b.value, divisor = b.least();
     if (a.value == Scalar(0) && a.exact() && divisor > Scalar(0)) return {quotient, Scalar(0)};
     if (!(divisor > Scalar(0))) return {quotient, std::numeric_limits<Scalar>::infinity()};
-    const Scalar error = (a.error + std::abs(quotient) * b.error) / divisor +
+    const Scalar doubt = (a.error + std::abs(quotient) * b.error) / divisor +
                          unit_rounding<Scalar> * std::abs(quotient);
-    return {quotient, raised(error, 10) + (std::numeric_limits<Scalar>::min)()};
+    return {quotient, raised(doubt, 10) + (std::numeric_limits<Scalar>::min)()};
   }
   RoundedNumber& operator+=(const RoundedNumber& b) noexcept { return *this = *this + b; }
   RoundedNumber& operator-=(const RoundedNumber& b) noexcept { return *this = *this - b; }
