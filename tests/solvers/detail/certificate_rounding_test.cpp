@@ -138,7 +138,8 @@ TEMPLATE_TEST_CASE("certificate_rounding: the bounds hold to the last bit, at an
     VectorX<Scalar> impulse;
     write_impulse(problem, velocity, impulse);
     laws.see(problem, dense, velocity, impulse);
-    VectorX<Scalar> other = carom::testing::draw_matrix(source, impulse.size(), 1).cast<Scalar>();
+    VectorX<Scalar> other =
+        carom::testing::draw_matrix(source, impulse.size(), 1).template cast<Scalar>();
     laws.see(problem, dense, velocity, other);
     const auto report = solver.solve(problem, velocity);
     impulse = solver.impulse();
