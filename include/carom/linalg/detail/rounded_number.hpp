@@ -29,8 +29,9 @@ template <std::floating_point Scalar>
 /// A computed number with a bound on what rounding has done to it: |value − exact| ≤ error.
 ///
 /// Each operation bounds its own rounding by u |result|, what underflow can take by the smallest
-/// normal number, and the rounding of the bound itself by a factor. An operation on exact numbers
-/// of which one is zero stays exact. Where the type's range ends the error is infinite or NaN.
+/// normal number, and the rounding of the bound itself by a factor. A zero that is exact
+/// leaves the other number, or stays zero. Where the type's range ends the error is infinite or
+/// NaN.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 struct RoundedNumber {
@@ -60,12 +61,14 @@ struct RoundedNumber {
     return high <= Scalar(0) ? Scalar(0) : raised(high, 2);
   }
   [[nodiscard]] bool exact() const noexcept { return error == Scalar(0); }
+  [[nodiscard]] bool zero() const noexcept { return value == Scalar(0) && exact(); }
 
   [[nodiscard]] RoundedNumber operator-() const noexcept { return {-value, error}; }
   friend RoundedNumber operator+(const RoundedNumber& a, const RoundedNumber& b) noexcept {
+    if (a.zero()) return b;
+    if (b.zero()) return a;
     const Scalar sum = a.value + b.value;
-    const bool nothing = sum == Scalar(0) || a.value == Scalar(0) || b.value == Scalar(0);
-    if (nothing && a.exact() && b.exact()) return {sum, Scalar(0)};
+    if (sum == Scalar(0) && a.exact() && b.exact()) return {sum, Scalar(0)};
     return {sum, raised(a.error + b.error + unit_rounding<Scalar> * std::abs(sum), 4)};
   }
   friend RoundedNumber operator-(const RoundedNumber& a, const RoundedNumber& b) noexcept {
@@ -73,15 +76,14 @@ struct RoundedNumber {
   }
   friend RoundedNumber operator*(const RoundedNumber& a, const RoundedNumber& b) noexcept {
     const Scalar product = a.value * b.value;
-    const bool nothing = a.value == Scalar(0) || b.value == Scalar(0);
-    if (nothing && a.exact() && b.exact()) return {product, Scalar(0)};
+    if (a.zero() || b.zero()) return {product, Scalar(0)};
     const Scalar doubt = std::abs(a.value) * b.error + std::abs(b.value) * a.error +
                          a.error * b.error + unit_rounding<Scalar> * std::abs(product);
     return {product, raised(doubt, 6) + (std::numeric_limits<Scalar>::min)()};
   }
   friend RoundedNumber operator/(const RoundedNumber& a, const RoundedNumber& b) noexcept {
     const Scalar quotient = a.value / b.value, divisor = b.least();
-    if (a.value == Scalar(0) && a.exact() && divisor > Scalar(0)) return {quotient, Scalar(0)};
+    if (a.zero() && divisor > Scalar(0)) return {quotient, Scalar(0)};
     if (!(divisor > Scalar(0))) return {quotient, std::numeric_limits<Scalar>::infinity()};
     const Scalar doubt = (a.error + std::abs(quotient) * b.error) / divisor +
                          unit_rounding<Scalar> * std::abs(quotient);
@@ -94,7 +96,7 @@ struct RoundedNumber {
 /// √x of a number whose exact value is ≥ 0.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> square_root(const RoundedNumber<Scalar>& x) noexcept {
-  if (x.value == Scalar(0) && x.exact()) return x;
+  if (x.zero()) return x;
   if (!(x.value > Scalar(0))) return {Scalar(0), raised(std::sqrt(x.most()), 2)};
   const Scalar root = std::sqrt(x.value);
   // |√X − √x| ≤ |X − x|/√x, and no more than √|X − x|.
