@@ -127,7 +127,8 @@ JudgedAnswer judge_file(const CertifyOptions& options) {
 /// The contact that is farthest off, and in which measure; −1 where none is off.
 std::pair<Index, std::string> worst_of(const JudgedAnswer& judged) {
   const double map = judged.natural_map_error.value_or(0);
-  if (judged.cone_violation_block >= 0 && !(judged.relative_cone_violation() < map)) {
+  // An impulse outside of its cone is the plainer fault where both are of one size.
+  if (judged.cone_violation_block >= 0 && !(2 * judged.relative_cone_violation() < map)) {
     return {judged.cone_violation_block, "cone_violation"};
   }
   return {map > 0 ? judged.natural_map_block : -1, "natural_map_error"};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
@@ -132,10 +134,7 @@ JudgedAnswer judge_friction(const files::FrictionProblem& given, FrictionLaw law
     rows.head(given.row_count()) = files::to_row_order(given.dimension, numbers);
     return rows;
   };
-  if (answer.ray) {
-    const bool whole = answer.ray->size() == dual.row_count();
-    judged.ray = certify_infeasible(dual, law, whole ? *answer.ray : rows_of(*answer.ray));
-  }
+  if (answer.ray) judged.ray = certify_infeasible(dual, law, rows_of(*answer.ray));
   if (!answer.impulse) return judged;
   VectorX<double> impulse = rows_of(*answer.impulse);
   if (answer.multiplier) impulse.tail(given.equality_count()) = *answer.multiplier;
