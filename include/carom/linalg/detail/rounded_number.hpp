@@ -100,8 +100,8 @@ template <std::floating_point Scalar>
   if (!(x.value > Scalar(0))) return {Scalar(0), raised(std::sqrt(x.most()), 2)};
   const Scalar root = std::sqrt(x.value);
   // |√X − √x| ≤ |X − x|/√x, and no more than √|X − x|.
-  const Scalar near = x.error / root, far = std::sqrt(x.error);
-  return {root, raised((near < far ? near : far) + unit_rounding<Scalar> * root, 6)};
+  const Scalar steep = x.error / root, flat = std::sqrt(x.error);
+  return {root, raised((steep < flat ? steep : flat) + unit_rounding<Scalar> * root, 6)};
 }
 
 /// An upper bound of the Euclidean norm of numbers ≥ 0 that are upper bounds themselves.

@@ -89,16 +89,16 @@ template <std::floating_point Scalar>
 }
 
 /// An upper bound of the natural map error of impulses.
-/// @param near  a velocity near v* + A⁻¹Jᵀγ.
+/// @param close  a velocity near v* + A⁻¹Jᵀγ.
 /// @note  Cold: allocates.
 template <std::floating_point Scalar>
 [[nodiscard]] Scalar check_natural_map(const ContactProblem<Scalar>& problem,
                                        const CheckedBodies<Scalar>& bodies,
-                                       const VectorX<Scalar>& near,
+                                       const VectorX<Scalar>& close,
                                        const VectorX<Scalar>& impulse) {
   using Number = RoundedNumber<Scalar>;
   const RowNumbers<Scalar> known = RowNumbers<Scalar>::Zero();
-  CheckedMomentum<Scalar> balance = bodies.momentum_of(near);
+  CheckedMomentum<Scalar> balance = bodies.momentum_of(close);
   Number diagonal;
   problem.for_each_block([&](const auto& block) {
     bodies.subtract(block, block.read(impulse), known, balance);
@@ -112,7 +112,7 @@ template <std::floating_point Scalar>
   const Number w = diagonal / Number(Scalar(problem.impulse_count()));
   CheckedMap<Scalar> map;
   problem.for_each_block([&](const auto& block) {
-    RoundedRows<Scalar> u = bodies.velocity(block, near, off);
+    RoundedRows<Scalar> u = bodies.velocity(block, close, off);
     const RoundedRows<Scalar> q = bodies.velocity(block, free, exact);
     const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(impulse));
     for (int i = 0; i < block.rows(); ++i) {
