@@ -198,6 +198,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
+  include/carom/linalg/detail/shared_loop.hpp
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
@@ -263,6 +264,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
+  include/carom/solvers/detail/packed_edge.hpp
   include/carom/solvers/detail/packed_exchange.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/path_products.hpp
