@@ -185,6 +185,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/counting_sort.hpp
   include/carom/linalg/detail/crew.hpp
   include/carom/linalg/detail/exponential_action.hpp
+  include/carom/linalg/detail/front_branches.hpp
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
   include/carom/linalg/detail/graph_clusters.hpp
@@ -196,12 +197,15 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/minimum_norm_newton.hpp
   include/carom/linalg/detail/nonnegative_least_squares.hpp
   include/carom/linalg/detail/panel_kernels.hpp
+  include/carom/linalg/detail/panel_pivots.hpp
   include/carom/linalg/detail/phi_functions.hpp
   include/carom/linalg/detail/reduced_factor.hpp
   include/carom/linalg/detail/rounded_number.hpp
   include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
+  include/carom/linalg/detail/shared_loop.hpp
+  include/carom/linalg/detail/shared_panels.hpp
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
@@ -269,6 +273,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
+  include/carom/solvers/detail/packed_edge.hpp
   include/carom/solvers/detail/packed_exchange.hpp
   include/carom/solvers/detail/packed_problem.hpp
   include/carom/solvers/detail/path_products.hpp

@@ -19,6 +19,7 @@
 #include "support/contact_solver_laws.hpp"
 #include "support/deadline_laws.hpp"
 #include "support/dual_problems.hpp"
+#include "support/executors.hpp"
 #include "support/friction_files.hpp"
 #include "support/impulse_solver_laws.hpp"
 #include "support/planted_duals.hpp"
@@ -27,6 +28,8 @@
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
+
+#include "scenes/pile.hpp"
 
 namespace interior_point_test {
 
@@ -180,6 +183,28 @@ TEST_CASE("interior_point: an executor changes no bit", "[solvers][law]") {
   CHECK(other.solve(problem, backwards, reverse).converged());
   CHECK(velocity == backwards);
   CHECK(one.impulse() == other.impulse());
+}
+
+TEST_CASE("interior_point: a large island has the same bits whoever shares it",
+          "[.][slow][solvers][law]") {
+  carom::examples::Pile pile = carom::examples::make_pile({.body_count = 120});
+  pile.problem.make_rigid();
+  for (const FrictionLaw law : laws) {
+    const carom::InteriorPointOptions<double> options{.law = law, .iteration_limit = 4};
+    InteriorPointSolver<double> one(options);
+    VectorX<double> velocity;
+    const auto alone = one.solve(pile.problem, velocity);
+    carom::testing::for_each_executor([&](const auto& executor) {
+      InteriorPointSolver<double> other(options);
+      VectorX<double> shared;
+      const auto report = other.solve(pile.problem, shared, executor);
+      CAPTURE(to_string(law));
+      CHECK(report.iterations == alone.iterations);
+      CHECK(report.residual == alone.residual);
+      CHECK(shared == velocity);
+      CHECK(other.impulse() == one.impulse());
+    });
+  }
 }
 
 TEST_CASE("interior_point: in time a step takes few systems, one that is solved takes none",

@@ -77,7 +77,8 @@ class InteriorPointSolver {
                             VectorX<Scalar>& velocity) noexcept {
     return solve(problem, velocity, InTurn{});
   }
-  /// The same with the islands given to an executor, as SapSolver::solve has it.
+  /// The same with the islands, and the factor of a large one, given to an executor, as
+  /// SapSolver::solve has it.
   template <typename Executor>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept {
@@ -208,8 +209,24 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   const Index islands = system_.islands().size();
   const Scalar tolerance = share_tolerance(islands);
   const SolveLimits limits = island_limits();
-  executor(islands,
-           [&](Index i) { outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits); });
+  const auto solve = [&](Index i) {
+    outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits);
+  };
+  Index large = 0;
+  for (Index i = 0; i < islands; ++i) large += system_.is_large(i);
+  if (large < islands) {
+    executor(islands, [&](Index i) {
+      if (!system_.is_large(i)) solve(i);
+    });
+  }
+  for (Index i = 0; i < islands && large > 0; ++i) {
+    if (!system_.is_large(i)) continue;
+    detail::lead_crew(executor, [&](Crew& crew) {
+      system_.share(&crew);
+      solve(i);
+      system_.share(nullptr);
+    });
+  }
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
   Sums sums;

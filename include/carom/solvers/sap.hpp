@@ -73,8 +73,9 @@ class SapSolver {
   /// @param executor  executor(count, task) calls task(i) for every i in [0, count), in any order,
   ///                  on any threads, and returns when all are done; it must not throw. The result
   ///                  is the same to the last bit whatever it does. A task is an island, or, in a
-  ///                  call for one large island, a share in its work, of which there are 32: those
-  ///                  that run at the same time share it, later ones find nothing left to do.
+  ///                  call for one large island or for the exchange of a large problem's numbers,
+  ///                  a share in the work, of which there are 32: those that run at the same time
+  ///                  share it, later ones find nothing left to do.
   template <typename Executor>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor) noexcept;
@@ -205,10 +206,12 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   if (is_small(problem)) return solve_small(problem, velocity);
   lay_out(problem);
   if (!velocity.allFinite()) return refuse_guess();
-  islands_.pack(problem, graph_);
   const detail::PackedExchange<Scalar> exchange(problem, graph_, islands_.packed(),
                                                 islands_.memory());
-  idle_ = exchange.take_guess(velocity);
+  islands_.share(executor, [&](const detail::SharedLoop& loop) {
+    islands_.pack(problem, graph_, loop);
+    idle_ = exchange.take_guess(velocity, loop);
+  });
   islands_.for_each(executor,
                     [this](Index i, Crew* crew) { islands_.evaluate(i, options_.law, crew); });
   SolveReport<Scalar> report;
@@ -218,23 +221,27 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     return detail::meets_tolerance(totals.residual, totals.scale, options_.tolerance);
   };
   report.status = SolveStatus::converged;
-  if (!met()) {
+  const bool iterates = !met();  // otherwise the guess stays
+  if (iterates) {
     islands_.for_each(executor, [this](Index i, Crew* crew) {
       islands_.solve(i, {options_.law, newton_limits()}, crew);
     });
     islands_.learn_pace();
-    exchange.give_free_velocities(velocity);
     idle_.residual_squared = 0;
-    for (Index i = 0; i < islands_.count(); ++i) {
-      const Outcome& outcome = islands_.outcomes()[i];
-      if (outcome.moved) exchange.give_velocities(islands_.packed().islands()[i], velocity);
+    for (const Outcome& outcome : islands_.outcomes()) {
       report.iterations = (std::max)(report.iterations, outcome.iterations);
       if (outcome.status != SolveStatus::converged) report.status = outcome.status;
     }
     totals = total();
     if (met()) report.status = SolveStatus::converged;
   }
-  exchange.give_impulses(impulses_.data(), row_velocities_.data());
+  islands_.share(executor, [&](const detail::SharedLoop& loop) {
+    if (iterates) {
+      exchange.give_velocities([this](Index i) { return islands_.outcomes()[i].moved; }, velocity,
+                               loop);
+    }
+    exchange.give_impulses(impulses_.data(), row_velocities_.data(), loop);
+  });
   detail::finish_report(totals.residual, totals.scale, report);
   if (options_.law == FrictionLaw::coulomb) {
     report.error_bound = std::numeric_limits<Scalar>::infinity();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/linalg/detail/front_pieces.hpp"
+#include "carom/linalg/detail/front_branches.hpp"
+#include "carom/linalg/detail/shared_panels.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -78,15 +79,37 @@ class BlockCholesky {
   /// Factors in place what was cleared of a component. False when a pivot is not positive; the
   /// caller then has to clear() all of it.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  /// The same with the work shared, to the same bits.
+  /// @param branches  has taken on the component.
+  [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
+                            Crew& crew) noexcept;
 
   /// x ← H⁻¹ x on a component's unknowns.
   /// @param starts  per slot, where its unknowns start in x.
   /// @param scratch  room for the component's largest front, in whole lanes.
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts,
-             Scalar* scratch) const noexcept;
+             Scalar* scratch) const noexcept {
+    with_passes([&](const auto& passes) {
+      detail::solve_fronts(*forest_, range, x, starts, scratch, passes);
+    });
+  }
+  /// The same with the work shared, to the same bits.
+  /// @param room  branches.room() numbers.
+  template <typename Starts>
+  void solve(const FrontRange& range, Scalar* x, const Starts& starts, Scalar* room,
+             const detail::FrontBranches& branches, Crew& crew) const noexcept {
+    with_passes([&](const auto& passes) {
+      branches.solve(range, detail::FrontSolve{*forest_, x, starts, passes}, room, crew);
+    });
+  }
 
  private:
+  /// Calls run(passes) with the steps of a solve.
+  template <typename Run>
+  void with_passes(const Run& run) const noexcept;
+  /// Factors a front if it is touched, once its children are; a crew shares large ones.
+  [[nodiscard]] bool factor_front(int f, const detail::RowShares& shares) noexcept;
   [[nodiscard]] Block columns(const Front& front) noexcept {
     return {values_.data() + front.columns, front.stride};
   }
@@ -123,34 +146,47 @@ void BlockCholesky<Scalar>::clear_touched(const FrontRange& range) noexcept {
 }
 
 template <RealScalar Scalar>
+bool BlockCholesky<Scalar>::factor_front(int f, const detail::RowShares& shares) noexcept {
+  if (touched_[f] == 0) return true;
+  const Front& front = forest_->fronts()[f];
+  const Index own = front.own_size, rows = front.row_size;
+  const Block lower = columns(front), rest = update(front);
+  if (front.first_child >= 0) {
+    detail::gather_children(*forest_, front, values_.data(), updates_.data());
+  }
+  if (!detail::factor_leading_columns(lower, own, own + rows, shares)) return false;
+  const detail::Columns<const Scalar> below{lower.data + own, lower.stride};
+  if (front.first_child >= 0) {
+    detail::subtract_square<false>(rest, below, own, rows, shares);
+  } else {
+    detail::subtract_square<true>(rest, below, own, rows, shares);
+  }
+  return true;
+}
+
+template <RealScalar Scalar>
 bool BlockCholesky<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
-    if (touched_[f] == 0) continue;
-    const Front& front = forest_->fronts()[f];
-    const Index own = front.own_size, rows = front.row_size;
-    const Block lower = columns(front), rest = update(front);
-    if (front.first_child >= 0) {
-      std::fill(rest.data, rest.data + rest.stride * rows, Scalar(0));
-      for (int c = front.first_child; c >= 0; c = forest_->fronts()[c].next_sibling) {
-        detail::add_to_parent(*forest_, forest_->fronts()[c], values_.data(), updates_.data());
-      }
-    }
-    if (!detail::factor_leading_columns(lower, own, own + rows)) return false;
-    const detail::Columns<const Scalar> below{lower.data + own, lower.stride};
-    if (front.first_child >= 0) {
-      detail::subtract_square<false>(rest, below, own, rows);
-    } else {
-      detail::subtract_square<true>(rest, below, own, rows);
-    }
+    if (!factor_front(f, {})) return false;
   }
   std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
   return true;
 }
 
 template <RealScalar Scalar>
-template <typename Starts>
-void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
-                                  Scalar* scratch) const noexcept {
+bool BlockCholesky<Scalar>::factor(const FrontRange& range, const detail::FrontBranches& branches,
+                                   Crew& crew) noexcept {
+  const bool positive = branches.factor(
+      range, crew, [this](int f) { return factor_front(f, {}); },
+      [&](int f) { return factor_front(f, detail::RowShares{&crew}); });
+  if (!positive) return false;
+  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(0));
+  return true;
+}
+
+template <RealScalar Scalar>
+template <typename Run>
+void BlockCholesky<Scalar>::with_passes(const Run& run) const noexcept {
   const auto size = [](const Front& front) { return Index(front.own_size) + front.row_size; };
   const auto down = [&](int f, Scalar* y) {
     const Front& front = forest_->fronts()[f];
@@ -160,7 +196,7 @@ void BlockCholesky<Scalar>::solve(const FrontRange& range, Scalar* x, const Star
     const Front& front = forest_->fronts()[f];
     detail::solve_leading_columns_transposed(columns(front), Index(front.own_size), size(front), y);
   };
-  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
+  run(detail::FrontPasses{down, up});
 }
 
 }  // namespace CAROM_ABI

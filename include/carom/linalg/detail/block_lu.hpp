@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "carom/linalg/detail/front_pieces.hpp"
-#include "carom/linalg/detail/lu.hpp"
+#include "carom/linalg/detail/front_branches.hpp"
+#include "carom/linalg/detail/panel_pivots.hpp"
+#include "carom/linalg/detail/shared_panels.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -30,14 +31,7 @@ class BlockLu {
       half->values.resize(forest.value_count());
       half->updates.resize(forest.update_count());
     }
-    pivots_.resize(panel_width * forest.unknown_count());
-    exchanges_.resize(forest.unknown_count());
-    pivot_start_.resize(forest.fronts().size());
-    Index next = 0;
-    for (Index f = 0; f < forest.fronts().size(); ++f) {
-      pivot_start_[f] = int(next);
-      next += forest.fronts()[f].own_size;
-    }
+    pivots_.reset(forest);
   }
 
   /// Tells where the forest is after it has moved, unchanged.
@@ -74,16 +68,13 @@ class BlockLu {
   /// Factors a component in place. False when a pivot block is singular; the factor is then of no
   /// use.
   [[nodiscard]] bool factor(const FrontRange& range) noexcept;
+  /// The same with the work shared, to the same bits.
+  /// @param branches  has taken on the component.
+  [[nodiscard]] bool factor(const FrontRange& range, const detail::FrontBranches& branches,
+                            Crew& crew) noexcept;
   /// The pivots of a component's factor.
   [[nodiscard]] detail::PivotSpread<Scalar> pivot_spread(const FrontRange& range) const noexcept {
-    detail::PivotSpread<Scalar> spread;
-    for (int f = range.begin; f < range.end; ++f) {
-      const auto see = [&, place = pivot_start_[f]](Index first, auto width) {
-        return spread.see(pivots_.data() + panel_width * (place + first), width.value), true;
-      };
-      static_cast<void>(detail::for_each_panel(Index(forest_->fronts()[f].own_size), see));
-    }
-    return spread;
+    return pivots_.spread(*forest_, range);
   }
 
   /// x ← H⁻¹ x on a component's unknowns.
@@ -91,15 +82,26 @@ class BlockLu {
   /// @param scratch  room for the component's largest front, in whole lanes.
   template <typename Starts>
   void solve(const FrontRange& range, Scalar* x, const Starts& starts,
-             Scalar* scratch) const noexcept;
+             Scalar* scratch) const noexcept {
+    with_passes([&](const auto& passes) {
+      detail::solve_fronts(*forest_, range, x, starts, scratch, passes);
+    });
+  }
+  /// The same with the work shared, to the same bits.
+  /// @param room  branches.room() numbers.
+  template <typename Starts>
+  void solve(const FrontRange& range, Scalar* x, const Starts& starts, Scalar* room,
+             const detail::FrontBranches& branches, Crew& crew) const noexcept {
+    with_passes([&](const auto& passes) {
+      branches.solve(range, detail::FrontSolve{*forest_, x, starts, passes}, room, crew);
+    });
+  }
   /// x ← H⁻ᵀ x, as solve().
   template <typename Starts>
   void solve_transposed(const FrontRange& range, Scalar* x, const Starts& starts,
                         Scalar* scratch) const noexcept;
 
  private:
-  static constexpr Index panel_width = 6;
-
   /// L by columns, or U by rows.
   struct Half {
     Sequence<Scalar> values, updates;
@@ -112,62 +114,45 @@ class BlockLu {
                                                              const Front& front) noexcept {
     return {half.values.data() + front.columns, front.stride};
   }
-  /// The pivot block of the panel that begins at a column of a front.
+  [[nodiscard]] bool factor_front(int number, const detail::RowShares& shares) noexcept;
   template <int Width>
-  void keep(const detail::PivotBlock<Width, Scalar>& pivot, int front, Index first) noexcept {
-    const Index place = pivot_start_[front] + first;
-    std::copy_n(&pivot.entries[0][0], Width * Width, pivots_.begin() + panel_width * place);
-    std::copy_n(pivot.exchanges, Width, exchanges_.begin() + place);
-  }
-  template <int Width>
-  [[nodiscard]] detail::PivotBlock<Width, Scalar> pivot(int front, Index first) const noexcept {
-    const Index place = pivot_start_[front] + first;
-    detail::PivotBlock<Width, Scalar> result;
-    std::copy_n(pivots_.begin() + panel_width * place, Width * Width, &result.entries[0][0]);
-    std::copy_n(exchanges_.begin() + place, Width, result.exchanges);
-    return result;
-  }
-  void gather_children(const Front& front, Half& half) noexcept;
-  template <int Width>
-  [[nodiscard]] bool factor_panel(int number, Index first) noexcept;
-  void subtract_updates(const Front& front, Half& mine, const Half& other) noexcept;
+  [[nodiscard]] bool factor_panel(int number, Index first,
+                                  const detail::RowShares& shares) noexcept;
+  void subtract_updates(const Front& front, Half& mine, const Half& other,
+                        const detail::RowShares& shares) noexcept;
+  template <typename Run>
+  void with_passes(const Run& run) const noexcept;
   void solve_front_lower(int number, Scalar* x) const noexcept;
   void solve_front_lower_transposed(int number, Scalar* x) const noexcept;
 
   const FrontForest* forest_ = nullptr;
   Half lower_, upper_;
-  Sequence<Scalar> pivots_;  ///< factors of the pivot blocks, column by column
-  Sequence<int> exchanges_, pivot_start_;
+  detail::PanelPivots<Scalar> pivots_;
 };
 
 // --- implementation ---
 
-template <RealScalar Scalar>
-void BlockLu<Scalar>::gather_children(const Front& front, Half& half) noexcept {
-  Scalar* const rest = half.updates.data() + front.update;
-  std::fill(rest, rest + front.update_stride * front.row_size, Scalar(0));
-  for (int c = front.first_child; c >= 0; c = forest_->fronts()[c].next_sibling) {
-    detail::add_to_parent(*forest_, forest_->fronts()[c], half.values.data(), half.updates.data());
-  }
-}
-
 /// One panel of pivots: the contribution of the columns to the left is subtracted from both halves,
-/// the pivot block is factored, and the rows of U are solved with it.
+/// the pivot block is factored, and the rows of U are solved with it. Where the rows are shared,
+/// those with the pivots come first.
 template <RealScalar Scalar>
 template <int Width>
-bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
+bool BlockLu<Scalar>::factor_panel(int number, Index first,
+                                   const detail::RowShares& shares) noexcept {
   const Front& front = forest_->fronts()[number];
   const Block left = columns(lower_, front), right = columns(upper_, front);
-  const Index begin = detail::lanes_below(first), size = front.own_size + front.row_size;
-  const Index end = detail::lanes_above(size);
+  const Index begin = detail::lanes_below(first);
+  const Index end = detail::lanes_above(Index(front.own_size) + front.row_size);
+  const Index head_end = shares.head_end(begin, end, 2 * first * Width);
   const Block l{left.data + first * left.stride, left.stride};
   const Block u{right.data + first * right.stride, right.stride};
-  const detail::Columns<const Scalar> known_left{left.data, left.stride};
-  const detail::Columns<const Scalar> known_right{right.data, right.stride};
-  detail::subtract_product<Width, false, Scalar>(l, known_left, right.data + first, first, begin,
-                                                 end);
-  detail::subtract_product<Width, false, Scalar>(u, known_right, left.data + first, first, begin,
-                                                 end);
+  const auto subtract = [&](Index from, Index to) {
+    detail::subtract_product<Width, false, Scalar>(l, {left.data, left.stride}, right.data + first,
+                                                   first, from, to);
+    detail::subtract_product<Width, false, Scalar>(u, {right.data, right.stride}, left.data + first,
+                                                   first, from, to);
+  };
+  subtract(begin, head_end);
   detail::PivotBlock<Width, Scalar> block;
   for (int c = 0; c < Width; ++c) {
     for (int r = 0; r < Width; ++r) {
@@ -176,56 +161,72 @@ bool BlockLu<Scalar>::factor_panel(int number, Index first) noexcept {
     }
   }
   if (!block.factor()) return false;
-  keep<Width>(block, number, first);
+  pivots_.template keep<Width>(block, number, first);
   for (int c = 0; c < Width; ++c) {  // zeros let kernels run over whole lanes
     std::fill(l.data + c * l.stride + begin, l.data + c * l.stride + first + Width, Scalar(0));
     std::fill(u.data + c * u.stride + begin, u.data + c * u.stride + first + Width, Scalar(0));
   }
-  for (Index row = detail::lanes_below(first + Width); row < end; row += detail::row_lanes) {
-    detail::RowLanes<Scalar> across[std::size_t(Width)];
-    for (int c = 0; c < Width; ++c) across[c] = detail::lanes_at(u.data + c * u.stride + row);
-    block.solve(across);
-    for (int c = 0; c < Width; ++c) detail::lanes_at(u.data + c * u.stride + row) = across[c];
-  }
+  detail::divide_panel(u, block, detail::lanes_below(first + Width), head_end);
+  shares(head_end, end, [&](Index from, Index to) {
+    subtract(from, to);
+    detail::divide_panel(u, block, from, to);
+  });
   return true;
 }
 
 /// What a front leaves, lower triangle of one half: H₂₂ − L₂₁ U₁₂, or its transpose.
 template <RealScalar Scalar>
-void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other) noexcept {
+void BlockLu<Scalar>::subtract_updates(const Front& front, Half& mine, const Half& other,
+                                       const detail::RowShares& shares) noexcept {
   const Block rest{mine.updates.data() + front.update, front.update_stride};
-  const detail::Columns<const Scalar> below{columns(mine, front).data + front.own_size,
-                                            front.stride};
-  const Scalar* const across = columns(other, front).data + front.own_size;
-  static_cast<void>(detail::for_each_panel(Index(front.row_size), [&](Index first, auto width) {
+  const Index depth = front.own_size, rows = front.row_size, end = detail::lanes_above(rows);
+  const detail::Columns<const Scalar> below{columns(mine, front).data + depth, front.stride};
+  const Scalar* const across = columns(other, front).data + depth;
+  detail::share_panels(rows, rows * rows * depth / 2, shares, [&](Index first, auto width) {
     const Block panel{rest.data + first * rest.stride, rest.stride};
-    const Index begin = detail::lanes_below(first), end = detail::lanes_above(front.row_size);
+    const Index begin = detail::lanes_below(first);
     if (front.first_child >= 0) {
-      detail::subtract_product<width.value, false, Scalar>(panel, below, across + first,
-                                                           front.own_size, begin, end);
+      detail::subtract_product<width.value, false, Scalar>(panel, below, across + first, depth,
+                                                           begin, end);
     } else {
-      detail::subtract_product<width.value, true, Scalar>(panel, below, across + first,
-                                                          front.own_size, begin, end);
+      detail::subtract_product<width.value, true, Scalar>(panel, below, across + first, depth,
+                                                          begin, end);
     }
-    return true;
-  }));
+  });
+}
+
+template <RealScalar Scalar>
+bool BlockLu<Scalar>::factor_front(int f, const detail::RowShares& shares) noexcept {
+  const Front& front = forest_->fronts()[f];
+  if (front.first_child >= 0) {
+    shares.both([&](bool upper) {
+      Half& half = upper ? upper_ : lower_;
+      detail::gather_children(*forest_, front, half.values.data(), half.updates.data());
+    });
+  }
+  const bool regular = detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
+    return factor_panel<width.value>(f, first, shares);
+  });
+  if (!regular) return false;
+  subtract_updates(front, lower_, upper_, shares);
+  subtract_updates(front, upper_, lower_, shares);
+  return true;
 }
 
 template <RealScalar Scalar>
 bool BlockLu<Scalar>::factor(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
-    const Front& front = forest_->fronts()[f];
-    if (front.first_child >= 0) {
-      for (Half* half : {&lower_, &upper_}) gather_children(front, *half);
-    }
-    const bool regular = detail::for_each_panel(
-        Index(front.own_size),
-        [&](Index first, auto width) { return factor_panel<width.value>(f, first); });
-    if (!regular) return false;
-    subtract_updates(front, lower_, upper_);
-    subtract_updates(front, upper_, lower_);
+    if (!factor_front(f, {})) return false;
   }
   return true;
+}
+
+template <RealScalar Scalar>
+bool BlockLu<Scalar>::factor(const FrontRange& range, const detail::FrontBranches& branches,
+                             Crew& crew) noexcept {
+  return branches.factor(
+      range, crew, [this](int f) { return factor_front(f, {}); },
+      [&](int f) { return factor_front(f, detail::RowShares{&crew}); });
 }
 
 template <RealScalar Scalar>
@@ -236,7 +237,7 @@ void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
   static_cast<void>(detail::for_each_panel(Index(front.own_size), [&](Index first, auto width) {
     Scalar value[std::size_t(width.value)];
     std::copy_n(x + first, width.value, value);
-    pivot<width.value>(number, first).solve(value);
+    pivots_.template at<width.value>(number, first).solve(value);
     for (int c = 0; c < width.value; ++c) {
       const Scalar* const column = l.data + (first + c) * l.stride;
       for (Index row = detail::lanes_below(first); row < end; row += detail::row_lanes) {
@@ -249,16 +250,15 @@ void BlockLu<Scalar>::solve_front_lower(int number, Scalar* x) const noexcept {
 }
 
 template <RealScalar Scalar>
-template <typename Starts>
-void BlockLu<Scalar>::solve(const FrontRange& range, Scalar* x, const Starts& starts,
-                            Scalar* scratch) const noexcept {
+template <typename Run>
+void BlockLu<Scalar>::with_passes(const Run& run) const noexcept {
   const auto down = [&](int f, Scalar* y) { solve_front_lower(f, y); };
   const auto up = [&](int f, Scalar* y) {
     const Front& front = forest_->fronts()[f];
     detail::solve_unit_rows(columns(upper_, front), front.own_size,
                             Index(front.own_size) + front.row_size, y);
   };
-  detail::solve_fronts(*forest_, range, x, starts, scratch, detail::FrontPasses{down, up});
+  run(detail::FrontPasses{down, up});
 }
 
 template <RealScalar Scalar>
@@ -277,7 +277,7 @@ void BlockLu<Scalar>::solve_front_lower_transposed(int number, Scalar* x) const 
           }
           value[c] = x[first + c] - covered.sum();
         }
-        pivot<width.value>(number, first).solve_transposed(value);
+        pivots_.template at<width.value>(number, first).solve_transposed(value);
         std::copy_n(value, width.value, x + first);
         return true;
       }));

@@ -37,6 +37,18 @@ void add_to_parent(const FrontForest& forest, const Front& child, Scalar* values
   }
 }
 
+/// What the children of a front leave to it; the square that it leaves itself counts as zero
+/// before.
+template <typename Scalar>
+void gather_children(const FrontForest& forest, const Front& front, Scalar* values,
+                     Scalar* updates) noexcept {
+  Scalar* const rest = updates + front.update;
+  std::fill(rest, rest + front.update_stride * front.row_size, Scalar(0));
+  for (int c = front.first_child; c >= 0; c = forest.fronts()[c].next_sibling) {
+    add_to_parent(forest, forest.fronts()[c], values, updates);
+  }
+}
+
 /// Calls visit(unknown in the front, start in x, count) for own slots, then for rows.
 /// @param starts  per slot, where its unknowns start in x.
 template <typename Starts, typename Visit>
@@ -94,29 +106,43 @@ struct FrontPasses {
 template <typename Down, typename Up>
 FrontPasses(Down, Up) -> FrontPasses<Down, Up>;
 
-/// Solves with a factor of a component front by front.
-/// @param starts   per slot, where its unknowns start in x.
-/// @param scratch  y: room for the component's largest front, in whole lanes.
+/// The passes of one solve, front by front.
+/// @tparam Starts  per slot, where its unknowns start in x.
 template <typename Scalar, typename Starts, typename Down, typename Up>
-void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
-                  const Starts& starts, Scalar* scratch,
-                  const FrontPasses<Down, Up>& passes) noexcept {
-  for (int f = range.begin; f < range.end; ++f) {
+struct FrontSolve {
+  const FrontForest& forest;
+  Scalar* x;
+  const Starts& starts;
+  const FrontPasses<Down, Up>& passes;
+
+  /// @param scratch  room for the front, in whole lanes.
+  /// @param add      add(slot, numbers, count) takes what a row's unknowns are to be increased by.
+  template <typename Add>
+  void down(int f, Scalar* scratch, const Add& add) const noexcept {
     const Front& front = forest.fronts()[f];
     std::fill(scratch, scratch + lanes_above(front.own_size + front.row_size), Scalar(0));
     for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
       if (here < front.own_size) std::copy(x + there, x + there + count, scratch + here);
     });
     passes.down(f, scratch);
-    for_each_piece(forest, front, starts, [&](Index here, Index there, Index count) {
-      if (here < front.own_size) {
-        std::copy(scratch + here, scratch + here + count, x + there);
-      } else {
-        for (Index k = 0; k < count; ++k) x[there + k] += scratch[here + k];
-      }
-    });
+    Index next = 0;
+    for (Index slot = front.first_slot; slot < front.first_slot + front.slot_count; ++slot) {
+      const Index count = forest.size(slot);
+      std::copy(scratch + next, scratch + next + count, x + Index(starts[slot]));
+      next += count;
+    }
+    const int* const rows = forest.row_slots(front);
+    for (int r = 0; r < front.row_count; ++r) {
+      const Index count = forest.size(rows[r]);
+      add(rows[r], static_cast<const Scalar*>(scratch + next), count);
+      next += count;
+    }
   }
-  for (int f = range.end - 1; f >= range.begin; --f) {
+  void add_to(int slot, const Scalar* numbers, Index count) const noexcept {
+    Scalar* const target = x + Index(starts[slot]);
+    for (Index k = 0; k < count; ++k) target[k] += numbers[k];
+  }
+  void up(int f, Scalar* scratch) const noexcept {
     const Front& front = forest.fronts()[f];
     const Index size = front.own_size + front.row_size;
     std::fill(scratch + size, scratch + lanes_above(size), Scalar(0));
@@ -128,6 +154,25 @@ void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
       if (here < front.own_size) std::copy(scratch + here, scratch + here + count, x + there);
     });
   }
+};
+template <typename Scalar, typename Starts, typename Down, typename Up>
+FrontSolve(const FrontForest&, Scalar*, const Starts&, const FrontPasses<Down, Up>&)
+    -> FrontSolve<Scalar, Starts, Down, Up>;
+
+/// Solves with a factor of a component front by front.
+/// @param starts   per slot, where its unknowns start in x.
+/// @param scratch  y: room for the component's largest front, in whole lanes.
+template <typename Scalar, typename Starts, typename Down, typename Up>
+void solve_fronts(const FrontForest& forest, const FrontRange& range, Scalar* x,
+                  const Starts& starts, Scalar* scratch,
+                  const FrontPasses<Down, Up>& passes) noexcept {
+  const FrontSolve solve{forest, x, starts, passes};
+  for (int f = range.begin; f < range.end; ++f) {
+    solve.down(f, scratch, [&](int slot, const Scalar* numbers, Index count) {
+      solve.add_to(slot, numbers, count);
+    });
+  }
+  for (int f = range.end - 1; f >= range.begin; --f) solve.up(f, scratch);
 }
 
 }  // namespace detail

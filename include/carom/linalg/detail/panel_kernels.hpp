@@ -158,19 +158,31 @@ void solve_corner(const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]
   std::copy_n(y, Width, x);
 }
 
-/// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.
+/// The factor of a panel's pivots, once the columns to the left are subtracted.
 template <int Width, typename Scalar>
-[[nodiscard]] bool factor_columns(const Columns<Scalar>& lower, Index first, Index rows) noexcept {
-  const Columns<Scalar> panel{lower.data + first * lower.stride, lower.stride};
-  const Index end = lanes_above(rows);
-  subtract_product<Width, false, Scalar>(panel, {lower.data, lower.stride}, lower.data + first,
-                                         first, lanes_below(first), end);
-  Scalar corner[std::size_t(Width)][std::size_t(Width)];  // [column][row]
+[[nodiscard]] bool factor_panel_corner(
+    const Columns<Scalar>& panel, Index first,
+    Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
   for (int c = 0; c < Width; ++c) {
     for (int r = 0; r < Width; ++r) corner[c][r] = panel.data[c * panel.stride + first + r];
   }
-  if (!factor_corner<Width>(corner)) return false;
-  for (Index row = lanes_below(first + Width); row < end; row += row_lanes) {
+  return factor_corner<Width>(corner);
+}
+template <int Width, typename Scalar>
+void write_panel_corner(const Columns<Scalar>& panel, Index first,
+                        const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)]) noexcept {
+  for (int c = 0; c < Width; ++c) {  // zeros above the diagonal let solves run over whole lanes
+    Scalar* const column = panel.data + c * panel.stride;
+    std::fill(column, column + first + c, Scalar(0));
+    for (int r = c; r < Width; ++r) column[first + r] = corner[c][r];
+  }
+}
+/// The rows of a panel below its pivots.
+template <int Width, typename Scalar>
+void divide_panel(const Columns<Scalar>& panel,
+                  const Scalar (&corner)[std::size_t(Width)][std::size_t(Width)], Index begin,
+                  Index end) noexcept {
+  for (Index row = begin; row < end; row += row_lanes) {
     RowLanes<Scalar> lanes[std::size_t(Width)];
     for (int c = 0; c < Width; ++c) {
       lanes[c] = lanes_at(panel.data + c * panel.stride + row);
@@ -179,11 +191,19 @@ template <int Width, typename Scalar>
       lanes_at(panel.data + c * panel.stride + row) = lanes[c];
     }
   }
-  for (int c = 0; c < Width; ++c) {  // zeros above the diagonal let solves run over whole lanes
-    Scalar* const column = panel.data + c * panel.stride;
-    std::fill(column, column + first + c, Scalar(0));
-    for (int r = c; r < Width; ++r) column[first + r] = corner[c][r];
-  }
+}
+
+/// Factors `Width` columns from `first` on, those to the left being factored: rows up to `rows`.
+template <int Width, typename Scalar>
+[[nodiscard]] bool factor_columns(const Columns<Scalar>& lower, Index first, Index rows) noexcept {
+  const Columns<Scalar> panel{lower.data + first * lower.stride, lower.stride};
+  const Index end = lanes_above(rows);
+  subtract_product<Width, false, Scalar>(panel, {lower.data, lower.stride}, lower.data + first,
+                                         first, lanes_below(first), end);
+  Scalar corner[std::size_t(Width)][std::size_t(Width)];  // [column][row]
+  if (!factor_panel_corner<Width>(panel, first, corner)) return false;
+  divide_panel<Width>(panel, corner, lanes_below(first + Width), end);
+  write_panel_corner<Width>(panel, first, corner);
   return true;
 }
 

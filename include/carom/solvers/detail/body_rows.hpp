@@ -6,6 +6,7 @@
 
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
+#include "carom/linalg/detail/shared_loop.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/edge_kernels.hpp"
 
@@ -74,9 +75,13 @@ class BodyRows {
   /// Ĵᵀ γ of an island, into a vector.
   void write_momentum(Index island, const Scalar* impulse, Scalar* momentum) const noexcept;
   /// Ĵ w of an island, into parts.
-  void write_velocities(Index island, const Scalar* whitened, Scalar* velocity) const noexcept;
+  /// @param loop  shares the edges.
+  void write_velocities(Index island, const Scalar* whitened, Scalar* velocity,
+                        const SharedLoop& loop = {}) const noexcept;
 
  private:
+  void write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
+                             Scalar* velocity) const noexcept;
   /// The rows of a block among the problem's impulses.
   struct Rows {
     int first, count;
@@ -257,26 +262,33 @@ void BodyRows<Scalar>::write_momentum(Index island, const Scalar* impulse,
 }
 
 template <RealScalar Scalar>
-void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened,
-                                        Scalar* velocity) const noexcept {
+void BodyRows<Scalar>::write_velocities(Index island, const Scalar* whitened, Scalar* velocity,
+                                        const SharedLoop& loop) const noexcept {
   const ContactIsland& own = graph_.islands()[island];
-  for (Index e = own.first_edge; e < own.edge_end; ++e) {
-    const PackedEdge& edge = edges_[e].packed;
-    const Scalar* block = jacobians(edge);
-    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
-    for (Index k = edge.first_part; k < edge.part_end; ++k) {
-      RowLanes<Scalar> sum[3];
-      for (auto& row : sum) row.setZero();
-      for (int s = 0; s < 2; ++s) {
-        for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          const RowLanes<Scalar> w = lanes_at(sources[s] + i);
-          for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes[s] + i);
-        }
-        block += 3 * lanes[s];
-      }
-      for (int c = 0; c < 3; ++c) velocity[3 * k + c] = sum[c].sum();
+  loop(own.edge_end - own.first_edge, [&](Index begin, Index end) {
+    for (Index e = own.first_edge + begin; e < own.first_edge + end; ++e) {
+      write_part_velocities(edges_[e].packed, whitened, velocity);
     }
+  });
+}
+
+template <RealScalar Scalar>
+void BodyRows<Scalar>::write_part_velocities(const PackedEdge& edge, const Scalar* whitened,
+                                             Scalar* velocity) const noexcept {
+  const Scalar* block = jacobians(edge);
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  const Scalar* const sources[2] = {whitened + edge.low_start, whitened + edge.high_start};
+  for (Index k = edge.first_part; k < edge.part_end; ++k) {
+    RowLanes<Scalar> sum[3];
+    for (auto& row : sum) row.setZero();
+    for (int s = 0; s < 2; ++s) {
+      for (Index i = 0; i < lanes[s]; i += row_lanes) {
+        const RowLanes<Scalar> w = lanes_at(sources[s] + i);
+        for (int c = 0; c < 3; ++c) sum[c] += w * lanes_at(block + c * lanes[s] + i);
+      }
+      block += 3 * lanes[s];
+    }
+    for (int c = 0; c < 3; ++c) velocity[3 * k + c] = sum[c].sum();
   }
 }
 

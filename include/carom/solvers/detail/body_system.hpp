@@ -29,6 +29,8 @@ class BodySystem {
     rows_.take(problem, loaded);
     symmetric_ = symmetric;
     const int age = rows_.graph().analysis_count();
+    if (age != branches_age_) lay_out_branches();
+    branches_age_ = age;
     const FrontForest& forest = rows_.graph().forest();
     if (symmetric) {
       if (cholesky_age_ != age) cholesky_.reset(forest);
@@ -45,6 +47,14 @@ class BodySystem {
     if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
   }
 
+  /// Whether an island is so large that a crew may share its factor.
+  [[nodiscard]] bool is_large(Index island) const noexcept {
+    return branches_.suit(rows_.graph().islands()[island].range);
+  }
+  /// Says who shares the work on large islands from now on, to the same bits; null for nobody. With
+  /// a crew, one island at a time is worked on.
+  void share(Crew* crew) noexcept { crew_ = crew; }
+
   /// Says that this object may have moved in memory.
   void follow() noexcept {
     lu_.follow(rows_.graph().forest());
@@ -60,7 +70,7 @@ class BodySystem {
   /// product = W γ of an island, in parts.
   void multiply(Index island, const Scalar* impulse, Scalar* product) noexcept {
     rows_.write_momentum(island, impulse, vector_.data());
-    rows_.write_velocities(island, vector_.data(), product);
+    rows_.write_velocities(island, vector_.data(), product, loop());
   }
   /// Sweeps over an island's blocks, as BodySweep does, while go_on().
   template <typename GoOn>
@@ -79,6 +89,7 @@ class BodySystem {
   void apply_inverse(Index island, Scalar* x) noexcept {
     const FrontRange& range = rows_.graph().islands()[island].range;
     Scalar* const scratch = scratch_.data() + rows_.vector_start(island);
+    if (!Transposed && crew_ != nullptr && is_large(island)) return solve_shared(range, x);
     if (symmetric_) return cholesky_.solve(range, x, rows_.starts(), scratch);
     if constexpr (Transposed) {
       lu_.solve_transposed(range, x, rows_.starts(), scratch);
@@ -93,6 +104,23 @@ class BodySystem {
              Scalar* moved) noexcept;
 
  private:
+  [[nodiscard]] SharedLoop loop() const noexcept {
+    return crew_ == nullptr ? SharedLoop() : SharedLoop(*crew_);
+  }
+  void lay_out_branches() {
+    branches_.clear(rows_.graph().forest());
+    for (const ContactIsland& island : rows_.graph().islands()) {
+      branches_.append(rows_.graph().forest(), island.range);
+    }
+    room_.resize(branches_.room());
+  }
+  void solve_shared(const FrontRange& range, Scalar* x) noexcept {
+    if (symmetric_) {
+      cholesky_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
+    } else {
+      lu_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
+    }
+  }
   template <bool Transposed>
   void add_edge(const typename BodyRows<Scalar>::Edge& edge, const BlockGains<Scalar>& gains,
                 const Columns<Scalar> (&targets)[3]) const noexcept;
@@ -101,10 +129,12 @@ class BodySystem {
 
   BodyRows<Scalar> rows_;
   bool symmetric_ = true;
-  int cholesky_age_ = -1, lu_age_ = -1;
+  int cholesky_age_ = -1, lu_age_ = -1, branches_age_ = -1;
+  Crew* crew_ = nullptr;
+  FrontBranches branches_;
   BlockCholesky<Scalar> cholesky_;
   BlockLu<Scalar> lu_;
-  Sequence<Scalar> vector_, sum_, scratch_, rest_;
+  Sequence<Scalar> vector_, sum_, scratch_, rest_, room_;
 };
 
 // --- implementation ---
@@ -212,12 +242,16 @@ void BodySystem<Scalar>::fill_lu(const ContactIsland& island,
 template <RealScalar Scalar>
 bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) noexcept {
   const ContactIsland& own = rows_.graph().islands()[island];
+  const bool shared = crew_ != nullptr && is_large(island);
+  const auto factor = [&](auto& matrix) {
+    return shared ? matrix.factor(own.range, branches_, *crew_) : matrix.factor(own.range);
+  };
   if (symmetric_) {
     fill_cholesky(own, gains);
-    return cholesky_.factor(own.range);
+    return factor(cholesky_);
   }
   fill_lu(own, gains);
-  return lu_.factor(own.range);
+  return factor(lu_);
 }
 
 template <RealScalar Scalar>
@@ -235,7 +269,7 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
   Scalar last = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k <= Tuning::refinements; ++k) {
     apply_inverse<false>(island, vector_.data());
-    rows_.write_velocities(island, vector_.data(), rest_.data());
+    rows_.write_velocities(island, vector_.data(), rest_.data(), loop());
     for (Index i = parts.first_block; i < parts.block_end; ++i) {
       const int count = blocks().parts(i);
       const Index first = 3 * blocks().first_part(i);

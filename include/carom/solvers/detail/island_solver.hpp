@@ -49,9 +49,17 @@ class IslandSolver {
   /// Takes on a layout of the graph.
   /// @param analysed  whether the pattern is another one than at the last call.
   void lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed);
+  /// Calls task(loop) with a loop for passes over all bodies or blocks. Where the problem is large,
+  /// all tasks of a call of the executor share it.
+  template <typename Executor, typename Task>
+  void share(Executor& executor, const Task& task) noexcept {
+    if (packed_.part_size() < least_shared_parts) return task(SharedLoop());
+    lead_crew(executor, [&](Crew& crew) { task(SharedLoop(crew)); });
+  }
   /// Copies the numbers of a problem of this layout.
-  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph) noexcept {
-    packed_.pack(problem, graph);
+  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+            const SharedLoop& loop) noexcept {
+    packed_.pack(problem, graph, loop);
     std::fill(outcomes_.begin(), outcomes_.end(), Outcome{});
   }
 
@@ -66,8 +74,7 @@ class IslandSolver {
     }
     for (Index i = 0; i < count() && large_count_ > 0; ++i) {
       if (pieces_at_[i] < 0) continue;
-      Crew crew;
-      executor(crew_size, [&](Index) { crew.join([&] { task(i, &crew); }); });
+      lead_crew(executor, [&](Crew& crew) { task(i, &crew); });
     }
   }
 
@@ -97,8 +104,9 @@ class IslandSolver {
   using Newton = IslandNewton<Scalar>;
   using Limits = NewtonLimits<Scalar>;
 
-  /// Tasks of an executor for one large island: no more threads than these can share it.
-  static constexpr Index crew_size = 32;
+  /// Parts of a problem from which its exchange is shared. It takes some two milliseconds then,
+  /// against at most some hundred microseconds of an executor that starts threads.
+  static constexpr Index least_shared_parts = 4096;
 
   [[nodiscard]] IslandPieces<Scalar>& pieces_of(Index island) noexcept {
     return pieces_[std::size_t(pieces_at_[island])];

@@ -3,35 +3,14 @@
 
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/linalg/detail/panel_kernels.hpp"
+#include "carom/linalg/detail/shared_loop.hpp"
 #include "carom/solvers/detail/packed_block.hpp"
+#include "carom/solvers/detail/packed_edge.hpp"
 #include "carom/solvers/detail/sap_tuning.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// An edge of the contact graph with all that a pass over its parts reads.
-struct PackedEdge {
-  int low_slot, high_slot;      ///< high −1 for the world
-  int low_size, high_size;      ///< unknowns; high 0 for the world
-  Index low_start, high_start;  ///< of the bodies in a vector
-  Index first_part, part_end;
-  Index jacobians;    ///< of the first part; the others follow
-  Index other_begin;  ///< the first part that is not a friction contact
-  Index first_other = 0, other_end = 0;
-};
-
-/// An island in the packed arrays.
-struct PackedIsland {
-  Index first_edge, edge_end;
-  Index first_part, part_count;     ///< the padding counts
-  Index projected_count;            ///< parts to project: with the padding unless few
-  Index true_count;                 ///< without the padding
-  Index vector_start, vector_size;  ///< the padding counts
-  FrontRange range;
-  bool direct;
-  Index first_other = 0, other_end = 0;
-};
 
 /// A contact problem laid out for passes over it. Bodies stand in the order of elimination, blocks
 /// edge by edge, in parts of three rows. The unknowns of every body and the parts of every island
@@ -54,7 +33,9 @@ class PackedProblem {
 
   void lay_out(const ContactGraph& graph);
   /// Copies the numbers; the layout must fit.
-  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph) noexcept;
+  /// @param loop  shares the edges.
+  void pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+            const SharedLoop& loop = {}) noexcept;
 
   [[nodiscard]] Index slot_count() const noexcept { return starts_.size(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
@@ -100,7 +81,13 @@ class PackedProblem {
   /// Calls visit(block of the problem, part) for every friction contact.
   template <typename Visit>
   void for_each_friction_contact(const ContactGraph& graph, Visit&& visit) const noexcept {
-    for (Index e = 0; e < edges_.size(); ++e) {
+    for_each_friction_contact(graph, 0, edges_.size(), visit);
+  }
+  /// The same for those of some edges.
+  template <typename Visit>
+  void for_each_friction_contact(const ContactGraph& graph, Index first_edge, Index edge_end,
+                                 Visit&& visit) const noexcept {
+    for (Index e = first_edge; e < edge_end; ++e) {
       const Index skip = edges_[e].first_part - graph.edges()[e].first_part;
       for (Index k = edges_[e].first_part; k < edges_[e].other_begin; ++k) {
         visit(Index(graph.part_at(k - skip).block), k);
@@ -109,6 +96,9 @@ class PackedProblem {
   }
 
  private:
+  void place_others(const ContactGraph& graph) noexcept;
+  void pack_edge(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+                 Index edge) noexcept;
   void pack_others(const ContactProblem<Scalar>& problem, const ContactGraph& graph, Index edge,
                    Scalar* to) noexcept;
   /// Writes the numbers of one part, and the squared norms of its rows.
@@ -200,9 +190,8 @@ void PackedProblem<Scalar>::lay_out(const ContactGraph& graph) {
 }
 
 template <RealScalar Scalar>
-void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
-                                 const ContactGraph& graph) noexcept {
-  others_.clear();
+void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem, const ContactGraph& graph,
+                                 const SharedLoop& loop) noexcept {
   for (const PackedIsland& island : islands_) {
     const Index end = island.first_part + island.part_count;
     for (Index k = edges_[island.edge_end - 1].part_end; k < end; ++k) {
@@ -212,32 +201,56 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
                 Scalar(PaddingContact::normal_bias), Scalar(0), Scalar(0), Scalar(0)});
     }
   }
-  for (Index e = 0; e < edges_.size(); ++e) {
-    const PackedEdge& edge = edges_[e];
-    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    Scalar* to = jacobians_.data() + edge.jacobians;
-    const int low_body = graph.body_at(edge.low_slot);
-    const Index skip = edge.first_part - graph.edges()[e].first_part;
-    for (Index k = edge.first_part; k < edge.other_begin; ++k) {
-      const Scalar* const rows = to;
-      const auto contact = problem.friction_contact(graph.part_at(k - skip).block);
-      const int low_side = contact.side(0).body == low_body ? 0 : 1;
-      for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
-        const auto side = contact.whitened_columns(low_side ^ s);
-        for (int c = 0; c < 3; ++c) {
-          std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
-        }
-        to += 3 * lanes[s];
-      }
-      const WeightedContact<Scalar>& law = contact.law();
-      write(k, edge, rows, law.friction, law.regularization, law.bias_velocity);
-    }
-    pack_others(problem, graph, e, to);
-  }
+  place_others(graph);
+  loop(edges_.size(), [&](Index begin, Index end) {
+    for (Index e = begin; e < end; ++e) pack_edge(problem, graph, e);
+  });
+}
+
+/// Places the blocks that are not friction contacts, edge by edge.
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::place_others(const ContactGraph& graph) noexcept {
+  Index count = 0;
   for (PackedIsland& island : islands_) {
-    island.first_other = edges_[island.first_edge].first_other;
-    island.other_end = edges_[island.edge_end - 1].other_end;
+    island.first_other = count;
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      PackedEdge& edge = edges_[e];
+      const Index skip = edge.first_part - graph.edges()[e].first_part;
+      edge.first_other = count;
+      for (Index k = edge.other_begin; k < edge.part_end; ++k) {
+        count += graph.part_at(k - skip).number == 0;
+      }
+      edge.other_end = count;
+    }
+    island.other_end = count;
   }
+  others_.resize(count);
+}
+
+/// Packs the blocks of an edge, each into its own place.
+template <RealScalar Scalar>
+void PackedProblem<Scalar>::pack_edge(const ContactProblem<Scalar>& problem,
+                                      const ContactGraph& graph, Index e) noexcept {
+  const PackedEdge& edge = edges_[e];
+  const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+  Scalar* to = jacobians_.data() + edge.jacobians;
+  const int low_body = graph.body_at(edge.low_slot);
+  const Index skip = edge.first_part - graph.edges()[e].first_part;
+  for (Index k = edge.first_part; k < edge.other_begin; ++k) {
+    const Scalar* const rows = to;
+    const auto contact = problem.friction_contact(graph.part_at(k - skip).block);
+    const int low_side = contact.side(0).body == low_body ? 0 : 1;
+    for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
+      const auto side = contact.whitened_columns(low_side ^ s);
+      for (int c = 0; c < 3; ++c) {
+        std::copy_n(side.data() + c * side.rows(), side.rows(), to + c * lanes[s]);
+      }
+      to += 3 * lanes[s];
+    }
+    const WeightedContact<Scalar>& law = contact.law();
+    write(k, edge, rows, law.friction, law.regularization, law.bias_velocity);
+  }
+  if (edge.other_begin < edge.part_end) pack_others(problem, graph, e, to);
 }
 
 /// Packs the blocks of an edge that are not friction contacts, rows scaled by √R⁻¹, which makes
@@ -245,16 +258,16 @@ void PackedProblem<Scalar>::pack(const ContactProblem<Scalar>& problem,
 template <RealScalar Scalar>
 void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
                                         const ContactGraph& graph, Index e, Scalar* to) noexcept {
-  PackedEdge& edge = edges_[e];
+  const PackedEdge& edge = edges_[e];
   const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
   const Index skip = edge.first_part - graph.edges()[e].first_part;
-  edge.first_other = others_.size();
+  Index next = edge.first_other;
   for (Index k = edge.other_begin; k < edge.part_end; ++k) {
     const BlockPart part = graph.part_at(k - skip);
     const auto block = problem.other_block(part.block);
     const int low_side = block.side(0).body == graph.body_at(edge.low_slot) ? 0 : 1;
-    if (part.number == 0) others_.push_back(PackedBlock<Scalar>(block.law(), part.block, k));
-    const PackedBlock<Scalar>& packed = others_.back();
+    if (part.number == 0) others_[next++] = PackedBlock<Scalar>(block.law(), part.block, k);
+    const PackedBlock<Scalar>& packed = others_[next - 1];
     const Scalar* const first = to;
     Vector3<Scalar> bias = Vector3<Scalar>::Zero();
     for (int s = 0; s < (edge.high_slot < 0 ? 1 : 2); ++s) {
@@ -271,7 +284,6 @@ void PackedProblem<Scalar>::pack_others(const ContactProblem<Scalar>& problem,
     }
     write(k, edge, first, Scalar(1), {Scalar(1), Scalar(1)}, bias);
   }
-  edge.other_end = others_.size();
 }
 
 }  // namespace detail

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "carom/linalg/detail/crew.hpp"
+#include "carom/linalg/detail/front_pieces.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Constants of FrontBranches.
+struct FrontBranchesTuning {
+  /// Multiplications of a component's factor from which it is shared: some hundred microseconds.
+  /// Less is not worth waking threads up for.
+  static constexpr double least_work = 1e6;
+  /// A branch does at most one in so many of them: more branches than threads even out the work.
+  static constexpr double least_branches = 24;
+};
+
+/// Parts of the forests of large components that can be factored side by side, each a stretch of
+/// neighbouring fronts with all that lead to them; what is left, the top, comes after them. They
+/// follow from the pattern alone, and no front sees who works on another, so the numbers are those
+/// of one thread.
+/// @note  clear() and append() allocate beyond the largest problem so far.
+class FrontBranches {
+ public:
+  /// Begins anew for a forest.
+  void clear(const FrontForest& forest) {
+    // With few unknowns there is room for any pattern that they may have next time.
+    const Index count = forest.fronts().size(), unknowns = forest.unknown_count();
+    const Index most = unknowns <= 128 ? unknowns : count;
+    branches_.clear();
+    branches_.reserve(most);
+    spill_start_.reserve(most);
+    spill_start_.assign(count, 0);
+    work_.reserve(most);
+    work_.resize(count);
+    room_ = 0;
+    largest_ = forest.largest_front();
+  }
+  /// Takes on a component, after those before it in the forest.
+  void append(const FrontForest& forest, const FrontRange& range);
+
+  /// Numbers that solve() needs room for.
+  [[nodiscard]] Index room() const noexcept { return room_ == 0 ? 0 : room_ + largest_; }
+  [[nodiscard]] bool suit(const FrontRange& range) const noexcept {
+    const auto [first, last] = branches_of(range);
+    return last - first > 1;
+  }
+  /// Calls low(front) for the fronts of all branches, which the crew shares, then top(front) for
+  /// the others from the first to the last. False where one of them returns false.
+  template <typename Low, typename Top>
+  [[nodiscard]] bool factor(const FrontRange& range, Crew& crew, const Low& low,
+                            const Top& top) const noexcept {
+    const auto [first, last] = branches_of(range);
+    std::atomic<bool> failed{false};
+    crew.run(last - first, [&, from = first](Index k) {
+      for (int f = from[k].begin; f < from[k].end; ++f) {
+        if (!low(f)) return failed.store(true, std::memory_order_relaxed);
+      }
+    });
+    if (failed.load(std::memory_order_relaxed)) return false;
+    int f = range.begin;
+    for (const Branch* branch = first; branch != last; f = branch->end, ++branch) {
+      for (; f < branch->begin; ++f) {
+        if (!top(f)) return false;
+      }
+    }
+    for (; f < range.end; ++f) {
+      if (!top(f)) return false;
+    }
+    return true;
+  }
+  /// As solve_fronts(): what a branch adds to unknowns beyond it is kept until the top is solved,
+  /// and added in the order of the fronts.
+  /// @param room  room() numbers.
+  template <typename Solve, typename Scalar>
+  void solve(const FrontRange& range, const Solve& solve, Scalar* room, Crew& crew) const noexcept;
+
+ private:
+  struct Branch {
+    int begin, end;  ///< fronts
+    int slot_end;
+    Index scratch;  ///< of its largest front, in the room
+  };
+  struct Branches {
+    const Branch *first, *last;
+  };
+  [[nodiscard]] Branches branches_of(const FrontRange& range) const noexcept {
+    const auto bound = [this](int front) {
+      return std::partition_point(branches_.begin(), branches_.end(),
+                                  [&](const Branch& branch) { return branch.begin < front; });
+    };
+    return {bound(range.begin), bound(range.end)};
+  }
+  void place(const FrontForest& forest, Branch& branch);
+  /// Adds what the fronts of a branch have kept.
+  template <typename Solve, typename Scalar>
+  void add_kept(const Branch& branch, const Solve& solve, const Scalar* room) const noexcept;
+
+  Sequence<Branch> branches_;
+  Sequence<Index> spill_start_;  ///< per front of a branch, what it adds beyond, in the room
+  Sequence<double> work_;        ///< per front, with all that lead to it
+  Index room_ = 0;               ///< of all branches
+  Index largest_ = 0;            ///< front
+};
+
+// --- implementation ---
+
+inline void FrontBranches::append(const FrontForest& forest, const FrontRange& range) {
+  using Tuning = FrontBranchesTuning;
+  double total = 0;
+  for (int f = range.begin; f < range.end; ++f) {
+    const Front& front = forest.fronts()[f];
+    const double own = front.own_size, rows = front.row_size;
+    double below = 0;
+    for (int c = front.first_child; c >= 0; c = forest.fronts()[c].next_sibling) below += work_[c];
+    const double work = own * (own * own / 6 + own * rows / 2 + rows * rows / 2);
+    work_[f] = below + work;
+    total += work;
+  }
+  if (total < Tuning::least_work) return;
+  const double limit = total / Tuning::least_branches;
+  const auto low = [&](int f) { return f >= 0 && work_[f] <= limit; };
+  const Index first = branches_.size();
+  double held = 0;
+  int begin = range.begin;  // of the tree that ends with the next front whose parent is in the top
+  for (int f = range.begin; f < range.end; ++f) {
+    if (!low(f)) {
+      begin = f + 1;
+      continue;
+    }
+    if (low(forest.fronts()[f].parent)) continue;
+    const bool joins =
+        branches_.size() > first && branches_.back().end == begin && held + work_[f] <= limit;
+    if (!joins) {
+      branches_.push_back({begin, begin, 0, 0});
+      held = 0;
+    }
+    branches_.back().end = begin = f + 1;
+    held += work_[f];
+  }
+  for (Index k = first; k < branches_.size(); ++k) place(forest, branches_[k]);
+}
+
+/// Gives a branch its places in the room.
+inline void FrontBranches::place(const FrontForest& forest, Branch& branch) {
+  const Front& last = forest.fronts()[branch.end - 1];
+  branch.slot_end = last.first_slot + last.slot_count;
+  branch.scratch = room_;
+  Index largest = 0;
+  for (int f = branch.begin; f < branch.end; ++f) {
+    const Front& front = forest.fronts()[f];
+    largest = (std::max)(largest, lanes_above(front.own_size + front.row_size));
+  }
+  room_ += largest;
+  for (int f = branch.begin; f < branch.end; ++f) {
+    const Front& front = forest.fronts()[f];
+    spill_start_[f] = room_;
+    for (int r = 0; r < front.row_count; ++r) {
+      const int slot = forest.row_slots(front)[r];
+      if (slot >= branch.slot_end) room_ += forest.size(slot);
+    }
+  }
+  room_ = lanes_above(room_);
+}
+
+template <typename Solve, typename Scalar>
+void FrontBranches::add_kept(const Branch& branch, const Solve& solve,
+                             const Scalar* room) const noexcept {
+  for (int f = branch.begin; f < branch.end; ++f) {
+    const Front& front = solve.forest.fronts()[f];
+    const Scalar* kept = room + spill_start_[f];
+    const int* const end = solve.forest.row_slots(front) + front.row_count;
+    const int* row = std::lower_bound(solve.forest.row_slots(front), end, branch.slot_end);
+    for (; row != end; ++row) {
+      const Index count = solve.forest.size(*row);
+      solve.add_to(*row, kept, count);
+      kept += count;
+    }
+  }
+}
+
+template <typename Solve, typename Scalar>
+void FrontBranches::solve(const FrontRange& range, const Solve& solve, Scalar* room,
+                          Crew& crew) const noexcept {
+  const Branches branches = branches_of(range);
+  const Index count = branches.last - branches.first;
+  crew.run(count, [&](Index k) {
+    const Branch& branch = branches.first[k];
+    for (int f = branch.begin; f < branch.end; ++f) {
+      Scalar* kept = room + spill_start_[f];
+      solve.down(f, room + branch.scratch, [&](int slot, const Scalar* numbers, Index size) {
+        if (slot < branch.slot_end) return solve.add_to(slot, numbers, size);
+        kept = std::copy_n(numbers, size, kept);
+      });
+    }
+  });
+  Scalar* const scratch = room + room_;
+  const auto add = [&](int slot, const Scalar* numbers, Index size) {
+    solve.add_to(slot, numbers, size);
+  };
+  int f = range.begin;
+  for (const Branch* branch = branches.first; branch != branches.last; f = branch->end, ++branch) {
+    for (; f < branch->begin; ++f) solve.down(f, scratch, add);
+    add_kept(*branch, solve, room);
+  }
+  for (; f < range.end; ++f) solve.down(f, scratch, add);
+  f = range.end;
+  for (const Branch* branch = branches.last; branch != branches.first; f = branch->begin) {
+    --branch;
+    while (f > branch->end) solve.up(--f, scratch);
+  }
+  while (f > range.begin) solve.up(--f, scratch);
+  crew.run(count, [&](Index k) {
+    const Branch& branch = branches.first[k];
+    for (int g = branch.end; g > branch.begin;) solve.up(--g, room + branch.scratch);
+  });
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
