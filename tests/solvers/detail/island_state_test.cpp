@@ -234,12 +234,12 @@ TEMPLATE_TEST_CASE(
     for (const double alpha : {0.0, 0.3, 1.0, 7.0}) {
       double slope = 0;
       for_each_state(data, whitened, FrictionLaw::convex, [&](const IslandState<Scalar>& state) {
-        state.write_velocities(Memory::direction, Memory::velocity_step);
+        state.write_velocities(Memory::direction, Memory::trial_step);
         for (int k = 0; k < 3; ++k) {
           const auto weight = k < 2 ? carom::detail::PackedProblem<Scalar>::tangent
                                     : carom::detail::PackedProblem<Scalar>::normal;
           state.contacts(Memory::trial_step, k) =
-              -state.contacts(Memory::velocity_step, k) / state.parameter(weight);
+              -state.contacts(Memory::trial_step, k) / state.parameter(weight);
         }
         const Scalar linear = (state.vector(Memory::direction) *
                                (state.vector(Memory::whitened) - state.vector(Memory::free)))

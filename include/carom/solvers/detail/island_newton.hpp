@@ -207,15 +207,15 @@ void IslandNewton<Scalar>::step_directions() noexcept {
   });
 }
 
-/// What the direction does to contact velocities and trial impulses.
+/// What the direction does to trial impulses.
 template <RealScalar Scalar>
 void IslandNewton<Scalar>::write_steps(State& part) noexcept {
-  part.write_velocities(Memory::direction, Memory::velocity_step);
+  part.write_velocities(Memory::direction, Memory::trial_step);
   const auto weights = {Packed::tangent, Packed::tangent, Packed::normal};
   int k = 0;
   for (const auto weight : weights) {
     part.contacts(Memory::trial_step, k) =
-        -part.contacts(Memory::velocity_step, k) / part.parameter(weight);
+        -part.contacts(Memory::trial_step, k) / part.parameter(weight);
     ++k;
   }
 }

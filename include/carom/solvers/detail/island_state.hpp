@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -45,14 +46,15 @@ class IslandState : public IslandMeasures<Scalar>, public IslandView<Scalar, Isl
       return std::array<Scalar, 1>{part.cost_of(Memory::whitened, Memory::trial, Memory::impulse)};
     })[0];
   }
-  /// ℓ at another point; the iterate and all that follows from it stay.
+  /// ℓ at another point; the iterate and all that follows from it stay, but no step along d.
   /// @param at_rest  whether the point is known to be zero, which saves the product Ĵ x.
   [[nodiscard]] Scalar cost_at(typename Memory::VectorName point, bool at_rest) const noexcept;
-  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite.
+  /// d·(w + α d − w*) − γ(α)·Ĵd at any step α; infinite where a trial impulse is not finite. It
+  /// writes over the contact velocities.
   [[nodiscard]] Scalar slope(const Scalar& step, const Scalar& momentum_slope,
                              const Scalar& momentum_curvature) const noexcept;
 
-  /// Writes Ĵ x.
+  /// Writes Ĵ x, and zeros where the parts are padded.
   void write_velocities(typename Memory::VectorName from,
                         typename Memory::TripleName to) const noexcept;
   /// γ = P(y); false, and nothing written, if a trial impulse is not finite.
@@ -101,6 +103,10 @@ void IslandState<Scalar>::write_velocities(typename Memory::VectorName from,
     const PackedEdge& edge = packed_.edge(e);
     write_edge_velocities(edge, packed_.jacobians(edge.jacobians),
                           static_cast<const Scalar*>(memory_.vector(from)), result);
+  }
+  for (Scalar* const component : result) {
+    std::fill_n(component + island_.first_part + island_.true_count,
+                island_.part_count - island_.true_count, Scalar(0));
   }
 }
 
@@ -254,15 +260,15 @@ Scalar IslandState<Scalar>::cost_at(typename Memory::VectorName point,
     })[0];
   }
   if (at_rest) {
-    for (int k = 0; k < 3; ++k) contacts(Memory::velocity_step, k).setZero();
+    for (int k = 0; k < 3; ++k) contacts(Memory::trial_step, k).setZero();
   } else {
-    write_velocities(point, Memory::velocity_step);
+    write_velocities(point, Memory::trial_step);
   }
-  write_trial(Memory::velocity_step, Memory::trial_ahead);
-  if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
+  write_trial(Memory::trial_step, Memory::trial_step);
+  if (!write_projections(Memory::trial_step, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();
   }
-  return cost_of(point, Memory::trial_ahead, Memory::impulse_ahead);
+  return cost_of(point, Memory::trial_step, Memory::impulse_ahead);
 }
 
 template <RealScalar Scalar>
@@ -275,17 +281,18 @@ Scalar IslandState<Scalar>::slope(const Scalar& step, const Scalar& momentum_slo
            })[0];
   }
   for (int k = 0; k < 3; ++k) {
-    contacts(Memory::trial_ahead, k) =
+    contacts(Memory::velocity, k) =
         contacts(Memory::trial, k) + step * contacts(Memory::trial_step, k);
   }
-  if (!write_projections(Memory::trial_ahead, Memory::impulse_ahead)) {
+  if (!write_projections(Memory::velocity, Memory::impulse_ahead)) {
     return std::numeric_limits<Scalar>::infinity();  // too far: any γ here ascends
   }
-  Scalar work = 0;
+  Scalar work = 0;  // −γ(α)·Ĵd
   for (int k = 0; k < 3; ++k) {
-    work += (contacts(Memory::impulse_ahead, k) * contacts(Memory::velocity_step, k)).sum();
+    const auto weight = parameter(k < 2 ? Packed::tangent : Packed::normal);
+    work += (contacts(Memory::impulse_ahead, k) * (weight * contacts(Memory::trial_step, k))).sum();
   }
-  return momentum_slope + step * momentum_curvature - work;
+  return momentum_slope + step * momentum_curvature + work;
 }
 
 }  // namespace detail

@@ -27,13 +27,11 @@ class SolverMemory {
   };
   /// Three components for each part.
   enum TripleName {
-    velocity,       ///< v_c = Ĵ w
+    velocity,       ///< v_c = Ĵ w; during a line search y at another point than the iterate
     trial,          ///< y
     impulse,        ///< γ
-    velocity_step,  ///< Ĵ d of the direction d
-    trial_step,     ///< what d does to y
-    trial_ahead,    ///< y at another point than the iterate
-    impulse_ahead,  ///< γ there
+    trial_step,     ///< what the direction d does to y: −R⁻¹ Ĵ d
+    impulse_ahead,  ///< γ at another point than the iterate
     triple_count
   };
 
