@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
 
@@ -22,9 +24,13 @@ class DirectHessian {
   /// Takes on a pattern.
   void lay_out(const ContactGraph& graph, const Packed& packed) {
     cholesky_.reset(graph.forest());
-    scratch_.resize(packed.vector_size());
+    scratch_.reserve(packed.vector_size());
     cross_blocks_.reserve(graph.part_count());
-    cross_blocks_.resize(packed.edge_count());
+    // Without an island to factor the room stays untouched, and takes no memory.
+    const bool any = std::any_of(packed.islands().begin(), packed.islands().end(),
+                                 [](const PackedIsland& island) { return island.direct; });
+    scratch_.resize(any ? packed.vector_size() : 0);
+    cross_blocks_.resize(any ? packed.edge_count() : 0);
     for (const PackedIsland& island : packed.islands()) {
       if (!island.direct) continue;
       for (Index e = island.first_edge; e < island.edge_end; ++e) {

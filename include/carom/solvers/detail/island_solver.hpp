@@ -133,7 +133,8 @@ class IslandSolver {
 template <RealScalar Scalar>
 void IslandSolver<Scalar>::lay_out(const ContactGraph& graph, FrictionLaw law, bool analysed) {
   packed_.lay_out(graph);
-  memory_.lay_out(packed_);
+  memory_.lay_out(packed_, IterativeHessian<Scalar>::takes_any(packed_) ? Memory::vector_count
+                                                                        : Memory::common_count);
   outcomes_.reserve(graph.body_count());
   outcomes_.resize(graph.islands().size());
   pieces_at_.reserve(graph.body_count());

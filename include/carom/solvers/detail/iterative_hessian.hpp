@@ -21,13 +21,21 @@ class IterativeHessian {
  public:
   using Packed = PackedProblem<Scalar>;
 
-  /// Takes on the pattern of the islands that are not direct.
+  /// Whether an island is neither factored nor left to ClusteredHessian.
+  [[nodiscard]] static bool takes(const PackedIsland& island) noexcept {
+    return !island.direct && !ClusteredHessian<Scalar>::suits(island);
+  }
+  [[nodiscard]] static bool takes_any(const Packed& packed) noexcept {
+    return std::any_of(packed.islands().begin(), packed.islands().end(), takes);
+  }
+
+  /// Takes on the pattern of the islands that it takes.
   void lay_out(const Packed& packed) {
     hessian_.clear_pattern();
     ranges_.reserve(packed.slot_count());
     ranges_.resize(packed.islands().size());
     blocks_.reserve(packed.part_size());
-    blocks_.assign(packed.edge_count(), -1);
+    blocks_.assign(takes_any(packed) ? packed.edge_count() : 0, -1);
     for (Index i = 0; i < packed.islands().size(); ++i) append(packed, i);
     hessian_.allocate();
     incomplete_.reset(hessian_);
@@ -73,7 +81,7 @@ void IterativeHessian<Scalar>::append(const Packed& packed, Index i) {
   const PackedIsland& island = packed.islands()[i];
   const Index first = hessian_.column_count();
   ranges_[i] = {first, first};
-  if (island.direct || ClusteredHessian<Scalar>::suits(island)) return;
+  if (!takes(island)) return;
   Index e = island.first_edge;
   const Index shift = first - island.range.first_slot;
   for (Index slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {

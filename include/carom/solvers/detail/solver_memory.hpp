@@ -21,7 +21,8 @@ class SolverMemory {
     gradient,   ///< ∇ℓ, or F under Coulomb's law
     direction,  ///< d
     spare1,
-    spare2,
+    common_count,           ///< of those above, which every solve uses
+    spare2 = common_count,  ///< for IterativeHessian
     spare3,
     vector_count
   };
@@ -35,11 +36,13 @@ class SolverMemory {
     triple_count
   };
 
-  void lay_out(const Packed& packed) {
+  /// @param count  vectors in use: vector_count or common_count.
+  void lay_out(const Packed& packed, Index count = vector_count) {
     vector_size_ = packed.vector_size();
     part_size_ = packed.part_size();
     // Padding must stay finite, and is zero where it takes part in sums.
-    vectors_.assign(vector_count * vector_size_, Scalar(0));
+    vectors_.reserve(vector_count * vector_size_);
+    vectors_.assign(count * vector_size_, Scalar(0));
     const Index room = part_size_ + packed.spare_parts();
     contacts_.reserve((3 * triple_count + 2) * room);
     contacts_.assign((3 * triple_count + 2) * part_size_, Scalar(0));
