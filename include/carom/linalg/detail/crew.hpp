@@ -37,13 +37,18 @@ class Crew {
     word_.notify_all();
   }
 
+  /// Whether no task helps so far: run() would go through its chunks by itself.
+  [[nodiscard]] bool alone() const noexcept {
+    return helpers_.load(std::memory_order_relaxed) == 0;
+  }
+
   /// Calls task(k) for every k in [0, count) and returns when all are done. Only the leader calls
   /// it, and a task does not.
   /// @pre  count ≤ chunk_limit.
   template <typename Task>
   void run(Index count, const Task& task) noexcept {
     CAROM_EXPECTS(count <= chunk_limit);
-    if (count <= 1 || helpers_.load(std::memory_order_relaxed) == 0) {
+    if (count <= 1 || alone()) {
       for (Index k = 0; k < count; ++k) task(k);
       return;
     }

@@ -39,7 +39,7 @@ class DirectDirections {
     if (!factored) return false;
     auto direction = state.vector(Memory::direction);
     direction = -state.vector(Memory::gradient);
-    hessian_.solve(state.packed(), island, direction.data() - island.vector_start);
+    hessian_.solve(state.packed(), island, direction.data() - island.vector_start, state.crew());
     return direction.abs().sum() <= (std::numeric_limits<Scalar>::max)();
   }
 
@@ -63,7 +63,7 @@ class DirectDirections {
     for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
       const Scalar largest = hessian_.fill(state.packed(), island, add, raise);
       if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
-      if (hessian_.factor(island)) return true;
+      if (hessian_.factor(island, state.crew())) return true;
       raise = DiagonalRaiseTuning::next(raise, largest);
       hessian_.clear(island);
     }

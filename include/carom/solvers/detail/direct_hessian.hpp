@@ -31,14 +31,17 @@ class DirectHessian {
                                  [](const PackedIsland& island) { return island.direct; });
     scratch_.resize(any ? packed.vector_size() : 0);
     cross_blocks_.resize(any ? packed.edge_count() : 0);
+    branches_.clear(graph.forest());
     for (const PackedIsland& island : packed.islands()) {
       if (!island.direct) continue;
+      branches_.append(graph.forest(), island.range);
       for (Index e = island.first_edge; e < island.edge_end; ++e) {
         const PackedEdge& edge = packed.edge(e);
         if (edge.high_slot < 0) continue;
         cross_blocks_[e] = cholesky_.place_below(edge.low_slot, edge.high_slot);
       }
     }
+    room_.resize(branches_.room());
   }
   /// Says that the graph taken on has moved in memory, unchanged.
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
@@ -63,19 +66,27 @@ class DirectHessian {
                             const Scalar& raise = Scalar(0)) noexcept;
 
   /// Factors what was filled; false when a pivot is not positive: clear() the island then.
-  [[nodiscard]] bool factor(const PackedIsland& island) noexcept {
-    return cholesky_.factor(island.range);
+  /// @param crew  shares the work on a large island, to the same bits.
+  [[nodiscard]] bool factor(const PackedIsland& island, Crew* crew = nullptr) noexcept {
+    if (crew == nullptr || !branches_.suit(island.range)) return cholesky_.factor(island.range);
+    return cholesky_.factor(island.range, branches_, *crew);
   }
 
   /// x ← H⁻¹ x on an island, in a packed vector; its other numbers stay.
-  void solve(const Packed& packed, const PackedIsland& island, Scalar* x) noexcept {
+  void solve(const Packed& packed, const PackedIsland& island, Scalar* x,
+             Crew* crew = nullptr) noexcept {
+    if (crew != nullptr && branches_.suit(island.range)) {
+      return cholesky_.solve(island.range, x, packed.starts(), room_.data(), branches_, *crew);
+    }
     cholesky_.solve(island.range, x, packed.starts(), scratch_.data() + island.vector_start);
   }
 
  private:
   BlockCholesky<Scalar> cholesky_;
   Sequence<Index> cross_blocks_;  ///< per edge, its block in the factor
-  Sequence<Scalar> scratch_;      ///< as a vector: no front is larger than its island
+  FrontBranches branches_;
+  Sequence<Scalar> room_;     ///< of the branches; only one island at a time has a crew
+  Sequence<Scalar> scratch_;  ///< as a vector: no front is larger than its island
 };
 
 // --- implementation ---
