@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/dense_problem.hpp"
 #include "support/sweep.hpp"
+#include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
 namespace checked_inverse_test {

@@ -179,6 +179,33 @@ TEST_CASE("certificate_rounding: the bounds hold on the bundled problems, solved
   CHECK(seen >= 4);
 }
 
+TEMPLATE_TEST_CASE("certificate_rounding: the bound holds where A (v - v*) nearly cancels",
+                   "[solvers][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(4011u);
+  WorstCase holds("|v - v*|_A <= bound");
+  const int count = carom::testing::sweep(100, 1000);
+  for (int sample = 0; sample < count; ++sample) {
+    const Eigen::MatrixXd spread = carom::testing::draw_matrix(source, 6, 6);
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(6, 6);
+    for (Index k = 0; k < 6; ++k) {
+      matrix += std::pow(10.0, -0.6 * double(k)) * spread.col(k) * spread.col(k).transpose();
+    }
+    const MatrixX<Scalar> given = matrix.cast<Scalar>();
+    ContactProblem<Scalar> problem(Scalar(0.01));
+    if (!problem.check_body(given, VectorX<Scalar>(VectorX<Scalar>::Zero(6))).empty()) continue;
+    problem.add_body(given, VectorX<Scalar>(VectorX<Scalar>::Zero(6)));
+    const MatrixX<Long> kept = MatrixX<Scalar>(problem.momentum_matrix(0)).template cast<Long>();
+    const LongVector push = carom::testing::draw_matrix(source, 6, 1).cast<Long>();
+    // Mostly along the directions in which A is least.
+    const VectorX<Scalar> v = convert_vector<Scalar>(multiply(carom::testing::invert(kept), push));
+    const LongVector wide = convert_vector<Long>(v);
+    const Long exact = std::sqrt(wide.dot(multiply(kept, wide)));
+    holds.see(exact, certify(problem, v, VectorX<Scalar>(0)).velocity_error_bound, v);
+  }
+  holds.check(count / 2);
+}
+
 TEST_CASE("certificate_rounding: a body that is singular but for rounding has an infinite bound",
           "[solvers][example]") {
   ContactProblem<double> problem(0.01);
