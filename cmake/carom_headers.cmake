@@ -386,6 +386,7 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/impact_clusters.hpp
   include/carom/adapters/detail/mujoco_blocks.hpp
   include/carom/adapters/detail/mujoco_laws.hpp
+  include/carom/adapters/detail/mujoco_members.hpp
   include/carom/adapters/detail/mujoco_memory.hpp
   include/carom/adapters/detail/mujoco_problem.hpp
   include/carom/adapters/detail/petsc_aggregates.hpp

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mujoco/mujoco.h>
+#include <span>
 
 #include "carom/adapters/detail/mujoco_memory.hpp"
 #include "carom/adapters/detail/mujoco_problem.hpp"
@@ -143,9 +144,10 @@ inline MujocoVerdict MujocoStepper::inspect(const mjModel& model, const mjData& 
   const Index entries = !sparse    ? Index(rows) * model.nv
                         : rows > 0 ? data.efc_J_rowadr[rows - 1] + data.efc_J_rownnz[rows - 1]
                                    : 0;
+  const std::span<const mjtNum> inertia = detail::inertia_numbers(model, data);
   const bool sound =
       is_sound(data.qvel, model.nv) && is_sound(data.qacc_smooth, model.nv) &&
-      is_sound(data.efc_J, entries) && is_sound(data.qM, model.nM) &&
+      is_sound(data.efc_J, entries) && is_sound(inertia.data(), Index(inertia.size())) &&
       std::all_of(data.efc_aref, data.efc_aref + rows, [](mjtNum x) { return std::isfinite(x); });
   if (!sound) return MujocoVerdict::not_finite;
   const bool definite = std::all_of(data.qLDiagInv, data.qLDiagInv + model.nv,
@@ -168,7 +170,7 @@ inline MujocoOutcome MujocoStepper::solve(const mjModel* model, mjData* data) {
       outcome.report.status == SolveStatus::not_finite) {
     return refuse(MujocoVerdict::not_finite);
   }
-  data->solver_iter = outcome.report.iterations;
+  detail::write_iterations(*data, outcome.report.iterations);
   write_answer(*model, *data);
   return outcome;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "carom/adapters/detail/mujoco_blocks.hpp"
+#include "carom/adapters/detail/mujoco_members.hpp"
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/weighted_block.hpp"
 
@@ -93,7 +94,7 @@ class MujocoLawWriter {
     const mjContact& contact = data_->contact[block.id];
     const int n = result.normal();
     const double mu = block.rows == 1 ? 1 : contact.friction[0];
-    const double weight = rigid_weight * data_->efc_diagApprox[block.first_row];
+    const double weight = rigid_weight * inverse_mass_of(*data_, block.first_row);
     result.law.regularization.setConstant(mu * mu * weight);
     result.law.regularization(n) = soft ? soft_normal(block, contact) : weight;
     const double wanted = bias_of(block, result)(n);

@@ -95,11 +95,10 @@ class MujocoProblem {
     bool damped = false;
     for (int place = 0; place < size; ++place) {
       const int dof = blocks_.dof(body, place);
-      const mjtNum* entry = data.qM + model.dof_Madr[dof];
-      for (int other = dof; other >= 0; other = model.dof_parentid[other]) {
+      for_each_inertia(model, data, dof, [&](int other, mjtNum number) {
         const int column = blocks_.place_of(other);
-        mass_(place, column) = mass_(column, place) = *entry++;
-      }
+        mass_(place, column) = mass_(column, place) = number;
+      });
       damped = damped || model.dof_damping[dof] > 0;
     }
     const double step = model.opt.timestep;
