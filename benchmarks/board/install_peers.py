@@ -59,7 +59,7 @@ def install(python, requirement, module, minutes):
     if version and requirement in (name_of(requirement), f"{name_of(requirement)}=={version}"):
         return {"version": version}
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    _, fault = run([*pip, "--only-binary", ":all:", requirement], 60 * minutes)
+    _, fault = run([*pip, "--prefer-binary", requirement], 60 * minutes)
     if fault:
         return {"reason": f"does not install: {fault}"}
     version, fault = version_of(python, requirement, module)
