@@ -20,12 +20,22 @@ struct MujocoRelease {
 using MujocoModel = std::unique_ptr<mjModel, MujocoRelease>;
 using MujocoData = std::unique_ptr<mjData, MujocoRelease>;
 
+/// Puts a text where MuJoCo looks for files. MuJoCo 2 makes room for it, later versions copy it.
+template <typename Files>
+void add_file(Files& files, const char* name, const std::string& text) {
+  if constexpr (requires { files.filedata; }) {
+    mj_makeEmptyFileVFS(&files, name, int(text.size()));
+    std::copy(text.begin(), text.end(), static_cast<char*>(files.filedata[0]));
+  } else {
+    mj_addBufferVFS(&files, name, text.data(), int(text.size()));
+  }
+}
+
 /// Throws std::runtime_error with MuJoCo's message where the text is no model.
 inline MujocoModel load_mujoco(const std::string& text) {
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
-  mj_makeEmptyFileVFS(files.get(), "model.xml", int(text.size()));
-  std::copy(text.begin(), text.end(), static_cast<char*>(files->filedata[0]));
+  add_file(*files, "model.xml", text);
   std::array<char, 1000> error{};
   MujocoModel model(mj_loadXML("model.xml", files.get(), error.data(), int(error.size())));
   mj_deleteVFS(files.get());
