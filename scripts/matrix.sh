@@ -25,9 +25,9 @@ run_preset() {
 
 # What is optimised: the solvers' tests, the programs and the adapters. scripts/test.sh runs the tests
 # of every room under the sanitizers; scripts/nightly.sh builds all rooms, benchmarks and kernels for
-# graphics processors with -O3, which takes a sixth longer, and reads every header by itself.
+# graphics processors optimised, and reads every header by itself.
 release_options=(-D "CAROM_TEST_ROOMS=solvers;cli;ensemble" -D CAROM_BUILD_CUDA=OFF
-  -D CAROM_BUILD_BENCHMARKS=OFF -D "CMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG")
+  -D CAROM_BUILD_BENCHMARKS=OFF)
 
 table=()
 faults=0
