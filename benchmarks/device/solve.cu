@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches on a graphics processor: how long solve_batch takes beside what arithmetic and memory
 // allow, and whether its bits are those of the processor. CAROM_DEVICE_SCALAR and CAROM_DEVICE_LAW
-// say which kernel; scripts/device.sh --run compiles and runs it.
+// say which kernel; scripts/device.sh --run compiles and runs it. A name and a number as arguments are
+// another problem of the examples' data, and how many of it.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -124,12 +126,13 @@ bool measure(const std::string& name, Index count, Scalar tolerance) {
               time / double(count) * 1e6, operations * 1e-9, 100 * operations / best.operations,
               traffic * 1e-9, 100 * traffic / best.bytes, double(bytes) / (1 << 20),
               bits ? "same bits" : "OTHER BITS");
+  std::fflush(stdout);
   return bits;
 }
 
 }  // namespace
 
-int main() {
+int main(int given, char** arguments) {
   cudaDeviceProp device;
   need(cudaGetDeviceProperties(&device, 0));
   std::printf("%s, %s law\n", device.name,
@@ -138,6 +141,8 @@ int main() {
               "count", "tolerance", "solved", "steps", "time [ms]", "each [us]", "Gop/s", "peak",
               "GB/s", "peak", "MiB");
   constexpr Scalar tolerance = is_double ? Scalar(1e-8) : Scalar(1e-5);
+  std::fflush(stdout);
+  if (given == 3) return measure(arguments[1], std::atol(arguments[2]), tolerance) ? 0 : 1;
   const bool robots = measure("robot_30x16", 65536, tolerance);
   const bool piles = measure("pile_n100_s60", 4096, tolerance);
   return robots && piles ? 0 : 1;
