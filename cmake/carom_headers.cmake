@@ -241,6 +241,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/executor_reference.hpp
   include/carom/solvers/detail/impulse_islands.hpp
+  include/carom/solvers/detail/impulse_methods.hpp
   include/carom/solvers/detail/impulse_solver_tuning.hpp
   include/carom/solvers/detail/impulse_system.hpp
   include/carom/solvers/detail/infeasibility_tuning.hpp
@@ -273,6 +274,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/path_products.hpp
   include/carom/solvers/detail/path_slope.hpp
   include/carom/solvers/detail/proximal_newton.hpp
+  include/carom/solvers/detail/proximal_solver_tuning.hpp
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
   include/carom/solvers/detail/ray_scales.hpp
@@ -290,6 +292,7 @@ set(CAROM_HEADERS
   include/carom/solvers/infeasibility_ray.hpp
   include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
+  include/carom/solvers/proximal.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp

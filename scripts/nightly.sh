@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions tidy headers consumers optimisation release threads device valgrind fuzz coverage)
+rows=(standards no_exceptions tidy headers consumers optimisation release threads device budgets valgrind fuzz coverage)
 describe() {
   case $1 in
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
@@ -21,6 +21,7 @@ describe() {
     release) echo "the preset release with benchmarks, the tests of all rooms and carom_batch for CUDA, by g++" ;;
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
+    budgets) echo "what carom costs a user's compiler, for reading: budgets hold for an idle machine" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -154,7 +155,7 @@ row_optimisation() {
 }
 
 row_release() {
-  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= \
+  CXX=g++ cmake --preset release -B "$out/release" -D CAROM_TEST_ROOMS= -D CAROM_TEST_DETAIL=ON \
     -D CAROM_BUILD_CUDA=ON -D CAROM_BUILD_BENCHMARKS=ON &&
     cmake --build "$out/release" --parallel "$jobs" &&
     tests_of release
@@ -172,6 +173,8 @@ row_threads() {
 }
 
 row_device() { with_tool nvcc scripts/device.sh; }
+
+row_budgets() { scripts/compile_budget.py --runs 1; }
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.
 memcheck() {

@@ -56,7 +56,7 @@ if ! "$environment/bin/python" -m pip --version >/dev/null 2>&1 ||
 fi
 # Debian's own of these, which can be seen from here, may be too old for the tests or for this numpy.
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
-  "scikit-build-core>=0.10" "nanobind>=2.4" "numpy>=1.24" "pytest>=8.2" "mypy>=1.15" || {
+  "scikit-build-core>=0.10" "nanobind>=2.4" "numpy>=1.24" "pytest>=8.2" "pytest-xdist>=3" "mypy>=1.15" || {
   "$environment/bin/python" -c 'import urllib.request as web; web.urlopen("https://pypi.org/simple/pip/", timeout=20)' \
     2>/dev/null && fail "pip cannot install what the tests need, though PyPI can be reached"
   echo "skipped: PyPI cannot be reached"
@@ -78,4 +78,5 @@ say "2/3 build and install"
   --config-settings=build-dir="$wheel" "${options[@]}" .
 
 say "3/3 tests"
-"${run[@]}" "$environment/bin/python" -m pytest -q python/tests "${left_out[@]}" "$@"
+"${run[@]}" "$environment/bin/python" -m pytest -q --numprocesses "$(nproc)" --dist loadfile \
+  python/tests "${left_out[@]}" "$@"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/sap_options.hpp"
 
 #include "cli/experiment.hpp"
@@ -34,7 +35,9 @@ ContactSolverOptions<double> settings_of(const HeapLaw& law) {
 constexpr double program_bytes = 1.6e7;
 constexpr double body_bytes = 6000;     ///< of the problem and SapSolver, by body
 constexpr double contact_bytes = 1450;  ///< the same by contact
-constexpr double margin = 1.15;         ///< what runs of one heap may differ by, and more
+constexpr double copy_bytes = 1000;     ///< of ProximalSolver, with its bodies, by contact
+constexpr double proximal_contacts = double(carom::detail::ContactSolverTuning::proximal_blocks);
+constexpr double margin = 1.15;  ///< what runs of one heap may differ by, and more
 
 /// One triangle of a factor of all bodies [bytes]. A wide heap is a square of s × s columns of ten
 /// bodies, which have sixty unknowns; nested dissection leaves 31/4 s² log₂ s blocks of such a
@@ -100,6 +103,10 @@ double heap_memory(const examples::PileShape& shape, const HeapLaw& law) {
   const double bodies = double(shape.body_count), contacts = examples::expected_contacts(shape);
   const double linear = program_bytes + body_bytes * bodies + contact_bytes * contacts;
   if (is_convex(law)) return margin * linear;
+  // Proximal steps keep a copy of the problem instead of a factor.
+  if (law.law == FrictionLaw::convex && contacts >= proximal_contacts) {
+    return margin * (linear + copy_bytes * contacts);
+  }
   // Under Coulomb's law a factor has two triangles; a compliant heap has one in each of two
   // solvers.
   const double factors = law.law == FrictionLaw::convex ? 1 : law.rigid ? 2 : 4;

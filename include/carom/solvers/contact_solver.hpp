@@ -3,17 +3,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 
-#include "carom/contact/delassus_form.hpp"
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
-#include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/detail/impulse_methods.hpp"
 #include "carom/solvers/interior_point.hpp"
-#include "carom/solvers/projected_gradient.hpp"
+#include "carom/solvers/proximal.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace carom {
@@ -27,8 +24,9 @@ inline namespace CAROM_ABI {
 /// By default it picks and switches by itself. Where every contact is compliant SapSolver begins.
 /// With a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver takes over:
 /// Newton's method from a first guess of the impulses, as the step before gives one, the law's
-/// central path, and proximal steps where that folds back. Every method may be asked for alone, and
-/// returns velocity and impulses in the same way.
+/// central path, and proximal steps where that folds back. It factors whole islands; under the
+/// convex law ProximalSolver, which does not, takes its place where there are thousands of bodies.
+/// Every method may be asked for alone, and returns velocity and impulses in the same way.
 ///
 /// ```
 /// carom::ContactSolver<double> solver;
@@ -46,17 +44,11 @@ class ContactSolver {
       : options_(options),
         on_bodies_(sap_options(options)),
         path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
-        gauss_seidel_({.law = options.law,
-                       .tolerance = options.tolerance,
-                       .iteration_limit = options.iteration_limit}),
-        admm_({.law = options.law,
-               .tolerance = options.tolerance,
-               .iteration_limit = options.iteration_limit}),
-        projected_gradient_({.law = options.law,
-                             .tolerance = options.tolerance,
-                             .iteration_limit = options.iteration_limit}) {
+        proximal_({.tolerance = options.tolerance, .iteration_limit = unlimited}),
+        in_impulses_(options) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
+    CAROM_EXPECTS(options.method != ContactMethod::proximal || options.law == FrictionLaw::convex);
   }
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
   /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
@@ -130,16 +122,16 @@ class ContactSolver {
     return options_.method == ContactMethod::sap ||
            (options_.method == ContactMethod::automatic && problem.rigid_count() == 0);
   }
+  /// Whether ProximalSolver is the one to solve a problem of rigid contact.
+  [[nodiscard]] bool is_proximal(const ContactProblem<Scalar>& problem) const noexcept {
+    if (options_.law != FrictionLaw::convex) return false;
+    return options_.method == ContactMethod::proximal ||
+           (options_.method == ContactMethod::automatic && problem.rigid_count() > 0 &&
+            problem.block_count() >= Tuning::proximal_blocks);
+  }
   [[nodiscard]] bool follows_path() const noexcept {
     return options_.method == ContactMethod::automatic ||
            options_.method == ContactMethod::interior_point;
-  }
-  /// Calls visit(solver) with the method's solver in impulses.
-  template <typename Visit>
-  decltype(auto) with_impulse_solver(Visit&& visit) {
-    if (options_.method == ContactMethod::admm) return visit(admm_);
-    if (options_.method == ContactMethod::projected_gradient) return visit(projected_gradient_);
-    return visit(gauss_seidel_);
   }
   SolveReport<Scalar> solve_without_impulse(const ContactProblem<Scalar>& problem,
                                             VectorX<Scalar>& velocity) noexcept;
@@ -147,8 +139,8 @@ class ContactSolver {
                                          VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
-  SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
-                                        VectorX<Scalar>& velocity) noexcept;
+  SolveReport<Scalar> solve_proximal(const ContactProblem<Scalar>& problem,
+                                     VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_on_bodies(const ContactProblem<Scalar>& problem,
                                       VectorX<Scalar>& velocity, int iterations) noexcept;
   SolveReport<Scalar> follow(const ContactProblem<Scalar>& problem, bool guessed,
@@ -179,14 +171,10 @@ class ContactSolver {
   SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
   InteriorPointSolver<Scalar> path_;
+  ProximalSolver<Scalar> proximal_;
   Growing<VectorX<Scalar>> impulse_;
   detail::ExecutorReference executor_;  ///< of the solve that runs
-  // For methods in impulses: the problem in that form and who solves it.
-  DelassusForm<Scalar> form_;
-  DelassusProblem<Scalar> dual_;
-  GaussSeidel<Scalar> gauss_seidel_;
-  Admm<Scalar> admm_;
-  ProjectedGradient<Scalar> projected_gradient_;
+  detail::ImpulseMethods<Scalar> in_impulses_;
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -196,11 +184,11 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
+  if (is_proximal(problem)) return proximal_.prepare(problem);
   if (begins_on_bodies(problem)) on_bodies_.prepare(problem);
   if (follows_path()) path_.prepare(problem);
   if (follows_path() || options_.method == ContactMethod::sap) return;
-  form_.write(problem, dual_);
-  with_impulse_solver([this](auto& solver) { solver.prepare(dual_); });
+  in_impulses_.prepare(problem);
 }
 
 template <RealScalar Scalar>
@@ -211,7 +199,10 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
   impulse_.setZero();
   if (options_.method == ContactMethod::sap) return solve_by_sap(problem, velocity);
   if (!velocity.allFinite()) return refuse();
-  if (!follows_path()) return solve_in_impulses(problem, velocity);
+  if (is_proximal(problem)) return solve_proximal(problem, velocity);
+  if (!follows_path()) {
+    return in_impulses_.solve(problem, limits_after(0), impulse_, velocity);
+  }
   return begins_on_bodies(problem) ? solve_on_bodies(problem, velocity, 0)
                                    : follow(problem, false, velocity, 0);
 }
@@ -228,7 +219,10 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
     write_velocity(problem, impulse_, velocity);
     return solve_by_sap(problem, velocity);
   }
-  if (!follows_path()) return solve_in_impulses(problem, velocity);
+  if (is_proximal(problem)) return solve_proximal(problem, velocity);
+  if (!follows_path()) {
+    return in_impulses_.solve(problem, limits_after(0), impulse_, velocity);
+  }
   if (!begins_on_bodies(problem)) return follow(problem, true, velocity, 0);
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
@@ -248,16 +242,15 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Sca
   return report;
 }
 
-/// Solves by the method's solver in impulses, from impulse_.
+/// Solves by proximal steps, from impulse_ or, where those are zero, from the velocity.
 template <RealScalar Scalar>
-SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
-                                                             VectorX<Scalar>& velocity) noexcept {
-  form_.write(problem, dual_);
-  const SolveReport<Scalar> report = with_impulse_solver([this](auto& solver) {
-    solver.set_limits(limits_after(0));
-    return solver.solve(dual_, as_span(impulse_));
-  });
-  write_velocity(problem, impulse_, velocity);
+SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<Scalar>& problem,
+                                                          VectorX<Scalar>& velocity) noexcept {
+  proximal_.set_limits(limits_after(0));
+  const SolveReport<Scalar> report =
+      impulse_.isZero(Scalar(0)) ? proximal_.solve(problem, velocity, executor_)
+                                 : proximal_.solve_from(problem, impulse_, velocity, executor_);
+  impulse_ = proximal_.impulse();
   return report;
 }
 

@@ -17,6 +17,7 @@ enum class ContactMethod {
   /// needs R > 0 and gives a rigid contact the R of its own softness.
   sap,
   interior_point,      ///< InteriorPointSolver alone: every contact, every law.
+  proximal,            ///< ProximalSolver alone, under the convex law only: heaps of any size.
   gauss_seidel,        ///< GaussSeidel on the impulses: a few digits, cheaply.
   admm,                ///< Admm on the impulses.
   projected_gradient,  ///< ProjectedGradient on the impulses.
@@ -31,6 +32,8 @@ enum class ContactMethod {
       return "sap";
     case ContactMethod::interior_point:
       return "interior_point";
+    case ContactMethod::proximal:
+      return "proximal";
     case ContactMethod::gauss_seidel:
       return "gauss_seidel";
     case ContactMethod::admm:

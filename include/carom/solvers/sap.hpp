@@ -46,6 +46,11 @@ class SapSolver {
   SapSolver& operator=(SapSolver&&) noexcept = default;
 
   [[nodiscard]] const SapOptions<Scalar>& options() const noexcept { return options_; }
+  /// Asks the solves that follow for another relative residual [-], > 0.
+  void set_tolerance(Scalar tolerance) noexcept {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    options_.tolerance = tolerance;
+  }
   /// Bounds every solve that follows, island by island; a default SolveLimits bounds none. The best
   /// iterate is that of the least ‖∇ℓ‖_{A⁻¹}, under Coulomb's law among those where a stage ends.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }

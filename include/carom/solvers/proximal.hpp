@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/dual.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/detail/certificate_parts.hpp"
+#include "carom/solvers/detail/proximal_solver_tuning.hpp"
+#include "carom/solvers/sap.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+
+template <RealScalar Scalar>
+struct ProximalOptions {
+  /// Natural map error at which to stop [-], > 0.
+  Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
+  int iteration_limit = 1000;  ///< Most steps of Newton's method in all, ≥ 0.
+};
+
+/// Solves rigid contact under the convex law without a factor of the whole problem: memory and the
+/// time of an iteration are in proportion to bodies and contacts, and an executor shares the work
+/// of one heap.
+///
+/// Each proximal step softens the rigid blocks by ρ w, w the mean of the block's own part of W, and
+/// moves their biases by what that softness did to the impulses before: γ solves the law with
+/// R + ρ w and v̂ + ρ w γ_c. SapSolver finds it, and it is the next centre γ_c, which is then
+/// carried on in the direction of the last steps. Where the steps come to rest, γ obeys the rigid
+/// law. ρ falls as they go, and the steps become larger.
+///
+/// ```
+/// carom::ProximalSolver<double> solver({.tolerance = 1e-6});
+/// const auto report = solver.solve(problem, velocity, executor);
+/// ```
+/// @cite rockafellar1976monotone for the steps and their convergence from every guess, if inner
+///       errors can be summed; guler1992proximal for carrying the centre on, with a restart where
+///       the impulses turn back (odonoghue2015adaptive).
+template <RealScalar Scalar>
+class ProximalSolver {
+ public:
+  using scalar_type = Scalar;
+
+  explicit ProximalSolver(const ProximalOptions<Scalar>& options = {}) noexcept
+      : options_(options), solver_({.tolerance = Scalar(Tuning::first_tolerance)}) {
+    CAROM_EXPECTS(options.tolerance > Scalar(0));
+    CAROM_EXPECTS(options.iteration_limit >= 0);
+  }
+  [[nodiscard]] const ProximalOptions<Scalar>& options() const noexcept { return options_; }
+  /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
+  /// is the one of least natural map error.
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+
+  /// Grows memory to the problem's size and pattern, so that solve() need not.
+  void prepare(const ContactProblem<Scalar>& problem) {
+    take(problem);
+    solver_.prepare(softened_);
+  }
+
+  /// Solves from no impulses.
+  /// @param velocity  v, n_v: guess of the first step in, v(γ) out.
+  /// @param executor  as of SapSolver::solve.
+  /// @return  residual: natural map error of impulse() [-]; error_bound: infinite; iterations:
+  /// steps
+  ///          of Newton's method. A residual that meets its target but is more than a tenth of ‖q‖
+  ///          counts as no_progress: impulses grow where none obey the law.
+  /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
+  template <typename Executor>
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                            Executor&& executor) noexcept {
+    take(problem);
+    centre_.setZero();
+    return search(problem, velocity, executor);
+  }
+  /// The same from a first guess of the impulses.
+  template <typename Impulse, typename Executor>
+  SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
+                                 const Eigen::MatrixBase<Impulse>& impulse,
+                                 VectorX<Scalar>& velocity, Executor&& executor) noexcept {
+    CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+    take(problem);
+    centre_ = impulse;
+    if (!centre_.allFinite()) centre_.setZero();
+    write_velocity(problem, centre_, velocity);
+    return search(problem, velocity, executor);
+  }
+
+  /// γ of the last solve [N·s], stacked block by block.
+  [[nodiscard]] Eigen::Map<const VectorX<Scalar>> impulse() const noexcept {
+    return {best_.data(), best_.size()};
+  }
+
+ private:
+  using Tuning = detail::ProximalSolverTuning;
+  static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+
+  /// Where a search is.
+  struct Search {
+    Scalar softness = Scalar(Tuning::first_softness);  ///< ρ [-]
+    Scalar pace = 1;                                   ///< grows while the centre is carried on
+    Scalar error = infinity, best = infinity;          ///< of the last step, and the least
+    bool bounded = false;                              ///< whether the best is small beside ‖q‖
+    int iterations = 0, since_best = 0;
+  };
+  /// How far impulses are from the law, relative to all in play and to ‖q‖.
+  struct Errors {
+    Scalar relative, by_load;
+  };
+
+  void take(const ContactProblem<Scalar>& problem);
+  template <typename Executor>
+  SolveReport<Scalar> search(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                             Executor& executor) noexcept;
+  void soften(const ContactProblem<Scalar>& problem, Scalar softness) noexcept;
+  void move_centre(Search& at) noexcept;
+  [[nodiscard]] Errors measure(const ContactProblem<Scalar>& problem,
+                               const VectorX<Scalar>& velocity) const noexcept;
+  void judge(const ContactProblem<Scalar>& problem, Search& at) noexcept;
+  [[nodiscard]] bool is_found(const Search& at) const noexcept {
+    return at.best <= options_.tolerance && at.bounded;
+  }
+
+  ProximalOptions<Scalar> options_;
+  SolveLimits limits_;
+  SapSolver<Scalar> solver_;
+  ContactProblem<Scalar> softened_{Scalar(1)};
+  Scalar load_ = 0, weight_ = 0;                   ///< ‖q‖ [m/s], and the mean of W + R [1/kg]
+  Growing<VectorX<Scalar>> weights_;               ///< w, by blocks [1/kg]
+  Growing<VectorX<Scalar>> centre_, last_, best_;  ///< γ_c, γ of the last step, and the best
+  VectorX<Scalar> step_velocity_, own_velocity_;   ///< of SapSolver, and v(γ)
+};
+
+// --- implementation ---
+
+/// Copies the problem and reads what does not change in a solve.
+template <RealScalar Scalar>
+void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
+  softened_ = problem;
+  weights_.grow(problem.block_count());
+  for (Growing<VectorX<Scalar>>* numbers : {&centre_, &last_, &best_}) {
+    numbers->grow(problem.impulse_count());
+  }
+  Scalar load_squared = 0, diagonal = 0;
+  problem.for_each_block([&](const auto& block) {
+    load_squared += (block.velocity(problem.free_velocity()) - block.bias_velocity()).squaredNorm();
+    Scalar sum = 0;
+    for (int s = 0; s < block.side_count(); ++s) sum += block.whitened_columns(s).squaredNorm();
+    diagonal += sum;
+    if (!block.law().rigid) diagonal += block.regularization().head(block.rows()).sum();
+    weights_(block.number()) = sum / Scalar(block.rows());
+  });
+  load_ = std::sqrt(load_squared);
+  weight_ = diagonal / Scalar((std::max)(problem.impulse_count(), Index(1)));
+}
+
+/// Gives the copy the laws of the next step.
+template <RealScalar Scalar>
+void ProximalSolver<Scalar>::soften(const ContactProblem<Scalar>& problem,
+                                    Scalar softness) noexcept {
+  problem.for_each_block([&](const auto& block) {
+    if (!block.law().rigid) return;
+    WeightedBlock<Scalar> law = problem.law(block.number());
+    const Scalar own = softness * weights_(block.number());
+    for (int k = 0; k < block.rows(); ++k) {
+      law.regularization(k) = own;
+      law.bias_velocity(k) += own * centre_(block.first_row() + k);
+    }
+    softened_.set_law(block.number(), law);
+  });
+}
+
+/// Carries the centre on beyond the impulses of the step, unless they turned back.
+template <RealScalar Scalar>
+void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
+  const auto& impulse = solver_.impulse();
+  const bool turned = (centre_ - impulse).dot(impulse - last_) > Scalar(0);
+  const Scalar next = turned ? Scalar(1) : (1 + std::sqrt(1 + 4 * at.pace * at.pace)) / 2;
+  const Scalar carry = turned ? Scalar(0) : (at.pace - 1) / next;
+  centre_ = impulse + carry * (impulse - last_);
+  last_ = impulse;
+  at.pace = next;
+}
+
+/// The natural map of the law itself at impulses last_ and the velocity that belongs to them.
+template <RealScalar Scalar>
+auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
+                                     const VectorX<Scalar>& velocity) const noexcept -> Errors {
+  Scalar error_squared = 0, slope_squared = 0;
+  problem.for_each_block([&](const auto& block) {
+    const auto impulse = block.read(last_);
+    auto slope = block.velocity(velocity);
+    slope -= block.bias_velocity();
+    if (!block.law().rigid) slope += block.regularization().cwiseProduct(impulse);
+    const auto trial = (impulse - slope / weight_).eval();
+    error_squared += ((impulse - block.nearest_unweighted(trial)) * weight_).squaredNorm();
+    slope_squared += slope.squaredNorm();
+  });
+  const Scalar error = std::sqrt(error_squared);
+  const Scalar scale = (std::max)({load_, last_.norm() * weight_, std::sqrt(slope_squared)});
+  if (!(scale > Scalar(0))) return {Scalar(0), Scalar(0)};
+  return {error / scale, load_ > Scalar(0) ? error / load_ : error / scale};
+}
+
+/// Measures the last step and keeps its impulses if they are the best.
+template <RealScalar Scalar>
+void ProximalSolver<Scalar>::judge(const ContactProblem<Scalar>& problem, Search& at) noexcept {
+  write_velocity(problem, last_, own_velocity_);
+  const Errors errors = measure(problem, own_velocity_);
+  at.error = errors.relative;
+  ++at.since_best;
+  if (!(errors.relative < at.best)) return;
+  at.best = errors.relative;
+  at.bounded = errors.by_load <= Scalar(Tuning::load_share);
+  at.since_best = 0;
+  best_ = last_;
+}
+
+template <RealScalar Scalar>
+template <typename Executor>
+SolveReport<Scalar> ProximalSolver<Scalar>::search(const ContactProblem<Scalar>& problem,
+                                                   VectorX<Scalar>& velocity,
+                                                   Executor& executor) noexcept {
+  SolveReport<Scalar> report;
+  report.measure = ResidualMeasure::natural_map;
+  report.residual_target = options_.tolerance;
+  report.error_bound = infinity;
+  Search at;
+  last_ = best_ = centre_;
+  step_velocity_ = velocity;
+  judge(problem, at);
+  const int most = (std::min)(options_.iteration_limit, limits_.iteration_limit);
+  report.status = SolveStatus::iteration_limit;
+  for (int step = 0; !is_found(at) && at.iterations < most; ++step) {
+    if (step > 0 && step % Tuning::steps == 0) {
+      at.softness =
+          (std::max)(Scalar(Tuning::shrink) * at.softness, Scalar(Tuning::least_softness));
+    }
+    soften(problem, at.softness);
+    solver_.set_tolerance(std::clamp(
+        (std::min)(Scalar(Tuning::share) * at.error, Scalar(Tuning::first_tolerance)),
+        Scalar(Tuning::least_share) * options_.tolerance, Scalar(Tuning::first_tolerance)));
+    solver_.set_limits(limits_.with_iterations(most - at.iterations));
+    const SolveReport<Scalar> inner = solver_.solve(softened_, step_velocity_, executor);
+    at.iterations += (std::max)(inner.iterations, 1);
+    if (inner.status == SolveStatus::not_finite) {
+      report.status = inner.status;
+      break;
+    }
+    move_centre(at);
+    judge(problem, at);
+    if (limits_.is_over()) {
+      report.status = SolveStatus::deadline;
+      break;
+    }
+    if (at.since_best >= Tuning::patience) {
+      report.status = SolveStatus::no_progress;
+      break;
+    }
+  }
+  if (is_found(at)) report.status = SolveStatus::converged;
+  write_velocity(problem, best_, velocity);
+  report.residual = at.best;
+  report.iterations = at.iterations;
+  return report;
+}
+
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/proximal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/impulse_certificate.hpp"
+#include "carom/solvers/interior_point.hpp"
+
+#include "support/catch.hpp"
+#include "support/dual_problems.hpp"
+#include "support/executors.hpp"
+#include "support/raw_problem.hpp"
+#include "support/tolerance.hpp"
+
+#include "scenes/infeasible.hpp"
+#include "scenes/pile.hpp"
+
+namespace proximal_test {
+
+using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::InteriorPointSolver,
+    carom::ProximalSolver, carom::SolveStatus, carom::VectorX;
+using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
+
+namespace {
+
+constexpr auto in_order = [](Index count, auto&& task) {
+  for (Index i = 0; i < count; ++i) task(i);
+};
+
+/// Bodies and contacts drawn so that impulses exist.
+template <typename Scalar>
+ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
+  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
+  for (auto& contact : raw.contacts) {
+    contact.law.friction = std::min(contact.law.friction, 0.3);
+    contact.law.bias_velocity.setZero();
+  }
+  return build<Scalar>(raw);
+}
+
+carom::examples::Pile make_rigid_heap(Index bodies) {
+  carom::examples::PileShape shape;
+  shape.body_count = bodies;
+  auto pile = carom::examples::make_pile(shape);
+  pile.problem.make_rigid();
+  return pile;
+}
+
+template <typename Scalar>
+auto certify_dual(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse) {
+  carom::DelassusForm<Scalar> form;
+  carom::DelassusProblem<Scalar> dual;
+  form.write(problem, dual);
+  return certify(dual, impulse, FrictionLaw::convex);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("proximal: its report is what the dual form measures of its answer",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  constexpr bool single = std::is_same_v<Scalar, float>;
+  const Scalar tolerance = single ? Scalar(1e-4) : Scalar(1e-8);
+  VectorSource<double> source(62u);
+  for (int round = 0; round < 10; ++round) {
+    auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    for (const bool rigid : {false, true}) {
+      if (rigid) problem.make_rigid();
+      ProximalSolver<Scalar> solver({.tolerance = tolerance});
+      VectorX<Scalar> velocity = problem.free_velocity(), expected;
+      const auto report = solver.solve(problem, velocity, in_order);
+      CAPTURE(round, rigid, to_string(report.status), report.iterations, report.residual);
+      CHECK(report.converged());
+      CHECK(report.residual <= tolerance);
+      const VectorX<Scalar> impulse = solver.impulse();
+      const auto certificate = certify_dual(problem, impulse);
+      CHECK(std::abs(report.residual - certificate.natural_map_error) <=
+            carom::testing::rounding(200, 1 + certificate.natural_map_error));
+      CHECK(certificate.cone_violation <=
+            carom::testing::rounding(100, Scalar(1) + impulse.norm()));
+      write_velocity(problem, impulse, expected);
+      CHECK(velocity == expected);
+      const auto again = solver.solve_from(problem, impulse, velocity, in_order);
+      CHECK(again.iterations == 0);
+      CHECK(VectorX<Scalar>(solver.impulse()) == impulse);
+    }
+  }
+}
+
+TEST_CASE("proximal: a rigid heap moves as the interior point has it", "[solvers][oracle]") {
+  const auto heap = make_rigid_heap(60);
+  ProximalSolver<double> solver({.tolerance = 1e-9});
+  InteriorPointSolver<double> oracle({.law = FrictionLaw::convex, .tolerance = 1e-11});
+  VectorX<double> velocity = heap.guess, expected = heap.guess;
+  const auto report = solver.solve(heap.problem, velocity, in_order);
+  CAPTURE(report.iterations, report.residual);
+  CHECK(report.converged());
+  REQUIRE(oracle.solve(heap.problem, expected).converged());
+  // Impulses of a heap that is held in many ways differ; velocities are unique.
+  CHECK((velocity - expected).norm() <= carom::testing::by_solver(1e-6) * expected.norm());
+}
+
+TEST_CASE("proximal: the executor changes no bit", "[solvers][law]") {
+  const auto heap = make_rigid_heap(400);
+  ProximalSolver<double> solver({.tolerance = 1e-4});
+  VectorX<double> velocity = heap.guess;
+  const auto report = solver.solve(heap.problem, velocity, in_order);
+  CHECK(report.converged());
+  const VectorX<double> impulse = solver.impulse();
+  carom::testing::for_each_executor([&](const auto& executor) {
+    ProximalSolver<double> other({.tolerance = 1e-4});
+    VectorX<double> shared = heap.guess;
+    const auto same = other.solve(heap.problem, shared, executor);
+    CHECK(shared == velocity);
+    CHECK(VectorX<double>(other.impulse()) == impulse);
+    CHECK(same.residual == report.residual);
+    CHECK(same.iterations == report.iterations);
+  });
+}
+
+TEST_CASE("proximal: ContactSolver asks it for rigid heaps of thousands of bodies",
+          "[solvers][slow]") {
+  const auto heap = make_rigid_heap(4000);
+  REQUIRE(heap.problem.block_count() >= carom::detail::ContactSolverTuning::proximal_blocks);
+  ProximalSolver<double> solver({.tolerance = 1e-5});
+  carom::ContactSolver<double> automatic({.law = FrictionLaw::convex, .tolerance = 1e-5});
+  VectorX<double> velocity = heap.guess, other = heap.guess;
+  const auto report = solver.solve(heap.problem, velocity, in_order);
+  CHECK(report.converged());
+  const auto same = automatic.solve(heap.problem, other);
+  CHECK(same.converged());
+  CHECK(same.iterations == report.iterations);
+  CHECK(other == velocity);
+  CHECK(VectorX<double>(automatic.impulse()) == VectorX<double>(solver.impulse()));
+}
+
+TEST_CASE("proximal: ContactSolver has it as a method", "[solvers]") {
+  const auto heap = make_rigid_heap(30);
+  ProximalSolver<double> solver({.tolerance = 1e-6});
+  carom::ContactSolver<double> method(
+      {.law = FrictionLaw::convex, .method = carom::ContactMethod::proximal, .tolerance = 1e-6});
+  method.prepare(heap.problem);
+  VectorX<double> velocity = heap.guess, other = heap.guess;
+  CHECK(solver.solve(heap.problem, velocity, in_order).converged());
+  CHECK(method.solve(heap.problem, other).converged());
+  CHECK(other == velocity);
+  const VectorX<double> impulse = method.impulse();
+  CHECK(method.solve_from(heap.problem, impulse, other).iterations == 0);
+}
+
+TEST_CASE("proximal: limits end it with the best answer so far", "[solvers]") {
+  const auto heap = make_rigid_heap(60);
+  double least = std::numeric_limits<double>::infinity();
+  for (const int limit : {0, 1, 20, 60}) {
+    ProximalSolver<double> solver({.tolerance = 1e-14, .iteration_limit = limit});
+    VectorX<double> velocity = heap.guess;
+    const auto report = solver.solve(heap.problem, velocity, in_order);
+    CAPTURE(limit);
+    CHECK(report.status == SolveStatus::iteration_limit);
+    CHECK(report.iterations <= limit);
+    CHECK(report.residual <= least);
+    least = report.residual;
+  }
+  CHECK(least < carom::testing::by_solver(1e-3));
+  ProximalSolver<double> solver({.tolerance = 1e-14});
+  const auto late = [](void*) noexcept { return 1.0; };
+  solver.set_limits({.now = late, .deadline = 0});
+  VectorX<double> velocity = heap.guess;
+  CHECK(solver.solve(heap.problem, velocity, in_order).status == SolveStatus::deadline);
+  CHECK(velocity.allFinite());
+}
+
+TEST_CASE("proximal: impulses that cannot obey the law are not called an answer", "[solvers]") {
+  carom::examples::ClosingSlot<double> slot;  // walls that close on a block without room
+  const auto problem = make_closing_slot(slot);
+  REQUIRE(closing_limit(slot) < slot.closing);
+  ProximalSolver<double> solver;
+  VectorX<double> velocity = problem.free_velocity();
+  const auto report = solver.solve(problem, velocity, in_order);
+  CAPTURE(to_string(report.status), report.residual);
+  CHECK_FALSE(report.converged());
+  CHECK(velocity.allFinite());
+}
+
+TEST_CASE("proximal: nothing to do, and guesses that are no numbers", "[solvers]") {
+  ContactProblem<double> empty(0.01);
+  ProximalSolver<double> solver;
+  VectorX<double> velocity(0);
+  CHECK(solver.solve(empty, velocity, in_order).converged());
+  empty.add_body(carom::SquareMatrix<double, 1>::Identity(), carom::Vector<double, 1>(2.0));
+  velocity.setZero(1);
+  CHECK(solver.solve(empty, velocity, in_order).converged());
+  CHECK(velocity(0) == 2.0);
+
+  const auto heap = make_rigid_heap(10);
+  velocity = heap.guess;
+  velocity(3) = std::numeric_limits<double>::quiet_NaN();
+  CHECK(solver.solve(heap.problem, velocity, in_order).status == SolveStatus::not_finite);
+  CHECK(velocity.allFinite());
+  VectorX<double> impulse = VectorX<double>::Constant(heap.problem.impulse_count(),
+                                                      std::numeric_limits<double>::infinity());
+  CHECK(solver.solve_from(heap.problem, impulse, velocity, in_order).converged());
+}
+
+}  // namespace proximal_test
