@@ -100,3 +100,20 @@ def carom_place(scene, able):
         return (f" The smallest error is {closest}'s, {number_text(able[closest]['best']['error'])} {scene.unit}, "
                 f"beside carom's {number_text(own['error'])}.")
     return ""
+
+
+def clean(row):
+    """A row that JSON can hold and a page can show, whatever the child wrote: numbers that are none become words."""
+    answer = row["answer"]
+    if answer is None:
+        return row
+    kept = {}
+    for name in ("seconds", "steps"):
+        kept[name] = answer.get(name) if is_number(answer.get(name)) else None
+    if isinstance(answer.get("not_expressible"), str):
+        kept["not_expressible"] = answer["not_expressible"][:200]
+    values = answer.get("answers")
+    if isinstance(values, list):
+        kept["answers"] = [value if is_number(value) else f"{value!s:.150}" if isinstance(value, str) else
+                           f"the answer is {value!r:.40}, which is no finite number" for value in values[:200]]
+    return row | {"answer": kept}
