@@ -39,7 +39,10 @@ def read(path):
     found = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("PACKAGE", "SEARCH"):
-            found[node.targets[0].id] = ast.literal_eval(node.value)
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                break
     for name in ("PACKAGE", "SEARCH"):
         if name not in found:
             raise SystemExit(f"{path}: expected {name} = a literal, got none")

@@ -39,9 +39,10 @@ PUBLISHED = ROOT / "docs" / "board"
 
 
 def version_of(python, package):
-    """The version of a package in an environment, or None and why there is none."""
-    text = ("import importlib.metadata as m, json, sys; "
-            f"json.dump({{'version': m.version({package!r})}}, open(sys.argv[1], 'w'))")
+    """The version of a package in an environment, or None and why there is none; without a package Python's own."""
+    version = f"m.version({package!r})" if package else "platform.python_version()"
+    text = ("import importlib.metadata as m, json, platform, sys; "
+            f"json.dump({{'version': {version}}}, open(sys.argv[1], 'w'))")
     answer, fault, _ = child.run([str(python), "-c", text], 60)
     return (answer["version"], None) if answer else (None, fault)
 
@@ -82,7 +83,7 @@ def read_arguments():
     parser.add_argument("--page", action="store_true", help="runs nothing")
     parser.add_argument("--publish", action="store_true", help="runs nothing and writes into docs/board")
     options = parser.parse_args()
-    options.adapters = options.adapters.resolve()
+    options.adapters, options.output = options.adapters.resolve(), options.output.resolve()
     options.engine_list = adapters.all_of(options.adapters)
     names = [adapter.name for adapter in options.engine_list]
     options.chosen = wanted(options.engines, names, "engine", parser)

@@ -3,31 +3,21 @@
 
 A body on a slide is a free one whose other five directions PhysX locks."""
 
-import math
-
 import sapien
 from sapien import physx
 
-from worlds import NotExpressible, turned
+from worlds import NotExpressible
+from worlds_frames import onto
 
 PACKAGE = "sapien"
 SEARCH = [
-    {"patch": True},
+    {"tgs": False, "threshold": 0.01},
     {"iterations": 100, "velocity_iterations": 20},
-    {"iterations": 100, "velocity_iterations": 20, "tgs": True, "threshold": 0.01},
+    {"iterations": 100, "velocity_iterations": 20, "threshold": 0.01},
     {"iterations": 200, "velocity_iterations": 50, "threshold": 0.01, "offset": 0.001},
-    {"iterations": 200, "velocity_iterations": 50, "tgs": True, "threshold": 0.01, "offset": 0.001, "finer": 4},
+    {"iterations": 200, "velocity_iterations": 50, "threshold": 0.01, "offset": 0.001, "finer": 4},
 ]
 FREE, SLIDING_X = [False] * 6, [False, True, True, True, True, True]
-
-
-def x_onto(normal):
-    """A quaternion that turns x, along which PhysX's plane points, onto a normal."""
-    x, y, z = normal
-    side = math.hypot(y, z)
-    if side == 0:
-        return (1, 0, 0, 0) if x > 0 else (0, 0, 0, 1)
-    return turned((0, -z / side, y / side), math.atan2(side, x))
 
 
 class Simulation:
@@ -39,8 +29,6 @@ class Simulation:
         config.enable_pcm = True
         if "tgs" in settings:
             config.enable_tgs = settings["tgs"]
-        if "patch" in settings:
-            config.enable_friction_every_iteration = True
         if "threshold" in settings:
             config.bounce_threshold = settings["threshold"]
         physx.set_scene_config(config)
@@ -61,7 +49,7 @@ class Simulation:
         for plane in world.planes:
             component = physx.PhysxRigidStaticComponent()
             component.attach(physx.PhysxCollisionShapePlane(self.material))
-            self.enter(component, plane.point, x_onto(plane.normal))
+            self.enter(component, plane.point, onto((1, 0, 0), plane.normal))
         self.components = [self.add_body(body) for body in world.bodies]
 
     def enter(self, component, place, turn):
