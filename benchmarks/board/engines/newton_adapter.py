@@ -24,7 +24,7 @@ class Simulation:
         warp.config.quiet = True
         warp.set_device("cpu")
         self.world = world
-        builder = newton.ModelBuilder(gravity=0.0)
+        builder = newton.ModelBuilder(gravity=world.gravity)
         surface = newton.ModelBuilder.ShapeConfig(mu=world.friction, restitution=world.restitution, mu_torsional=0.0, mu_rolling=0.0,
                                                   density=0.0)
         for plane in world.planes:
@@ -39,7 +39,6 @@ class Simulation:
             else:
                 builder.add_shape_box(number, hx=body.size[0], hy=body.size[1], hz=body.size[2], cfg=surface)
         self.model = builder.finalize(device="cpu")
-        self.model.set_gravity(tuple(world.gravity))
         if settings.get("solver") == "mujoco":
             if world.restitution:
                 raise NotExpressible("MuJoCo Warp has no restitution")
