@@ -4,6 +4,7 @@
 
     benchmarks/board/board.py                          what is missing, then build/board/index.html
     benchmarks/board/board.py --engines carom,bullet --scenes stack
+    benchmarks/board/board.py --problems               also the bundled problems
     benchmarks/board/board.py --page                   the page again, out of the rows that are there
     benchmarks/board/board.py --publish                the same into docs/board, which is kept
 
@@ -55,8 +56,7 @@ def key_of_row(scene, adapter, version, settings):
 def run_row(options, scene, adapter, python, settings):
     """A row without its verdict, which the page gives: answers or a fault."""
     command = [str(python), str(HERE / "run_row.py"), str(options.adapters), scene.name, adapter.name, json.dumps(settings)]
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
-    answer, fault, wall = child.run(command, options.seconds, options.megabytes, environment)
+    answer, fault, wall = child.run(command, options.seconds, options.megabytes, options.environment)
     return {"answer": answer, "fault": fault, "wall": round(wall, 2)}
 
 
@@ -80,6 +80,7 @@ def read_arguments():
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "board")
     parser.add_argument("--seconds", type=int, default=120, help="processor time of a row at most")
     parser.add_argument("--megabytes", type=int, default=8192, help="address space of a row at most")
+    parser.add_argument("--problems", action="store_true", help="also the bundled problems, by carom and by Pinocchio")
     parser.add_argument("--page", action="store_true", help="runs nothing")
     parser.add_argument("--publish", action="store_true", help="runs nothing and writes into docs/board")
     options = parser.parse_args()
@@ -88,12 +89,13 @@ def read_arguments():
     names = [adapter.name for adapter in options.engine_list]
     options.chosen = wanted(options.engines, names, "engine", parser)
     options.scene_names = wanted(options.scenes, [s.name for s in scene_list.all_scenes()], "scene", parser)
-    options.pythons = dict.fromkeys(names, PEERS) | {"carom": OWN}
+    options.environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    options.pythons = dict.fromkeys([*names, *problem_rows.SOLVERS], PEERS) | {"carom": OWN}
     for text in options.python:
         name, _, path = text.rpartition("=")
-        if name and name not in names:
+        if name and name not in options.pythons:
             parser.error(f"--python: no engine is called {name}")
-        options.pythons.update({name: path} if name else dict.fromkeys(names, path))
+        options.pythons.update({name: path} if name else dict.fromkeys(options.pythons, path))
     return options
 
 
@@ -140,6 +142,8 @@ def main():
         for adapter in options.engine_list:
             if adapter.name in options.chosen:
                 run_engine(options, adapter)
+        if options.problems:
+            problem_rows.run(options, options.pythons, version_of)
     board = collect(options)
     folder = PUBLISHED if options.publish else options.output
     folder.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,7 @@ def verdict_line(scene, by_engine):
     line = f"Right at its defaults: {listed(default)}." if len(default) == 1 else \
         f"Right at their defaults: {listed(default)}." if default else "No engine is right at its defaults."
     if tuned:
-        line += f" With the best settings of the search also {listed(tuned)}."
+        line += f" Right with the best settings of the search{' also' if default else ''}: {listed(tuned)}."
     failed = [name for name in able if name not in default and name not in tuned]
     if failed:
         line += f" Not right with any: {listed(failed)}."

@@ -97,9 +97,9 @@ def by_case(cases, truths, lines, axis, unit, number_of):
     return svg(bottom + 72, parts, f"Answers by {axis}")
 
 
-def profile(curves, count, number_of, label):
+def profile(curves, count, number_of, label, low=-3):
     """Share of scenes whose error is at most a multiple of the tolerance. curves: (engine, ratios); no answer: inf."""
-    low, high, top, bottom, span = -3, 3, 12, 222, WIDTH - LEFT - RIGHT
+    high, top, bottom, span = 3, 12, 222, WIDTH - LEFT - RIGHT
 
     def x(exponent):
         return LEFT + span * (min(max(exponent, low), high) - low) / (high - low)

@@ -164,7 +164,7 @@ class Words(unittest.TestCase):
 
     def test_search_helps_in_words(self):
         line = self.line(carom=(("right",), ("right",)), other=(("wrong", 1.0), ("right", 1e-9)))
-        self.assertEqual(line, "Right at its defaults: carom. With the best settings of the search also other.")
+        self.assertEqual(line, "Right at its defaults: carom. Right with the best settings of the search also: other.")
 
     def test_numbers(self):
         for value, text in [(0, "0"), (1.5, "1.5"), (1234.5, "1234"), (1e-7, "1.0e-7"), (-2.5e9, "-2.5e9")]:
