@@ -10,8 +10,9 @@ import time
 
 import numpy as np
 
-MOST = 100000  #: impacts in one step
+MOST = 300000  #: impacts in one call
 TOUCHING = 1e-12  #: a gap that counts as closed, by a radius [-]
+STILL = 1e-12  #: a speed of closing that is rounding, by the largest speed [-]
 
 
 class Flight:
@@ -40,30 +41,30 @@ class Flight:
     def gaps(self):
         """(gap, its gradient as (body, vector) pairs, time until it closes) of all that may meet."""
         places, speeds = self.s.places, self.s.speeds
+        least = -STILL * float(np.abs(speeds).max())
         found = []
         for i, (r, p, v) in enumerate(zip(self.radii, places, speeds)):
             for normal, base in self.s.planes:
                 gap, rate = float(normal @ (p - base)) - r, float(normal @ v)
-                found.append((gap, rate, [(i, normal)], -gap / rate if rate < 0 else math.inf))
+                found.append((gap, rate, [(i, normal)], -gap / rate if rate < least else math.inf))
         for i, j in self.pairs:
             line, speed = places[i] - places[j], speeds[i] - speeds[j]
             distance, reach = float(np.sqrt(line @ line)), self.radii[i] + self.radii[j]
             normal = line / distance
             rate = float(normal @ speed)
-            found.append((distance - reach, rate, [(i, normal), (j, -normal)], self.meeting(line, speed, reach, rate)))
+            wait = self.meeting(line, speed, reach) if rate < least else math.inf
+            found.append((distance - reach, rate, [(i, normal), (j, -normal)], wait))
         return found
 
     @staticmethod
-    def meeting(line, speed, reach, rate):
-        """When |line + t speed| = reach first."""
-        if rate >= 0:
-            return math.inf
+    def meeting(line, speed, reach):
+        """When |line + t speed| = reach first, of two that come closer."""
         a, b, c = float(speed @ speed), float(line @ speed), float(line @ line) - reach * reach
         root = b * b - a * c
         return c / (-b + math.sqrt(root)) if root > 0 else math.inf
 
     def drift(self, left):
-        for _ in range(MOST * 10):
+        for _ in range(MOST):
             gaps = self.gaps()
             wait = max(0.0, min((time_left for *_, time_left in gaps), default=math.inf))
             if wait >= left:
