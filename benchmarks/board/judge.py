@@ -4,6 +4,7 @@
 import math
 
 WORDS = ["right", "near", "wrong", "no answer", "not expressible"]  #: best first
+ROUNDING = 1e-6  #: an error below this share of the tolerance is not worth a word [-]
 
 
 def is_number(value):
@@ -96,7 +97,8 @@ def carom_place(scene, able):
     if own["verdict"] != "right":
         return f" carom is {own['verdict']}, too."
     closest = min(able, key=lambda name: able[name]["best"].get("error", math.inf))
-    if closest != "carom" and own["error"] > 2 * able[closest]["best"]["error"]:
+    told = own["error"] > 2 * able[closest]["best"]["error"] and own["error"] > ROUNDING * scene.tolerance
+    if closest != "carom" and told:
         return (f" The smallest error is {closest}'s, {number_text(able[closest]['best']['error'])} {scene.unit}, "
                 f"beside carom's {number_text(own['error'])}.")
     return ""

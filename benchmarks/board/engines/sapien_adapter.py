@@ -16,6 +16,7 @@ SEARCH = [
     {"iterations": 100, "velocity_iterations": 20, "threshold": 0.01},
     {"iterations": 200, "velocity_iterations": 50, "threshold": 0.01, "offset": 0.001},
     {"iterations": 200, "velocity_iterations": 50, "threshold": 0.01, "offset": 0.001, "finer": 4},
+    {"iterations": 200, "velocity_iterations": 50, "threshold": 0.01, "offset": 0.001, "damping": 0.0},
 ]
 FREE, SLIDING_X = [False] * 6, [False, True, True, True, True, True]
 
@@ -45,7 +46,7 @@ class Simulation:
         self.system.timestep = world.time_step
         self.scene = sapien.Scene([self.system])
         self.material = physx.PhysxMaterial(world.friction, world.friction, world.restitution)
-        self.bodies = world.bodies
+        self.bodies, self.settings = world.bodies, settings
         for plane in world.planes:
             component = physx.PhysxRigidStaticComponent()
             component.attach(physx.PhysxCollisionShapePlane(self.material))
@@ -72,6 +73,9 @@ class Simulation:
         self.enter(component, body.position, body.orientation)
         component.set_linear_velocity(list(body.velocity))
         component.set_angular_velocity(list(body.spin))
+        if "damping" in self.settings:
+            component.set_angular_damping(self.settings["damping"])
+            component.set_linear_damping(self.settings["damping"])
         return component
 
     def step(self, count):
