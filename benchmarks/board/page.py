@@ -15,6 +15,7 @@ STYLE = pathlib.Path(__file__).resolve().parent / "board.css"
 FIRST = "carom"  #: the engine of the first column
 SIGNS = {"right": "✓", "near": "~", "wrong": "✗", "no answer": "–", "not expressible": "n/a"}
 CLASSES = {"right": "right", "near": "near", "wrong": "wrong", "no answer": "none", "not expressible": "none"}
+CLOCK = 0.05  #: [s]; shorter times are a few ticks of it
 e = html.escape
 
 
@@ -75,7 +76,8 @@ def told(scene, row):
 
 
 def step_time(row):
-    if not row.get("steps") or "error" not in row:
+    """ms per step, of runs that took long enough for the processor's clock."""
+    if not row.get("steps") or "error" not in row or row["seconds"] < CLOCK:
         return ""
     return judge.number_text(1e3 * row["seconds"] / row["steps"])
 
@@ -147,7 +149,7 @@ def write(board):
 its defaults and at each settings of a small search, of which the best for the scene counts. An error is the largest over the
 scene's cases. Measured {e(when)}; an engine joins with one file, as benchmarks/README.md says.</p>
 <p class="small">carom is no engine: its touches are found and its bodies moved by a few hundred lines of the board, and its ms per step are those of
-carom's calls alone, where engines' are of whole steps. Times are of a busy machine; compare them within a scene. “finer 4” takes
+carom's calls alone, where engines' are of whole steps. Times are of a busy machine; compare them within a scene; those of less than 50 ms in all are left out. “finer 4” takes
 four steps in the place of one.</p>
 <p class="small">Marks, at the defaults and at the best settings: ✓ right, ~ within ten tolerances, ✗ wrong, – no answer, n/a not expressible.</p>
 {overview(found, names)}
