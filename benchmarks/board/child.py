@@ -54,9 +54,12 @@ def run(command, seconds=60, megabytes=4096, environment=None):
         path = pathlib.Path(folder) / "answer.json"
         begin = time.monotonic()
         with open(os.path.join(folder, "errors"), "w+b") as errors:
-            process = subprocess.Popen(
-                [*command, str(path)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                cwd=folder, env=environment, preexec_fn=limits(int(seconds), megabytes), start_new_session=True)
+            try:
+                process = subprocess.Popen(
+                    [*command, str(path)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                    cwd=folder, env=environment, preexec_fn=limits(int(seconds), megabytes), start_new_session=True)
+            except OSError as reason:
+                return None, f"does not start: {reason.strerror}: {command[0]}", 0.0
             try:
                 status = process.wait(timeout=3 * seconds)
             except subprocess.TimeoutExpired:

@@ -137,6 +137,12 @@ class Restart(unittest.TestCase):
         self.assertEqual(key_of("a", {"x": 1, "y": 2}), key_of("a", {"y": 2, "x": 1}))
         self.assertNotEqual(key_of("a", {"x": 1}), key_of("a", {"x": 2}))
 
+    def test_an_interpreter_that_is_not_there(self):
+        with tempfile.TemporaryDirectory() as name:
+            done = run_board(name, "--engines", "exact", "--python", "exact=/no/python")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("does not start: No such file or directory: /no/python", done.stdout)
+
     def test_names_that_are_not_there(self):
         with tempfile.TemporaryDirectory() as name:
             done = run_board(name, "--scenes", "nowhere")
