@@ -71,6 +71,6 @@ def write(rows):
     return f"""<section id="problems"><h2>Bundled problems: time to a residual</h2>
 <p class="about">The files of examples/data under the convex law, from zero: ms of the solve alone (iterations). The residual is
 the relative distance of the impulses to a fixed point of the law, computed by the board for every solver. Pinocchio's ADMM gets
-the dense matrix made, which its time leaves out; carom gets masses and Jacobians.</p>
+the dense matrix made, which its time leaves out; carom gets masses and Jacobians. All tries and repeats of a row have 120 s.</p>
 <p class="verdict">{e(verdict(rows, problems, solvers, targets))}</p>
 {pictures}{table(rows, problems, solvers, targets)}</section>"""
