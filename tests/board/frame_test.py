@@ -172,6 +172,13 @@ class Words(unittest.TestCase):
         line = self.line(carom=(("right",), ("right",)), other=(("wrong", 1.0), ("right", 1e-9)))
         self.assertEqual(line, "Right at its defaults: carom. Right with the best settings of the search also: other.")
 
+    def test_answers_that_are_none(self):
+        for answer, words in [({}, "no list"), ({"answers": 3}, "no list"), ({"answers": [1.0]}, "1 answers where 2"),
+                              ({"answers": [1.0, True]}, "answer 1"), ({"answers": [1.0, 2.0]}, "no time"),
+                              ({"answers": [1.0, 2.0], "seconds": -1}, "no time")]:
+            self.assertIn(words, judge.fault_of(answer, 2))
+        self.assertIsNone(judge.fault_of({"answers": [1.0, 2.0], "seconds": 0.5}, 2))
+
     def test_numbers(self):
         for value, text in [(0, "0"), (1.5, "1.5"), (1234.5, "1234"), (1e-7, "1.0e-7"), (-2.5e9, "-2.5e9")]:
             self.assertEqual(judge.number_text(value), text)
