@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The part of the page on bundled problems: times, and for each residual a performance profile."""
+
+import html
+
+import judge
+import plots
+
+e = html.escape
+
+
+def solved(rows, problem, solver, target):
+    row = next((r for r in rows if (r["problem"], r["solver"], r["target"]) == (problem, solver, target)), None)
+    return row if row and "seconds" in row else None
+
+
+def verdict(rows, problems, solvers, targets):
+    """Who solves how many, and who is the fastest on how many."""
+    parts = []
+    for target in targets:
+        counts = ", ".join(f"{solver} {sum(bool(solved(rows, p, solver, target)) for p in problems)}" for solver in solvers)
+        parts.append(f"to {target}: {counts}")
+    line = f"Solved of {len(problems)}, " + "; ".join(parts) + "."
+    wins = dict.fromkeys(solvers, 0)
+    for problem in problems:
+        for target in targets:
+            found = {s: solved(rows, problem, s, target) for s in solvers}
+            times = {s: row["seconds"] for s, row in found.items() if row}
+            if len(times) > 1:
+                wins[min(times, key=times.get)] += 1
+    if sum(wins.values()):
+        line += " Where both solve it, the faster is " + ", ".join(f"{s} {n} times" for s, n in wins.items()) + "."
+    return line
+
+
+def cell(rows, problem, solver, target):
+    row = next((r for r in rows if (r["problem"], r["solver"], r["target"]) == (problem, solver, target)), None)
+    if row is None:
+        return "<td></td>"
+    if "seconds" in row:
+        return f'<td class="number">{judge.number_text(1e3 * row["seconds"])} ({row["iterations"]})</td>'
+    return f'<td class="none">{e(row["reason"])}</td>'
+
+
+def table(rows, problems, solvers, targets):
+    head = "".join(f"<th>{e(solver)}, {target}</th>" for target in targets for solver in solvers)
+    lines = "".join(f"<tr><td>{e(problem)}</td>" + "".join(cell(rows, problem, s, t) for t in targets for s in solvers) + "</tr>"
+                    for problem in problems)
+    return f'<div class="wide"><table><thead><tr><th>problem</th>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def profile(rows, problems, solvers, target):
+    """Time by the shortest of all solvers on a problem."""
+    curves = []
+    shortest = {p: min((row["seconds"] for s in solvers if (row := solved(rows, p, s, target))), default=None) for p in problems}
+    for number, solver in enumerate(solvers):
+        found = {p: solved(rows, p, solver, target) for p in problems}
+        curves.append((solver, [row["seconds"] / shortest[p] for p, row in found.items() if row], number))
+    numbers = {solver: number for solver, _, number in curves}
+    return plots.profile([(solver, ratios) for solver, ratios, _ in curves], len(problems), numbers.get,
+                         f"time by the shortest, to {target}; up: share of problems", low=0)
+
+
+def write(rows):
+    if not rows:
+        return ""
+    problems = sorted({row["problem"] for row in rows})
+    solvers = sorted({row["solver"] for row in rows}, key=lambda name: (name != "carom", name))
+    targets = sorted({row["target"] for row in rows}, key=lambda text: -float(text))
+    pictures = "".join(profile(rows, problems, solvers, target) for target in targets)
+    return f"""<section id="problems"><h2>Bundled problems: time to a residual</h2>
+<p class="about">The files of examples/data under the convex law, from zero: ms of the solve alone (iterations). The residual is
+the relative distance of the impulses to a fixed point of the law, computed by the board for every solver. Pinocchio's ADMM gets
+the dense matrix made, which its time leaves out; carom gets masses and Jacobians. All tries and repeats of a row have 120 s.</p>
+<p class="verdict">{e(verdict(rows, problems, solvers, targets))}</p>
+{pictures}{table(rows, problems, solvers, targets)}</section>"""
