@@ -59,15 +59,6 @@ namespace detail {
   return {};
 }
 
-/// What is wrong with a frame of a contact, or nothing.
-[[nodiscard]] inline Fault pinocchio_frame_fault(const std::string& item,
-                                                 const pinocchio::Model& model,
-                                                 pinocchio::FrameIndex frame) {
-  if (Index(frame) < Index(model.nframes)) return {};
-  const std::string expected = "a number below " + std::to_string(model.nframes);
-  return fault(item, expected.c_str(), Index(frame));
-}
-
 /// A contact's law, the speed of approach still zero.
 [[nodiscard]] inline RigidContact<double> law_of(const PinocchioContact& contact) noexcept {
   return {.gap = contact.gap,
@@ -77,23 +68,31 @@ namespace detail {
           .correction = contact.correction};
 }
 
-/// What is wrong with a contact, or nothing.
+/// What is wrong with a contact, or nothing. A sentence is composed where something is wrong.
 [[nodiscard]] inline Fault pinocchio_contact_fault(const pinocchio::Model& model, Index number,
                                                    const PinocchioContact& contact) {
-  const std::string item = "contact " + std::to_string(number);
-  Fault found = pinocchio_frame_fault(item + ": frame", model, contact.frame);
-  if (found.empty()) found = pinocchio_frame_fault(item + ": other", model, contact.other);
-  if (!found.empty()) return found;
+  const auto item = [number](const char* part) {
+    return "contact " + std::to_string(number) + part;
+  };
+  const Index frames = Index(model.nframes);
+  const bool first = Index(contact.frame) >= frames;
+  if (first || Index(contact.other) >= frames) {
+    const std::string below = "a number below " + std::to_string(frames);
+    return fault(item(first ? ": frame" : ": other"), below.c_str(),
+                 Index(first ? contact.frame : contact.other));
+  }
   if (model.frames[contact.frame].parentJoint == model.frames[contact.other].parentJoint) {
-    return fault(item + ": other", "a frame of another joint than that of frame",
+    return fault(item(": other"), "a frame of another joint than that of frame",
                  Index(contact.other));
   }
-  found = finite_fault(item + ": normal", contact.normal);
-  if (found.empty() && !is_positive(contact.normal.norm())) {
-    found = fault(item + ": normal", "a length > 0", contact.normal.norm());
+  if (!contact.normal.allFinite()) return finite_fault(item(": normal"), contact.normal);
+  if (!is_positive(contact.normal.norm())) {
+    return fault(item(": normal"), "a length > 0", contact.normal.norm());
   }
-  if (found.empty() && contact.point) found = finite_fault(item + ": point", *contact.point);
-  return found.empty() ? law_fault(item, law_of(contact)) : found;
+  if (contact.point && !contact.point->allFinite()) {
+    return finite_fault(item(": point"), *contact.point);
+  }
+  return law_fault(item(""), law_of(contact));
 }
 
 }  // namespace detail
