@@ -81,7 +81,7 @@ Answer by_admm(const LeggedScene& scene, const Posed& posed, double tolerance) {
   for (const auto& contact : scene.contacts) {
     const auto& frame = scene.robot.model.frames[contact.frame];
     models.emplace_back(scene.robot.model, frame.parentJoint, frame.placement);
-    models.back().set() = pinocchio::CoulombFrictionConeTpl<double>(contact.friction);
+    models.back().setFriction(contact.friction);
     datas.emplace_back(models.back());
   }
   pinocchio::ADMMSolverSettingsTpl<double> settings;
