@@ -89,8 +89,8 @@ inline LeggedRobot make_quadruped() {
 /// 50 kg with legs of six joints, feet with four corners and arms of two joints: nv = 22.
 inline LeggedRobot make_humanoid() {
   LeggedRobot robot;
-  robot.stiffness = 4000;
-  robot.damping = 100;
+  robot.stiffness = 8000;
+  robot.damping = 200;
   RobotBuilder build(robot);
   const auto base = build.add(0, pinocchio::JointModelFreeFlyer(), {0, 0, 0});
   build.add_box(base, 25, {0.18, 0.3, 0.5}, {0, 0, 0.25});
@@ -137,15 +137,16 @@ inline VectorX<double> quadruped_target(const LeggedRobot& robot, double time, d
   return target;
 }
 
-/// Servo targets of a humanoid that sways from one leg to the other, once in three seconds, and
-/// lifts the foot that carries nothing; 0 to `most` of the motion.
-inline VectorX<double> humanoid_target(const LeggedRobot& robot, double time, double most) {
+/// Servo targets of a humanoid that sways from one leg to the other, once in four seconds, and
+/// after two seconds lifts the foot that carries nothing.
+inline VectorX<double> humanoid_target(const LeggedRobot& robot, double time) {
   VectorX<double> target = robot.posture;
-  const double phase = std::sin(2 * 3.14159265358979323846 * time / 3);
-  const double roll = -0.14 * most * phase;  // leaning legs move the pelvis over a foot
+  const double phase = std::sin(3.14159265358979323846 * time / 2);
+  const double roll = -0.15 * std::min(time, 1.0) * phase;  // leaning legs move the pelvis aside
+  const double lift = 0.15 * std::clamp(time - 2, 0.0, 1.0);
   for (int leg = 0; leg < 2; ++leg) {
-    const double idle = leg == 0 ? -phase : phase;  // near 1 where the other leg carries
-    const double up = 0.15 * most * std::max((idle - 0.8) / 0.2, 0.0);
+    const double idle = std::max(((leg == 0 ? -phase : phase) - 0.8) / 0.2, 0.0);
+    const double up = lift * idle * idle;  // the foot comes down without speed
     target.segment<6>(7 + 6 * leg) += Eigen::Vector<double, 6>{0, roll, -up, 2 * up, -up, -roll};
   }
   return target;

@@ -61,7 +61,7 @@ bool show(bool humanoid) {
       humanoid ? carom::examples::make_humanoid() : carom::examples::make_quadruped();
   const auto stay = [&](double) { return robot.posture; };
   const auto walk = [&](double t) {
-    return humanoid ? humanoid_target(robot, t, std::min(t, 1.0)) : quadruped_target(robot, t, 0.3);
+    return humanoid ? humanoid_target(robot, t) : quadruped_target(robot, t, 0.3);
   };
   const auto nothing = [](double) { return Vector3d(0, 0, 0); };
   const auto push = [&](double t) {  // a fifth of the weight for a tenth of a second
@@ -75,7 +75,7 @@ bool show(bool humanoid) {
   LeggedScene standing(robot), walking(robot), pushed(robot);
   const Motion still = watch(standing, 1, stay, nothing);
   print("stands", still);
-  const Motion moving = watch(walking, humanoid ? 6 : 2, walk, nothing);
+  const Motion moving = watch(walking, humanoid ? 8 : 2, walk, nothing);
   print("walks", moving);
   const Motion shoved = watch(pushed, 1, stay, push);
   print("pushed", shoved);

@@ -340,10 +340,9 @@ TEST_CASE("pinocchio: they walk in place, feet leave the ground and none goes be
   for (const bool humanoid : {false, true}) {
     LeggedScene scene(humanoid ? make_humanoid() : make_quadruped());
     const auto target = [&](double t) {
-      return humanoid ? humanoid_target(scene.robot, t, std::min(t, 1.0))
-                      : quadruped_target(scene.robot, t, 0.3);
+      return humanoid ? humanoid_target(scene.robot, t) : quadruped_target(scene.robot, t, 0.3);
     };
-    const Run result = run(scene, humanoid ? 6 : 2, 0.004, target, no_push);
+    const Run result = run(scene, humanoid ? 8 : 2, 0.004, target, no_push);
     const double height = scene.state.configuration(2) / scene.robot.posture(2);
     CAPTURE(humanoid, result.lowest, result.highest, result.slip, result.weight, height);
     CHECK(result.unsolved == 0);
