@@ -11,6 +11,7 @@
 #include <pinocchio/algorithm/delassus-operator.hpp>
 #include <pinocchio/algorithm/solvers/admm-solver.hpp>
 #include <pinocchio/constraints.hpp>
+#include <span>
 #include <vector>
 
 #include "engines/pinocchio_models.hpp"

@@ -90,7 +90,7 @@ int main() {
   try {
     std::printf("%-10s %-8s %10s %9s %9s %8s %9s %7s %7s\n", "robot", "motion", "sunk m",
                 "lifted m", "slid m", "carried", "base m/s", "ms/step", "worst");
-    const bool good = show(false) & show(true);
+    const bool first = show(false), second = show(true), good = first && second;
     std::printf("%s\n", good ? "soles that stand stay where they are" : "WRONG");
     return good ? 0 : 1;
   } catch (const std::exception& error) {
