@@ -436,6 +436,7 @@ TEST_CASE("pinocchio: what makes no sense is named, and the state stays as it wa
   refuses([&](Case& c) { c.contacts[0].gap = nan; }, "contact 0: gap");
   refuses([&](Case& c) { c.contacts[1].frame = 999; }, "contact 1: frame: expected a number below");
   refuses([&](Case& c) { c.contacts[1].other = 999; }, "contact 1: other");
+  refuses([&](Case& c) { c.contacts[0].frame = pinocchio::FrameIndex(-1); }, "contact 0: frame");
   refuses([&](Case& c) { c.contacts[1].other = c.contacts[1].frame; }, "another joint");
   refuses([&](Case& c) { c.contacts[0].normal.setZero(); }, "contact 0: normal");
   refuses([&](Case& c) { c.contacts[0].normal.y() = nan; }, "contact 0: normal entry 1");

@@ -74,9 +74,9 @@ namespace detail {
   const auto item = [number](const char* part) {
     return "contact " + std::to_string(number) + part;
   };
-  const Index frames = Index(model.nframes);
-  const bool first = Index(contact.frame) >= frames;
-  if (first || Index(contact.other) >= frames) {
+  const auto frames = pinocchio::FrameIndex(model.nframes);
+  const bool first = contact.frame >= frames;
+  if (first || contact.other >= frames) {
     const std::string below = "a number below " + std::to_string(frames);
     return fault(item(first ? ": frame" : ": other"), below.c_str(),
                  Index(first ? contact.frame : contact.other));
