@@ -36,3 +36,23 @@ if(TARGET carom_engine_dart)
   target_compile_options(carom_engine_dart INTERFACE -UNDEBUG)
   target_compile_definitions(carom_engine_dart INTERFACE EIGEN_MAX_ALIGN_BYTES=16)
 endif()
+
+# Pinocchio 4 has no Debian package; it comes as a wheel (benchmarks/board/install_peers.py) with its
+# headers and libraries, Boost among them. It is looked for in CMAKE_PREFIX_PATH and in CAROM_PEERS_DIR.
+# Its own CMake files need packages that the wheel leaves out, so they are not asked.
+set(CAROM_PEERS_DIR "" CACHE PATH "Virtual environment of benchmarks/board/install_peers.py, where Pinocchio may be")
+function(carom_find_pinocchio)
+  if(CAROM_PEERS_DIR)
+    file(GLOB prefix ${CAROM_PEERS_DIR}/lib/python3*/site-packages/cmeel.prefix)
+    list(APPEND CMAKE_PREFIX_PATH ${prefix})
+  endif()
+  carom_find_engine(pinocchio pinocchio/multibody.hpp "" pinocchio_default)
+  if(TARGET carom_engine_pinocchio)
+    # As its own targets have it; and its library holds Eigen's objects, aligned as the wheel was built,
+    # whatever -march a unit has.
+    target_compile_definitions(carom_engine_pinocchio INTERFACE
+      BOOST_MPL_LIMIT_LIST_SIZE=30 BOOST_MPL_LIMIT_VECTOR_SIZE=30 BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS
+      BOOST_FUSION_INVOKE_MAX_ARITY=12 PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION EIGEN_MAX_ALIGN_BYTES=16)
+  endif()
+endfunction()
+carom_find_pinocchio()

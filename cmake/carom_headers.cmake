@@ -393,10 +393,13 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/petsc_exchange.hpp
   include/carom/adapters/detail/petsc_hessian.hpp
   include/carom/adapters/detail/petsc_newton.hpp
+  include/carom/adapters/detail/pinocchio_contact.hpp
+  include/carom/adapters/detail/pinocchio_problem.hpp
   include/carom/adapters/mujoco.hpp
   include/carom/adapters/mujoco_outcome.hpp
   include/carom/adapters/petsc.hpp
   include/carom/adapters/petsc_certificate.hpp
   include/carom/adapters/petsc_contact.hpp
   include/carom/adapters/petsc_problem.hpp
+  include/carom/adapters/pinocchio.hpp
 )

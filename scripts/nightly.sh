@@ -9,7 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-rows=(standards no_exceptions tidy headers consumers optimisation release threads device budgets valgrind fuzz coverage)
+rows=(standards no_exceptions tidy headers consumers optimisation release threads device budgets peers valgrind fuzz
+  coverage)
 describe() {
   case $1 in
     standards) echo "g++, clang 14 and 19, C++20 and 23, all headers and faces, many warnings as errors" ;;
@@ -22,6 +23,7 @@ describe() {
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
     budgets) echo "what carom costs a user's compiler, for reading: budgets hold for an idle machine" ;;
+    peers) echo "the adapter of Pinocchio, which comes as a wheel" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -175,6 +177,17 @@ row_threads() {
 row_device() { with_tool nvcc scripts/device.sh; }
 
 row_budgets() { scripts/compile_budget.py --runs 1; }
+
+# Without a network there is no wheel, which costs the row nothing but its remark.
+row_peers() {
+  benchmarks/board/install_peers.py --environment build/peers pin ||
+    { remark="pin does not install"; return 0; }
+  configure peers -DCMAKE_BUILD_TYPE=Release -DCAROM_BUILD_EXAMPLES=ON -DCAROM_BUILD_ADAPTERS=ON \
+    "-DCAROM_PEERS_DIR=$PWD/build/peers" &&
+    cmake --build "$out/peers" --parallel "$jobs" --target carom_adapter_pinocchio_tests \
+      carom_engines_pinocchio_robots carom_engines_pinocchio_admm &&
+    tests_of peers -R 'pinocchio'
+}
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.
 memcheck() {

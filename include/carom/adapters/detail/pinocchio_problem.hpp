@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody.hpp>
+#include <span>
+#include <string>
+
+#include <Eigen/Geometry>
+
+#include "carom/adapters/detail/pinocchio_contact.hpp"
+#include "carom/contact/contact_problem.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/growing.hpp"
+#include "carom/linalg/detail/sequence.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// The trees of joints of a Pinocchio model: what its mass matrix couples. Each begins at a joint
+/// on the universe.
+class PinocchioTrees {
+ public:
+  static constexpr int none = -1;
+
+  /// @note  Allocates beyond the largest model so far.
+  void read(const pinocchio::Model& model) {
+    const Index joints = Index(model.njoints);
+    tree_of_.assign(joints, none);
+    int trees = 0;
+    for (Index j = 1; j < joints; ++j) {
+      const Index root = Index(model.supports[std::size_t(j)][1]);
+      tree_of_[j] = root == j ? trees++ : tree_of_[root];
+    }
+    dofs_.resize(model.nv);
+    place_of_.resize(model.nv);
+    starts_.assign(trees + 1, 0);
+    int next = 0;
+    for (int t = 0; t < trees; ++t) {
+      starts_[t] = next;
+      for (Index j = 1; j < joints; ++j) {
+        const int first = model.idx_vs[std::size_t(j)];
+        for (int k = 0; tree_of_[j] == t && k < model.nvs[std::size_t(j)]; ++k, ++next) {
+          dofs_[next] = first + k;
+          place_of_[first + k] = next - starts_[t];
+        }
+      }
+    }
+    starts_[trees] = next;
+  }
+
+  [[nodiscard]] int count() const noexcept { return int(starts_.size()) - 1; }
+  /// Tree of a joint; none of the universe.
+  [[nodiscard]] int of_joint(pinocchio::JointIndex joint) const noexcept {
+    return tree_of_[Index(joint)];
+  }
+  [[nodiscard]] int size(int tree) const noexcept { return starts_[tree + 1] - starts_[tree]; }
+  /// A tree's degree of freedom among the model's.
+  [[nodiscard]] int dof(int tree, int place) const noexcept { return dofs_[starts_[tree] + place]; }
+  /// Where a degree of freedom is among its tree's.
+  [[nodiscard]] int place(int dof) const noexcept { return place_of_[dof]; }
+
+ private:
+  Sequence<int> tree_of_, dofs_, place_of_, starts_;
+};
+
+/// A ContactProblem for a state of a Pinocchio model, and the way back.
+class PinocchioProblem {
+ public:
+  /// What write() would object to, or nothing, except for the time step and the mass matrix.
+  [[nodiscard]] static Fault check(const pinocchio::Model& model, const pinocchio::Data& data,
+                                   const PinocchioState& state, const PinocchioEffort& effort,
+                                   std::span<const PinocchioContact> contacts) {
+    if (!model.mimicking_joints.empty()) {
+      return "joint " + std::to_string(model.mimicking_joints.front()) +
+             ": expected a joint that moves by itself, got one that mimics another";
+    }
+    if (Index(data.oMi.size()) != Index(model.njoints) || data.M.rows() != model.nv) {
+      return fault("data: rows of M", std::to_string(model.nv).c_str(), data.M.rows());
+    }
+    Fault found = pinocchio_vector_fault("configuration", state.configuration, model.nq, false);
+    if (found.empty()) {
+      found = pinocchio_vector_fault("velocity", state.velocity, model.nv, false);
+    }
+    if (found.empty() && !pinocchio::isNormalized(model, state.configuration, 1e-6)) {
+      found = "configuration: expected unit quaternions and unit circles, got another length";
+    }
+    const VectorX<double>* const efforts[]{&effort.torque, &effort.stiffness, &effort.damping};
+    static constexpr const char* names[]{"torque", "stiffness", "damping"};
+    for (int k = 0; found.empty() && k < 3; ++k) {
+      if (efforts[k]->size() == 0) continue;
+      found = pinocchio_vector_fault(names[k], *efforts[k], model.nv, k > 0);
+    }
+    for (Index i = 0; found.empty() && i < Index(contacts.size()); ++i) {
+      found = pinocchio_contact_fault(model, i, contacts[std::size_t(i)]);
+    }
+    return found;
+  }
+
+  /// Writes the problem. Of data, M, J, oMi and nle are used and left for the state.
+  /// @note  Cold: throws std::invalid_argument; allocates beyond the largest step so far.
+  void write(const pinocchio::Model& model, pinocchio::Data& data, const PinocchioState& state,
+             const PinocchioEffort& effort, std::span<const PinocchioContact> contacts,
+             double time_step) {
+    reject_if(check(model, data, state, effort, contacts));
+    problem_.reset(time_step);
+    pinocchio::crba(model, data, state.configuration, pinocchio::Convention::WORLD);
+    pinocchio::nonLinearEffects(model, data, state.configuration, state.velocity);
+    pinocchio::computeJointJacobians(model, data, state.configuration);
+    trees_.read(model);
+    body_of_.assign(trees_.count(), PinocchioTrees::none);
+    for (const PinocchioContact& contact : contacts) {
+      for (const auto frame : {contact.frame, contact.other}) {
+        const int tree = trees_.of_joint(model.frames[frame].parentJoint);
+        if (tree != PinocchioTrees::none) body_of_[tree] = 0;
+      }
+    }
+    free_.grow(model.nv);
+    for (int tree = 0; tree < trees_.count(); ++tree) {
+      add_tree(data, state.velocity, effort, tree);
+    }
+    points_.clear();
+    for (const PinocchioContact& contact : contacts) {
+      add_contact(model, data, state.velocity, contact);
+    }
+  }
+
+  [[nodiscard]] const ContactProblem<double>& problem() const noexcept { return problem_; }
+  /// Writes the model's velocities: those of the problem, and the free ones of trees that nothing
+  /// touches.
+  void scatter(const VectorX<double>& of_problem, VectorX<double>& velocity) const noexcept {
+    velocity = free_;
+    for (int tree = 0; tree < trees_.count(); ++tree) {
+      if (body_of_[tree] == PinocchioTrees::none) continue;
+      const Index start = problem_.body(body_of_[tree]).start;
+      for (int place = 0; place < trees_.size(tree); ++place) {
+        velocity(trees_.dof(tree, place)) = of_problem(start + place);
+      }
+    }
+  }
+  /// Axes of a contact by rows, (t₁, t₂, n) in the world's.
+  [[nodiscard]] const Eigen::Matrix3d& axes(Index contact) const noexcept {
+    return points_[contact].axes;
+  }
+  /// Where a contact is [m], in the world.
+  [[nodiscard]] const Eigen::Vector3d& point(Index contact) const noexcept {
+    return points_[contact].place;
+  }
+
+ private:
+  struct Point {
+    Eigen::Matrix3d axes;
+    Eigen::Vector3d place;
+  };
+
+  /// A = M + δt D + δt² K and v* = v + A⁻¹ (δt (τ − nle) − δt² K v) of one tree.
+  void add_tree(const pinocchio::Data& data, const VectorX<double>& velocity,
+                const PinocchioEffort& effort, int tree) {
+    const int size = trees_.size(tree);
+    const double step = problem_.time_step();
+    const auto of = [](const VectorX<double>& numbers, int dof) {
+      return numbers.size() == 0 ? 0.0 : numbers(dof);
+    };
+    mass_.grow(size, size);
+    change_.grow(size);
+    for (int c = 0; c < size; ++c) {
+      const int dof = trees_.dof(tree, c);
+      for (int r = 0; r <= c; ++r) {  // Pinocchio writes the upper triangle
+        mass_(r, c) = mass_(c, r) = data.M(trees_.dof(tree, r), dof);
+      }
+      const double stiff = step * step * of(effort.stiffness, dof);
+      mass_(c, c) += step * of(effort.damping, dof) + stiff;
+      change_(c) = step * (of(effort.torque, dof) - data.nle(dof)) - stiff * velocity(dof);
+    }
+    factor_.grow(size, size);
+    factor_ = mass_;
+    if (!factor_cholesky(factor_.data(), Index(size), Index(size)) || !change_.allFinite()) {
+      reject_if("tree " + std::to_string(tree) +
+                ": expected a positive definite mass matrix and finite forces, got others");
+    }
+    solve_lower(factor_.data(), Index(size), Index(size), change_.data());
+    solve_lower_transposed(factor_.data(), Index(size), Index(size), change_.data());
+    for (int place = 0; place < size; ++place) {
+      const int dof = trees_.dof(tree, place);
+      change_(place) += velocity(dof);
+      free_(dof) = change_(place);
+    }
+    if (body_of_[tree] != PinocchioTrees::none) {
+      body_of_[tree] = int(problem_.add_body(mass_, change_));
+    }
+  }
+
+  void add_contact(const pinocchio::Model& model, const pinocchio::Data& data,
+                   const VectorX<double>& velocity, const PinocchioContact& contact) {
+    const pinocchio::Frame& frame = model.frames[contact.frame];
+    const pinocchio::JointIndex joints[]{frame.parentJoint,
+                                         model.frames[contact.other].parentJoint};
+    Point point;
+    point.place = contact.point ? *contact.point
+                                : data.oMi[frame.parentJoint].act(frame.placement.translation());
+    point.axes.row(2) = contact.normal.normalized().transpose();
+    point.axes.row(0) = point.axes.row(2).unitOrthogonal();
+    point.axes.row(1) = point.axes.row(2).cross(point.axes.row(0));
+    points_.push_back(point);
+    const int trees[]{trees_.of_joint(joints[0]), trees_.of_joint(joints[1])};
+    const bool two = trees[0] != PinocchioTrees::none && trees[1] != PinocchioTrees::none &&
+                     trees[0] != trees[1];
+    approach_ = 0;
+    for (int k = 0; k < 2; ++k) {
+      if (trees[k] == PinocchioTrees::none) continue;
+      const bool begins = two || k == 0 || trees[0] == PinocchioTrees::none;
+      Growing<MatrixX<double>>& side = sides_[two ? k : 0];
+      if (begins) {
+        side.grow(3, trees_.size(trees[k]));
+        side.setZero();
+      }
+      add_motion(model, data, velocity, joints[k], k == 0 ? 1 : -1, side);
+    }
+    RigidContact<double> law = law_of(contact);
+    law.approach = approach_;
+    const int own = trees[0] != PinocchioTrees::none ? trees[0] : trees[1];
+    if (two) {
+      problem_.add_contact(body_of_[trees[0]], sides_[0], body_of_[trees[1]], sides_[1], law);
+    } else {
+      problem_.add_contact(body_of_[own], sides_[0], law);
+    }
+  }
+
+  /// Adds the velocity of the last point, moved with a joint, to the rows of its tree.
+  void add_motion(const pinocchio::Model& model, const pinocchio::Data& data,
+                  const VectorX<double>& velocity, pinocchio::JointIndex joint, double sign,
+                  Growing<MatrixX<double>>& side) noexcept {
+    const Point& point = points_.back();
+    for (const pinocchio::JointIndex on_path : model.supports[joint]) {
+      for (int k = 0; k < model.nvs[on_path]; ++k) {
+        const int dof = model.idx_vs[on_path] + k;
+        const Eigen::Vector3d turning = data.J.col(dof).tail<3>();
+        const Eigen::Vector3d moved = data.J.col(dof).head<3>() + turning.cross(point.place);
+        const Eigen::Vector3d rows = sign * (point.axes * moved);
+        side.col(trees_.place(dof)) += rows;
+        approach_ -= rows(2) * velocity(dof);
+      }
+    }
+  }
+
+  PinocchioTrees trees_;
+  ContactProblem<double> problem_{1.0};
+  Sequence<int> body_of_;  ///< of each tree; none where nothing touches it
+  Sequence<Point> points_;
+  Growing<MatrixX<double>> mass_, factor_, sides_[2];
+  Growing<VectorX<double>> change_, free_;
+  double approach_ = 0;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
