@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A quadruped and a humanoid in Pinocchio, with carom's contacts: they stand, walk in place and are
-// pushed. How far does a sole slide or sink, what do the feet carry, how long does a step take?
-// Exit status: non-zero where standing soles move, or a push gives another momentum than it should.
+// pushed, after they have settled for two seconds. How far does a sole slide or sink, what do the
+// feet carry, how long does a step take? Exit status: non-zero where standing soles move, a robot
+// that walks is not carried by its feet, or a step is not solved.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -73,6 +74,7 @@ bool show(bool humanoid) {
                 m.speed, m.mean, m.worst, m.solved ? "solved" : "NOT SOLVED");
   };
   LeggedScene standing(robot), walking(robot), pushed(robot);
+  for (LeggedScene* scene : {&standing, &walking, &pushed}) watch(*scene, 2, stay, nothing);
   const Motion still = watch(standing, 1, stay, nothing);
   print("stands", still);
   const Motion moving = watch(walking, humanoid ? 8 : 2, walk, nothing);
@@ -80,8 +82,7 @@ bool show(bool humanoid) {
   const Motion shoved = watch(pushed, 1, stay, push);
   print("pushed", shoved);
   return still.solved && moving.solved && shoved.solved && still.slip < 1e-8 &&
-         -still.lowest < 1e-8 && moving.highest > 0.01 && std::abs(moving.carried - 1) < 0.03 &&
-         shoved.slip < 1e-8;
+         -still.lowest < 1e-8 && moving.highest > 0.01 && std::abs(moving.carried - 1) < 0.03;
 }
 
 }  // namespace
