@@ -7,15 +7,15 @@
 #include "support/dense_problem.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
+#include "support/wide_float.hpp"
 #include "support/worst_case.hpp"
 
 namespace checked_inverse_test {
 
 using carom::Index, carom::MatrixX, carom::VectorX;
 using carom::detail::CheckedInverse;
-using carom::testing::VectorSource, carom::testing::WorstCase;
-
-using Long = long double;
+using carom::testing::invert, carom::testing::VectorSource, carom::testing::Wide;
+using carom::testing::WorstCase;
 
 /// A symmetric matrix whose condition grows with the decades, over units that differ.
 template <typename Scalar>
@@ -52,11 +52,13 @@ TEMPLATE_TEST_CASE("checked_inverse: the norm that it gives is no less than the 
     VectorX<Scalar> bounds(size);
     for (Index i = 0; i < size; ++i) bounds(i) = inverse.row_times(i, p.data()).most();
     const Scalar bound = inverse.factor() * carom::detail::norm_of_bounds(bounds);
-    const MatrixX<Long> wide = matrix.template cast<Long>();
-    const VectorX<Long> q = p.template cast<Long>();
-    const Long exact = std::sqrt(q.dot(carom::testing::multiply(carom::testing::invert(wide), q)));
-    holds.see(exact, Long(bound) * (1 + Long(carom::testing::rounding(1, Scalar(1)))));
-    if (decades == 0 && inverse.defect() < Scalar(0.01)) tight.see(bound, 1.02L * exact);
+    const auto q = carom::testing::convert_vector<Wide>(p);
+    const auto solved = carom::testing::multiply(invert(carom::testing::widen(matrix)), q);
+    const Wide exact = sqrt(carom::testing::inner(q, solved));
+    carom::testing::see_wide(holds, exact, bound, decades, inverse.defect());
+    if (decades == 0 && inverse.defect() < Scalar(0.01)) {
+      carom::testing::see_wide(tight, bound, Wide(1.02) * exact, inverse.defect());
+    }
   }
   holds.check(count / 3);
   tight.check(count / 20);

@@ -7,12 +7,14 @@
 #include "support/random.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
+#include "support/wide_float.hpp"
 #include "support/worst_case.hpp"
 
 namespace rounded_number_test {
 
 using carom::detail::RoundedNumber, carom::detail::square_root;
-using carom::testing::VectorSource, carom::testing::WorstCase;
+using carom::testing::see_wide, carom::testing::VectorSource, carom::testing::Wide;
+using carom::testing::WorstCase;
 
 using Long = long double;
 
@@ -20,7 +22,7 @@ using Long = long double;
 template <typename Scalar>
 struct Drawn {
   RoundedNumber<Scalar> number;
-  Long exact;
+  Wide exact;
 
   explicit Drawn(VectorSource<double>& source) {
     const Scalar value = Scalar(source.entry(8));
@@ -28,15 +30,15 @@ struct Drawn {
                              ? Scalar(0)
                              : Scalar(std::abs(value) * Scalar(source.pick({1e-7, 1e-3, 2.0})));
     number = {value, error};
-    exact = Long(value) + Long(error) * Long(source.pick({-1, -0.5, 0, 1}));
+    exact = Wide(value) + Wide(error) * source.pick({-1, -0.5, 0, 1});
   }
 };
 
 template <typename Scalar>
-void see(WorstCase& law, const RoundedNumber<Scalar>& found, Long exact) {
-  law.see(std::abs(Long(found.value) - exact), Long(found.error), found.value, found.error);
-  law.see_holds(Long(found.most()) >= std::abs(exact) && Long(found.least()) <= std::abs(exact) &&
-                Long(found.most_or_zero()) >= exact);
+void see(WorstCase& law, const RoundedNumber<Scalar>& found, const Wide& exact) {
+  see_wide(law, abs(Wide(found.value) - exact), found.error, found.value, found.error);
+  law.see_holds(found.most() >= abs(exact) && found.least() <= abs(exact) &&
+                found.most_or_zero() >= exact);
 }
 
 TEMPLATE_TEST_CASE("rounded_number: the exact result is within the error of each operation",
@@ -54,7 +56,7 @@ TEMPLATE_TEST_CASE("rounded_number: the exact result is within the error of each
     if (ratio.error < std::numeric_limits<Scalar>::infinity()) {
       see(quotient, ratio, a.exact / b.exact);
     }
-    if (a.exact >= 0) see(root, square_root(a.number), std::sqrt(a.exact));
+    if (a.exact >= 0) see(root, square_root(a.number), sqrt(a.exact));
   }
   sum.check(count);
   product.check(count);
@@ -71,15 +73,15 @@ TEMPLATE_TEST_CASE(
   for (int sample = 0; sample < 300; ++sample) {
     const int size = 1 + int(source.unit() * 60);
     RoundedNumber<Scalar> sum;
-    Long exact = 0, sizes = 0;
+    Wide exact = 0, sizes = 0;
     for (int i = 0; i < size; ++i) {
       const Scalar a = Scalar(source.entry(4)), b = Scalar(source.entry(4));
       sum += RoundedNumber<Scalar>(a) * b;
-      exact += Long(a) * Long(b);
-      sizes += std::abs(Long(a) * Long(b));
+      exact += Wide(a) * b;
+      sizes += abs(Wide(a) * b);
     }
-    holds.see(std::abs(Long(sum.value) - exact), Long(sum.error));
-    tight.see(Long(sum.error), carom::testing::rounding(size + 1, Scalar(1)) * sizes);
+    see_wide(holds, abs(sum.value - exact), sum.error);
+    see_wide(tight, sum.error, carom::testing::rounding(size + 1, Scalar(1)) * sizes);
   }
   holds.check(300);
   tight.check(300);

@@ -109,8 +109,7 @@ template <std::floating_point Scalar>
   });
   const VectorX<Scalar> off = bodies.norms(balance), free = problem.free_velocity();
   const VectorX<Scalar> exact = VectorX<Scalar>::Zero(problem.body_count());
-  const Number w = diagonal / Number(Scalar(problem.impulse_count()));
-  CheckedMap<Scalar> map;
+  CheckedMap<Scalar> map(diagonal / Number(Scalar(problem.impulse_count())));
   problem.for_each_block([&](const auto& block) {
     RoundedRows<Scalar> u = bodies.velocity(block, close, off);
     const RoundedRows<Scalar> q = bodies.velocity(block, free, exact);
@@ -120,7 +119,7 @@ template <std::floating_point Scalar>
       row = row - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
       map.see_load(q[std::size_t(i)] - block.bias_velocity()(i));
     }
-    map.see(block.set(), gamma, u, u, w);
+    map.see(block.set(), gamma, u, u);
   });
   return map.relative();
 }

@@ -20,20 +20,25 @@ template <typename Rows, std::floating_point Scalar>
 }
 
 /// Sums that make up a natural map error.
+///
+/// The map is taken with the computed w, as an exact number. With the exact one w' it is larger by
+/// max(1, w'/w) at most, so that no rounding of w is in the points that are projected.
 template <std::floating_point Scalar>
-struct CheckedMap {
-  RoundedNumber<Scalar> map, impulse, velocity, load;  ///< squares of their norms
+class CheckedMap {
+ public:
+  using Number = RoundedNumber<Scalar>;
+
+  /// @param mobility  w, the mean diagonal of W + R, > 0.
+  explicit CheckedMap(const Number& mobility) noexcept : mobility_(mobility) {}
 
   /// Adds the rows of a block.
   /// @param gamma   γ.
   /// @param lifted  u as the law takes it, in the map.
-  /// @param u, q    rows of u and q.
-  /// @param w       the mean diagonal of W + R.
+  /// @param u       rows of u.
   void see(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& gamma,
-           const RoundedRows<Scalar>& lifted, const RoundedRows<Scalar>& u,
-           const RoundedNumber<Scalar>& w) noexcept {
-    using Number = RoundedNumber<Scalar>;
+           const RoundedRows<Scalar>& lifted, const RoundedRows<Scalar>& u) noexcept {
     const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
+    const Number w = mobility_.value;
     RoundedRows<Scalar> trial{};
     for (int i = 0; i < set.rows; ++i) {
       trial[std::size_t(i)] = Number(gamma(i)) - lifted[std::size_t(i)] / w;
@@ -43,29 +48,35 @@ struct CheckedMap {
     if (y.allFinite()) nearest = nearest_impulse(set, ones, y);
     const RowNumbers<Scalar> doubt = ProjectionRounding<Scalar>(set, ones, trial, nearest).rows();
     for (int i = 0; i < set.rows; ++i) {
-      const Number miss = Number(gamma(i)) - Number(nearest(i), doubt(i)), push = w * gamma(i);
-      map += miss * w * (miss * w);
-      impulse += push * push;
-      velocity += u[std::size_t(i)] * u[std::size_t(i)];
+      const Number miss = (Number(gamma(i)) - Number(nearest(i), doubt(i))) * w;
+      const Number push = mobility_ * gamma(i);
+      map_ += miss * miss;
+      impulse_ += push * push;
+      velocity_ += u[std::size_t(i)] * u[std::size_t(i)];
     }
   }
-  void see_load(const RoundedNumber<Scalar>& q) noexcept { load += q * q; }
+  /// Adds a row of q.
+  void see_load(const Number& q) noexcept { load_ += q * q; }
 
   /// An upper bound of ‖r − P(r − ũ)‖ relative to max(‖q‖, ‖γ‖ w, ‖u‖).
   [[nodiscard]] Scalar relative() const noexcept {
-    const Scalar scale = (std::max)(
-        {square_root(load).least(), square_root(impulse).least(), square_root(velocity).least()});
+    const Scalar scale = (std::max)({square_root(load_).least(), square_root(impulse_).least(),
+                                     square_root(velocity_).least()});
     return relative_to(scale);
   }
   /// The same relative to ‖q‖ alone.
-  [[nodiscard]] Scalar absolute() const noexcept { return relative_to(square_root(load).least()); }
+  [[nodiscard]] Scalar absolute() const noexcept { return relative_to(square_root(load_).least()); }
 
  private:
   [[nodiscard]] Scalar relative_to(const Scalar& scale) const noexcept {
-    const Scalar most = square_root(map).most();
+    const Number more = (mobility_ - mobility_.value) / mobility_.value;  // w'/w − 1
+    const Scalar most = raised(square_root(map_).most() * (1 + more.most_or_zero()), 2);
     if (most == Scalar(0) || !(scale > Scalar(0))) return most;
     return raised(most / scale, 2);
   }
+
+  Number mobility_;
+  Number map_, impulse_, velocity_, load_;  ///< squares of their norms
 };
 
 /// De Saxcé's lift Σ μ_b ‖u_b‖ of rounded velocities.
@@ -130,8 +141,7 @@ template <std::floating_point Scalar>
   if (problem.matrix_free()) {
     problem.product().multiply(problem.product().context, as_span(impulse), as_span(product));
   }
-  const RoundedNumber<Scalar> w = rounded_scale(problem);
-  CheckedMap<Scalar> map;
+  CheckedMap<Scalar> map(rounded_scale(problem));
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     RoundedRows<Scalar> u{};
@@ -146,7 +156,7 @@ template <std::floating_point Scalar>
     if (const int n = normal_row(set.shape); n >= 0 && law == FrictionLaw::coulomb) {
       lifted[std::size_t(n)] += rounded_lift(set, u);
     }
-    map.see(set, gamma, lifted, u, w);
+    map.see(set, gamma, lifted, u);
   }
   return map;
 }
