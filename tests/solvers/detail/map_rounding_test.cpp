@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE(
   tight.check(count);
 }
 
-TEST_CASE("map_rounding: an exact answer has an exact certificate where no number is rounded",
+TEST_CASE("map_rounding: an answer in which nothing is rounded is confirmed to a few roundings",
           "[solvers][example]") {
   // W = 1/2, w = 1/2: the contact sticks, and y = γ, which is in the cone.
   DualData data = carom::testing::make_block(2, 0.5, Eigen::Vector3d(0.25, 0, -2));
