@@ -99,25 +99,27 @@ template <std::floating_point Scalar>
   using Number = RoundedNumber<Scalar>;
   const RowNumbers<Scalar> known = RowNumbers<Scalar>::Zero();
   CheckedMomentum<Scalar> balance = bodies.momentum_of(close);
-  Number diagonal;
+  const VectorX<Scalar> free = problem.free_velocity();
+  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(problem.body_count());
+  Number diagonal, load;
   problem.for_each_block([&](const auto& block) {
     bodies.subtract(block, block.read(impulse), known, balance);
+    const RoundedRows<Scalar> moved = bodies.velocity(block, free, exact);
     for (int row = 0; row < block.rows(); ++row) {
+      const Number q = moved[std::size_t(row)] - block.bias_velocity()(row);
+      load += q * q;
       diagonal += block.regularization()(row);
       for (int s = 0; s < block.side_count(); ++s) diagonal += bodies.row_squared(block, s, row);
     }
   });
-  const VectorX<Scalar> off = bodies.norms(balance), free = problem.free_velocity();
-  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(problem.body_count());
-  CheckedMap<Scalar> map(diagonal / Number(Scalar(problem.impulse_count())));
+  const VectorX<Scalar> off = bodies.norms(balance);
+  CheckedMap<Scalar> map(diagonal / Number(Scalar(problem.impulse_count())), square_root(load));
   problem.for_each_block([&](const auto& block) {
     RoundedRows<Scalar> u = bodies.velocity(block, close, off);
-    const RoundedRows<Scalar> q = bodies.velocity(block, free, exact);
     const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(impulse));
     for (int i = 0; i < block.rows(); ++i) {
       Number& row = u[std::size_t(i)];
       row = row - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
-      map.see_load(q[std::size_t(i)] - block.bias_velocity()(i));
     }
     map.see(block.set(), gamma, u, u);
   });

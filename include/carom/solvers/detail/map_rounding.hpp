@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
@@ -29,7 +31,9 @@ class CheckedMap {
   using Number = RoundedNumber<Scalar>;
 
   /// @param mobility  w, the mean diagonal of W + R, > 0.
-  explicit CheckedMap(const Number& mobility) noexcept : mobility_(mobility) {}
+  /// @param load      ‖q‖.
+  CheckedMap(const Number& mobility, const Number& load) noexcept
+      : mobility_(mobility), load_(load) {}
 
   /// Adds the rows of a block.
   /// @param gamma   γ.
@@ -55,17 +59,14 @@ class CheckedMap {
       velocity_ += u[std::size_t(i)] * u[std::size_t(i)];
     }
   }
-  /// Adds a row of q.
-  void see_load(const Number& q) noexcept { load_ += q * q; }
-
   /// An upper bound of ‖r − P(r − ũ)‖ relative to max(‖q‖, ‖γ‖ w, ‖u‖).
   [[nodiscard]] Scalar relative() const noexcept {
-    const Scalar scale = (std::max)({square_root(load_).least(), square_root(impulse_).least(),
-                                     square_root(velocity_).least()});
+    const Scalar scale =
+        (std::max)({load_.least(), square_root(impulse_).least(), square_root(velocity_).least()});
     return relative_to(scale);
   }
   /// The same relative to ‖q‖ alone.
-  [[nodiscard]] Scalar absolute() const noexcept { return relative_to(square_root(load_).least()); }
+  [[nodiscard]] Scalar absolute() const noexcept { return relative_to(load_.least()); }
 
  private:
   [[nodiscard]] Scalar relative_to(const Scalar& scale) const noexcept {
@@ -75,8 +76,8 @@ class CheckedMap {
     return raised(most / scale, 2);
   }
 
-  Number mobility_;
-  Number map_, impulse_, velocity_, load_;  ///< squares of their norms
+  Number mobility_, load_;
+  Number map_, impulse_, velocity_;  ///< squares of their norms
 };
 
 /// De Saxcé's lift Σ μ_b ‖u_b‖ of rounded velocities.
@@ -96,6 +97,18 @@ template <std::floating_point Scalar>
   return lift;
 }
 
+/// A mean or norm of a problem's rows, as it is held: the problem's own, which has been computed
+/// without its rounding and may be off by some of that, or that of another problem, of which this
+/// one is an island, and which counts as exact.
+template <std::floating_point Scalar>
+[[nodiscard]] RoundedNumber<Scalar> choose_yardstick(const RoundedNumber<Scalar>& own,
+                                                     const Scalar& held, Index rows) noexcept {
+  const Scalar lost = std::sqrt(Scalar(rows) * (std::numeric_limits<Scalar>::min)());
+  const Scalar rounded = Scalar(rows + 4) * unit_rounding<Scalar> * std::abs(own.value);
+  const Scalar doubt = raised(own.error + rounded + lost, 4);
+  return std::abs(held - own.value) <= doubt ? own : RoundedNumber<Scalar>(held);
+}
+
 /// w, the mean diagonal of W + R; 1 where it is not positive.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> rounded_scale(const DelassusProblem<Scalar>& problem) noexcept {
@@ -108,8 +121,22 @@ template <std::floating_point Scalar>
     }
     for (int row = 0; row < 3; ++row) diagonal += problem.regularization(part)(row);
   }
-  if (!(diagonal.value > Scalar(0))) return Scalar(1);
-  return diagonal / Number(Scalar(problem.row_count()));
+  if (!(diagonal.value > Scalar(0))) return problem.inverse_mass_scale();
+  return choose_yardstick(diagonal / Number(Scalar(problem.row_count())),
+                          problem.inverse_mass_scale(), problem.row_count());
+}
+
+/// ‖q‖.
+template <std::floating_point Scalar>
+[[nodiscard]] RoundedNumber<Scalar> rounded_load(const DelassusProblem<Scalar>& problem) noexcept {
+  RoundedNumber<Scalar> squared;
+  for (Index part = 0; part < problem.part_count(); ++part) {
+    for (int row = 0; row < 3; ++row) {
+      const RoundedNumber<Scalar> q = problem.load(part)(row);
+      squared += q * q;
+    }
+  }
+  return choose_yardstick(square_root(squared), problem.load_norm(), problem.row_count());
 }
 
 /// One row of u = (W + R) γ + q. Of a W that is a function, its product counts as exact.
@@ -141,7 +168,7 @@ template <std::floating_point Scalar>
   if (problem.matrix_free()) {
     problem.product().multiply(problem.product().context, as_span(impulse), as_span(product));
   }
-  CheckedMap<Scalar> map(rounded_scale(problem));
+  CheckedMap<Scalar> map(rounded_scale(problem), rounded_load(problem));
   for (Index i = 0; i < problem.count(); ++i) {
     const ImpulseSet<Scalar>& set = problem.set(i);
     RoundedRows<Scalar> u{};
@@ -150,7 +177,6 @@ template <std::floating_point Scalar>
       const auto [part, row] = problem.place_of(i, r);
       gamma(r) = impulse(3 * part + row);
       u[std::size_t(r)] = rounded_velocity(problem, part, row, impulse, product);
-      map.see_load(problem.load(part)(row));
     }
     RoundedRows<Scalar> lifted = u;
     if (const int n = normal_row(set.shape); n >= 0 && law == FrictionLaw::coulomb) {
