@@ -100,10 +100,11 @@ template <std::floating_point Scalar>
 /// A mean or norm of a problem's rows, as it is held: the problem's own, which has been computed
 /// without its rounding and may be off by some of that, or that of another problem, of which this
 /// one is an island, and which counts as exact.
+/// @param lost  at most what underflow took from the one held.
 template <std::floating_point Scalar>
 [[nodiscard]] RoundedNumber<Scalar> choose_yardstick(const RoundedNumber<Scalar>& own,
-                                                     const Scalar& held, Index rows) noexcept {
-  const Scalar lost = std::sqrt(Scalar(rows) * (std::numeric_limits<Scalar>::min)());
+                                                     const Scalar& held, Index rows,
+                                                     const Scalar& lost) noexcept {
   const Scalar rounded = Scalar(rows + 4) * unit_rounding<Scalar> * std::abs(own.value);
   const Scalar doubt = raised(own.error + rounded + lost, 4);
   return std::abs(held - own.value) <= doubt ? own : RoundedNumber<Scalar>(held);
@@ -123,7 +124,8 @@ template <std::floating_point Scalar>
   }
   if (!(diagonal.value > Scalar(0))) return problem.inverse_mass_scale();
   return choose_yardstick(diagonal / Number(Scalar(problem.row_count())),
-                          problem.inverse_mass_scale(), problem.row_count());
+                          problem.inverse_mass_scale(), problem.row_count(),
+                          2 * (std::numeric_limits<Scalar>::min)());
 }
 
 /// ‖q‖.
@@ -136,7 +138,9 @@ template <std::floating_point Scalar>
       squared += q * q;
     }
   }
-  return choose_yardstick(square_root(squared), problem.load_norm(), problem.row_count());
+  // Each square that underflows takes the smallest normal number at most.
+  const Scalar lost = std::sqrt(Scalar(problem.row_count()) * (std::numeric_limits<Scalar>::min)());
+  return choose_yardstick(square_root(squared), problem.load_norm(), problem.row_count(), lost);
 }
 
 /// One row of u = (W + R) γ + q. Of a W that is a function, its product counts as exact.
