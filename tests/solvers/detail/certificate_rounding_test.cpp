@@ -255,8 +255,10 @@ TEMPLATE_TEST_CASE("certificate_rounding: the bound holds where A (v - v*) nearl
     const Oracle oracle(problem);
     const VectorX<Scalar> v =
         convert_vector<Scalar>(settle(problem, oracle, LongVector(LongVector::Zero(6))));
-    see_wide(holds, oracle.slope(convert_vector<Wide>(v)), certify(problem, v).velocity_error_bound,
-             v);
+    const Scalar bound = certify(problem, v).velocity_error_bound;
+    // Where rounding has made A singular or worse, no bound is claimed.
+    if (!(bound < std::numeric_limits<Scalar>::infinity())) continue;
+    see_wide(holds, oracle.slope(convert_vector<Wide>(v)), bound, v);
   }
   holds.check(count / 2);
 }
