@@ -59,7 +59,7 @@ if not TYPE_CHECKING:  # a checker of types is told by `import carom.torch`, and
 
     def __getattr__(name: str) -> Any:
         """The layers: what they import takes seconds, and may not be installed."""
-        if name in ("jax", "torch"):
+        if name in ("jax", "mujoco", "torch"):
             import importlib
 
             return importlib.import_module(f"carom.{name}")
