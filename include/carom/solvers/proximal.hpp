@@ -14,6 +14,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+/// How accurately ProximalSolver solves, and for how long.
 template <RealScalar Scalar>
 struct ProximalOptions {
   /// Natural map error at which to stop [-], > 0.
