@@ -63,10 +63,9 @@ class ProximalSolver {
   /// Solves from no impulses.
   /// @param velocity  v, n_v: guess of the first step in, v(γ) out.
   /// @param executor  as of SapSolver::solve.
-  /// @return  residual: natural map error of impulse() [-]; error_bound: infinite; iterations:
-  /// steps
-  ///          of Newton's method. A residual that meets its target but is more than a tenth of ‖q‖
-  ///          counts as no_progress: impulses grow where none obey the law.
+  /// @return  residual: natural map error of impulse() [-]; error_bound: infinite; iterations: of
+  ///          Newton's method. A residual that meets its target but is more than a tenth of ‖q‖ is
+  ///          no answer, and the search goes on: impulses grow where none obey the law.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
   template <typename Executor>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
