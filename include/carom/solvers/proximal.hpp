@@ -28,7 +28,7 @@ struct ProximalOptions {
 ///
 /// Each proximal step softens the rigid blocks by ρ w, w the mean of the block's own part of W, and
 /// moves their biases by what that softness did to the impulses before: γ solves the law with
-/// R + ρ w and v̂ + ρ w γ_c. SapSolver finds it, and it is the next centre γ_c, which is then
+/// R + ρ w and v̂ + ρ w c. SapSolver finds it, and it is the next centre c, which is then
 /// carried on in the direction of the last steps. Where the steps come to rest, γ obeys the rigid
 /// law. ρ falls as they go, and the steps become larger.
 ///
@@ -128,7 +128,7 @@ class ProximalSolver {
   ContactProblem<Scalar> softened_{Scalar(1)};
   Scalar load_ = 0, weight_ = 0;                   ///< ‖q‖ [m/s], and the mean of W + R [1/kg]
   Growing<VectorX<Scalar>> weights_;               ///< w, by blocks [1/kg]
-  Growing<VectorX<Scalar>> centre_, last_, best_;  ///< γ_c, γ of the last step, and the best
+  Growing<VectorX<Scalar>> centre_, last_, best_;  ///< c, γ of the last step, and the best
   VectorX<Scalar> step_velocity_, own_velocity_;   ///< of SapSolver, and v(γ)
 };
 
