@@ -61,7 +61,8 @@ inline namespace CAROM_ABI {
   prefix class Admm<Scalar>;                  \
   prefix class ContactSolver<Scalar>;         \
   prefix class GaussSeidel<Scalar>;           \
-  prefix class ProjectedGradient<Scalar>
+  prefix class ProjectedGradient<Scalar>;     \
+  prefix class ProximalSolver<Scalar>
 
 #define CAROM_COMPILE_DERIVATIVES(prefix, Scalar) \
   prefix class CoulombDerivative<Scalar>;         \

@@ -27,10 +27,6 @@ using carom::testing::build, carom::testing::draw_problem, carom::testing::Vecto
 
 namespace {
 
-constexpr auto in_order = [](Index count, auto&& task) {
-  for (Index i = 0; i < count; ++i) task(i);
-};
-
 /// Bodies and contacts drawn so that impulses exist.
 template <typename Scalar>
 ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
@@ -72,7 +68,7 @@ TEMPLATE_TEST_CASE("proximal: its report is what the dual form measures of its a
       if (rigid) problem.make_rigid();
       ProximalSolver<Scalar> solver({.tolerance = tolerance});
       VectorX<Scalar> velocity = problem.free_velocity(), expected;
-      const auto report = solver.solve(problem, velocity, in_order);
+      const auto report = solver.solve(problem, velocity);
       CAPTURE(round, rigid, to_string(report.status), report.iterations, report.residual);
       CHECK(report.converged());
       CHECK(report.residual <= tolerance);
@@ -84,7 +80,7 @@ TEMPLATE_TEST_CASE("proximal: its report is what the dual form measures of its a
             carom::testing::rounding(100, Scalar(1) + impulse.norm()));
       write_velocity(problem, impulse, expected);
       CHECK(velocity == expected);
-      const auto again = solver.solve_from(problem, impulse, velocity, in_order);
+      const auto again = solver.solve_from(problem, impulse, velocity);
       CHECK(again.iterations == 0);
       CHECK(VectorX<Scalar>(solver.impulse()) == impulse);
     }
@@ -96,7 +92,7 @@ TEST_CASE("proximal: a rigid heap moves as the interior point has it", "[solvers
   ProximalSolver<double> solver({.tolerance = 1e-9});
   InteriorPointSolver<double> oracle({.law = FrictionLaw::convex, .tolerance = 1e-11});
   VectorX<double> velocity = heap.guess, expected = heap.guess;
-  const auto report = solver.solve(heap.problem, velocity, in_order);
+  const auto report = solver.solve(heap.problem, velocity);
   CAPTURE(report.iterations, report.residual);
   CHECK(report.converged());
   REQUIRE(oracle.solve(heap.problem, expected).converged());
@@ -108,7 +104,7 @@ TEST_CASE("proximal: the executor changes no bit", "[solvers][law]") {
   const auto heap = make_rigid_heap(400);
   ProximalSolver<double> solver({.tolerance = 1e-4});
   VectorX<double> velocity = heap.guess;
-  const auto report = solver.solve(heap.problem, velocity, in_order);
+  const auto report = solver.solve(heap.problem, velocity);
   CHECK(report.converged());
   const VectorX<double> impulse = solver.impulse();
   carom::testing::for_each_executor([&](const auto& executor) {
@@ -129,7 +125,7 @@ TEST_CASE("proximal: ContactSolver asks it for rigid heaps of thousands of bodie
   ProximalSolver<double> solver({.tolerance = 1e-5});
   carom::ContactSolver<double> automatic({.law = FrictionLaw::convex, .tolerance = 1e-5});
   VectorX<double> velocity = heap.guess, other = heap.guess;
-  const auto report = solver.solve(heap.problem, velocity, in_order);
+  const auto report = solver.solve(heap.problem, velocity);
   CHECK(report.converged());
   const auto same = automatic.solve(heap.problem, other);
   CHECK(same.converged());
@@ -145,7 +141,7 @@ TEST_CASE("proximal: ContactSolver has it as a method", "[solvers]") {
       {.law = FrictionLaw::convex, .method = carom::ContactMethod::proximal, .tolerance = 1e-6});
   method.prepare(heap.problem);
   VectorX<double> velocity = heap.guess, other = heap.guess;
-  CHECK(solver.solve(heap.problem, velocity, in_order).converged());
+  CHECK(solver.solve(heap.problem, velocity).converged());
   CHECK(method.solve(heap.problem, other).converged());
   CHECK(other == velocity);
   const VectorX<double> impulse = method.impulse();
@@ -158,7 +154,7 @@ TEST_CASE("proximal: limits end it with the best answer so far", "[solvers]") {
   for (const int limit : {0, 1, 20, 60}) {
     ProximalSolver<double> solver({.tolerance = 1e-14, .iteration_limit = limit});
     VectorX<double> velocity = heap.guess;
-    const auto report = solver.solve(heap.problem, velocity, in_order);
+    const auto report = solver.solve(heap.problem, velocity);
     CAPTURE(limit);
     CHECK(report.status == SolveStatus::iteration_limit);
     CHECK(report.iterations <= limit);
@@ -170,7 +166,7 @@ TEST_CASE("proximal: limits end it with the best answer so far", "[solvers]") {
   const auto late = [](void*) noexcept { return 1.0; };
   solver.set_limits({.now = late, .deadline = 0});
   VectorX<double> velocity = heap.guess;
-  CHECK(solver.solve(heap.problem, velocity, in_order).status == SolveStatus::deadline);
+  CHECK(solver.solve(heap.problem, velocity).status == SolveStatus::deadline);
   CHECK(velocity.allFinite());
 }
 
@@ -180,7 +176,7 @@ TEST_CASE("proximal: impulses that cannot obey the law are not called an answer"
   REQUIRE(closing_limit(slot) < slot.closing);
   ProximalSolver<double> solver;
   VectorX<double> velocity = problem.free_velocity();
-  const auto report = solver.solve(problem, velocity, in_order);
+  const auto report = solver.solve(problem, velocity);
   CAPTURE(to_string(report.status), report.residual);
   CHECK_FALSE(report.converged());
   CHECK(velocity.allFinite());
@@ -190,20 +186,20 @@ TEST_CASE("proximal: nothing to do, and guesses that are no numbers", "[solvers]
   ContactProblem<double> empty(0.01);
   ProximalSolver<double> solver;
   VectorX<double> velocity(0);
-  CHECK(solver.solve(empty, velocity, in_order).converged());
+  CHECK(solver.solve(empty, velocity).converged());
   empty.add_body(carom::SquareMatrix<double, 1>::Identity(), carom::Vector<double, 1>(2.0));
   velocity.setZero(1);
-  CHECK(solver.solve(empty, velocity, in_order).converged());
+  CHECK(solver.solve(empty, velocity).converged());
   CHECK(velocity(0) == 2.0);
 
   const auto heap = make_rigid_heap(10);
   velocity = heap.guess;
   velocity(3) = std::numeric_limits<double>::quiet_NaN();
-  CHECK(solver.solve(heap.problem, velocity, in_order).status == SolveStatus::not_finite);
+  CHECK(solver.solve(heap.problem, velocity).status == SolveStatus::not_finite);
   CHECK(velocity.allFinite());
   VectorX<double> impulse = VectorX<double>::Constant(heap.problem.impulse_count(),
                                                       std::numeric_limits<double>::infinity());
-  CHECK(solver.solve_from(heap.problem, impulse, velocity, in_order).converged());
+  CHECK(solver.solve_from(heap.problem, impulse, velocity).converged());
 }
 
 }  // namespace proximal_test

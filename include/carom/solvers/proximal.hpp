@@ -8,6 +8,7 @@
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
+#include "carom/solvers/detail/executor_reference.hpp"
 #include "carom/solvers/detail/proximal_solver_tuning.hpp"
 #include "carom/solvers/sap.hpp"
 
@@ -67,24 +68,24 @@ class ProximalSolver {
   ///          Newton's method. A residual that meets its target but is more than a tenth of ‖q‖ is
   ///          no answer, and the search goes on: impulses grow where none obey the law.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern.
-  template <typename Executor>
+  template <typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                            Executor&& executor) noexcept {
+                            Executor&& executor = {}) noexcept {
     take(problem);
     centre_.setZero();
-    return search(problem, velocity, executor);
+    return search(problem, velocity, detail::ExecutorReference(executor));
   }
   /// The same from a first guess of the impulses.
-  template <typename Impulse, typename Executor>
+  template <typename Impulse, typename Executor = detail::ExecutorReference>
   SolveReport<Scalar> solve_from(const ContactProblem<Scalar>& problem,
                                  const Eigen::MatrixBase<Impulse>& impulse,
-                                 VectorX<Scalar>& velocity, Executor&& executor) noexcept {
+                                 VectorX<Scalar>& velocity, Executor&& executor = {}) noexcept {
     CAROM_EXPECTS(impulse.size() == problem.impulse_count());
     take(problem);
     centre_ = impulse;
     if (!centre_.allFinite()) centre_.setZero();
     write_velocity(problem, centre_, velocity);
-    return search(problem, velocity, executor);
+    return search(problem, velocity, detail::ExecutorReference(executor));
   }
 
   /// γ of the last solve [N·s], stacked block by block.
@@ -110,9 +111,8 @@ class ProximalSolver {
   };
 
   void take(const ContactProblem<Scalar>& problem);
-  template <typename Executor>
   SolveReport<Scalar> search(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                             Executor& executor) noexcept;
+                             const detail::ExecutorReference& executor) noexcept;
   void soften(const ContactProblem<Scalar>& problem, Scalar softness) noexcept;
   void move_centre(Search& at) noexcept;
   [[nodiscard]] Errors measure(const ContactProblem<Scalar>& problem,
@@ -218,10 +218,9 @@ void ProximalSolver<Scalar>::judge(const ContactProblem<Scalar>& problem, Search
 }
 
 template <RealScalar Scalar>
-template <typename Executor>
-SolveReport<Scalar> ProximalSolver<Scalar>::search(const ContactProblem<Scalar>& problem,
-                                                   VectorX<Scalar>& velocity,
-                                                   Executor& executor) noexcept {
+SolveReport<Scalar> ProximalSolver<Scalar>::search(
+    const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+    const detail::ExecutorReference& executor) noexcept {
   SolveReport<Scalar> report;
   report.measure = ResidualMeasure::natural_map;
   report.residual_target = options_.tolerance;
