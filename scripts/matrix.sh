@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The configurations beside the one of test.sh, by the other compiler, g++ (or $CXX): the optimised
 # build with the adapters, the build without exceptions; then the bits of the reproducible mode by two
-# compilers, and the kernels for graphics processors where nvcc is installed. All of them run, even if
-# one fails; the table at the end and the exit status say which passed.
+# compilers. All of them run, even if one fails; the table at the end and the exit status say which
+# passed. Kernels for graphics processors are compiled by scripts/nightly.sh.
 #   scripts/matrix.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -62,8 +62,6 @@ check() {
 check torch scripts/python.sh --need-torch -k "torch or throw or puck"
 check reproducible cmake -D WORK_DIR="$PWD/build/reproducible" -D EIGENS=/usr/include/eigen3 \
   -P tests/consumers/reproducible.cmake
-# scripts/nightly.sh compiles all kernels.
-check device scripts/device.sh --quick
 
 say "summary"
 printf '%s\n' "${table[@]}"
