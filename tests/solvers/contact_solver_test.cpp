@@ -31,17 +31,6 @@ using carom::testing::build, carom::testing::draw_constrained, carom::testing::d
 
 namespace {
 
-/// Bodies and contacts drawn so that impulses exist: W is not singular by much, or v̂ = 0.
-template <typename Scalar>
-ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
-  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
-  for (auto& contact : raw.contacts) {
-    contact.law.friction = std::min(contact.law.friction, 0.3);
-    contact.law.bias_velocity.setZero();
-  }
-  return build<Scalar>(raw);
-}
-
 /// What holds of every answer: it is finite, its report is what can be measured of it, and the
 /// velocity is that of the impulses: A (v − v*) = Σ Jᵀ γ.
 template <typename Scalar>
@@ -96,7 +85,7 @@ TEMPLATE_TEST_CASE("contact_solver: random bodies, rigid or not, by either law",
   constexpr bool single = std::is_same_v<Scalar, float>;
   VectorSource<double> source(61u);
   for (int round = 0; round < 10; ++round) {
-    auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    auto problem = carom::testing::draw_bodies<Scalar>(source, 1 + round / 2);
     for (const bool rigid : {false, true}) {
       if (rigid) problem.make_rigid();
       for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
@@ -410,7 +399,7 @@ TEST_CASE("contact_solver: every method alone returns the same answer in the sam
   using carom::ContactMethod;
   VectorSource<double> source(68u);
   for (int round = 0; round < 2; ++round) {
-    auto problem = draw_bodies<double>(source, 4);
+    auto problem = carom::testing::draw_bodies<double>(source, 4);
     for (const bool rigid : {false, true}) {
       if (rigid) problem.make_rigid();
       for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {

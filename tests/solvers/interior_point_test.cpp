@@ -44,17 +44,6 @@ namespace {
 
 constexpr FrictionLaw laws[] = {FrictionLaw::coulomb, FrictionLaw::convex};
 
-/// Bodies and contacts drawn so that impulses exist.
-template <typename Scalar>
-ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
-  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
-  for (auto& contact : raw.contacts) {
-    contact.law.friction = std::min(contact.law.friction, 0.3);
-    contact.law.bias_velocity.setZero();
-  }
-  return build<Scalar>(raw);
-}
-
 /// The report is what can be measured of the answer, and the velocity is that of the impulses.
 template <typename Scalar>
 void check_answer(const ContactProblem<Scalar>& problem, const InteriorPointSolver<Scalar>& solver,
@@ -92,7 +81,7 @@ TEMPLATE_TEST_CASE("interior_point: random bodies, rigid or not, by either law",
   constexpr bool single = std::is_same_v<Scalar, float>;
   VectorSource<double> source(61u);
   for (int round = 0; round < 10; ++round) {
-    auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    auto problem = carom::testing::draw_bodies<Scalar>(source, 1 + round / 2);
     for (const bool rigid : {false, true}) {
       if (rigid) problem.make_rigid();
       for (const FrictionLaw law : laws) {
@@ -115,7 +104,7 @@ TEMPLATE_TEST_CASE("interior_point: random bodies, rigid or not, by either law",
 TEST_CASE("interior_point: on bodies as in impulses", "[solvers][oracle]") {
   VectorSource<double> source(62u);
   for (int round = 0; round < 4; ++round) {
-    const auto problem = draw_bodies<double>(source, 3);  // compliant: one answer
+    const auto problem = carom::testing::draw_bodies<double>(source, 3);  // compliant: one answer
     for (const FrictionLaw law : laws) {
       InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-12});
       VectorX<double> velocity;
@@ -234,7 +223,7 @@ TEST_CASE("interior_point: in time a step takes few systems, one that is solved 
 TEST_CASE("interior_point: at a deadline it returns the best so far, in its cones",
           "[solvers][real_time]") {
   VectorSource<double> source(66u);
-  auto problem = draw_bodies<double>(source, 4);
+  auto problem = carom::testing::draw_bodies<double>(source, 4);
   problem.make_rigid();
   for (const FrictionLaw law : laws) {
     InteriorPointSolver<double> solver({.law = law, .tolerance = 1e-10});

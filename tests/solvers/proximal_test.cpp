@@ -23,20 +23,9 @@ namespace proximal_test {
 
 using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::InteriorPointSolver,
     carom::ProximalSolver, carom::SolveStatus, carom::VectorX;
-using carom::testing::build, carom::testing::draw_problem, carom::testing::VectorSource;
+using carom::testing::VectorSource;
 
 namespace {
-
-/// Bodies and contacts drawn so that impulses exist.
-template <typename Scalar>
-ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
-  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
-  for (auto& contact : raw.contacts) {
-    contact.law.friction = std::min(contact.law.friction, 0.3);
-    contact.law.bias_velocity.setZero();
-  }
-  return build<Scalar>(raw);
-}
 
 carom::examples::Pile make_rigid_heap(Index bodies) {
   carom::examples::PileShape shape;
@@ -63,7 +52,7 @@ TEMPLATE_TEST_CASE("proximal: its report is what the dual form measures of its a
   const Scalar tolerance = single ? Scalar(1e-4) : Scalar(1e-8);
   VectorSource<double> source(62u);
   for (int round = 0; round < 10; ++round) {
-    auto problem = draw_bodies<Scalar>(source, 1 + round / 2);
+    auto problem = carom::testing::draw_bodies<Scalar>(source, 1 + round / 2);
     for (const bool rigid : {false, true}) {
       if (rigid) problem.make_rigid();
       ProximalSolver<Scalar> solver({.tolerance = tolerance});

@@ -52,17 +52,6 @@ void check_contact_report(const ContactProblem<Scalar>& problem, const Solver& s
   CHECK((!report.converged() || report.residual <= report.residual_target));
 }
 
-/// Bodies and compliant contacts of moderate friction without bias: both laws have an answer.
-[[nodiscard]] inline ContactProblem<double> draw_solvable(VectorSource<double>& source,
-                                                          int contacts) {
-  RawProblem raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
-  for (auto& contact : raw.contacts) {
-    contact.law.friction = std::min(contact.law.friction, 0.3);
-    contact.law.bias_velocity.setZero();
-  }
-  return build(raw);
-}
-
 /// All laws of ContactSolverFor, on compliant contact.
 template <typename Make>
 void check_contact_laws(const Make& make) {
@@ -74,7 +63,7 @@ void check_contact_laws(const Make& make) {
     Solver kept = make(law, 1e-9, 500);
     for (int round = 0; round < 6; ++round) {
       CAPTURE(round);
-      const auto problem = draw_solvable(source, 1 + round);
+      const auto problem = draw_bodies<double>(source, 1 + round);
       // A solver that was kept and one that was prepared give the same numbers as a fresh one.
       Solver fresh = make(law, 1e-9, 500), prepared = make(law, 1e-9, 500);
       prepared.prepare(problem);

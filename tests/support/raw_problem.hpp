@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -144,6 +145,17 @@ struct RawShape {
     }
   }
   return velocity;
+}
+
+/// Bodies and contacts drawn so that impulses exist when they are rigid: v̂ = 0 and μ ≤ 0.3.
+template <typename Scalar>
+[[nodiscard]] ContactProblem<Scalar> draw_bodies(VectorSource<double>& source, int contacts) {
+  auto raw = draw_problem(source, {{6, 6, 3, 6}, contacts, 1, 1});
+  for (auto& contact : raw.contacts) {
+    contact.law.friction = (std::min)(contact.law.friction, 0.3);
+    contact.law.bias_velocity.setZero();
+  }
+  return build<Scalar>(raw);
 }
 
 }  // namespace carom::testing

@@ -237,9 +237,9 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
           (std::max)(Scalar(Tuning::shrink) * at.softness, Scalar(Tuning::least_softness));
     }
     soften(problem, at.softness);
-    solver_.set_tolerance(std::clamp(
-        (std::min)(Scalar(Tuning::share) * at.error, Scalar(Tuning::first_tolerance)),
-        Scalar(Tuning::least_share) * options_.tolerance, Scalar(Tuning::first_tolerance)));
+    const Scalar wanted =
+        (std::min)(Scalar(Tuning::first_tolerance), Scalar(Tuning::share) * at.error);
+    solver_.set_tolerance((std::max)(wanted, Scalar(Tuning::least_share) * options_.tolerance));
     solver_.set_limits(limits_.with_iterations(most - at.iterations));
     const SolveReport<Scalar> inner = solver_.solve(softened_, step_velocity_, executor);
     at.iterations += (std::max)(inner.iterations, 1);
