@@ -20,7 +20,18 @@ function(carom_find_engine name header folder)
 endfunction()
 
 carom_find_engine(bullet btBulletDynamicsCommon.h bullet BulletDynamics BulletCollision LinearMath)
-carom_find_engine(mujoco mujoco/mujoco.h "" mujoco)
+
+# MuJoCo comes as Debian packs it, or with headers and library in its wheel, which goes before.
+set(CAROM_PEERS_DIR "" CACHE PATH "Virtual environment of benchmarks/board/install_peers.py, where MuJoCo and Pinocchio may be")
+file(GLOB mujoco_wheel ${CAROM_PEERS_DIR}/lib/python3*/site-packages/mujoco/libmujoco.so.*)
+if(CAROM_PEERS_DIR AND mujoco_wheel)
+  cmake_path(GET mujoco_wheel PARENT_PATH mujoco_dir)
+  add_library(carom_engine_mujoco INTERFACE)
+  target_include_directories(carom_engine_mujoco SYSTEM INTERFACE ${mujoco_dir}/include)
+  target_link_libraries(carom_engine_mujoco INTERFACE ${mujoco_wheel})
+else()
+  carom_find_engine(mujoco mujoco/mujoco.h "" mujoco)
+endif()
 
 # DART's headers include those of two of its externals, packages of their own on Debian. Debian builds
 # DART without NDEBUG; its classes then have virtual functions that units with NDEBUG lack.
@@ -40,7 +51,6 @@ endif()
 # Pinocchio 4 has no Debian package; it comes as a wheel (benchmarks/board/install_peers.py) with its
 # headers and libraries, Boost among them. It is looked for in CMAKE_PREFIX_PATH and in CAROM_PEERS_DIR.
 # Its own CMake files need packages that the wheel leaves out, so they are not asked.
-set(CAROM_PEERS_DIR "" CACHE PATH "Virtual environment of benchmarks/board/install_peers.py, where Pinocchio may be")
 function(carom_find_pinocchio)
   if(CAROM_PEERS_DIR)
     file(GLOB prefix ${CAROM_PEERS_DIR}/lib/python3*/site-packages/cmeel.prefix)

@@ -23,7 +23,7 @@ describe() {
     threads) echo "islands and batches on threads under the thread sanitizer" ;;
     device) echo "all kernels for graphics processors, by nvcc" ;;
     budgets) echo "what carom costs a user's compiler, for reading: budgets hold for an idle machine" ;;
-    peers) echo "the adapter of Pinocchio, which comes as a wheel" ;;
+    peers) echo "the adapters of Pinocchio and of MuJoCo 4, which come as wheels" ;;
     valgrind) echo "memcheck on each command of the program" ;;
     fuzz) echo "each libFuzzer target for FUZZ_MINUTES" ;;
     coverage) echo "lines and branches of include/carom that the tests reach" ;;
@@ -180,13 +180,15 @@ row_budgets() { scripts/compile_budget.py --runs 1; }
 
 # Without a network there is no wheel, which costs the row nothing but its remark.
 row_peers() {
-  benchmarks/board/install_peers.py --environment build/peers pin ||
-    { remark="pin does not install"; return 0; }
+  benchmarks/board/install_peers.py --environment build/peers pin mujoco ||
+    { remark="pin or mujoco does not install"; return 0; }
   configure peers -DCMAKE_BUILD_TYPE=Release -DCAROM_BUILD_EXAMPLES=ON -DCAROM_BUILD_ADAPTERS=ON \
     "-DCAROM_PEERS_DIR=$PWD/build/peers" &&
     cmake --build "$out/peers" --parallel "$jobs" --target carom_adapter_pinocchio_tests \
-      carom_engines_pinocchio_robots carom_engines_pinocchio_admm &&
-    tests_of peers -R 'pinocchio'
+      carom_engines_pinocchio_robots carom_engines_pinocchio_admm carom_adapter_mujoco_tests \
+      carom_engines_mujoco_gripper carom_engines_mujoco_humanoid \
+      carom_engines_slope_in_three_engines &&
+    tests_of peers -R 'pinocchio|mujoco|slope'
 }
 
 # memcheck <argument...>: one command of the program; exit status 3 says that a solver stopped short.

@@ -148,7 +148,7 @@ class Comparison {
     std::array<char, 16> tolerance{};
     std::snprintf(tolerance.data(), tolerance.size(), "%g", settings.tolerance);
     print({settings.solver == mjSOL_NEWTON ? "MuJoCo Newton" : "MuJoCo CG",
-           settings.warm ? "warm" : "cold", tolerance.data(), instant_.data->solver_iter, time,
+           settings.warm ? "warm" : "cold", tolerance.data(), instant_.iterations(), time,
            residual_of_mujoco()});
     return agrees();
   }

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <mujoco/mujoco.h>
 #include <string>
 
+#include "engines/mujoco_models.hpp"
 #include "io/text_problem.hpp"
 
 namespace carom::peers {
 
-struct MujocoRelease {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
+/// Iterations of MuJoCo's last solve; of the island that took most, where it has islands.
+template <typename Data>
+[[nodiscard]] int count_iterations(const Data& data) {
+  if constexpr (requires { data.solver_iter; }) {
+    return data.solver_iter;
+  } else {
+    return *std::max_element(data.solver_niter, data.solver_niter + std::max(data.nisland, 1));
+  }
+}
 
 /// MuJoCo at one instant: all that its constraint solvers read is in place.
 ///
@@ -20,8 +26,10 @@ struct MujocoRelease {
 /// v = v_now + δt a, A = M, v* = v_now + δt a_smooth and v̂ = J v_now + δt a_ref this is carom's
 /// problem, with the same R: s is ½‖P(−R⁻¹(J a − a_ref))‖²_R for elliptic cones.
 struct MujocoInstant {
-  std::unique_ptr<mjModel, MujocoRelease> model;
-  std::unique_ptr<mjData, MujocoRelease> data;
+  examples::MujocoModel model;
+  examples::MujocoData data;
+
+  [[nodiscard]] int iterations() const { return count_iterations(*data); }
 
   /// v = v_now + δt a [m/s, rad/s].
   [[nodiscard]] Eigen::VectorXd velocity(const mjtNum* acceleration) const {
@@ -46,6 +54,7 @@ struct HeapShape {
 /// The instant that any problem describes: bodies as chains of sliding joints, with the problem's
 /// momentum matrix, Jacobian, weights and bias put in the place of those MuJoCo would compute.
 /// @param guess  v_now, so that MuJoCo's warm start, no acceleration, is the problem's guess.
+/// Throws std::runtime_error with versions of MuJoCo after 2.
 [[nodiscard]] MujocoInstant make_instant(const ContactProblem<double>& problem,
                                          const Eigen::VectorXd& guess);
 
