@@ -109,6 +109,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/body_islands.hpp
   include/carom/contact/detail/checked_bodies.hpp
+  include/carom/contact/detail/circular_projection.hpp
   include/carom/contact/detail/contact_graph.hpp
   include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
@@ -116,6 +117,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/delassus_rows.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/friction_blocks.hpp
+  include/carom/contact/detail/gap_rounding.hpp
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/contact/detail/projection_rounding.hpp"
 
+#include <array>
 #include <string>
 
 #include "support/catch.hpp"
@@ -120,6 +121,44 @@ TEMPLATE_TEST_CASE("projection_rounding: a friction cone agrees with bisection",
     }
   }
   holds.check(count);
+}
+
+TEMPLATE_TEST_CASE("projection_rounding: the length of a tangent that slides is not in the bound",
+                   "[contact][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(87u);
+  WorstCase tight("roundings of the impulse and of the normal's sum");
+  constexpr std::array shapes{carom::ImpulseShape::friction, carom::ImpulseShape::torsional,
+                              carom::ImpulseShape::rolling};
+  const int count = carom::testing::sweep(200, 4000);
+  for (int sample = 0; sample < count; ++sample) {
+    const int kind = sample % 3;
+    const Scalar mu = Scalar(source.positive(2));
+    const auto set = carom::cone_impulses<Scalar>(
+        shapes[std::size_t(kind)], {mu, Scalar(source.positive(2)), Scalar(source.positive(2))});
+    // Tangents of 1/R, as a body that slides has them, where the normal holds.
+    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Constant(Scalar(1e-6));
+    RowNumbers<Scalar> y = RowNumbers<Scalar>::Zero();
+    weights(2) = 1;
+    y(2) = 1 + Scalar(source.unit());
+    for (int i = 0; i < set.rows; ++i) {
+      if (i != 2) y(i) = Scalar(source.pick_signed({1, 3}) * 1e6 * double(mu));
+    }
+    const RowNumbers<Scalar> nearest = nearest_impulse(set, weights, y);
+    RoundedRows<Scalar> trial{};
+    for (int i = 0; i < set.rows; ++i) {
+      trial[std::size_t(i)] = {y(i), std::abs(y(i)) * carom::testing::rounding(1, Scalar(1))};
+    }
+    const RowNumbers<Scalar> bound =
+        ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
+    Scalar load = y(2);
+    for (int i = 0; i < set.rows; ++i) load += i == 2 ? 0 : weights(i) * std::abs(y(i));
+    for (int i = 0; i < set.rows; ++i) {
+      const Scalar share = i == 2 ? Scalar(1) : set.friction.maxCoeff();
+      tight.see(bound(i), carom::testing::rounding(200, share * load), kind, mu, i);
+    }
+  }
+  tight.check(3 * count);
 }
 
 TEST_CASE("projection_rounding: a contact that is clearly open or clearly sticks adds nothing",

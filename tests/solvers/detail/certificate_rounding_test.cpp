@@ -84,6 +84,12 @@ class Oracle {
                              multiply_transposed(jacobian, pull);
     return std::sqrt(sizes.dot(multiply(MatrixX<Long>(rough_.inverse_momentum.cwiseAbs()), sizes)));
   }
+  /// |γ|ᵀ(|J| |v| + |v̂|), the work of the impulses without cancellation.
+  [[nodiscard]] Long work(const LongVector& v, const LongVector& gamma) const {
+    const LongVector pull =
+        multiply<Long>(rough_.jacobian.cwiseAbs(), v.cwiseAbs()) + rough_.bias.cwiseAbs();
+    return gamma.cwiseAbs().dot(pull);
+  }
 
  private:
   DenseProblem<Wide> dense_;
@@ -207,6 +213,7 @@ TEMPLATE_TEST_CASE("certificate_rounding: the bounds hold to the last bit, at an
 TEST_CASE("certificate_rounding: the bounds hold on the bundled problems, solved to rounding",
           "[solvers][oracle]") {
   Laws laws;
+  WorstCase close("bound <= 100 |grad l| at rounding"), small("gap <= 100 roundings of the work");
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(CAROM_SOURCE_DIR "/examples/data")) {
     if (entry.path().extension() != ".txt") continue;
@@ -221,10 +228,16 @@ TEST_CASE("certificate_rounding: the bounds hold on the bundled problems, solved
     write_impulse(given.problem, velocity, impulse);
     laws.see(given.problem, oracle, velocity, impulse);
     laws.see_distance(given.problem, oracle, velocity, exact);
+    const auto c = certify(given.problem, velocity, impulse);
+    close.see(c.velocity_error_bound, 100 * double(oracle.slope(convert_vector<Wide>(velocity))));
+    const Long work = oracle.work(convert_vector<Long>(velocity), convert_vector<Long>(impulse));
+    small.see(c.duality_gap, carom::testing::rounding(100, double(work)));
     ++seen;
   }
   laws.check(seen);
   laws.distance.check(seen);
+  close.check(seen);
+  small.check(seen);
   CHECK(seen >= 4);
 }
 

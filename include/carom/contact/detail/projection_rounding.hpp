@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-
-#include "carom/contact/detail/friction_blocks.hpp"
-#include "carom/linalg/detail/rounded_number.hpp"
+#include "carom/contact/detail/circular_projection.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-template <std::floating_point Scalar>
-using RoundedRows = std::array<RoundedNumber<Scalar>, 6>;
 
 /// How far a computed point is from the exact projection P(y) of a y that is known but for its
 /// rounding: a bound for each row.
@@ -20,6 +14,7 @@ using RoundedRows = std::array<RoundedNumber<Scalar>, 6>;
 /// normal cone is the projection of ŷ = ẑ − R⁻¹ŝ, and P never moves points apart in the norm of
 /// R, so that ‖z − P(y)‖_R ≤ ‖z − ẑ‖_R + ‖ŷ − y‖_R. Of each friction block ẑ and ŝ are chosen
 /// near z and s = R(z − y): inside without force, or on the surface with the force along it.
+/// Where the closed form of a circular cone gives a smaller bound of a row, that one counts.
 /// @cite  docs/derivations/rounding.md
 template <std::floating_point Scalar>
 class ProjectionRounding {
@@ -66,6 +61,19 @@ class ProjectionRounding {
       rows_(i) = sum.error;
       trial_[std::size_t(i)] += set_.shift(i);
     }
+    const Rows sums = rows_, kept = moved;
+    const CircularProjection<Scalar> closed(set_, weights_, trial_);
+    bound_by_distance(moved, normal);
+    for (int i = 0; closed.known() && i < set_.rows; ++i) {
+      const Number miss = Number(kept(i)) - closed.rows()[std::size_t(i)];
+      const Scalar bound = raised(sums(i) + miss.most(), 1);
+      if (!(rows_(i) <= bound)) rows_(i) = bound;
+    }
+  }
+
+  /// The bound by nonexpansiveness.
+  void bound_by_distance(Rows moved, std::size_t normal) noexcept {
+    const auto n = Index(normal);
     if (stays_inside(moved, normal)) return;
     if (!(moved(n) > Scalar(0))) {  // the apex
       for (int i = 0; i < set_.rows; ++i) rows_(i) = raised(rows_(i) + std::abs(moved(i)), 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "carom/contact/detail/checked_bodies.hpp"
+#include "carom/contact/detail/gap_rounding.hpp"
 #include "carom/solvers/detail/map_rounding.hpp"
 
 namespace carom {
@@ -27,7 +28,7 @@ template <std::floating_point Scalar, typename Rows>
 struct CheckedImpulse {
   Rows nearest;               ///< z, near P(y)
   RowNumbers<Scalar> doubt;   ///< ≥ |z − P(y)|, row by row
-  RoundedNumber<Scalar> gap;  ///< ½‖γ − P(y)‖²_R + (γ − P(y))ᵀR(P(y) − y)
+  RoundedNumber<Scalar> gap;  ///< at least ½‖γ − y‖²_R − ½‖P(y) − y‖²_R
 };
 
 /// @param gamma  γ of the block.
@@ -49,17 +50,7 @@ template <std::floating_point Scalar, typename Block>
   const RowNumbers<Scalar> nearest = all_rows<Scalar>(result.nearest);
   const ImpulseSet<Scalar> set = block.set();
   result.doubt = ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
-  // With z for P(y) the part is ½‖γ − y‖²_R − ½‖z − y‖²_R, too small by ‖z − y‖_R ‖z − P(y)‖_R at
-  // most.
-  Number away, off;
-  for (int i = 0; i < block.rows(); ++i) {
-    const Number miss = Number(gamma(i)) - nearest(i);
-    const Number pull = Number(nearest(i)) - trial[std::size_t(i)];
-    result.gap += Number(weights(i)) * miss * (miss * Scalar(0.5) + pull);
-    away += Number(weights(i)) * pull * pull;
-    off += Number(weights(i)) * result.doubt(i) * result.doubt(i);
-  }
-  result.gap += Number((square_root(away) * square_root(off)).most());
+  result.gap = GapRounding<Scalar>(set, weights, trial, nearest, all_rows<Scalar>(gamma)).part();
   return result;
 }
 
