@@ -67,30 +67,4 @@ template <typename Scalar>
   return 4 * momentum_noise(problem, velocity, impulse);
 }
 
-/// The same of a duality gap [J], beside half the square of the balance's bound: ‖P(y) − y‖_R times
-/// what rounding does to y in that norm.
-template <typename Scalar>
-[[nodiscard]] Scalar duality_gap_noise(const ContactProblem<Scalar>& problem,
-                                       const VectorX<Scalar>& velocity) {
-  Scalar sum = 0;
-  problem.for_each_block([&](const auto& block) {
-    const int rows = block.rows();
-    VectorX<Scalar> sizes = block.bias_velocity().head(rows).cwiseAbs();
-    int terms = 10;
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto [start, size] = block.side(s).range;
-      const VectorX<Scalar> speed = velocity.segment(start, size).cwiseAbs();
-      for (int r = 0; r < rows; ++r) {
-        sizes(r) += block.columns(s).col(r).cwiseAbs().dot(speed);
-      }
-      terms += int(size);
-    }
-    const auto y = block.trial(block.velocity(velocity));
-    const VectorX<Scalar> root = block.regularization().head(rows).cwiseSqrt();
-    const VectorX<Scalar> pull = (block.nearest(y) - y).head(rows).cwiseProduct(root);
-    sum += 5 * rounding(terms, pull.norm()) * sizes.cwiseQuotient(root).norm();
-  });
-  return sum;
-}
-
 }  // namespace carom::testing

@@ -5,46 +5,19 @@
 #include <string>
 
 #include "support/catch.hpp"
-#include "support/constrained_problem.hpp"
 #include "support/projection_oracle.hpp"
+#include "support/rounded_draws.hpp"
 #include "support/sweep.hpp"
 #include "support/worst_case.hpp"
 
 namespace projection_rounding_test {
 
-using carom::ImpulseSet, carom::nearest_impulse, carom::RowNumbers, carom::WeightedBlock;
+using carom::ImpulseSet, carom::nearest_impulse, carom::RowNumbers;
 using carom::detail::ProjectionRounding, carom::detail::RoundedRows;
 using carom::testing::convert_law, carom::testing::VectorSource, carom::testing::WorstCase;
 
 using Long = long double;
 using LongRows = RowNumbers<Long>;
-
-namespace {
-
-constexpr int kinds = 12;
-
-/// The weights of a block spread over decades, as the shape allows.
-void spread(VectorSource<double>& source, WeightedBlock<double>& law) {
-  const double tangent = source.positive(6), normal = source.positive(6);
-  for (int i = 0; i < law.set.rows; ++i) {
-    law.regularization(i) *= i == carom::detail::normal_row(law.set.shape) ? normal : tangent;
-  }
-}
-
-/// A point anywhere, in the set, on its surface, or on the surface of its polar cone.
-template <typename Scalar>
-RowNumbers<Scalar> draw_point(VectorSource<double>& source, const WeightedBlock<Scalar>& law) {
-  RowNumbers<Scalar> y = RowNumbers<Scalar>::Zero();
-  for (int i = 0; i < law.set.rows; ++i) y(i) = Scalar(source.entry(6));
-  const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
-  const double place = source.unit();
-  if (place < 0.3) return nearest;      // a rounding off the surface, on either side
-  if (place < 0.5) return y - nearest;  // the polar cone's surface, where there is no shift
-  if (place < 0.6) return RowNumbers<Scalar>::Zero();
-  return y;
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("projection_rounding: the exact projection is within the bound, for every shape",
                    "[contact][oracle]", float, double) {
@@ -53,30 +26,19 @@ TEMPLATE_TEST_CASE("projection_rounding: the exact projection is within the boun
   WorstCase holds("distance from P(y)"), tight("rounding of the numbers involved");
   const int count = carom::testing::sweep(600, 24000);
   for (int sample = 0; sample < count; ++sample) {
-    const int kind = sample % kinds;
-    WeightedBlock<double> drawn = carom::testing::draw_law(source, kind);
-    spread(source, drawn);
+    const int kind = sample % carom::testing::law_kinds;
+    const auto drawn = carom::testing::draw_spread_law(source, kind);
     const auto law = convert_law<Scalar>(drawn);
-    const RowNumbers<Scalar> y = draw_point(source, law);
+    const RowNumbers<Scalar> y = carom::testing::draw_point(source, law);
     const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
     const double share = source.pick({0, 0, 1e-7, 1e-3});
-    RoundedRows<Scalar> trial{};
-    LongRows exact = y.template cast<Long>();
-    for (int i = 0; i < law.set.rows; ++i) {
-      const Scalar error = std::abs(y(i)) * Scalar(share);
-      trial[std::size_t(i)] = {y(i), error};
-      exact(i) += Long(error) * Long(source.pick({-1, 0, 1}));
-    }
+    const auto point = carom::testing::draw_error(source, y, law.set.rows, share);
     const RowNumbers<Scalar> bound =
-        ProjectionRounding<Scalar>(law.set, law.regularization, trial, nearest).rows();
-    const auto wide = convert_law<Long>(drawn);
-    ImpulseSet<Long> set = wide.set;
-    set.friction = law.set.friction.template cast<Long>();  // as the type has rounded them
-    set.lower = law.set.lower.template cast<Long>();
-    set.upper = law.set.upper.template cast<Long>();
-    set.shift = law.set.shift.template cast<Long>();
-    const LongRows weights = law.regularization.template cast<Long>();
-    const LongRows right = nearest_impulse(set, weights, exact);
+        ProjectionRounding<Scalar>(law.set, law.regularization, point.rows, nearest).rows();
+    const auto wide = carom::testing::widened(law, drawn);
+    const ImpulseSet<Long>& set = wide.set;
+    const LongRows weights = wide.regularization;
+    const LongRows right = nearest_impulse(set, weights, point.exact);
     Long reach = 0, size = 0;
     for (int i = 0; i < law.set.rows; ++i) {
       reach += weights(i) * std::pow(Long(bound(i)), 2);
