@@ -108,6 +108,8 @@ set(CAROM_HEADERS
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/body_islands.hpp
+  include/carom/contact/detail/checked_bodies.hpp
+  include/carom/contact/detail/circular_projection.hpp
   include/carom/contact/detail/contact_graph.hpp
   include/carom/contact/detail/delassus_blocks.hpp
   include/carom/contact/detail/delassus_faults.hpp
@@ -115,11 +117,13 @@ set(CAROM_HEADERS
   include/carom/contact/detail/delassus_rows.hpp
   include/carom/contact/detail/faults.hpp
   include/carom/contact/detail/friction_blocks.hpp
+  include/carom/contact/detail/gap_rounding.hpp
   include/carom/contact/detail/impulse_derivative.hpp
   include/carom/contact/detail/inverse_mass.hpp
   include/carom/contact/detail/natural_map.hpp
   include/carom/contact/detail/near_rigid.hpp
   include/carom/contact/detail/own_block.hpp
+  include/carom/contact/detail/projection_rounding.hpp
   include/carom/contact/detail/weighted_ball.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp
@@ -176,6 +180,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/block_incomplete_cholesky.hpp
   include/carom/linalg/detail/block_lu.hpp
   include/carom/linalg/detail/block_symmetric.hpp
+  include/carom/linalg/detail/checked_inverse.hpp
   include/carom/linalg/detail/cholesky.hpp
   include/carom/linalg/detail/cluster_pattern.hpp
   include/carom/linalg/detail/conjugate_gradient.hpp
@@ -197,6 +202,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/panel_pivots.hpp
   include/carom/linalg/detail/phi_functions.hpp
   include/carom/linalg/detail/reduced_factor.hpp
+  include/carom/linalg/detail/rounded_number.hpp
   include/carom/linalg/detail/scaled_blocks.hpp
   include/carom/linalg/detail/second_order.hpp
   include/carom/linalg/detail/sequence.hpp
@@ -220,6 +226,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
   include/carom/solvers/detail/certificate_parts.hpp
+  include/carom/solvers/detail/certificate_rounding.hpp
   include/carom/solvers/detail/chosen_curvature.hpp
   include/carom/solvers/detail/chosen_parts.hpp
   include/carom/solvers/detail/closed_impulses.hpp
@@ -264,6 +271,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/linearized_law.hpp
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
+  include/carom/solvers/detail/map_rounding.hpp
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/paced_limits.hpp

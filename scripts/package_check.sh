@@ -80,7 +80,7 @@ g++ -std=c++20 -Wall -Wextra -Werror $(pkg-config --cflags carom) by_one_header.
 # Configured by CMake with the suite's Catch2 and Eigen; the test program is compiled directly, without
 # the compiled solvers, which nothing in it uses.
 test_there='set -eu
-apt-get install -y --no-install-recommends ninja-build catch2 python3 nlohmann-json3-dev libcli11-dev
+apt-get install -y --no-install-recommends ninja-build catch2 libboost-dev python3 nlohmann-json3-dev libcli11-dev
 cd /tmp/carom/source
 cmake -S . -B /tmp/carom/tests -G Ninja -DCAROM_BUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 cmake --build /tmp/carom/tests --target carom_static_tests

@@ -5,10 +5,18 @@ if(Catch2_VERSION VERSION_LESS 2.13 OR Catch2_VERSION VERSION_GREATER_EQUAL 4)
   message(FATAL_ERROR "The tests need Catch2 2.13 or 3, found '${Catch2_VERSION}' in ${Catch2_DIR}")
 endif()
 
+# Oracles compute in fifty digits.
+find_path(CAROM_BOOST_INCLUDE_DIR boost/multiprecision/cpp_bin_float.hpp)
+mark_as_advanced(CAROM_BOOST_INCLUDE_DIR)
+if(NOT CAROM_BOOST_INCLUDE_DIR)
+  carom_missing(Boost.Multiprecision libboost-dev)
+endif()
+
 find_package(Threads REQUIRED)
 add_library(carom_test_support INTERFACE)
 target_include_directories(carom_test_support INTERFACE
   ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/apps)
+target_include_directories(carom_test_support SYSTEM INTERFACE ${CAROM_BOOST_INCLUDE_DIR})
 # Where tests find data files: CAROM_SOURCE_DIR "/examples/data/..."
 target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(carom_test_support INTERFACE

@@ -14,7 +14,8 @@ enum ExitCode : int {
   done = 0,
   bad_demo = 1,       ///< An experiment of the demo missed its closed form.
   bad_input = 2,      ///< One line on standard error says what was expected.
-  stopped_short = 3,  ///< The solver did not converge; its best answer is printed.
+  stopped_short = 3,  ///< The solver did not converge, or an answer misses what was asked for; the
+                      ///< best answer, or the verdict, is printed.
 };
 
 struct ProjectOptions {
@@ -32,6 +33,14 @@ struct SolveOptions {
   int repeat = 1;           ///< Solves to take the median time of, ≥ 1.
   /// Time for one solve [s], > 0; infinite: no limit.
   double deadline = std::numeric_limits<double>::infinity();
+  bool json = false;
+};
+
+struct CertifyOptions {
+  std::string file, answer;  ///< The problem, and the answer to it.
+  std::string law;           ///< `convex` or `coulomb`; empty: as the file says.
+  bool rigid = false;
+  double tolerance = 0;  ///< T, relative [-], that the answer must meet; 0: none is asked for.
   bool json = false;
 };
 
@@ -78,6 +87,7 @@ struct DemoOptions {
 /// before anything is printed.
 int run_project(const ProjectOptions& options);
 int run_solve(const SolveOptions& options);
+int run_certify(const CertifyOptions& options);
 int run_impact(const ImpactCommandOptions& options);
 int run_simulate(const SimulateOptions& options);
 int run_viscoelastic(const ViscoelasticCommandOptions& options);

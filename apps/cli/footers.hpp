@@ -6,6 +6,31 @@ namespace carom::cli {
 /// @file
 /// What `carom COMMAND --help` says below the options: the file, the output, an example.
 
+inline constexpr const char* certify_footer =
+    R"(Output with --json; null where the law or the data do not define a measure:
+  law                   that was judged by
+  velocity_error_bound  proven to be no less than the distance to the exact velocity in the norm
+                        of A, with all rounding included [J^(1/2)]; convex law, compliant contact
+  duality_gap           an upper bound, rounding included [J]; convex law, compliant contact
+  residual              convex law, compliant contact: the gradient as --tolerance of `carom solve`
+                        takes it; else the natural map error
+  natural_map_error     an upper bound, rounding included; of the impulses alone
+  cone_violation        largest distance of a contact's impulse from its cone [N s]
+  complementarity       largest product of impulse and velocity that should be zero [J]
+  signorini             largest violation of Signorini's condition [m/s]
+  friction_direction    largest angle between friction and what opposes the slip [rad]
+  momentum_residual     distance of the velocity from that of the impulses, where both are given
+  worst                 contact that is farthest off, counted from 0, and in which measure
+  verdict               one sentence
+  ray                   of an answer with a ray: infeasible says whether it proves that there is no
+                        answer, see docs/derivations/infeasibility.md for the measures
+
+The impulses of a velocity alone are those that compliant contact answers with. A velocity alone
+says nothing of rigid contact. Exit code 0, whatever the verdict; with --tolerance T 3 where a
+residual exceeds T, or where the velocity and the impulses do not belong together by more.
+
+Example: carom solve problem.txt --json > answer.json; carom certify problem.txt answer.json)";
+
 inline constexpr const char* impact_footer = R"(Input (SI units):
   mass_matrix  symmetric, positive definite, n x n
   normals      gradients of the gaps of all closed contacts, resting ones too, n numbers each;

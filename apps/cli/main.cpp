@@ -114,16 +114,18 @@ std::string read_order(const std::string& word, std::vector<Index>& sequence) {
 struct CommandLine {
   CLI::App app{
       "Contact physics on data in files. Exit code 0: done; 2: bad input, one line on "
-      "standard error; 3: the solver stopped short, its best answer is printed.",
+      "standard error; 3: the solver stopped short, its best answer is printed, or an answer "
+      "misses the tolerance.",
       "carom"};
   ProjectOptions project;
   SolveOptions solve;
+  CertifyOptions certify;
   ImpactCommandOptions impact;
   SimulateOptions simulate;
   ViscoelasticCommandOptions viscoelastic;
   HeapOptions heap;
   DemoOptions demo;
-  std::string tolerance = "1e-8", repeat = "1", deadline, memory;
+  std::string tolerance = "1e-8", repeat = "1", deadline, memory, certified;
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() says what is missing
@@ -131,6 +133,7 @@ struct CommandLine {
     app.set_version_flag("--version", CAROM_CLI_VERSION);
     add_project();
     add_solve();
+    add_certify();
     add_impact();
     add_simulate();
     add_viscoelastic();
@@ -194,6 +197,37 @@ struct CommandLine {
       if (!deadline.empty()) solve.deadline = *files::parse_number(deadline);
       solve.repeat = int(*files::parse_count(repeat));
       exit_code_of = [this] { return run_solve(solve); };
+    });
+  }
+
+  void add_certify() {
+    CLI::App* const command =
+        app.add_subcommand("certify", "Judge anybody's answer to a contact problem");
+    command->add_option("PROBLEM", certify.file, "A contact problem, as `carom solve` takes it")
+        ->required();
+    command
+        ->add_option(
+            "ANSWER", certify.answer,
+            R"(JSON: {"velocity":[..]}, {"impulse":[..]} or both, in the problem's order, )"
+            R"(or {"ray":{"impulse":[..]}}, which is to prove that there is no answer; what )"
+            "`carom solve --json` prints will do")
+        ->required();
+    command
+        ->add_option("--law", certify.law,
+                     "Contact law; text: convex unless named, CPF1 and HDF5: coulomb")
+        ->check(one_of({"convex", "coulomb"}));
+    command
+        ->add_option(
+            "--tolerance", certified,
+            "T > 0, relative: the exit code is 3 where a residual of the answer exceeds it")
+        ->check(CLI::Validator(check_tolerance, ""));
+    command->add_flag("--rigid", certify.rigid, "Rigid contact; CPF1 and HDF5 always are");
+    command->add_flag("--json", certify.json,
+                      "Print JSON instead of a table; a number that is not finite is null");
+    command->footer(certify_footer);
+    command->callback([this] {
+      if (!certified.empty()) certify.tolerance = *files::parse_number(certified);
+      exit_code_of = [this] { return run_certify(certify); };
     });
   }
 
@@ -312,7 +346,8 @@ int run(int argc, char** argv) {
   }
   if (!line.exit_code_of)
     return refuse_line(
-        "expected project, solve, impact, simulate, viscoelastic, heap or demo, got no command");
+        "expected project, solve, certify, impact, simulate, viscoelastic, heap or demo, got no "
+        "command");
   return line.exit_code_of();
 }
 

@@ -33,13 +33,14 @@ void check_answer(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>&
   CAPTURE(to_string(law), to_string(report.status), report.iterations, report.residual,
           certificate.natural_map_error, certificate.worst_block);
   CHECK(report.measure == ResidualMeasure::natural_map);
-  // Friction lifts velocities by μ times their tangent part, and their rounding with it.
+  // Friction lifts velocities by μ times their tangent part, and their rounding with it. The
+  // certificate is an upper bound, with what rounding can have done in every sum.
   Scalar largest = 1;
   for (Index i = 0; i < problem.count(); ++i) {
     largest = std::max(largest, problem.set(i).friction.cwiseAbs().maxCoeff());
   }
   CHECK(std::abs(report.residual - certificate.natural_map_error) <=
-        rounding(200, largest * (Scalar(1) + report.residual)));
+        rounding(1000, largest * (Scalar(1) + report.residual)));
   CHECK(report.converged() == (report.residual <= report.residual_target));
 }
 

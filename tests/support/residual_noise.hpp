@@ -10,10 +10,11 @@
 
 namespace carom::testing {
 
-/// What rounding an answer's velocity does to its relative residual: a rounding of a row's velocity
-/// is one of the impulse divided by R, which for stiff contacts and constraints is large.
+/// What rounding an answer's velocity does to its momentum balance ‖A(v − v*) − Jᵀγ(v)‖_{A⁻¹} [√J]:
+/// a rounding of a row's velocity is one of the impulse divided by R, which for stiff contacts and
+/// constraints is large.
 template <typename Scalar>
-[[nodiscard]] Scalar residual_noise(const ContactProblem<Scalar>& problem,
+[[nodiscard]] Scalar momentum_noise(const ContactProblem<Scalar>& problem,
                                     const VectorX<Scalar>& velocity,
                                     const VectorX<Scalar>& impulse) {
   VectorX<Scalar> whitened = velocity, pushed = VectorX<Scalar>::Zero(velocity.size());
@@ -31,10 +32,27 @@ template <typename Scalar>
     }
     stiff += lever * speed / block.regularization().head(block.rows()).minCoeff();
   });
-  const Scalar free = problem.whitened_free_velocity().norm(), push = pushed.norm();
-  const Scalar scale = std::max(free, push);
-  const Scalar size = whitened.norm() + free + push + stiff;
-  return rounding(20, scale > Scalar(0) ? size / scale : size);
+  const Scalar free = problem.whitened_free_velocity().norm();
+  return rounding(20, whitened.norm() + free + pushed.norm() + stiff);
+}
+
+/// The same of its relative residual [-].
+template <typename Scalar>
+[[nodiscard]] Scalar residual_noise(const ContactProblem<Scalar>& problem,
+                                    const VectorX<Scalar>& velocity,
+                                    const VectorX<Scalar>& impulse) {
+  VectorX<Scalar> pushed = VectorX<Scalar>::Zero(velocity.size());
+  problem.for_each_block([&](const auto& block) {
+    const auto gamma = block.read(impulse);
+    for (int s = 0; s < block.side_count(); ++s) {
+      const auto [start, size] = block.side(s).range;
+      pushed.segment(start, size) +=
+          block.whitened_columns(s).lazyProduct(gamma.head(block.rows()));
+    }
+  });
+  const Scalar scale = std::max(problem.whitened_free_velocity().norm(), pushed.norm());
+  const Scalar noise = momentum_noise(problem, velocity, impulse);
+  return scale > Scalar(0) ? noise / scale : noise;
 }
 
 }  // namespace carom::testing

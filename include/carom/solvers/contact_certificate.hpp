@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <type_traits>
 
 #include "carom/contact/dual.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
+#include "carom/solvers/detail/certificate_rounding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -17,8 +19,11 @@ inline namespace CAROM_ABI {
 ///
 /// Every measure is 0 at the solution and positive elsewhere; only the duality gap may be negative,
 /// for impulses outside of their sets. Numbers too large for the type make a measure infinite,
-/// never NaN. With each measure comes the block or the body that contributes most to it: −1 if none
-/// does, or if an entry of the velocity itself is not finite.
+/// never NaN. The duality gap, the bound on the velocity error and the natural map error are upper
+/// bounds: they hold with all that rounding can have done on the way from the problem's numbers to
+/// the measure, so that of an exact answer they say how well this arithmetic can confirm it
+/// (docs/derivations/rounding.md). With each measure comes the block or the body that contributes
+/// most to it: −1 if none does, or if an entry of the velocity itself is not finite.
 template <RealScalar Scalar>
 struct ContactCertificate {
   /// Momentum balance ‖A(v − v*) − Jᵀγ‖_{A⁻¹} relative to the momentum_scale() [-]. It says whether
@@ -29,9 +34,12 @@ struct ContactCertificate {
   /// relative to the momentum_scale() [-]. It needs v alone and is 0 at the solution only. Under
   /// the convex law SapSolver reports it; its impulses are γ(v), so that both residuals agree.
   Scalar velocity_residual = 0;
-  /// ℓ(v) + dual cost(γ) [J]; ≥ 0 whenever γ lies in its cones, 0 at the solution only.
+  /// ℓ(v) + dual cost(γ) [J], an upper bound; ≥ 0 whenever γ lies in its cones, 0 at the solution
+  /// only, but for rounding.
   Scalar duality_gap = 0;
-  /// ‖∇ℓ(v)‖_{A⁻¹} [√J]. For any v it is proven to be at least ‖v − v_opt‖_A.
+  /// ‖∇ℓ(v)‖_{A⁻¹} [√J], an upper bound. For any finite v it is proven to be at least
+  /// ‖v − v_opt‖_A, rounding included; v_opt is the exact answer to the numbers A, v*, J, R, v̂ and
+  /// sets that the problem holds. Infinite where A is singular but for rounding.
   Scalar velocity_error_bound = 0;
   /// Largest distance of a block's impulse from its set [N·s].
   Scalar cone_violation = 0;
@@ -40,7 +48,7 @@ struct ContactCertificate {
   Scalar complementarity = 0;
   /// ‖r − P(r − u)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u = (W γ + R γ +
   /// q)/‖q‖, q = J v* − v̂, w the mean diagonal of W + R. It needs γ alone.
-  /// ResidualMeasure::natural_map.
+  /// ResidualMeasure::natural_map. An upper bound.
   Scalar natural_map_error = 0;
   /// Block with the largest part in the natural map error.
   Index worst_block = -1;
@@ -112,6 +120,22 @@ void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Sc
   if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
 }
 
+/// Writes the upper bounds, which hold with all rounding.
+/// @param workspace  holds v* + A⁻¹Jᵀγ.
+template <RealScalar Scalar>
+void raise_by_rounding(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+                       const VectorX<Scalar>& impulse, const VectorX<Scalar>& workspace,
+                       ContactCertificate<Scalar>& certificate) {
+  if constexpr (std::floating_point<Scalar>) {
+    const CheckedBodies<Scalar> bodies(problem);
+    const auto checked = check_answer(problem, bodies, velocity, impulse);
+    certificate.velocity_error_bound = checked.velocity_error_bound;
+    certificate.duality_gap = checked.duality_gap;
+    if (problem.impulse_count() == 0 || !is_finite(certificate.natural_map_error)) return;
+    certificate.natural_map_error = check_natural_map(problem, bodies, workspace, impulse);
+  }
+}
+
 }  // namespace detail
 
 /// Certifies an answer (v, γ) from whatever solver, in time and memory in proportion to bodies and
@@ -154,6 +178,7 @@ template <RealScalar Scalar>
   if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
   certificate.complementarity_block = seen.work.owner();
   detail::certify_natural_map(problem, impulse, whitened, certificate);
+  detail::raise_by_rounding(problem, velocity, impulse, whitened, certificate);
   for (Scalar* measure :
        {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,
         &certificate.velocity_error_bound, &certificate.cone_violation,

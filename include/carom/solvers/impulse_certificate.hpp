@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <type_traits>
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
 #include "carom/contact/detail/natural_map.hpp"
+#include "carom/solvers/detail/map_rounding.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -17,7 +19,10 @@ inline namespace CAROM_ABI {
 /// alone, with the velocities u = (W + R) γ + q.
 ///
 /// Every measure is 0 at a solution and positive elsewhere; it is infinite when an impulse is not
-/// finite. With each comes the block that contributes most to it, −1 if none does.
+/// finite. The natural map errors are upper bounds, which hold with all that rounding can have done
+/// on the way from the problem's numbers W, R and q to them (docs/derivations/rounding.md); where W
+/// is a function, its product counts as exact. With each comes the block that contributes most to
+/// it, −1 if none does.
 template <RealScalar Scalar>
 struct ImpulseCertificate {
   /// err = ‖r − P(r − ũ)‖/max(1, ‖r‖, ‖u‖) [-] in nondimensional form: r = γ w/‖q‖, u/‖q‖, w the
@@ -44,6 +49,12 @@ struct ImpulseCertificate {
 };
 
 namespace detail {
+
+/// A measure; infinite where it is no number.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar finite_or_infinity(const Scalar& measure) noexcept {
+  return is_finite(measure) ? measure : std::numeric_limits<Scalar>::infinity();
+}
 
 /// The largest value seen, and whose it is.
 template <RealScalar Scalar>
@@ -172,6 +183,11 @@ template <RealScalar Scalar>
     result.signorini_block = result.cone_violation_block = result.complementarity_block =
         result.dissipation_block = map.worst;
     return result;
+  }
+  if constexpr (std::floating_point<Scalar>) {
+    const auto checked = detail::check_natural_map(problem, law, gamma);
+    result.natural_map_error = detail::finite_or_infinity(checked.relative());
+    result.absolute_error = detail::finite_or_infinity(checked.absolute());
   }
   const Scalar w = problem.inverse_mass_scale();
   // So many roundings of the largest of q, W γ and u may be left of a velocity of zero, as a sum

@@ -64,8 +64,9 @@ class SapSolver {
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
   ///                  rest and free velocity starts the iteration otherwise, island by island.
   /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to the momentum_scale() [-]; error_bound:
-  ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds; the duality gap is error_bound²/2
-  ///          [J]; infinite under Coulomb's law; iterations: those of the island that took most.
+  ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds but for rounding, which is not
+  ///          part of it: certify() gives the bound with it; the duality gap is error_bound²/2 [J];
+  ///          infinite under Coulomb's law; iterations: those of the island that took most.
   /// @note  Real-time safe once prepare() has seen a problem of the size: no allocation, no
   ///        exception, at most iteration_limit iterations on every island, each with one
   ///        factorisation, or up to four where round-off asks for more. Another pattern of contacts

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// u, half the distance from 1 to the next number: what one operation can be wrong by, relatively.
+template <std::floating_point Scalar>
+inline constexpr Scalar unit_rounding = std::numeric_limits<Scalar>::epsilon() / 2;
+
+/// A number that `roundings` operations on numbers ≥ 0 have computed, raised to what it would have
+/// been at most without them. Zero stays zero; infinity and NaN stay what they are.
+template <std::floating_point Scalar>
+[[nodiscard]] Scalar raised(const Scalar& computed, int roundings) noexcept {
+  if (computed == Scalar(0)) return computed;
+  const Scalar factor = 1 + 2 * Scalar(roundings + 2) * unit_rounding<Scalar>;
+  return computed * factor + (std::numeric_limits<Scalar>::min)();
+}
+
+/// A computed number with a bound on what rounding has done to it: |value − exact| ≤ error.
+///
+/// Each operation bounds its own rounding by u |result|, what underflow can take by the smallest
+/// normal number, and the rounding of the bound itself by a factor. A zero that is exact
+/// leaves the other number, or stays zero. Where the type's range ends the error is infinite or
+/// NaN.
+/// @cite  docs/derivations/rounding.md
+template <std::floating_point Scalar>
+struct RoundedNumber {
+  Scalar value = 0;
+  Scalar error = 0;
+
+  RoundedNumber() noexcept = default;
+  RoundedNumber(const Scalar& exact) noexcept : value(exact) {}  // NOLINT: an exact number is one
+  RoundedNumber(const Scalar& computed, const Scalar& bound) noexcept
+      : value(computed), error(bound) {}
+
+  /// No less than |exact|.
+  [[nodiscard]] Scalar most() const noexcept {
+    return error == Scalar(0) ? std::abs(value) : raised(std::abs(value) + error, 2);
+  }
+  /// No more than |exact|, and ≥ 0; NaN where the error is.
+  [[nodiscard]] Scalar least() const noexcept {
+    if (error == Scalar(0)) return std::abs(value);
+    constexpr Scalar shrunk = 1 - 4 * unit_rounding<Scalar>;
+    const Scalar low = std::abs(value) * shrunk - raised(error, 2);
+    return low <= Scalar(0) ? Scalar(0) : low;
+  }
+  /// No less than the exact number, and no less than zero.
+  [[nodiscard]] Scalar most_or_zero() const noexcept {
+    if (error == Scalar(0)) return value <= Scalar(0) ? Scalar(0) : value;
+    const Scalar high = value + raised(error, 4) + 2 * unit_rounding<Scalar> * std::abs(value);
+    return high <= Scalar(0) ? Scalar(0) : raised(high, 2);
+  }
+  [[nodiscard]] bool exact() const noexcept { return error == Scalar(0); }
+  [[nodiscard]] bool zero() const noexcept { return value == Scalar(0) && exact(); }
+
+  [[nodiscard]] RoundedNumber operator-() const noexcept { return {-value, error}; }
+  friend RoundedNumber operator+(const RoundedNumber& a, const RoundedNumber& b) noexcept {
+    if (a.zero()) return b;
+    if (b.zero()) return a;
+    const Scalar sum = a.value + b.value;
+    if (sum == Scalar(0) && a.exact() && b.exact()) return {sum, Scalar(0)};
+    return {sum, raised(a.error + b.error + unit_rounding<Scalar> * std::abs(sum), 4)};
+  }
+  friend RoundedNumber operator-(const RoundedNumber& a, const RoundedNumber& b) noexcept {
+    return a + (-b);
+  }
+  friend RoundedNumber operator*(const RoundedNumber& a, const RoundedNumber& b) noexcept {
+    const Scalar product = a.value * b.value;
+    if (a.zero() || b.zero()) return {product, Scalar(0)};
+    const Scalar doubt = std::abs(a.value) * b.error + std::abs(b.value) * a.error +
+                         a.error * b.error + unit_rounding<Scalar> * std::abs(product);
+    return {product, raised(doubt, 6) + (std::numeric_limits<Scalar>::min)()};
+  }
+  friend RoundedNumber operator/(const RoundedNumber& a, const RoundedNumber& b) noexcept {
+    const Scalar quotient = a.value / b.value, divisor = b.least();
+    if (a.zero() && divisor > Scalar(0)) return {quotient, Scalar(0)};
+    if (!(divisor > Scalar(0))) return {quotient, std::numeric_limits<Scalar>::infinity()};
+    const Scalar doubt = (a.error + std::abs(quotient) * b.error) / divisor +
+                         unit_rounding<Scalar> * std::abs(quotient);
+    return {quotient, raised(doubt, 10) + (std::numeric_limits<Scalar>::min)()};
+  }
+  RoundedNumber& operator+=(const RoundedNumber& b) noexcept { return *this = *this + b; }
+  RoundedNumber& operator-=(const RoundedNumber& b) noexcept { return *this = *this - b; }
+};
+
+/// √x of a number whose exact value is ≥ 0.
+template <std::floating_point Scalar>
+[[nodiscard]] RoundedNumber<Scalar> square_root(const RoundedNumber<Scalar>& x) noexcept {
+  if (x.zero()) return x;
+  if (!(x.value > Scalar(0))) return {Scalar(0), raised(std::sqrt(x.most()), 2)};
+  const Scalar root = std::sqrt(x.value);
+  // |√X − √x| ≤ |X − x|/√x, and no more than √|X − x|.
+  const Scalar steep = x.error / root, flat = std::sqrt(x.error);
+  return {root, raised((steep < flat ? steep : flat) + unit_rounding<Scalar> * root, 6)};
+}
+
+/// An upper bound of the Euclidean norm of numbers ≥ 0 that are upper bounds themselves.
+///
+/// They are divided by the largest, so that no square leaves the type's range.
+template <typename VectorType>
+[[nodiscard]] typename VectorType::Scalar norm_of_bounds(const VectorType& bounds) noexcept {
+  using Scalar = typename VectorType::Scalar;
+  Scalar largest(0), squared(0);
+  for (Index i = 0; i < bounds.size(); ++i) {
+    if (!(bounds(i) <= largest)) largest = bounds(i);  // keeps NaN
+    if (!(largest <= (std::numeric_limits<Scalar>::max)())) {
+      return std::numeric_limits<Scalar>::infinity();
+    }
+  }
+  if (largest == Scalar(0)) return largest;
+  for (Index i = 0; i < bounds.size(); ++i) {
+    const Scalar part = bounds(i) / largest;
+    squared += part * part;
+  }
+  return raised(largest * std::sqrt(squared), int(bounds.size()) + 8);
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carom/contact/detail/projection_rounding.hpp"
+
+#include <array>
+#include <string>
+
+#include "support/catch.hpp"
+#include "support/projection_oracle.hpp"
+#include "support/rounded_draws.hpp"
+#include "support/sweep.hpp"
+#include "support/worst_case.hpp"
+
+namespace projection_rounding_test {
+
+using carom::ImpulseSet, carom::nearest_impulse, carom::RowNumbers;
+using carom::detail::ProjectionRounding, carom::detail::RoundedRows;
+using carom::testing::convert_law, carom::testing::VectorSource, carom::testing::WorstCase;
+
+using Long = long double;
+using LongRows = RowNumbers<Long>;
+
+TEMPLATE_TEST_CASE("projection_rounding: the exact projection is within the bound, for every shape",
+                   "[contact][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(85u);
+  WorstCase holds("distance from P(y)"), tight("rounding of the numbers involved");
+  const int count = carom::testing::sweep(600, 24000);
+  for (int sample = 0; sample < count; ++sample) {
+    const int kind = sample % carom::testing::law_kinds;
+    const auto drawn = carom::testing::draw_spread_law(source, kind);
+    const auto law = convert_law<Scalar>(drawn);
+    const RowNumbers<Scalar> y = carom::testing::draw_point(source, law);
+    const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
+    const double share = source.pick({0, 0, 1e-7, 1e-3});
+    const auto point = carom::testing::draw_error(source, y, law.set.rows, share);
+    const RowNumbers<Scalar> bound =
+        ProjectionRounding<Scalar>(law.set, law.regularization, point.rows, nearest).rows();
+    const auto wide = carom::testing::widened(law, drawn);
+    const ImpulseSet<Long>& set = wide.set;
+    const LongRows weights = wide.regularization;
+    const LongRows right = nearest_impulse(set, weights, point.exact);
+    Long reach = 0, size = 0;
+    for (int i = 0; i < law.set.rows; ++i) {
+      reach += weights(i) * std::pow(Long(bound(i)), 2);
+      size += weights(i) * (std::pow(Long(y(i)), 2) + std::pow(Long(set.shift(i)), 2));
+    }
+    for (int i = 0; i < law.set.rows; ++i) {
+      // The oracle rounds, too, in long double.
+      const Long own = carom::testing::rounding(64, Long(1)) * std::sqrt(size / weights(i));
+      holds.see(std::abs(Long(nearest(i)) - right(i)), Long(bound(i)) + own, kind, y, bound);
+    }
+    const Long roundings = Long(share) + carom::testing::rounding(60, Scalar(1));
+    tight.see(std::sqrt(reach), 16 * roundings * std::sqrt(size), kind, y, bound, nearest);
+  }
+  holds.check(count);
+  tight.check(count);
+}
+
+TEMPLATE_TEST_CASE("projection_rounding: a friction cone agrees with bisection",
+                   "[contact][oracle]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(86u);
+  WorstCase holds("distance from P(y)");
+  const int count = carom::testing::sweep(50, 1000);
+  for (int sample = 0; sample < count; ++sample) {
+    const Scalar mu = Scalar(source.positive(3));
+    const auto set = carom::friction_impulses(mu);
+    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Ones(), y = RowNumbers<Scalar>::Zero();
+    weights(0) = weights(1) = Scalar(source.positive(6));
+    for (int i = 0; i < 3; ++i) y(i) = Scalar(source.entry(6));
+    const RowNumbers<Scalar> nearest = nearest_impulse(set, weights, y);
+    RoundedRows<Scalar> trial{};
+    for (int i = 0; i < 3; ++i) trial[std::size_t(i)] = y(i);
+    const auto bound = ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
+    const carom::Vector<Long, 3> right = carom::testing::nearest_by_oracle(
+        carom::FrictionCone<Scalar>{mu},
+        carom::Vector<Long, 3>(weights.template head<3>().template cast<Long>()),
+        carom::Vector<Long, 3>(y.template head<3>().template cast<Long>()));
+    for (int i = 0; i < 3; ++i) {
+      // Bisection itself is right to some roundings of long double.
+      const Long own = carom::testing::rounding(40, Long(1)) * std::abs(right(i));
+      holds.see(std::abs(Long(nearest(i)) - right(i)), Long(bound(i)) + own, mu, weights, y);
+    }
+  }
+  holds.check(count);
+}
+
+TEMPLATE_TEST_CASE("projection_rounding: the length of a tangent that slides is not in the bound",
+                   "[contact][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(87u);
+  WorstCase tight("roundings of the impulse and of the normal's sum");
+  constexpr std::array shapes{carom::ImpulseShape::friction, carom::ImpulseShape::torsional,
+                              carom::ImpulseShape::rolling};
+  const int count = carom::testing::sweep(200, 4000);
+  for (int sample = 0; sample < count; ++sample) {
+    const int kind = sample % 3;
+    const Scalar mu = Scalar(source.positive(2));
+    const auto set = carom::cone_impulses<Scalar>(
+        shapes[std::size_t(kind)], {mu, Scalar(source.positive(2)), Scalar(source.positive(2))});
+    // Tangents of 1/R, as a body that slides has them, where the normal holds.
+    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Constant(Scalar(1e-6));
+    RowNumbers<Scalar> y = RowNumbers<Scalar>::Zero();
+    weights(2) = 1;
+    y(2) = 1 + Scalar(source.unit());
+    for (int i = 0; i < set.rows; ++i) {
+      if (i != 2) y(i) = Scalar(source.pick_signed({1, 3}) * 1e6 * double(mu));
+    }
+    const RowNumbers<Scalar> nearest = nearest_impulse(set, weights, y);
+    RoundedRows<Scalar> trial{};
+    for (int i = 0; i < set.rows; ++i) {
+      trial[std::size_t(i)] = {y(i), std::abs(y(i)) * carom::testing::rounding(1, Scalar(1))};
+    }
+    const RowNumbers<Scalar> bound =
+        ProjectionRounding<Scalar>(set, weights, trial, nearest).rows();
+    Scalar load = y(2);
+    for (int i = 0; i < set.rows; ++i) load += i == 2 ? 0 : weights(i) * std::abs(y(i));
+    for (int i = 0; i < set.rows; ++i) {
+      const Scalar share = i == 2 ? Scalar(1) : set.friction.maxCoeff();
+      tight.see(bound(i), carom::testing::rounding(200, share * load), kind, mu, i);
+    }
+  }
+  tight.check(3 * count);
+}
+
+TEST_CASE("projection_rounding: a contact that is clearly open or clearly sticks adds nothing",
+          "[contact][example]") {
+  const auto set = carom::friction_impulses(0.5);
+  RowNumbers<double> weights = RowNumbers<double>::Ones();
+  const auto bound = [&](double t, double n, double error, const RowNumbers<double>& nearest) {
+    RoundedRows<double> trial{};
+    trial[0] = {t, error};
+    trial[2] = {n, error};
+    return RowNumbers<double>(ProjectionRounding<double>(set, weights, trial, nearest).rows());
+  };
+  RowNumbers<double> point = RowNumbers<double>::Zero();
+  CHECK(bound(0.1, -3, 0.5, point).isZero(0));  // P is zero for all of these y
+  point(0) = 0.1;
+  point(2) = 3;
+  CHECK(bound(0.1, 3, 0, point).isZero(0));
+  const auto open = bound(0.1, 3, 0.25, point);  // P(y) = y, whatever y is
+  CHECK(open(0) == Approx(0.25));
+  CHECK(open(1) == 0);
+  point(2) = 2;  // a point that is not the projection is found out
+  CHECK(bound(0.1, 3, 0, point)(2) == Approx(1));
+}
+
+}  // namespace projection_rounding_test
