@@ -48,6 +48,20 @@ inline MujocoData make_mujoco(const MujocoModel& model) {
   return data;
 }
 
+/// Where MuJoCo's Newton solver ends at a tolerance of 1e-15, relative to the answer: version 4
+/// stops a little earlier with elliptic cones.
+inline constexpr double mujoco_accuracy = mjVERSION_HEADER < 300 ? 1e-9 : 1e-7;
+
+/// Iterations of MuJoCo's last solve; of the island that took most, where it has islands.
+template <typename Data>
+[[nodiscard]] int count_iterations(const Data& data) {
+  if constexpr (requires { data.solver_iter; }) {
+    return data.solver_iter;
+  } else {
+    return *std::max_element(data.solver_niter, data.solver_niter + std::max(data.nisland, 1));
+  }
+}
+
 /// What the models below have in common.
 struct MujocoScene {
   std::string cone = "elliptic";  ///< "elliptic" or "pyramidal".

@@ -148,8 +148,8 @@ class Comparison {
     std::array<char, 16> tolerance{};
     std::snprintf(tolerance.data(), tolerance.size(), "%g", settings.tolerance);
     print({settings.solver == mjSOL_NEWTON ? "MuJoCo Newton" : "MuJoCo CG",
-           settings.warm ? "warm" : "cold", tolerance.data(), instant_.iterations(), time,
-           residual_of_mujoco()});
+           settings.warm ? "warm" : "cold", tolerance.data(),
+           carom::examples::count_iterations(*instant_.data), time, residual_of_mujoco()});
     return agrees();
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <mujoco/mujoco.h>
 #include <string>
 
@@ -9,16 +8,6 @@
 #include "io/text_problem.hpp"
 
 namespace carom::peers {
-
-/// Iterations of MuJoCo's last solve; of the island that took most, where it has islands.
-template <typename Data>
-[[nodiscard]] int count_iterations(const Data& data) {
-  if constexpr (requires { data.solver_iter; }) {
-    return data.solver_iter;
-  } else {
-    return *std::max_element(data.solver_niter, data.solver_niter + std::max(data.nisland, 1));
-  }
-}
 
 /// MuJoCo at one instant: all that its constraint solvers read is in place.
 ///
@@ -28,8 +17,6 @@ template <typename Data>
 struct MujocoInstant {
   examples::MujocoModel model;
   examples::MujocoData data;
-
-  [[nodiscard]] int iterations() const { return count_iterations(*data); }
 
   /// v = v_now + δt a [m/s, rad/s].
   [[nodiscard]] Eigen::VectorXd velocity(const mjtNum* acceleration) const {

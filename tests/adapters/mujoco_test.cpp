@@ -116,14 +116,10 @@ Comparison compare(const std::string& text, int steps, bool excited) {
   return worst;
 }
 
-/// Where MuJoCo's Newton solver ends at a tolerance of 1e-15: version 4 stops a little earlier with
-/// elliptic cones.
-constexpr double reached_by_mujoco = mjVERSION_HEADER < 300 ? 1e-9 : 1e-7;
-
 void check_same(const Comparison& worst) {
   CAPTURE(worst.acceleration, worst.force, worst.row_force, worst.unanswered, worst.rows);
-  CHECK(worst.acceleration <= by_solver(reached_by_mujoco));
-  CHECK(worst.force <= by_solver(reached_by_mujoco));
+  CHECK(worst.acceleration <= by_solver(carom::examples::mujoco_accuracy));
+  CHECK(worst.force <= by_solver(carom::examples::mujoco_accuracy));
   CHECK(worst.row_force <= by_solver(1e-7));
   CHECK(worst.unanswered == 0);
 }
