@@ -38,7 +38,7 @@ def find(name):
 
 
 def all_scenes():
-    from scenes import balls, gradients, held, impacts, piles, slopes, standing
+    from scenes import balls, gradients, held, impacts, masonry, painleve, piles, slopes, standing
 
-    return [*slopes.SCENES, *held.SCENES, *standing.SCENES, *balls.SCENES, *impacts.SCENES, *piles.SCENES,
-            *gradients.SCENES]
+    return [*slopes.SCENES, *held.SCENES, *standing.SCENES, *masonry.SCENES, *balls.SCENES, *impacts.SCENES, *painleve.SCENES,
+            *piles.SCENES, *gradients.SCENES]
