@@ -20,8 +20,8 @@ def rod(case):
     """Slides along +x at 5 m/s; its middle is behind its lower end."""
     lean = math.pi / 2 - ANGLE  # of the diagonal to the upright, to -x
     place = (-REACH * math.cos(ANGLE), 0, REACH * math.sin(ANGLE))
-    # The lower right corner touches: its diagonal is turned off the axis by atan(thin / half).
-    turn = turned((0, 1, 0), -(lean - math.atan2(THIN, HALF)))
+    # The corner that touches is at -thin, and its diagonal leans to +x by atan(thin / half) in the rod's frame.
+    turn = turned((0, 1, 0), -(lean + math.atan2(THIN, HALF)))
     body = Body("box", (THIN, 0.05, HALF), 1.0, place, turn, velocity=(SPEED, 0, 0))
     return World([body], [LEVEL], friction=case, time_step=0.0005, step_count=40)
 
