@@ -35,9 +35,16 @@ def rest(case, samples):
     return 1e6 * sum(0.25 * sum(part * part for part in v) for v in samples[-1][VELOCITY])
 
 
+def creep(case, samples):
+    """The farthest that a ball goes in the last 0.2 s [um]."""
+    return 1e6 * max(math.dist(a, b) for a, b in zip(samples[-2][POSITION], samples[-1][POSITION]))
+
+
 SCENES = [
     Scene("pile_overlap", "Pile of balls: overlap", "27 balls fall into a pit: the deepest overlap after 2 s.", "0", "mm", 0.1, ["end"],
           pile, lambda case: 0.0, overlap),
     Scene("pile_energy", "Pile of balls: rest", "The same: the kinetic energy after 2 s.", "0", "µJ", 1.0, ["end"], pile,
           lambda case: 0.0, rest),
+    Scene("pile_drift", "Pile of balls: drift", "The same: the farthest that a ball goes in the last 0.2 s.", "0", "µm", 1.0, ["end"],
+          pile, lambda case: 0.0, creep),
 ]
