@@ -27,6 +27,7 @@ class Scene:
     axis: str = ""  #: what a case is; a scene with an axis of numbers gets a plot
     change: float = 0.0  #: of a scene that asks for derivatives: the share by which differences change a datum, a case;
     #: `world` takes such a share as its second argument, and `answer` gives what is differentiated
+    costs: bool = False  #: whether accuracy is bought by time here: the page compares at equal cost
 
 
 # One sample: (time, positions, orientations, velocities, spins).

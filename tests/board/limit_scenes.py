@@ -191,6 +191,20 @@ class Masonry(unittest.TestCase):
                 self.assertAlmostEqual(high.position[2] - high.size[2], low.position[2] + low.size[2])
 
 
+class Wall(unittest.TestCase):
+    def test_wall(self):
+        """Each brick carries half of its load at each end, above the bricks below, so that all of it rests."""
+        for _, truth, world in truths("wall_drift"):
+            self.assertEqual(truth, 0.0)
+            for brick in world.bodies:
+                x, _, z = brick.position
+                if z < 0.06:
+                    continue
+                below = [b.position[0] for b in world.bodies if abs(b.position[2] + 0.1 - z) < 1e-9 and abs(b.position[0] - x) < 0.2]
+                self.assertEqual(len(below), 2)
+                self.assertLess(abs(sum(below) / 2 - x), 1e-12)
+
+
 class Rod(unittest.TestCase):
     def start(self, world):
         """(middle from the end, moment about the middle) of the rod."""

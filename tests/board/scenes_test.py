@@ -223,7 +223,7 @@ class Worlds(unittest.TestCase):
                             self.assertGreater(gap, -1e-12, (scene.name, case))
 
     def test_pile(self):
-        for name in ("pile_overlap", "pile_energy"):
+        for name in ("pile_overlap", "pile_energy", "pile_drift"):
             for _, truth, world in truths(name):
                 self.assertEqual((truth, len(world.bodies)), (0.0, 27))
                 places = [body.position for body in world.bodies]
