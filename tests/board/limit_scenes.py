@@ -65,6 +65,31 @@ class Gradients(unittest.TestCase):
     def test_kicked(self):
         self.shares("gradient_kicked", lambda w: ball(0, GRAVITY, w.friction, w.bodies[0].velocity[0], 0.0, 0.5, STEP)[1])
 
+    def impacts(self, world):
+        """(speeds of two balls on a line with a wall at their left, if it is there, number of impacts)."""
+        (a, b), (m, n), count = (body.velocity[0] for body in world.bodies), (body.mass for body in world.bodies), 0
+        while a > b or (world.planes and a < 0):
+            count += 1
+            if a > b:
+                push = (1 + world.restitution) * (a - b) * m * n / (m + n)
+                a, b = a - push / m, b + push / n
+            else:
+                a = -a
+        return a, b, count
+
+    def test_impacts(self):
+        for name in ("gradient_met", "gradient_counted"):
+            scene = scene_list.find(name)
+            for case, truth, world in truths(name):
+                ends = []
+                for share in (1e-5, -1e-5, 0.0):
+                    a, b, count = self.impacts(scene.world(case, share))
+                    self.assertEqual(count, 1 if name == "gradient_met" else 14)
+                    ends.append(scene.answer(case, [(0.0, None, None, [[a], [b]])]))
+                self.assertAlmostEqual(ends[2], 1.0)
+                self.assertAlmostEqual((ends[0] - ends[1]) / 2e-5, truth, 6)
+            self.assertEqual(self.impacts(scene.world("mass", SHARE))[2], count)  # differences cross no other sequence
+
     def test_one_is_the_exact_outcome(self):
         for name in ("gradient_driven", "gradient_stopped", "gradient_kicked"):
             scene = scene_list.find(name)

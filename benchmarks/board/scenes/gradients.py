@@ -5,7 +5,11 @@ A case is a datum. What counts is the share by which the outcome y changes for a
 all cases have one scale; where y is a product of powers these are the exponents. `answer` gives the outcome by its exact
 value. Every world takes a share by which its datum is larger than named."""
 
+import math
+
 from scene_list import POSITION, VELOCITY, Scene
+from scenes.impacts import LEFT, line
+from scenes.impacts import R as RADIUS
 from scenes.slopes import LEVEL, block
 from worlds import GRAVITY, Body, World
 
@@ -73,6 +77,33 @@ def way(exact):
     return lambda case, samples: (samples[-1][POSITION][0][0] - samples[0][POSITION][0][0]) / exact
 
 
+def met(case, share=0.0):
+    """A ball of 1 kg at 1 m/s meets one of 2 kg, restitution 0.5, in the middle of a step. The datum is of the first."""
+    _, speed, mass = factors(case, share)
+    return line([0, 2 * RADIUS + 0.0111], [mass, 2.0], [speed, 0.0], restitution=0.5, step_count=50)
+
+
+def met_share(case):
+    """v = (1 + e) v0 m / (m + M): the share by m is M / (m + M)."""
+    return {"speed": 1.0, "mass": 2 / 3}[case]
+
+
+def counted(case, share=0.0):
+    """A ball of 20 kg at 1 m/s drives one of 1 kg to a wall: 14 impacts. The datum is of the heavy one."""
+    _, speed, mass = factors(case, share)
+    return line([0.3, 0.6], [1.0, 20 * mass], [0.0, -speed], [LEFT], restitution=1.0, step_count=1000)
+
+
+HALF_TURN = math.atan(1 / math.sqrt(20))  #: the way of (sqrt(M) V, sqrt(m) v) turns by twice that in two impacts
+COUNTED_SPEED = math.cos(math.pi - 14 * HALF_TURN)
+
+
+def counted_share(case):
+    """After an even number n of impacts V = cos(pi - n t) V0 with tan t = sqrt(m / M), dt/dM = -sin(2 t) / (4 M)."""
+    rate = math.sin(math.pi - 14 * HALF_TURN) * 14 * -math.sin(2 * HALF_TURN) / 4
+    return {"speed": 1.0, "mass": rate / COUNTED_SPEED}[case]
+
+
 ABOUT = ("in percent per percent of friction, of initial speed and of mass. carom differentiates its steps; the others are "
          "asked twice, with the datum 1 % larger and smaller.")
 SCENES = [
@@ -84,4 +115,12 @@ SCENES = [
     Scene("gradient_kicked", "Gradient: ball that slides, then rolls", "A ball is kicked to 2 m/s on friction 0.2 and rolls after "
           f"0.29 s: how its way of 0.5 s changes, {ABOUT}", "5/7 v t + 2 v² / (49 µ g), differentiated", "%/%", 0.01, DATA, kicked,
           kicked_share, way(KICKED_WAY), change=CHANGE),
+    Scene("gradient_met", "Gradient: two balls", "A ball of 1 kg at 1 m/s meets one of 2 kg, restitution 0.5: how the speed of the second "
+          "changes, in percent per percent of the speed and of the mass of the first. carom differentiates impacts.",
+          "1 and M/(m + M)", "%/%", 0.01, DATA[1:], met, met_share, lambda case, samples: 2 * samples[-1][VELOCITY][1][0],
+          change=CHANGE),
+    Scene("gradient_counted", "Gradient: fourteen impacts", "A ball of 20 kg drives one of 1 kg to a wall: how its speed after changes, in "
+          "percent per percent of its speed and of its mass. carom differentiates impacts.", "cos(π − 14 atan √(m/M)) V, differentiated",
+          "%/%", 0.01, DATA[1:], counted, counted_share, lambda case, samples: samples[-1][VELOCITY][1][0] / COUNTED_SPEED,
+          change=CHANGE),
 ]
