@@ -13,6 +13,7 @@ class Adapter:
     package: str  #: as pip calls it
     search: list  #: settings beside the default, {}
     source: str  #: hash of the adapter and of the files beside it that it imports
+    gradients: str = ""  #: the same of the engine's own gradients, where there are any
 
     def settings(self):
         return [{}, *self.search]
@@ -49,7 +50,13 @@ def read(path):
     seen = {}
     source_hash(path, seen)
     name = path.name.removesuffix("_adapter.py")
-    return Adapter(name, found["PACKAGE"], found["SEARCH"], "".join(sorted(seen.values())))
+    return Adapter(name, found["PACKAGE"], found["SEARCH"], "".join(sorted(seen.values())), own_gradients(path))
+
+
+def own_gradients(path):
+    seen = {}
+    source_hash(path.parent / f"{path.name.removesuffix('_adapter.py')}_gradients.py", seen)
+    return "".join(sorted(seen.values()))
 
 
 def all_of(folder):

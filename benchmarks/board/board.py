@@ -50,7 +50,11 @@ def version_of(python, package):
 
 def key_of_row(scene, adapter, version, settings):
     worlds = [dataclasses.asdict(scene.world(case)) for case in scene.cases]
-    return key_of(scene.name, worlds, inspect.getsource(scene.answer), adapter.name, adapter.source, version, settings)
+    more = []
+    if scene.change:
+        changed = [dataclasses.asdict(scene.world(case, scene.change)) for case in scene.cases]
+        more = [scene.change, changed, adapter.gradients]
+    return key_of(scene.name, worlds, inspect.getsource(scene.answer), adapter.name, adapter.source, version, settings, *more)
 
 
 def run_row(options, scene, adapter, python, settings):
@@ -132,7 +136,7 @@ def collect(options):
                 fitting = [row for row in found if row["scene"] == scene.name and row["settings"] == settings and
                            key_of_row(scene, adapter, row["version"], settings) == row["key"]]
                 rows += fitting[-1:]
-    return {"engines": [dataclasses.asdict(adapter) | {"source": ""} for adapter in options.engine_list],
+    return {"engines": [dataclasses.asdict(adapter) | {"source": "", "gradients": ""} for adapter in options.engine_list],
             "rows": rows, "problems": problem_rows.collect(options.output)}
 
 

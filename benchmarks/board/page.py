@@ -5,6 +5,7 @@ import html
 import math
 import pathlib
 
+import costs
 import judge
 import plots
 import problem_page
@@ -108,9 +109,12 @@ def scene_plot(scene, pairs, number_of):
 
 def scene_section(scene, pairs, number_of):
     limit = f" Right: within {judge.number_text(scene.tolerance)} {scene.unit}." if scene.tolerance else ""
+    line, more = judge.verdict_line(scene, pairs), ""
+    if scene.costs:
+        line, more = f"{line} {costs.words(scene, pairs)}", costs.picture(scene, pairs, number_of)
     return (f'<section id="{scene.name}"><h2>{e(scene.title)}</h2><p class="about">{e(scene.about)} Exact: {e(scene.formula)}.{e(limit)}</p>'
-            f'<p class="verdict">{e(judge.verdict_line(scene, pairs))}</p>'
-            f'{scene_plot(scene, pairs, number_of)}{scene_table(scene, pairs)}</section>')
+            f'<p class="verdict">{e(line)}</p>'
+            f'{scene_plot(scene, pairs, number_of)}{more}{scene_table(scene, pairs)}</section>')
 
 
 def search_table(board, found, names):

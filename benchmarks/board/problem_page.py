@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of the page on bundled problems: times, and for each residual a performance profile."""
+"""The part of the page on problems, bundled ones and classes: times, and for each residual a performance profile."""
 
 import html
 
@@ -61,16 +61,28 @@ def profile(rows, problems, solvers, target):
                          f"time by the shortest, to {target}; up: share of problems", low=0)
 
 
-def write(rows):
+def sections(rows, name, title, about):
     if not rows:
         return ""
     problems = sorted({row["problem"] for row in rows})
-    solvers = sorted({row["solver"] for row in rows}, key=lambda name: (name != "carom", name))
+    solvers = sorted({row["solver"] for row in rows}, key=lambda solver: (solver != "carom", solver))
     targets = sorted({row["target"] for row in rows}, key=lambda text: -float(text))
     pictures = "".join(profile(rows, problems, solvers, target) for target in targets)
-    return f"""<section id="problems"><h2>Bundled problems: time to a residual</h2>
-<p class="about">The files of examples/data under the convex law, from zero: ms of the solve alone (iterations). The residual is
-the relative distance of the impulses to a fixed point of the law, computed by the board for every solver. Pinocchio's ADMM gets
-the dense matrix made, which its time leaves out; carom gets masses and Jacobians. All tries and repeats of a row have 120 s.</p>
+    return f"""<section id="{name}"><h2>{title}</h2>
+<p class="about">{about}</p>
 <p class="verdict">{e(verdict(rows, problems, solvers, targets))}</p>
 {pictures}{table(rows, problems, solvers, targets)}</section>"""
+
+
+BUNDLED = """The files of examples/data under the convex law, from zero: ms of the solve alone (iterations). The residual is
+the relative distance of the impulses to a fixed point of the law, computed by the board for every solver. Pinocchio's ADMM gets
+the dense matrix made, which its time leaves out; carom gets masses and Jacobians. All tries and repeats of a row have 120 s."""
+MADE = """Stacks of cubes, chains of links, pyramids of balls and piles of logs, by their number of bodies or layers, made by
+problem_classes.py out of nothing but its code; measured as above. Contacts are nearly rigid."""
+
+
+def write(rows):
+    made = [row for row in rows if row.get("origin") == "class"]
+    bundled = [row for row in rows if row.get("origin") != "class"]
+    return sections(bundled, "problems", "Bundled problems: time to a residual", BUNDLED) + \
+        sections(made, "classes", "Classes of problems: time to a residual", MADE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of the bundled problems: the time that a solver takes to a residual that the board measures."""
+"""Rows of the bundled problems, and of classes that the board makes: the time to a residual that the board measures."""
 
 import datetime
 import hashlib
@@ -7,6 +7,7 @@ import pathlib
 
 import child
 import judge
+import problem_classes
 from store import Store, key_of
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -38,13 +39,15 @@ def row_of(answer, fault):
 
 def run(options, pythons, version_of):
     """Runs what is missing: every file, solver and residual."""
+    sources = [(path, "bundled") for path in files()]
+    sources += [(path, "class") for path in problem_classes.write(options.output / "classes")]
     store, made = Store(options.output / "problems.jsonl"), source()
     for solver, (_, package) in SOLVERS.items():
         version, fault = version_of(pythons[solver], package)
         if version is None:
             print(f"problems: {package} is not there: {fault}", flush=True)
             continue
-        for path in files():
+        for path, origin in sources:
             hashed = hashlib.sha256(path.read_bytes()).hexdigest()
             for target in TARGETS:
                 key = key_of("problem", path.stem, hashed, made, solver, version, target)
@@ -53,7 +56,7 @@ def run(options, pythons, version_of):
                 command = [str(pythons[solver]), str(HERE / "problem_child.py"), str(path), solver, target]
                 answer, fault, wall = child.run(command, options.seconds, options.megabytes, options.environment)
                 row = {"key": key, "problem": path.stem, "solver": solver, "version": version, "target": target,
-                       "wall": round(wall, 2), "date": datetime.date.today().isoformat()}
+                       "origin": origin, "wall": round(wall, 2), "date": datetime.date.today().isoformat()}
                 store.add(row | row_of(answer, fault))
                 print(f"{solver:10} {path.stem:20} {target:6} {row_of(answer, fault)}", flush=True)
 

@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import derivatives  # noqa: E402
 import scene_list  # noqa: E402
 from worlds import NotExpressible  # noqa: E402
 
@@ -59,21 +60,28 @@ def follow(adapter, world, settings):
     return samples, getattr(simulation, "solve_seconds", seconds), world.step_count
 
 
+def differentiate(scene, case, settings, adapter, own):
+    """(derivative, time [s], steps): by the engine's own gradients, or by differences."""
+    if own:
+        return own(scene, case, settings)
+    return derivatives.by_differences(lambda world: follow(adapter, world, settings), scene, case, settings)
+
+
 def main(arguments):
     engines, scene_name, engine, settings, path = arguments
     scene, settings = scene_list.find(scene_name), json.loads(settings)
     adapter = load(engines, engine)
+    own = derivatives.own(engines, engine) if scene.change else None
     answers, seconds, steps = [], 0.0, 0
     try:
         for case in scene.cases:
             special = getattr(adapter, "answer", None)
             told = special(scene, case, settings) if special else None
-            if told is None:
-                world = scene.world(case)
-                finer = settings.get("finer", 1)  # steps in the place of one
-                world.time_step, world.step_count = world.time_step / finer, finer * world.step_count
-                world.sample_every *= finer
-                samples, took, count = follow(adapter, world, settings)
+            if told is None and scene.change:
+                told, took, count = differentiate(scene, case, settings, adapter, own)
+                seconds, steps = seconds + took, steps + count
+            elif told is None:
+                samples, took, count = follow(adapter, derivatives.finer(scene.world(case), settings), settings)
                 told = scene.answer(case, samples)
                 seconds, steps = seconds + took, steps + count
             answers.append(float(told))

@@ -25,6 +25,9 @@ class Scene:
     truth: typing.Callable
     answer: typing.Callable
     axis: str = ""  #: what a case is; a scene with an axis of numbers gets a plot
+    change: float = 0.0  #: of a scene that asks for derivatives: the share by which differences change a datum, a case;
+    #: `world` takes such a share as its second argument, and `answer` gives what is differentiated
+    costs: bool = False  #: whether accuracy is bought by time here: the page compares at equal cost
 
 
 # One sample: (time, positions, orientations, velocities, spins).
@@ -36,6 +39,7 @@ def find(name):
 
 
 def all_scenes():
-    from scenes import balls, held, impacts, piles, slopes, standing
+    from scenes import balls, gradients, held, impacts, masonry, painleve, piles, slopes, standing
 
-    return [*slopes.SCENES, *held.SCENES, *standing.SCENES, *balls.SCENES, *impacts.SCENES, *piles.SCENES]
+    return [*slopes.SCENES, *held.SCENES, *standing.SCENES, *masonry.SCENES, *balls.SCENES, *impacts.SCENES, *painleve.SCENES,
+            *piles.SCENES, *gradients.SCENES]

@@ -3,45 +3,13 @@
 """The truths of the board's scenes, each found a second way: small steps of Coulomb's law, a search for forces that hold, or
 a rotation in the place of single impacts. Needs nothing but Python."""
 import math
-import pathlib
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "board"))
-
-import scene_list  # noqa: E402
+from limit_scenes import *  # noqa: E402, F403
+from truths import CHECKED, ball, block, holds, scene_list, truths  # noqa: E402
 from worlds import GRAVITY, dot, rotated, turned  # noqa: E402
-
-CHECKED = set()
-
-
-def truths(name):
-    CHECKED.add(name)
-    scene = scene_list.find(name)
-    return [(case, scene.truth(case), scene.world(case)) for case in scene.cases]
-
-
-def block(weight, mu, speed, seconds, push=0.0, step=1e-5):
-    """(speed, way) of a point of mass 1 in one dimension, pushed by `push` and pressed by `weight`, by small steps."""
-    way = 0.0
-    for _ in range(round(seconds / step)):
-        free = speed + step * push
-        speed = math.copysign(max(0.0, abs(free) - step * mu * weight), free)
-        way += step * speed
-    return speed, way
-
-
-def ball(pull, weight, mu, speed, surface, seconds, step=1e-5):
-    """(speed, way) of a ball of mass 1; `surface` is r times its spin, positive where it rolls forwards."""
-    way = 0.0
-    for _ in range(round(seconds / step)):
-        speed += step * pull
-        slip = speed - surface
-        force = max(-mu * weight * step, min(mu * weight * step, slip / 3.5))  # slip is 3.5 times what an impulse changes
-        speed, surface = speed - force, surface + 2.5 * force
-        way += step * speed
-    return speed, way
 
 
 class Sliding(unittest.TestCase):
@@ -140,26 +108,6 @@ class Balls(unittest.TestCase):
                 force = max(-part, min(part, (speed - surface) / 3.5))
                 speed, surface = speed - force, surface + 2.5 * force
             self.near(speed, truth)
-
-
-def holds(points, normals, weight, mu, about):
-    """Whether two forces in their friction cones, in a plane, carry a weight: by a search over the first one's direction
-    and the torque balance about the second's point."""
-    for k in range(-2000, 2001):
-        slope = mu * k / 2000
-        tangent = (-normals[0][1], normals[0][0])
-        way = (normals[0][0] + slope * tangent[0], normals[0][1] + slope * tangent[1])
-        arm = (points[0][0] - points[1][0], points[0][1] - points[1][1])
-        turning = arm[0] * way[1] - arm[1] * way[0]
-        load = (about[0] - points[1][0]) * weight
-        if abs(turning) < 1e-9 or load / turning < 0:
-            continue
-        first = (way[0] * load / turning, way[1] * load / turning)
-        second = (-first[0], weight - first[1])
-        press = dot(second, normals[1])
-        if press >= 0 and math.sqrt(max(0.0, dot(second, second) - press**2)) <= mu * press:
-            return True
-    return False
 
 
 class Standing(unittest.TestCase):
@@ -275,7 +223,7 @@ class Worlds(unittest.TestCase):
                             self.assertGreater(gap, -1e-12, (scene.name, case))
 
     def test_pile(self):
-        for name in ("pile_overlap", "pile_energy"):
+        for name in ("pile_overlap", "pile_energy", "pile_drift"):
             for _, truth, world in truths(name):
                 self.assertEqual((truth, len(world.bodies)), (0.0, 27))
                 places = [body.position for body in world.bodies]

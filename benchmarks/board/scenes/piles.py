@@ -35,9 +35,25 @@ def rest(case, samples):
     return 1e6 * sum(0.25 * sum(part * part for part in v) for v in samples[-1][VELOCITY])
 
 
+def creep(case, samples):
+    """The farthest that a ball goes in the last 0.2 s [um]."""
+    return 1e6 * max(math.dist(a, b) for a, b in zip(samples[-2][POSITION], samples[-1][POSITION]))
+
+
+def wall(case):
+    """A stepped wall of ten bricks of 2 kg, 0.2 m by 0.1 m by 0.1 m, four, three, two and one on each other, 2 mm apart."""
+    bricks = [Body("box", (0.1, 0.05, 0.05), 2.0, (0.202 * (k - (3 - row) / 2), 0.0, 0.05 + 0.1 * row))
+              for row in range(4) for k in range(4 - row)]
+    return World(bricks, [LEVEL], friction=0.5, step_count=500, sample_every=100)
+
+
 SCENES = [
     Scene("pile_overlap", "Pile of balls: overlap", "27 balls fall into a pit: the deepest overlap after 2 s.", "0", "mm", 0.1, ["end"],
-          pile, lambda case: 0.0, overlap),
+          pile, lambda case: 0.0, overlap, costs=True),
     Scene("pile_energy", "Pile of balls: rest", "The same: the kinetic energy after 2 s.", "0", "µJ", 1.0, ["end"], pile,
-          lambda case: 0.0, rest),
+          lambda case: 0.0, rest, costs=True),
+    Scene("pile_drift", "Pile of balls: drift", "The same: the farthest that a ball goes in the last 0.2 s.", "0", "µm", 1.0, ["end"],
+          pile, lambda case: 0.0, creep, costs=True),
+    Scene("wall_drift", "Wall of bricks: drift", "Ten bricks stand in four rows: the farthest that one goes in the last 0.2 s of 1 s.",
+          "0", "µm", 1.0, ["end"], wall, lambda case: 0.0, creep, costs=True),
 ]
