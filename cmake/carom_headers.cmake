@@ -286,6 +286,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/ray_columns.hpp
   include/carom/solvers/detail/ray_measures.hpp
   include/carom/solvers/detail/ray_scales.hpp
+  include/carom/solvers/detail/relaxed_lifts.hpp
   include/carom/solvers/detail/sap_tuning.hpp
   include/carom/solvers/detail/small_newton.hpp
   include/carom/solvers/detail/small_problem.hpp

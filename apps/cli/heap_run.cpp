@@ -103,8 +103,8 @@ double heap_memory(const examples::PileShape& shape, const HeapLaw& law) {
   const double bodies = double(shape.body_count), contacts = examples::expected_contacts(shape);
   const double linear = program_bytes + body_bytes * bodies + contact_bytes * contacts;
   if (is_convex(law)) return margin * linear;
-  // Proximal steps keep a copy of the problem instead of a factor.
-  if (law.law == FrictionLaw::convex && contacts >= proximal_contacts) {
+  // ProximalSolver keeps a copy of the problem instead of a factor.
+  if (law.rigid == (law.law == FrictionLaw::convex) && contacts >= proximal_contacts) {
     return margin * (linear + copy_bytes * contacts);
   }
   // Under Coulomb's law a factor has two triangles; a compliant heap has one in each of two

@@ -130,6 +130,9 @@ TEST_CASE("heap_run: memory grows with the bodies, and is linear where no factor
   }
   CHECK(memory(1000000, {}) < 10.5 * memory(100000, {}));
   CHECK(memory(1000000, {.rigid = true}) > memory(1000000, {}));
+  CHECK(memory(1000000, {.law = FrictionLaw::coulomb}) == memory(1000000, {.rigid = true}));
+  CHECK(memory(1000000, {.law = FrictionLaw::coulomb, .rigid = true}) >
+        2 * memory(1000000, {.rigid = true}));
 }
 
 }  // namespace heap_run_test

@@ -11,6 +11,7 @@
 #include "carom/solvers/interior_point.hpp"
 
 #include "support/catch.hpp"
+#include "support/constrained_problem.hpp"
 #include "support/dual_problems.hpp"
 #include "support/executors.hpp"
 #include "support/raw_problem.hpp"
@@ -27,20 +28,24 @@ using carom::testing::VectorSource;
 
 namespace {
 
-carom::examples::Pile make_rigid_heap(Index bodies) {
+carom::examples::Pile make_heap(Index bodies) {
   carom::examples::PileShape shape;
   shape.body_count = bodies;
-  auto pile = carom::examples::make_pile(shape);
+  return carom::examples::make_pile(shape);
+}
+carom::examples::Pile make_rigid_heap(Index bodies) {
+  auto pile = make_heap(bodies);
   pile.problem.make_rigid();
   return pile;
 }
 
 template <typename Scalar>
-auto certify_dual(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse) {
+auto certify_dual(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
+                  FrictionLaw law = FrictionLaw::convex) {
   carom::DelassusForm<Scalar> form;
   carom::DelassusProblem<Scalar> dual;
   form.write(problem, dual);
-  return certify(dual, impulse, FrictionLaw::convex);
+  return certify(dual, impulse, law);
 }
 
 }  // namespace
@@ -76,6 +81,61 @@ TEMPLATE_TEST_CASE("proximal: its report is what the dual form measures of its a
   }
 }
 
+TEMPLATE_TEST_CASE("proximal: compliant contact of every shape obeys Coulomb's law",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  constexpr bool single = std::is_same_v<Scalar, float>;
+  const Scalar tolerance = single ? Scalar(1e-4) : Scalar(1e-8);
+  VectorSource<double> source(63u);
+  int converged = 0;
+  constexpr int rounds = 20;
+  for (int round = 0; round < rounds; ++round) {
+    const auto drawn = carom::testing::draw_constrained(source, {6, 3, 6}, 6);
+    const auto problem = carom::testing::build<Scalar>(drawn);
+    ProximalSolver<Scalar> solver({.law = FrictionLaw::coulomb, .tolerance = tolerance});
+    VectorX<Scalar> velocity = problem.free_velocity(), expected;
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(round, to_string(report.status), report.iterations, report.residual);
+    const VectorX<Scalar> impulse = solver.impulse();
+    const auto certificate = certify_dual(problem, impulse, FrictionLaw::coulomb);
+    CHECK(certificate.natural_map_error <=
+          report.residual + carom::testing::rounding(500, Scalar(1) + report.residual));
+    CHECK(report.residual <= certificate.natural_map_error +
+                                 carom::testing::rounding(500, Scalar(1) + report.residual));
+    write_velocity(problem, impulse, expected);
+    CHECK(velocity == expected);
+    CHECK(report.converged() == (report.residual <= tolerance));
+    converged += report.converged() ? 1 : 0;
+  }
+  CHECK(converged >= 8 * rounds / 10);  // the lifts have no proof of convergence
+}
+
+TEST_CASE("proximal: a compliant heap under Coulomb's law, from nothing and from its impulses",
+          "[solvers][oracle]") {
+  auto heap = make_heap(100);
+  ProximalSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-9});
+  InteriorPointSolver<double> oracle({.law = FrictionLaw::coulomb, .tolerance = 1e-11});
+  VectorX<double> velocity = heap.guess, expected = heap.guess;
+  const auto report = solver.solve(heap.problem, velocity);
+  CAPTURE(to_string(report.status), report.iterations, report.residual);
+  CHECK(report.converged());
+  const VectorX<double> impulse = solver.impulse();
+  const auto certificate = certify_dual(heap.problem, impulse, FrictionLaw::coulomb);
+  CHECK(certificate.natural_map_error <= carom::testing::by_solver(1.01e-9));
+  REQUIRE(oracle.solve(heap.problem, expected).converged());
+  CHECK((velocity - expected).norm() <= carom::testing::by_solver(1e-5) * expected.norm());
+  // The law is not the convex one, which would let what slides rise.
+  CHECK(certify_dual(heap.problem, impulse, FrictionLaw::convex).natural_map_error >
+        carom::testing::by_solver(1e-4));
+  CHECK(solver.solve_from(heap.problem, impulse, velocity).iterations == 0);
+  // A little later the last impulses are a good guess.
+  velocity = 1.001 * heap.problem.free_velocity();
+  heap.problem.set_free_velocity({velocity.data(), std::size_t(velocity.size())});
+  const auto again = solver.solve_from(heap.problem, impulse, velocity);
+  CHECK(again.converged());
+  CHECK(again.iterations < report.iterations);
+}
+
 TEST_CASE("proximal: a rigid heap moves as the interior point has it", "[solvers][oracle]") {
   const auto heap = make_rigid_heap(60);
   ProximalSolver<double> solver({.tolerance = 1e-9});
@@ -90,29 +150,33 @@ TEST_CASE("proximal: a rigid heap moves as the interior point has it", "[solvers
 }
 
 TEST_CASE("proximal: the executor changes no bit", "[solvers][law]") {
-  const auto heap = make_rigid_heap(400);
-  ProximalSolver<double> solver({.tolerance = 1e-3});
-  VectorX<double> velocity = heap.guess;
-  const auto report = solver.solve(heap.problem, velocity);
-  CHECK(report.converged());
-  const VectorX<double> impulse = solver.impulse();
-  carom::testing::for_each_executor([&](const auto& executor) {
-    ProximalSolver<double> other({.tolerance = 1e-3});
-    VectorX<double> shared = heap.guess;
-    const auto same = other.solve(heap.problem, shared, executor);
-    CHECK(shared == velocity);
-    CHECK(VectorX<double>(other.impulse()) == impulse);
-    CHECK(same.residual == report.residual);
-    CHECK(same.iterations == report.iterations);
-  });
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    const auto heap = law == FrictionLaw::convex ? make_rigid_heap(400) : make_heap(400);
+    ProximalSolver<double> solver({.law = law, .tolerance = 1e-3});
+    VectorX<double> velocity = heap.guess;
+    const auto report = solver.solve(heap.problem, velocity);
+    CHECK(report.converged());
+    const VectorX<double> impulse = solver.impulse();
+    carom::testing::for_each_executor([&](const auto& executor) {
+      ProximalSolver<double> other({.law = law, .tolerance = 1e-3});
+      VectorX<double> shared = heap.guess;
+      const auto same = other.solve(heap.problem, shared, executor);
+      CHECK(shared == velocity);
+      CHECK(VectorX<double>(other.impulse()) == impulse);
+      CHECK(same.residual == report.residual);
+      CHECK(same.iterations == report.iterations);
+    });
+  }
 }
 
-TEST_CASE("proximal: ContactSolver asks it for rigid heaps of thousands of bodies",
-          "[solvers][slow]") {
-  const auto heap = make_rigid_heap(4000);
+TEST_CASE("proximal: ContactSolver asks it for heaps of thousands of bodies", "[solvers][slow]") {
+  const FrictionLaw law = GENERATE(FrictionLaw::convex, FrictionLaw::coulomb);
+  const bool rigid = law == FrictionLaw::convex;
+  const auto heap = rigid ? make_rigid_heap(4000) : make_heap(4000);
+  const double tolerance = rigid ? 1e-5 : 1e-3;
   REQUIRE(heap.problem.block_count() >= carom::detail::ContactSolverTuning::proximal_blocks);
-  ProximalSolver<double> solver({.tolerance = 1e-5});
-  carom::ContactSolver<double> automatic({.law = FrictionLaw::convex, .tolerance = 1e-5});
+  ProximalSolver<double> solver({.law = law, .tolerance = tolerance});
+  carom::ContactSolver<double> automatic({.law = law, .tolerance = tolerance});
   VectorX<double> velocity = heap.guess, other = heap.guess;
   const auto report = solver.solve(heap.problem, velocity);
   CHECK(report.converged());

@@ -24,9 +24,10 @@ inline namespace CAROM_ABI {
 /// By default it picks and switches by itself. Where every contact is compliant SapSolver begins.
 /// With a rigid contact among them, and for what SapSolver leaves, InteriorPointSolver takes over:
 /// Newton's method from a first guess of the impulses, as the step before gives one, the law's
-/// central path, and proximal steps where that folds back. It factors whole islands; under the
-/// convex law ProximalSolver, which does not, takes its place where there are thousands of bodies.
-/// Every method may be asked for alone, and returns velocity and impulses in the same way.
+/// central path, and proximal steps where that folds back. It factors whole islands; where there
+/// are thousands of bodies ProximalSolver, which does not, solves rigid contact under the convex
+/// law and compliant contact under Coulomb's. Every method may be asked for alone, and returns
+/// velocity and impulses in the same way.
 ///
 /// ```
 /// carom::ContactSolver<double> solver;
@@ -44,11 +45,11 @@ class ContactSolver {
       : options_(options),
         on_bodies_(sap_options(options)),
         path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
-        proximal_({.tolerance = options.tolerance, .iteration_limit = unlimited}),
+        proximal_(
+            {.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
         in_impulses_(options) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
-    CAROM_EXPECTS(options.method != ContactMethod::proximal || options.law == FrictionLaw::convex);
   }
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
   /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
@@ -122,12 +123,13 @@ class ContactSolver {
     return options_.method == ContactMethod::sap ||
            (options_.method == ContactMethod::automatic && problem.rigid_count() == 0);
   }
-  /// Whether ProximalSolver is the one to solve a problem of rigid contact.
+  /// Whether ProximalSolver is the one to solve a problem: large heaps of rigid contact under the
+  /// convex law, and of compliant contact under Coulomb's.
   [[nodiscard]] bool is_proximal(const ContactProblem<Scalar>& problem) const noexcept {
-    if (options_.law != FrictionLaw::convex) return false;
-    return options_.method == ContactMethod::proximal ||
-           (options_.method == ContactMethod::automatic && problem.rigid_count() > 0 &&
-            problem.block_count() >= Tuning::proximal_blocks);
+    if (options_.method == ContactMethod::proximal) return true;
+    const bool rigid = problem.rigid_count() > 0, convex = options_.law == FrictionLaw::convex;
+    return options_.method == ContactMethod::automatic && rigid == convex &&
+           problem.block_count() >= Tuning::proximal_blocks;
   }
   [[nodiscard]] bool follows_path() const noexcept {
     return options_.method == ContactMethod::automatic ||

@@ -16,8 +16,10 @@ enum class ContactMethod {
   /// SapSolver alone, Newton's method in velocities: fast and proven for compliant contact. It
   /// needs R > 0 and gives a rigid contact the R of its own softness.
   sap,
-  interior_point,      ///< InteriorPointSolver alone: every contact, every law.
-  proximal,            ///< ProximalSolver alone, under the convex law only: heaps of any size.
+  interior_point,  ///< InteriorPointSolver alone: every contact, every law.
+  /// ProximalSolver alone: heaps of any size, rigid under the convex law or compliant under
+  /// Coulomb's.
+  proximal,
   gauss_seidel,        ///< GaussSeidel on the impulses: a few digits, cheaply.
   admm,                ///< Admm on the impulses.
   projected_gradient,  ///< ProjectedGradient on the impulses.

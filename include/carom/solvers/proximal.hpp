@@ -10,6 +10,7 @@
 #include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
 #include "carom/solvers/detail/proximal_solver_tuning.hpp"
+#include "carom/solvers/detail/relaxed_lifts.hpp"
 #include "carom/solvers/sap.hpp"
 
 namespace carom {
@@ -18,14 +19,16 @@ inline namespace CAROM_ABI {
 /// How accurately ProximalSolver solves, and for how long.
 template <RealScalar Scalar>
 struct ProximalOptions {
+  FrictionLaw law = FrictionLaw::convex;
   /// Natural map error at which to stop [-], > 0.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   int iteration_limit = 1000;  ///< Most steps of Newton's method in all, ≥ 0.
 };
 
-/// Solves rigid contact under the convex law without a factor of the whole problem: memory and the
-/// time of an iteration are in proportion to bodies and contacts, and an executor shares the work
-/// of one heap.
+/// Solves rigid contact, or contact under Coulomb's law, without a factor of the whole problem:
+/// memory and the time of an iteration are in proportion to bodies and contacts, and an executor
+/// shares the work of one heap. Every step is a problem of compliant contact under the convex law
+/// for SapSolver.
 ///
 /// Each proximal step softens the rigid blocks by ρ w, w the mean of the block's own part of W, and
 /// moves their biases by what that softness did to the impulses before: γ solves the law with
@@ -33,13 +36,18 @@ struct ProximalOptions {
 /// carried on in the direction of the last steps. Where the steps come to rest, γ obeys the rigid
 /// law. ρ falls as they go, and the steps become larger.
 ///
+/// Under Coulomb's law a step also takes De Saxcé's lift Σ ‖μ_b ∘ u_b‖ of each cone off its
+/// normal's bias, with the u of the steps before. Compliant heaps of 10,000 bodies come to rest so,
+/// at 1e-8; rigid ones stay near 1e-4, and InteriorPointSolver is the better choice for them.
+///
 /// ```
 /// carom::ProximalSolver<double> solver({.tolerance = 1e-6});
 /// const auto report = solver.solve(problem, velocity, executor);
 /// ```
 /// @cite rockafellar1976monotone for the steps and their convergence from every guess, if inner
 ///       errors can be summed; guler1992proximal for carrying the centre on, with a restart where
-///       the impulses turn back (odonoghue2015adaptive).
+///       the impulses turn back (odonoghue2015adaptive); acary2018coulomb, (section 4.3), for
+///       Coulomb's law as a fixed point of convex problems, which has no proof of convergence.
 template <RealScalar Scalar>
 class ProximalSolver {
  public:
@@ -116,7 +124,7 @@ class ProximalSolver {
   void soften(const ContactProblem<Scalar>& problem, Scalar softness) noexcept;
   void move_centre(Search& at) noexcept;
   [[nodiscard]] Errors measure(const ContactProblem<Scalar>& problem,
-                               const VectorX<Scalar>& velocity) const noexcept;
+                               const VectorX<Scalar>& velocity) noexcept;
   void judge(const ContactProblem<Scalar>& problem, Search& at) noexcept;
   [[nodiscard]] bool is_found(const Search& at) const noexcept {
     return at.best <= options_.tolerance && at.bounded;
@@ -126,8 +134,9 @@ class ProximalSolver {
   SolveLimits limits_;
   SapSolver<Scalar> solver_;
   ContactProblem<Scalar> softened_{Scalar(1)};
-  Scalar load_ = 0, weight_ = 0;                   ///< ‖q‖ [m/s], and the mean of W + R [1/kg]
-  Growing<VectorX<Scalar>> weights_;               ///< w, by blocks [1/kg]
+  Scalar load_ = 0, weight_ = 0;      ///< ‖q‖ [m/s], and the mean of W + R [1/kg]
+  Growing<VectorX<Scalar>> weights_;  ///< w, by blocks [1/kg]
+  detail::RelaxedLifts<Scalar> lifts_;
   Growing<VectorX<Scalar>> centre_, last_, best_;  ///< c, γ of the last step, and the best
   VectorX<Scalar> step_velocity_, own_velocity_;   ///< of SapSolver, and v(γ)
 };
@@ -139,6 +148,7 @@ template <RealScalar Scalar>
 void ProximalSolver<Scalar>::take(const ContactProblem<Scalar>& problem) {
   softened_ = problem;
   weights_.grow(problem.block_count());
+  lifts_.reset(problem.block_count());
   for (Growing<VectorX<Scalar>>* numbers : {&centre_, &last_, &best_}) {
     numbers->grow(problem.impulse_count());
   }
@@ -160,12 +170,16 @@ template <RealScalar Scalar>
 void ProximalSolver<Scalar>::soften(const ContactProblem<Scalar>& problem,
                                     Scalar softness) noexcept {
   problem.for_each_block([&](const auto& block) {
-    if (!block.law().rigid) return;
+    const bool rigid = block.law().rigid, lifted = options_.law == FrictionLaw::coulomb;
+    if (!rigid && !lifted) return;
     WeightedBlock<Scalar> law = problem.law(block.number());
     const Scalar own = softness * weights_(block.number());
-    for (int k = 0; k < block.rows(); ++k) {
+    for (int k = 0; k < block.rows() && rigid; ++k) {
       law.regularization(k) = own;
       law.bias_velocity(k) += own * centre_(block.first_row() + k);
+    }
+    if (const int normal = detail::normal_row(law.set.shape); lifted && normal >= 0) {
+      law.bias_velocity(normal) -= lifts_(block.number());
     }
     softened_.set_law(block.number(), law);
   });
@@ -183,19 +197,24 @@ void ProximalSolver<Scalar>::move_centre(Search& at) noexcept {
   at.pace = next;
 }
 
-/// The natural map of the law itself at impulses last_ and the velocity that belongs to them.
+/// The natural map of the law itself at impulses last_ and the velocity that belongs to them. Under
+/// Coulomb's law it moves the lifts on.
 template <RealScalar Scalar>
 auto ProximalSolver<Scalar>::measure(const ContactProblem<Scalar>& problem,
-                                     const VectorX<Scalar>& velocity) const noexcept -> Errors {
+                                     const VectorX<Scalar>& velocity) noexcept -> Errors {
   Scalar error_squared = 0, slope_squared = 0;
   problem.for_each_block([&](const auto& block) {
     const auto impulse = block.read(last_);
     auto slope = block.velocity(velocity);
     slope -= block.bias_velocity();
     if (!block.law().rigid) slope += block.regularization().cwiseProduct(impulse);
+    slope_squared += slope.squaredNorm();
+    const int normal = detail::normal_row(block.set().shape);
+    if (options_.law == FrictionLaw::coulomb && normal >= 0) {
+      slope(normal) += lifts_.move(block.number(), block.set(), slope);
+    }
     const auto trial = (impulse - slope / weight_).eval();
     error_squared += ((impulse - block.nearest_unweighted(trial)) * weight_).squaredNorm();
-    slope_squared += slope.squaredNorm();
   });
   const Scalar error = std::sqrt(error_squared);
   const Scalar scale = (std::max)({load_, last_.norm() * weight_, std::sqrt(slope_squared)});
@@ -229,6 +248,7 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
   last_ = best_ = centre_;
   step_velocity_ = velocity;
   judge(problem, at);
+  if (centre_.isZero(Scalar(0))) lifts_.reset(problem.block_count());  // nothing is known of u
   const int most = (std::min)(options_.iteration_limit, limits_.iteration_limit);
   report.status = SolveStatus::iteration_limit;
   for (int step = 0; !is_found(at) && at.iterations < most; ++step) {
@@ -253,7 +273,8 @@ SolveReport<Scalar> ProximalSolver<Scalar>::search(
       report.status = SolveStatus::deadline;
       break;
     }
-    if (at.since_best >= Tuning::patience) {
+    const bool lifted = options_.law == FrictionLaw::coulomb;
+    if (at.since_best >= (lifted ? Tuning::lift_patience : Tuning::patience)) {
       report.status = SolveStatus::no_progress;
       break;
     }

@@ -29,7 +29,8 @@ struct ContactSolverTuning {
   /// are lost. Half or twice of either changes no bit of what was measured.
   static constexpr int guess_systems = 12;
   static constexpr double small_guess = 1e-2;
-  /// Blocks from which rigid contact under the convex law is solved by proximal steps. A heap of
+  /// Blocks from which rigid contact under the convex law, and compliant contact under Coulomb's,
+  /// is solved by ProximalSolver. A heap of
   /// 10,000 bodies and 58,000 contacts takes an eighth of the memory and less time so; the interior
   /// point has more digits for its time where a heap is small.
   static constexpr Index proximal_blocks = 20000;
