@@ -46,8 +46,8 @@ struct ProximalOptions {
 /// ```
 /// @cite rockafellar1976monotone for the steps and their convergence from every guess, if inner
 ///       errors can be summed; guler1992proximal for carrying the centre on, with a restart where
-///       the impulses turn back (odonoghue2015adaptive); acary2018coulomb, (section 4.3), for
-///       Coulomb's law as a fixed point of convex problems, which has no proof of convergence.
+///       the impulses turn back (odonoghue2015adaptive); acary2018coulomb for Coulomb's law
+///       as a fixed point of convex problems, which has no proof of convergence.
 template <RealScalar Scalar>
 class ProximalSolver {
  public:
