@@ -9,6 +9,7 @@
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
+#include "support/certificate_noise.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
 #include "support/random.hpp"
@@ -244,8 +245,12 @@ TEST_CASE("contact_certificate: the bound holds at any velocity", "[solvers][law
       const Long error = dense.energy_norm(convert_vector<Long>(v) - exact.velocity);
       const Long floor = 1e-13L * (1 + dense.energy_norm(exact.velocity));
       bound.see(error, c.velocity_error_bound + exact.error_bound + floor, v);
-      gap.see(std::abs(c.duality_gap - c.velocity_error_bound * c.velocity_error_bound / 2),
-              rounding(1000, 1 + std::abs(c.duality_gap)), v);
+      // The bound is larger than ‖∇ℓ‖ by what rounding can have done, and half its square with it.
+      const double noise = carom::testing::velocity_bound_noise(problem, v, impulse);
+      gap.see(
+          std::abs(c.duality_gap - c.velocity_error_bound * c.velocity_error_bound / 2),
+          rounding(1000, 1 + std::abs(c.duality_gap)) + noise * (noise + c.velocity_error_bound),
+          v);
     }
   }
   bound.check(40 * count);
@@ -295,8 +300,9 @@ TEST_CASE("contact_certificate: a problem without contacts is judged by its mome
   CHECK(right.worst_block == -1);
   const auto wrong = certify(problem, Eigen::VectorXd(Eigen::Vector3d(1, 3, 4)), none);
   CHECK(wrong.residual == Approx(0.2).epsilon(rounding(50, 1.0)));  // 2/10
-  CHECK(wrong.velocity_error_bound == Approx(2).epsilon(rounding(50, 1.0)));
-  CHECK(wrong.duality_gap == Approx(2).epsilon(rounding(50, 1.0)));
+  CHECK(wrong.velocity_error_bound == Approx(2).epsilon(rounding(200, 1.0)));
+  CHECK(wrong.duality_gap == Approx(2).epsilon(rounding(400, 1.0)));
+  CHECK((wrong.velocity_error_bound >= 2 && wrong.duality_gap >= 2));
   const auto empty = certify(ContactProblem<double>(0.01), none, none);
   CHECK(empty.residual == 0);
   CHECK(empty.worst_block == -1);
