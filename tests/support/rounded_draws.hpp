@@ -70,4 +70,27 @@ template <typename Scalar>
   return point;
 }
 
+/// A drawn block with a trial point, its computed projection, and what both are exactly.
+template <typename Scalar>
+struct RoundedCase {
+  WeightedBlock<Scalar> law;
+  WeightedBlock<long double> wide;  ///< the same law
+  RowNumbers<Scalar> y, nearest;
+  double share;  ///< of y, that its errors are
+  RoundedPoint<Scalar> point;
+};
+
+template <typename Scalar>
+[[nodiscard]] RoundedCase<Scalar> draw_rounded_case(VectorSource<double>& source, int kind) {
+  const WeightedBlock<double> drawn = draw_spread_law(source, kind);
+  RoundedCase<Scalar> result;
+  result.law = convert_law<Scalar>(drawn);
+  result.wide = widened(result.law, drawn);
+  result.y = draw_point(source, result.law);
+  result.nearest = nearest_impulse(result.law.set, result.law.regularization, result.y);
+  result.share = source.pick({0, 0, 1e-7, 1e-3});
+  result.point = draw_error(source, result.y, result.law.set.rows, result.share);
+  return result;
+}
+
 }  // namespace carom::testing

@@ -15,8 +15,7 @@ namespace gap_rounding_test {
 
 using carom::nearest_impulse, carom::RowNumbers, carom::WeightedBlock;
 using carom::detail::GapRounding, carom::detail::RoundedRows;
-using carom::testing::convert_law, carom::testing::rounding, carom::testing::VectorSource;
-using carom::testing::WorstCase;
+using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
 using Long = long double;
 using LongRows = RowNumbers<Long>;
@@ -44,17 +43,12 @@ TEMPLATE_TEST_CASE("gap_rounding: the exact part is within the bound, for every 
   const int count = carom::testing::sweep(600, 24000);
   for (int sample = 0; sample < count; ++sample) {
     const int kind = sample % carom::testing::law_kinds;
-    const auto drawn = carom::testing::draw_spread_law(source, kind);
-    const auto law = convert_law<Scalar>(drawn);
-    const RowNumbers<Scalar> y = carom::testing::draw_point(source, law);
-    const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
-    const double share = source.pick({0, 0, 1e-7, 1e-3});
-    const auto point = carom::testing::draw_error(source, y, law.set.rows, share);
+    const auto [law, wide, y, nearest, share, point] =
+        carom::testing::draw_rounded_case<Scalar>(source, kind);
     RowNumbers<Scalar> gamma = nearest;
     if (source.unit() < 0.5) gamma += carom::testing::draw_point(source, law);
     const auto bound =
         GapRounding<Scalar>(law.set, law.regularization, point.rows, nearest, gamma).part();
-    const auto wide = carom::testing::widened(law, drawn);
     const Long exact = exact_part(wide, point.exact, gamma.template cast<Long>());
     Long size = 0;
     for (int i = 0; i < law.set.rows; ++i) {

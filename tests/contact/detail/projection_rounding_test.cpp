@@ -14,7 +14,7 @@ namespace projection_rounding_test {
 
 using carom::ImpulseSet, carom::nearest_impulse, carom::RowNumbers;
 using carom::detail::ProjectionRounding, carom::detail::RoundedRows;
-using carom::testing::convert_law, carom::testing::VectorSource, carom::testing::WorstCase;
+using carom::testing::VectorSource, carom::testing::WorstCase;
 
 using Long = long double;
 using LongRows = RowNumbers<Long>;
@@ -27,15 +27,10 @@ TEMPLATE_TEST_CASE("projection_rounding: the exact projection is within the boun
   const int count = carom::testing::sweep(600, 24000);
   for (int sample = 0; sample < count; ++sample) {
     const int kind = sample % carom::testing::law_kinds;
-    const auto drawn = carom::testing::draw_spread_law(source, kind);
-    const auto law = convert_law<Scalar>(drawn);
-    const RowNumbers<Scalar> y = carom::testing::draw_point(source, law);
-    const RowNumbers<Scalar> nearest = nearest_impulse(law.set, law.regularization, y);
-    const double share = source.pick({0, 0, 1e-7, 1e-3});
-    const auto point = carom::testing::draw_error(source, y, law.set.rows, share);
+    const auto [law, wide, y, nearest, share, point] =
+        carom::testing::draw_rounded_case<Scalar>(source, kind);
     const RowNumbers<Scalar> bound =
         ProjectionRounding<Scalar>(law.set, law.regularization, point.rows, nearest).rows();
-    const auto wide = carom::testing::widened(law, drawn);
     const ImpulseSet<Long>& set = wide.set;
     const LongRows weights = wide.regularization;
     const LongRows right = nearest_impulse(set, weights, point.exact);
