@@ -5,8 +5,8 @@
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
-#include "carom/solvers/detail/body_rows.hpp"
 #include "carom/solvers/detail/body_sweep.hpp"
+#include "carom/solvers/detail/edge_gains.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
 
 namespace carom {
@@ -121,9 +121,6 @@ class BodySystem {
       lu_.solve(range, x, rows_.starts(), room_.data(), branches_, *crew_);
     }
   }
-  template <bool Transposed>
-  void add_edge(const typename BodyRows<Scalar>::Edge& edge, const BlockGains<Scalar>& gains,
-                const Columns<Scalar> (&targets)[3]) const noexcept;
   void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
   void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
 
@@ -138,53 +135,6 @@ class BodySystem {
 };
 
 // --- implementation ---
-
-/// Adds Ĵᵀ N Ĵ of an edge's blocks, or of Nᵀ: low-low, high-low and high-high.
-template <RealScalar Scalar>
-template <bool Transposed>
-void BodySystem<Scalar>::add_edge(const typename BodyRows<Scalar>::Edge& edge,
-                                  const BlockGains<Scalar>& gains,
-                                  const Columns<Scalar> (&targets)[3]) const noexcept {
-  const PackedEdge& packed = edge.packed;
-  const Index low_width = 3 * lanes_above(packed.low_size);
-  const Index width = low_width + 3 * lanes_above(packed.high_size);
-  const bool two_sided = packed.high_slot >= 0;
-  // Calls visit(rows, columns, gain) for every pair of parts of every block.
-  const auto for_each_pair = [&](const auto& visit) {
-    const Scalar* first = rows_.jacobians(packed);
-    for (Index i = edge.first_block; i < edge.block_end; ++i) {
-      const int parts = blocks().parts(i);
-      for (int a = 0; a < parts; ++a) {
-        for (int b = 0; b < parts; ++b) {
-          const Scalar* const n = Transposed ? gains.at(i, b, a, parts) : gains.at(i, a, b, parts);
-          if (std::all_of(n, n + 9, [](const Scalar& x) { return x == Scalar(0); })) continue;
-          const General3<Scalar> g{n[0], n[3], n[6], n[1], n[4], n[7], n[2], n[5], n[8]};
-          visit(first + a * width, first + b * width, Transposed ? g.transpose() : g);
-        }
-      }
-      first += parts * width;
-    }
-  };
-  const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
-    EdgeCurvature<Size, Scalar> sum(two_sided);
-    for_each_pair(
-        [&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) { sum.add(x, y, g); });
-    sum.add_low_to(targets[0]);
-    if (!two_sided) return;
-    sum.add_cross_to(targets[1]);
-    sum.add_high_to(targets[2]);
-  };
-  const bool same = !two_sided || packed.high_size == packed.low_size;
-  if (same && packed.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
-  if (same && packed.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
-  for_each_pair([&](const Scalar* x, const Scalar* y, const General3<Scalar>& g) {
-    add_curvature_block<true>(targets[0], x, packed.low_size, y, packed.low_size, g);
-    if (!two_sided) return;
-    add_curvature_block(targets[1], x + low_width, packed.high_size, y, packed.low_size, g);
-    add_curvature_block<true>(targets[2], x + low_width, packed.high_size, y + low_width,
-                              packed.high_size, g);
-  });
-}
 
 /// Adds the identity to a block on the diagonal.
 template <typename Scalar>
@@ -204,7 +154,7 @@ void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
       targets[1] = cholesky_.block(place, edge.low_slot);
       targets[2] = cholesky_.diagonal(edge.high_slot);
     }
-    add_edge<false>(rows_.edges()[e], gains, targets);
+    add_edge_gains<false>(rows_, e, gains, targets);
   }
   for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
     add_identity(cholesky_.diagonal(slot), rows_.graph().forest().size(slot));
@@ -228,8 +178,8 @@ void BodySystem<Scalar>::fill_lu(const ContactIsland& island,
       halves(edge.low_slot, edge.high_slot, lower[1], upper[1]);
       halves(edge.high_slot, edge.high_slot, lower[2], upper[2]);
     }
-    add_edge<false>(rows_.edges()[e], gains, lower);
-    add_edge<true>(rows_.edges()[e], gains, upper);
+    add_edge_gains<false>(rows_, e, gains, lower);
+    add_edge_gains<true>(rows_, e, gains, upper);
   }
   for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
     Columns<Scalar> lower{}, upper{};

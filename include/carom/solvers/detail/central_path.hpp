@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/interval_path.hpp"
 #include "carom/solvers/detail/law_iterate.hpp"
@@ -101,13 +103,13 @@ class CentralPath {
                  memory.moved.data());
     auto inverse = Scalar(Tuning::to_boundary);
     ProductSum<Scalar> products;
-    for_each(system, island, [&](Index, const auto& block, auto& path) {
+    for_each(system, island, [&](Index i, const auto& block, auto& path) {
       inverse = path.take_step(block, law, read_parts(block, memory.step.data()),
                                read_parts(block, memory.moved.data()),
                                read_parts(block, gap_.data()), inverse);
-      path.add_products(block, law, products);
+      if (counts_block(system, i)) path.add_products(block, law, products);
     });
-    return {Scalar(1) / inverse, products};
+    return {Scalar(1) / largest(system, inverse), products.total(system)};
   }
 
   Sequence<ConePath<Scalar, 1>> triples_;
@@ -142,17 +144,20 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
   });
   if (!system.factor(island, memory.gains)) return false;
   system.solve(island, memory.gains, memory.offset.data(), memory.step.data(), memory.moved.data());
-  Scalar impulse(0), velocity(0), sum(0);
-  Index count = 0;
-  for_each(system, island, [&](Index, const auto& block, auto& path) {
+  Scalar impulse(0), velocity(0), sum(0), count(0);
+  for_each(system, island, [&](Index i, const auto& block, auto& path) {
     const auto gamma = read_parts(block, memory.step.data());
     path.start(block, gamma, -block.inverse_mass * gamma);
     path.find_missing(block, impulse, velocity);
+    if (!counts_block(system, i)) return;
     for (int k = 0; k < block.size(); ++k) sum += gamma(k) < Scalar(0) ? -gamma(k) : gamma(k);
-    count += block.size();
+    count += Scalar(block.size());
   });
+  impulse = largest(system, impulse);
+  velocity = largest(system, velocity);
+  const auto sums = total(system, std::array<Scalar, 2>{sum, count});
   // Where the worst block lacks nothing, a share of the mean impulse takes its place.
-  const Scalar mean = sum / Scalar((std::max)(count, Index(1)));
+  const Scalar mean = sums[0] / (std::max)(sums[1], Scalar(1));
   const Scalar unit = mean > Scalar(0) ? mean : Scalar(1);
   const Scalar least = Scalar(Tuning::least_start) * unit;
   impulse = margin * (std::max)(impulse, least);
@@ -176,9 +181,10 @@ bool CentralPath<System>::factor(System& system, Index island, FrictionLaw law,
         inside = path.write_gain(block, law, gain) && inside;
         memory.gains.write(i, block.parts, gain);
         write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
-        count += path.count(block, law);
+        if (counts_block(system, i)) count += path.count(block, law);
       });
-  return inside && system.factor(island, memory.gains);
+  count = int(total(system, std::array<Scalar, 1>{Scalar(count)})[0]);
+  return everywhere(system, inside) && system.factor(island, memory.gains);
 }
 
 template <typename System>
@@ -216,10 +222,10 @@ typename System::scalar_type CentralPath<System>::centre(System& system, Index i
   int count = 0;
   if (!factor(system, island, law, iterate, memory, count)) return Scalar(0);
   ProductSum<Scalar> products;
-  for_each(system, island, [&](Index, const auto& block, const auto& path) {
-    path.add_products(block, law, products);
+  for_each(system, island, [&](Index i, const auto& block, const auto& path) {
+    if (counts_block(system, i)) path.add_products(block, law, products);
   });
-  const Scalar mean = products.now / Scalar((std::max)(count, 1));
+  const Scalar mean = products.total(system).now / Scalar((std::max)(count, 1));
   const Scalar target = (std::max)(product, Scalar(Tuning::centring_fall) * mean);
   const Scalar share = find_step(system, island, law, {target, false}, memory).share();
   if (!(share > Scalar(0))) return Scalar(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <iterator>
 
 #include "carom/core/solve_limits.hpp"
@@ -140,11 +141,10 @@ class IslandLaw {
   Scalar scale_down(Run& run) {
     iterate_.write_velocity(run.system, run.island);
     const Index begin = 3 * run.parts().first_part, end = 3 * run.parts().part_end;
-    Scalar work(0), load(0);  // γᵀu, γᵀq
-    for (Index p = begin; p < end; ++p) {
-      work += iterate_.impulse()[p] * iterate_.velocity()[p];
-      load += iterate_.impulse()[p] * run.system.load()[p];
-    }
+    const auto [work, load] = run.total_rows(std::array<Scalar, 2>{}, [&](Index p, auto& sums) {
+      sums[0] += iterate_.impulse()[p] * iterate_.velocity()[p];  // γᵀu
+      sums[1] += iterate_.impulse()[p] * run.system.load()[p];    // γᵀq
+    });
     if (work <= Scalar(0)) return (work + load) / 2;
     const Scalar share =
         work > load && load < Scalar(0) ? (std::min)(Scalar(1), load / (load - work)) : Scalar(0);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/detail/system_totals.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 namespace carom {
@@ -26,16 +28,20 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
   Scalar trace(0), squared(0);
   Index rows = 0;
   for (Index i = 0; i < system.blocks().size(); ++i) {
+    if (!counts_block(system, i)) continue;
     system.blocks().visit(i, [&](const auto& block) {
       int own = 0;
-      for (int k = 0; k < block.size(); ++k) own += block.present(k);
+      for (int k = 0; k < block.size(); ++k) {
+        const Scalar& load = system.load()[3 * block.first_part + k];
+        squared += load * load;
+        own += block.present(k);
+      }
       trace += Scalar(own) * block.inverse_mass;
       rows += own;
     });
   }
-  for (Index p = 0; p < 3 * system.part_count(); ++p)
-    squared += system.load()[p] * system.load()[p];
-  return {law, sqrt(squared), trace > Scalar(0) ? trace / Scalar(rows) : Scalar(1)};
+  const auto sums = total(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
+  return {law, sqrt(sums[1]), sums[0] > Scalar(0) ? sums[0] / sums[2] : Scalar(1)};
 }
 
 /// The natural map of one block in impulses times w, squared; infinite where a number is not
@@ -117,6 +123,7 @@ class LawIterate {
     MapSums<Scalar> sums;
     const BlockIsland& own = system.islands()[island];
     for (Index i = own.first_block; i < own.block_end; ++i) {
+      if (!counts_block(system, i)) continue;
       system.blocks().visit(i, [&](const auto& block) {
         const auto gamma = read_parts(block, impulse_.data());
         const auto u = read_parts(block, velocity_.data());
@@ -125,7 +132,9 @@ class LawIterate {
         sums.velocities += u.squaredNorm();
       });
     }
-    return sums;
+    const auto all =
+        total(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
+    return {all[0], all[1], all[2]};
   }
   /// u, and the natural map error of an island by the yardstick [-].
   template <typename System>

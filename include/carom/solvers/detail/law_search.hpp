@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/solvers/detail/law_iterate.hpp"
@@ -39,6 +41,16 @@ struct LawSearch {
     for (Index i = parts().first_block; i < parts().block_end; ++i) {
       system.blocks().visit(i, [&](const auto& block) { visit(i, block); });
     }
+  }
+  /// Totals over the rows of the island: add(place, sums) adds a row's numbers to the sums.
+  template <std::size_t Count, typename Add>
+  [[nodiscard]] std::array<Scalar, Count> total_rows(std::array<Scalar, Count> sums,
+                                                     const Add& add) const {
+    for_each([&](Index i, const auto& block) {
+      if (!counts_block(system, i)) return;
+      for (int k = 0; k < block.size(); ++k) add(3 * block.first_part + k, sums);
+    });
+    return total(system, sums);
   }
   /// Copies what belongs to the island.
   void copy(const Scalar* from, Scalar* to) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/core/scalar.hpp"
+#include <array>
+
+#include "carom/solvers/detail/system_totals.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -23,6 +25,12 @@ struct ProductSum {
     now += x * y;
     slope += x * dy + dx * y;
     curvature += dx * dy;
+  }
+  /// The sum over all machines of a system.
+  template <typename System>
+  [[nodiscard]] ProductSum total(System& system) const noexcept {
+    const auto sums = detail::total(system, std::array<Scalar, 3>{now, slope, curvature});
+    return {sums[0], sums[1], sums[2]};
   }
   [[nodiscard]] Scalar at(const Scalar& share) const noexcept {
     return now + share * (slope + share * curvature);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -87,7 +88,7 @@ class ProximalNewton {
   Scalar write_gap(Search& at, const Scalar* impulse, const Scalar* velocity) {
     using std::sqrt;
     Scalar squared(0);
-    at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
+    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
       const PartNumbers<Scalar, Parts> trial =
           read_parts(block, centre_.data()) -
           read_parts(block, velocity).cwiseQuotient(softness(at, block));
@@ -96,9 +97,9 @@ class ProximalNewton {
       const PartNumbers<Scalar, Parts> gap = read_parts(block, impulse) - answer;
       write_parts(block, answer, answer_.data());
       write_parts(block, gap, gap_.data());
-      squared += block.inverse_mass * gap.squaredNorm();
+      if (counts_block(at.system, i)) squared += block.inverse_mass * gap.squaredNorm();
     });
-    return sqrt(squared);
+    return sqrt(total(at.system, std::array<Scalar, 1>{squared})[0]);
   }
 
   Sequence<Scalar> centre_, gap_, answer_, trial_impulse_, trial_velocity_, best_, kept_;
@@ -120,6 +121,7 @@ void ProximalNewton<System>::search(Search& at) {
   at.for_each([&](Index, const auto& block) {
     at.minimises = at.minimises && block.regularization.isZero(Scalar(0));
   });
+  at.minimises = everywhere(at.system, at.minimises);
   int failures = 0, successes = 0;
   for (int k = 0; k < schedule.steps && at.may_go_on(); ++k) {
     int taken = 0;
@@ -167,10 +169,9 @@ bool ProximalNewton<System>::take_step(Search& at, int patience, int& taken) {
     if (!is_finite(gap)) return false;
     // The gap did not fall as the last step promised: only rounding is left of it.
     const bool rounded = promised < Scalar(Tuning::rounded) * gap;
-    Scalar moved(0);
-    for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
-      moved += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
-    }
+    const Scalar moved = at.total_rows(std::array<Scalar, 1>{}, [&](Index p, auto& sums) {
+      sums[0] += (answer_[p] - centre_[p]) * (answer_[p] - centre_[p]);
+    })[0];
     const Scalar near_enough = at.softness * sqrt(moved / mass) / Scalar(Tuning::accuracy);
     if (rounded || gap <= near_enough) return true;
     if (!at.may_go_on()) return false;
@@ -270,11 +271,9 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
   if (!write_step(at, true)) return false;
   const auto slope_at = [&](const Scalar& share) {
     reached = go(at, share);
-    Scalar sum(0);
-    for (Index p = 3 * at.parts().first_part; p < 3 * at.parts().part_end; ++p) {
-      sum += at.memory.moved[p] * gap_[p];
-    }
-    return sum;
+    return at.total_rows(std::array<Scalar, 1>{}, [&](Index p, auto& sums) {
+      sums[0] += at.memory.moved[p] * gap_[p];
+    })[0];
   };
   const Scalar first = slope_at(Scalar(0));
   if (!(first < Scalar(0))) return false;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "carom/core/scalar.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Whether the blocks of a system are on several machines, each of which searches in step with the
+/// others. Such a system has counts(block), total(numbers), largest(number) and everywhere(good),
+/// which mean what the functions below say; every machine calls them, and all get the same. All
+/// other systems have every block once, on the machine that calls.
+template <typename System>
+inline constexpr bool is_distributed = requires(const System& system) { system.counts(Index()); };
+
+/// Whether this machine counts a block in totals: a block may be on two machines.
+template <typename System>
+[[nodiscard]] bool counts_block(const System& system, Index block) noexcept {
+  if constexpr (is_distributed<System>) {
+    return system.counts(block);
+  } else {
+    return true;
+  }
+}
+
+/// The sums of numbers over all machines.
+template <typename System, RealScalar Scalar, std::size_t Count>
+[[nodiscard]] std::array<Scalar, Count> total(System& system,
+                                              const std::array<Scalar, Count>& numbers) noexcept {
+  if constexpr (is_distributed<System>) {
+    return system.total(numbers);
+  } else {
+    return numbers;
+  }
+}
+
+/// The largest of the machines' numbers.
+template <typename System, RealScalar Scalar>
+[[nodiscard]] Scalar largest(System& system, const Scalar& number) noexcept {
+  if constexpr (is_distributed<System>) {
+    return system.largest(number);
+  } else {
+    return number;
+  }
+}
+
+/// Whether something holds on every machine.
+template <typename System>
+[[nodiscard]] bool everywhere(System& system, bool good) noexcept {
+  if constexpr (is_distributed<System>) {
+    return system.everywhere(good);
+  } else {
+    return good;
+  }
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
