@@ -51,6 +51,22 @@ struct PetscCounts {
   long long cut_blocks = 0;         ///< blocks between bodies of two ranks
 };
 
+namespace detail {
+
+/// Counts what the borders of ranks cut, and the bytes of an exchange. Every rank calls it.
+inline void count_borders(const PetscContactProblem& problem, const PetscExchange& exchange,
+                          PetscCounts& counts) {
+  long long totals[2] = {0, 8 * exchange.ghost_size()};
+  for (Index i = 0; i < problem.local().block_count(); ++i) {
+    if (problem.is_cut(i) && problem.counts(i)) ++totals[0];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, problem.communicator());
+  counts.cut_blocks = totals[0];
+  counts.exchanged_bytes = totals[1];
+}
+
+}  // namespace detail
+
 /// SAP on the ranks of a communicator: Newton's method of SapSolver under the convex law, with
 /// conjugate gradients of PETSc for the directions and sums over ranks in the line search.
 ///
@@ -111,18 +127,10 @@ class PetscSapSolver {
 
 inline void PetscSapSolver::lay_out(const PetscContactProblem& problem) {
   problem_ = &problem;
-  const ContactProblem<double>& local = problem.local();
-  long long cut = 0;
-  for (Index i = 0; i < local.block_count(); ++i) {
-    if (problem.is_cut(i) && problem.counts(i)) ++cut;
-  }
   directions_.lay_out(problem, options_.factor_work_limit, options_.bodies_per_aggregate);
   iterate_.lay_out(problem, directions_.graph());
   counts_ = {};
-  long long totals[2] = {cut, 8 * directions_.exchange().ghost_size()};
-  MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, problem.communicator());
-  counts_.cut_blocks = totals[0];
-  counts_.exchanged_bytes = totals[1];
+  detail::count_borders(problem, directions_.exchange(), counts_);
 }
 
 /// Moves to rest or to the free velocity if the cost there is lower than at the guess.

@@ -9,6 +9,7 @@
 
 #include "carom/adapters/petsc.hpp"
 #include "carom/adapters/petsc_certificate.hpp"
+#include "carom/adapters/petsc_interior_point.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -20,10 +21,15 @@ struct PetscContactOptions {
   /// the natural_map_error at which to stop.
   double tolerance = 1e-6;
   int problem_limit = 400;  ///< Most convex problems of a sequence, > 0.
+  /// Blocks of all ranks up to which PetscInteriorPointSolver looks for the answer first, ≥ 0; 0
+  /// for never. Its factor is a matter of seconds there, and of memory beyond.
+  Index interior_point_limit = 20'000;
+  int system_limit = 1000;  ///< Most systems of the interior point, ≥ 0.
   PetscSapOptions sap{};    ///< How each is solved; its tolerance is not used.
 
   [[nodiscard]] bool is_valid() const noexcept {
-    return tolerance > 0 && problem_limit > 0 && sap.is_valid();
+    return tolerance > 0 && problem_limit > 0 && interior_point_limit >= 0 && system_limit >= 0 &&
+           sap.is_valid();
   }
 };
 
@@ -45,10 +51,11 @@ struct PetscContactTuning {
 
 }  // namespace detail
 
-/// Coulomb's law and rigid contact on the ranks of a communicator, by a sequence of compliant
-/// convex problems, each solved by PetscSapSolver.
+/// Coulomb's law and rigid contact on the ranks of a communicator: by PetscInteriorPointSolver, and
+/// where there are too many blocks for it, or it finds no answer, by a sequence of compliant convex
+/// problems, each solved by PetscSapSolver.
 ///
-/// Rigid rows get a small R and v̂ + R γ of the impulses so far, a proximal step on the impulses,
+/// In the sequence rigid rows get a small R and v̂ + R γ of the impulses so far, a proximal step on the impulses,
 /// whose fixed points do not depend on R. Under Coulomb's law normals have De Saxcé's lift of the
 /// velocities so far. The sequence ends where the natural map of the law itself is small.
 /// Compliant contact under the convex law is one problem.
@@ -65,19 +72,33 @@ class PetscContactSolver {
   /// @param problem   its laws are changed on the way and put back.
   /// @param velocity  as PetscSapSolver::solve().
   /// @return  residual: of compliant contact under the convex law as PetscSapSolver; otherwise the
-  ///          natural_map_error of the answer [-]. iterations: of Newton's method in all.
+  ///          natural_map_error of the answer [-]. iterations: systems of the interior point and
+  ///          steps of Newton's method in all.
   SolveReport<double> solve(PetscContactProblem& problem, VectorX<double>& velocity) {
     counts_ = {};
-    long long rigid = problem.local().rigid_count();
-    MPI_Allreduce(MPI_IN_PLACE, &rigid, 1, MPI_LONG_LONG, MPI_SUM, problem.communicator());
-    if (options_.law == FrictionLaw::convex && rigid == 0) {
+    long long totals[2] = {problem.local().rigid_count(), 0};  // rigid blocks, all blocks
+    for (Index i = 0; i < problem.local().block_count(); ++i) totals[1] += problem.counts(i);
+    MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, problem.communicator());
+    if (options_.law == FrictionLaw::convex && totals[0] == 0) {
       set_tolerance(options_.tolerance);
       const SolveReport<double> report = sap_.solve(problem, velocity);
       impulse_ = sap_.impulse();
       counts_ = sap_.counts();
       return report;
     }
-    return solve_sequence(problem, velocity);
+    Answer best{std::numeric_limits<double>::infinity(), velocity,
+                VectorX<double>::Zero(problem.local().impulse_count())};
+    SolveReport<double> result;
+    result.status = SolveStatus::iteration_limit;
+    if (totals[1] <= options_.interior_point_limit) result = follow_path(problem, best);
+    if (!result.converged()) solve_sequence(problem, velocity, best, result);
+    velocity = best.velocity;
+    impulse_ = best.impulse;
+    result.measure = ResidualMeasure::natural_map;
+    result.residual_target = options_.tolerance;
+    result.residual = best.error;
+    result.error_bound = std::numeric_limits<double>::infinity();
+    return result;
   }
 
   /// γ of this rank's blocks [N·s], as local() stacks them.
@@ -93,8 +114,22 @@ class PetscContactSolver {
     options.tolerance = tolerance;
     sap_.set_options(options);
   }
-  void add_counts() {
-    const PetscCounts& more = sap_.counts();
+  /// The best answer met.
+  struct Answer {
+    double error;  ///< natural map error [-]
+    VectorX<double> velocity, impulse;
+  };
+  SolveReport<double> follow_path(const PetscContactProblem& problem, Answer& best) {
+    PetscInteriorPointSolver interior({.law = options_.law,
+                                       .tolerance = options_.tolerance,
+                                       .iteration_limit = options_.system_limit});
+    const SolveReport<double> report = interior.solve(problem, best.velocity);
+    add_counts(interior.counts());
+    best.error = report.residual;
+    best.impulse = interior.impulse();
+    return report;
+  }
+  void add_counts(const PetscCounts& more) {
     counts_.linear_iterations += more.linear_iterations;
     counts_.exchanges += more.exchanges;
     counts_.sums += more.sums;
@@ -133,7 +168,11 @@ class PetscContactSolver {
       lift_[std::size_t(i)] = de_saxce_lift(law.set, u);
     }
   }
-  SolveReport<double> solve_sequence(PetscContactProblem& problem, VectorX<double>& velocity);
+  /// @param velocity  the guess in, the last velocity out.
+  /// @param best      replaced where an answer is better.
+  /// @param result    its iterations and status.
+  void solve_sequence(PetscContactProblem& problem, VectorX<double>& velocity, Answer& best,
+                      SolveReport<double>& result);
 
   PetscContactOptions options_;
   PetscSapSolver sap_;
@@ -146,8 +185,9 @@ class PetscContactSolver {
 
 // --- implementation ---
 
-inline SolveReport<double> PetscContactSolver::solve_sequence(PetscContactProblem& problem,
-                                                              VectorX<double>& velocity) {
+inline void PetscContactSolver::solve_sequence(PetscContactProblem& problem,
+                                               VectorX<double>& velocity, Answer& best,
+                                               SolveReport<double>& result) {
   ContactProblem<double>& local = problem.local();
   laws_.clear();
   weights_.clear();
@@ -159,23 +199,17 @@ inline SolveReport<double> PetscContactSolver::solve_sequence(PetscContactProble
     weights_.push_back(sum / block.rows());
   });
   impulse_.setZero(local.impulse_count());
-  SolveReport<double> result;
-  result.measure = ResidualMeasure::natural_map;
-  result.residual_target = options_.tolerance;
-  result.error_bound = std::numeric_limits<double>::infinity();
   result.status = SolveStatus::iteration_limit;
   double error = std::numeric_limits<double>::infinity(), softness = Tuning::first_softness;
   const bool convex = options_.law == FrictionLaw::convex;
   const double slow = convex ? Tuning::slow_convex : Tuning::slow_coulomb;
   const double least = convex ? Tuning::least_convex : Tuning::least_coulomb;
-  VectorX<double> best_velocity = velocity, best_impulse = impulse_;
-  double best = error;
   for (int k = 0; k < options_.problem_limit; ++k) {
     soften(local, softness);
     set_tolerance(std::clamp(Tuning::share * error, Tuning::least_share * options_.tolerance,
                              Tuning::first_tolerance));
     const SolveReport<double> report = sap_.solve(problem, velocity);
-    add_counts();
+    add_counts(sap_.counts());
     result.iterations += report.iterations;
     if (report.status == SolveStatus::not_finite) {
       result.status = report.status;
@@ -185,11 +219,7 @@ inline SolveReport<double> PetscContactSolver::solve_sequence(PetscContactProble
     write_lifts(local);
     put_back(local);
     const double now = certify(problem, velocity, impulse_, options_.law).natural_map_error;
-    if (now < best) {
-      best = now;
-      best_velocity = velocity;
-      best_impulse = impulse_;
-    }
+    if (now < best.error) best = {now, velocity, impulse_};
     if (now <= options_.tolerance) {
       result.status = SolveStatus::converged;
       break;
@@ -198,10 +228,6 @@ inline SolveReport<double> PetscContactSolver::solve_sequence(PetscContactProble
     error = now;
   }
   put_back(local);
-  velocity = best_velocity;
-  impulse_ = best_impulse;
-  result.residual = best;
-  return result;
 }
 
 }  // namespace CAROM_ABI

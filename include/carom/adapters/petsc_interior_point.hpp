@@ -70,6 +70,7 @@ class PetscInteriorPointSolver {
     system_.write_whitened(law_.impulse(), velocity);
     problem.local().unwhiten(as_span(velocity));
     counts_ = {};
+    detail::count_borders(problem, system_.exchange(), counts_);
     counts_.linear_iterations = system_.iterations();
     counts_.exchanges = system_.exchange().count();
     counts_.sums = system_.sum_count();
@@ -78,7 +79,7 @@ class PetscInteriorPointSolver {
 
   /// γ of this rank's blocks [N·s], as local() stacks them.
   [[nodiscard]] const VectorX<double>& impulse() const noexcept { return impulse_; }
-  /// Of the last solve; bytes and cut blocks are not counted.
+  /// Of the last solve.
   [[nodiscard]] const PetscCounts& counts() const noexcept { return counts_; }
 
  private:
