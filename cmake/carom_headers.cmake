@@ -245,6 +245,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_curvature.hpp
   include/carom/solvers/detail/dual_iterate.hpp
   include/carom/solvers/detail/dual_projection.hpp
+  include/carom/solvers/detail/edge_gains.hpp
   include/carom/solvers/detail/edge_kernels.hpp
   include/carom/solvers/detail/executor_reference.hpp
   include/carom/solvers/detail/impulse_islands.hpp
@@ -295,6 +296,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/small_sweep.hpp
   include/carom/solvers/detail/solver_memory.hpp
   include/carom/solvers/detail/spectral_step.hpp
+  include/carom/solvers/detail/system_totals.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/impulse_certificate.hpp
   include/carom/solvers/infeasibility.hpp
@@ -400,7 +402,9 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/detail/petsc_coarse_matrix.hpp
   include/carom/adapters/detail/petsc_directions.hpp
   include/carom/adapters/detail/petsc_exchange.hpp
+  include/carom/adapters/detail/petsc_gain_matrix.hpp
   include/carom/adapters/detail/petsc_hessian.hpp
+  include/carom/adapters/detail/petsc_law_system.hpp
   include/carom/adapters/detail/petsc_newton.hpp
   include/carom/adapters/detail/pinocchio_contact.hpp
   include/carom/adapters/detail/pinocchio_problem.hpp
@@ -409,6 +413,7 @@ set(CAROM_ADAPTER_HEADERS
   include/carom/adapters/petsc.hpp
   include/carom/adapters/petsc_certificate.hpp
   include/carom/adapters/petsc_contact.hpp
+  include/carom/adapters/petsc_interior_point.hpp
   include/carom/adapters/petsc_problem.hpp
   include/carom/adapters/pinocchio.hpp
 )

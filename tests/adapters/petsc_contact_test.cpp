@@ -83,8 +83,7 @@ TEST_CASE("petsc_contact: the sequence goes on where the interior point ends ear
   const auto report = brief.solve(part.problem(), velocity);
   CHECK(report.status == carom::SolveStatus::iteration_limit);
   // What is reported is the answer.
-  const auto certificate =
-      certify(part.problem(), velocity, brief.impulse(), FrictionLaw::coulomb);
+  const auto certificate = certify(part.problem(), velocity, brief.impulse(), FrictionLaw::coulomb);
   CHECK(std::abs(certificate.natural_map_error - report.residual) <=
         carom::testing::by_digits(1e-9) * (1 + report.residual));
 }

@@ -101,7 +101,8 @@ TEST_CASE("petsc_interior_point: one solve for each factor and right side", "[ad
   CHECK((counts.exchanged_bytes > 0) == (petsc_rank_count() > 1));
 }
 
-TEST_CASE("petsc_interior_point: no blocks, and numbers that are not finite", "[adapters][errors]") {
+TEST_CASE("petsc_interior_point: no blocks, and numbers that are not finite",
+          "[adapters][errors]") {
   carom::PetscContactProblem problem(petsc_world(), 0.01);
   const Numbers free = Numbers::Constant(3, 2.0);
   problem.fill([&](carom::PetscContactProblem& part) {

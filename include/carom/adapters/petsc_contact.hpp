@@ -55,10 +55,10 @@ struct PetscContactTuning {
 /// where there are too many blocks for it, or it finds no answer, by a sequence of compliant convex
 /// problems, each solved by PetscSapSolver.
 ///
-/// In the sequence rigid rows get a small R and v̂ + R γ of the impulses so far, a proximal step on the impulses,
-/// whose fixed points do not depend on R. Under Coulomb's law normals have De Saxcé's lift of the
-/// velocities so far. The sequence ends where the natural map of the law itself is small.
-/// Compliant contact under the convex law is one problem.
+/// In the sequence rigid rows get a small R and v̂ + R γ of the impulses so far, a proximal step on
+/// the impulses, whose fixed points do not depend on R. Under Coulomb's law normals have De Saxcé's
+/// lift of the velocities so far. The sequence ends where the natural map of the law itself is
+/// small. Compliant contact under the convex law is one problem.
 /// @note  Cold: allocates. Every rank calls every function.
 /// @cite  rockafellar1976monotone, desaxce1998bipotential.
 class PetscContactSolver {

@@ -196,8 +196,8 @@ inline void PetscGainMatrix::write_values() {
     const Index n = size(slot), first = diagonals_[std::size_t(slot)];
     for (Index c = 0; c < n; ++c) {
       for (Index r = 0; r < n; ++r) {
-        const double value = r >= c ? lower_[std::size_t(first + c * n + r)]
-                                    : upper[std::size_t(first + r * n + c)];
+        const double value =
+            r >= c ? lower_[std::size_t(first + c * n + r)] : upper[std::size_t(first + r * n + c)];
         *to++ = value + (r == c ? 1.0 : 0.0);
       }
     }
@@ -217,8 +217,8 @@ inline void PetscGainMatrix::write_values() {
 inline bool PetscGainMatrix::factor(const BlockGains<double>& gains) {
   add_edges(gains);
   write_values();
-  const bool finite = std::all_of(values_.begin(), values_.end(),
-                                  [](double x) { return is_finite(x); });
+  const bool finite =
+      std::all_of(values_.begin(), values_.end(), [](double x) { return is_finite(x); });
   if (!on_all_ranks(problem_->communicator(), finite)) return false;
   require_petsc(MatSetValuesCOO(matrix_, values_.data(), INSERT_VALUES));
   require_petsc(KSPSetUp(solver_));

@@ -139,7 +139,7 @@ class PetscLawSystem {
   PetscExchange exchange_;
   PetscGainMatrix matrix_;
   Sequence<BlockIsland> island_;  ///< one, of all blocks
-  std::vector<char> counts_;  ///< per block
+  std::vector<char> counts_;      ///< per block
   std::vector<double> vector_, sum_, rest_;
   VectorX<double> numbers_;  ///< as local velocities
   mutable long long sum_count_ = 0;

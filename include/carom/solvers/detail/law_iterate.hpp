@@ -132,8 +132,7 @@ class LawIterate {
         sums.velocities += u.squaredNorm();
       });
     }
-    const auto all =
-        total(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
+    const auto all = total(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
     return {all[0], all[1], all[2]};
   }
   /// u, and the natural map error of an island by the yardstick [-].

@@ -271,9 +271,8 @@ bool ProximalNewton<System>::descend_convex(Search& at, Scalar& reached) {
   if (!write_step(at, true)) return false;
   const auto slope_at = [&](const Scalar& share) {
     reached = go(at, share);
-    return at.total_rows(std::array<Scalar, 1>{}, [&](Index p, auto& sums) {
-      sums[0] += at.memory.moved[p] * gap_[p];
-    })[0];
+    return at.total_rows(std::array<Scalar, 1>{},
+                         [&](Index p, auto& sums) { sums[0] += at.memory.moved[p] * gap_[p]; })[0];
   };
   const Scalar first = slope_at(Scalar(0));
   if (!(first < Scalar(0))) return false;

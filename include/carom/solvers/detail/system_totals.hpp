@@ -15,7 +15,9 @@ namespace detail {
 /// which mean what the functions below say; every machine calls them, and all get the same. All
 /// other systems have every block once, on the machine that calls.
 template <typename System>
-inline constexpr bool is_distributed = requires(const System& system) { system.counts(Index()); };
+inline constexpr bool is_distributed = requires(const System& system) {
+  system.counts(Index());
+};
 
 /// Whether this machine counts a block in totals: a block may be on two machines.
 template <typename System>
