@@ -10,7 +10,6 @@
 
 #include <Eigen/Core>
 
-#include "carom/adapters/petsc_certificate.hpp"
 #include "carom/adapters/petsc_contact.hpp"
 
 #include "distributed/heap_checkpoint.hpp"
@@ -47,13 +46,10 @@ class HeapRun {
   [[nodiscard]] const PetscCounts& counts() const noexcept { return solver_.counts(); }
 
   /// Solves the step. The first one begins at rest, those that follow at the answer before.
-  SolveReport<double> solve() { return solver_.solve(problem_, velocity_); }
+  SolveReport<double> solve();
   /// Residual of the answer, computed anew [-]: the balance of momenta of compliant contact under
   /// the convex law, the natural map of other laws.
-  [[nodiscard]] double residual() const {
-    const PetscCertificate found = certify(problem_, velocity_, solver_.impulse(), law_.law);
-    return is_convex() ? found.velocity_residual : found.natural_map_error;
-  }
+  [[nodiscard]] double residual() const;
   /// Goes on to the next step: its free velocities and gaps.
   void advance() {
     ContactProblem<double>& local = problem_.local();
