@@ -53,19 +53,31 @@ class CheckedBodies {
     }
   }
 
-  /// Takes Jᵀγ of a block off the momentum of the body on one side.
-  /// @param doubt  at least what γ is off, row by row.
-  template <typename Block, typename Rows>
-  void subtract(const Block& block, int s, const Rows& impulse, const RowNumbers<Scalar>& doubt,
-                CheckedMomentum<Scalar>& momentum) const noexcept {
+  /// Takes Jᵀγ of a block off momenta of the body on one side.
+  template <typename Block, typename Rows, typename... Momenta>
+  static void subtract(const Block& block, int s, const Rows& impulse,
+                       Momenta&... momenta) noexcept {
     const Index size = block.side(s).range.size;
     const auto columns = block.columns(s);
     for (int row = 0; row < block.rows(); ++row) {
-      const Scalar* const jacobian = columns.col(row).data();
-      for (Index i = 0; i < size && impulse(row) != Scalar(0); ++i) {
-        momentum.sum[std::size_t(i)] -= Number(jacobian[i]) * impulse(row);
+      if (impulse(row) == Scalar(0)) continue;
+      for (Index i = 0; i < size; ++i) {
+        const Number part = Number(columns(i, row)) * impulse(row);
+        ((momenta.sum[std::size_t(i)] -= part), ...);
       }
-      for (Index i = 0; i < size && doubt(row) != Scalar(0); ++i) {
+    }
+  }
+
+  /// Says that impulses of a block that have been taken off are not known exactly.
+  /// @param doubt  at least what γ is off, row by row.
+  template <typename Block, typename Rows>
+  void add_doubt(const Block& block, int s, const Rows& doubt,
+                 CheckedMomentum<Scalar>& momentum) const noexcept {
+    const auto columns = block.columns(s);
+    for (int row = 0; row < block.rows(); ++row) {
+      if (doubt(row) == Scalar(0)) continue;
+      const Scalar* const jacobian = columns.col(row).data();
+      for (Index i = 0; i < momentum.doubt.size(); ++i) {
         const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
         Scalar& sum = momentum.doubt(i);
         sum = raised(sum + reach * doubt(row), 2);
@@ -102,21 +114,16 @@ class CheckedBodies {
   }
 
   /// J v of a block's rows.
-  /// @param off  at most how far v is from the exact one in the norm of A, body by body.
   template <typename Block>
-  [[nodiscard]] RoundedRows<Scalar> velocity(const Block& block, const VectorX<Scalar>& v,
-                                             const VectorX<Scalar>& off) const noexcept {
+  [[nodiscard]] static RoundedRows<Scalar> velocity(const Block& block,
+                                                    const VectorX<Scalar>& v) noexcept {
     RoundedRows<Scalar> result{};
     for (int s = 0; s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
       const auto columns = block.columns(s);
-      const Scalar& distance = off(block.side(s).body);
       for (int row = 0; row < block.rows(); ++row) {
         Number& sum = result[std::size_t(row)];
         for (Index i = 0; i < size; ++i) sum += Number(columns(i, row)) * v(start + i);
-        if (distance == Scalar(0)) continue;
-        const Scalar reach = square_root(row_squared(block, s, row)).most();
-        sum.error = raised(sum.error + reach * distance, 2);
       }
     }
     return result;

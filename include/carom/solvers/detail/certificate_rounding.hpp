@@ -67,14 +67,13 @@ struct CheckedImpulses {
 template <std::floating_point Scalar>
 [[nodiscard]] CheckedImpulses<Scalar> check_impulses(const JudgedAnswer<Scalar>& answer,
                                                      const CheckedBodies<Scalar>& bodies) {
-  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(answer.problem().body_count());
   const Index rows = answer.impulse().size();
   CheckedImpulses<Scalar> all{VectorX<Scalar>(rows), VectorX<Scalar>(rows), {}};
   all.gap = answer.sum_over_blocks(
       RoundedNumber<Scalar>(), [&](const auto& block, RoundedNumber<Scalar>& gap) {
         using Rows = typename std::decay_t<decltype(block)>::Rows;
         const auto checked = check_impulse(block, block.read(answer.impulse()),
-                                           bodies.velocity(block, answer.velocity(), exact));
+                                           bodies.velocity(block, answer.velocity()));
         block.write(checked.nearest, all.nearest);
         block.write(checked.doubt.template head<Rows::RowsAtCompileTime>(), all.doubt);
         gap += checked.gap;
@@ -90,7 +89,6 @@ template <std::floating_point Scalar>
                                                    const CheckedBodies<Scalar>& bodies,
                                                    const VectorX<Scalar>& close) {
   const Index body_count = answer.problem().body_count();
-  const RowNumbers<Scalar> known = RowNumbers<Scalar>::Zero();
   const CheckedImpulses<Scalar> own_impulses = check_impulses(answer, bodies);
   VectorX<Scalar> given(body_count), own(body_count), off(body_count);
   answer.ranges()(body_count, [&](Index begin, Index end) {
@@ -100,11 +98,9 @@ template <std::floating_point Scalar>
       of_velocity = of_pair;
       bodies.write_momentum(b, close, of_close);
       answer.for_each_touch(b, [&](const auto& block, int s) {
-        const auto gamma = block.read(answer.impulse());
-        bodies.subtract(block, s, gamma, known, of_pair);
-        bodies.subtract(block, s, gamma, known, of_close);
-        bodies.subtract(block, s, block.read(own_impulses.nearest),
-                        all_rows<Scalar>(block.read(own_impulses.doubt)), of_velocity);
+        bodies.subtract(block, s, block.read(answer.impulse()), of_pair, of_close);
+        bodies.subtract(block, s, block.read(own_impulses.nearest), of_velocity);
+        bodies.add_doubt(block, s, block.read(own_impulses.doubt), of_velocity);
       });
       given(b) = bodies.norm(b, of_pair);
       own(b) = bodies.norm(b, of_velocity);
@@ -129,23 +125,31 @@ struct CheckedSize {
   }
 };
 
+/// @param off    of each body, how far a velocity may be from the exact one in the norm of A.
+/// @param slack  written: of each row, how far J v may be from the exact one for that.
 template <std::floating_point Scalar>
 [[nodiscard]] CheckedSize<Scalar> check_size(const JudgedAnswer<Scalar>& answer,
-                                             const CheckedBodies<Scalar>& bodies) {
+                                             const CheckedBodies<Scalar>& bodies,
+                                             const VectorX<Scalar>& off, VectorX<Scalar>& slack) {
   const VectorX<Scalar> free = answer.problem().free_velocity();
-  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(answer.problem().body_count());
-  return answer.sum_over_blocks(
-      CheckedSize<Scalar>(), [&](const auto& block, CheckedSize<Scalar>& size) {
-        const RoundedRows<Scalar> moved = bodies.velocity(block, free, exact);
-        for (int row = 0; row < block.rows(); ++row) {
-          const RoundedNumber<Scalar> q = moved[std::size_t(row)] - block.bias_velocity()(row);
-          size.load_squared += q * q;
-          size.diagonal += block.regularization()(row);
-          for (int s = 0; s < block.side_count(); ++s) {
-            size.diagonal += bodies.row_squared(block, s, row);
-          }
-        }
-      });
+  slack.resize(answer.impulse().size());
+  const auto see = [&](const auto& block, CheckedSize<Scalar>& size) {
+    const RoundedRows<Scalar> moved = bodies.velocity(block, free);
+    for (int row = 0; row < block.rows(); ++row) {
+      const RoundedNumber<Scalar> q = moved[std::size_t(row)] - block.bias_velocity()(row);
+      size.load_squared += q * q;
+      size.diagonal += block.regularization()(row);
+      Scalar& sum = slack(block.first_row() + row) = Scalar(0);
+      for (int s = 0; s < block.side_count(); ++s) {
+        const RoundedNumber<Scalar> squared = bodies.row_squared(block, s, row);
+        size.diagonal += squared;
+        const Scalar& distance = off(block.side(s).body);
+        if (distance == Scalar(0)) continue;
+        sum = raised(sum + square_root(squared).most() * distance, 2);
+      }
+    }
+  };
+  return answer.sum_over_blocks(CheckedSize<Scalar>(), see);
 }
 
 /// An upper bound of the natural map error of impulses.
@@ -156,15 +160,17 @@ template <std::floating_point Scalar>
                                        const CheckedBodies<Scalar>& bodies,
                                        const VectorX<Scalar>& close, const VectorX<Scalar>& off) {
   using Number = RoundedNumber<Scalar>;
-  const CheckedSize<Scalar> size = check_size(answer, bodies);
+  VectorX<Scalar> slack;
+  const CheckedSize<Scalar> size = check_size(answer, bodies, off, slack);
   const CheckedMap<Scalar> empty(size.diagonal / Number(Scalar(answer.impulse().size())),
                                  square_root(size.load_squared));
   const auto see = [&](const auto& block, CheckedMap<Scalar>& map) {
-    RoundedRows<Scalar> u = bodies.velocity(block, close, off);
+    RoundedRows<Scalar> u = bodies.velocity(block, close);
     const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(answer.impulse()));
     for (int i = 0; i < block.rows(); ++i) {
-      Number& row = u[std::size_t(i)];
-      row = row - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
+      const Number moved = u[std::size_t(i)] + Number(Scalar(0), slack(block.first_row() + i));
+      u[std::size_t(i)] =
+          moved - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
     }
     map.see(block.set(), gamma, u, u);
   };
