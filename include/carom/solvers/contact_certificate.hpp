@@ -63,6 +63,9 @@ struct ContactCertificate {
   Index residual_body = -1;
   /// Body with the largest part in ‖∇ℓ(v)‖_{A⁻¹}.
   Index velocity_residual_body = -1;
+
+  [[nodiscard]] friend bool operator==(const ContactCertificate&,
+                                       const ContactCertificate&) noexcept = default;
 };
 
 namespace detail {

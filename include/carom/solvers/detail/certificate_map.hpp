@@ -60,7 +60,7 @@ struct MapSeen {
   MapSeen& operator+=(const MapSeen& later) noexcept {
     squared += later.squared;
     worst += later.worst;
-    not_finite.see(later.not_finite.number);
+    not_finite += later.not_finite;
     return *this;
   }
 };

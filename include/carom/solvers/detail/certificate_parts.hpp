@@ -35,12 +35,16 @@ class LargestPart {
   Index owner_ = -1;
 };
 
-/// The first of some numbered items, or −1.
+/// The first of some items that are seen in their order, or −1.
 struct FirstSeen {
   Index number = -1;
 
   void see(Index other) noexcept {
-    if (number < 0 || (other >= 0 && other < number)) number = other;
+    if (number < 0) number = other;
+  }
+  FirstSeen& operator+=(const FirstSeen& later) noexcept {
+    see(later.number);
+    return *this;
   }
 };
 
@@ -122,7 +126,7 @@ struct PartsSeen {
     gap += later.gap;
     violation += later.violation;
     work += later.work;
-    not_finite.see(later.not_finite.number);
+    not_finite += later.not_finite;
     return *this;
   }
 };
