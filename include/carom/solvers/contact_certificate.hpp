@@ -123,7 +123,7 @@ template <RealScalar Scalar>
   certificate.cone_violation_block = seen.violation.owner();
   if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
   certificate.complementarity_block = seen.work.owner();
-  const NaturalMap<Scalar> map = see_natural_map(answer, close);
+  const NaturalMapSeen<Scalar> map = see_natural_map(answer, close);
   certificate.natural_map_error = map.error;
   certificate.worst_block = map.worst_block;
   raise_by_rounding(answer, close, certificate);

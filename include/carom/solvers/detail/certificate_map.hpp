@@ -67,7 +67,7 @@ struct MapSeen {
 
 /// The natural map error of the dual problem and its worst block.
 template <RealScalar Scalar>
-struct NaturalMap {
+struct NaturalMapSeen {
   Scalar error = 0;
   Index worst_block = -1;
 };
@@ -75,8 +75,8 @@ struct NaturalMap {
 /// @param close  v* + A⁻¹Jᵀγ.
 /// @return  infinite where a number leaves the type's range, with the first block where one does.
 template <RealScalar Scalar>
-[[nodiscard]] NaturalMap<Scalar> see_natural_map(const JudgedAnswer<Scalar>& answer,
-                                                 const VectorX<Scalar>& close) {
+[[nodiscard]] NaturalMapSeen<Scalar> see_natural_map(const JudgedAnswer<Scalar>& answer,
+                                                     const VectorX<Scalar>& close) {
   if (answer.impulse().size() == 0) return {};
   VectorX<Scalar> slope;
   const MapSize<Scalar> size = see_slope(answer, close, slope);
