@@ -79,8 +79,7 @@ class CheckedBodies {
       const Scalar* const jacobian = columns.col(row).data();
       for (Index i = 0; i < momentum.doubt.size(); ++i) {
         const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
-        Scalar& sum = momentum.doubt(i);
-        sum = raised(sum + reach * doubt(row), 2);
+        momentum.doubt(i) = add_bounds(momentum.doubt(i), reach, doubt(row));
       }
     }
   }

@@ -143,9 +143,7 @@ template <std::floating_point Scalar>
       for (int s = 0; s < block.side_count(); ++s) {
         const RoundedNumber<Scalar> squared = bodies.row_squared(block, s, row);
         size.diagonal += squared;
-        const Scalar& distance = off(block.side(s).body);
-        if (distance == Scalar(0)) continue;
-        sum = raised(sum + square_root(squared).most() * distance, 2);
+        sum = add_bounds(sum, square_root(squared).most(), off(block.side(s).body));
       }
     }
   };
