@@ -108,6 +108,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
   include/carom/contact/detail/body_islands.hpp
+  include/carom/contact/detail/body_touches.hpp
   include/carom/contact/detail/checked_bodies.hpp
   include/carom/contact/detail/circular_projection.hpp
   include/carom/contact/detail/contact_graph.hpp
@@ -187,6 +188,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/counting_sort.hpp
   include/carom/linalg/detail/crew.hpp
   include/carom/linalg/detail/exponential_action.hpp
+  include/carom/linalg/detail/fixed_ranges.hpp
   include/carom/linalg/detail/front_branches.hpp
   include/carom/linalg/detail/front_forest.hpp
   include/carom/linalg/detail/front_pieces.hpp
@@ -225,6 +227,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/body_sweep.hpp
   include/carom/solvers/detail/body_system.hpp
   include/carom/solvers/detail/central_path.hpp
+  include/carom/solvers/detail/certificate_map.hpp
   include/carom/solvers/detail/certificate_parts.hpp
   include/carom/solvers/detail/certificate_rounding.hpp
   include/carom/solvers/detail/chosen_curvature.hpp
@@ -263,6 +266,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_view.hpp
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
+  include/carom/solvers/detail/judged_answer.hpp
   include/carom/solvers/detail/law_iterate.hpp
   include/carom/solvers/detail/law_search.hpp
   include/carom/solvers/detail/law_slope.hpp

@@ -35,9 +35,8 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
 
 /// Solves once to grow the memory where times are asked for, then as often as they are.
 void run_timed(ContactSolver<double>& solver, const files::TextProblem& given,
-               const SolveOptions& options, ContactAnswer& answer) {
+               const SolveOptions& options, ThreadPool& pool, ContactAnswer& answer) {
   const bool prove = answer.solver == "newton";
-  ThreadPool pool(options.threads);
   const auto start = [&] {
     answer.velocity = given.guess;
     solver.set_limits(limits_from_now(options));
@@ -64,14 +63,15 @@ ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& 
   answer.law = to_string(friction_law(options));
   answer.solver = options.solver;
   answer.contact_count = problem.block_count();
-  run_timed(solver, given, options, answer);
+  ThreadPool pool(options.threads);
+  run_timed(solver, given, options, pool, answer);
   const bool proven = solver.options().method == ContactMethod::sap;
   if (!proven) write_velocity(problem, answer.impulse, answer.velocity);
   answer.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(answer.velocity), answer.contact_velocity);
   });
-  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse);
+  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse, pool);
   answer.residual = c.residual;
   if (proven) {
     answer.duality_gap = c.duality_gap;

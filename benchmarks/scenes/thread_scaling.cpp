@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One island on one thread and on more: a wall and a heap of 1000 bodies, heaps of 10,000, 100,000
 // and, where asked for, a million, and 20,000 balls packed in a box. Prints a row per scene and
-// number of threads, with the memory's bandwidth on as many threads beside it. Each answer must
-// have the bits of the one on one thread.
+// number of threads, with the time to certify the answer and the memory's bandwidth on as many
+// threads beside it. Each answer and its certificate must have the bits of those on one thread.
 //   carom_thread_scaling [most threads] [most bodies]
 #include <algorithm>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "cli/memory.hpp"
@@ -66,6 +67,7 @@ struct Scene {
 /// Prints the rows of a scene. @return whether all answers have the same bits.
 bool measure(const Scene& scene, int most_threads) {
   VectorX<double> alone;
+  carom::ContactCertificate<double> alone_certificate;
   double alone_seconds = 0;
   bool same = true;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
@@ -82,15 +84,24 @@ bool measure(const Scene& scene, int most_threads) {
       if (repeat == 0) cold = seconds;
       if (repeat > 0 || scene.repeats == 1) warm = std::min(warm, seconds);
     }
+    const VectorX<double> impulse = solver.impulse();
+    carom::ContactCertificate<double> certificate;
+    double judging = 1e300;
+    for (int repeat = 0; repeat < scene.repeats; ++repeat) {
+      const double start = seconds_now();
+      certificate = certify(scene.problem, velocity, impulse, pool);
+      judging = std::min(judging, seconds_now() - start);
+    }
     if (threads == 1) {
       alone = velocity;
+      alone_certificate = certificate;
       alone_seconds = warm;
     }
-    const bool equal = velocity == alone;
+    const bool equal = velocity == alone && certificate == alone_certificate;
     same = same && equal;
-    std::printf("%-16s %9ld %8d %10.4f %10.4f %6.2f %6d %9.1e %8.1f %9.2f  %s\n",
+    std::printf("%-16s %9ld %8d %10.4f %10.4f %6.2f %10.4f %6d %9.1e %8.1f %9.2f  %s\n",
                 scene.name.c_str(), long(scene.problem.block_count()), threads, cold, warm,
-                alone_seconds / warm, report.iterations, report.residual,
+                alone_seconds / warm, judging, report.iterations, report.residual,
                 1e-9 * bandwidth(threads, pool), 1e-9 * carom::cli::peak_memory(),
                 equal ? "same bits" : "OTHER BITS");
     std::fflush(stdout);
@@ -135,9 +146,9 @@ bool measure_million(int threads) {
   const double start = seconds_now();
   const auto report = solver.solve(pile.problem, velocity, pool);
   const double seconds = seconds_now() - start;
-  std::printf("%-16s %9ld %8d %10.4f %10.4f %6s %6d %9.1e %8s %9.2f\n", "heap_1000000",
-              long(pile.problem.block_count()), threads, seconds, seconds, "", report.iterations,
-              report.residual, "", 1e-9 * carom::cli::peak_memory());
+  std::printf("%-16s %9ld %8d %10.4f %10.4f %6s %10s %6d %9.1e %8s %9.2f\n", "heap_1000000",
+              long(pile.problem.block_count()), threads, seconds, seconds, "", "",
+              report.iterations, report.residual, "", 1e-9 * carom::cli::peak_memory());
   return report.converged();
 }
 
@@ -150,8 +161,9 @@ int main(int count, char** arguments) {
     std::puts("usage: carom_thread_scaling [most threads, from 1] [most bodies, from 1000]");
     return 2;
   }
-  std::printf("%-16s %9s %8s %10s %10s %6s %6s %9s %8s %9s\n", "scene", "contacts", "threads",
-              "first [s]", "best [s]", "ratio", "steps", "residual", "GB/s", "peak [GB]");
+  std::printf("%-16s %9s %8s %10s %10s %6s %10s %6s %9s %8s %9s\n", "scene", "contacts", "threads",
+              "first [s]", "best [s]", "ratio", "judged [s]", "steps", "residual", "GB/s",
+              "peak [GB]");
   bool same = measure_wall(20, most_threads);
   same = measure_heap(1000, 20, most_threads) && same;
   if (most_bodies >= 1e4) same = measure_heap(10000, 4, most_threads) && same;

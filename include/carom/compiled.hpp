@@ -50,7 +50,12 @@ inline namespace CAROM_ABI {
   prefix ContactCertificate<Scalar> certify<Scalar>(                                             \
       const ContactProblem<Scalar>&, const VectorX<Scalar>&, const VectorX<Scalar>&);            \
   prefix ContactCertificate<Scalar> certify<Scalar>(const ContactProblem<Scalar>&,               \
-                                                    const VectorX<Scalar>&)
+                                                    const VectorX<Scalar>&);                     \
+  prefix ContactCertificate<Scalar> detail::certify_pair<Scalar>(                                \
+      const ContactProblem<Scalar>&, const VectorX<Scalar>&, const VectorX<Scalar>&,             \
+      const detail::FixedRanges&);                                                               \
+  prefix ContactCertificate<Scalar> detail::certify_velocity<Scalar>(                            \
+      const ContactProblem<Scalar>&, const VectorX<Scalar>&, const detail::FixedRanges&)
 
 #define CAROM_COMPILE_INTERIOR_POINT(prefix, Scalar)             \
   prefix class detail::IslandLaw<detail::BodySystem<Scalar>>;    \

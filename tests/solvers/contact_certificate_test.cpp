@@ -3,21 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <vector>
 
+#include "carom/contact/joint_constraints.hpp"
+#include "carom/contact/wrench_contact.hpp"
 #include "carom/solvers/sap.hpp"
 
 #include "support/catch.hpp"
 #include "support/certificate_noise.hpp"
 #include "support/dense_problem.hpp"
 #include "support/dual_oracle.hpp"
+#include "support/executors.hpp"
 #include "support/random.hpp"
 #include "support/raw_problem.hpp"
 #include "support/residual_noise.hpp"
 #include "support/sweep.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
+
+#include "io/text_problem.hpp"
+#include "scenes/pile.hpp"
 
 namespace contact_certificate_test {
 
@@ -480,6 +487,191 @@ TEST_CASE(
   const auto by_impulse = certify(problem, velocity, impulse);
   CHECK(by_impulse.natural_map_error == Limits::infinity());
   CHECK(by_impulse.worst_block == 1);
+}
+
+namespace {
+
+/// Whether certificates of (v, γ) and of v have the same bits with any executor as without.
+template <typename Scalar>
+void see_executors(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+                   const VectorX<Scalar>& impulse, WorstCase& law) {
+  const auto pair = certify(problem, velocity, impulse), alone = certify(problem, velocity);
+  const auto in_turn = [](Index count, const auto& task) {
+    for (Index i = 0; i < count; ++i) task(i);
+  };
+  law.see_holds(certify(problem, velocity, impulse, in_turn) == pair);
+  carom::testing::for_each_executor([&](const auto& executor) {
+    law.see_holds(certify(problem, velocity, impulse, executor) == pair, pair.residual,
+                  pair.duality_gap);
+  });
+  law.see_holds(certify(problem, velocity, carom::testing::Shuffled{3, 5u}) == alone);
+}
+
+/// The answer after a few iterations.
+struct EarlyAnswer {
+  Eigen::VectorXd velocity, impulse;
+};
+EarlyAnswer stop_early(const ContactProblem<double>& problem, const Eigen::VectorXd& guess) {
+  EarlyAnswer answer{guess, {}};
+  carom::SapSolver<double> solver({.iteration_limit = 4});
+  CHECK(solver.solve(problem, answer.velocity).iterations <= 4);
+  answer.impulse = solver.impulse();
+  return answer;
+}
+
+/// Joints, motors, limits and rolling contacts on the bodies of a heap, some of them rigid.
+void add_other_blocks(VectorSource<double>& source, ContactProblem<double>& problem, Index count) {
+  carom::WeightedBlock<double> held;
+  held.set = carom::free_impulses<double>(3);
+  held.regularization *= 1e-3;
+  for (Index i = 0; i < count; ++i) {
+    const Index a = i % problem.body_count(), b = (a + 7) % problem.body_count();
+    held.rigid = i % 2 == 0;
+    problem.add_constraint(a, draw_matrix(source, 3, 6), b, draw_matrix(source, 3, 6), held);
+    problem.add_constraint(a, draw_matrix(source, 1, 6), carom::JointLimit<double>{.gap = -0.01});
+    problem.add_contact(
+        b, draw_matrix(source, 5, 6),
+        carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e4, .friction = 0.5},
+                                     .shape = carom::ImpulseShape::spinless_rolling,
+                                     .rolling_friction = 0.1,
+                                     .bond = 0.5});
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("contact_certificate: an executor changes no bit, for any answer",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  VectorSource<double> source(4013u);
+  WorstCase same("same bits with any executor");
+  const int count = carom::testing::sweep(3, 10);
+  for (int sample = 0; sample < count; ++sample) {
+    const RawProblem raw = draw_problem(source, {.sizes = {6, 1, 2, 7}, .contact_count = 400});
+    const auto problem = build<Scalar>(raw);
+    const auto velocity = convert_vector<Scalar>(draw_velocity(source, raw));
+    see_executors(problem, velocity, convert_vector<Scalar>(draw_impulse(source, raw)), same);
+  }
+  same.check(7 * count);
+}
+
+TEST_CASE("contact_certificate: an executor changes no bit on the bundled problems and on heaps",
+          "[solvers][law]") {
+  WorstCase same("same bits with any executor");
+  const auto see = [&](const ContactProblem<double>& problem, const Eigen::VectorXd& guess) {
+    const EarlyAnswer answer = stop_early(problem, guess);
+    see_executors(problem, answer.velocity, answer.impulse, same);
+  };
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(CAROM_SOURCE_DIR "/examples/data")) {
+    if (entry.path().extension() != ".txt") continue;
+    const auto given = carom::files::read_text_problem(entry.path().string());
+    if (given.problem.block_count() <= carom::detail::FixedRanges::length) continue;
+    see(given.problem, given.guess);
+    ++seen;
+  }
+  CHECK(seen >= 4);
+  carom::examples::Pile heap = carom::examples::make_pile({.body_count = 400});
+  REQUIRE(heap.problem.block_count() > 2000);
+  see(heap.problem, heap.guess);
+  heap.problem.make_rigid();
+  see(heap.problem, heap.guess);
+  VectorSource<double> source(4014u);
+  carom::examples::Pile small = carom::examples::make_pile({.body_count = 50});
+  add_other_blocks(source, small.problem, 60);
+  see_executors(small.problem, small.guess,
+                Eigen::VectorXd(draw_matrix(source, small.problem.impulse_count(), 1)), same);
+  same.check(7 * (seen + 3));
+}
+
+TEST_CASE("contact_certificate: an executor changes no bit where there is no contact, or one",
+          "[solvers][law]") {
+  VectorSource<double> source(4015u);
+  WorstCase same("same bits with any executor");
+  for (const int contacts : {0, 1}) {
+    ContactProblem<double> problem(0.01);
+    for (int b = 0; b < 300; ++b) {
+      problem.add_body(source.positive(3) * Eigen::Matrix3d::Identity(), draw_matrix(source, 3, 1));
+    }
+    if (contacts == 1) {
+      problem.add_contact(
+          200, Eigen::Matrix3d::Identity(),
+          carom::WeightedContact<double>{0.5, {1e-3, 1e-3}, Eigen::Vector3d::Zero()});
+    }
+    const Eigen::VectorXd velocity = draw_matrix(source, problem.velocity_count(), 1);
+    const Eigen::VectorXd impulse = draw_matrix(source, problem.impulse_count(), 1);
+    see_executors(problem, velocity, impulse, same);
+    CHECK(certify(problem, velocity, impulse).residual >= clearly(0.1));
+  }
+  const ContactProblem<double> empty(0.01);
+  see_executors(empty, Eigen::VectorXd(0), Eigen::VectorXd(0), same);
+  same.check(7 * 3);
+}
+
+TEST_CASE("contact_certificate: of several blocks that are not finite the first is named",
+          "[solvers][law]") {
+  using Limits = std::numeric_limits<double>;
+  const carom::examples::Pile heap = carom::examples::make_pile({.body_count = 200});
+  const ContactProblem<double>& problem = heap.problem;
+  const Index last = problem.block_count() - 1;
+  REQUIRE(last > 900);
+  const auto check = [&](const Eigen::VectorXd& velocity, const Eigen::VectorXd& impulse,
+                         Index named) {
+    CHECK(certify(problem, velocity, impulse).worst_block == named);
+    WorstCase same("same bits with any executor");
+    see_executors(problem, velocity, impulse, same);
+    same.check(7);
+    CHECK(certify(problem, velocity, impulse).natural_map_error == Limits::infinity());
+  };
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(problem.impulse_count());
+  Eigen::VectorXd impulse = none, velocity = heap.guess;
+  for (const Index bad : {last, Index(700), Index(300)}) {
+    impulse(3 * bad) = Limits::quiet_NaN();
+    check(velocity, impulse, bad);
+    CHECK(certify(problem, velocity, impulse).residual == Limits::infinity());
+  }
+  impulse = none;
+  for (const Index bad : {last, Index(700), Index(300)}) {  // finite, but its u is not
+    impulse(3 * bad + 2) = -Limits::max();
+    const Index named = certify(problem, velocity, impulse).worst_block;
+    CHECK(named >= 0);
+    check(velocity, impulse, named);
+  }
+  for (const Index bad : {Index(199), Index(150)}) {  // finite, but the trial impulses are not
+    velocity(6 * bad + 5) = -Limits::max();
+    Index named = 0;
+    const auto finite = [&](const auto& block) {
+      return block.trial(block.velocity(velocity)).allFinite();
+    };
+    while (problem.visit(named, finite)) ++named;
+    check(velocity, none, named);
+    CHECK(certify(problem, velocity, carom::testing::Shuffled{3, 9u}).worst_block == named);
+  }
+  velocity(0) = Limits::quiet_NaN();
+  check(velocity, none, -1);
+}
+
+TEST_CASE("contact_certificate: an executor is called for a problem of more than one range",
+          "[solvers][example]") {
+  int calls = 0;
+  const auto executor = [&](Index count, auto&& task) {
+    ++calls;
+    for (Index i = 0; i < count; ++i) task(i);
+  };
+  const carom::examples::Pile heap = carom::examples::make_pile({.body_count = 100}),
+                              small = carom::examples::make_pile({.body_count = 5});
+  Eigen::VectorXd impulse;
+  write_impulse(heap.problem, heap.guess, impulse);
+  CHECK(certify(heap.problem, heap.guess, impulse, executor) ==
+        certify(heap.problem, heap.guess, executor));
+  CHECK(calls == 2);
+  CHECK(certify(small.problem, small.guess, executor) == certify(small.problem, small.guess));
+  CHECK(calls == 2);
+  // Impulses of any type that is a vector are no executor.
+  const Eigen::Map<const Eigen::VectorXd> mapped(impulse.data(), impulse.size());
+  CHECK(certify(heap.problem, heap.guess, mapped) == certify(heap.problem, heap.guess, impulse));
+  CHECK(certify(heap.problem, heap.guess, 1.0 * impulse) ==
+        certify(heap.problem, heap.guess, impulse));
 }
 
 }  // namespace contact_certificate_test

@@ -101,12 +101,15 @@ class BlockView {
   /// Adds Jᵀ γ to a momentum.
   template <typename VectorType>
   void add_momentum(const Rows& impulse, VectorType& momentum) const noexcept {
-    for (int s = 0; s < side_count_; ++s) {
-      const auto [start, size] = side(s).range;
-      const Columns block = columns(s);
-      for (int row = 0; row < rows(); ++row) {
-        momentum.segment(start, size) += impulse(row) * block.col(row);
-      }
+    for (int s = 0; s < side_count_; ++s) add_momentum(s, impulse, momentum);
+  }
+  /// The same on one side alone.
+  template <typename VectorType>
+  void add_momentum(int s, const Rows& impulse, VectorType& momentum) const noexcept {
+    const auto [start, size] = side(s).range;
+    const Columns block = columns(s);
+    for (int row = 0; row < rows(); ++row) {
+      momentum.segment(start, size) += impulse(row) * block.col(row);
     }
   }
   /// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows [J].

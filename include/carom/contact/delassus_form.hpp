@@ -6,20 +6,12 @@
 #include <type_traits>
 
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/contact/detail/body_touches.hpp"
 #include "carom/contact/dual.hpp"
 #include "carom/linalg/detail/growing.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
-
-namespace detail {
-
-/// A block that acts on a body, and the side it does so with.
-struct BodyTouch {
-  int block, side;
-};
-
-}  // namespace detail
 
 /// Turns contact problems given by bodies into their dual form, W = J A⁻¹ Jᵀ, q = J v* − v̂, block
 /// by block. R is zero for a block that is rigid, and the problem's for one that gives way.
@@ -30,7 +22,7 @@ class DelassusForm {
   /// @param dual  written and assembled.
   void write(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     add_blocks(problem, dual);
-    gather_touches(problem);
+    touches_.gather(problem);
     for (Index b = 0; b < problem.body_count(); ++b) add_body(problem, b, dual);
     dual.assemble();
   }
@@ -41,7 +33,7 @@ class DelassusForm {
   ///        while dual is used. Use it on one thread, as products share this object's memory.
   void write_matrix_free(const ContactProblem<Scalar>& problem, DelassusProblem<Scalar>& dual) {
     add_blocks(problem, dual);
-    for_each_side(problem, [&](Index, int block, int side) {
+    detail::BodyTouches::for_each_side(problem, [&](Index, int block, int side) {
       write_rows(problem, {block, side}, left_);
       product_ = left_.lazyProduct(left_.transpose());
       dual.add_coupling(block, block, product_);
@@ -71,25 +63,6 @@ class DelassusForm {
     });
   }
 
-  void gather_touches(const ContactProblem<Scalar>& problem) {
-    starts_.assign(problem.body_count() + 1, 0);
-    for_each_side(problem, [&](Index body, int, int) { ++starts_[body + 1]; });
-    for (Index b = 0; b < problem.body_count(); ++b) starts_[b + 1] += starts_[b];
-    touches_.resize(starts_[problem.body_count()]);
-    next_ = starts_;
-    for_each_side(problem, [&](Index body, int block, int side) {
-      touches_[next_[body]++] = {block, side};
-    });
-  }
-  template <typename Visit>
-  static void for_each_side(const ContactProblem<Scalar>& problem, const Visit& visit) {
-    for (int i = 0; i < int(problem.block_count()); ++i) {
-      for (int side = 0; side < problem.side_count(i); ++side) {
-        visit(problem.side_body(i, side), i, side);
-      }
-    }
-  }
-
   /// Ĵ of one block on one side, rows × size.
   using SideRows = Growing<MatrixX<Scalar>>;
   static void write_rows(const ContactProblem<Scalar>& problem, const detail::BodyTouch& touch,
@@ -103,12 +76,13 @@ class DelassusForm {
 
   /// What one body contributes to W.
   void add_body(const ContactProblem<Scalar>& problem, Index body, DelassusProblem<Scalar>& dual) {
-    for (int a = starts_[body]; a < starts_[body + 1]; ++a) {
-      write_rows(problem, touches_[a], left_);
-      for (int b = starts_[body]; b <= a; ++b) {
-        write_rows(problem, touches_[b], right_);
+    const auto touches = touches_.of(body);
+    for (auto a = touches.begin(); a != touches.end(); ++a) {
+      write_rows(problem, *a, left_);
+      for (auto b = touches.begin(); b <= a; ++b) {
+        write_rows(problem, *b, right_);
         product_ = left_.lazyProduct(right_.transpose());
-        dual.add_coupling(touches_[a].block, touches_[b].block, product_);
+        dual.add_coupling(a->block, b->block, product_);
       }
     }
   }
@@ -144,8 +118,7 @@ class DelassusForm {
   Index part_count_ = 0;
   Sequence<Index> places_;     ///< per row, in parts
   Sequence<Scalar> momentum_;  ///< L⁻¹ Jᵀ γ
-  Sequence<int> starts_, next_;
-  Sequence<detail::BodyTouch> touches_;
+  detail::BodyTouches touches_;
   SideRows left_, right_;
   Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6> product_;
 };

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "carom/contact/dual.hpp"
+#include "carom/solvers/detail/certificate_map.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/certificate_rounding.hpp"
 
@@ -62,6 +63,9 @@ struct ContactCertificate {
   Index residual_body = -1;
   /// Body with the largest part in ‖∇ℓ(v)‖_{A⁻¹}.
   Index velocity_residual_body = -1;
+
+  [[nodiscard]] friend bool operator==(const ContactCertificate&,
+                                       const ContactCertificate&) noexcept = default;
 };
 
 namespace detail {
@@ -84,56 +88,88 @@ template <RealScalar Scalar>
   return result;
 }
 
-/// Writes the natural map error of the dual problem and its worst block.
-template <RealScalar Scalar>
-void certify_natural_map(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& impulse,
-                         VectorX<Scalar>& workspace, ContactCertificate<Scalar>& certificate) {
-  if (problem.impulse_count() == 0) return;
-  VectorX<Scalar> slope;
-  write_dual_gradient(problem, impulse, workspace, slope);  // u
-  const auto [load_squared, diagonal] = dual_size(problem);
-  Scalar total_squared = 0;
-  LargestPart<Scalar> worst(Scalar(-1));
-  // The measure does not change when all of it is multiplied by ‖q‖, which may be zero.
-  const Scalar inverse_mass = diagonal / Scalar(problem.impulse_count());
-  Index not_finite = -1;
-  problem.for_each_block([&](const auto& block) {
-    using Rows = typename std::decay_t<decltype(block)>::Rows;
-    const Rows gamma = block.read(impulse);
-    const Rows trial = gamma - block.read(slope) / inverse_mass;
-    if (!trial.allFinite()) {
-      if (not_finite < 0) not_finite = block.number();
-      return;
-    }
-    const Scalar part = ((gamma - block.nearest_unweighted(trial)) * inverse_mass).squaredNorm();
-    total_squared += part;
-    worst.see(part, block.number());
-  });
-  if (not_finite >= 0) {
-    certificate.natural_map_error = std::numeric_limits<Scalar>::infinity();
-    certificate.worst_block = not_finite;
-    return;
-  }
-  certificate.worst_block = worst.owner();
-  const Scalar scale =
-      (std::max)({std::sqrt(load_squared), impulse.norm() * inverse_mass, slope.norm()});
-  if (scale > Scalar(0)) certificate.natural_map_error = std::sqrt(total_squared) / scale;
-}
-
 /// Writes the upper bounds, which hold with all rounding.
-/// @param workspace  holds v* + A⁻¹Jᵀγ.
+/// @param close  v* + A⁻¹Jᵀγ.
 template <RealScalar Scalar>
-void raise_by_rounding(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
-                       const VectorX<Scalar>& impulse, const VectorX<Scalar>& workspace,
+void raise_by_rounding(const JudgedAnswer<Scalar>& answer, const VectorX<Scalar>& close,
                        ContactCertificate<Scalar>& certificate) {
   if constexpr (std::floating_point<Scalar>) {
-    const CheckedBodies<Scalar> bodies(problem);
-    const auto checked = check_answer(problem, bodies, velocity, impulse);
+    const CheckedBodies<Scalar> bodies(answer.problem(), answer.ranges());
+    const CheckedMeasures<Scalar> checked = check_answer(answer, bodies, close);
     certificate.velocity_error_bound = checked.velocity_error_bound;
     certificate.duality_gap = checked.duality_gap;
-    if (problem.impulse_count() == 0 || !is_finite(certificate.natural_map_error)) return;
-    certificate.natural_map_error = check_natural_map(problem, bodies, workspace, impulse);
+    if (answer.impulse().size() == 0 || !is_finite(certificate.natural_map_error)) return;
+    certificate.natural_map_error = check_natural_map(answer, bodies, close, checked.off);
   }
+}
+
+/// Certifies an answer that is finite.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify_finite(const JudgedAnswer<Scalar>& answer) {
+  VectorX<Scalar> own, close;
+  const PartsSeen<Scalar> seen = see_impulses(answer, own);
+  if (seen.not_finite.number >= 0) return make_void_certificate<Scalar>(seen.not_finite.number);
+  const auto [of_pair, of_velocity] = see_balances(answer, own, close);
+
+  ContactCertificate<Scalar> certificate;
+  certificate.residual = of_pair.relative(seen.given_gross);
+  certificate.residual_body = of_pair.worst();
+  certificate.velocity_residual = of_velocity.relative(seen.own_gross);
+  certificate.velocity_residual_body = of_velocity.worst();
+  certificate.velocity_error_bound = of_velocity.norm();
+  certificate.duality_gap = of_pair.norm() * of_pair.norm() / 2 + seen.gap_sum;
+  certificate.duality_gap_block = seen.gap.owner();
+  certificate.cone_violation = seen.violation.value();
+  certificate.cone_violation_block = seen.violation.owner();
+  if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
+  certificate.complementarity_block = seen.work.owner();
+  const NaturalMapSeen<Scalar> map = see_natural_map(answer, close);
+  certificate.natural_map_error = map.error;
+  certificate.worst_block = map.worst_block;
+  raise_by_rounding(answer, close, certificate);
+  for (Scalar* measure :
+       {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,
+        &certificate.velocity_error_bound, &certificate.cone_violation,
+        &certificate.complementarity, &certificate.natural_map_error}) {
+    if (!is_finite(*measure)) *measure = std::numeric_limits<Scalar>::infinity();
+  }
+  return certificate;
+}
+
+/// Certifies any answer.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify_pair(const ContactProblem<Scalar>& problem,
+                                                      const VectorX<Scalar>& velocity,
+                                                      const VectorX<Scalar>& impulse,
+                                                      const FixedRanges& ranges) {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+  if (!impulse.allFinite()) {
+    Index first = 0;
+    const auto finite = [&](const auto& block) { return block.read(impulse).allFinite(); };
+    while (problem.visit(first, finite)) ++first;
+    return make_void_certificate<Scalar>(first);
+  }
+  if (!velocity.allFinite()) return make_void_certificate<Scalar>(-1);
+  return certify_finite(JudgedAnswer<Scalar>(problem, velocity, impulse, ranges));
+}
+
+/// Certifies any velocity, with the impulses it leads to.
+template <RealScalar Scalar>
+[[nodiscard]] ContactCertificate<Scalar> certify_velocity(const ContactProblem<Scalar>& problem,
+                                                          const VectorX<Scalar>& velocity,
+                                                          const FixedRanges& ranges) {
+  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+  if (!velocity.allFinite()) return make_void_certificate<Scalar>(-1);
+  VectorX<Scalar> impulse(problem.impulse_count());
+  const auto see = [&](const auto& block, FirstSeen& not_finite) {
+    const auto y = block.trial(block.velocity(velocity));
+    if (!y.allFinite()) return not_finite.see(block.number());
+    block.write(block.nearest(y), impulse);
+  };
+  const Index owner = sum_over_blocks(problem, ranges, FirstSeen(), see).number;
+  if (owner >= 0) return make_void_certificate<Scalar>(owner);
+  return certify_pair(problem, velocity, impulse, ranges);
 }
 
 }  // namespace detail
@@ -147,45 +183,7 @@ template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(
     const ContactProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& velocity,
     const std::type_identity_t<VectorX<Scalar>>& impulse) {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  const Index not_finite = detail::find_not_finite(
-      problem, [&](const auto& block) { return block.read(impulse).allFinite(); });
-  if (not_finite >= 0 || !velocity.allFinite()) {
-    return detail::make_void_certificate<Scalar>(not_finite);
-  }
-  detail::Momenta<Scalar> given{VectorX<Scalar>::Zero(problem.velocity_count())}, own = given;
-  detail::PartsSeen<Scalar> seen;
-  if (const Index owner = detail::see_impulses(problem, velocity, impulse, given, own, seen);
-      owner >= 0) {
-    return detail::make_void_certificate<Scalar>(owner);
-  }
-  VectorX<Scalar> whitened = velocity;
-  problem.whiten(as_span(whitened));
-  const auto of_pair = detail::balance_of(problem, whitened, given);
-  const auto of_velocity = detail::balance_of(problem, whitened, own);
-
-  ContactCertificate<Scalar> certificate;
-  certificate.residual = of_pair.relative;
-  certificate.residual_body = of_pair.body;
-  certificate.velocity_residual = of_velocity.relative;
-  certificate.velocity_residual_body = of_velocity.body;
-  certificate.velocity_error_bound = of_velocity.norm;
-  certificate.duality_gap = of_pair.norm * of_pair.norm / 2 + seen.gap_sum;
-  certificate.duality_gap_block = seen.gap.owner();
-  certificate.cone_violation = seen.violation.value();
-  certificate.cone_violation_block = seen.violation.owner();
-  if (seen.work.owner() >= 0) certificate.complementarity = seen.work.value();
-  certificate.complementarity_block = seen.work.owner();
-  detail::certify_natural_map(problem, impulse, whitened, certificate);
-  detail::raise_by_rounding(problem, velocity, impulse, whitened, certificate);
-  for (Scalar* measure :
-       {&certificate.residual, &certificate.velocity_residual, &certificate.duality_gap,
-        &certificate.velocity_error_bound, &certificate.cone_violation,
-        &certificate.complementarity, &certificate.natural_map_error}) {
-    if (!detail::is_finite(*measure)) *measure = std::numeric_limits<Scalar>::infinity();
-  }
-  return certificate;
+  return detail::certify_pair(problem, velocity, impulse, detail::FixedRanges());
 }
 
 /// Certifies a velocity alone, with the impulses it leads to: γ = P(y(v)).
@@ -194,15 +192,38 @@ template <RealScalar Scalar>
 template <RealScalar Scalar>
 [[nodiscard]] ContactCertificate<Scalar> certify(
     const ContactProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& velocity) {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  if (!velocity.allFinite()) return detail::make_void_certificate<Scalar>(-1);
-  const Index owner = detail::find_not_finite(problem, [&](const auto& block) {
-    return block.trial(block.velocity(velocity)).allFinite();
-  });
-  if (owner >= 0) return detail::make_void_certificate<Scalar>(owner);
-  VectorX<Scalar> impulse;
-  write_impulse(problem, velocity, impulse);
-  return certify(problem, velocity, impulse);
+  return detail::certify_velocity(problem, velocity, detail::FixedRanges());
+}
+
+/// Certifies (v, γ) with the work shared among the tasks of an executor.
+/// @param executor  as SapSolver::solve() takes it. The certificate is the same to the last bit
+///                  whatever it does, and the same as without it. It is not called for a small
+///                  problem.
+/// @note  Cold: allocates, where running out of memory ends the program.
+template <RealScalar Scalar, detail::ExecutorLike Executor>
+[[nodiscard]] ContactCertificate<Scalar> certify(
+    const ContactProblem<Scalar>& problem, const std::type_identity_t<VectorX<Scalar>>& velocity,
+    const std::type_identity_t<VectorX<Scalar>>& impulse, Executor&& executor) {
+  ContactCertificate<Scalar> result;
+  detail::share_ranges(executor, (std::max)(problem.body_count(), problem.block_count()),
+                       [&](const detail::FixedRanges& ranges) {
+                         result = detail::certify_pair(problem, velocity, impulse, ranges);
+                       });
+  return result;
+}
+
+/// The same of a velocity alone.
+template <RealScalar Scalar, typename Executor>
+requires(!std::is_convertible_v<Executor, VectorX<Scalar>> && detail::ExecutorLike<Executor>)
+    [[nodiscard]] ContactCertificate<Scalar> certify(
+        const ContactProblem<Scalar>& problem,
+        const std::type_identity_t<VectorX<Scalar>>& velocity, Executor&& executor) {
+  ContactCertificate<Scalar> result;
+  detail::share_ranges(executor, (std::max)(problem.body_count(), problem.block_count()),
+                       [&](const detail::FixedRanges& ranges) {
+                         result = detail::certify_velocity(problem, velocity, ranges);
+                       });
+  return result;
 }
 
 }  // namespace CAROM_ABI

@@ -62,6 +62,35 @@ TEST_CASE("crew: tasks that come while it works help", "[linalg][law]") {
   CHECK(who[0] != who[1]);
 }
 
+TEST_CASE("crew: a task that comes within a loop helps with what is left of it", "[linalg][law]") {
+  Crew crew;
+  std::atomic<bool> begun{false};
+  std::atomic<int> inside{0};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto wait = [&](const auto& wanted) {
+    while (!wanted() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  };
+  bool helped = false;
+  std::thread other([&] {
+    wait([&] { return begun.load(); });
+    crew.join([] {});
+  });
+  crew.join([&] {
+    crew.run(3, [&](Index k) {
+      if (k == 0) {
+        begun = true;
+        wait([&] { return !crew.alone(); });
+        return;
+      }
+      ++inside;  // of the two chunks that only two threads can be in at once
+      wait([&] { return inside == 2; });
+    });
+    helped = std::chrono::steady_clock::now() < end;
+  });
+  other.join();
+  CHECK(helped);
+}
+
 TEST_CASE("crew: the leader waits for chunks that helpers still run", "[linalg][law]") {
   Crew crew;
   bool complete = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carom/linalg/detail/rounded_number.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "support/catch.hpp"
@@ -12,7 +13,7 @@
 
 namespace rounded_number_test {
 
-using carom::detail::RoundedNumber, carom::detail::square_root;
+using carom::detail::add_bounds, carom::detail::RoundedNumber, carom::detail::square_root;
 using carom::testing::see_wide, carom::testing::VectorSource, carom::testing::Wide;
 using carom::testing::WorstCase;
 
@@ -100,6 +101,28 @@ TEST_CASE("rounded_number: zeros stay exact, and the ends of the range are infin
   CHECK(!((huge * huge).error < std::numeric_limits<double>::infinity()));
   CHECK((huge / zero).error == std::numeric_limits<double>::infinity());
   CHECK((huge / Number(1, 1)).error == std::numeric_limits<double>::infinity());
+}
+
+TEMPLATE_TEST_CASE(
+    "rounded_number: a bound plus a product is no less than the exact sum, also "
+    "where the product underflows",
+    "[linalg][law]", float, double) {
+  using Scalar = TestType;
+  using Limits = std::numeric_limits<Scalar>;
+  VectorSource<double> source(85u);
+  WorstCase holds("sum + a b");
+  const int count = carom::testing::sweep(500, 20000);
+  for (int sample = 0; sample < count; ++sample) {
+    const double tiny = source.pick({0, std::sqrt(double(Limits::min())), double(Limits::min())});
+    const auto draw = [&] {
+      return Scalar(std::abs(tiny > 0 ? source.entry(2) * tiny : source.entry(8)));
+    };
+    const Scalar a = draw(), b = draw(), sum = source.unit() < 0.5 ? Scalar(0) : draw();
+    see_wide(holds, Wide(sum) + Wide(a) * Wide(b), add_bounds(sum, a, b), sum, a, b);
+    CHECK(add_bounds(sum, Scalar(0), b) == sum);
+    CHECK(add_bounds(sum, a, Scalar(0)) == sum);
+  }
+  holds.check(count);
 }
 
 TEST_CASE("rounded_number: a norm of bounds is no less than the norm, at any size",

@@ -6,12 +6,13 @@
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/projection_rounding.hpp"
 #include "carom/linalg/detail/checked_inverse.hpp"
+#include "carom/linalg/detail/fixed_ranges.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// A momentum of all bodies, of which is known what rounding can have done to it.
+/// A body's momentum, of which is known what rounding can have done to it.
 template <std::floating_point Scalar>
 struct CheckedMomentum {
   std::vector<RoundedNumber<Scalar>> sum;
@@ -27,67 +28,72 @@ class CheckedBodies {
  public:
   using Number = RoundedNumber<Scalar>;
 
-  explicit CheckedBodies(const ContactProblem<Scalar>& problem) : problem_(problem) {
-    inverses_.reserve(std::size_t(problem.body_count()));
-    for (Index b = 0; b < problem.body_count(); ++b) {
-      inverses_.emplace_back(problem.momentum_matrix(b), problem.momentum_factor(b));
-    }
+  explicit CheckedBodies(const ContactProblem<Scalar>& problem, const FixedRanges& ranges = {})
+      : problem_(problem), inverses_(std::size_t(problem.body_count())) {
+    ranges(problem.body_count(), [&](Index begin, Index end) {
+      for (Index b = begin; b < end; ++b) {
+        inverses_[std::size_t(b)] =
+            CheckedInverse<Scalar>(problem.momentum_matrix(b), problem.momentum_factor(b));
+      }
+    });
   }
 
-  /// A (v − v*).
-  [[nodiscard]] CheckedMomentum<Scalar> momentum_of(const VectorX<Scalar>& velocity) const {
-    CheckedMomentum<Scalar> result{std::vector<Number>(std::size_t(velocity.size())),
-                                   VectorX<Scalar>::Zero(velocity.size())};
-    for (Index b = 0; b < problem_.body_count(); ++b) {
-      const auto [start, size] = problem_.body(b);
-      const auto matrix = problem_.momentum_matrix(b);
-      for (Index c = start; c < start + size; ++c) {
-        const Number change = Number(velocity(c)) - problem_.free_velocity()(c);
-        for (Index r = 0; r < size; ++r) {
-          result.sum[std::size_t(start + r)] += Number(matrix(r, c - start)) * change;
-        }
+  /// Writes A (v − v*) of a body.
+  void write_momentum(Index body, const VectorX<Scalar>& velocity,
+                      CheckedMomentum<Scalar>& momentum) const {
+    const auto [start, size] = problem_.body(body);
+    momentum.sum.assign(std::size_t(size), Number());
+    momentum.doubt.setZero(size);
+    const auto matrix = problem_.momentum_matrix(body);
+    for (Index c = 0; c < size; ++c) {
+      const Number change = Number(velocity(start + c)) - problem_.free_velocity()(start + c);
+      for (Index r = 0; r < size; ++r) {
+        momentum.sum[std::size_t(r)] += Number(matrix(r, c)) * change;
       }
     }
-    return result;
   }
 
-  /// Takes Jᵀγ of a block off a momentum.
+  /// Takes Jᵀγ of a block off momenta of the body on one side.
+  template <typename Block, typename Rows, typename... Momenta>
+  static void subtract(const Block& block, int s, const Rows& impulse,
+                       Momenta&... momenta) noexcept {
+    const Index size = block.side(s).range.size;
+    const auto columns = block.columns(s);
+    for (int row = 0; row < block.rows(); ++row) {
+      if (impulse(row) == Scalar(0)) continue;
+      for (Index i = 0; i < size; ++i) {
+        const Number part = Number(columns(i, row)) * impulse(row);
+        ((momenta.sum[std::size_t(i)] -= part), ...);
+      }
+    }
+  }
+
+  /// Says that impulses of a block that have been taken off are not known exactly.
   /// @param doubt  at least what γ is off, row by row.
   template <typename Block, typename Rows>
-  void subtract(const Block& block, const Rows& impulse, const RowNumbers<Scalar>& doubt,
-                CheckedMomentum<Scalar>& momentum) const noexcept {
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto [start, size] = block.side(s).range;
-      const auto columns = block.columns(s);
-      for (int row = 0; row < block.rows(); ++row) {
-        const Scalar* const jacobian = columns.col(row).data();
-        for (Index i = 0; i < size && impulse(row) != Scalar(0); ++i) {
-          momentum.sum[std::size_t(start + i)] -= Number(jacobian[i]) * impulse(row);
-        }
-        for (Index i = 0; i < size && doubt(row) != Scalar(0); ++i) {
-          const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
-          Scalar& sum = momentum.doubt(start + i);
-          sum = raised(sum + reach * doubt(row), 2);
-        }
+  void add_doubt(const Block& block, int s, const Rows& doubt,
+                 CheckedMomentum<Scalar>& momentum) const noexcept {
+    const auto columns = block.columns(s);
+    for (int row = 0; row < block.rows(); ++row) {
+      if (doubt(row) == Scalar(0)) continue;
+      const Scalar* const jacobian = columns.col(row).data();
+      for (Index i = 0; i < momentum.doubt.size(); ++i) {
+        const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
+        momentum.doubt(i) = add_bounds(momentum.doubt(i), reach, doubt(row));
       }
     }
   }
 
-  /// An upper bound of ‖p‖_{A⁻¹} of each body.
-  [[nodiscard]] VectorX<Scalar> norms(const CheckedMomentum<Scalar>& momentum) const {
-    VectorX<Scalar> result(problem_.body_count());
-    for (Index b = 0; b < problem_.body_count(); ++b) {
-      const auto [start, size] = problem_.body(b);
-      const auto& inverse = inverses_[std::size_t(b)];
-      VectorX<Scalar> whitened(size);
-      for (Index i = 0; i < size; ++i) {
-        const Scalar known = inverse.row_times(i, momentum.sum.data() + start).most();
-        whitened(i) = raised(known + momentum.doubt(start + i), 1);
-      }
-      const Scalar norm = norm_of_bounds(whitened);
-      result(b) = norm == Scalar(0) ? norm : raised(inverse.factor() * norm, 1);
+  /// An upper bound of ‖p‖_{A⁻¹} of a body.
+  [[nodiscard]] Scalar norm(Index body, const CheckedMomentum<Scalar>& momentum) const {
+    const CheckedInverse<Scalar>& inverse = inverses_[std::size_t(body)];
+    VectorX<Scalar> whitened(momentum.doubt.size());
+    for (Index i = 0; i < whitened.size(); ++i) {
+      const Scalar known = inverse.row_times(i, momentum.sum).most();
+      whitened(i) = raised(known + momentum.doubt(i), 1);
     }
-    return result;
+    const Scalar norm = norm_of_bounds(whitened);
+    return norm == Scalar(0) ? norm : raised(inverse.factor() * norm, 1);
   }
 
   /// ‖J_i‖²_{A⁻¹} of a row on one side of a block.
@@ -107,21 +113,16 @@ class CheckedBodies {
   }
 
   /// J v of a block's rows.
-  /// @param off  at most how far v is from the exact one in the norm of A, body by body.
   template <typename Block>
-  [[nodiscard]] RoundedRows<Scalar> velocity(const Block& block, const VectorX<Scalar>& v,
-                                             const VectorX<Scalar>& off) const noexcept {
+  [[nodiscard]] static RoundedRows<Scalar> velocity(const Block& block,
+                                                    const VectorX<Scalar>& v) noexcept {
     RoundedRows<Scalar> result{};
     for (int s = 0; s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
       const auto columns = block.columns(s);
-      const Scalar& distance = off(block.side(s).body);
       for (int row = 0; row < block.rows(); ++row) {
         Number& sum = result[std::size_t(row)];
         for (Index i = 0; i < size; ++i) sum += Number(columns(i, row)) * v(start + i);
-        if (distance == Scalar(0)) continue;
-        const Scalar reach = square_root(row_squared(block, s, row)).most();
-        sum.error = raised(sum.error + reach * distance, 2);
       }
     }
     return result;

@@ -21,6 +21,8 @@ class CheckedInverse {
  public:
   using Number = RoundedNumber<Scalar>;
 
+  /// That of a matrix of size 0.
+  CheckedInverse() noexcept = default;
   /// @param matrix  A, symmetric.
   /// @param factor  L in the lower triangle, near the Cholesky factor of A.
   template <typename MatrixType>

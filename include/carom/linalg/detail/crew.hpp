@@ -37,7 +37,7 @@ class Crew {
     word_.notify_all();
   }
 
-  /// Whether no task helps so far: run() would go through its chunks by itself.
+  /// Whether no task helps so far: run() goes through its chunks by itself until one does.
   [[nodiscard]] bool alone() const noexcept {
     return helpers_.load(std::memory_order_relaxed) == 0;
   }
@@ -48,10 +48,14 @@ class Crew {
   template <typename Task>
   void run(Index count, const Task& task) noexcept {
     CAROM_EXPECTS(count <= chunk_limit);
-    if (count <= 1 || alone()) {
-      for (Index k = 0; k < count; ++k) task(k);
-      return;
-    }
+    Index first = 0;  // of those that are left to share
+    while (first < count && (count - first <= 1 || alone())) task(first++);
+    if (first < count) share(count - first, [&](Index k) { task(first + k); });
+  }
+
+ private:
+  template <typename Task>
+  void share(Index count, const Task& task) noexcept {
     call_ = [](const void* what, Index k) { (*static_cast<const Task*>(what))(k); };
     task_ = &task;
     count_ = count;
@@ -62,7 +66,6 @@ class Crew {
     wait_for(done_, [&](Index done) { return done == count; });
   }
 
- private:
   using Word = std::uint64_t;
   static constexpr int count_bits = 24;
   static constexpr Word closed = ~Word(0) << count_bits;  ///< as a job without chunks

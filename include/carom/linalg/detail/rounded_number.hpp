@@ -26,6 +26,14 @@ template <std::floating_point Scalar>
   return computed * factor + (std::numeric_limits<Scalar>::min)();
 }
 
+/// An upper bound of sum + a b, of numbers ≥ 0 that are upper bounds themselves. An a or b that is
+/// zero adds nothing; a product that underflows adds the smallest normal number.
+template <std::floating_point Scalar>
+[[nodiscard]] Scalar add_bounds(const Scalar& sum, const Scalar& a, const Scalar& b) noexcept {
+  if (a == Scalar(0) || b == Scalar(0)) return sum;
+  return raised(sum + a * b + (std::numeric_limits<Scalar>::min)(), 3);
+}
+
 /// A computed number with a bound on what rounding has done to it: |value − exact| ≤ error.
 ///
 /// Each operation bounds its own rounding by u |result|, what underflow can take by the smallest

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 
 #include "carom/linalg/detail/crew.hpp"
 
@@ -32,6 +33,16 @@ class SharedLoop {
  private:
   Crew* crew_ = nullptr;
 };
+
+/// A task of any executor.
+struct AnyTask {
+  void operator()(Index /*number*/) const noexcept {}
+};
+
+/// What has the shape of an executor: executor(count, task) calls task(i) for every i in
+/// [0, count), in any order, on any threads, and returns when all are done.
+template <typename Executor>
+concept ExecutorLike = std::invocable<Executor&, Index, AnyTask>;
 
 /// Tasks of an executor that share one piece of work: no more threads than these can share it.
 inline constexpr Index crew_size = 32;

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include "carom/contact/dual.hpp"
+#include "carom/contact/primal.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
+#include "carom/solvers/detail/judged_answer.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -20,6 +22,11 @@ class LargestPart {
     value_ = part;
     owner_ = owner;
   }
+  /// Sees what another has seen, of owners that come later.
+  LargestPart& operator+=(const LargestPart& later) noexcept {
+    see(later.value_, later.owner_);
+    return *this;
+  }
   [[nodiscard]] const Scalar& value() const noexcept { return value_; }
   [[nodiscard]] Index owner() const noexcept { return owner_; }
 
@@ -28,75 +35,53 @@ class LargestPart {
   Index owner_ = -1;
 };
 
-/// The first block of which something is not finite, or −1.
-/// @param finite  finite(block) says whether it is.
-template <RealScalar Scalar, typename Finite>
-[[nodiscard]] Index find_not_finite(const ContactProblem<Scalar>& problem,
-                                    const Finite& finite) noexcept {
-  for (Index i = 0; i < problem.block_count(); ++i) {
-    if (!problem.visit(i, finite)) return i;
+/// The first of some items that are seen in their order, or −1.
+struct FirstSeen {
+  Index number = -1;
+
+  void see(Index other) noexcept {
+    if (number < 0) number = other;
   }
-  return -1;
-}
-
-/// ‖q‖², q = J v* − v̂, and the trace of W + R.
-template <RealScalar Scalar>
-struct DualSize {
-  Scalar load_squared = 0, diagonal = 0;
-};
-
-template <RealScalar Scalar>
-[[nodiscard]] DualSize<Scalar> dual_size(const ContactProblem<Scalar>& problem) noexcept {
-  DualSize<Scalar> total;
-  problem.for_each_block([&](const auto& block) {
-    total.load_squared +=
-        (block.velocity(problem.free_velocity()) - block.bias_velocity()).squaredNorm();
-    const auto weights = block.regularization();
-    for (int i = 0; i < block.rows(); ++i) total.diagonal += weights(i);
-    for (int s = 0; s < block.side_count(); ++s) {
-      total.diagonal += block.whitened_columns(s).squaredNorm();
-    }
-  });
-  return total;
-}
-
-/// What impulses add up to, and what they would if none cancelled another.
-template <RealScalar Scalar>
-struct Momenta {
-  VectorX<Scalar> sum;  ///< Jᵀγ
-  Scalar gross_squared = 0;
-};
-
-/// ‖w − w* − Ĵᵀγ‖, how large that is relative to the momentum in play, and the worst body.
-template <RealScalar Scalar>
-struct MomentumBalance {
-  Scalar norm, relative;
-  Index body;
-};
-
-/// @param given  Jᵀγ; whitened in place.
-template <RealScalar Scalar>
-[[nodiscard]] MomentumBalance<Scalar> balance_of(const ContactProblem<Scalar>& problem,
-                                                 const VectorX<Scalar>& whitened,
-                                                 Momenta<Scalar>& given) noexcept {
-  VectorX<Scalar>& pushed = given.sum;
-  problem.whiten_momentum(as_span(pushed));
-  const auto free = problem.whitened_free_velocity();
-  Scalar squared = 0;
-  LargestPart<Scalar> worst(Scalar(0));
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    const auto [start, size] = problem.body(b);
-    const Scalar part =
-        (whitened.segment(start, size) - free.segment(start, size) - pushed.segment(start, size))
-            .squaredNorm();
-    squared += part;
-    worst.see(part, b);
+  FirstSeen& operator+=(const FirstSeen& later) noexcept {
+    see(later.number);
+    return *this;
   }
-  const Scalar norm = std::sqrt(squared);
-  const Scalar scale =
-      momentum_scale(free.squaredNorm(), pushed.squaredNorm(), given.gross_squared);
-  return {norm, scale > Scalar(0) ? norm / scale : norm, worst.owner()};
-}
+};
+
+/// Sums over bodies of what makes up ‖w − w* − Ĵᵀγ‖, how large that is relative to the momentum in
+/// play, and the worst body.
+template <RealScalar Scalar>
+class MomentumBalance {
+ public:
+  /// @param whitened, free, pushed  w, w* and Ĵᵀγ of the body.
+  template <typename Rows, typename FreeRows>
+  void see(Index body, const Rows& whitened, const FreeRows& free, const Rows& pushed) noexcept {
+    const Scalar part = (whitened - free - pushed).squaredNorm();
+    off_squared_ += part;
+    free_squared_ += free.squaredNorm();
+    pushed_squared_ += pushed.squaredNorm();
+    worst_.see(part, body);
+  }
+  MomentumBalance& operator+=(const MomentumBalance& other) noexcept {
+    off_squared_ += other.off_squared_;
+    free_squared_ += other.free_squared_;
+    pushed_squared_ += other.pushed_squared_;
+    worst_ += other.worst_;
+    return *this;
+  }
+
+  [[nodiscard]] Scalar norm() const noexcept { return std::sqrt(off_squared_); }
+  /// @param gross_squared  ‖Ĵᵀγ‖² if no impulse cancelled another.
+  [[nodiscard]] Scalar relative(const Scalar& gross_squared) const noexcept {
+    const Scalar scale = momentum_scale(free_squared_, pushed_squared_, gross_squared);
+    return scale > Scalar(0) ? norm() / scale : norm();
+  }
+  [[nodiscard]] Index worst() const noexcept { return worst_.owner(); }
+
+ private:
+  Scalar off_squared_ = 0, free_squared_ = 0, pushed_squared_ = 0;
+  LargestPart<Scalar> worst_{Scalar(0)};
+};
 
 /// One block's parts of the sums and of the largest values.
 template <RealScalar Scalar>
@@ -120,11 +105,13 @@ template <typename Block, typename Rows>
       std::abs(works.cwiseProduct(weights).dot(gamma - y))};
 }
 
-/// The sum of the parts of the gap, and who has the largest part of each measure.
+/// What the blocks of an answer add up to, and who has the largest part of each measure.
 template <RealScalar Scalar>
 struct PartsSeen {
   Scalar gap_sum = 0;
+  Scalar given_gross = 0, own_gross = 0;  ///< ‖Ĵᵀγ‖², ‖ĴᵀP(y)‖² if no impulse cancelled another
   LargestPart<Scalar> gap{Scalar(-1)}, violation{Scalar(0)}, work{Scalar(-1)};
+  FirstSeen not_finite;  ///< the first block whose y(v) is not finite
 
   void see(const ImpulseParts<Scalar>& parts, Index owner) noexcept {
     gap_sum += parts.gap;
@@ -132,28 +119,80 @@ struct PartsSeen {
     violation.see(parts.violation, owner);
     work.see(parts.work, owner);
   }
+  PartsSeen& operator+=(const PartsSeen& later) noexcept {
+    gap_sum += later.gap_sum;
+    given_gross += later.given_gross;
+    own_gross += later.own_gross;
+    gap += later.gap;
+    violation += later.violation;
+    work += later.work;
+    not_finite += later.not_finite;
+    return *this;
+  }
 };
 
 /// Looks at every block of an answer (v, γ).
-/// @param given, own  Jᵀγ and JᵀP(y(v)) are added.
-/// @return  The first block whose y(v) is not finite; −1 if there is none.
+/// @param own  P(y(v)), written in all blocks where y(v) is finite.
 template <RealScalar Scalar>
-[[nodiscard]] Index see_impulses(const ContactProblem<Scalar>& problem,
-                                 const VectorX<Scalar>& velocity, const VectorX<Scalar>& impulse,
-                                 Momenta<Scalar>& given, Momenta<Scalar>& own,
-                                 PartsSeen<Scalar>& seen) noexcept {
-  return find_not_finite(problem, [&](const auto& block) {
-    using Rows = typename std::decay_t<decltype(block)>::Rows;
-    const Rows gamma = block.read(impulse), y = block.trial(block.velocity(velocity));
-    if (!y.allFinite()) return false;
-    const Rows nearest = block.nearest(y);
-    block.add_momentum(gamma, given.sum);
-    block.add_momentum(nearest, own.sum);
-    given.gross_squared += block.gross_squared(gamma);
-    own.gross_squared += block.gross_squared(nearest);
-    seen.see(parts_of(block, gamma, y, nearest), block.number());
-    return true;
-  });
+[[nodiscard]] PartsSeen<Scalar> see_impulses(const JudgedAnswer<Scalar>& answer,
+                                             VectorX<Scalar>& own) {
+  own.resize(answer.impulse().size());
+  return answer.sum_over_blocks(PartsSeen<Scalar>(),
+                                [&](const auto& block, PartsSeen<Scalar>& seen) {
+                                  using Rows = typename std::decay_t<decltype(block)>::Rows;
+                                  const Rows gamma = block.read(answer.impulse());
+                                  const Rows y = block.trial(block.velocity(answer.velocity()));
+                                  if (!y.allFinite()) return seen.not_finite.see(block.number());
+                                  const Rows nearest = block.nearest(y);
+                                  block.write(nearest, own);
+                                  seen.given_gross += block.gross_squared(gamma);
+                                  seen.own_gross += block.gross_squared(nearest);
+                                  seen.see(parts_of(block, gamma, y, nearest), block.number());
+                                });
+}
+
+/// The balances of momentum of a velocity with the impulses given and with its own, P(y(v)).
+template <RealScalar Scalar>
+struct BalancesSeen {
+  MomentumBalance<Scalar> given, own;
+
+  BalancesSeen& operator+=(const BalancesSeen& other) noexcept {
+    given += other.given;
+    own += other.own;
+    return *this;
+  }
+};
+
+/// @param own       P(y(v)).
+/// @param velocity  written, v* + A⁻¹Jᵀγ.
+template <RealScalar Scalar>
+[[nodiscard]] BalancesSeen<Scalar> see_balances(const JudgedAnswer<Scalar>& answer,
+                                                const VectorX<Scalar>& own,
+                                                VectorX<Scalar>& velocity) {
+  const ContactProblem<Scalar>& problem = answer.problem();
+  VectorX<Scalar> whitened = answer.velocity(), own_sum = VectorX<Scalar>::Zero(whitened.size());
+  velocity.setZero(whitened.size());
+  const auto see = [&](Index b, BalancesSeen<Scalar>& seen) {
+    answer.for_each_touch(b, [&](const auto& block, int s) {
+      block.add_momentum(s, block.read(answer.impulse()), velocity);
+      block.add_momentum(s, block.read(own), own_sum);
+    });
+    const auto [start, size] = problem.body(b);
+    const Scalar* const factor = problem.momentum_factor(b).data();
+    solve_lower(factor, size, size, velocity.data() + start);
+    solve_lower(factor, size, size, own_sum.data() + start);
+    multiply_lower_transposed(factor, size, size, whitened.data() + start);
+    const auto free = problem.whitened_free_velocity().segment(start, size);
+    const auto w = whitened.segment(start, size);
+    seen.given.see(b, w, free, velocity.segment(start, size));
+    seen.own.see(b, w, free, own_sum.segment(start, size));
+    solve_lower_transposed(factor, size, size, velocity.data() + start);
+    velocity.segment(start, size) += problem.free_velocity().segment(start, size);
+  };
+  return answer.ranges().sum(problem.body_count(), BalancesSeen<Scalar>(),
+                             [&](Index begin, Index end, BalancesSeen<Scalar>& seen) {
+                               for (Index b = begin; b < end; ++b) see(b, seen);
+                             });
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 #include "carom/contact/detail/checked_bodies.hpp"
 #include "carom/contact/detail/gap_rounding.hpp"
+#include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/map_rounding.hpp"
 
 namespace carom {
@@ -21,6 +22,8 @@ template <std::floating_point Scalar, typename Rows>
 template <std::floating_point Scalar>
 struct CheckedMeasures {
   Scalar velocity_error_bound, duality_gap;
+  /// Of each body, how far a velocity is from v* + A⁻¹Jᵀγ in the norm of A.
+  VectorX<Scalar> off;
 };
 
 /// γ(v) = P(y(v)) of a block with what is left open of it, and the block's part of the gap.
@@ -54,67 +57,122 @@ template <std::floating_point Scalar, typename Block>
   return result;
 }
 
+/// Impulses of all blocks with what is left open of each row, and the gap's sum over the blocks.
+template <std::floating_point Scalar>
+struct CheckedImpulses {
+  VectorX<Scalar> nearest, doubt;
+  RoundedNumber<Scalar> gap;
+};
+
+template <std::floating_point Scalar>
+[[nodiscard]] CheckedImpulses<Scalar> check_impulses(const JudgedAnswer<Scalar>& answer,
+                                                     const CheckedBodies<Scalar>& bodies) {
+  const Index rows = answer.impulse().size();
+  CheckedImpulses<Scalar> all{VectorX<Scalar>(rows), VectorX<Scalar>(rows), {}};
+  all.gap = answer.sum_over_blocks(
+      RoundedNumber<Scalar>(), [&](const auto& block, RoundedNumber<Scalar>& gap) {
+        using Rows = typename std::decay_t<decltype(block)>::Rows;
+        const auto checked = check_impulse(block, block.read(answer.impulse()),
+                                           bodies.velocity(block, answer.velocity()));
+        block.write(checked.nearest, all.nearest);
+        block.write(checked.doubt.template head<Rows::RowsAtCompileTime>(), all.doubt);
+        gap += checked.gap;
+      });
+  return all;
+}
+
 /// Bounds ‖v − v_opt‖_A and the duality gap of (v, γ).
+/// @param close  a velocity near v* + A⁻¹Jᵀγ, of which `off` of the result is an upper bound.
 /// @note  Cold: allocates.
 template <std::floating_point Scalar>
-[[nodiscard]] CheckedMeasures<Scalar> check_answer(const ContactProblem<Scalar>& problem,
+[[nodiscard]] CheckedMeasures<Scalar> check_answer(const JudgedAnswer<Scalar>& answer,
                                                    const CheckedBodies<Scalar>& bodies,
-                                                   const VectorX<Scalar>& velocity,
-                                                   const VectorX<Scalar>& impulse) {
-  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(problem.body_count());
-  const RowNumbers<Scalar> known = RowNumbers<Scalar>::Zero();
-  CheckedMomentum<Scalar> given = bodies.momentum_of(velocity), own = given;
-  RoundedNumber<Scalar> gap;
-  problem.for_each_block([&](const auto& block) {
-    const auto gamma = block.read(impulse);
-    const auto checked = check_impulse(block, gamma, bodies.velocity(block, velocity, exact));
-    bodies.subtract(block, gamma, known, given);
-    bodies.subtract(block, checked.nearest, checked.doubt, own);
-    gap += checked.gap;
+                                                   const VectorX<Scalar>& close) {
+  const Index body_count = answer.problem().body_count();
+  const CheckedImpulses<Scalar> own_impulses = check_impulses(answer, bodies);
+  VectorX<Scalar> given(body_count), own(body_count), off(body_count);
+  answer.ranges()(body_count, [&](Index begin, Index end) {
+    CheckedMomentum<Scalar> of_pair, of_velocity, of_close;
+    for (Index b = begin; b < end; ++b) {
+      bodies.write_momentum(b, answer.velocity(), of_pair);
+      of_velocity = of_pair;
+      bodies.write_momentum(b, close, of_close);
+      answer.for_each_touch(b, [&](const auto& block, int s) {
+        bodies.subtract(block, s, block.read(answer.impulse()), of_pair, of_close);
+        bodies.subtract(block, s, block.read(own_impulses.nearest), of_velocity);
+        bodies.add_doubt(block, s, block.read(own_impulses.doubt), of_velocity);
+      });
+      given(b) = bodies.norm(b, of_pair);
+      own(b) = bodies.norm(b, of_velocity);
+      off(b) = bodies.norm(b, of_close);
+    }
   });
-  const RoundedNumber<Scalar> balance(norm_of_bounds(bodies.norms(given)));
-  gap += balance * balance * Scalar(0.5);
+  const RoundedNumber<Scalar> balance(norm_of_bounds(given));
+  const RoundedNumber<Scalar> gap = own_impulses.gap + balance * balance * Scalar(0.5);
   const Scalar slack = raised(std::abs(gap.value) * unit_rounding<Scalar> + gap.error, 4);
-  return {norm_of_bounds(bodies.norms(own)),
-          gap.error == Scalar(0) ? gap.value : Scalar(gap.value + slack)};
+  return {norm_of_bounds(own), gap.error == Scalar(0) ? gap.value : Scalar(gap.value + slack), off};
+}
+
+/// ‖q‖² and the trace of W + R.
+template <std::floating_point Scalar>
+struct CheckedSize {
+  RoundedNumber<Scalar> load_squared, diagonal;
+
+  CheckedSize& operator+=(const CheckedSize& other) noexcept {
+    load_squared += other.load_squared;
+    diagonal += other.diagonal;
+    return *this;
+  }
+};
+
+/// @param off    of each body, how far a velocity may be from the exact one in the norm of A.
+/// @param slack  written: of each row, how far J v may be from the exact one for that.
+template <std::floating_point Scalar>
+[[nodiscard]] CheckedSize<Scalar> check_size(const JudgedAnswer<Scalar>& answer,
+                                             const CheckedBodies<Scalar>& bodies,
+                                             const VectorX<Scalar>& off, VectorX<Scalar>& slack) {
+  const VectorX<Scalar> free = answer.problem().free_velocity();
+  slack.resize(answer.impulse().size());
+  const auto see = [&](const auto& block, CheckedSize<Scalar>& size) {
+    const RoundedRows<Scalar> moved = bodies.velocity(block, free);
+    for (int row = 0; row < block.rows(); ++row) {
+      const RoundedNumber<Scalar> q = moved[std::size_t(row)] - block.bias_velocity()(row);
+      size.load_squared += q * q;
+      size.diagonal += block.regularization()(row);
+      Scalar& sum = slack(block.first_row() + row) = Scalar(0);
+      for (int s = 0; s < block.side_count(); ++s) {
+        const RoundedNumber<Scalar> squared = bodies.row_squared(block, s, row);
+        size.diagonal += squared;
+        sum = add_bounds(sum, square_root(squared).most(), off(block.side(s).body));
+      }
+    }
+  };
+  return answer.sum_over_blocks(CheckedSize<Scalar>(), see);
 }
 
 /// An upper bound of the natural map error of impulses.
-/// @param close  a velocity near v* + A⁻¹Jᵀγ.
+/// @param close, off  a velocity near v* + A⁻¹Jᵀγ, and how far it may be from that, body by body.
 /// @note  Cold: allocates.
 template <std::floating_point Scalar>
-[[nodiscard]] Scalar check_natural_map(const ContactProblem<Scalar>& problem,
+[[nodiscard]] Scalar check_natural_map(const JudgedAnswer<Scalar>& answer,
                                        const CheckedBodies<Scalar>& bodies,
-                                       const VectorX<Scalar>& close,
-                                       const VectorX<Scalar>& impulse) {
+                                       const VectorX<Scalar>& close, const VectorX<Scalar>& off) {
   using Number = RoundedNumber<Scalar>;
-  const RowNumbers<Scalar> known = RowNumbers<Scalar>::Zero();
-  CheckedMomentum<Scalar> balance = bodies.momentum_of(close);
-  const VectorX<Scalar> free = problem.free_velocity();
-  const VectorX<Scalar> exact = VectorX<Scalar>::Zero(problem.body_count());
-  Number diagonal, load;
-  problem.for_each_block([&](const auto& block) {
-    bodies.subtract(block, block.read(impulse), known, balance);
-    const RoundedRows<Scalar> moved = bodies.velocity(block, free, exact);
-    for (int row = 0; row < block.rows(); ++row) {
-      const Number q = moved[std::size_t(row)] - block.bias_velocity()(row);
-      load += q * q;
-      diagonal += block.regularization()(row);
-      for (int s = 0; s < block.side_count(); ++s) diagonal += bodies.row_squared(block, s, row);
-    }
-  });
-  const VectorX<Scalar> off = bodies.norms(balance);
-  CheckedMap<Scalar> map(diagonal / Number(Scalar(problem.impulse_count())), square_root(load));
-  problem.for_each_block([&](const auto& block) {
-    RoundedRows<Scalar> u = bodies.velocity(block, close, off);
-    const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(impulse));
+  VectorX<Scalar> slack;
+  const CheckedSize<Scalar> size = check_size(answer, bodies, off, slack);
+  const CheckedMap<Scalar> empty(size.diagonal / Number(Scalar(answer.impulse().size())),
+                                 square_root(size.load_squared));
+  const auto see = [&](const auto& block, CheckedMap<Scalar>& map) {
+    RoundedRows<Scalar> u = bodies.velocity(block, close);
+    const RowNumbers<Scalar> gamma = all_rows<Scalar>(block.read(answer.impulse()));
     for (int i = 0; i < block.rows(); ++i) {
-      Number& row = u[std::size_t(i)];
-      row = row - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
+      const Number moved = u[std::size_t(i)] + Number(Scalar(0), slack(block.first_row() + i));
+      u[std::size_t(i)] =
+          moved - block.bias_velocity()(i) + Number(block.regularization()(i)) * gamma(i);
     }
     map.see(block.set(), gamma, u, u);
-  });
-  return map.relative();
+  };
+  return answer.sum_over_blocks(empty, see).relative();
 }
 
 }  // namespace detail

@@ -59,6 +59,13 @@ class CheckedMap {
       velocity_ += u[std::size_t(i)] * u[std::size_t(i)];
     }
   }
+  /// Adds the sums of another that has the same w and ‖q‖.
+  CheckedMap& operator+=(const CheckedMap& other) noexcept {
+    map_ += other.map_;
+    impulse_ += other.impulse_;
+    velocity_ += other.velocity_;
+    return *this;
+  }
   /// An upper bound of ‖r − P(r − ũ)‖ relative to max(‖q‖, ‖γ‖ w, ‖u‖).
   [[nodiscard]] Scalar relative() const noexcept {
     const Scalar scale =
