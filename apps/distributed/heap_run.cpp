@@ -6,7 +6,9 @@
 // The solvers are compiled here, beside the program itself.
 namespace carom::distributed {
 
-SolveReport<double> HeapRun::solve() { return solver_.solve(problem_, velocity_); }
+SolveReport<double> HeapRun::solve() {
+  return solver_.solve(problem_, velocity_);
+}
 
 double HeapRun::residual() const {
   const PetscCertificate found = certify(problem_, velocity_, solver_.impulse(), law_.law);
