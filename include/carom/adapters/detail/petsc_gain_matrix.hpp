@@ -16,7 +16,8 @@ namespace detail {
 
 /// I + Ĵᵀ N Ĵ of all ranks as a matrix of PETSc, each rank with the rows of its own bodies, and the
 /// KSP that solves with it: a factor that all ranks share, by MUMPS, unless PETSc's options with
-/// the prefix `carom_law_` name something else.
+/// the prefix `carom_law_` name something else. Where PETSc was built without MUMPS each rank
+/// factors the whole.
 class PetscGainMatrix {
  public:
   PetscGainMatrix() = default;
@@ -158,10 +159,14 @@ inline void PetscGainMatrix::make_solver() {
   require_petsc(KSPSetType(solver_, KSPPREONLY));
   PC preconditioner = nullptr;
   require_petsc(KSPGetPC(solver_, &preconditioner));
+#ifdef PETSC_HAVE_MUMPS
   // Also where N is symmetric: MUMPS's Cholesky factors lose digits, so that the search took twice
   // the systems on rigid heaps of 400 and 1000 bodies under the convex law.
   require_petsc(PCSetType(preconditioner, PCLU));
   require_petsc(PCFactorSetMatSolverType(preconditioner, MATSOLVERMUMPS));
+#else
+  require_petsc(PCSetType(preconditioner, PCREDUNDANT));
+#endif
   require_petsc(KSPSetFromOptions(solver_));
 }
 
