@@ -16,7 +16,8 @@
 
 namespace petsc_contact_test {
 
-using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::PetscContactSolver;
+using carom::ContactProblem, carom::FrictionLaw, carom::Index, carom::PetscContactOptions,
+    carom::PetscContactSolver;
 using carom::distributed::choose_owners, carom::distributed::ProblemPart;
 using carom::testing::petsc_rank_count, carom::testing::petsc_world;
 using Numbers = carom::VectorX<double>;
@@ -31,9 +32,10 @@ void check(const std::string& name, FrictionLaw law, bool rigid, bool interior_p
                                               name + ".txt");
   if (rigid) file.problem.make_rigid();
   ProblemPart part(petsc_world(), file.problem, choose_owners(file.problem, petsc_rank_count()));
-  PetscContactSolver solver({.law = law,
-                             .tolerance = tolerance,
-                             .interior_point_limit = interior_point ? Index(20'000) : 0});
+  PetscContactSolver solver(
+      {.law = law,
+       .tolerance = tolerance,
+       .interior_point_limit = interior_point ? PetscContactOptions().interior_point_limit : 0});
   Numbers velocity = part.cut(file.guess);
   const auto report = solver.solve(part.problem(), velocity);
   CHECK(report.converged());

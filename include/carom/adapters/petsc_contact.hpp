@@ -22,8 +22,8 @@ struct PetscContactOptions {
   double tolerance = 1e-6;
   int problem_limit = 400;  ///< Most convex problems of a sequence, > 0.
   /// Blocks of all ranks up to which PetscInteriorPointSolver looks for the answer first, ≥ 0; 0
-  /// for never. Its factor is a matter of seconds there, and of memory beyond.
-  Index interior_point_limit = 20'000;
+  /// for never. In heaps of 400 bodies it takes as long as the sequence to 1e-6, beyond longer.
+  Index interior_point_limit = 3000;
   int system_limit = 1000;  ///< Most systems of the interior point, ≥ 0.
   PetscSapOptions sap{};    ///< How each is solved; its tolerance is not used.
 
