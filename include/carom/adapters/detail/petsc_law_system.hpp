@@ -62,7 +62,7 @@ class PetscLawSystem {
     MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_MAX, problem_->communicator());
     return number;
   }
-  [[nodiscard]] bool everywhere(bool good) const noexcept {
+  [[nodiscard]] bool agreed(bool good) const noexcept {
     ++sum_count_;
     return on_all_ranks(problem_->communicator(), good);
   }

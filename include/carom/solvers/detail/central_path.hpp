@@ -109,7 +109,7 @@ class CentralPath {
                                read_parts(block, gap_.data()), inverse);
       if (counts_block(system, i)) path.add_products(block, law, products);
     });
-    return {Scalar(1) / largest(system, inverse), products.total(system)};
+    return {Scalar(1) / largest_of(system, inverse), products.total(system)};
   }
 
   Sequence<ConePath<Scalar, 1>> triples_;
@@ -153,9 +153,9 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
     for (int k = 0; k < block.size(); ++k) sum += gamma(k) < Scalar(0) ? -gamma(k) : gamma(k);
     count += Scalar(block.size());
   });
-  impulse = largest(system, impulse);
-  velocity = largest(system, velocity);
-  const auto sums = total(system, std::array<Scalar, 2>{sum, count});
+  impulse = largest_of(system, impulse);
+  velocity = largest_of(system, velocity);
+  const auto sums = total_of(system, std::array<Scalar, 2>{sum, count});
   // Where the worst block lacks nothing, a share of the mean impulse takes its place.
   const Scalar mean = sums[0] / (std::max)(sums[1], Scalar(1));
   const Scalar unit = mean > Scalar(0) ? mean : Scalar(1);
@@ -183,8 +183,8 @@ bool CentralPath<System>::factor(System& system, Index island, FrictionLaw law,
         write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());
         if (counts_block(system, i)) count += path.count(block, law);
       });
-  count = int(total(system, std::array<Scalar, 1>{Scalar(count)})[0]);
-  return everywhere(system, inside) && system.factor(island, memory.gains);
+  count = int(total_of(system, std::array<Scalar, 1>{Scalar(count)})[0]);
+  return agreed(system, inside) && system.factor(island, memory.gains);
 }
 
 template <typename System>

@@ -40,7 +40,7 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
       rows += own;
     });
   }
-  const auto sums = total(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
+  const auto sums = total_of(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
   return {law, sqrt(sums[1]), sums[0] > Scalar(0) ? sums[0] / sums[2] : Scalar(1)};
 }
 
@@ -132,7 +132,8 @@ class LawIterate {
         sums.velocities += u.squaredNorm();
       });
     }
-    const auto all = total(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
+    const auto all =
+        total_of(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
     return {all[0], all[1], all[2]};
   }
   /// u, and the natural map error of an island by the yardstick [-].

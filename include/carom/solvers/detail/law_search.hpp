@@ -50,7 +50,7 @@ struct LawSearch {
       if (!counts_block(system, i)) return;
       for (int k = 0; k < block.size(); ++k) add(3 * block.first_part + k, sums);
     });
-    return total(system, sums);
+    return total_of(system, sums);
   }
   /// Copies what belongs to the island.
   void copy(const Scalar* from, Scalar* to) const {

@@ -29,7 +29,7 @@ struct ProductSum {
   /// The sum over all machines of a system.
   template <typename System>
   [[nodiscard]] ProductSum total(System& system) const noexcept {
-    const auto sums = detail::total(system, std::array<Scalar, 3>{now, slope, curvature});
+    const auto sums = detail::total_of(system, std::array<Scalar, 3>{now, slope, curvature});
     return {sums[0], sums[1], sums[2]};
   }
   [[nodiscard]] Scalar at(const Scalar& share) const noexcept {

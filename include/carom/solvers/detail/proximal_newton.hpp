@@ -99,7 +99,7 @@ class ProximalNewton {
       write_parts(block, gap, gap_.data());
       if (counts_block(at.system, i)) squared += block.inverse_mass * gap.squaredNorm();
     });
-    return sqrt(total(at.system, std::array<Scalar, 1>{squared})[0]);
+    return sqrt(total_of(at.system, std::array<Scalar, 1>{squared})[0]);
   }
 
   Sequence<Scalar> centre_, gap_, answer_, trial_impulse_, trial_velocity_, best_, kept_;
@@ -121,7 +121,7 @@ void ProximalNewton<System>::search(Search& at) {
   at.for_each([&](Index, const auto& block) {
     at.minimises = at.minimises && block.regularization.isZero(Scalar(0));
   });
-  at.minimises = everywhere(at.system, at.minimises);
+  at.minimises = agreed(at.system, at.minimises);
   int failures = 0, successes = 0;
   for (int k = 0; k < schedule.steps && at.may_go_on(); ++k) {
     int taken = 0;

@@ -11,7 +11,7 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Whether the blocks of a system are on several machines, each of which searches in step with the
-/// others. Such a system has counts(block), total(numbers), largest(number) and everywhere(good),
+/// others. Such a system has counts(block), total(numbers), largest(number) and agreed(good),
 /// which mean what the functions below say; every machine calls them, and all get the same. All
 /// other systems have every block once, on the machine that calls.
 template <typename System>
@@ -31,8 +31,8 @@ template <typename System>
 
 /// The sums of numbers over all machines.
 template <typename System, RealScalar Scalar, std::size_t Count>
-[[nodiscard]] std::array<Scalar, Count> total(System& system,
-                                              const std::array<Scalar, Count>& numbers) noexcept {
+[[nodiscard]] std::array<Scalar, Count> total_of(
+    System& system, const std::array<Scalar, Count>& numbers) noexcept {
   if constexpr (is_distributed<System>) {
     return system.total(numbers);
   } else {
@@ -42,7 +42,7 @@ template <typename System, RealScalar Scalar, std::size_t Count>
 
 /// The largest of the machines' numbers.
 template <typename System, RealScalar Scalar>
-[[nodiscard]] Scalar largest(System& system, const Scalar& number) noexcept {
+[[nodiscard]] Scalar largest_of(System& system, const Scalar& number) noexcept {
   if constexpr (is_distributed<System>) {
     return system.largest(number);
   } else {
@@ -52,9 +52,9 @@ template <typename System, RealScalar Scalar>
 
 /// Whether something holds on every machine.
 template <typename System>
-[[nodiscard]] bool everywhere(System& system, bool good) noexcept {
+[[nodiscard]] bool agreed(System& system, bool good) noexcept {
   if constexpr (is_distributed<System>) {
-    return system.everywhere(good);
+    return system.agreed(good);
   } else {
     return good;
   }
