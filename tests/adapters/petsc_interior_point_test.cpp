@@ -120,7 +120,9 @@ TEST_CASE("petsc_interior_point: no blocks, and numbers that are not finite",
   CHECK(velocity == free);
 
   // Velocities whose squares are not finite.
-  const carom::WeightedContact<double> law{.friction = 0.5, .regularization = {1e-3, 1e-3}};
+  carom::WeightedContact<double> law;
+  law.friction = 0.5;
+  law.regularization = {1e-3, 1e-3};
   const carom::SquareMatrix<double, 3> jacobian = carom::SquareMatrix<double, 3>::Identity();
   problem.reset(0.01);
   problem.fill([&](carom::PetscContactProblem& part) {
