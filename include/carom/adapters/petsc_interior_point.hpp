@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
-
 #include "carom/adapters/detail/petsc_law_system.hpp"
 #include "carom/adapters/petsc.hpp"
 #include "carom/solvers/detail/island_law.hpp"
@@ -60,10 +58,7 @@ class PetscInteriorPointSolver {
     SolveReport<double> report;
     report.status = outcome.status;
     report.iterations = outcome.systems;
-    report.measure = ResidualMeasure::natural_map;
-    report.residual_target = options_.tolerance;
-    report.residual = outcome.sums.error(law_.yardstick());
-    report.error_bound = std::numeric_limits<double>::infinity();
+    detail::conclude(law_.yardstick(), outcome.sums, options_.tolerance, report);
     impulse_.setZero(problem.local().impulse_count());
     system_.rows().for_each_row(
         [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });

@@ -10,7 +10,6 @@
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_islands.hpp"
-#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/island_law.hpp"
 
 namespace carom {
@@ -130,7 +129,6 @@ class InteriorPointSolver {
 
  private:
   using Sums = detail::MapSums<Scalar>;
-  using Tuning = detail::InteriorPointTuning;
   /// The executor of one thread.
   struct InTurn {
     template <typename Task>
@@ -158,8 +156,6 @@ class InteriorPointSolver {
                           bool warm, Executor&& executor) noexcept;
   template <typename Outcome>
   void add(const Outcome& outcome, Sums& sums, SolveReport<Scalar>& report) const noexcept;
-  void conclude(const detail::Yardstick<Scalar>& yardstick, const Sums& sums,
-                SolveReport<Scalar>& report) const noexcept;
 
   InteriorPointOptions<Scalar> options_;
   SolveLimits limits_;
@@ -179,26 +175,6 @@ void InteriorPointSolver<Scalar>::add(const Outcome& outcome, Sums& sums,
   sums.add(outcome.sums);
   report.iterations = (std::max)(report.iterations, outcome.systems);
   if (outcome.status != SolveStatus::converged) report.status = outcome.status;
-}
-
-/// Writes the report of the whole from the islands' sums. Where no impulses obey the law the
-/// iterates grow, and the error, which is relative to them, falls; such an answer solves nothing.
-template <RealScalar Scalar>
-void InteriorPointSolver<Scalar>::conclude(const detail::Yardstick<Scalar>& yardstick,
-                                           const Sums& sums,
-                                           SolveReport<Scalar>& report) const noexcept {
-  using std::sqrt;
-  report.measure = ResidualMeasure::natural_map;
-  report.residual_target = options_.tolerance;
-  report.residual = sums.error(yardstick);
-  report.error_bound = std::numeric_limits<Scalar>::infinity();
-  if (!detail::is_finite(report.residual)) report.status = SolveStatus::not_finite;
-  if (report.residual <= options_.tolerance) report.status = SolveStatus::converged;
-  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
-  if (report.converged() && report.residual * grown > Scalar(Tuning::lost_load) * yardstick.load &&
-      yardstick.load > Scalar(0)) {
-    report.status = SolveStatus::no_progress;
-  }
 }
 
 template <RealScalar Scalar>
@@ -236,7 +212,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
     pace = (std::max)(pace, outcomes_[i].pace);
   }
   law_.learn_pace(pace);
-  conclude(law_.yardstick(), sums, report);
+  detail::conclude(law_.yardstick(), sums, options_.tolerance, report);
   impulse_.setZero();
   system_.rows().for_each_row(
       [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });
@@ -266,7 +242,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
                                island_limits()),
         sums, report);
   }
-  conclude(impulse_islands_.yardstick(), sums, report);
+  detail::conclude(impulse_islands_.yardstick(), sums, options_.tolerance, report);
   return report;
 }
 

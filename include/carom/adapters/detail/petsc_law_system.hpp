@@ -70,14 +70,14 @@ class PetscLawSystem {
   /// product = W γ, in parts.
   void multiply(Index, const double* impulse, double* product) {
     write_momentum(impulse);
-    place(numbers_.data());
+    exchange_vector();
     write_velocities(product);
   }
   /// ŵ* + Ĵᵀ γ of own bodies and ghosts.
   void write_whitened(const double* impulse, VectorX<double>& whitened) {
     numbers_.setZero();
     write_momentum(impulse);
-    place(numbers_.data());
+    exchange_vector();
     whitened = problem_->local().whitened_free_velocity() + numbers_;
   }
   [[nodiscard]] bool factor(Index, const BlockGains<double>& gains) {
@@ -111,27 +111,27 @@ class PetscLawSystem {
       rows_.write_velocities(i, vector_.data(), velocity);
     }
   }
-  /// Copies the vector to local velocities, fetches the ghosts' values, and copies them back.
-  void place(double* numbers) {
-    for_each_body([&](Index from, Index to, Index size) {
-      std::copy_n(vector_.data() + from, size, numbers + to);
-    });
-    exchange_.update_ghosts(numbers);
-    for_each_body([&](Index to, Index from, Index size) {
-      std::copy_n(numbers + from, size, vector_.data() + to);
-    });
-  }
-  /// Solves with the matrix for the vector, ghosts' values included.
-  void apply_inverse() {
-    numbers_.setZero();
+  /// Copies the vector to local velocities, lets change(numbers) change those of own bodies,
+  /// fetches the ghosts' values, and copies all back.
+  template <typename Change>
+  void exchange_after(const Change& change) {
     for_each_body([&](Index from, Index to, Index size) {
       std::copy_n(vector_.data() + from, size, numbers_.data() + to);
     });
-    matrix_.solve(numbers_.data());
+    change(numbers_.data());
     exchange_.update_ghosts(numbers_.data());
     for_each_body([&](Index to, Index from, Index size) {
       std::copy_n(numbers_.data() + from, size, vector_.data() + to);
     });
+  }
+  /// Fetches the ghosts' values of the vector.
+  void exchange_vector() {
+    exchange_after([](double*) {});
+  }
+  /// Solves with the matrix for the vector, ghosts' values included.
+  void apply_inverse() {
+    numbers_.setZero();
+    exchange_after([&](double* numbers) { matrix_.solve(numbers); });
   }
 
   const PetscContactProblem* problem_ = nullptr;

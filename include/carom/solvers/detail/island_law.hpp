@@ -2,18 +2,42 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <limits>
+#include <type_traits>
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
 #include "carom/solvers/detail/central_path.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/paced_limits.hpp"
 #include "carom/solvers/detail/proximal_newton.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Writes the report of a whole problem from the sums over its islands. Where no impulses obey the
+/// law the iterates grow, and the error, which is relative to them, falls; such an answer solves
+/// nothing.
+template <RealScalar Scalar>
+void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
+              const std::type_identity_t<Scalar>& tolerance, SolveReport<Scalar>& report) noexcept {
+  using std::sqrt;
+  report.measure = ResidualMeasure::natural_map;
+  report.residual_target = tolerance;
+  report.residual = sums.error(yardstick);
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  if (!is_finite(report.residual)) report.status = SolveStatus::not_finite;
+  if (report.residual <= tolerance) report.status = SolveStatus::converged;
+  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
+  const Scalar least = Scalar(InteriorPointTuning::lost_load) * yardstick.load;
+  if (report.converged() && report.residual * grown > least && yardstick.load > Scalar(0)) {
+    report.status = SolveStatus::no_progress;
+  }
+}
 
 /// Solves a law on the islands of a system, each by itself. Newton's method on the law comes first
 /// where there is a guess. Otherwise the central path is followed, and Newton's method is tried
