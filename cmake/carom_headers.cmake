@@ -140,6 +140,7 @@ set(CAROM_HEADERS
   include/carom/contact/weighted_block.hpp
   include/carom/contact/wrench_contact.hpp
   include/carom/core/detail/device.hpp
+  include/carom/core/detail/one_code.hpp
   include/carom/core/detail/step_parts.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp

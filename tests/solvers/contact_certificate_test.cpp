@@ -663,7 +663,8 @@ TEST_CASE("contact_certificate: an executor is called for a problem of more than
   Eigen::VectorXd impulse;
   write_impulse(heap.problem, heap.guess, impulse);
   CHECK(certify(heap.problem, heap.guess, impulse, executor) ==
-        certify(heap.problem, heap.guess, executor));
+        certify(heap.problem, heap.guess, impulse));
+  CHECK(certify(heap.problem, heap.guess, executor) == certify(heap.problem, heap.guess));
   CHECK(calls == 2);
   CHECK(certify(small.problem, small.guess, executor) == certify(small.problem, small.guess));
   CHECK(calls == 2);

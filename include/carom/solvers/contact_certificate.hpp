@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "carom/contact/dual.hpp"
+#include "carom/core/detail/one_code.hpp"
 #include "carom/solvers/detail/certificate_map.hpp"
 #include "carom/solvers/detail/certificate_parts.hpp"
 #include "carom/solvers/detail/certificate_rounding.hpp"
@@ -138,10 +139,9 @@ template <RealScalar Scalar>
 
 /// Certifies any answer.
 template <RealScalar Scalar>
-[[nodiscard]] ContactCertificate<Scalar> certify_pair(const ContactProblem<Scalar>& problem,
-                                                      const VectorX<Scalar>& velocity,
-                                                      const VectorX<Scalar>& impulse,
-                                                      const FixedRanges& ranges) {
+[[nodiscard]] CAROM_ONE_CODE ContactCertificate<Scalar> certify_pair(
+    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+    const VectorX<Scalar>& impulse, const FixedRanges& ranges) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
   if (!impulse.allFinite()) {
@@ -156,9 +156,9 @@ template <RealScalar Scalar>
 
 /// Certifies any velocity, with the impulses it leads to.
 template <RealScalar Scalar>
-[[nodiscard]] ContactCertificate<Scalar> certify_velocity(const ContactProblem<Scalar>& problem,
-                                                          const VectorX<Scalar>& velocity,
-                                                          const FixedRanges& ranges) {
+[[nodiscard]] CAROM_ONE_CODE ContactCertificate<Scalar> certify_velocity(
+    const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+    const FixedRanges& ranges) {
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   if (!velocity.allFinite()) return make_void_certificate<Scalar>(-1);
   VectorX<Scalar> impulse(problem.impulse_count());

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "carom/core/detail/one_code.hpp"
 #include "carom/core/expects.hpp"
 #include "carom/core/scalar.hpp"
 
@@ -42,6 +43,13 @@ class Crew {
     return helpers_.load(std::memory_order_relaxed) == 0;
   }
 
+  /// Calls task(number). All chunks run by this code, so that their bits do not depend on who takes
+  /// them.
+  template <typename Task>
+  CAROM_ONE_CODE static void call(const Task& task, Index number) noexcept {
+    task(number);
+  }
+
   /// Calls task(k) for every k in [0, count) and returns when all are done. Only the leader calls
   /// it, and a task does not.
   /// @pre  count ≤ chunk_limit.
@@ -49,16 +57,18 @@ class Crew {
   void run(Index count, const Task& task) noexcept {
     CAROM_EXPECTS(count <= chunk_limit);
     Index first = 0;  // of those that are left to share
-    while (first < count && (count - first <= 1 || alone())) task(first++);
-    if (first < count) share(count - first, [&](Index k) { task(first + k); });
+    while (first < count && (count - first <= 1 || alone())) call(task, first++);
+    if (first < count) share(task, first, count);
   }
 
  private:
   template <typename Task>
-  void share(Index count, const Task& task) noexcept {
-    call_ = [](const void* what, Index k) { (*static_cast<const Task*>(what))(k); };
-    task_ = &task;
+  void share(const Task& task, Index first, Index end) noexcept {
+    const Index count = end - first;
+    call_ = [](const void* what, Index k) { call(*static_cast<const Task*>(what), k); };
     count_ = count;
+    task_ = &task;
+    end_ = end;
     done_.store(0, std::memory_order_relaxed);
     word_.store(++job_ << count_bits | Word(count), std::memory_order_release);
     word_.notify_all();
@@ -86,7 +96,7 @@ class Crew {
     }
     // What belongs to the job stays as it is until this chunk is done.
     const Index count = count_;
-    call_(task_, count - left(word));
+    call_(task_, end_ - left(word));
     if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done_.notify_all();
     word = word_.load(std::memory_order_acquire);
   }
@@ -123,7 +133,8 @@ class Crew {
   Word job_ = 0;
   void (*call_)(const void*, Index) = nullptr;
   const void* task_ = nullptr;
-  Index count_ = 0;
+  Index count_ = 0;  ///< chunks that are shared
+  Index end_ = 0;    ///< behind the last of them
 };
 
 }  // namespace CAROM_ABI

@@ -31,7 +31,7 @@ class FixedRanges {
     const auto run = [&](Index k) { task(k * length, (std::min)(count, (k + 1) * length)); };
     const Index ranges = (count + length - 1) / length;
     if (crew_ != nullptr) return crew_->run(ranges, run);
-    for (Index k = 0; k < ranges; ++k) run(k);
+    for (Index k = 0; k < ranges; ++k) Crew::call(run, k);
   }
 
   /// Calls task(begin, end, part) for all ranges, each with a part of its own.

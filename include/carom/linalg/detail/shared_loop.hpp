@@ -25,12 +25,18 @@ class SharedLoop {
   /// @pre  count ≤ length · Crew::chunk_limit.
   template <typename Task>
   void operator()(Index count, const Task& task) const noexcept {
-    if (crew_ == nullptr) return task(Index(0), count);
+    if (crew_ == nullptr) return call(task, 0, count);
     crew_->run((count + length - 1) / length,
-               [&](Index k) { task(k * length, (std::min)(count, (k + 1) * length)); });
+               [&](Index k) { call(task, k * length, (std::min)(count, (k + 1) * length)); });
   }
 
  private:
+  /// The same code with a crew and without.
+  template <typename Task>
+  CAROM_ONE_CODE static void call(const Task& task, Index begin, Index end) noexcept {
+    task(begin, end);
+  }
+
   Crew* crew_ = nullptr;
 };
 
