@@ -15,6 +15,7 @@
 
 #include "distributed/split_problem.hpp"
 #include "io/text_problem.hpp"
+#include "scenes/infeasible.hpp"
 #include "scenes/pile.hpp"
 
 namespace petsc_interior_point_test {
@@ -103,6 +104,50 @@ TEST_CASE("petsc_interior_point: one solve for each factor and right side", "[ad
   CHECK(counts.linear_iterations <= 15 * report.iterations);
   CHECK((counts.cut_blocks > 0) == (petsc_rank_count() > 1));
   CHECK((counts.exchanged_bytes > 0) == (petsc_rank_count() > 1));
+}
+
+/// However large impulses are, their residual relative to them is small.
+constexpr double loose = 1e-4;
+
+TEST_CASE("petsc_interior_point: impulses that grow without end are no answer",
+          "[adapters][errors]") {
+  const auto well = make_narrow_well(carom::examples::NarrowWell<double>{});
+  for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+    ProblemPart part(petsc_world(), well, choose_owners(well, petsc_rank_count()));
+    PetscInteriorPointSolver solver({.law = law, .tolerance = loose});
+    Numbers velocity = Numbers::Zero(part.problem().local().velocity_count());
+    const auto report = solver.solve(part.problem(), velocity);
+    CAPTURE(to_string(law), report.residual);
+    CHECK(report.status == carom::SolveStatus::no_progress);
+    CHECK(velocity.allFinite());
+    carom::InteriorPointSolver<double> one({.law = law, .tolerance = loose});
+    Numbers alone;
+    CHECK(one.solve(well, alone).status == report.status);
+  }
+}
+
+TEST_CASE("petsc_interior_point: one brake that jams is known to all ranks", "[adapters][errors]") {
+  const int last = petsc_rank_count() - 1;
+  carom::PetscContactProblem problem(petsc_world(), 0.01);
+  for (const bool jams : {false, true}) {
+    problem.reset(0.01);
+    problem.fill([&](carom::PetscContactProblem& part) {
+      const int rank = carom::testing::petsc_rank();
+      const double friction = jams && rank == last ? 0.6 : 0.4;
+      const carom::examples::KleinBrake<double> brake{.friction = friction};
+      const Index shoe =
+          part.add_body(rank, carom::SquareMatrix<double, 1>::Constant(brake.inertia),
+                        carom::Vector<double, 1>::Constant(-brake.press));
+      part.local().add_contact(shoe, carom::Vector3<double>(brake.height, 0, brake.offset),
+                               make_klein_brake(brake).friction_contact_law(0));
+    });
+    PetscInteriorPointSolver solver({.law = FrictionLaw::coulomb, .tolerance = loose});
+    Numbers velocity = Numbers::Zero(problem.local().velocity_count());
+    const auto report = solver.solve(problem, velocity);
+    CAPTURE(jams, report.residual);
+    CHECK(report.status ==
+          (jams ? carom::SolveStatus::no_progress : carom::SolveStatus::converged));
+  }
 }
 
 TEST_CASE("petsc_interior_point: no blocks, and numbers that are not finite",
