@@ -137,9 +137,11 @@ TEST_CASE(
           .segment(matrix.starts[std::size_t(node)], matrix.graph.sizes[std::size_t(node)])
           .array() *= 1.5;
       factored.cholesky.touch(factored.slot(node));
-      factored.cholesky.clear_touched(factored.range);
+      factored.cholesky.spread_touch(factored.range);
       for (int i = 0; i < matrix.graph.count(); ++i) {
-        fresh += factored.cholesky.touched(factored.slot(i)) ? 0 : 1;
+        const bool touched = factored.cholesky.touched(factored.slot(i));
+        if (touched) factored.cholesky.clear_columns(factored.slot(i));
+        fresh += touched ? 0 : 1;
       }
       factored.fill_cleared(other);
       CHECK(factored.positive);

@@ -17,7 +17,7 @@ inline namespace CAROM_ABI {
 /// ... add to cholesky.diagonal(slot) and cholesky.below(column, row) ...
 /// if (cholesky.factor(range)) cholesky.solve(range, x, starts);
 /// ```
-/// Where only part of the matrix changes, touch() its nodes and clear_touched(): fronts that no
+/// Where only part of the matrix changes, touch() its nodes and spread_touch(): fronts that no
 /// touched node leads to keep their factor.
 /// @note  reset() allocates beyond the largest problem so far; all else is real-time safe.
 /// @cite  liu1992multifrontal.
@@ -48,10 +48,20 @@ class BlockCholesky {
 
   /// Notes that the matrix changes in a node's rows and columns.
   void touch(Index slot) noexcept { touched_[forest_->front_of(slot)] = 1; }
-  /// Sets to zero the fronts that hold touched nodes, and those above them in the forest. The
-  /// caller fills these, and factor() factors them anew; the others keep the factor that they have.
+  /// Notes that it changes in all nodes of a component.
+  void touch(const FrontRange& range) noexcept {
+    std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(1));
+  }
+  /// Touches all nodes of the fronts that hold touched nodes, and of those above them in the
+  /// forest. The caller clears and fills their columns, and factor() factors them anew; the others
+  /// keep the factor that they have.
   /// @pre  factor() has succeeded since the last clear() of the component, or all is touched.
-  void clear_touched(const FrontRange& range) noexcept;
+  void spread_touch(const FrontRange& range) noexcept;
+  /// Sets a node's columns of the matrix to zero.
+  void clear_columns(Index slot) noexcept {
+    const Block block = diagonal(slot);
+    std::fill_n(block.data - forest_->offset(slot), block.stride * forest_->size(slot), Scalar(0));
+  }
   /// Whether a node's columns are to be filled. If so, the columns of its neighbours that are
   /// eliminated later are to be filled too.
   [[nodiscard]] bool touched(Index slot) const noexcept {
@@ -130,18 +140,16 @@ template <RealScalar Scalar>
 void BlockCholesky<Scalar>::clear(const FrontRange& range) noexcept {
   if (range.begin == range.end) return;
   const Front& last = forest_->fronts()[range.end - 1];
-  std::fill(touched_.begin() + range.begin, touched_.begin() + range.end, char(1));
+  touch(range);
   std::fill(values_.begin() + forest_->fronts()[range.begin].columns,
             values_.begin() + last.columns + last.stride * last.own_size, Scalar(0));
 }
 
 template <RealScalar Scalar>
-void BlockCholesky<Scalar>::clear_touched(const FrontRange& range) noexcept {
+void BlockCholesky<Scalar>::spread_touch(const FrontRange& range) noexcept {
   for (int f = range.begin; f < range.end; ++f) {
-    if (touched_[f] == 0) continue;
-    const Front& front = forest_->fronts()[f];
-    if (front.parent >= 0) touched_[front.parent] = 1;
-    std::fill_n(values_.begin() + front.columns, front.stride * front.own_size, Scalar(0));
+    const int parent = forest_->fronts()[f].parent;
+    if (touched_[f] != 0 && parent >= 0) touched_[parent] = 1;
   }
 }
 

@@ -18,6 +18,10 @@ struct FrontBranchesTuning {
   static constexpr double least_work = 1e6;
   /// A branch does at most one in so many of them: more branches than threads even out the work.
   static constexpr double least_branches = 24;
+  /// The same where no front has much work: what is left of these trees would wait for one thread.
+  static constexpr double least_large_branches = 4;
+  /// Multiplications of a front that a crew shares well.
+  static constexpr double much_work = 2e6;
 };
 
 /// Parts of the forests of large components that can be factored side by side, each a stretch of
@@ -36,8 +40,12 @@ class FrontBranches {
     branches_.reserve(most);
     spill_start_.reserve(most);
     spill_start_.assign(count, 0);
+    order_.clear();
+    order_.reserve(most);
     work_.reserve(most);
     work_.resize(count);
+    largest_work_.reserve(most);
+    largest_work_.resize(count);
     room_ = 0;
     largest_ = forest.largest_front();
   }
@@ -57,8 +65,10 @@ class FrontBranches {
                             const Top& top) const noexcept {
     const auto [first, last] = branches_of(range);
     std::atomic<bool> failed{false};
-    crew.run(last - first, [&, from = first](Index k) {
-      for (int f = from[k].begin; f < from[k].end; ++f) {
+    const int* const order = order_of(first);
+    crew.run(last - first, [&](Index k) {
+      const Branch& branch = branches_[order[k]];
+      for (int f = branch.begin; f < branch.end; ++f) {
         if (!low(f)) return failed.store(true, std::memory_order_relaxed);
       }
     });
@@ -85,6 +95,7 @@ class FrontBranches {
     int begin, end;  ///< fronts
     int slot_end;
     Index scratch;  ///< of its largest front, in the room
+    double work;    ///< multiplications
   };
   struct Branches {
     const Branch *first, *last;
@@ -96,16 +107,22 @@ class FrontBranches {
     };
     return {bound(range.begin), bound(range.end)};
   }
+  /// The branches of a component, that with most work first.
+  [[nodiscard]] const int* order_of(const Branch* first) const noexcept {
+    return order_.begin() + (first - branches_.begin());
+  }
   void place(const FrontForest& forest, Branch& branch);
   /// Adds what the fronts of a branch have kept.
   template <typename Solve, typename Scalar>
   void add_kept(const Branch& branch, const Solve& solve, const Scalar* room) const noexcept;
 
   Sequence<Branch> branches_;
-  Sequence<Index> spill_start_;  ///< per front of a branch, what it adds beyond, in the room
-  Sequence<double> work_;        ///< per front, with all that lead to it
-  Index room_ = 0;               ///< of all branches
-  Index largest_ = 0;            ///< front
+  Sequence<Index> spill_start_;    ///< per front of a branch, what it adds beyond, in the room
+  Sequence<int> order_;            ///< of the branches of each component
+  Sequence<double> work_;          ///< per front, with all that lead to it
+  Sequence<double> largest_work_;  ///< per front, of one of these
+  Index room_ = 0;                 ///< of all branches
+  Index largest_ = 0;              ///< front
 };
 
 // --- implementation ---
@@ -116,15 +133,23 @@ inline void FrontBranches::append(const FrontForest& forest, const FrontRange& r
   for (int f = range.begin; f < range.end; ++f) {
     const Front& front = forest.fronts()[f];
     const double own = front.own_size, rows = front.row_size;
-    double below = 0;
-    for (int c = front.first_child; c >= 0; c = forest.fronts()[c].next_sibling) below += work_[c];
     const double work = own * (own * own / 6 + own * rows / 2 + rows * rows / 2);
+    double below = 0, largest = work;
+    for (int c = front.first_child; c >= 0; c = forest.fronts()[c].next_sibling) {
+      below += work_[c];
+      largest = (std::max)(largest, largest_work_[c]);
+    }
     work_[f] = below + work;
+    largest_work_[f] = largest;
     total += work;
   }
   if (total < Tuning::least_work) return;
   const double limit = total / Tuning::least_branches;
-  const auto low = [&](int f) { return f >= 0 && work_[f] <= limit; };
+  const auto low = [&](int f) {
+    if (f < 0) return false;
+    if (work_[f] <= limit) return true;
+    return largest_work_[f] < Tuning::much_work && work_[f] <= total / Tuning::least_large_branches;
+  };
   const Index first = branches_.size();
   double held = 0;
   int begin = range.begin;  // of the tree that ends with the next front whose parent is in the top
@@ -137,13 +162,20 @@ inline void FrontBranches::append(const FrontForest& forest, const FrontRange& r
     const bool joins =
         branches_.size() > first && branches_.back().end == begin && held + work_[f] <= limit;
     if (!joins) {
-      branches_.push_back({begin, begin, 0, 0});
+      branches_.push_back({begin, begin, 0, 0, 0});
       held = 0;
     }
     branches_.back().end = begin = f + 1;
-    held += work_[f];
+    branches_.back().work = held += work_[f];
   }
-  for (Index k = first; k < branches_.size(); ++k) place(forest, branches_[k]);
+  for (Index k = first; k < branches_.size(); ++k) {
+    place(forest, branches_[k]);
+    order_.push_back(int(k));
+  }
+  std::sort(order_.begin() + first, order_.end(), [this](int a, int b) {
+    const double of_a = branches_[a].work, of_b = branches_[b].work;
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
 }
 
 /// Gives a branch its places in the room.
@@ -193,8 +225,9 @@ void FrontBranches::solve(const FrontRange& range, const Solve& solve, Scalar* r
   }
   const Branches branches = branches_of(range);
   const Index count = branches.last - branches.first;
+  const int* const order = order_of(branches.first);
   crew.run(count, [&](Index k) {
-    const Branch& branch = branches.first[k];
+    const Branch& branch = branches_[order[k]];
     for (int f = branch.begin; f < branch.end; ++f) {
       Scalar* kept = room + spill_start_[f];
       solve.down(f, room + branch.scratch, [&](int slot, const Scalar* numbers, Index size) {
@@ -220,7 +253,7 @@ void FrontBranches::solve(const FrontRange& range, const Solve& solve, Scalar* r
   }
   while (f > range.begin) solve.up(--f, scratch);
   crew.run(count, [&](Index k) {
-    const Branch& branch = branches.first[k];
+    const Branch& branch = branches_[order[k]];
     for (int g = branch.end; g > branch.begin;) solve.up(--g, room + branch.scratch);
   });
 }

@@ -37,9 +37,9 @@ struct RowShares {
   /// Calls task(false) and task(true), side by side where there is a crew.
   template <typename Task>
   void both(const Task& task) const noexcept {
-    if (crew != nullptr) return crew->run(2, [&](Index k) { task(k == 1); });
-    task(false);
-    task(true);
+    const auto run = [&](Index k) { task(k == 1); };
+    if (crew != nullptr) return crew->run(2, run);
+    for (const Index k : {0, 1}) Crew::call(run, k);
   }
 };
 

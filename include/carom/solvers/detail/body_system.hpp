@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
+#include "carom/linalg/detail/shared_panels.hpp"
 #include "carom/solvers/detail/body_sweep.hpp"
 #include "carom/solvers/detail/edge_gains.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
@@ -122,7 +124,7 @@ class BodySystem {
     }
   }
   void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
-  void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
+  void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains, bool shared) noexcept;
 
   BodyRows<Scalar> rows_;
   bool symmetric_ = true;
@@ -162,31 +164,31 @@ void BodySystem<Scalar>::fill_cholesky(const ContactIsland& island,
 }
 
 template <RealScalar Scalar>
-void BodySystem<Scalar>::fill_lu(const ContactIsland& island,
-                                 const BlockGains<Scalar>& gains) noexcept {
+void BodySystem<Scalar>::fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains,
+                                 bool shared) noexcept {
   lu_.clear(island.range);
-  const auto halves = [&](int column, int row, Columns<Scalar>& lower, Columns<Scalar>& upper) {
-    const Index place = lu_.place(column, row);
-    lower = lu_.lower(place, column);
-    upper = lu_.upper(place, column);
-  };
-  for (Index e = island.first_edge; e < island.edge_end; ++e) {
-    const PackedEdge& edge = rows_.edges()[e].packed;
-    Columns<Scalar> lower[3] = {}, upper[3] = {};
-    halves(edge.low_slot, edge.low_slot, lower[0], upper[0]);
-    if (edge.high_slot >= 0) {
-      halves(edge.low_slot, edge.high_slot, lower[1], upper[1]);
-      halves(edge.high_slot, edge.high_slot, lower[2], upper[2]);
+  // The matrix by columns for one factor, and its transpose for the other.
+  const auto fill_half = [&]<bool Transposed>(std::bool_constant<Transposed>) {
+    const auto block = [&](int column, int row) {
+      const Index place = lu_.place(column, row);
+      return Transposed ? lu_.upper(place, column) : lu_.lower(place, column);
+    };
+    for (Index e = island.first_edge; e < island.edge_end; ++e) {
+      const PackedEdge& edge = rows_.edges()[e].packed;
+      Columns<Scalar> targets[3] = {block(edge.low_slot, edge.low_slot), {}, {}};
+      if (edge.high_slot >= 0) {
+        targets[1] = block(edge.low_slot, edge.high_slot);
+        targets[2] = block(edge.high_slot, edge.high_slot);
+      }
+      add_edge_gains<Transposed>(rows_, e, gains, targets);
     }
-    add_edge_gains<false>(rows_, e, gains, lower);
-    add_edge_gains<true>(rows_, e, gains, upper);
-  }
-  for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
-    Columns<Scalar> lower{}, upper{};
-    halves(slot, slot, lower, upper);
-    add_identity(lower, rows_.graph().forest().size(slot));
-    add_identity(upper, rows_.graph().forest().size(slot));
-  }
+    for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+      add_identity(block(slot, slot), rows_.graph().forest().size(slot));
+    }
+  };
+  RowShares{shared ? crew_ : nullptr}.both([&](bool transposed) {
+    transposed ? fill_half(std::true_type()) : fill_half(std::false_type());
+  });
 }
 
 template <RealScalar Scalar>
@@ -200,7 +202,7 @@ bool BodySystem<Scalar>::factor(Index island, const BlockGains<Scalar>& gains) n
     fill_cholesky(own, gains);
     return factor(cholesky_);
   }
-  fill_lu(own, gains);
+  fill_lu(own, gains, shared);
   return factor(lu_);
 }
 

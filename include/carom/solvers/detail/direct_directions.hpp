@@ -61,7 +61,12 @@ class DirectDirections {
       newton.add_curvature(edge, targets);
     };
     for (int attempt = 0; attempt < DiagonalRaiseTuning::attempt_limit; ++attempt) {
-      const Scalar largest = hessian_.fill(state.packed(), island, add, raise);
+      const Scalar largest = state.largest_of_pieces([&](const State& part) {
+        const auto for_each_crossing = [&](const auto& visit) {
+          state.for_each_crossing(part.island(), visit);
+        };
+        return hessian_.fill_piece(state.packed(), part.island(), for_each_crossing, add, raise);
+      });
       if (!(largest <= (std::numeric_limits<Scalar>::max)())) return false;
       if (hessian_.factor(island, state.crew())) return true;
       raise = DiagonalRaiseTuning::next(raise, largest);

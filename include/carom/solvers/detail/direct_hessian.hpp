@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/solvers/detail/packed_problem.hpp"
@@ -47,7 +48,7 @@ class DirectHessian {
   void follow(const ContactGraph& graph) noexcept { cholesky_.follow(graph.forest()); }
 
   /// Says that all of an island's matrix is to be filled.
-  void clear(const PackedIsland& island) noexcept { cholesky_.clear(island.range); }
+  void clear(const PackedIsland& island) noexcept { cholesky_.touch(island.range); }
   /// Says that an edge's G changes.
   void touch(const PackedEdge& edge) noexcept {
     cholesky_.touch(edge.low_slot);
@@ -55,15 +56,26 @@ class DirectHessian {
   }
   /// Says that the columns which touched edges reach are to be filled; the rest of the factor
   /// stays.
-  void clear_touched(const PackedIsland& island) noexcept { cholesky_.clear_touched(island.range); }
+  void clear_touched(const PackedIsland& island) noexcept { cholesky_.spread_touch(island.range); }
 
   /// Fills what is cleared with H + raise I.
   /// @param add  add(edge, targets) adds an edge's Ĵᵀ G Ĵ: low-low, high-low and high-high. Where
   ///             the first target has no data, low-low and high-low are left out.
-  /// @return  the largest entry filled on the diagonal of Ĵᵀ G Ĵ, or 1; NaN if one is.
+  /// @return  the largest entry filled on the diagonal of Ĵᵀ G Ĵ, or 1; infinite if one is NaN.
   template <typename Add>
   [[nodiscard]] Scalar fill(const Packed& packed, const PackedIsland& island, const Add& add,
-                            const Scalar& raise = Scalar(0)) noexcept;
+                            const Scalar& raise = Scalar(0)) noexcept {
+    return fill_piece(
+        packed, island, [](const auto&) {}, add, raise);
+  }
+  /// The same for a piece of an island, side by side with others: columns of its bodies.
+  /// @param for_each_crossing  calls visit(edge) for the edges from bodies of earlier pieces to
+  ///                           those of this one.
+  /// @param add  where the last target has no data, high-high is left out too.
+  template <typename ForEachCrossing, typename Add>
+  [[nodiscard]] Scalar fill_piece(const Packed& packed, const PackedIsland& piece,
+                                  const ForEachCrossing& for_each_crossing, const Add& add,
+                                  const Scalar& raise) noexcept;
 
   /// Factors what was filled; false when a pivot is not positive: clear() the island then.
   /// @param crew  shares the work on a large island, to the same bits.
@@ -92,28 +104,40 @@ class DirectHessian {
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <typename Add>
-Scalar DirectHessian<Scalar>::fill(const Packed& packed, const PackedIsland& island, const Add& add,
-                                   const Scalar& raise) noexcept {
-  for (Index e = island.first_edge; e < island.edge_end; ++e) {
+template <typename ForEachCrossing, typename Add>
+Scalar DirectHessian<Scalar>::fill_piece(const Packed& packed, const PackedIsland& piece,
+                                         const ForEachCrossing& for_each_crossing, const Add& add,
+                                         const Scalar& raise) noexcept {
+  for (int slot = piece.range.first_slot; slot < piece.range.slot_end; ++slot) {
+    if (cholesky_.touched(slot)) cholesky_.clear_columns(slot);
+  }
+  // To a diagonal block edges add in the order of their low bodies: those before the piece first.
+  for_each_crossing([&](const PackedEdge& edge) {
+    if (!cholesky_.touched(edge.high_slot)) return;
+    const Columns<Scalar> none{}, targets[3] = {none, none, cholesky_.diagonal(edge.high_slot)};
+    add(edge, targets);
+  });
+  for (Index e = piece.first_edge; e < piece.edge_end; ++e) {
     const PackedEdge& edge = packed.edge(e);
-    const bool low = cholesky_.touched(edge.low_slot), two_sided = edge.high_slot >= 0;
-    if (!low && !(two_sided && cholesky_.touched(edge.high_slot))) continue;
+    const bool low = cholesky_.touched(edge.low_slot);
+    const bool high = edge.high_slot >= 0 && edge.high_slot < piece.range.slot_end &&
+                      cholesky_.touched(edge.high_slot);
+    if (!low && !high) continue;
     Columns<Scalar> targets[3] = {};
     if (low) targets[0] = cholesky_.diagonal(edge.low_slot);
-    if (two_sided) {
-      targets[1] = cholesky_.block(cross_blocks_[e], edge.low_slot);
-      targets[2] = cholesky_.diagonal(edge.high_slot);
-    }
+    if (low && edge.high_slot >= 0) targets[1] = cholesky_.block(cross_blocks_[e], edge.low_slot);
+    if (high) targets[2] = cholesky_.diagonal(edge.high_slot);
     add(edge, targets);
   }
   Scalar largest = 1;
-  for (int slot = island.range.first_slot; slot < island.range.slot_end; ++slot) {
+  for (int slot = piece.range.first_slot; slot < piece.range.slot_end; ++slot) {
     if (!cholesky_.touched(slot)) continue;
     const auto block = cholesky_.diagonal(slot);
     for (Index k = 0; k < packed.size(slot); ++k) {
       Scalar& entry = block.data[k * (block.stride + 1)];
-      if (entry > largest || entry != entry) largest = entry;  // once NaN, it stays
+      if (!(entry <= largest)) {
+        largest = entry > largest ? entry : std::numeric_limits<Scalar>::infinity();
+      }
       entry += 1 + raise;
     }
   }

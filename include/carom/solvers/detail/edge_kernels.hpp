@@ -110,7 +110,10 @@ struct CurvedRows {
 template <int Size, typename Scalar>
 class EdgeCurvature {
  public:
-  explicit EdgeCurvature(bool two_sided) noexcept : two_sided_(two_sided) {
+  explicit EdgeCurvature(bool two_sided) noexcept : EdgeCurvature(true, two_sided, two_sided) {}
+  /// @param low, cross, high  which blocks are asked for.
+  EdgeCurvature(bool low, bool cross, bool high) noexcept
+      : wants_low_(low), wants_cross_(cross), wants_high_(high) {
     for (auto* block : {&low_, &cross_, &high_}) {
       for (RowLanes<Scalar>& column : *block) column.setZero();
     }
@@ -122,15 +125,11 @@ class EdgeCurvature {
   /// The same with the rows of two parts of one block.
   template <typename Matrix3>
   void add(const Scalar* rows, const Scalar* columns, const Matrix3& g) noexcept {
-    const CurvedRows<Scalar> low(rows, row_lanes, g);
-    for (int c = 0; c < Size; ++c) low_[std::size_t(c)] += low.times(columns + c, row_lanes);
-    if (!two_sided_) return;
-    const Scalar* const other = columns + 3 * row_lanes;
+    if (wants_low_) add_rows(CurvedRows<Scalar>(rows, row_lanes, g), columns, low_);
+    if (!wants_cross_ && !wants_high_) return;
     const CurvedRows<Scalar> high(rows + 3 * row_lanes, row_lanes, g);
-    for (int c = 0; c < Size; ++c) {
-      cross_[std::size_t(c)] += high.times(columns + c, row_lanes);
-      high_[std::size_t(c)] += high.times(other + c, row_lanes);
-    }
+    if (wants_cross_) add_rows(high, columns, cross_);
+    if (wants_high_) add_rows(high, columns + 3 * row_lanes, high_);
   }
   void add_low_to(const Columns<Scalar>& target) const noexcept { add_to(target, low_); }
   void add_cross_to(const Columns<Scalar>& target) const noexcept { add_to(target, cross_); }
@@ -138,6 +137,10 @@ class EdgeCurvature {
 
  private:
   using Block = std::array<RowLanes<Scalar>, std::size_t(Size)>;
+  static void add_rows(const CurvedRows<Scalar>& rows, const Scalar* columns,
+                       Block& block) noexcept {
+    for (int c = 0; c < Size; ++c) block[std::size_t(c)] += rows.times(columns + c, row_lanes);
+  }
   static void add_to(const Columns<Scalar>& target, const Block& block) noexcept {
     for (int c = 0; c < Size; ++c) {
       Eigen::Map<Eigen::Array<Scalar, Size, 1>>(target.data + c * target.stride) +=
@@ -145,7 +148,7 @@ class EdgeCurvature {
     }
   }
   Block low_, cross_, high_;
-  bool two_sided_;
+  bool wants_low_, wants_cross_, wants_high_;
 };
 
 /// target += (Ĵᵀ G)_rows Ĵ_columns of one part, for bodies of any size.
@@ -189,16 +192,18 @@ void add_chosen_blocks(const PackedEdge& edge, const Scalar* rows, const Scalar*
 /// @tparam Matrix3  Symmetric3, or General3 for a G that is not symmetric.
 /// @param curvature  curvature(part, g) writes G; false where it is zero.
 /// @param targets  where low-low, high-low and high-high go. Those of the world are not used; where
-///                 the first has no data, low-low and high-low are left out.
+///                 the first has no data, low-low and high-low are left out, and where the last has
+///                 none, high-high.
 template <template <typename> typename Matrix3 = Symmetric3, typename Scalar, typename Curvature>
 void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curvature& curvature,
                         const Columns<Scalar> (&targets)[3]) noexcept {
   const Index low_width = 3 * lanes_above(edge.low_size);
   const Index width = low_width + 3 * lanes_above(edge.high_size);
-  const bool two_sided = edge.high_slot >= 0, all = targets[0].data != nullptr;
+  const bool two_sided = edge.high_slot >= 0, low = targets[0].data != nullptr;
+  const bool cross = two_sided && low, high = two_sided && targets[2].data != nullptr;
   Matrix3<Scalar> g;
   const auto add_fixed = [&]<int Size>(std::integral_constant<int, Size>) {
-    EdgeCurvature<Size, Scalar> sum(two_sided);
+    EdgeCurvature<Size, Scalar> sum(low, cross, high);
     bool any = false;
     for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
       if (!curvature(k, g)) continue;
@@ -206,21 +211,19 @@ void add_edge_curvature(const PackedEdge& edge, const Scalar* block, const Curva
       any = true;
     }
     if (!any) return;
-    if (all) sum.add_low_to(targets[0]);
-    if (!two_sided) return;
-    if (all) sum.add_cross_to(targets[1]);
-    sum.add_high_to(targets[2]);
+    if (low) sum.add_low_to(targets[0]);
+    if (cross) sum.add_cross_to(targets[1]);
+    if (high) sum.add_high_to(targets[2]);
   };
   const bool same = !two_sided || edge.high_size == edge.low_size;
   if (same && edge.low_size == 6) return add_fixed(std::integral_constant<int, 6>{});
   if (same && edge.low_size == 3) return add_fixed(std::integral_constant<int, 3>{});
   for (Index k = edge.first_part; k < edge.other_begin; ++k, block += width) {
     if (!curvature(k, g)) continue;
-    if (all) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
-    if (!two_sided) continue;
     const Scalar* const other = block + low_width;
-    if (all) add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
-    add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
+    if (low) add_curvature_block(targets[0], block, edge.low_size, block, edge.low_size, g);
+    if (cross) add_curvature_block(targets[1], other, edge.high_size, block, edge.low_size, g);
+    if (high) add_curvature_block(targets[2], other, edge.high_size, other, edge.high_size, g);
   }
 }
 

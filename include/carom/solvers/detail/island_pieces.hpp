@@ -57,6 +57,19 @@ class IslandPieces {
       for (; e < piece.edge_end && packed.edge(e).low_slot == slot; ++e) visit(packed.edge(e), 0);
     }
   }
+  /// Calls visit(edge) for the edges from bodies of earlier pieces to those of a piece, in the
+  /// order of these.
+  template <typename Visit>
+  void for_each_crossing(const Packed& packed, const PackedIsland& island,
+                         const PackedIsland& piece, const Visit& visit) const noexcept {
+    for (int slot = piece.range.first_slot; slot < piece.range.slot_end; ++slot) {
+      const Index own = slot - island.range.first_slot;
+      for (int k = high_starts_[own]; k < high_starts_[own + 1]; ++k) {
+        if (high_edges_[k] >= piece.first_edge) break;
+        visit(packed.edge(high_edges_[k]));
+      }
+    }
+  }
   /// Calls task(piece, number) for every piece.
   template <typename Task>
   void for_each(const Packed& packed, const PackedIsland& island, Crew& crew,

@@ -87,6 +87,11 @@ class IslandView {
       task(part);
     });
   }
+  /// Calls visit(edge) for the edges from bodies of earlier pieces to those of one.
+  template <typename Visit>
+  void for_each_crossing(const PackedIsland& piece, const Visit& visit) const noexcept {
+    if (pieces_ != nullptr) pieces_->for_each_crossing(packed_, island_, piece, visit);
+  }
   /// The sums of the numbers that task(state) returns for the pieces, or for the whole.
   template <std::size_t Count, typename Task>
   [[nodiscard]] std::array<Scalar, Count> sum_pieces(const Task& task) const noexcept {
