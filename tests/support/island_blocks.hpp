@@ -52,7 +52,7 @@ struct IslandBlocks {
     if (targets[0].data != nullptr) add_part(targets[0], 0, 0, low, low);
     if (edge.high_slot < 0) return;
     if (targets[0].data != nullptr) add_part(targets[1], low, 0, high, low);
-    add_part(targets[2], low, low, high, high);
+    if (targets[2].data != nullptr) add_part(targets[2], low, low, high, high);
   }
   /// The same where targets without data are left out.
   void add_chosen(const detail::PackedEdge& edge,

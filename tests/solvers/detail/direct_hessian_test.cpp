@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "carom/solvers/detail/island_pieces.hpp"
+
 #include "support/catch.hpp"
 #include "support/island_blocks.hpp"
 #include "support/tolerance.hpp"
@@ -135,6 +137,48 @@ TEST_CASE("direct_hessian: filling what is touched gives the same as filling all
   CAPTURE(asked, edges);
   CHECK(asked > 0);
   CHECK(asked < edges);
+}
+
+TEST_CASE("direct_hessian: pieces in any order fill what the whole fills, bit by bit",
+          "[solvers][law]") {
+  VectorSource<double> source(5107u);
+  RawShape shape{.sizes = {}, .contact_count = 2200};
+  for (int b = 0; b < 60; ++b) shape.sizes.push_back(b % 4 == 0 ? 3 : 6);
+  const IslandBlocks<double> blocks(source, shape, no_limit);
+  REQUIRE(blocks.packed.islands().size() == 1);
+  const PackedIsland& island = blocks.packed.islands()[0];
+  carom::detail::IslandPieces<double> pieces;
+  pieces.lay_out(blocks.packed, island);
+  REQUIRE(pieces.count() >= 3);
+  DirectHessian<double> whole, pieced;
+  for (auto* hessian : {&whole, &pieced}) {
+    hessian->lay_out(blocks.graph, blocks.packed);
+    hessian->clear(island);
+  }
+  const double expected = fill(whole, blocks, island, 0.5);
+  const auto add = [&](const PackedEdge& edge, const Columns<double>(&targets)[3]) {
+    blocks.add(edge, targets);
+  };
+  double largest = 0;
+  int crossings = 0;
+  for (Index k = pieces.count(); k-- > 0;) {
+    const PackedIsland piece = pieces.piece(blocks.packed, island, k);
+    const auto for_each_crossing = [&](const auto& visit) {
+      pieces.for_each_crossing(blocks.packed, island, piece, [&](const PackedEdge& edge) {
+        CHECK(edge.low_slot < piece.range.first_slot);
+        ++crossings;
+        visit(edge);
+      });
+    };
+    largest =
+        std::max(largest, pieced.fill_piece(blocks.packed, piece, for_each_crossing, add, 0.5));
+  }
+  CHECK(crossings > 0);
+  CHECK(largest == expected);
+  REQUIRE(whole.factor(island));
+  REQUIRE(pieced.factor(island));
+  const auto b = blocks.draw_vector(source);
+  CHECK(solve(pieced, blocks, b) == solve(whole, blocks, b));
 }
 
 TEST_CASE("direct_hessian: a raised diagonal is H + raise I", "[solvers][law]") {
