@@ -44,6 +44,9 @@ enum class ResidualMeasure {
   /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
   /// natural_map_error of ImpulseCertificate and ContactCertificate.
   natural_map,
+  /// How far the worst block is from its law, and the worst body from its momentum, each relative to
+  /// what that block's own bodies do [-]: AnswerError::residual.
+  block_error,
   /// Another one, which the solver's own documentation names with its unit.
   own,
 };
@@ -55,6 +58,8 @@ enum class ResidualMeasure {
       return "momentum_balance";
     case ResidualMeasure::natural_map:
       return "natural_map";
+    case ResidualMeasure::block_error:
+      return "block_error";
     case ResidualMeasure::own:
       return "own";
   }
@@ -71,6 +76,7 @@ struct [[nodiscard]] SolveReport {
   Scalar error_bound = 0;      ///< Proven bound on the distance to the exact answer
                                ///< [unit named by the solver]; infinite where none is known.
   ResidualMeasure measure = ResidualMeasure::own;  ///< What `residual` is.
+  Index worst_block = -1;  ///< Block with the largest error; −1 where the measure has none.
 
   [[nodiscard]] constexpr bool converged() const noexcept {
     return status == SolveStatus::converged;

@@ -66,11 +66,11 @@ class ContactSolver {
   ///        is where it is not finite, with impulses of zero.
   /// @param executor  takes the islands, as SapSolver::solve has it; methods in impulses, such as
   ///        ContactMethod::admm, stay on the thread that calls.
-  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form, or
-  ///          with ContactMethod::sap what SapSolver reports; iterations: as the method counts
-  ///          them, with `automatic` linear systems. Where no impulses obey the law the iterates
-  ///          grow, and the residual, which is relative to them, falls: one that meets its target
-  ///          but is more than a tenth of ‖q‖ counts as no_progress.
+  /// @return  residual: the largest error of a block by what its own bodies do [-], that of
+  ///          judge_answer(), and worst_block: where it is. A method that is asked for by name and
+  ///          works in impulses, or proximally, reports the natural map error of the whole problem
+  ///          instead, ContactMethod::sap what SapSolver reports; report.measure says which.
+  ///          iterations: as the method counts them, with `automatic` linear systems.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception. Without it memory is made at the first problem, and again
   ///        where a problem is larger than any before.
@@ -113,7 +113,8 @@ class ContactSolver {
     result.tolerance = options.tolerance;
     result.iteration_limit = options.iteration_limit;
     if (options.method == ContactMethod::sap) return result;
-    result.tolerance /= Scalar(Tuning::sap_accuracy);
+    result.tolerance = (std::min)(Scalar(options.tolerance / Scalar(Tuning::sap_accuracy)),
+                                  Scalar(Tuning::loosest_sap));
     result.iteration_limit =
         options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
     return result;
@@ -163,7 +164,7 @@ class ContactSolver {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     SolveReport<Scalar> report;
     report.measure = options_.method == ContactMethod::sap ? ResidualMeasure::momentum_balance
-                                                           : ResidualMeasure::natural_map;
+                                                           : ResidualMeasure::block_error;
     report.residual_target = options_.tolerance;
     report.residual = report.error_bound = infinity;
     return report;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "carom/contact/dual.hpp"
+#include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_islands.hpp"
@@ -19,8 +20,9 @@ inline namespace CAROM_ABI {
 template <RealScalar Scalar>
 struct InteriorPointOptions {
   FrictionLaw law = FrictionLaw::coulomb;
-  /// Natural map error at which to stop [-], > 0: ImpulseCertificate::natural_map_error. Half the
-  /// type's digits; Newton's method at the end doubles them with every system.
+  /// Largest error of a block at which to stop [-], > 0: AnswerError::residual; of a problem in
+  /// impulses ImpulseCertificate::natural_map_error. Half the type's digits; Newton's method at the
+  /// end doubles them with every system.
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most systems factored for one island, ≥ 0. Piles and walls take 10 to 40, heaps with
   /// self-stresses of 1000 times their load 750, files of FCLIB up to 1900.
@@ -68,8 +70,9 @@ class InteriorPointSolver {
 
   /// Solves without a guess.
   /// @param velocity  v, n_v [m/s, rad/s], out: v of the impulses found.
-  /// @return  residual: natural map error of impulse() [-], that of certify() on the dual form;
-  ///          iterations: systems factored for the island that took most; error_bound: infinite.
+  /// @return  residual: the largest error of a block by what its own bodies do [-], that of
+  ///          judge_answer(); worst_block: where it is; iterations: systems factored for the island
+  ///          that took most; error_bound: infinite.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception, at most iteration_limit systems on every island.
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem,
@@ -143,7 +146,8 @@ class InteriorPointSolver {
     outcomes_.resize(system_.islands().size());
     impulse_.grow(problem.impulse_count());
   }
-  /// The tolerance of one island: islands that all meet it meet the tolerance together.
+  /// The tolerance of one island of a problem in impulses: islands that all meet it meet the
+  /// tolerance together.
   [[nodiscard]] Scalar share_tolerance(Index islands) const noexcept {
     using std::sqrt;
     return options_.tolerance / sqrt(Scalar((std::max)(islands, Index(1))));
@@ -155,7 +159,13 @@ class InteriorPointSolver {
   SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                           bool warm, Executor&& executor) noexcept;
   template <typename Outcome>
-  void add(const Outcome& outcome, Sums& sums, SolveReport<Scalar>& report) const noexcept;
+  static void add(const Outcome& outcome, SolveReport<Scalar>& report) noexcept {
+    report.iterations = (std::max)(report.iterations, outcome.systems);
+    if (outcome.status != SolveStatus::converged) report.status = outcome.status;
+  }
+
+  void write_paired(const ContactProblem<Scalar>& problem, Index island,
+                    VectorX<Scalar>& velocity) const noexcept;
 
   InteriorPointOptions<Scalar> options_;
   SolveLimits limits_;
@@ -169,24 +179,14 @@ class InteriorPointSolver {
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <typename Outcome>
-void InteriorPointSolver<Scalar>::add(const Outcome& outcome, Sums& sums,
-                                      SolveReport<Scalar>& report) const noexcept {
-  sums.add(outcome.sums);
-  report.iterations = (std::max)(report.iterations, outcome.systems);
-  if (outcome.status != SolveStatus::converged) report.status = outcome.status;
-}
-
-template <RealScalar Scalar>
 template <typename Executor>
 SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar>& problem,
                                                      VectorX<Scalar>& velocity, bool warm,
                                                      Executor&& executor) noexcept {
   const Index islands = system_.islands().size();
-  const Scalar tolerance = share_tolerance(islands);
   const SolveLimits limits = island_limits();
   const auto solve = [&](Index i) {
-    outcomes_[i] = law_.solve(system_, i, warm, tolerance, limits);
+    outcomes_[i] = law_.solve(system_, i, warm, options_.tolerance, limits);
   };
   Index large = 0;
   for (Index i = 0; i < islands; ++i) large += system_.is_large(i);
@@ -205,19 +205,43 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
   }
   SolveReport<Scalar> report;
   report.status = SolveStatus::converged;
-  Sums sums;
+  report.measure = ResidualMeasure::block_error;
+  report.residual_target = options_.tolerance;
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
   double pace = 0;
   for (Index i = 0; i < islands; ++i) {
-    add(outcomes_[i], sums, report);
-    pace = (std::max)(pace, outcomes_[i].pace);
+    const auto& outcome = outcomes_[i];
+    add(outcome, report);
+    pace = (std::max)(pace, outcome.pace);
+    if (!(outcome.error.residual > report.residual)) continue;
+    report.residual = outcome.error.residual;
+    report.worst_block = system_.rows().block_number(outcome.error.worst);
   }
   law_.learn_pace(pace);
-  detail::conclude(law_.yardstick(), sums, options_.tolerance, report);
   impulse_.setZero();
   system_.rows().for_each_row(
       [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });
   write_velocity(problem, impulse_, velocity);
+  for (Index i = 0; i < islands; ++i) {
+    if (outcomes_[i].paired) write_paired(problem, i, velocity);
+  }
   return report;
+}
+
+/// Writes v of the bodies of an island whose velocities are numbers of their own.
+template <RealScalar Scalar>
+void InteriorPointSolver<Scalar>::write_paired(const ContactProblem<Scalar>& problem, Index island,
+                                               VectorX<Scalar>& velocity) const noexcept {
+  const auto& graph = system_.rows().graph();
+  const auto& range = graph.islands()[island].range;
+  for (Index slot = range.first_slot; slot < range.slot_end; ++slot) {
+    const Index body = graph.body_at(slot);
+    const auto [start, size] = problem.body(body);
+    Scalar* const own = velocity.data() + start;
+    std::copy_n(system_.pushed() + system_.rows().starts()[slot], size, own);
+    solve_lower_transposed(problem.momentum_factor(body).data(), size, size, own);
+    for (Index k = 0; k < size; ++k) own[k] += problem.free_velocity()(start + k);
+  }
 }
 
 template <RealScalar Scalar>
@@ -238,9 +262,10 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::solve(const DelassusProblem<Sca
   impulse_islands_.find(problem);
   const Scalar tolerance = share_tolerance(impulse_islands_.count());
   for (Index k = 0; k < impulse_islands_.count(); ++k) {
-    add(impulse_islands_.solve(problem, k, impulse, {tolerance, options_.sweeps, limits_},
-                               island_limits()),
-        sums, report);
+    const auto outcome = impulse_islands_.solve(
+        problem, k, impulse, {tolerance, options_.sweeps, limits_}, island_limits());
+    sums.add(outcome.sums);
+    add(outcome, report);
   }
   detail::conclude(impulse_islands_.yardstick(), sums, options_.tolerance, report);
   return report;

@@ -29,18 +29,20 @@ class ActiveBlock {
   using Response = BlockResponse<Scalar, Parts>;
 
   /// Writes N and h for the impulse γ with velocity u.
+  /// @param softness  of what is held, relative to w [-].
   static void write(const Block& block, FrictionLaw law, const Numbers& impulse,
-                    const Numbers& velocity, Response& response) noexcept {
+                    const Numbers& velocity, Response& response,
+                    const Scalar& softness = held_softness<Scalar>()) noexcept {
     response.gain.setZero();
     response.offset.setZero();
     if constexpr (Parts == 1) {
       if (law == FrictionLaw::coulomb) {
-        write_coulomb(block, impulse, velocity, response);
+        write_coulomb(block, impulse, velocity, softness, response);
       } else {
-        write_convex(block, impulse, velocity, response);
+        write_convex(block, impulse, velocity, softness, response);
       }
     } else {
-      write_general(block, law, impulse, velocity, response);
+      write_general(block, law, impulse, velocity, softness, response);
     }
   }
 
@@ -106,13 +108,13 @@ class ActiveBlock {
   }
 
   static void write_coulomb(const Block& block, const Numbers& impulse, const Numbers& velocity,
-                            Response& response) noexcept {
+                            const Scalar& softness, Response& response) noexcept {
     using std::sqrt;
     const Scalar& mu = block.disc.friction[0];
     const Scalar& w = block.inverse_mass;
     const Scalar reach = impulse(2) + block.shift(2) - velocity(2) / w;
     if (!(reach > Scalar(0))) return open(block, impulse, response);
-    const Scalar soft = held_softness<Scalar>() * w;
+    const Scalar soft = softness * w;
     const Scalar held = Scalar(1) / (block.regularization(2) + soft);
     response.gain(2, 2) = held;
     response.offset(2) = -held * velocity(2);
@@ -147,7 +149,7 @@ class ActiveBlock {
   /// In units of μ the cone is Lorentz's: the velocity along e₊ = (1, t)/√2 vanishes, the impulse
   /// along e₋ = (1, −t)/√2 vanishes, and across both the impulse turns with the velocity.
   static void write_convex(const Block& block, const Numbers& impulse, const Numbers& velocity,
-                           Response& response) noexcept {
+                           const Scalar& softness, Response& response) noexcept {
     using std::sqrt;
     const Scalar& mu = block.disc.friction[0];
     const Scalar w = convex_weight(block);
@@ -157,7 +159,7 @@ class ActiveBlock {
     const Scalar y[3] = {r[0] - z[0] / w, r[1] - z[1] / w, r[2] - z[2] / w};
     const Scalar length = sqrt(y[0] * y[0] + y[1] * y[1]);
     if (y[2] <= -length) return open(block, impulse, response);
-    const Scalar soft = held_softness<Scalar>() * w;
+    const Scalar soft = softness * w;
     if (length <= y[2]) {
       for (int k = 0; k < 3; ++k) {
         const Scalar unit = k < 2 ? mu : Scalar(1);
@@ -192,13 +194,13 @@ class ActiveBlock {
 
   /// (I − D + D a (R + soft)) dγ = −(γ − 𝒞(y)) − D a du_w.
   static void write_general(const Block& block, FrictionLaw law, const Numbers& impulse,
-                            const Numbers& velocity, Response& response) noexcept {
+                            const Numbers& velocity, const Scalar& softness,
+                            Response& response) noexcept {
     const int rows = block.set.rows;
     const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse),
                              u = rows_of_parts(block, velocity);
-    const Numbers softness =
-        block.regularization + Numbers::Constant(held_softness<Scalar>() * block.inverse_mass);
-    const RowNumbers<Scalar> soft = rows_of_parts(block, softness);
+    const Numbers all = block.regularization + Numbers::Constant(softness * block.inverse_mass);
+    const RowNumbers<Scalar> soft = rows_of_parts(block, all);
     RowNumbers<Scalar> mobility = RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
     RowNumbers<Scalar> answer;
     SquareMatrix<Scalar, 6> slope;

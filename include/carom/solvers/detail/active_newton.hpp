@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/solvers/detail/active_block.hpp"
-#include "carom/solvers/detail/law_search.hpp"
+#include "carom/solvers/detail/paired_step.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -11,8 +11,8 @@ namespace detail {
 /// Newton's method on the law itself from impulses near a solution. Every step guesses from
 /// the trial impulse of each block whether it is open, stuck or sliding.
 ///
-/// A step is halved until the natural map error falls. The method ends where a step gains too
-/// little.
+/// A step is halved until the error falls. The method ends where a step gains too little; where
+/// that may be for the rounding of the impulses, a pair of impulses and velocities is tried.
 /// @cite  alart1991mixed, in impulses.
 template <typename System>
 class ActiveNewton {
@@ -22,6 +22,15 @@ class ActiveNewton {
   /// @param at     the search; its iterate is the best one met at the end.
   /// @param steps  most systems.
   static void solve(LawSearch<System>& at, int steps) {
+    search(at, steps);
+    if constexpr (has_pairs<System>) {
+      if (at.is_solved() || !at.may_go_on() || !PairedStep<System>::may_help(at)) return;
+      PairedStep<System>::solve(at);
+    }
+  }
+
+ private:
+  static void search(LawSearch<System>& at, int steps) {
     const int end = at.systems + steps;
     for (int k = 0; !at.is_solved() && at.systems < end && at.may_go_on(); ++k) {
       const Scalar before = at.error;
@@ -38,7 +47,6 @@ class ActiveNewton {
     }
   }
 
- private:
   using Tuning = ActiveNewtonTuning;
 
   static void write_response(LawSearch<System>& at) {

@@ -43,9 +43,10 @@ class BodySystem {
       lu_.follow(forest);
       lu_age_ = age;
     }
-    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_}) {
+    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_, &pushed_, &last_}) {
       if (numbers->size() != rows_.vector_size()) numbers->assign(rows_.vector_size(), Scalar(0));
     }
+    gross_.resize(rows_.graph().slot_count());
     if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
   }
 
@@ -68,6 +69,11 @@ class BodySystem {
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
   [[nodiscard]] Index part_count() const noexcept { return rows_.part_count(); }
   [[nodiscard]] const Scalar* load() const noexcept { return rows_.load(); }
+  /// What the errors of a block are measured by.
+  template <int Parts>
+  [[nodiscard]] auto scales(const BlockRows<Scalar, Parts>& block) const noexcept {
+    return rows_.scales(block);
+  }
 
   /// product = W γ of an island, in parts.
   void multiply(Index island, const Scalar* impulse, Scalar* product) noexcept {
@@ -100,6 +106,43 @@ class BodySystem {
     }
   }
 
+  // Pairs of impulses and velocities, see PairedStep.
+
+  /// w − w* of the pairs of islands, a vector.
+  [[nodiscard]] const Scalar* pushed() const noexcept { return pushed_.data(); }
+  /// Begins a pair with the velocities that impulses lead to.
+  void begin_pair(Index island, const Scalar* impulse) noexcept {
+    rows_.write_momentum(island, impulse, pushed_.data());
+    std::fill(last_.begin() + rows_.vector_start(island), last_.begin() + rows_.vector_end(island),
+              Scalar(0));
+  }
+  /// Where dw of the last solve is λ times that of the one before, as all later ones would be:
+  /// their sum, 1/(1 − λ). 1 where they are not alike.
+  [[nodiscard]] Scalar remaining_steps(Index island) const noexcept {
+    Scalar product(0), squared(0);
+    for (Index u = rows_.vector_start(island); u < rows_.vector_end(island); ++u) {
+      product += sum_[u] * last_[u];
+      squared += last_[u] * last_[u];
+    }
+    return product > Scalar(0) && product < squared ? squared / (squared - product) : Scalar(1);
+  }
+  /// Adds a multiple of dw of the last solve.
+  void push_pair(Index island, const Scalar& multiple) noexcept {
+    for (Index u = rows_.vector_start(island); u < rows_.vector_end(island); ++u) {
+      pushed_[u] += multiple * sum_[u];
+      last_[u] = sum_[u];
+    }
+  }
+  void write_paired_velocities(Index island, Scalar* velocity) noexcept {
+    rows_.write_velocities(island, pushed_.data(), velocity, loop());
+  }
+  /// How far the momentum of a pair is from its impulses, of the worst body and relative to all
+  /// that acts on it [-].
+  [[nodiscard]] Scalar balance(Index island, const Scalar* impulse) noexcept;
+  /// How much the impulses that act on a body cancel, in the worst block and relative to what its
+  /// own bodies do [-]: times ε, how far rounding of the impulses may move the block.
+  [[nodiscard]] Scalar cancellation(Index island, const Scalar* impulse) noexcept;
+
   /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
   /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
   void solve(Index island, const BlockGains<Scalar>& gains, const Scalar* offset, Scalar* step,
@@ -126,7 +169,11 @@ class BodySystem {
   void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
   void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains, bool shared) noexcept;
 
+  /// gross_ ← Σ ‖Ĵᵀγ‖ over the parts that act on each body of an island.
+  void write_gross(Index island, const Scalar* impulse) noexcept;
+
   BodyRows<Scalar> rows_;
+  Sequence<Scalar> pushed_, last_, gross_;
   bool symmetric_ = true;
   int cholesky_age_ = -1, lu_age_ = -1, branches_age_ = -1;
   Crew* crew_ = nullptr;
@@ -241,6 +288,75 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
     if (!(now > Scalar(Tuning::enough) * sqrt(size)) || now > Scalar(Tuning::gain) * last) break;
     last = now;
   }
+}
+
+template <RealScalar Scalar>
+void BodySystem<Scalar>::write_gross(Index island, const Scalar* impulse) noexcept {
+  using std::sqrt;
+  const ContactIsland& own = rows_.graph().islands()[island];
+  for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) gross_[slot] = Scalar(0);
+  for (Index e = own.first_edge; e < own.edge_end; ++e) {
+    const PackedEdge& edge = rows_.edges()[e].packed;
+    const Scalar* block = rows_.jacobians(edge);
+    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
+    const Index slots[2] = {edge.low_slot, edge.high_slot};
+    for (Index k = edge.first_part; k < edge.part_end; ++k) {
+      for (int s = 0; s < 2; ++s) {
+        RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
+        for (Index i = 0; i < lanes[s]; i += row_lanes) {
+          RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
+          for (int c = 0; c < 3; ++c) {
+            sum += impulse[3 * k + c] * lanes_at(block + c * lanes[s] + i);
+          }
+          squares += sum.square();
+        }
+        if (lanes[s] > 0) gross_[slots[s]] += sqrt(squares.sum());
+        block += 3 * lanes[s];
+      }
+    }
+  }
+}
+
+template <RealScalar Scalar>
+Scalar BodySystem<Scalar>::balance(Index island, const Scalar* impulse) noexcept {
+  using std::sqrt;
+  const ContactIsland& own = rows_.graph().islands()[island];
+  write_gross(island, impulse);
+  rows_.write_momentum(island, impulse, vector_.data());
+  Scalar worst(0);
+  for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) {
+    const Index start = rows_.starts()[slot], size = rows_.graph().forest().size(slot);
+    Scalar off(0);
+    for (Index u = start; u < start + size; ++u) {
+      off += (pushed_[u] - vector_[u]) * (pushed_[u] - vector_[u]);
+    }
+    if (off > Scalar(0)) worst = (std::max)(worst, Scalar(sqrt(off) / gross_[slot]));
+  }
+  return is_finite(worst) ? worst : std::numeric_limits<Scalar>::infinity();
+}
+
+template <RealScalar Scalar>
+Scalar BodySystem<Scalar>::cancellation(Index island, const Scalar* impulse) noexcept {
+  using std::sqrt;
+  const ContactIsland& own = rows_.graph().islands()[island];
+  write_gross(island, impulse);
+  Scalar worst(0);
+  for (Index e = own.first_edge; e < own.edge_end; ++e) {
+    const auto& edge = rows_.edges()[e];
+    Scalar gross = gross_[edge.packed.low_slot];
+    if (edge.packed.high_slot >= 0) gross += gross_[edge.packed.high_slot];
+    for (Index i = edge.first_block; i < edge.block_end; ++i) {
+      blocks().visit(i, [&](const auto& block) {
+        const auto scales = rows_.scales(block);
+        for (Index k = 0; k < scales.velocity.size(); ++k) {
+          if (!(scales.velocity(k) > Scalar(0))) continue;
+          worst = (std::max)(
+              worst, Scalar(sqrt(scales.inverse_mass(k)) * gross / scales.velocity(k)));
+        }
+      });
+    }
+  }
+  return worst;
 }
 
 }  // namespace detail

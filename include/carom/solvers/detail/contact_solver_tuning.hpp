@@ -15,8 +15,11 @@ namespace detail {
 /// one constant at a time; docs/performance.md has what each change costs there.
 struct ContactSolverTuning {
   /// SapSolver is asked for an error so many times smaller than the tolerance, because its residual
-  /// is not the natural map error that the answer is judged by.
+  /// is that of the whole problem and not that of the worst block, which the answer is judged by.
   static constexpr double sap_accuracy = 3;
+  /// Largest error that SapSolver is asked for: a looser answer of it costs the stages that follow
+  /// more than it saves.
+  static constexpr double loosest_sap = 1e-4;
   /// Most steps of SapSolver under Coulomb's law, after which the central path takes over: the
   /// bundled walls take 23, piles that are not solved by 25 take 40 to 70.
   static constexpr int coulomb_steps = 25;

@@ -51,7 +51,9 @@ class IslandLaw {
     SolveStatus status = SolveStatus::converged;
     int systems = 0;
     double pace = 0;  ///< longest time between two looks at the clock [s]
-    MapSums<Scalar> sums;
+    LawError<Scalar> error{};
+    bool paired = false;  ///< whether the velocities of the bodies are numbers of their own
+    MapSums<Scalar> sums;  ///< where the system has no scales
   };
 
   /// Grows memory to a system's blocks.
@@ -95,8 +97,15 @@ class IslandLaw {
     system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
   };
 
+  /// Whether the error may be rounding of the impulses, which Newton's method can take away.
+  [[nodiscard]] static bool is_rounding(LawSearch<System>& run) {
+    if constexpr (has_pairs<System>) return PairedStep<System>::may_help(run);
+    return false;
+  }
+
   struct Run : LawSearch<System> {
-    Scalar best;  ///< least error met
+    Scalar best;                ///< least merit met
+    bool best_solves = false;   ///< whether the best impulses meet the tolerance
   };
   /// Measures the iterate, and keeps its impulses where none were better.
   void measure(Run& run) {
@@ -104,8 +113,9 @@ class IslandLaw {
     keep_best(run);
   }
   void keep_best(Run& run) {
-    if (!(run.error < run.best)) return;
+    if (run.best_solves || !(run.error < run.best || run.is_solved())) return;
     run.best = run.error;
+    run.best_solves = run.is_solved();
     run.copy(iterate_.impulse(), best_.data());
   }
   /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
@@ -115,6 +125,17 @@ class IslandLaw {
     return run.is_solved();
   }
   [[nodiscard]] bool follow_path(Run& run, const Scalar& margin);
+  /// Searches for a pair of impulses and velocities from the best impulses.
+  [[nodiscard]] bool pair(Run& run) {
+    if constexpr (has_pairs<System>) {
+      if (!run.may_go_on() || !is_finite(run.best)) return false;
+      run.copy(best_.data(), iterate_.impulse());
+      measure(run);
+      PairedStep<System>::solve(run);
+      keep_best(run);
+    }
+    return run.is_solved();
+  }
   /// Takes proximal steps from the best impulses; returns whether the law is solved.
   [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
@@ -201,10 +222,12 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   if (!path_.start(run.system, run.island, yardstick_, margin, iterate_, memory_)) return false;
   measure(run);
   Scalar blocked(0), next = Scalar(Tuning::small_error);
+  Scalar tried = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k < Tuning::path_steps && run.may_go_on(); ++k) {
     if (run.is_solved()) return true;
-    if (run.error < next) {
-      next = Scalar(Tuning::again) * run.error;
+    if (run.error < next || (run.error < tried && is_rounding(run))) {
+      next = (std::min)(next, Scalar(Tuning::again) * run.error);
+      tried = Scalar(Tuning::again) * run.error;
       run.copy(iterate_.impulse(), saved_.data());
       if (polish(run, Tuning::final_steps)) return true;
       run.copy(saved_.data(), iterate_.impulse());
@@ -229,7 +252,8 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   PacedLimits pace(given, pace_.expected);
   const SolveLimits limits = pace.limits();
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  Run run{{system, island, yardstick_, iterate_, memory_, tolerance, limits, infinity}, infinity};
+  Run run{{system, island, yardstick_, iterate_, memory_, tolerance, limits, infinity, infinity},
+          infinity};
   if (!warm) {
     const BlockIsland& own = system.islands()[island];
     std::fill(best_.begin() + 3 * own.first_part, best_.begin() + 3 * own.part_end, Scalar(0));
@@ -241,6 +265,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   if (!solved && may_change) {  // all that follows needs impulses inside of the cones
     clip(run, best_.data());
     run.best = infinity;
+    run.best_solves = false;
     measure(run);
     solved = run.is_solved();
     run.copy(iterate_.impulse(), guess_.data());
@@ -256,18 +281,27 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   constexpr int starts = int(std::size(Tuning::margins));
   for (int k = 0; k < starts && !solved && run.may_go_on(); ++k) {
     solved = follow_path(run, Scalar(Tuning::margins[k]));
+    if (!solved && k == 0) solved = pair(run);
     const bool promising = is_small(run.best) && yardstick_.law == FrictionLaw::coulomb;
     if (!solved && (promising || k + 1 == starts)) {
       solved = search(run, k, limits.iteration_limit);
     }
   }
+  if (!solved) solved = pair(run);
   if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
-  run.copy(best_.data(), iterate_.impulse());
   Outcome outcome;
-  outcome.sums = iterate_.sum(system, island, yardstick_);
+  outcome.paired = run.paired;
+  if (run.paired) {
+    outcome.error = iterate_.judge(system, island, yardstick_.law);
+    outcome.error.residual = run.residual;
+  } else {
+    run.copy(best_.data(), iterate_.impulse());
+    outcome.error = iterate_.measure(system, island, yardstick_);
+  }
+  if constexpr (!has_scales<System>) outcome.sums = iterate_.sum(system, island, yardstick_);
   outcome.systems = run.systems;
   outcome.pace = pace.longest();
-  if (solved) return outcome;
+  if (solved || outcome.error.residual <= tolerance) return outcome;
   outcome.status = !is_finite(run.best)                    ? SolveStatus::not_finite
                    : limits.is_over()                      ? SolveStatus::deadline
                    : run.systems >= limits.iteration_limit ? SolveStatus::iteration_limit

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "carom/contact/detail/block_error.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
 #include "carom/solvers/detail/system_totals.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
@@ -84,6 +85,22 @@ struct MapSums {
   }
 };
 
+/// Whether a system knows what the errors of its blocks are measured by: scales(block). Others,
+/// which do not know their bodies, are measured by the natural map of all their blocks together.
+template <typename System>
+inline constexpr bool has_scales =
+    requires(const System& system, const BlockRows<typename System::scalar_type, 1>& block) {
+  system.scales(block);
+};
+
+/// How far an island is from its law.
+template <RealScalar Scalar>
+struct LawError {
+  Scalar residual;  ///< the error that a tolerance is compared with [-]
+  Scalar merit;     ///< what steps are to lower: the root of the sum of the blocks' squares [-]
+  Index worst;      ///< the block with the largest error; −1 where blocks have none of their own
+};
+
 /// Impulses of all islands in parts, with the velocities they lead to.
 template <RealScalar Scalar>
 class LawIterate {
@@ -105,6 +122,17 @@ class LawIterate {
   template <typename System>
   void write_velocity(System& system, Index island) noexcept {
     system.multiply(island, impulse_.data(), velocity_.data());
+    add_load(system, island);
+  }
+  /// u of an island's pair: that of the bodies' own velocities.
+  template <typename System>
+  void write_paired_velocity(System& system, Index island) noexcept {
+    system.write_paired_velocities(island, velocity_.data());
+    add_load(system, island);
+  }
+  /// u += q + R γ of an island.
+  template <typename System>
+  void add_load(const System& system, Index island) noexcept {
     const BlockIsland& own = system.islands()[island];
     for (Index i = own.first_block; i < own.block_end; ++i) {
       system.blocks().visit(i, [&](const auto& block) {
@@ -136,14 +164,55 @@ class LawIterate {
         total_of(system, std::array<Scalar, 3>{sums.map, sums.impulses, sums.velocities});
     return {all[0], all[1], all[2]};
   }
-  /// u, and the natural map error of an island by the yardstick [-].
+  /// u, and how far an island is from its law.
   template <typename System>
-  [[nodiscard]] Scalar measure(System& system, Index island,
-                               const Yardstick<Scalar>& yardstick) noexcept {
-    return sum(system, island, yardstick).error(yardstick);
+  [[nodiscard]] LawError<Scalar> measure(System& system, Index island,
+                                         const Yardstick<Scalar>& yardstick) noexcept {
+    if constexpr (has_scales<System>) {
+      write_velocity(system, island);
+      return judge(system, island, yardstick.law);
+    } else {
+      const Scalar error = sum(system, island, yardstick).error(yardstick);
+      return {error, error, -1};
+    }
+  }
+  /// How far an island is from its law with the velocities as they stand.
+  template <typename System>
+  [[nodiscard]] LawError<Scalar> judge(const System& system, Index island,
+                                       FrictionLaw law) const noexcept {
+    using std::sqrt;
+    LawError<Scalar> result{Scalar(0), Scalar(0), -1};
+    const BlockIsland& own = system.islands()[island];
+    for (Index i = own.first_block; i < own.block_end; ++i) {
+      const ErrorSum<Scalar> part = system.blocks().visit(i, [&](const auto& block) {
+        return error_of(law, block, read_parts(block, impulse_.data()),
+                        read_parts(block, velocity_.data()), system.scales(block));
+      });
+      result.merit += part.squared;
+      if (!(part.largest > result.residual)) continue;
+      result.residual = part.largest;
+      result.worst = i;
+    }
+    result.merit = sqrt(result.merit);
+    return result;
   }
 
  private:
+  template <int Parts, typename Scales>
+  [[nodiscard]] static ErrorSum<Scalar> error_of(FrictionLaw law,
+                                                 const BlockRows<Scalar, Parts>& block,
+                                                 const PartNumbers<Scalar, Parts>& impulse,
+                                                 const PartNumbers<Scalar, Parts>& velocity,
+                                                 const Scales& scales) noexcept {
+    if constexpr (Parts == 1) {
+      return block_error(law, block.disc.friction[0], Vector3<Scalar>(impulse + block.shift),
+                         velocity, scales);
+    } else {
+      return block_error(law, block.set, rows_of_parts(block, impulse),
+                         rows_of_parts(block, velocity), scales);
+    }
+  }
+
   Sequence<Scalar> impulse_, velocity_;
 };
 

@@ -23,14 +23,20 @@ struct LawSearch {
   const Yardstick<Scalar>& yardstick;
   LawIterate<Scalar>& iterate;
   StepMemory<Scalar>& memory;
-  Scalar tolerance;    ///< natural map error to end at [-]
+  Scalar tolerance;    ///< residual to end at [-]
   SolveLimits limits;  ///< of the systems in all, and of time
-  Scalar error;        ///< natural map error of the iterate [-]
+  Scalar error;        ///< merit of the iterate, which steps are to lower [-]
+  Scalar residual;     ///< its error, which the tolerance bounds [-]
   int systems = 0;     ///< factored so far
+  bool paired = false;  ///< whether the iterate solves with velocities of its own
 
   /// u of the iterate, and its error.
-  void measure() { error = iterate.measure(system, island, yardstick); }
-  [[nodiscard]] bool is_solved() const noexcept { return error <= tolerance; }
+  void measure() { take(iterate.measure(system, island, yardstick)); }
+  void take(const LawError<Scalar>& found) noexcept {
+    error = found.merit;
+    residual = found.residual;
+  }
+  [[nodiscard]] bool is_solved() const noexcept { return residual <= tolerance; }
   [[nodiscard]] bool may_go_on() const noexcept {
     return systems < limits.iteration_limit && !limits.is_over();
   }

@@ -41,10 +41,14 @@ class ProximalNewton {
     Search at{given, schedule, given.error};
     at.copy(at.iterate.impulse(), best_.data());
     search(at);
-    at.copy(best_.data(), at.iterate.impulse());
-    at.measure();
+    if (!at.is_solved()) {
+      at.copy(best_.data(), at.iterate.impulse());
+      at.measure();
+    }
     given.error = at.error;
+    given.residual = at.residual;
     given.systems = at.systems;
+    given.paired = at.paired;
   }
 
  private:
@@ -52,11 +56,11 @@ class ProximalNewton {
 
   struct Search : LawSearch<System> {
     const ProximalSchedule& schedule;
-    Scalar best;             ///< least error met
+    Scalar best;             ///< least merit met
     Scalar softness = 1;     ///< ρ
     bool minimises = false;  ///< whether descend_convex applies
   };
-  /// The natural map error of the iterate; keeps the best.
+  /// The merit of the iterate; keeps the best.
   Scalar measure(Search& at) {
     at.measure();
     keep(at);
@@ -132,7 +136,7 @@ void ProximalNewton<System>::search(Search& at) {
       write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, impulse), at.iterate.impulse());
     });
     const Scalar reached = measure(at);
-    if (reached <= at.tolerance) return;
+    if (at.is_solved()) return;
     if (done) {
       at.copy(at.iterate.impulse(), centre_.data());
       if (reached < Scalar(Tuning::small_error) && polish(at)) return;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "carom/contact/coulomb_law.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Numbers by which the errors of a block's rows are measured, row by row.
+template <RealScalar Scalar, int Rows>
+struct RowScales {
+  Vector<Scalar, Rows> velocity;      ///< V: what the row's own bodies do [m/s, rad/s]
+  Vector<Scalar, Rows> inverse_mass;  ///< w: the row's diagonal entry of W + R [1/kg, 1/(kg·m²)]
+};
+
+/// The largest error of some, and the sum of their squares.
+template <RealScalar Scalar>
+struct ErrorSum {
+  Scalar largest = 0, squared = 0;
+
+  /// Adds an error, of which a number that is not finite counts as infinite.
+  /// @param scale  V, what it is divided by; where that is zero, any error is infinite.
+  void add(const Scalar& error, const Scalar& scale) noexcept {
+    using std::abs;
+    Scalar share = abs(error);
+    if (!(share == Scalar(0))) {
+      share = scale > Scalar(0) ? Scalar(share / scale) : std::numeric_limits<Scalar>::infinity();
+    }
+    if (!is_finite(share)) share = std::numeric_limits<Scalar>::infinity();
+    largest = (std::max)(largest, share);
+    squared += share * share;
+  }
+};
+
+/// Adds the error of a normal: |min(w γₙ, sₙ)|/V, Signorini's condition.
+template <RealScalar Scalar>
+void add_normal_error(const Scalar& impulse, const Scalar& velocity, const Scalar& scale,
+                      const Scalar& inverse_mass, ErrorSum<Scalar>& sum) noexcept {
+  const Scalar pushed = inverse_mass * impulse;
+  // A comparison with NaN keeps the NaN, which counts as infinite.
+  sum.add(velocity < pushed ? velocity : pushed, scale);
+}
+
+/// Adds the error of a disc of radius γₙ: x lies in it, and where z is not zero on its edge,
+/// opposite to z. With a mobility m it is ‖m x − P(m x − z)‖/V, P the nearest point of the disc of
+/// radius m γₙ. Impulses are measured by m, which is the rows' inverse mass, but never so large
+/// that friction would count for more than V.
+/// @param x, z  impulses over μ and velocities times μ, `size` of them.
+/// @param radius  γₙ, of which less than zero counts as zero.
+template <RealScalar Scalar, std::size_t Most>
+void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::array<Scalar, Most>& z,
+                    const Scalar& radius, const Scalar& scale, const Scalar& inverse_mass,
+                    ErrorSum<Scalar>& sum) noexcept {
+  using std::sqrt;
+  const bool pressed = radius > Scalar(0);
+  Scalar mobility = inverse_mass;
+  if (pressed) mobility = (std::min)(mobility, Scalar(scale / radius));
+  const Scalar bound = pressed ? Scalar(mobility * radius) : Scalar(0);
+  Scalar trial(0), slip(0);
+  for (std::size_t k = 0; k < std::size_t(size); ++k) {
+    const Scalar y = mobility * x[k] - z[k];
+    trial += y * y;
+    slip += z[k] * z[k];
+  }
+  const Scalar length = sqrt(trial);
+  if (length <= bound) return sum.add(sqrt(slip), scale);  // it sticks
+  Scalar off(0);
+  for (std::size_t k = 0; k < std::size_t(size); ++k) {
+    const Scalar miss = mobility * x[k] - bound / length * (mobility * x[k] - z[k]);
+    off += miss * miss;
+  }
+  sum.add(sqrt(off), scale);
+}
+
+/// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V with the mobility m of a disc.
+template <RealScalar Scalar>
+void add_interval_error(const Scalar& impulse, const Scalar& velocity, const Scalar& lower,
+                        const Scalar& upper, const Scalar& scale, const Scalar& inverse_mass,
+                        ErrorSum<Scalar>& sum) noexcept {
+  using std::abs;
+  const Scalar size = abs(impulse);
+  Scalar mobility = inverse_mass;
+  if (size > Scalar(0)) mobility = (std::min)(mobility, Scalar(scale / size));
+  if (!(mobility > Scalar(0))) {  // nothing moves the row, and a bound excuses its velocity
+    const bool excused = velocity < Scalar(0) ? !(impulse < upper) : !(impulse > lower);
+    return sum.add(excused ? Scalar(0 * velocity) : velocity, scale);
+  }
+  const Scalar trial = impulse - velocity / mobility;
+  if (trial < lower) return sum.add(mobility * (impulse - lower), scale);
+  if (trial > upper) return sum.add(mobility * (impulse - upper), scale);
+  sum.add(velocity, scale);
+}
+
+/// The error of one block under a law, relative to what its own bodies do [-]: 0 exactly where γ
+/// and u obey the law. The convex law is Coulomb's with Σ ‖μ_b ∘ u_b‖ taken off the normal
+/// velocity, and so one formula measures both.
+/// @cite  alart1991mixed for the map of Coulomb's law in two steps, normal and friction;
+///        docs/derivations/measure.md.
+template <RealScalar Scalar>
+[[nodiscard]] ErrorSum<Scalar> block_error(FrictionLaw law, const ImpulseSet<Scalar>& set,
+                                           const RowNumbers<Scalar>& impulse,
+                                           const RowNumbers<Scalar>& velocity,
+                                           const RowScales<Scalar, 6>& scales) noexcept {
+  ErrorSum<Scalar> sum;
+  const int n = normal_row(set.shape);
+  if (n < 0) {
+    for (int r = 0; r < set.rows; ++r) {
+      add_interval_error(impulse(r), velocity(r), set.lower(r), set.upper(r), scales.velocity(r),
+                         scales.inverse_mass(r), sum);
+    }
+    return sum;
+  }
+  const Scalar pressed = impulse(n) + set.shift(n);
+  Scalar lift(0);
+  if (law == FrictionLaw::convex) lift = de_saxce_lift(set, velocity);
+  add_normal_error(pressed, Scalar(velocity(n) - lift), scales.velocity(n), scales.inverse_mass(n),
+                   sum);
+  visit_friction_blocks(set, [&](const auto& disc) {
+    std::array<Scalar, 5> x{}, z{};
+    Scalar scale(0), inverse_mass(0);
+    int size = 0;
+    for (int k = 0; k < disc.size; ++k) {
+      const int row = disc.row(k);
+      const Scalar& mu = disc.mu(k);
+      if (!(mu > Scalar(0))) {  // nothing rubs this way
+        sum.add(scales.inverse_mass(row) * (impulse(row) + set.shift(row)), scales.velocity(n));
+        continue;
+      }
+      x[std::size_t(size)] = (impulse(row) + set.shift(row)) / mu;
+      z[std::size_t(size)] = mu * velocity(row);
+      scale = (std::max)(scale, Scalar(mu * scales.velocity(row)));
+      inverse_mass += mu * mu * scales.inverse_mass(row);
+      ++size;
+    }
+    if (size > 0) {
+      add_disc_error(size, x, z, pressed, scale, Scalar(inverse_mass / Scalar(size)), sum);
+    }
+  });
+  return sum;
+}
+/// The same for three rows of a friction cone with μ > 0.
+template <RealScalar Scalar>
+[[nodiscard]] ErrorSum<Scalar> block_error(FrictionLaw law, const Scalar& friction,
+                                           const Vector3<Scalar>& impulse,
+                                           const Vector3<Scalar>& velocity,
+                                           const RowScales<Scalar, 3>& scales) noexcept {
+  using std::sqrt;
+  ErrorSum<Scalar> sum;
+  const std::array<Scalar, 2> x{impulse(0) / friction, impulse(1) / friction};
+  const std::array<Scalar, 2> z{friction * velocity(0), friction * velocity(1)};
+  Scalar lift(0);
+  if (law == FrictionLaw::convex) lift = sqrt(z[0] * z[0] + z[1] * z[1]);
+  add_normal_error(impulse(2), Scalar(velocity(2) - lift), scales.velocity(2),
+                   scales.inverse_mass(2), sum);
+  const Scalar mass = (scales.inverse_mass(0) + scales.inverse_mass(1)) / 2;
+  add_disc_error(2, x, z, impulse(2), Scalar(friction * scales.velocity(0)),
+                 Scalar(friction * friction * mass), sum);
+  return sum;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
