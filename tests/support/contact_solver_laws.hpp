@@ -6,6 +6,7 @@
 
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/delassus_form.hpp"
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -28,6 +29,9 @@ template <typename Scalar>
                                         ResidualMeasure measure) {
   if (measure == ResidualMeasure::momentum_balance) {
     return certify(problem, velocity, impulse).residual;
+  }
+  if (measure == ResidualMeasure::block_error) {
+    return judge_answer(problem, law, velocity, impulse).residual;
   }
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;

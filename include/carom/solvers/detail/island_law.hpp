@@ -291,10 +291,13 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
   Outcome outcome;
   outcome.paired = run.paired;
-  if (run.paired) {
-    outcome.error = iterate_.judge(system, island, yardstick_.law);
-    outcome.error.residual = run.residual;
-  } else {
+  if constexpr (has_pairs<System>) {
+    if (run.paired) {
+      outcome.error = iterate_.judge(system, island, yardstick_.law);
+      outcome.error.residual = run.residual;
+    }
+  }
+  if (!run.paired) {
     run.copy(best_.data(), iterate_.impulse());
     outcome.error = iterate_.measure(system, island, yardstick_);
   }
