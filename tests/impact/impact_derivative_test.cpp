@@ -11,6 +11,8 @@
 
 #include <Eigen/Dense>
 
+#include "carom/impact/simultaneous.hpp"
+
 #include "support/catch.hpp"
 #include "support/impact_scenes.hpp"
 #include "support/tolerance.hpp"
@@ -45,6 +47,9 @@ struct Data {
 
 enum class Kind {
   elastic,
+  first,
+  simultaneous,
+  by_energy_simultaneous,
   least,
   sweep,
   by_energy,
@@ -54,12 +59,18 @@ enum class Kind {
   bilateral
 };
 constexpr Kind kinds[] = {
-    Kind::elastic, Kind::least,   Kind::sweep,    Kind::by_energy, Kind::by_energy_bilateral,
-    Kind::newton,  Kind::plastic, Kind::bilateral};
+    Kind::elastic,   Kind::first,
+    Kind::simultaneous, Kind::by_energy_simultaneous,
+    Kind::least,     Kind::sweep,
+    Kind::by_energy, Kind::by_energy_bilateral,
+    Kind::newton,    Kind::plastic,
+    Kind::bilateral};
 
 Index restitution_count(Kind kind, Index contacts) {
   if (kind == Kind::newton) return contacts;
-  return kind == Kind::by_energy || kind == Kind::by_energy_bilateral ? 1 : 0;
+  const bool by_energy = kind == Kind::by_energy || kind == Kind::by_energy_bilateral ||
+                         kind == Kind::by_energy_simultaneous;
+  return by_energy ? 1 : 0;
 }
 
 /// Prepares a law for the data, and calls visit(mass, problem, law).
@@ -84,6 +95,12 @@ void with_law(Kind kind, const Data<Scalar>& data, const Visit& visit) {
   switch (kind) {
     case Kind::elastic:
       return run(ImpactResolver<Scalar>());
+    case Kind::first:
+      return run(ImpactResolver<Scalar, carom::MostInfeasibleFirst<Scalar>>());
+    case Kind::simultaneous:
+      return run(carom::GeneralizedReflections<Scalar>());
+    case Kind::by_energy_simultaneous:
+      return run(carom::SimultaneousImpact<Scalar>(data.restitution(0)));
     case Kind::least:
       return run(ImpactResolver<Scalar, carom::LeastInfeasibleFirst<Scalar>>());
     case Kind::sweep:
@@ -475,8 +492,23 @@ TEST_CASE("impact_derivative: symmetric impacts are named where their order matt
   aside.motion(1) = -0.01;
   const MatrixX<double> other = Linearized<double>(Kind::elastic, aside, order.of).by_motion();
   CHECK((one - other).norm() > clearly(0.1));  // two sides
-  CHECK(std::min((one - order.by_motion()).norm(), (other - order.by_motion()).norm()) <=
-        rounding(50, 1.0));
+  // Between them both are struck together, so that both rates change sign whatever they are.
+  const ImpactScene scene = billiards(100 * pi / 180);
+  MatrixX<double> rates(2, 6);
+  for (Index i = 0; i < 2; ++i) rates.row(i) = scene.normal(i);  // the masses are 1
+  CHECK((rates * order.by_motion() + rates).norm() <= rounding(50, 1.0));
+  CHECK((order.by_motion() * order.by_motion() - MatrixX<double>::Identity(6, 6)).norm() <=
+        rounding(100, 1.0));
+  // With the most infeasible first it is that of one of the sides.
+  const Linearized<double> first(Kind::first, data, order.of);
+  CHECK(numbers_of(first.derivative.one_sided()) == std::vector<Index>{0, 1});
+  const MatrixX<double> taken = Linearized<double>(Kind::first, data, order.of).by_motion();
+  CHECK(std::min((one - taken).norm(), (other - taken).norm()) <= rounding(50, 1.0));
+  // The simultaneous law has no order to choose, and its derivative is the only one.
+  const Linearized<double> all(Kind::simultaneous, data, order.of);
+  CHECK(all.derivative.one_sided().empty());
+  CHECK((Linearized<double>(Kind::simultaneous, data, order.of).by_motion() - order.by_motion())
+            .norm() <= rounding(50, 1.0));
   // A sweep does not choose by rates.
   CHECK(Linearized<double>(Kind::sweep, data, order.of).derivative.one_sided().empty());
   CHECK(!Linearized<double>(Kind::least, data, order.of).derivative.one_sided().empty());
