@@ -225,7 +225,8 @@ void bind_gradients(nb::module_& module) {
   vector("dissipation_time", &PhysicalNumbers::dissipation_time, 1, "(nc,)");
   vector("restitution", &PhysicalNumbers::restitution, 1,
          "(nc,); zero of contacts that do not close within the step at their speed before it");
-  vector("approach", &PhysicalNumbers::approach, 1, "(nc,), by the speed of closing before the step");
+  vector("approach", &PhysicalNumbers::approach, 1,
+         "(nc,), by the speed of closing before the step");
   vector("regularization", &PhysicalNumbers::regularization, 3,
          "(nc, 3); the gradient by the tangential one is the sum of the first two");
   vector("bias", &PhysicalNumbers::bias, 3, "(nc, 3)");
@@ -304,7 +305,8 @@ void bind_gradient(nb::module_& module) {
           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
           "tolerance of 1e-12 or less where gradients matter. ValueError where the answer is not\n"
-          "regular. The step is differentiated as it is, with its contacts closing when they do: in\n"
+          "regular. The step is differentiated as it is, with its contacts closing when they do: "
+          "in\n"
           "a chain of steps the time of an impact does not move. ImpactStepDerivative moves it.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),

@@ -4,8 +4,8 @@
 #include <memory>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <optional>
 #include <nanobind/stl/vector.h>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -198,13 +198,13 @@ Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, n
     name = "given";
     sequence = read_order(metric, order);
   }
-  const bool known = order.is_none() || name == "most_infeasible" || name == "least_infeasible" ||
-                     name == "sweep" || name == "simultaneous" ||
+  const bool known = name == "together" || name == "most_infeasible" ||
+                     name == "least_infeasible" || name == "sweep" || name == "simultaneous" ||
                      (name == "given" && !sequence.empty());
   if (!known) {
     refuse("order",
-           "'most_infeasible', 'least_infeasible', 'sweep', 'simultaneous' or a sequence of "
-           "contacts",
+           "'together', 'most_infeasible', 'least_infeasible', 'sweep', 'simultaneous' or a "
+           "sequence of contacts",
            describe(order));
   }
   if (chosen == Law::simultaneous && !order.is_none() && name != "simultaneous") {
@@ -298,14 +298,16 @@ void bind_endings(nb::module_& module) {
       .def_ro("sequence", &Ending::sequence,
               "Contacts in the order of their reflections; those that reflect at once follow each\n"
               "other.")
-      .def_prop_ro("unique", &unique_of,
-                   "Whether the impact could end in no other way: by no order of reflections, and\n"
-                   "not where equivalent contacts reflect together. None where the search, of a few\n"
-                   "milliseconds, ended before that was known, and where no motion opens all\n"
-                   "contacts. It is found when it is first asked for.")
-      .def_prop_ro("indeterminacy", &indeterminacy_of,
-                   "Largest distance of two outcomes, relative to the momentum before [-]; a lower\n"
-                   "bound where unique is None.")
+      .def_prop_ro(
+          "unique", &unique_of,
+          "Whether the impact could end in no other way: by no order of reflections, and\n"
+          "not where equivalent contacts reflect together. None where the search, of a few\n"
+          "milliseconds, ended before that was known, and where no motion opens all\n"
+          "contacts. It is found when it is first asked for.")
+      .def_prop_ro(
+          "indeterminacy", &indeterminacy_of,
+          "Largest distance of two outcomes, relative to the momentum before [-]; a lower\n"
+          "bound where unique is None.")
       .def_ro("kinetic_energy", &Ending::kinetic_energy, "[J], after the impact.")
       .def_ro("status", &Ending::status,
               "'resolved', 'reflection_limit', 'wedged' (no motion opens all contacts: resolved\n"
@@ -368,10 +370,11 @@ void bind_impact(nb::module_& module) {
       "1],\n"
       "is that of the energy, and below 1 'elastic' means 'restitution'. order: which contact "
       "reflects\n"
-      "first: 'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts. None: the "
-      "most\n"
+      "first: 'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts. None, or "
+      "'together': the most\n"
       "infeasible, together with all that nothing in the data tells apart from it, so that a body\n"
-      "which lands flat rises flat. 'simultaneous' is the law of that name. Where the order decides,\n"
+      "which lands flat rises flat. 'simultaneous' is the law of that name. Where the order "
+      "decides,\n"
       "the result's unique is False.");
   module.def("outcomes", &outcomes, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
              nb::arg("velocity").none(), nb::arg("state_limit").none() = 200'000,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.ImpactStepDerivative: steps through the times of impacts, with their derivatives.
 #include <mutex>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -141,8 +141,8 @@ VectorX<double> read_or_zero(nb::handle value, const char* item, Index size) {
                          : read_vector(value, item, size);
 }
 
-std::shared_ptr<Steps> make_steps(nb::handle mass_matrix, nb::handle normals, nb::handle offsets,
-                                  nb::handle force, nb::handle restitution) {
+void make_steps(Steps* self, nb::handle mass_matrix, nb::handle normals, nb::handle offsets,
+                nb::handle force, nb::handle restitution) {
   OverWalls system;
   const GivenArray matrix(mass_matrix, "mass matrix");
   if (matrix.rank() == 1) {
@@ -167,7 +167,7 @@ std::shared_ptr<Steps> make_steps(nb::handle mass_matrix, nb::handle normals, nb
   system.force = read_or_zero(force, "force", n);
   const double share = read_number(restitution, "restitution");
   detail::reject_if(detail::restitution_fault(share));
-  return std::make_shared<Steps>(system, share);
+  new (self) Steps(system, share);
 }
 
 ImpactStep take_step(Steps& steps, nb::handle q, nb::handle velocity, nb::handle time_step) {
@@ -208,7 +208,8 @@ StateChange push_forward(const ImpactStep& step, nb::handle q, nb::handle veloci
 }
 
 constexpr const char* class_doc =
-    "Steps of bodies over walls through the times of their impacts, and the derivatives of steps.\n\n"
+    "Steps of bodies over walls through the times of their impacts, and the derivatives of "
+    "steps.\n\n"
     "mass_matrix: (n, n) [kg, kg m^2], constant, or its diagonal (n,). normals: (gaps, n) and\n"
     "offsets: (gaps,) [m]: the gaps are normals @ q + offsets. force: (n,) [N, N m], constant.\n"
     "restitution [-], in [0, 1], is that of the energy of impacts, as in impact().\n\n"
@@ -271,14 +272,16 @@ void bind_step(nb::module_& module) {
           "'linearized', or why the step has no derivative, 'grazing' say.")
       .def_prop_ro(
           "one_sided", [](const ImpactStep& s) { return s.report.one_sided; },
-          "How many coincidences there were, at which the derivative is that of one side: contacts\n"
+          "How many coincidences there were, at which the derivative is that of one side: "
+          "contacts\n"
           "that strike together, or just where the step begins or ends.")
-      .def("pull_back", &pull_back, nb::arg("q_bar") = nb::none(),
-           nb::arg("velocity_bar") = nb::none(),
-           nb::sig("def pull_back(self, q_bar: numpy.typing.ArrayLike | None = None, "
-                   "velocity_bar: numpy.typing.ArrayLike | None = None) -> StateChange"),
-           "Gradients of <q_bar, q> + <velocity_bar, velocity> by q and velocity before and by the\n"
-           "restitution.")
+      .def(
+          "pull_back", &pull_back, nb::arg("q_bar") = nb::none(),
+          nb::arg("velocity_bar") = nb::none(),
+          nb::sig("def pull_back(self, q_bar: numpy.typing.ArrayLike | None = None, "
+                  "velocity_bar: numpy.typing.ArrayLike | None = None) -> StateChange"),
+          "Gradients of <q_bar, q> + <velocity_bar, velocity> by q and velocity before and by the\n"
+          "restitution.")
       .def("push_forward", &push_forward, nb::arg("q") = nb::none(),
            nb::arg("velocity") = nb::none(), nb::arg("restitution") = nb::none(),
            nb::sig("def push_forward(self, q: numpy.typing.ArrayLike | None = None, "
@@ -298,7 +301,7 @@ void bind_step(nb::module_& module) {
 void bind_impact_step(nb::module_& module) {
   bind_step(module);
   nb::class_<Steps>(module, "ImpactStepDerivative", class_doc)
-      .def(nb::new_(&make_steps), nb::arg("mass_matrix").none(), nb::arg("normals").none(),
+      .def("__init__", &make_steps, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
            nb::arg("offsets") = nb::none(), nb::arg("force") = nb::none(),
            nb::arg("restitution").none() = 1.0,
            nb::sig("def __init__(self, mass_matrix: numpy.typing.ArrayLike, "

@@ -18,8 +18,8 @@ struct ContactSlopes : ComplianceDerivative<double> {
 /// towards larger e, where the contact asks for no other velocity.
 void write_bounce_slopes(const ProblemData& data, Index block, ContactSlopes& slopes) {
   const auto& contact = std::get<ContactData>(data.law(block));
-  const bool closes = contact.approach > 0 &&
-                      contact.law.gap <= data.problem().time_step() * contact.approach;
+  const bool closes =
+      contact.approach > 0 && contact.law.gap <= data.problem().time_step() * contact.approach;
   const bool asks = data.problem().friction_contact_law(block).bias_velocity.z() != 0;
   if (contact.bias || !closes || (contact.restitution == 0 && asks)) return;
   slopes.bias_by_restitution = contact.approach;
@@ -81,8 +81,7 @@ void PhysicalNumbers::set_zero(const ProblemData& data) {
   const Problem& problem = data.problem();
   const Index count = data.contact_count();
   free_velocity.setZero(problem.velocity_count());
-  for (auto* numbers :
-       {&friction, &gap, &stiffness, &dissipation_time, &restitution, &approach}) {
+  for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time, &restitution, &approach}) {
     numbers->setZero(count);
   }
   for (auto* numbers : {&regularization, &bias}) numbers->setZero(3 * count);

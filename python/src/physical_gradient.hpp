@@ -11,7 +11,8 @@ namespace carom::python {
 /// One number per number that a problem was made of: a change of them, or a gradient by them.
 ///
 /// The library differentiates by R and v̂; gap, stiffness and dissipation lead to these, and so do
-/// masses and Jacobians, through the inverse mass that R is scaled by, and restitution and approach. Here the links are joined.
+/// masses and Jacobians, through the inverse mass that R is scaled by, and restitution and
+/// approach. Here the links are joined.
 struct PhysicalNumbers {
   VectorX<double> free_velocity;                               ///< n_v
   VectorX<double> friction, gap, stiffness, dissipation_time;  ///< n_c

@@ -99,7 +99,8 @@ TEST_CASE("equivalent_contacts: corners, edges and a middle are groups of their 
   CHECK(groups_of(body, body.falling(1)) == Groups{{0, 1, 2, 3}, {4, 6}, {5, 7}});
 }
 
-TEST_CASE("equivalent_contacts: what moves or weighs otherwise is told apart", "[impact][example]") {
+TEST_CASE("equivalent_contacts: what moves or weighs otherwise is told apart",
+          "[impact][example]") {
   LandingBody body{.points = rectangle(0.5, 0.4)};
   VectorX<double> velocity = body.falling(1);
   velocity(3) = 1e-3;  // it tips to one side

@@ -59,10 +59,17 @@ enum class Kind {
   plastic,
   bilateral
 };
-constexpr Kind kinds[] = {
-    Kind::elastic,   Kind::first,     Kind::simultaneous,           Kind::least,
-    Kind::sweep,     Kind::by_energy, Kind::by_energy_simultaneous, Kind::by_energy_bilateral,
-    Kind::newton,    Kind::plastic,   Kind::bilateral};
+constexpr Kind kinds[] = {Kind::elastic,
+                          Kind::first,
+                          Kind::simultaneous,
+                          Kind::least,
+                          Kind::sweep,
+                          Kind::by_energy,
+                          Kind::by_energy_simultaneous,
+                          Kind::by_energy_bilateral,
+                          Kind::newton,
+                          Kind::plastic,
+                          Kind::bilateral};
 constexpr int kind_count = int(std::size(kinds));
 
 Index restitution_count(Kind kind, Index contacts) {

@@ -42,7 +42,8 @@ TEST_CASE("judge_outcome: one outcome, several, and not known", "[impact][exampl
   CHECK(xi > clearly(0.1));
   CHECK(several.indeterminacy == Approx(xi).epsilon(rounding(100, 1.0)));
   // Less is left to be undetermined where energy is lost, and nothing of a plastic impact.
-  const auto lossy = judge(uneven, meeting, carom::RestitutionImpact<double>(0.5), {.restitution = 0.5});
+  const auto lossy =
+      judge(uneven, meeting, carom::RestitutionImpact<double>(0.5), {.restitution = 0.5});
   CHECK(!lossy.unique);
   CHECK(lossy.indeterminacy < 0.51 * xi);
   CHECK(judge(uneven, meeting, carom::PlasticImpact<double>(), {.restitution = 0}).unique);
@@ -56,8 +57,8 @@ TEST_CASE("judge_outcome: one outcome, several, and not known", "[impact][exampl
 
 TEST_CASE("judge_outcome: a law whose outcome no order has is said to be one of several",
           "[impact][example]") {
-  const auto parted = judge(ball_line({1, 1, 1}), vector_of({2, 0, -1}),
-                            carom::GeneralizedReflections<double>());
+  const auto parted =
+      judge(ball_line({1, 1, 1}), vector_of({2, 0, -1}), carom::GeneralizedReflections<double>());
   CHECK(parted.decided);
   CHECK(!parted.unique);
   // (-4, 2, 5)/3 against (-1, 0, 2).
@@ -74,7 +75,8 @@ TEST_CASE("judge_outcome: a wedge and rest", "[impact][example]") {
 TEST_CASE("judge_outcome: a flat landing has several outcomes, whatever its scale",
           "[impact][example]") {
   for (const double scale : {1e-3, 1.0, 1e3}) {
-    LandingBody body{.mass = scale, .height = 0.5 * scale, .points = rectangle(0.3 * scale, 0.3 * scale)};
+    LandingBody body{
+        .mass = scale, .height = 0.5 * scale, .points = rectangle(0.3 * scale, 0.3 * scale)};
     body.inertia *= scale * scale * scale;
     const auto flat = judge(body.scene(), body.falling(scale), carom::ImpactResolver<double>());
     CAPTURE(scale);

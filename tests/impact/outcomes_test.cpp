@@ -137,8 +137,8 @@ TEST_CASE("outcomes: a chain of five can end in 72 ways", "[impact][golden]") {
   const auto found = outcomes_of(ball_line({1, 2, 1, 2, 1}), vector_of({5, 4, 3, 2, 1}));
   CHECK(found.complete);
   CHECK(found.outcomes.size() == 73);
-  // By one order after another 72; the mirror image of another order each, unlike that of equivalent
-  // contacts together, which is its own.
+  // By one order after another 72; the mirror image of another order each, unlike that of
+  // equivalent contacts together, which is its own.
   CHECK(std::count_if(found.outcomes.begin(), found.outcomes.end(),
                       [](const auto& outcome) { return outcome.together; }) == 1);
 }

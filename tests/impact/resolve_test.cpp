@@ -426,12 +426,11 @@ TEST_CASE("resolve: what is symmetric before is so afterwards, in any order of t
   for (int round = 0; round < 100; ++round) {
     const double m = 0.2 + source.unit(), middle = 0.2 + source.unit(), g = 0.3 + source.unit();
     std::vector<VectorX<double>> gradients{
-        vector_of({1, -1, 0, 0, 0, 0}),  vector_of({0, 1, -1, 0, 0, 0}),
-        vector_of({g, 0, 0, 1, 0, 0}),   vector_of({0, 0, -g, 0, 0, 1}),
+        vector_of({1, -1, 0, 0, 0, 0}),   vector_of({0, 1, -1, 0, 0, 0}),
+        vector_of({g, 0, 0, 1, 0, 0}),    vector_of({0, 0, -g, 0, 0, 1}),
         vector_of({0, 0.2, 0, -1, 1, 0}), vector_of({0, -0.2, 0, 0, 1, -1})};
     const auto mass = MassMatrix<double>::make_diagonal(vector_of({m, middle, m, m, middle, m}));
-    const VectorX<double> velocity =
-        vector_of({-1 - source.unit(), 0, 0, -source.unit(), -1.0, 0});
+    const VectorX<double> velocity = vector_of({-1 - source.unit(), 0, 0, -source.unit(), -1.0, 0});
     VectorX<double> before = velocity;  // mirrored: x of all bodies changes sign
     before(2) = -velocity(0);
     before(5) = velocity(3);
@@ -445,9 +444,9 @@ TEST_CASE("resolve: what is symmetric before is so afterwards, in any order of t
     mirror.see(std::abs(v(0) + v(2)) + std::abs(v(1)) + std::abs(v(3) - v(5)), allowed, before);
     energy.see(std::abs(scene.norm(p) - scene.norm(scene.momentum(before))), allowed, before);
     feasible.see(-scene.rates(p).minCoeff(), rounding(200, before.norm()), before);
-    together.see_holds(resolver.steps().size() < resolver.sequence().size() ||
-                           resolver.sequence().empty(),
-                       before);
+    together.see_holds(
+        resolver.steps().size() < resolver.sequence().size() || resolver.sequence().empty(),
+        before);
     std::reverse(gradients.begin(), gradients.end());
     const ImpactScene other(mass, gradients);
     resolver.prepare(other.problem);
@@ -455,7 +454,8 @@ TEST_CASE("resolve: what is symmetric before is so afterwards, in any order of t
     static_cast<void>(resolver.resolve(other.problem, q));
     renumbered.see((p - q).norm(), 10 * allowed, before);
   }
-  for (const WorstCase* law : {&mirror, &energy, &feasible, &together, &renumbered}) law->check(100);
+  for (const WorstCase* law : {&mirror, &energy, &feasible, &together, &renumbered})
+    law->check(100);
 }
 
 TEST_CASE("resolve: where every order has one outcome, equivalent contacts find it",

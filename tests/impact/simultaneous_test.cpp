@@ -34,7 +34,8 @@ TEST_CASE("simultaneous: a body that lands flat rises flat, at e times its speed
   }
 }
 
-TEST_CASE("simultaneous: restitution is between the plastic and the simultaneous outcome", "[impact][law]") {
+TEST_CASE("simultaneous: restitution is between the plastic and the simultaneous outcome",
+          "[impact][law]") {
   VectorSource<double> source(196u);
   WorstCase energy("|p+|² = |p_p|² + R²(|p-|² - |p_p|²)"), ends("R = 1 simultaneous");
   for (int round = 0; round < 100; ++round) {

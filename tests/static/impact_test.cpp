@@ -12,6 +12,7 @@
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/resolve.hpp"
 #include "carom/impact/restitution.hpp"
+#include "carom/impact/simultaneous.hpp"
 #include "carom/impact/uniqueness.hpp"
 
 namespace {

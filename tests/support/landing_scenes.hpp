@@ -16,8 +16,8 @@ namespace carom::testing {
 struct LandingBody {
   double mass = 1;
   Vector3<double> inertia = Vector3<double>::Constant(1.0 / 6);  ///< about its own axes
-  double height = 0.5;                     ///< of the centre of mass above the points
-  std::vector<Eigen::Vector2d> points;     ///< seen from the centre of mass
+  double height = 0.5;                  ///< of the centre of mass above the points
+  std::vector<Eigen::Vector2d> points;  ///< seen from the centre of mass
   Eigen::Quaterniond turned = Eigen::Quaterniond::Identity();  ///< of body and floor together
 
   [[nodiscard]] ImpactScene scene() const {

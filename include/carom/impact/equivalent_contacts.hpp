@@ -132,8 +132,9 @@ class EquivalentContacts {
     std::sort(members_.begin(), members_.end(), before);
     allowance_ = tolerance() * largest + rounding;
     for (std::size_t k = 0; k < members_.size(); ++k) {
-      const bool apart = k == 0 || rates[std::size_t(members_[k])] -
-                                           rates[std::size_t(members_[k - 1])] > allowance_;
+      const bool apart =
+          k == 0 ||
+          rates[std::size_t(members_[k])] - rates[std::size_t(members_[k - 1])] > allowance_;
       if (apart) add_group(0);
       group_[std::size_t(members_[k])] = Index(sizes_.size()) - 1;
       ++sizes_.back();
@@ -208,8 +209,9 @@ class EquivalentContacts {
   /// Past the last of those from `first` on whose sums are the same.
   [[nodiscard]] std::size_t end_of_part(std::size_t first, std::size_t end) const noexcept {
     std::size_t last = first + 1;
-    while (last < end && sums_[std::size_t(waiting_[last])] -
-                                 sums_[std::size_t(waiting_[last - 1])] <= allowance_) {
+    while (last < end &&
+           sums_[std::size_t(waiting_[last])] - sums_[std::size_t(waiting_[last - 1])] <=
+               allowance_) {
       ++last;
     }
     return last;

@@ -12,15 +12,16 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Generalized Reflections, the simultaneous law: all violated contacts at once, so that the outcome
-/// depends on no order.
+/// Generalized Reflections, the simultaneous law: all violated contacts at once, so that the
+/// outcome depends on no order.
 ///
 /// Among the contacts V that are violated, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
 /// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. This repeats until
 /// no contact is violated. Where all violated contacts press, that is the reflection about their
-/// common face: all of their rates change sign. Of the impulses that lead there, equivalent contacts
-/// have equal ones, see EquivalentContacts. Elastic, and equal to the propagative outcome for all-approaching
-/// momenta exactly when −1 is in the reflection group; in general the two differ.
+/// common face: all of their rates change sign. Of the impulses that lead there, equivalent
+/// contacts have equal ones, see EquivalentContacts. Elastic, and equal to the propagative outcome
+/// for all-approaching momenta exactly when −1 is in the reflection group; in general the two
+/// differ.
 /// @cite smith2012reflections
 template <RealScalar Scalar>
 class GeneralizedReflections {

@@ -89,7 +89,9 @@ struct MostInfeasibleTogether : MostInfeasibleFirst<Scalar> {
 
 /// Whether equivalent contacts reflect together in an order.
 template <typename Order>
-inline constexpr bool reflects_together = requires { requires Order::together; };
+inline constexpr bool reflects_together = requires {
+  requires Order::together;
+};
 
 /// The least infeasible contact first.
 template <RealScalar Scalar>

@@ -105,10 +105,12 @@ class PlasticImpact {
     if (linear_.size() < 2) return;
     detail::multiply_gram(problem, impulse_, image_);
     const Scalar scale = linear_.cwiseAbs().maxCoeff() + impulse_.maxCoeff();
-    const Scalar zero = 64 * Scalar(linear_.size()) * std::numeric_limits<Scalar>::epsilon() * scale;
+    const Scalar zero =
+        64 * Scalar(linear_.size()) * std::numeric_limits<Scalar>::epsilon() * scale;
     bool idle = false;
     for (Index i = 0; i < linear_.size() && !idle; ++i) {
-      idle = problem.merged_into(i) < 0 && impulse_(i) <= zero && abs(linear_(i) + image_(i)) <= zero;
+      idle =
+          problem.merged_into(i) < 0 && impulse_(i) <= zero && abs(linear_(i) + image_(i)) <= zero;
     }
     if (!idle) return;
     const std::span<const Scalar> rates(linear_.data(), std::size_t(linear_.size()));

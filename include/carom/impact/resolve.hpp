@@ -16,8 +16,8 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Propagative elastic impact: reflects across infeasible contacts, one at a time, or all equivalent
-/// ones at once where no order is given, until none is.
+/// Propagative elastic impact: reflects across infeasible contacts, one at a time, or all
+/// equivalent ones at once where no order is given, until none is.
 ///
 /// ```
 /// carom::ImpactResolver<double> resolver;

@@ -31,8 +31,8 @@ class FaceInverse {
   /// Decomposes G_AA, unless it was the last one decomposed.
   /// @return  false where a number is not finite.
   [[nodiscard]] bool decompose(const Matrix& gram, std::span<const Index> contacts) noexcept {
-    if (!contacts.empty() && std::equal(contacts.begin(), contacts.end(), contacts_.begin(),
-                                        contacts_.end())) {
+    if (!contacts.empty() &&
+        std::equal(contacts.begin(), contacts.end(), contacts_.begin(), contacts_.end())) {
       return true;
     }
     contacts_.assign(contacts.begin(), contacts.end());

@@ -31,8 +31,8 @@ struct SequenceRuleOf<MostInfeasibleFirst<Scalar>> {
   static constexpr SequenceRule rule{.by_rate = true, .by_sign = false};
 };
 template <RealScalar Scalar>
-struct SequenceRuleOf<MostInfeasibleTogether<Scalar>> : SequenceRuleOf<MostInfeasibleFirst<Scalar>> {
-};
+struct SequenceRuleOf<MostInfeasibleTogether<Scalar>>
+    : SequenceRuleOf<MostInfeasibleFirst<Scalar>> {};
 /// All that close have their turn.
 template <RealScalar Scalar>
 struct SequenceRuleOf<GeneralizedReflections<Scalar>> {
@@ -75,8 +75,8 @@ template <RealScalar Scalar, typename Order, typename Elastic>
                                  const ImpactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& momentum,
                                  const RestitutionImpact<Scalar, Order, Elastic>& law) noexcept {
-  using Rule = std::conditional_t<std::is_same_v<Elastic, GeneralizedReflections<Scalar>>, Elastic,
-                                  Order>;
+  using Rule =
+      std::conditional_t<std::is_same_v<Elastic, GeneralizedReflections<Scalar>>, Elastic, Order>;
   return follow_reflections<Rule>(impulses, problem, law) &&
          impulses.blend(problem, momentum, law.plastic_law(), law.restitution());
 }
