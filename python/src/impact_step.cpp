@@ -113,12 +113,14 @@ class Steps {
     made.by_restitution = derivative_.by_restitution();
     made.matrix.rightCols(n) = made.matrix.rightCols(n) * stepper_.system().mass;
     VectorX<double> column(n);
-    for (Index c = 0; c <= 2 * n; ++c) {
-      auto lower = c < 2 * n ? made.matrix.col(c).tail(n) : made.by_restitution.col(0).tail(n);
-      column = lower;
+    for (Index c = 0; c < 2 * n; ++c) {
+      column = made.matrix.col(c).tail(n);
       mass_.apply_inverse(column);
-      lower = column;
+      made.matrix.col(c).tail(n) = column;
     }
+    column = made.by_restitution.tail(n);
+    mass_.apply_inverse(column);
+    made.by_restitution.tail(n) = column;
   }
 
   MassMatrix<double> mass_;
