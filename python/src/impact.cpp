@@ -273,10 +273,9 @@ std::string text_of(const Ending& end) {
   std::string text = "Impact(status='" + end.status +
                      "', kinetic_energy=" + carom::detail::number_text(end.kinetic_energy) +
                      ", reflections=" + std::to_string(end.sequence.size());
-  const std::optional<bool> unique = unique_of(end);
-  text += std::string(", unique=") + (!unique ? "None" : *unique ? "True" : "False");
-  if (unique != true) {
-    text += ", indeterminacy=" + carom::detail::number_text(indeterminacy_of(end));
+  if (const std::optional<bool> unique = unique_of(end); unique != true) {
+    text += std::string(", unique=") + (unique ? "False" : "None") +
+            ", indeterminacy=" + carom::detail::number_text(indeterminacy_of(end));
   }
   return text + ")";
 }

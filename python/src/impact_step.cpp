@@ -79,7 +79,7 @@ class Steps {
   /// where the last one ended.
   ImpactStep step(const VectorX<double>& q, const VectorX<double>& velocity, double time_step) {
     const std::lock_guard<std::mutex> alone(lock_);
-    const bool goes_on = q == last_q_ && velocity == last_velocity_;
+    const bool goes_on = last_q_.size() > 0 && q == last_q_ && velocity == last_velocity_;
     if (!goes_on) stepper_.restart();
     MechanicalState<double> state =
         goes_on ? state_ : MechanicalState<double>{0, q, mass_.momentum(velocity)};
