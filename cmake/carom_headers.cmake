@@ -152,6 +152,7 @@ set(CAROM_HEADERS
   include/carom/impact/design.hpp
   include/carom/impact/design_sensitivity.hpp
   include/carom/impact/detail/coxeter_diagram.hpp
+  include/carom/impact/detail/face_inverse.hpp
   include/carom/impact/detail/gram_rows.hpp
   include/carom/impact/detail/impact_impulses.hpp
   include/carom/impact/detail/linearized_laws.hpp
@@ -159,11 +160,13 @@ set(CAROM_HEADERS
   include/carom/impact/detail/projection_slope.hpp
   include/carom/impact/detail/reflection_chain.hpp
   include/carom/impact/detail/sparse_rows.hpp
+  include/carom/impact/equivalent_contacts.hpp
   include/carom/impact/friction_impact.hpp
   include/carom/impact/generalized_reflections.hpp
   include/carom/impact/impact_derivative.hpp
   include/carom/impact/impact_problem.hpp
   include/carom/impact/impact_report.hpp
+  include/carom/impact/judge_outcome.hpp
   include/carom/impact/mass_matrix.hpp
   include/carom/impact/newton_restitution.hpp
   include/carom/impact/order.hpp
@@ -175,6 +178,7 @@ set(CAROM_HEADERS
   include/carom/impact/resolve.hpp
   include/carom/impact/resolve_impact.hpp
   include/carom/impact/restitution.hpp
+  include/carom/impact/simultaneous.hpp
   include/carom/impact/spatial_friction.hpp
   include/carom/impact/uniqueness.hpp
   include/carom/impact/wedge.hpp

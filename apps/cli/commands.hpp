@@ -47,8 +47,9 @@ struct CertifyOptions {
 struct ImpactCommandOptions {
   std::string file;
   std::string law;  ///< `elastic`, `plastic`, `restitution`; empty: as the file says.
-  std::string order = "most_infeasible";  ///< or `all`, or a given sequence.
-  std::vector<Index> sequence;            ///< The given order, empty unless there is one.
+  std::string order =
+      "together";  ///< or `most_infeasible`, `simultaneous`, `all`, or a given sequence.
+  std::vector<Index> sequence;  ///< The given order, empty unless there is one.
   bool json = false;
 };
 

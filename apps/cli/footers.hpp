@@ -42,10 +42,12 @@ inline constexpr const char* impact_footer = R"(Input (SI units):
 
 Output with --json:
   outcomes           one; with --order all every distinct one. Each has velocity, momentum,
-                     sequence (the contacts that reflected, counted from 0; of the elastic
-                     impact where R < 1; empty if plastic), impulses (one sum per contact,
-                     momentum after = before + sum of impulses[i] * normals[i]), kinetic_energy
-  unique             whether every order of reflections ends the same
+                     sequence (the contacts that reflected, counted from 0, those at once one
+                     behind the other; of the elastic impact where R < 1; empty if plastic),
+                     impulses (one sum per contact, momentum after = before + sum of
+                     impulses[i] * normals[i]), kinetic_energy
+  unique             whether every order of reflections ends the same, and so does the outcome
+                     that was asked for
   reason             certified by the normals alone, for every momentum: orthogonal,
                      dihedral m=4, Coxeter A3 x A1, ...; by search, for this momentum:
                      enumerated (all orders end the same), not unique; plastic: this law takes

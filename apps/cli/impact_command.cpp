@@ -10,11 +10,10 @@
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/reflection_count.hpp"
-#include "carom/impact/resolve.hpp"
-#include "carom/impact/restitution.hpp"
 #include "carom/impact/uniqueness.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/impact_endings.hpp"
 #include "cli/json_input.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
@@ -23,23 +22,6 @@
 
 namespace carom::cli {
 namespace {
-
-using Vector = VectorX<double>;
-
-/// The impact that a file describes.
-struct ImpactInput {
-  MassMatrix<double> mass;
-  std::vector<Vector> normals;  ///< Gradients of the gaps as given, any length.
-  Vector momentum;
-  double restitution = 1;
-};
-
-/// One way in which it ends; impulses belong to the normals as given: p⁺ = p⁻ + Σ λ_i normals_i.
-struct Ending {
-  Vector momentum, velocity, impulses;
-  std::vector<Index> sequence;
-  double kinetic_energy = 0;
-};
 
 struct ImpactAnswer {
   std::vector<Ending> outcomes;
@@ -51,10 +33,6 @@ struct ImpactAnswer {
   bool resolved = true;
   std::string note;  ///< Which normals repeat others; empty when none does.
 };
-
-std::string at(const char* field, std::size_t index) {
-  return field + ("[" + std::to_string(index) + "]");
-}
 
 Vector expect_vector(const Json& value, const std::string& place, Index size) {
   const std::vector<double> numbers = expect_numbers(value, place, std::size_t(size));
@@ -135,87 +113,6 @@ ImpactInput read_input(const std::string& text) {
   return input;
 }
 
-/// The impact in the kinetic metric, and what turns unit-normal impulses into the file's.
-struct Metric {
-  const MassMatrix<double>& mass;
-  ImpactProblem<double> problem;
-  Vector lengths;  ///< |Dϕ_i| in the metric.
-
-  explicit Metric(const ImpactInput& input)
-      : mass(input.mass), problem(mass.size()), lengths(Index(input.normals.size())) {
-    for (std::size_t i = 0; i < input.normals.size(); ++i) {
-      const double largest = input.normals[i].cwiseAbs().maxCoeff();
-      const Vector scaled = input.normals[i] / largest;
-      Vector response = scaled;
-      mass.apply_inverse(response);
-      const double square = scaled.dot(response);
-      if (!std::isnormal(square)) {
-        refuse(at("normals", i), "a length in the metric of the mass within the range of double",
-               square < 1 ? "one that is too small" : "one that is too large");
-      }
-      lengths(Index(i)) = largest * std::sqrt(square);
-      problem.add_contact(mass, input.normals[i]);
-    }
-    problem.prepare();
-  }
-
-  [[nodiscard]] Ending ending(const Vector& momentum, const Vector& unit_impulses,
-                              std::vector<Index> sequence) const {
-    Ending end{momentum, momentum, unit_impulses.cwiseQuotient(lengths), std::move(sequence), 0};
-    mass.apply_inverse(end.velocity);
-    end.kinetic_energy = momentum.dot(end.velocity) / 2;
-    const bool finite = end.velocity.allFinite() && end.impulses.allFinite();
-    if (!finite) refuse("the document", "impulses within the range of double", "larger ones");
-    return end;
-  }
-};
-
-/// The elastic ending along one order; an empty one takes the most infeasible first.
-Ending elastic_ending(const Metric& metric, const Vector& momentum,
-                      const std::vector<Index>& sequence, bool& resolved) {
-  const auto run = [&](auto resolver) {
-    Vector after;
-    for (Index recorded = 1000, needed = -1; needed != recorded;) {  // until all are recorded
-      recorded = std::max(recorded, needed);
-      resolver.prepare(metric.problem, recorded);
-      after = momentum;
-      const ImpactReport<double> report = resolver.resolve(metric.problem, after);
-      resolved = report.status == ImpactStatus::resolved;
-      needed = std::max(recorded, report.reflections);
-    }
-    const Vector impulses =
-        Eigen::Map<const Vector>(resolver.impulses().data(), Index(resolver.impulses().size()));
-    return metric.ending(after, impulses, {resolver.sequence().begin(), resolver.sequence().end()});
-  };
-  if (sequence.empty()) return run(ImpactResolver<double>{});
-  return run(ImpactResolver<double, SweepOrder<double>>({}, SweepOrder<double>(sequence)));
-}
-
-/// Blends an elastic ending with the plastic one so that the fraction R² of the energy a plastic
-/// impact would lose is kept.
-void blend(const Metric& metric, const Ending& plastic, double restitution, Ending& ending) {
-  if (restitution == 1) return;
-  const Vector step = ending.momentum - plastic.momentum;
-  const Vector change = ending.velocity - plastic.velocity;
-  const double share =
-      restitution_blend(restitution, plastic.momentum.dot(change), step.dot(change));
-  const Vector impulses = (plastic.impulses + share * (ending.impulses - plastic.impulses))
-                              .cwiseProduct(metric.lengths);
-  ending = metric.ending(plastic.momentum + share * step, impulses, std::move(ending.sequence));
-}
-
-/// ξ = max |p_a − p_b|/|p⁻| over pairs of endings of all laws.
-double indeterminacy(const std::vector<Ending>& endings, double kinetic_energy) {
-  double largest = 0;
-  for (std::size_t a = 0; a < endings.size(); ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      largest = std::max(largest, (endings[a].momentum - endings[b].momentum)
-                                      .dot(endings[a].velocity - endings[b].velocity));
-    }
-  }
-  return largest > 0 ? std::sqrt(largest / (2 * kinetic_energy)) : 0;
-}
-
 /// Most reflections: exact for certified impacts, a sharp bound for two contacts, otherwise −1.
 Index reflections_bound(const Metric& metric, const Uniqueness& uniqueness,
                         const Vector& momentum) {
@@ -260,6 +157,53 @@ double restitution_of(const ImpactInput& input, const std::string& law) {
   return law == "elastic" ? 1 : law == "plastic" ? 0 : input.restitution;
 }
 
+/// Finds the ending that was asked for, and all others.
+void judge(const Metric& metric, const Vector& momentum, double restitution,
+           const Uniqueness& uniqueness, const ImpactCommandOptions& options,
+           const std::vector<Index>& sequence, ImpactAnswer& result) {
+  std::vector<Ending> endings;
+  ImpactOutcomes<double> all;
+  if (uniqueness.unique()) {
+    bool resolved = false;
+    endings.push_back(
+        ending_along(metric, momentum, restitution, MostInfeasibleTogether<double>(), resolved));
+    all.complete = true;
+  } else {
+    OutcomeOptions<double> search;
+    search.restitution = restitution;
+    all = enumerate_outcomes(metric.problem, metric.mass, momentum, search);
+    for (auto& o : all.outcomes) {
+      endings.push_back(metric.ending(o.momentum, o.impulses, std::move(o.sequence)));
+    }
+  }
+  Ending asked = ending_of(metric, momentum, restitution, options, sequence, result.resolved);
+  const double before =
+      metric.ending(momentum, Vector::Zero(metric.lengths.size()), {}).kinetic_energy;
+  // The ending by another law, or by an order that leaves contacts closing, may be none of them.
+  const double same = OutcomeOptions<double>{}.tolerance;
+  bool known = false;
+  for (const Ending& ending : endings) {
+    known = known || indeterminacy({ending, asked}, before) <= same;
+  }
+  const bool another = result.resolved && !known && !endings.empty();
+  if (another) endings.push_back(asked);
+  result.indeterminacy = endings.size() > 1 ? indeterminacy(endings, before) : 0;
+  result.unique = all.complete && endings.size() == 1;
+  result.reason = endings.size() > 1             ? "not unique"
+                  : uniqueness.unique()          ? to_string(uniqueness)
+                  : all.complete                 ? "enumerated"
+                  : has_interior(metric.problem) ? "unknown"
+                                                 : "wedged";
+  if (options.order == "all") {
+    result.resolved = result.resolved && all.complete;
+    if (!endings.empty()) {
+      result.outcomes = std::move(endings);
+      return;
+    }
+  }
+  result.outcomes.push_back(std::move(asked));
+}
+
 ImpactAnswer answer(const ImpactInput& input, const ImpactCommandOptions& options) {
   const Metric metric(input);
   const std::vector<Index> sequence = acting_sequence(metric, options.sequence);
@@ -281,31 +225,7 @@ ImpactAnswer answer(const ImpactInput& input, const ImpactCommandOptions& option
     return result;
   }
 
-  ImpactOutcomes<double> all;
-  if (!uniqueness.unique()) all = enumerate_outcomes(metric.problem, metric.mass, input.momentum);
-  std::vector<Ending> endings;
-  for (auto& o : all.outcomes) {
-    endings.push_back(metric.ending(o.momentum, o.impulses, std::move(o.sequence)));
-    blend(metric, result.plastic, restitution, endings.back());
-  }
-  const double before =
-      metric.ending(input.momentum, Vector::Zero(metric.lengths.size()), {}).kinetic_energy;
-  result.indeterminacy = indeterminacy(endings, before);
-  result.unique = uniqueness.unique() || (all.complete && endings.size() == 1);
-  result.reason = uniqueness.unique()            ? to_string(uniqueness)
-                  : endings.size() > 1           ? "not unique"
-                  : all.complete                 ? "enumerated"
-                  : has_interior(metric.problem) ? "unknown"
-                                                 : "wedged";
-  if (options.order == "all" && !endings.empty()) {
-    result.outcomes = std::move(endings);
-  } else {
-    result.outcomes.push_back(elastic_ending(metric, input.momentum, sequence, result.resolved));
-    blend(metric, result.plastic, restitution, result.outcomes.front());
-  }
-  if (options.order == "all") {
-    result.resolved = result.resolved && (uniqueness.unique() || all.complete);
-  }
+  judge(metric, input.momentum, restitution, uniqueness, options, sequence, result);
   return result;
 }
 

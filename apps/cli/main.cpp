@@ -96,14 +96,19 @@ CLI::Validator one_of(const std::vector<std::string>& choices) {
           "", list};
 }
 
-/// Reads an order of contacts; nothing for the two that have a name.
+/// Reads an order of contacts; nothing for those that have a name.
 std::string read_order(const std::string& word, std::vector<Index>& sequence) {
   sequence.clear();
-  if (word == "most_infeasible" || word == "all") return "";
+  for (const char* known : {"together", "most_infeasible", "simultaneous", "all"}) {
+    if (word == known) return "";
+  }
   for (std::size_t begin = 0; begin <= word.size();) {
     const std::size_t end = std::min(word.find(',', begin), word.size());
     const auto contact = files::parse_count(word.substr(begin, end - begin));
-    if (!contact) return "expected most_infeasible, all or contacts as i,j,..., got '" + word + "'";
+    if (!contact) {
+      return "expected together, most_infeasible, simultaneous, all or contacts as i,j,..., got '" +
+             word + "'";
+    }
     sequence.push_back(Index(*contact));
     begin = end + 1;
   }
@@ -246,9 +251,12 @@ struct CommandLine {
         ->type_name("LAW")
         ->check(CLI::Validator(check_impact_law, ""));
     command
-        ->add_option("--order", impact.order,
-                     "Which closing contact reflects next: most_infeasible, the fastest; i,j,...: "
-                     "these contacts over and over, others never; all: every order, every outcome")
+        ->add_option(
+            "--order", impact.order,
+            "Which closing contact reflects next: together, the fastest and at once all that "
+            "nothing in the input tells apart from it; most_infeasible, the fastest alone; "
+            "simultaneous, all that close at once; i,j,...: these contacts over and over, "
+            "others never; all: every order, every outcome")
         ->type_name("ORDER")
         ->check(CLI::Validator(
             [this](const std::string& word) { return read_order(word, impact.sequence); }, ""))

@@ -23,7 +23,7 @@
 namespace carom::cli {
 
 /// A system, where it starts, and what it keeps.
-template <typename System, typename Order = MostInfeasibleFirst<double>>
+template <typename System, typename Order = MostInfeasibleTogether<double>>
 struct Scene {
   System system;
   VectorX<double> q, velocity;

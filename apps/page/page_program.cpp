@@ -72,6 +72,14 @@ carom::OutcomeOptions<double> live_options() {
   return options;
 }
 
+/// The outcomes of orders, which the page draws; without that of contacts together.
+carom::ImpactOutcomes<double> outcomes_of(const carom::examples::ImpactScene& scene,
+                                          const Vector& momentum) {
+  auto all = enumerate_outcomes(scene.problem, scene.mass, momentum, live_options());
+  std::erase_if(all.outcomes, [](const auto& outcome) { return outcome.together; });
+  return all;
+}
+
 }  // namespace
 
 extern "C" {
@@ -117,7 +125,7 @@ int page_cradle(int balls) {
   const Cradle cradle(balls);
   const auto& [scene, momentum] = cradle;
   const carom::Uniqueness uniqueness = classify(scene.problem);
-  const auto all = enumerate_outcomes(scene.problem, scene.mass, momentum, live_options());
+  const auto all = outcomes_of(scene, momentum);
   output.assign({double(all.outcomes.size()), all.complete ? 1.0 : 0.0,
                  uniqueness.unique() ? 1.0 : 0.0, all.indeterminacy, double(all.states)});
   for (const auto& outcome : all.outcomes) {
@@ -135,7 +143,7 @@ int page_tree(int balls, int limit) {
   if (!Cradle::accepts(balls) || limit < 1) return out_of_range;
   const Cradle cradle(balls);
   const auto& [scene, momentum] = cradle;
-  const auto all = enumerate_outcomes(scene.problem, scene.mass, momentum, live_options());
+  const auto all = outcomes_of(scene, momentum);
   const auto tree = carom::examples::make_order_tree(scene, momentum, all, limit);
   output.assign({double(tree.order_count), tree.complete ? 1.0 : 0.0});
   for (const auto& node : tree.nodes) {
@@ -150,7 +158,7 @@ int page_tree(int balls, int limit) {
 int page_impact(int balls) {
   if (!Cradle::accepts(balls)) return out_of_range;
   Cradle cradle(balls);
-  carom::ImpactResolver<double> resolver;
+  carom::ImpactResolver<double, carom::MostInfeasibleFirst<double>> resolver;
   resolver.prepare(cradle.scene.problem);
   const auto report = resolver.resolve(cradle.scene.problem, cradle.momentum);
   output.clear();
@@ -166,7 +174,7 @@ int page_billiards(double theta, double cue) {
   if (!(theta >= 0 && theta <= 7) || !is_mass(cue)) return out_of_range;
   const auto scene = carom::examples::billiards(theta, cue);
   const Vector momentum = scene.momentum(Vector::Unit(6, 0));
-  const auto all = enumerate_outcomes(scene.problem, scene.mass, momentum, live_options());
+  const auto all = outcomes_of(scene, momentum);
   output.assign({all.indeterminacy});
   for (const auto& outcome : all.outcomes) {
     write(scene.velocity(outcome.momentum));

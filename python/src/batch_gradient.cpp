@@ -22,7 +22,8 @@ namespace {
 void set_not_a_number(PhysicalNumbers& numbers) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (auto* one : {&numbers.free_velocity, &numbers.friction, &numbers.gap, &numbers.stiffness,
-                    &numbers.dissipation_time, &numbers.regularization, &numbers.bias}) {
+                    &numbers.dissipation_time, &numbers.restitution, &numbers.approach,
+                    &numbers.regularization, &numbers.bias}) {
     one->setConstant(none);
   }
   for (auto* list : {&numbers.mass, &numbers.jacobian, &numbers.other_jacobian}) {
@@ -269,6 +270,8 @@ void bind_batch_gradient(nb::module_& module) {
   vector("gap", &PhysicalNumbers::gap, 1, "(count, nc)");
   vector("stiffness", &PhysicalNumbers::stiffness, 1, "(count, nc)");
   vector("dissipation_time", &PhysicalNumbers::dissipation_time, 1, "(count, nc)");
+  vector("restitution", &PhysicalNumbers::restitution, 1, "(count, nc)");
+  vector("approach", &PhysicalNumbers::approach, 1, "(count, nc)");
   vector("regularization", &PhysicalNumbers::regularization, 3, "(count, nc, 3)");
   vector("bias", &PhysicalNumbers::bias, 3, "(count, nc, 3)");
   const auto list = [&](const char* name, std::vector<MatrixX<double>> PhysicalNumbers::*member,

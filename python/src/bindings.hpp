@@ -59,6 +59,7 @@ void bind_batch_gradient(nb::module_& module);
 /// For carom._jax and the layers of torch and jax.
 void bind_batch_interface(nb::module_& module);
 void bind_impact(nb::module_& module);
+void bind_impact_step(nb::module_& module);
 void bind_impulse_problem(nb::module_& module);
 void bind_files(nb::module_& module);
 /// In a build where the reader of JSON is installed.

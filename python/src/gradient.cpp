@@ -137,7 +137,7 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
                           nb::handle gap, nb::handle stiffness, nb::handle regularization,
                           nb::handle bias, nb::handle mass, nb::handle jacobian,
                           nb::handle other_jacobian, nb::handle dissipation_time,
-                          nb::handle constraints) {
+                          nb::handle constraints, nb::handle restitution, nb::handle approach) {
   const ProblemData& data = *step.data;
   const Index contacts = data.contact_count();
   PhysicalNumbers change;
@@ -148,6 +148,8 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
   read_change(gap, "gap", {contacts}, change.gap);
   read_change(stiffness, "stiffness", {contacts}, change.stiffness);
   read_change(dissipation_time, "dissipation_time", {contacts}, change.dissipation_time);
+  read_change(restitution, "restitution", {contacts}, change.restitution);
+  read_change(approach, "approach", {contacts}, change.approach);
   read_change(regularization, "regularization", {contacts, 3}, change.regularization);
   read_change(bias, "bias", {contacts, 3}, change.bias);
   read_changes(mass, "mass", change.mass);
@@ -221,6 +223,10 @@ void bind_gradients(nb::module_& module) {
   vector("stiffness", &PhysicalNumbers::stiffness, 1,
          "(nc,); zero where regularization was given, or where the step resolves no more");
   vector("dissipation_time", &PhysicalNumbers::dissipation_time, 1, "(nc,)");
+  vector("restitution", &PhysicalNumbers::restitution, 1,
+         "(nc,); zero of contacts that do not close within the step at their speed before it");
+  vector("approach", &PhysicalNumbers::approach, 1,
+         "(nc,), by the speed of closing before the step");
   vector("regularization", &PhysicalNumbers::regularization, 3,
          "(nc, 3); the gradient by the tangential one is the sum of the first two");
   vector("bias", &PhysicalNumbers::bias, 3, "(nc, 3)");
@@ -299,13 +305,16 @@ void bind_gradient(nb::module_& module) {
           "Gradients of <velocity_bar, v> + <impulse_bar, impulse> by all data.\n\n"
           "velocity_bar: (nv,). impulse_bar: (nc, 3), or stacked as stacked_impulse. Solve with a\n"
           "tolerance of 1e-12 or less where gradients matter. ValueError where the answer is not\n"
-          "regular.")
+          "regular. The step is differentiated as it is, with its contacts closing when they do: "
+          "in\n"
+          "a chain of steps the time of an impact does not move. ImpactStepDerivative moves it.")
       .def("push_forward", &push_forward, nb::arg("free_velocity") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("gap") = nb::none(),
            nb::arg("stiffness") = nb::none(), nb::arg("regularization") = nb::none(),
            nb::arg("bias") = nb::none(), nb::arg("mass") = nb::none(),
            nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
            nb::arg("dissipation_time") = nb::none(), nb::arg("constraints") = nb::none(),
+           nb::arg("restitution") = nb::none(), nb::arg("approach") = nb::none(),
            nb::sig(
                "def push_forward(self, "
                "free_velocity: numpy.typing.ArrayLike | None = None, "
@@ -319,7 +328,9 @@ void bind_gradient(nb::module_& module) {
                "other_jacobian: collections.abc.Sequence[numpy.typing.ArrayLike | None] | None "
                "= None, dissipation_time: numpy.typing.ArrayLike | None = None, "
                "constraints: collections.abc.Sequence[collections.abc.Mapping[str, "
-               "numpy.typing.ArrayLike] | None] | None = None) -> AnswerChange"),
+               "numpy.typing.ArrayLike] | None] | None = None, "
+               "restitution: numpy.typing.ArrayLike | None = None, "
+               "approach: numpy.typing.ArrayLike | None = None) -> AnswerChange"),
            "What a change of the data does to velocity and impulse, to first order.\n\n"
            "Every change has the shape of the gradient of its name; what is left out does not\n"
            "change. constraints: one dict per constraint with any of the names that\n"

@@ -2,8 +2,10 @@
 // carom.impact, carom.outcomes, carom.classify.
 #include <cmath>
 #include <memory>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +13,7 @@
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve_impact.hpp"
-#include "carom/impact/restitution.hpp"
+#include "carom/impact/simultaneous.hpp"
 #include "carom/impact/uniqueness.hpp"
 
 #include "bindings.hpp"
@@ -109,34 +111,49 @@ class Metric {
   VectorX<double> lengths_;  ///< |Dϕ_i| in the metric.
 };
 
-enum class Law { elastic, plastic, restitution };
+enum class Law { elastic, plastic, restitution, simultaneous };
 
 Law read_impact_law(nb::handle given, double restitution) {
   std::string text;
   if (nb::try_cast(given, text)) {
     if (text == "plastic") return Law::plastic;
     if (text == "restitution") return Law::restitution;
+    if (text == "simultaneous") return Law::simultaneous;
     if (text == "elastic") return restitution == 1 ? Law::elastic : Law::restitution;
   }
-  refuse("law", "'elastic', 'plastic' or 'restitution'", describe(given));
+  refuse("law", "'elastic', 'plastic', 'restitution' or 'simultaneous'", describe(given));
 }
 
 /// Resolves an impact; the law that is differentiated is restitution by energy, of which an elastic
 /// impact is the end at 1.
-template <typename Order>
-Ending resolve(const Metric& metric, const VectorX<double>& momentum, Law law, double restitution,
-               const Order& order) {
-  const auto by_energy = [restitution, order] {
-    return RestitutionImpact<double, Order>(restitution, PlasticLaw::moreau, {}, order);
-  };
+template <typename Elastic, typename MakeBlend>
+Ending resolve(const Metric& metric, const VectorX<double>& momentum, double restitution,
+               const Elastic& elastic, const MakeBlend& make_blend) {
   ImpactSolution<double> solution =
-      law == Law::elastic ? resolve_impact(metric.problem(), metric.mass(), momentum,
-                                           ImpactResolver<double, Order>({}, order))
-                          : resolve_impact(metric.problem(), metric.mass(), momentum, by_energy());
+      restitution == 1 ? resolve_impact(metric.problem(), metric.mass(), momentum, elastic)
+                       : resolve_impact(metric.problem(), metric.mass(), momentum, make_blend());
   Ending end = metric.ending(solution.momentum, solution.impulses, std::move(solution.sequence));
   end.status = to_string(solution.report.status);
-  end.impact = metric.differentiable(momentum, solution.report.reflections, by_energy);
+  end.restitution = restitution;
+  end.impact = metric.differentiable(momentum, solution.report.reflections, make_blend);
   return end;
+}
+
+/// Along an order of reflections.
+template <typename Order>
+Ending propagate(const Metric& metric, const VectorX<double>& momentum, double restitution,
+                 const Order& order) {
+  return resolve(metric, momentum, restitution, ImpactResolver<double, Order>({}, order),
+                 [restitution, order] {
+                   return RestitutionImpact<double, Order>(restitution, PlasticLaw::moreau, {},
+                                                           order);
+                 });
+}
+
+Ending resolve_simultaneously(const Metric& metric, const VectorX<double>& momentum,
+                              double restitution) {
+  return resolve(metric, momentum, restitution, GeneralizedReflections<double>(),
+                 [restitution] { return SimultaneousImpact<double>(restitution); });
 }
 
 Ending resolve_plastically(const Metric& metric, const VectorX<double>& momentum) {
@@ -145,6 +162,7 @@ Ending resolve_plastically(const Metric& metric, const VectorX<double>& momentum
       resolve_impact(metric.problem(), metric.mass(), momentum, plastic());
   Ending end = metric.ending(solution.momentum, solution.impulses, {});
   end.status = to_string(solution.report.status);
+  end.restitution = 0;
   end.impact = metric.differentiable(momentum, 0, plastic);
   return end;
 }
@@ -174,27 +192,40 @@ Ending impact(nb::handle mass_matrix, nb::handle normals, nb::handle velocity, n
   const double share = read_number(restitution, "restitution");
   detail::reject_if(detail::restitution_fault(share));
   const Law chosen = read_impact_law(law, share);
-  std::string name = "most_infeasible";
+  std::string name = "together";
   std::vector<Index> sequence;
   if (!order.is_none() && !nb::try_cast(order, name)) {
     name = "given";
     sequence = read_order(metric, order);
   }
-  const bool known = name == "most_infeasible" || name == "least_infeasible" || name == "sweep" ||
+  const bool known = name == "together" || name == "most_infeasible" ||
+                     name == "least_infeasible" || name == "sweep" || name == "simultaneous" ||
                      (name == "given" && !sequence.empty());
   if (!known) {
-    refuse("order", "'most_infeasible', 'least_infeasible', 'sweep' or a sequence of contacts",
+    refuse("order",
+           "'together', 'most_infeasible', 'least_infeasible', 'sweep', 'simultaneous' or a "
+           "sequence of contacts",
+           describe(order));
+  }
+  if (chosen == Law::simultaneous && !order.is_none() && name != "simultaneous") {
+    refuse("order", "None with the simultaneous law, in which no contact is first",
            describe(order));
   }
   const Unlocked unlocked;
   if (chosen == Law::plastic) return resolve_plastically(metric, momentum);
+  if (chosen == Law::simultaneous || name == "simultaneous") {
+    return resolve_simultaneously(metric, momentum, share);
+  }
+  if (name == "together") {
+    return propagate(metric, momentum, share, MostInfeasibleTogether<double>());
+  }
   if (name == "most_infeasible") {
-    return resolve(metric, momentum, chosen, share, MostInfeasibleFirst<double>());
+    return propagate(metric, momentum, share, MostInfeasibleFirst<double>());
   }
   if (name == "least_infeasible") {
-    return resolve(metric, momentum, chosen, share, LeastInfeasibleFirst<double>());
+    return propagate(metric, momentum, share, LeastInfeasibleFirst<double>());
   }
-  return resolve(metric, momentum, chosen, share, SweepOrder<double>(sequence));
+  return propagate(metric, momentum, share, SweepOrder<double>(sequence));
 }
 
 Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity,
@@ -209,6 +240,10 @@ Endings outcomes(nb::handle mass_matrix, nb::handle normals, nb::handle velocity
   Endings result{{}, all.complete, all.states, all.indeterminacy};
   for (ImpactOutcome<double>& one : all.outcomes) {
     result.outcomes.push_back(metric.ending(one.momentum, one.impulses, std::move(one.sequence)));
+    const bool several = all.outcomes.size() > 1;
+    result.outcomes.back().judgement = {.unique = all.complete && !several,
+                                        .decided = all.complete || several,
+                                        .indeterminacy = all.indeterminacy};
   }
   return result;
 }
@@ -223,10 +258,25 @@ Uniqueness classify_impact(nb::handle mass_matrix, nb::handle normals, nb::handl
   return classify(metric.problem(), allowance);
 }
 
+/// Whether an impact has one outcome; nothing where that is not known.
+std::optional<bool> unique_of(const Ending& end) {
+  const Unlocked unlocked;
+  const OutcomeJudgement<double> judgement = end.judge();
+  return judgement.decided ? std::optional<bool>(judgement.unique) : std::nullopt;
+}
+double indeterminacy_of(const Ending& end) {
+  const Unlocked unlocked;
+  return end.judge().indeterminacy;
+}
+
 std::string text_of(const Ending& end) {
   std::string text = "Impact(status='" + end.status +
                      "', kinetic_energy=" + carom::detail::number_text(end.kinetic_energy) +
                      ", reflections=" + std::to_string(end.sequence.size());
+  if (const std::optional<bool> unique = unique_of(end); unique != true) {
+    text += std::string(", unique=") + (unique ? "False" : "None") +
+            ", indeterminacy=" + carom::detail::number_text(indeterminacy_of(end));
+  }
   return text + ")";
 }
 
@@ -243,7 +293,20 @@ void bind_endings(nb::module_& module) {
   vector("momentum", &Ending::momentum, "(n,) [N s, N m s], after the impact.");
   vector("impulses", &Ending::impulses,
          "(contacts,): momentum after = momentum before + sum of impulses[i] * normals[i].");
-  impact_class.def_ro("sequence", &Ending::sequence, "Contacts in the order of their reflections.")
+  impact_class
+      .def_ro("sequence", &Ending::sequence,
+              "Contacts in the order of their reflections; those that reflect at once follow each\n"
+              "other.")
+      .def_prop_ro(
+          "unique", &unique_of,
+          "Whether the impact could end in no other way: by no order of reflections, and\n"
+          "not where equivalent contacts reflect together. None where the search, of a few\n"
+          "milliseconds, ended before that was known, and where no motion opens all\n"
+          "contacts. It is found when it is first asked for.")
+      .def_prop_ro(
+          "indeterminacy", &indeterminacy_of,
+          "Largest distance of two outcomes, relative to the momentum before [-]; a lower\n"
+          "bound where unique is None.")
       .def_ro("kinetic_energy", &Ending::kinetic_energy, "[J], after the impact.")
       .def_ro("status", &Ending::status,
               "'resolved', 'reflection_limit', 'wedged' (no motion opens all contacts: resolved\n"
@@ -300,15 +363,25 @@ void bind_impact(nb::module_& module) {
       "of\n"
       "the gaps; their lengths do not matter. velocity: (n,) [m/s, rad/s], before. law: "
       "'elastic',\n"
-      "'plastic' or 'restitution'; restitution [-], in [0, 1], is that of the energy, and below 1\n"
-      "'elastic' means 'restitution'. order: which contact reflects first, None or\n"
-      "'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts.");
+      "one reflection after another until no contact closes; 'simultaneous', all contacts that "
+      "close\n"
+      "at once; 'plastic'; or 'restitution', elastic but for the energy. restitution [-], in [0, "
+      "1],\n"
+      "is that of the energy, and below 1 'elastic' means 'restitution'. order: which contact "
+      "reflects\n"
+      "first: 'most_infeasible', 'least_infeasible', 'sweep', or a sequence of contacts. None, or "
+      "'together': the most\n"
+      "infeasible, together with all that nothing in the data tells apart from it, so that a body\n"
+      "which lands flat rises flat. 'simultaneous' is the law of that name. Where the order "
+      "decides,\n"
+      "the result's unique is False.");
   module.def("outcomes", &outcomes, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
              nb::arg("velocity").none(), nb::arg("state_limit").none() = 200'000,
              nb::sig("def outcomes(mass_matrix: numpy.typing.ArrayLike, "
                      "normals: numpy.typing.ArrayLike, velocity: numpy.typing.ArrayLike, "
                      "state_limit: int = 200000) -> Outcomes"),
-             "All outcomes of an elastic impact over all orders of reflections; see impact().\n"
+             "All outcomes of an elastic impact over all orders of reflections, and the one of\n"
+             "equivalent contacts that reflect together; see impact().\n"
              "None, and not complete, where no motion opens all contacts.");
   module.def("classify", &classify_impact, nb::arg("mass_matrix").none(), nb::arg("normals").none(),
              nb::arg("tolerance") = nb::none(),

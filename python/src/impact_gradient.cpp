@@ -35,6 +35,16 @@ void DifferentiableImpact::require_linearized() {
   }
 }
 
+OutcomeJudgement<double> DifferentiableImpact::judge(const VectorX<double>& after,
+                                                     double restitution) {
+  const std::lock_guard<std::mutex> alone(lock_);
+  if (!judgement_) {
+    judgement_ = judge_outcome(problem_, mass_, momentum_, after,
+                               {.state_limit = 2000, .restitution = restitution});
+  }
+  return *judgement_;
+}
+
 namespace {
 
 /// Gradients of a number by all data of an impact.

@@ -4,10 +4,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "carom/impact/impact_derivative.hpp"
+#include "carom/impact/judge_outcome.hpp"
 
 #include "arrays.hpp"
 
@@ -27,6 +29,9 @@ class DifferentiableImpact {
   [[nodiscard]] const ImpactProblem<double>& problem() const noexcept { return problem_; }
   [[nodiscard]] const MatrixX<double>& normals() const noexcept { return normals_; }
   [[nodiscard]] const VectorX<double>& momentum() const noexcept { return momentum_; }
+
+  /// Compares an outcome with all others, found when someone first asks.
+  [[nodiscard]] OutcomeJudgement<double> judge(const VectorX<double>& after, double restitution);
 
   /// Calls use(derivative), one thread at a time.
   /// @throws std::invalid_argument  where the impact has no derivative.
@@ -48,6 +53,7 @@ class DifferentiableImpact {
   std::mutex lock_;
   ImpactDerivative<double> derivative_;
   bool linearized_ = false;
+  std::optional<OutcomeJudgement<double>> judgement_;
 };
 
 /// One way in which an impact ends; impulses belong to the normals as they were given.
@@ -57,6 +63,13 @@ struct Ending {
   double kinetic_energy = 0;
   std::string status = "resolved";
   std::shared_ptr<DifferentiableImpact> impact = nullptr;  ///< none of outcomes()
+  double restitution = 1;                                  ///< of the energy, with which it ended
+  OutcomeJudgement<double> judgement = {};                 ///< of outcomes()
+
+  /// Whether the impact could have ended otherwise.
+  [[nodiscard]] OutcomeJudgement<double> judge() const {
+    return impact ? impact->judge(momentum, restitution) : judgement;
+  }
 };
 
 /// Gives carom.Impact its derivatives.

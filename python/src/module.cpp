@@ -27,6 +27,7 @@ NB_MODULE(_core, module) {
   python::bind_batch_gradient(module);
   python::bind_batch_interface(module);
   python::bind_impact(module);
+  python::bind_impact_step(module);
   python::bind_impulse_problem(module);
   python::bind_files(module);
 #ifdef CAROM_PYTHON_SIMULATES

@@ -9,11 +9,28 @@ namespace {
 
 using Problem = ContactProblem<double>;
 
-/// How the numbers of a contact follow from physical ones; zero where they were given instead.
-ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block) {
+/// How the numbers of a contact follow from physical ones.
+struct ContactSlopes : ComplianceDerivative<double> {
+  double bias_by_restitution = 0, bias_by_approach = 0;
+};
+
+/// Newton's law: a contact that closes within the step asks for e s. At e = 0 that is the slope
+/// towards larger e, where the contact asks for no other velocity.
+void write_bounce_slopes(const ProblemData& data, Index block, ContactSlopes& slopes) {
+  const auto& contact = std::get<ContactData>(data.law(block));
+  const bool closes =
+      contact.approach > 0 && contact.law.gap <= data.problem().time_step() * contact.approach;
+  const bool asks = data.problem().friction_contact_law(block).bias_velocity.z() != 0;
+  if (contact.bias || !closes || (contact.restitution == 0 && asks)) return;
+  slopes.bias_by_restitution = contact.approach;
+  slopes.bias_by_approach = contact.restitution;
+}
+
+/// The slopes of a contact; zero where numbers were given instead.
+ContactSlopes contact_slopes(const ProblemData& data, Index block) {
   const auto& contact = std::get<ContactData>(data.law(block));
   const Problem& problem = data.problem();
-  ComplianceDerivative<double> slopes{};
+  ContactSlopes slopes{};
   if (contact.rigid) {
     // rigid_bias(): an open gap may close, and no other depth asks for a velocity.
     const bool bounces = contact.restitution > 0 && contact.approach > 0 &&
@@ -21,10 +38,11 @@ ComplianceDerivative<double> contact_slopes(const ProblemData& data, Index block
     if (!bounces && !contact.bias && contact.law.gap > 0) {
       slopes.bias_by_gap = -1 / problem.time_step();
     }
+    write_bounce_slopes(data, block, slopes);
     return slopes;
   }
-  slopes = make_compliance_derivative(contact.law, problem.time_step(),
-                                      inverse_mass_of(problem, block).value);
+  static_cast<ComplianceDerivative<double>&>(slopes) = make_compliance_derivative(
+      contact.law, problem.time_step(), inverse_mass_of(problem, block).value);
   if (contact.bias) slopes.bias_by_gap = slopes.bias_by_dissipation = 0;
   if (contact.regularization) {
     slopes.normal_by_stiffness = slopes.normal_by_dissipation = 0;
@@ -63,7 +81,9 @@ void PhysicalNumbers::set_zero(const ProblemData& data) {
   const Problem& problem = data.problem();
   const Index count = data.contact_count();
   free_velocity.setZero(problem.velocity_count());
-  for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time}) numbers->setZero(count);
+  for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time, &restitution, &approach}) {
+    numbers->setZero(count);
+  }
   for (auto* numbers : {&regularization, &bias}) numbers->setZero(3 * count);
   mass.clear();
   constraints.clear();
@@ -89,13 +109,15 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
   for (Index b = 0; b < problem.body_count(); ++b) out.mass[std::size_t(b)] = gradient.momentum(b);
   for (Index c = 0; c < data.contact_count(); ++c) {
     const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
-    const ComplianceDerivative<double> slopes = contact_slopes(data, block);
+    const ContactSlopes slopes = contact_slopes(data, block);
     const Vector3<double> by_weight = gradient.regularization.segment<3>(row);
     const Vector3<double> by_bias = gradient.bias_velocity.segment<3>(row);
     out.friction(c) = gradient.friction(block);
     out.regularization.segment<3>(3 * c) = by_weight;
     out.bias.segment<3>(3 * c) = by_bias;
     out.gap(c) = by_bias.z() * slopes.bias_by_gap;
+    out.restitution(c) = by_bias.z() * slopes.bias_by_restitution;
+    out.approach(c) = by_bias.z() * slopes.bias_by_approach;
     out.stiffness(c) = by_weight.z() * slopes.normal_by_stiffness;
     out.dissipation_time(c) =
         by_bias.z() * slopes.bias_by_dissipation + by_weight.z() * slopes.normal_by_dissipation;
@@ -130,7 +152,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   for (Index b = 0; b < problem.body_count(); ++b) out.momentum(b) = change.mass[std::size_t(b)];
   for (Index c = 0; c < data.contact_count(); ++c) {
     const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
-    const ComplianceDerivative<double> slopes = contact_slopes(data, block);
+    const ContactSlopes slopes = contact_slopes(data, block);
     double inverse_mass = 0;
     for (int s = 0; s < problem.side_count(block); ++s) {
       const MatrixX<double>& jacobian =
@@ -145,7 +167,9 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
     bias = change.bias.segment<3>(3 * c);
     out.friction(block) = change.friction(c);
     bias.z() += slopes.bias_by_gap * change.gap(c) +
-                slopes.bias_by_dissipation * change.dissipation_time(c);
+                slopes.bias_by_dissipation * change.dissipation_time(c) +
+                slopes.bias_by_restitution * change.restitution(c) +
+                slopes.bias_by_approach * change.approach(c);
     weights.z() += slopes.normal_by_stiffness * change.stiffness(c) +
                    slopes.normal_by_dissipation * change.dissipation_time(c) +
                    slopes.normal_by_inverse_mass * inverse_mass;

@@ -11,10 +11,12 @@ namespace carom::python {
 /// One number per number that a problem was made of: a change of them, or a gradient by them.
 ///
 /// The library differentiates by R and v̂; gap, stiffness and dissipation lead to these, and so do
-/// masses and Jacobians, through the inverse mass that R is scaled by. Here the links are joined.
+/// masses and Jacobians, through the inverse mass that R is scaled by, and restitution and
+/// approach. Here the links are joined.
 struct PhysicalNumbers {
   VectorX<double> free_velocity;                               ///< n_v
   VectorX<double> friction, gap, stiffness, dissipation_time;  ///< n_c
+  VectorX<double> restitution, approach;                       ///< n_c
   /// 3 n_c. Of a contact whose R or v̂ follows from physical data they are those of a number added
   /// to it.
   VectorX<double> regularization, bias;

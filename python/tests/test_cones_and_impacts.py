@@ -87,11 +87,103 @@ def test_outcomes_are_one_where_the_classification_says_so():
     unequal = carom.classify([1, 2, 1], normals)
     assert not unequal.unique and unequal.reason == "unknown"
     all_of = carom.outcomes([1, 2, 1], normals, [1, 0, -1])
-    assert len(all_of) == 2 and all_of.complete and all_of.indeterminacy > 0
+    # Either contact first, or both together.
+    assert len(all_of) == 3 and all_of.complete and all_of.indeterminacy > 0
+    assert np.allclose(all_of[2].velocity, [-1, 0, 1])
     for one in all_of:
         assert one.kinetic_energy == pytest.approx(1.0) and (np.array(normals) @ one.velocity > -1e-9).all()
     with pytest.raises(IndexError):
-        all_of[2]
+        all_of[3]
+
+
+def turn(axis, angle):
+    """A rotation matrix."""
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def landing(points, rotation=np.eye(3), mass=1.0, scale=1.0):
+    """A unit cube over points of its underside: mass matrix, normals and the velocity of falling at 3 m/s, all times scale."""
+    matrix = mass * np.diag([1, 1, 1, *(scale**2 / 6 * np.ones(3))])
+    up = rotation[:, 2]
+    normals = [[*up, *np.cross(rotation @ np.array([x * scale, y * scale, -scale / 2]), up)] for x, y in points]
+    return matrix, np.array(normals), np.array([*(-3 * scale * up), 0, 0, 0])
+
+
+SQUARE = np.array([(x, y) for x in (-1, 1) for y in (-1, 1)])
+
+
+@pytest.mark.parametrize("spread", [0.5, 0.49, 0.375, 0.1])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("rotation", [np.eye(3), turn([1, -2, 0.5], 0.7)], ids=["upright", "turned"])
+def test_a_cube_that_lands_flat_rises_flat(spread, scale, rotation):
+    for mass in (1.0, 1e-6):
+        matrix, normals, velocity = landing(spread * SQUARE, rotation, mass, scale)
+        for options, e in [({}, 1), ({"restitution": 0.5}, 0.5), ({"law": "simultaneous"}, 1), ({"law": "plastic"}, 0),
+                           ({"law": "simultaneous", "restitution": 0.3}, 0.3), ({"order": "simultaneous"}, 1)]:
+            impact = carom.impact(matrix, normals, velocity, **options)
+            assert impact.status == "resolved"
+            assert np.allclose(impact.velocity[:3], -e * velocity[:3], atol=1e-12 * scale)
+            assert np.abs(impact.velocity[3:]).max() < 1e-12
+            assert np.allclose(impact.impulses, impact.impulses[0], rtol=1e-9)  # four feet push alike
+            assert impact.kinetic_energy == pytest.approx(e * e * 4.5 * mass * scale**2, rel=1e-12)
+    found = carom.outcomes(matrix, normals, velocity)
+    assert found.complete and any(np.allclose(one.velocity, -velocity, atol=1e-9 * scale) for one in found.outcomes)
+    # The order decides, and the answer says so.
+    impact = carom.impact(matrix, normals, velocity)
+    assert impact.unique is False and 0.1 < impact.indeterminacy <= 2
+    assert carom.impact(matrix, normals, velocity, law="plastic").unique is True
+
+
+@pytest.mark.parametrize("corners", [2, 3, 5, 6])
+def test_feet_in_any_number_and_order_let_a_body_rise_flat(corners):
+    rng = np.random.default_rng(corners)
+    angles = 2 * np.pi * np.arange(corners) / corners + 0.2
+    points = 0.3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for _ in range(5):
+        matrix, normals, velocity = landing(rng.permutation(points), turn(rng.normal(size=3), rng.uniform(0, 3)))
+        impact = carom.impact(matrix, normals * rng.uniform(1e-3, 1e3, (corners, 1)), velocity)
+        assert np.allclose(impact.velocity, -velocity, atol=1e-12)
+    mixed = np.concatenate([0.5 * SQUARE, 0.4 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]), [[0, 0]]])
+    matrix, normals, velocity = landing(mixed)
+    assert np.allclose(carom.impact(matrix, normals, velocity).velocity, -velocity, atol=1e-12)
+
+
+def test_an_order_that_is_given_is_kept():
+    matrix, normals, velocity = landing(0.375 * SQUARE)
+    for order in ["most_infeasible", "sweep", [0, 1, 2, 3]]:
+        assert np.abs(carom.impact(matrix, normals, velocity, order=order).velocity[3:]).max() > 0.1
+    tipped = velocity + [0, 0, 0, 1e-3, 2e-3, 0]  # nothing is symmetric
+    default = carom.impact(matrix, normals, tipped)
+    first = carom.impact(matrix, normals, tipped, order="most_infeasible")
+    assert np.array_equal(default.velocity, first.velocity)
+    with pytest.raises(ValueError, match="order: expected None with the simultaneous law"):
+        carom.impact(matrix, normals, velocity, law="simultaneous", order="sweep")
+
+
+def test_impacts_say_whether_they_could_end_otherwise():
+    line = [[-1, 1, 0], [0, -1, 1]]
+    cradle = carom.impact(np.eye(3), line, [1, 0, 0])
+    assert cradle.unique is True and cradle.indeterminacy == 0
+    assert repr(cradle) == "Impact(status='resolved', kinetic_energy=0.5, reflections=2)"
+    masses, velocity = [1.0, 2.0, 1.0], [1, 0.4, -1]
+    several = carom.impact(masses, line, velocity)
+    found = carom.outcomes(masses, line, velocity)
+    assert several.unique is False and several.indeterminacy == pytest.approx(found.indeterminacy)
+    assert "unique=False, indeterminacy=" in repr(several)
+    assert found[0].unique is False and found[0].indeterminacy == found.indeterminacy
+    lossy = carom.impact(masses, line, velocity, restitution=0.5)
+    assert lossy.unique is False and 0 < lossy.indeterminacy < several.indeterminacy
+    # Three equal balls have one outcome by any order, and the simultaneous law another.
+    parted = carom.impact(np.eye(3), line, [2, 0, -1], law="simultaneous")
+    assert np.allclose(parted.velocity, np.array([-4, 2, 5]) / 3)
+    assert parted.unique is False and parted.indeterminacy == pytest.approx(np.sqrt(2 / 15))
+    # Twelve balls of two masses: too many orders to try in milliseconds.
+    masses = np.resize([1.0, 2.0], 12)
+    many = carom.impact(masses, np.eye(12)[1:] - np.eye(12)[:-1], np.arange(12, 0, -1.0))
+    assert many.unique in (None, False)
+    assert carom.impact(np.eye(2), [[1, 0], [-1, 0]], [2, 3]).unique is None  # wedged
 
 
 def test_impacts_are_those_of_the_program(program, tmp_path):

@@ -193,3 +193,72 @@ def test_bad_numbers_for_gradients_are_refused():
         solution.push_forward(friction=[1.0])
     with pytest.raises(ValueError, match="^mass"):
         solution.push_forward(mass=[np.eye(6)])
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_gradients_by_restitution_and_approach_are_differences(law):
+    rng = np.random.default_rng(31)
+    compared = 0
+    for k in range(30):
+        data = {"restitution": rng.uniform(0.1, 0.9, 2), "approach": rng.uniform(0.5, 2, 2)}
+        gaps = [0.0, rng.choice([0.0, 0.002, 5.0])]  # the last stays open
+        jacobians = [rng.normal(size=(3, 3)) for _ in range(2)]
+        root = rng.normal(size=(3, 3))
+        mass, free = root @ root.T + np.eye(3), rng.normal(size=3)
+
+        def solved(restitution, approach):
+            problem = carom.ContactProblem(0.01)
+            problem.add_body(mass, free)
+            for c in range(2):
+                problem.add_contact(0, jacobians[c], friction=0.3, gap=gaps[c], rigid=True, restitution=restitution[c],
+                                    approach=approach[c])
+            return carom.solve(problem, law=law, tolerance=1e-13)
+
+        solution, h = solved(**data), 1e-6
+        change = {name: rng.normal(size=2) for name in data}
+        ends = [solved(**{name: data[name] + s * h * change[name] for name in data}) for s in (1, -1)]
+        if not all(s.converged for s in [solution, *ends]) or len(solution.one_sided):
+            continue
+        slope = (ends[0].velocity - ends[1].velocity) / (2 * h)
+        pushed = solution.push_forward(**change).velocity
+        if np.abs(slope - pushed).max() > 1e-5 * (1 + np.abs(slope).max()):
+            # A contact may have changed between stick, slide and open within the difference.
+            halves = [(e.velocity - solution.velocity) / (s * h) for e, s in zip(ends, (1, -1))]
+            assert np.abs(halves[0] - halves[1]).max() > 1e-5
+            continue
+        bar = rng.normal(size=3)
+        gradients = solution.pull_back(bar)
+        assert sum(getattr(gradients, name) @ change[name] for name in change) == pytest.approx(bar @ pushed, abs=1e-9)
+        compared += bool(np.abs(pushed).max() > 1e-3)
+        if gaps[1] == 5.0:
+            assert gradients.restitution[1] == 0 and gradients.approach[1] == 0
+    assert compared > 8
+
+
+def test_a_bounce_has_the_slopes_of_newtons_law():
+    for direction in ([0, 0, 1], [0.6, 0, 0.8], [-0.48, 0.64, 0.6]):
+        for approach, restitution in [(2.0, 0.7), (1e-3, 1.0), (500.0, 0.0)]:
+            normal = np.array(direction)
+            tangent = np.linalg.svd(normal[None])[2][1:]
+            problem = carom.ContactProblem(0.01)
+            problem.add_body(np.eye(3), -approach * normal)
+            problem.add_contact(0, [*tangent, normal], friction=0.0, rigid=True, restitution=restitution, approach=approach)
+            solution = carom.solve(problem, law="coulomb", tolerance=1e-13)
+            gradients = solution.pull_back(normal)
+            assert gradients.restitution[0] == pytest.approx(approach, rel=1e-12)
+            assert gradients.approach[0] == pytest.approx(restitution, rel=1e-12)
+            assert gradients.gap[0] == 0
+            change = solution.push_forward(restitution=[0.1], approach=[0.2])
+            expected = 0.1 * approach + 0.2 * restitution
+            assert np.allclose(change.velocity, expected * normal, atol=1e-12 * approach)
+
+
+def test_batches_have_gradients_by_restitution_and_approach():
+    problems = []
+    for approach in (1.0, 2.0):
+        problem = carom.ContactProblem(0.01)
+        problem.add_body(np.eye(3), [0, 0, -approach])
+        problem.add_contact(0, np.eye(3), friction=0.0, rigid=True, restitution=0.5, approach=approach)
+        problems.append(problem)
+    gradients = carom.solve_batch(carom.Batch(problems), law="coulomb", tolerance=1e-12).pull_back(np.tile([0, 0, 1.0], (2, 1)))
+    assert np.allclose(gradients.restitution, [[1], [2]]) and np.allclose(gradients.approach, 0.5)

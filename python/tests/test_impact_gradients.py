@@ -58,8 +58,11 @@ def test_restitution_of_a_whole_impact():
     assert carom.impact(np.eye(3), LINE, [1, 0, 0], law="plastic").pull_back([1, 0, 0]).restitution == 0
 
 
-@pytest.mark.parametrize("law", ["elastic", "restitution", "plastic"])
-@pytest.mark.parametrize("order", ["most_infeasible", "least_infeasible", "sweep"])
+@pytest.mark.parametrize(
+    "law, order",
+    [(law, order) for law in ("elastic", "restitution") for order in (None, "most_infeasible", "least_infeasible", "sweep")]
+    + [("plastic", None), ("simultaneous", None), ("restitution", "simultaneous")],
+)
 def test_derivatives_are_differences_and_transposes(law, order):
     rng = np.random.default_rng(7)
     compared = 0
@@ -115,7 +118,15 @@ def test_contacts_whose_side_matters_are_named():
     assert both.one_sided.tolist() == [0, 1]
     sides = [by_velocity(carom.impact(np.eye(6), normals, [1, y, 0, 0, 0, 0])) for y in (0.01, -0.01)]
     assert np.abs(sides[0] - sides[1]).max() > 0.1
-    assert min(np.abs(by_velocity(both) - side).max() for side in sides) < 1e-12
+    first = carom.impact(np.eye(6), normals, [1, 0, 0, 0, 0, 0], order="most_infeasible")
+    assert first.one_sided.tolist() == [0, 1]
+    assert min(np.abs(by_velocity(first) - side).max() for side in sides) < 1e-12
+    # Both at once: the reflection about their common face, as the simultaneous law does everywhere.
+    rows = np.array(normals)
+    face = np.eye(6) - 2 * rows.T @ np.linalg.solve(rows @ rows.T, rows)
+    assert np.abs(by_velocity(both) - face).max() < 1e-12
+    at_once = carom.impact(np.eye(6), normals, [1, 0.01, 0, 0, 0, 0], law="simultaneous")
+    assert np.abs(by_velocity(at_once) - face).max() < 1e-12 and at_once.one_sided.tolist() == []
 
 
 def test_a_wedge_rests():

@@ -50,17 +50,29 @@ def check_plastic(checks, impact, name, ending, scale):
     checks.expect(work <= 1e-12 * max(1, float(impact.energy)), name, "opens and pushes", work)
 
 
-def check_ending(checks, impact, name, ending, plastic, restitution, scale):
-    """The elastic ending along the printed sequence, or the blend that keeps R^2 of the energy."""
-    check_balance(checks, impact, name, ending, scale)
-    followed = impact.follow(ending["sequence"])
-    if not checks.expect(followed is not None, name, "not admissible", ending["sequence"]):
-        return
-    velocity, impulses = followed
+def check_energy(checks, impact, name, ending, plastic, restitution):
     lost = float(impact.energy) - plastic["kinetic_energy"]
     energy = plastic["kinetic_energy"] + restitution**2 * lost
     checks.expect(abs(ending["kinetic_energy"] - energy) <= 1e-12 * float(impact.energy), name,
                   "energy", ending["kinetic_energy"], "expected", energy)
+
+
+def check_mirrored(checks, name, ending):
+    """What balls in line end in that are symmetric before: each as fast from the middle as its twin."""
+    speeds = ending["velocity"]
+    middle = sum(speeds) / len(speeds)
+    error = max(abs(a + b - 2 * middle) for a, b in zip(speeds, reversed(speeds)))
+    checks.expect(error < 1e-12, name, "not symmetric", speeds)
+
+
+def check_ending(checks, impact, name, ending, plastic, restitution, scale):
+    """The elastic ending along the printed sequence, or the blend that keeps R^2 of the energy."""
+    check_balance(checks, impact, name, ending, scale)
+    check_energy(checks, impact, name, ending, plastic, restitution)
+    followed = impact.follow(ending["sequence"])
+    if not checks.expect(followed is not None, name, "not admissible", ending["sequence"]):
+        return
+    velocity, impulses = followed
     step = [float(a) - b for a, b in zip(velocity, plastic["velocity"])]
     made = [a - b for a, b in zip(ending["velocity"], plastic["velocity"])]
     square = dot(step, step)
@@ -73,8 +85,9 @@ def check_ending(checks, impact, name, ending, plastic, restitution, scale):
         checks.expect(error <= 1e-11 * scale, name, what, ending[what], "expected", expected)
 
 
-def check_answer(checks, name, scene, answer, restitution, every):
-    """An answer that ended well, `every` outcome or one."""
+def check_answer(checks, name, scene, answer, restitution, every, mirrored=False):
+    """An answer that ended well, `every` outcome or one; of balls in line that are symmetric where
+    `mirrored`, of which one outcome is that of contacts together, which no order leads to."""
     impact = Impact(scene)
     scale = max(1.0, *(abs(float(p)) for p in impact.momentum + impact.velocity))
     checks.expect(list(answer) == FIELDS, name, "fields", list(answer))
@@ -84,6 +97,15 @@ def check_answer(checks, name, scene, answer, restitution, every):
         checks.expect(outcomes == [plastic] and answer["unique"], name, "plastic law", answer)
         checks.expect(answer["indeterminacy"] == 0, name, "plastic law", answer["indeterminacy"])
         return
+    if mirrored:
+        together = [end for end in outcomes if impact.follow(end["sequence"]) is None]
+        checks.expect(len(together) == 1, name, "together", len(together))
+        for ending in together:
+            check_balance(checks, impact, f"{name}, together", ending, scale)
+            check_energy(checks, impact, f"{name}, together", ending, plastic, restitution)
+            check_mirrored(checks, f"{name}, together", ending)
+            checks.expect(slowest(impact, ending["velocity"]) >= -1e-12 * scale, name, "closing")
+        outcomes = [end for end in outcomes if end not in together]
     ends = impact.outcomes()
     checks.expect(answer["unique"] == (len(ends) == 1), name, "unique", answer["unique"], len(ends))
     checks.expect((answer["reason"] == "not unique") == (len(ends) > 1), name, answer["reason"])
@@ -274,11 +296,42 @@ def check_golden(checks):
     for speeds in ([5, 4, 3, 2, 1], [2, 1, 0, -1, -2]):
         scene = line([1, 2, 1, 2, 1], speeds)
         answer = ask(checks, scene, "--order", "all")
-        checks.expect(len(answer["outcomes"]) == 72, "chain", len(answer["outcomes"]))
-        check_answer(checks, f"chain {speeds}", scene, answer, 1, True)
+        checks.expect(len(answer["outcomes"]) == 73, "chain", len(answer["outcomes"]))
+        check_answer(checks, f"chain {speeds}", scene, answer, 1, True, True)
+        plain = ask(checks, scene)["outcomes"][0]
+        check_mirrored(checks, f"chain {speeds}", plain)
+        checks.expect(plain == answer["outcomes"][-1], "chain", "default", plain)
+        first = ask(checks, scene, "--order", "most_infeasible")["outcomes"][0]
+        checks.expect(first in answer["outcomes"][:-1], "chain", "most infeasible", first)
         scene["restitution"] = 0.6
         answer = ask(checks, scene, "--order", "all")
-        check_answer(checks, f"chain {speeds}, R = 0.6", scene, answer, 0.6, True)
+        check_answer(checks, f"chain {speeds}, R = 0.6", scene, answer, 0.6, True, True)
+
+
+def check_flat_landing(checks):
+    """A unit cube that lands flat on four feet, at any spread: v_z changes sign, no spin."""
+    for spread in (0.5, 0.375, 0.1):
+        feet = [[0, 0, 1, y * spread, -x * spread, 0] for x in (-1, 1) for y in (-1, 1)]
+        scene = {"mass_matrix": diagonal([2, 2, 2, 1 / 3, 1 / 3, 1 / 3]), "normals": feet,
+                 "velocity": [0.5, 0, -3, 0, 0, 0]}
+        for words in ([], ["--order", "together"], ["--order", "simultaneous"]):
+            for restitution in (1, 0.5):
+                answer = ask(checks, {**scene, "restitution": restitution}, *words)
+                ending = answer["outcomes"][0]
+                expected = [0.5, 0, 3 * restitution, 0, 0, 0]
+                checks.expect(distance(ending["velocity"], expected) < 1e-13, "flat", words, ending)
+                checks.expect(distance(ending["impulses"], [1.5 * (1 + restitution)] * 4) < 1e-13,
+                              "flat", words, ending["impulses"])
+                checks.expect(not answer["unique"] and answer["indeterminacy"] > 0.1, answer)
+        ends = ask(checks, scene, "--order", "all")["outcomes"]
+        near = [end for end in ends if distance(end["velocity"], [0.5, 0, 3, 0, 0, 0]) < 1e-9]
+        checks.expect(len(near) == 1, "flat", "--order all", len(ends))
+        spun = ask(checks, scene, "--order", "most_infeasible")["outcomes"][0]["velocity"]
+        checks.expect(spread == 0.5 or max(map(abs, spun[3:])) > 0.1, "order", spread, spun)
+    # The simultaneous law parts from the one outcome of every order, and says so.
+    answer = ask(checks, line([1, 1, 1], [2, 0, -1]), "--order", "simultaneous")
+    checks.expect(distance(answer["outcomes"][0]["velocity"], [-4 / 3, 2 / 3, 5 / 3]) < 1e-13 and
+                  not answer["unique"] and answer["reason"] == "not unique", answer)
 
 
 def check_input_forms(checks):
@@ -379,6 +432,7 @@ if __name__ == "__main__":
     check_closed_forms(every_check)
     check_reasons(every_check)
     check_golden(every_check)
+    check_flat_landing(every_check)
     check_input_forms(every_check)
     check_repeated(every_check)
     check_stopped_short(every_check)

@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/cradle_cases.hpp"
 #include "support/impact_scenes.hpp"
+#include "support/landing_scenes.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -209,6 +210,36 @@ TEST_CASE(
     rests.see_holds(p == before, before);
   }
   rests.check(600);
+}
+
+TEST_CASE("generalized_reflections: feet that are given in any shape let a body rise flat",
+          "[impact][oracle]") {
+  // The centre of mass is above the feet, so that all of them press: no symmetry is needed.
+  VectorSource<double> source(195u);
+  WorstCase flat("v_n changes sign, no spin"), equal("equivalent feet, equal impulses");
+  for (int round = 0; round < 100; ++round) {
+    LandingBody body{.points = round % 2 == 0 ? polygon(3 + round % 5, 0.4, 0.1)
+                                              : std::vector<Eigen::Vector2d>{
+                                                    {0.4, 0.1}, {-0.3, 0.5}, {-0.2, -0.4}}};
+    if (round % 2 == 1) {
+      for (Eigen::Vector2d& p : body.points) p.x() *= 0.5 + source.unit();
+    }
+    const ImpactScene scene = body.scene();
+    const VectorX<double> v = body.falling(2);
+    VectorX<double> p = scene.momentum(v);
+    GeneralizedReflections<double> impact;
+    impact.prepare(scene.problem, 10);
+    CHECK(impact.resolve(scene.problem, p).reflections == 1);
+    flat.see((scene.velocity(p) + v).norm(), rounding(400, v.norm()), v);
+    const auto& impulses = impact.impulses();
+    if (round % 2 == 0) {
+      equal.see(impulses.maxCoeff() - impulses.minCoeff(), rounding(64, impulses.maxCoeff()), v);
+      CHECK(impact.sequence().size() == body.points.size());
+      CHECK(impact.steps().size() == 1);
+    }
+  }
+  flat.check(100);
+  equal.check(50);
 }
 
 }  // namespace generalized_reflections_test

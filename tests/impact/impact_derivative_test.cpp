@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include <Eigen/Dense>
+
+#include "carom/impact/simultaneous.hpp"
 
 #include "support/catch.hpp"
 #include "support/impact_scenes.hpp"
@@ -45,6 +48,9 @@ struct Data {
 
 enum class Kind {
   elastic,
+  first,
+  simultaneous,
+  by_energy_simultaneous,
   least,
   sweep,
   by_energy,
@@ -53,13 +59,24 @@ enum class Kind {
   plastic,
   bilateral
 };
-constexpr Kind kinds[] = {
-    Kind::elastic, Kind::least,   Kind::sweep,    Kind::by_energy, Kind::by_energy_bilateral,
-    Kind::newton,  Kind::plastic, Kind::bilateral};
+constexpr Kind kinds[] = {Kind::elastic,
+                          Kind::first,
+                          Kind::simultaneous,
+                          Kind::least,
+                          Kind::sweep,
+                          Kind::by_energy,
+                          Kind::by_energy_simultaneous,
+                          Kind::by_energy_bilateral,
+                          Kind::newton,
+                          Kind::plastic,
+                          Kind::bilateral};
+constexpr int kind_count = int(std::size(kinds));
 
 Index restitution_count(Kind kind, Index contacts) {
   if (kind == Kind::newton) return contacts;
-  return kind == Kind::by_energy || kind == Kind::by_energy_bilateral ? 1 : 0;
+  const bool by_energy = kind == Kind::by_energy || kind == Kind::by_energy_bilateral ||
+                         kind == Kind::by_energy_simultaneous;
+  return by_energy ? 1 : 0;
 }
 
 /// Prepares a law for the data, and calls visit(mass, problem, law).
@@ -77,13 +94,19 @@ void with_law(Kind kind, const Data<Scalar>& data, const Visit& visit) {
     } else if constexpr (std::is_same_v<decltype(law), PlasticImpact<Scalar>>) {
       law.prepare(problem);
     } else {
-      law.prepare(problem, 5000);
+      law.prepare(problem, 20'000);
     }
     visit(mass, problem, law);
   };
   switch (kind) {
     case Kind::elastic:
       return run(ImpactResolver<Scalar>());
+    case Kind::first:
+      return run(ImpactResolver<Scalar, carom::MostInfeasibleFirst<Scalar>>());
+    case Kind::simultaneous:
+      return run(carom::GeneralizedReflections<Scalar>());
+    case Kind::by_energy_simultaneous:
+      return run(carom::SimultaneousImpact<Scalar>(data.restitution(0)));
     case Kind::least:
       return run(ImpactResolver<Scalar, carom::LeastInfeasibleFirst<Scalar>>());
     case Kind::sweep:
@@ -245,11 +268,11 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
   VectorSource<double> source(91u);
   WorstCase transposed("<y, push x> = <pull y, x>"), symmetric("M's gradient is symmetric");
   int usable = 0, count = 0;
-  for (int round = 0; round < 320; ++round) {
-    const Kind kind = kinds[round % 8];
+  for (int round = 0; round < 40 * kind_count; ++round) {
+    const Kind kind = kinds[round % kind_count];
     // Where the bilateral law leaves nothing, its blend with another nothing is rounding.
     const bool wedged = round % 5 == 4 && kind != Kind::by_energy_bilateral;
-    const Index size = 1 + (round / 8) % 6;
+    const Index size = 1 + (round / kind_count) % 6;
     const Index contacts = wedged ? size + 2 : 1 + (round / 3) % size;
     const auto data = draw_data<Scalar>(source, kind, size, contacts, wedged);
     for (const auto of : {ImpactMotion::momentum, ImpactMotion::velocity}) {
@@ -275,11 +298,11 @@ TEMPLATE_TEST_CASE("impact_derivative: the two products are each other's transpo
 TEST_CASE("impact_derivative: it is what differences of the resolver say", "[impact][derivative]") {
   VectorSource<double> source(92u);
   WorstCase agrees("push = (outcome at +h - outcome at -h)/2h");
-  int followed[8] = {}, wedges = 0;
-  for (int round = 0; round < 800; ++round) {
-    const Kind kind = kinds[round % 8];
+  int followed[kind_count] = {}, wedges = 0;
+  for (int round = 0; round < 100 * kind_count; ++round) {
+    const Kind kind = kinds[round % kind_count];
     const bool wedged = round % 5 == 4;
-    const Index size = 1 + (round / 8) % 5;
+    const Index size = 1 + (round / kind_count) % 5;
     const Index contacts = wedged ? size + 2 : 1 + (round / 3) % size;
     // The bilateral law of dependent normals jumps: see below.
     if (wedged && (kind == Kind::bilateral || kind == Kind::by_energy_bilateral)) continue;
@@ -318,7 +341,7 @@ TEST_CASE("impact_derivative: an elastic impact keeps the energy whatever data c
   VectorSource<double> source(93u);
   WorstCase keeps("dE+ = dE-"), length("Gamma(a u) = Gamma(u)");
   for (int round = 0; round < 200; ++round) {
-    const Kind kind = kinds[round % 3];
+    const Kind kind = kinds[round % 5];
     const Index size = 1 + round % 6;
     const auto data = draw_data<double>(source, kind, size, 1 + (round / 3) % size);
     Linearized<double> linearized(kind, data, ImpactMotion::momentum);
@@ -475,8 +498,23 @@ TEST_CASE("impact_derivative: symmetric impacts are named where their order matt
   aside.motion(1) = -0.01;
   const MatrixX<double> other = Linearized<double>(Kind::elastic, aside, order.of).by_motion();
   CHECK((one - other).norm() > clearly(0.1));  // two sides
-  CHECK(std::min((one - order.by_motion()).norm(), (other - order.by_motion()).norm()) <=
-        rounding(50, 1.0));
+  // Between them both are struck together, so that both rates change sign whatever they are.
+  const ImpactScene scene = billiards(100 * pi / 180);
+  MatrixX<double> rates(2, 6);
+  for (Index i = 0; i < 2; ++i) rates.row(i) = scene.normal(i);  // the masses are 1
+  CHECK((rates * order.by_motion() + rates).norm() <= rounding(50, 1.0));
+  CHECK((order.by_motion() * order.by_motion() - MatrixX<double>::Identity(6, 6)).norm() <=
+        rounding(100, 1.0));
+  // With the most infeasible first it is that of one of the sides.
+  const Linearized<double> first(Kind::first, data, order.of);
+  CHECK(numbers_of(first.derivative.one_sided()) == std::vector<Index>{0, 1});
+  const MatrixX<double> taken = Linearized<double>(Kind::first, data, order.of).by_motion();
+  CHECK(std::min((one - taken).norm(), (other - taken).norm()) <= rounding(50, 1.0));
+  // The simultaneous law has no order to choose, and its derivative is the only one.
+  const Linearized<double> all(Kind::simultaneous, data, order.of);
+  CHECK(all.derivative.one_sided().empty());
+  CHECK((Linearized<double>(Kind::simultaneous, data, order.of).by_motion() - order.by_motion())
+            .norm() <= rounding(50, 1.0));
   // A sweep does not choose by rates.
   CHECK(Linearized<double>(Kind::sweep, data, order.of).derivative.one_sided().empty());
   CHECK(!Linearized<double>(Kind::least, data, order.of).derivative.one_sided().empty());

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/cradle_cases.hpp"
 #include "support/impact_scenes.hpp"
+#include "support/landing_scenes.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -208,6 +209,23 @@ TEST_CASE("plastic: unlike masses in a long chain still come to rest together", 
     }
   }
   together.check(60);
+}
+
+TEST_CASE("plastic: equivalent feet press equally", "[impact][oracle]") {
+  for (const int corners : {2, 3, 4, 6}) {
+    LandingBody body{.points = polygon(corners, 0.4, 0.2)};
+    body.turned = Eigen::Quaterniond(0.2, 0.9, -0.3, 0.4).normalized();
+    const ImpactScene scene = body.scene();
+    VectorX<double> p = scene.momentum(body.falling(3));
+    PlasticImpact<double> impact;
+    impact.prepare(scene.problem);
+    static_cast<void>(impact.resolve(scene.problem, p));
+    const auto& impulses = impact.impulses();
+    CAPTURE(corners, impulses);
+    CHECK(impulses.minCoeff() > 0);
+    CHECK(impulses.maxCoeff() - impulses.minCoeff() <= rounding(64, impulses.maxCoeff()));
+    CHECK(scene.velocity(p).norm() <= rounding(100, 3.0));
+  }
 }
 
 }  // namespace plastic_test

@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 #include "support/cradle_cases.hpp"
 #include "support/impact_scenes.hpp"
+#include "support/landing_scenes.hpp"
 #include "support/tolerance.hpp"
 #include "support/worst_case.hpp"
 
@@ -345,6 +346,163 @@ TEST_CASE("resolve: a body that slides along its contacts does not react to roun
     rests.see_holds(p == before, before);
   }
   rests.check(600);
+}
+
+namespace {
+
+/// How far an impact of a flat landing is from v_n⁺ = −e v_n⁻ without spin, relative to the speed,
+/// and how unequal the impulses of its contacts are, relative to the largest.
+struct Landing {
+  double error = 0, spread = 0;
+
+  template <typename Law>
+  Landing(const LandingBody& body, double speed, double restitution, Law law) {
+    const ImpactScene scene = body.scene();
+    VectorX<double> momentum = scene.momentum(body.falling(speed));
+    law.prepare(scene.problem);
+    CHECK(law.resolve(scene.problem, momentum).status == ImpactStatus::resolved);
+    const VectorX<double> after = scene.velocity(momentum);
+    const VectorX<double> wrong = after + restitution * body.falling(speed);
+    const double reach = body.points.front().norm();
+    error = (wrong.head(3).norm() + reach * wrong.tail(3).norm()) / speed;
+    const auto first = law.impulses().data();
+    const auto [least, most] = std::minmax_element(first, first + scene.problem.contact_count());
+    spread = (*most - *least) / *most;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("resolve: a body that lands flat rises flat, at any spread, scale, angle and number",
+          "[impact][oracle]") {
+  // By symmetry: v_n changes sign, no spin. Masses and lengths in grams and millimetres, too.
+  for (const double length : {1.0, 1e-3, 1e4}) {
+    for (const double spread : {0.5, 0.49, 0.375, 0.1, 3.0}) {
+      for (const int corners : {2, 3, 4, 5, 8}) {
+        for (const double angle : {0.0, 0.3}) {
+          LandingBody body{.mass = 2.5 * length * length * length,
+                           .height = 0.5 * length,
+                           .points = polygon(corners, spread * length, angle)};
+          body.inertia *= body.mass * length * length;
+          if (angle > 0) body.turned = Eigen::Quaterniond(0.2, 0.9, -0.3, 0.4).normalized();
+          CAPTURE(length, spread, corners, angle);
+          const Landing landing(body, 3 * length, 1, ImpactResolver<double>());
+          CHECK(landing.error <= rounding(400, 1.0));
+          CHECK(landing.spread <= rounding(64, 1.0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("resolve: feet of several kinds under one body let it rise flat", "[impact][oracle]") {
+  LandingBody box{.inertia = {0.4, 0.2, 0.5}, .points = rectangle(0.7, 0.3)};
+  CHECK(Landing(box, 1, 1, ImpactResolver<double>()).error <= rounding(100, 1.0));
+  LandingBody cube{.points = rectangle(0.5, 0.5)};
+  for (const Eigen::Vector2d& point : polygon(4, 0.5)) cube.points.push_back(point);
+  CHECK(Landing(cube, 1, 1, ImpactResolver<double>()).error <= rounding(100, 1.0));
+  std::reverse(cube.points.begin(), cube.points.end());
+  cube.points.emplace_back(0, 0);
+  CHECK(Landing(cube, 1, 1, ImpactResolver<double>()).error <= rounding(100, 1.0));
+  // A foot that is given twice is one.
+  LandingBody twice{.points = rectangle(0.375, 0.375)};
+  twice.points.insert(twice.points.begin(), twice.points[2]);
+  CHECK(Landing(twice, 1, 1, ImpactResolver<double>()).error <= rounding(100, 1.0));
+}
+
+TEST_CASE("resolve: an order that is given is kept", "[impact][example]") {
+  const LandingBody body{.points = rectangle(0.375, 0.375)};
+  const Landing one_by_one(body, 3, 1, ImpactResolver<double, MostInfeasibleFirst<double>>());
+  CHECK(one_by_one.error > clearly(0.1));
+  CHECK(Landing(body, 3, 1, ImpactResolver<double, SweepOrder<double>>()).error > clearly(0.1));
+}
+
+TEST_CASE("resolve: what is symmetric before is so afterwards, in any order of the contacts",
+          "[impact][law]") {
+  // Two bodies of one kind strike a third between them, and each lands on two feet of its own.
+  VectorSource<double> source(192u);
+  WorstCase mirror("mirror image"), renumbered("the order of contacts does not matter");
+  WorstCase energy("energy"), feasible("feasible"), together("some reflect together");
+  for (int round = 0; round < 100; ++round) {
+    const double m = 0.2 + source.unit(), middle = 0.2 + source.unit(), g = 0.3 + source.unit();
+    std::vector<VectorX<double>> gradients{
+        vector_of({1, -1, 0, 0, 0, 0}),   vector_of({0, 1, -1, 0, 0, 0}),
+        vector_of({g, 0, 0, 1, 0, 0}),    vector_of({0, 0, -g, 0, 0, 1}),
+        vector_of({0, 0.2, 0, -1, 1, 0}), vector_of({0, -0.2, 0, 0, 1, -1})};
+    const auto mass = MassMatrix<double>::make_diagonal(vector_of({m, middle, m, m, middle, m}));
+    const VectorX<double> velocity = vector_of({-1 - source.unit(), 0, 0, -source.unit(), -1.0, 0});
+    VectorX<double> before = velocity;  // mirrored: x of all bodies changes sign
+    before(2) = -velocity(0);
+    before(5) = velocity(3);
+    const ImpactScene scene(mass, gradients);
+    ImpactResolver<double> resolver;
+    resolver.prepare(scene.problem, 10'000);
+    VectorX<double> p = scene.momentum(before);
+    const auto report = resolver.resolve(scene.problem, p);
+    const VectorX<double> v = scene.velocity(p);
+    const double allowed = rounding(500 + 50 * int(report.reflections), before.norm());
+    mirror.see(std::abs(v(0) + v(2)) + std::abs(v(1)) + std::abs(v(3) - v(5)), allowed, before);
+    energy.see(std::abs(scene.norm(p) - scene.norm(scene.momentum(before))), allowed, before);
+    feasible.see(-scene.rates(p).minCoeff(), rounding(200, before.norm()), before);
+    together.see_holds(
+        resolver.steps().size() < resolver.sequence().size() || resolver.sequence().empty(),
+        before);
+    std::reverse(gradients.begin(), gradients.end());
+    const ImpactScene other(mass, gradients);
+    resolver.prepare(other.problem);
+    VectorX<double> q = other.momentum(before);
+    static_cast<void>(resolver.resolve(other.problem, q));
+    renumbered.see((p - q).norm(), 10 * allowed, before);
+  }
+  for (const WorstCase* law : {&mirror, &energy, &feasible, &together, &renumbered})
+    law->check(100);
+}
+
+TEST_CASE("resolve: where every order has one outcome, equivalent contacts find it",
+          "[impact][oracle]") {
+  VectorSource<double> source(193u);
+  const std::vector<ImpactScene> scenes{ball_line({1, 1, 1, 1, 1}),
+                                        ball_line({2, 2, 2, 2, 2, 2}),
+                                        gram_scene(coxeter_gram(4, {{0, 1}, {0, 2}, {0, 3}})),
+                                        gram_scene(coxeter_gram(4, path_edges({3, 4, 3}))),
+                                        gram_scene(coxeter_gram(4, {{0, 1, 5}, {2, 3, 5}})),
+                                        gram_scene(coxeter_gram(3, {}))};
+  for (const ImpactScene& scene : scenes) {
+    for (int round = 0; round < 20; ++round) {
+      VectorX<double> rates(scene.problem.contact_count());
+      for (double& rate : rates) rate = round == 0 ? -1 : -std::floor(3 * source.unit());
+      const VectorX<double> before = momentum_with(scene, rates);
+      VectorX<double> p = before, q = before;
+      ImpactResolver<double> together;
+      ImpactResolver<double, MostInfeasibleFirst<double>> alone;
+      together.prepare(scene.problem);
+      alone.prepare(scene.problem);
+      const auto report = together.resolve(scene.problem, p);
+      CAPTURE(scene.problem.gram(), rates);
+      CHECK(alone.resolve(scene.problem, q).reflections == report.reflections);
+      CHECK((p - q).norm() <= rounding(2000, before.norm()));
+    }
+  }
+}
+
+TEST_CASE("resolve: contacts that are equivalent all but for round-off keep the energy",
+          "[impact][law]") {
+  VectorSource<double> source(194u);
+  for (const double offset : {1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-4}) {
+    LandingBody body{.points = polygon(5, 0.4)};
+    for (Eigen::Vector2d& point : body.points) point.x() += offset * (source.unit() - 0.5);
+    const ImpactScene scene = body.scene();
+    VectorX<double> velocity = body.falling(1);
+    velocity(3) += offset * source.unit();
+    const VectorX<double> before = scene.momentum(velocity);
+    VectorX<double> p = before;
+    ImpactResolver<double> resolver({.reflection_limit = 10'000});
+    resolver.prepare(scene.problem);
+    CAPTURE(offset);
+    CHECK(resolver.resolve(scene.problem, p).status == ImpactStatus::resolved);
+    CHECK(std::abs(scene.norm(p) - scene.norm(before)) <= rounding(400, scene.norm(before)));
+    CHECK(scene.rates(p).minCoeff() >= -rounding(200, 1.0));
+  }
 }
 
 }  // namespace resolve_test

@@ -66,7 +66,10 @@ TEST_CASE("real time: resolving impacts allocates nothing once prepared", "[real
     for (const bool wedged : {false, true}) {
       const Line line(count, wedged);
       const auto ended = wedged ? ImpactStatus::wedged : ImpactStatus::resolved;
-      carom::ImpactResolver<double> most;
+      carom::ImpactResolver<double> together;
+      together.prepare(line.problem, 1000);
+      resolve_guarded(together, line, ended);
+      carom::ImpactResolver<double, carom::MostInfeasibleFirst<double>> most;
       most.prepare(line.problem, 1000);
       resolve_guarded(most, line, ended);
       carom::ImpactResolver<double, carom::LeastInfeasibleFirst<double>> least;

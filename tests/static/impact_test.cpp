@@ -12,6 +12,7 @@
 #include "carom/impact/outcomes.hpp"
 #include "carom/impact/resolve.hpp"
 #include "carom/impact/restitution.hpp"
+#include "carom/impact/simultaneous.hpp"
 #include "carom/impact/uniqueness.hpp"
 
 namespace {
@@ -66,6 +67,9 @@ struct OrderWithoutUpdate {
 using Choice = Index (*)(std::span<const double>, double);
 static_assert(carom::ReflectionOrderLike<OrderArchetype, double>);
 static_assert(carom::ReflectionOrderLike<carom::MostInfeasibleFirst<double>, double>);
+static_assert(carom::ReflectionOrderLike<carom::MostInfeasibleTogether<double>, double>);
+static_assert(carom::reflects_together<carom::MostInfeasibleTogether<double>>);
+static_assert(!carom::reflects_together<carom::MostInfeasibleFirst<double>>);
 static_assert(carom::ReflectionOrderLike<carom::LeastInfeasibleFirst<float>, float>);
 static_assert(carom::ReflectionOrderLike<carom::SweepOrder<double>, double>);
 static_assert(carom::ReflectionOrderLike<carom::ChosenOrder<double, Choice>, double>);
@@ -106,6 +110,7 @@ static_assert(resolves_without_exceptions<carom::PlasticImpact<double>>);
 static_assert(resolves_without_exceptions<carom::RestitutionImpact<double>>);
 static_assert(resolves_without_exceptions<carom::NewtonImpact<double>>);
 static_assert(resolves_without_exceptions<carom::GeneralizedReflections<double>>);
+static_assert(resolves_without_exceptions<carom::SimultaneousImpact<double>>);
 static_assert(noexcept(
     std::declval<carom::FrictionImpact<double>&>().resolve(std::declval<VectorX<double>&>())));
 static_assert(noexcept(carom::reflect(std::declval<const ImpactProblem<double>&>(), Index(0),
@@ -140,7 +145,8 @@ static_assert(has_derivative<carom::ImpactResolver<double, carom::SweepOrder<dou
 static_assert(has_derivative<carom::RestitutionImpact<double>>);
 static_assert(has_derivative<carom::NewtonImpact<double>>);
 static_assert(has_derivative<carom::PlasticImpact<double>>);
-static_assert(!has_derivative<carom::GeneralizedReflections<double>>);
+static_assert(has_derivative<carom::GeneralizedReflections<double>>);
+static_assert(has_derivative<carom::SimultaneousImpact<double>>);
 static_assert(!has_derivative<carom::FrictionImpact<double>>);
 
 }  // namespace

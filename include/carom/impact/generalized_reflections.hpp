@@ -2,19 +2,26 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
+#include "carom/impact/equivalent_contacts.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/wedge.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Generalized Reflections: all violated contacts at once, so that the outcome depends on no order.
+/// Generalized Reflections, the simultaneous law: all violated contacts at once, so that the
+/// outcome depends on no order.
 ///
 /// Among the contacts V that are violated, λ = argmin ½ λᵀGλ + sᵀλ over λ ≥ 0 supported in V; the
 /// momentum moves by twice Σ λ_i u_i, a reflection across the plastic outcome. This repeats until
-/// no contact is violated. Elastic, and equal to the propagative outcome for all-approaching
-/// momenta exactly when −1 is in the reflection group; in general the two differ.
+/// no contact is violated. Where all violated contacts press, that is the reflection about their
+/// common face: all of their rates change sign. Of the impulses that lead there, equivalent
+/// contacts have equal ones, see EquivalentContacts. Elastic, and equal to the propagative outcome
+/// for all-approaching momenta exactly when −1 is in the reflection group; in general the two
+/// differ.
 /// @cite smith2012reflections
 template <RealScalar Scalar>
 class GeneralizedReflections {
@@ -24,8 +31,15 @@ class GeneralizedReflections {
   }
 
   /// Grows memory to the problem's size; allocates where none was as large.
-  void prepare(const ImpactProblem<Scalar>& problem) {
+  /// @param recorded  of how many generalized reflections sequence() can hold the contacts.
+  void prepare(const ImpactProblem<Scalar>& problem, Index recorded = 0) {
     problem.require_prepared();
+    recorded_ = std::size_t(recorded);
+    steps_.clear();
+    steps_.reserve(recorded_);
+    sequence_.clear();
+    sequence_.reserve(std::size_t(recorded * problem.contact_count()));
+    equivalent_.prepare(problem.contact_count());
     gram_.grow(problem.contact_count(), problem.contact_count());
     problem.write_gram(gram_);
     squares_.prepare(problem.contact_count());
@@ -48,6 +62,8 @@ class GeneralizedReflections {
     CAROM_EXPECTS(rates_.size() == problem.contact_count());
     ImpactReport<Scalar> report;
     impulses_.setZero();
+    sequence_.clear();
+    steps_.clear();
     for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
     if (!rates_.allFinite()) return report;
     if (wedged_) {
@@ -58,6 +74,8 @@ class GeneralizedReflections {
     }
     const Scalar limit = -options_.tolerance * problem.rate_scale(momentum);
     report.status = ImpactStatus::resolved;
+    const bool grouped =
+        equivalent_.split(problem, {rates_.data(), std::size_t(rates_.size())}, -limit);
     while (rates_.size() > 0 && rates_.minCoeff() < limit) {
       if (report.reflections == options_.reflection_limit) {
         report.status = ImpactStatus::reflection_limit;
@@ -66,12 +84,17 @@ class GeneralizedReflections {
       static_cast<void>(squares_.solve(
           gram_, rates_, [&](Index i) { return rates_(i) < limit; }, step_));
       if (!(step_.maxCoeff() > Scalar(0))) break;  // what closes is below rounding
-      step_ *= Scalar(2);
+      if (grouped) {
+        share_equally(problem);
+      } else {
+        step_ *= Scalar(2);
+      }
       detail::multiply_gram(problem, step_, image_);
       report.energy_gain += step_.dot(rates_) + step_.dot(image_) / 2;
       impulses_ += step_;
       for (Index i = 0; i < rates_.size(); ++i) problem.add_impulse(i, step_(i), momentum);
       for (Index i = 0; i < rates_.size(); ++i) rates_(i) = problem.rate(i, momentum);
+      record();
       ++report.reflections;
     }
     return report;
@@ -79,9 +102,33 @@ class GeneralizedReflections {
 
   /// λ_i, the summed impulse of each contact in the last impact, per unit normal [√J].
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
+  /// The contacts that pressed, reflection by reflection, as many as prepare() made room for.
+  [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
+  /// How many contacts of sequence() reflected at once, step by step.
+  [[nodiscard]] std::span<const Index> steps() const noexcept { return steps_; }
+  /// Whether no motion opens all contacts, so that the impact ends plastically.
+  [[nodiscard]] bool wedged() const noexcept { return wedged_; }
 
  private:
   using Vector = Growing<VectorX<Scalar>>;
+
+  /// Gives equivalent contacts equal impulses, a minimum as good, and doubles them. The factor
+  /// makes it an isometry even where the contacts differ by round-off.
+  void share_equally(const ImpactProblem<Scalar>& problem) noexcept {
+    equivalent_.average(step_);
+    detail::multiply_gram(problem, step_, image_);
+    const Scalar square = step_.dot(image_);
+    step_ *= square > Scalar(0) ? Scalar(-2 * step_.dot(rates_) / square) : Scalar(2);
+  }
+  void record() noexcept {
+    if (steps_.size() >= recorded_) return;
+    steps_.push_back(0);
+    for (Index i = 0; i < step_.size(); ++i) {
+      if (!(step_(i) > Scalar(0))) continue;
+      sequence_.push_back(i);
+      ++steps_.back();
+    }
+  }
 
   ImpactOptions<Scalar> options_;
   NonnegativeLeastSquares<Scalar> squares_;
@@ -89,6 +136,9 @@ class GeneralizedReflections {
   WedgeTest<Scalar> wedge_;
   Growing<MatrixX<Scalar>> gram_;
   Vector rates_, step_, impulses_, image_;
+  EquivalentContacts<Scalar> equivalent_;
+  std::vector<Index> sequence_, steps_;
+  std::size_t recorded_ = 0;  ///< most steps kept
   bool wedged_ = false;
 };
 

@@ -13,7 +13,7 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// The most infeasible contact first; the default. Ties go to the lowest index.
+/// The most infeasible contact first. Ties go to the lowest index.
 ///
 /// It keeps minima in a binary tree: an update costs the depth of the tree, a pick costs nothing.
 /// A handful of contacts is searched one by one instead.
@@ -74,6 +74,23 @@ class MostInfeasibleFirst {
   std::span<const Scalar> rates_;
   std::size_t first_leaf_ = 0;
   std::vector<Index> tree_;  ///< contact of the lowest rate below a node; leaves come last
+};
+
+/// The most infeasible contact first, and with it, at once, all contacts equivalent to it, see
+/// EquivalentContacts; the default. Between contacts that are not, ties go to the lowest index.
+///
+/// No order of theirs follows from the data, so that they reflect about their common face: all of
+/// their rates change sign. Symmetric impacts end symmetrically, and where every order has the same
+/// outcome, so has this one.
+template <RealScalar Scalar>
+struct MostInfeasibleTogether : MostInfeasibleFirst<Scalar> {
+  static constexpr bool together = true;
+};
+
+/// Whether equivalent contacts reflect together in an order.
+template <typename Order>
+inline constexpr bool reflects_together = requires {
+  requires Order::together;
 };
 
 /// The least infeasible contact first.

@@ -11,6 +11,8 @@
 
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/reflection.hpp"
+#include "carom/impact/resolve_impact.hpp"
+#include "carom/impact/restitution.hpp"
 #include "carom/impact/wedge.hpp"
 
 namespace carom {
@@ -22,6 +24,9 @@ struct ImpactOutcome {
   VectorX<Scalar> momentum;     ///< p⁺.
   VectorX<Scalar> impulses;     ///< λ per contact along `sequence`, per unit normal [√J].
   std::vector<Index> sequence;  ///< a shortest admissible order that leads here.
+  /// Whether equivalent contacts reflected together, see MostInfeasibleTogether, where no order
+  /// leads here.
+  bool together = false;
 };
 
 /// Every way in which an impact can end.
@@ -44,6 +49,9 @@ struct OutcomeOptions {
   Index state_limit = 200'000;
   /// Contacts closing slower than this fraction of |p⁻| count as feasible [-], ≥ 0.
   Scalar feasibility = 1024 * std::numeric_limits<Scalar>::epsilon();
+  /// R [-], in [0, 1]: every elastic outcome is blended with the plastic one, as RestitutionImpact
+  /// does.
+  Scalar restitution = 1;
 };
 
 /// What is wrong with the options, as one sentence; empty when nothing is.
@@ -58,7 +66,7 @@ template <RealScalar Scalar>
   if (options.state_limit < 1) {
     return detail::fault("state limit", "a count >= 1", options.state_limit);
   }
-  return {};
+  return detail::restitution_fault(options.restitution);
 }
 
 namespace detail {
@@ -104,9 +112,119 @@ class MomentumMemory {
   std::multimap<Scalar, Index> places_;
 };
 
+/// The search for outcomes, breadth first, each momentum visited once.
+template <RealScalar Scalar, typename Mass>
+class OutcomeSearch {
+ public:
+  OutcomeSearch(const ImpactProblem<Scalar>& problem, const Mass& mass,
+                const VectorX<Scalar>& momentum, const OutcomeOptions<Scalar>& options)
+      : problem_(problem),
+        mass_(mass),
+        options_(options),
+        size_(norm(momentum)),
+        limit_(-options.feasibility * size_),
+        memory_(options.tolerance * momentum.cwiseAbs().maxCoeff()),
+        states_{momentum},
+        arrivals_{{-1, -1}} {
+    static_cast<void>(memory_.find_or_add(states_, momentum, 0));
+  }
+
+  [[nodiscard]] ImpactOutcomes<Scalar> run() {
+    result_.complete = true;
+    for (Index s = 0; s < Index(states_.size()); ++s) {
+      if (visit(s)) result_.outcomes.push_back(trace(s));
+    }
+    result_.states = Index(states_.size());
+    add_symmetric();
+    if (options_.restitution < Scalar(1)) blend();
+    for (std::size_t a = 0; a < result_.outcomes.size(); ++a) {
+      for (std::size_t b = 0; b < a && size_ > Scalar(0); ++b) {
+        const VectorX<Scalar> way = result_.outcomes[a].momentum - result_.outcomes[b].momentum;
+        result_.indeterminacy = (std::max)(result_.indeterminacy, Scalar(norm(way) / size_));
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Arrival {
+    Index from, contact;
+  };
+
+  [[nodiscard]] Scalar norm(const VectorX<Scalar>& p) const {
+    using std::sqrt;
+    VectorX<Scalar> velocity = p;
+    mass_.apply_inverse(velocity);
+    return Scalar(sqrt((std::max)(Scalar(0), p.dot(velocity))));
+  }
+  /// Reflects a state across every contact that closes in it.
+  /// @return  whether none does.
+  [[nodiscard]] bool visit(Index s) {
+    bool feasible = true;
+    for (Index i = 0; i < problem_.contact_count(); ++i) {
+      if (!(problem_.rate(i, states_[std::size_t(s)]) < limit_)) continue;
+      feasible = false;
+      if (Index(states_.size()) >= options_.state_limit) {
+        result_.complete = false;
+        break;
+      }
+      VectorX<Scalar> next = states_[std::size_t(s)];
+      reflect(problem_, i, next);
+      if (memory_.find_or_add(states_, next, Index(states_.size())) >= 0) continue;
+      states_.push_back(std::move(next));
+      arrivals_.push_back({s, i});
+    }
+    return feasible;
+  }
+  [[nodiscard]] ImpactOutcome<Scalar> trace(Index s) const {
+    ImpactOutcome<Scalar> outcome{
+        states_[std::size_t(s)], VectorX<Scalar>::Zero(problem_.contact_count()), {}};
+    for (Index at = s; arrivals_[std::size_t(at)].from >= 0; at = arrivals_[std::size_t(at)].from) {
+      const auto [from, contact] = arrivals_[std::size_t(at)];
+      outcome.sequence.push_back(contact);
+      outcome.impulses(contact) -= 2 * problem_.rate(contact, states_[std::size_t(from)]);
+    }
+    std::reverse(outcome.sequence.begin(), outcome.sequence.end());
+    return outcome;
+  }
+  /// The outcome of equivalent contacts that reflect together, if none of the others is it.
+  void add_symmetric() {
+    ImpactSolution<Scalar> symmetric = resolve_impact(problem_, mass_, states_.front());
+    if (symmetric.report.status != ImpactStatus::resolved) return;
+    for (const ImpactOutcome<Scalar>& other : result_.outcomes) {
+      if (norm(other.momentum - symmetric.momentum) <= options_.tolerance * size_) return;
+    }
+    result_.outcomes.push_back({std::move(symmetric.momentum), std::move(symmetric.impulses),
+                                std::move(symmetric.sequence), true});
+  }
+  /// Takes every outcome as far towards the plastic one as R says.
+  void blend() {
+    const ImpactSolution<Scalar> plastic =
+        resolve_impact(problem_, mass_, states_.front(), PlasticImpact<Scalar>());
+    for (ImpactOutcome<Scalar>& outcome : result_.outcomes) {
+      const VectorX<Scalar> way = outcome.momentum - plastic.momentum;
+      const Scalar square = norm(way);
+      const Scalar share = restitution_blend(options_.restitution, plastic.velocity.dot(way),
+                                             Scalar(square * square));
+      outcome.momentum = plastic.momentum + share * way;
+      outcome.impulses = plastic.impulses + share * (outcome.impulses - plastic.impulses);
+    }
+  }
+
+  const ImpactProblem<Scalar>& problem_;
+  const Mass& mass_;
+  const OutcomeOptions<Scalar>& options_;
+  Scalar size_, limit_;
+  MomentumMemory<Scalar> memory_;
+  std::vector<VectorX<Scalar>> states_;
+  std::vector<Arrival> arrivals_;
+  ImpactOutcomes<Scalar> result_;
+};
+
 }  // namespace detail
 
-/// All distinct outcomes over all admissible orders, breadth first, each momentum visited once.
+/// All distinct outcomes over all admissible orders, and that of equivalent contacts that reflect
+/// together, which is the outcome of ImpactResolver where no order is given.
 ///
 /// @param mass      M or an operator for M⁻¹, for the norm of momenta.
 /// @param momentum  p⁻.
@@ -117,63 +235,14 @@ template <RealScalar Scalar, InverseMassLike Mass>
 [[nodiscard]] ImpactOutcomes<Scalar> enumerate_outcomes(
     const ImpactProblem<Scalar>& problem, const Mass& mass, const VectorX<Scalar>& momentum,
     const OutcomeOptions<Scalar>& options = {}) {
-  using std::sqrt;
   detail::reject_if(check(options));
   if (momentum.size() != problem.size()) {
     detail::reject_if(
         detail::fault("momentum entries", "as many as the problem's size", momentum.size()));
   }
   detail::reject_if(detail::finite_fault("momentum", momentum));
-  ImpactOutcomes<Scalar> result;
-  if (!has_interior(problem)) return result;
-  const auto norm = [&](const VectorX<Scalar>& p) {
-    VectorX<Scalar> velocity = p;
-    mass.apply_inverse(velocity);
-    return Scalar(sqrt((std::max)(Scalar(0), p.dot(velocity))));
-  };
-  const Scalar size = norm(momentum);
-  const Scalar limit = -options.feasibility * size;
-  struct Arrival {
-    Index from, contact;
-  };
-  std::vector<VectorX<Scalar>> states{momentum};
-  std::vector<Arrival> arrivals{{-1, -1}};
-  detail::MomentumMemory<Scalar> memory(options.tolerance * momentum.cwiseAbs().maxCoeff());
-  static_cast<void>(memory.find_or_add(states, momentum, 0));
-  result.complete = true;
-  for (Index s = 0; s < Index(states.size()); ++s) {
-    bool feasible = true;
-    for (Index i = 0; i < problem.contact_count(); ++i) {
-      if (!(problem.rate(i, states[std::size_t(s)]) < limit)) continue;
-      feasible = false;
-      if (Index(states.size()) >= options.state_limit) {
-        result.complete = false;
-        break;
-      }
-      VectorX<Scalar> next = states[std::size_t(s)];
-      reflect(problem, i, next);
-      if (memory.find_or_add(states, next, Index(states.size())) >= 0) continue;
-      states.push_back(std::move(next));
-      arrivals.push_back({s, i});
-    }
-    if (!feasible) continue;
-    ImpactOutcome<Scalar> outcome{
-        states[std::size_t(s)], VectorX<Scalar>::Zero(problem.contact_count()), {}};
-    for (Index at = s; arrivals[std::size_t(at)].from >= 0; at = arrivals[std::size_t(at)].from) {
-      const auto [from, contact] = arrivals[std::size_t(at)];
-      outcome.sequence.push_back(contact);
-      outcome.impulses(contact) -= 2 * problem.rate(contact, states[std::size_t(from)]);
-    }
-    std::reverse(outcome.sequence.begin(), outcome.sequence.end());
-    for (const auto& other : result.outcomes) {
-      if (!(size > Scalar(0))) break;
-      result.indeterminacy =
-          (std::max)(result.indeterminacy, Scalar(norm(outcome.momentum - other.momentum) / size));
-    }
-    result.outcomes.push_back(std::move(outcome));
-  }
-  result.states = Index(states.size());
-  return result;
+  if (!has_interior(problem)) return {};
+  return detail::OutcomeSearch<Scalar, Mass>(problem, mass, momentum, options).run();
 }
 
 }  // namespace CAROM_ABI

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "carom/impact/equivalent_contacts.hpp"
 #include "carom/impact/impact_problem.hpp"
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/wedge.hpp"
@@ -24,7 +26,8 @@ enum class PlasticLaw {
 /// Projects momenta onto what closed contacts allow, in the kinetic metric.
 ///
 /// In contact space: Moreau is min ½ λᵀGλ + sᵀλ over λ ≥ 0; bilateral is G λ = −s, of least norm
-/// where the normals depend on each other. Both lose energy, Moreau as little as any feasible
+/// where the normals depend on each other. There Moreau's law gives equivalent contacts equal
+/// impulses, see EquivalentContacts. Both lose energy, Moreau as little as any feasible
 /// outcome.
 /// @cite seghete2014propagative, eq. (11); moreau1962decomposition
 template <RealScalar Scalar>
@@ -36,6 +39,7 @@ class PlasticImpact {
   void grow(Index count) {
     gram_.grow(count, count);
     squares_.prepare(count);
+    equivalent_.prepare(count);
     for (Vector* vector : {&linear_, &rates_, &impulse_, &image_, &residual_, &direction_}) {
       vector->grow(count);
     }
@@ -56,6 +60,7 @@ class PlasticImpact {
     std::copy(rates.begin(), rates.end(), linear_.data());
     if (law_ == PlasticLaw::moreau) {
       static_cast<void>(squares_.solve(gram_, linear_, impulse_));
+      share_equally(problem);
     } else {
       solve_least_norm(problem);
     }
@@ -92,6 +97,30 @@ class PlasticImpact {
  private:
   using Vector = Growing<VectorX<Scalar>>;
 
+  /// Where a contact neither presses nor opens, others may be pressing for it: equivalent contacts
+  /// are given the mean of their impulses, a minimum as good. Where round-off makes it a worse one,
+  /// they stay as they are.
+  void share_equally(const ImpactProblem<Scalar>& problem) noexcept {
+    using std::abs;
+    if (linear_.size() < 2) return;
+    detail::multiply_gram(problem, impulse_, image_);
+    const Scalar scale = linear_.cwiseAbs().maxCoeff() + impulse_.maxCoeff();
+    const Scalar zero =
+        64 * Scalar(linear_.size()) * std::numeric_limits<Scalar>::epsilon() * scale;
+    bool idle = false;
+    for (Index i = 0; i < linear_.size() && !idle; ++i) {
+      idle =
+          problem.merged_into(i) < 0 && impulse_(i) <= zero && abs(linear_(i) + image_(i)) <= zero;
+    }
+    if (!idle) return;
+    const std::span<const Scalar> rates(linear_.data(), std::size_t(linear_.size()));
+    if (!equivalent_.split(problem, rates, zero)) return;
+    residual_ = impulse_;
+    equivalent_.average(impulse_);
+    direction_ = impulse_ - residual_;
+    detail::multiply_gram(problem, direction_, image_);
+    if (image_.cwiseAbs().maxCoeff() > zero) impulse_ = residual_;
+  }
   /// Conjugate gradients from zero on G λ = −s stay in the range of G: the least-norm solution.
   void solve_least_norm(const ImpactProblem<Scalar>& problem) noexcept {
     impulse_.setZero();
@@ -117,6 +146,7 @@ class PlasticImpact {
   PlasticLaw law_;
   Growing<MatrixX<Scalar>> gram_;
   NonnegativeLeastSquares<Scalar> squares_;
+  EquivalentContacts<Scalar> equivalent_;
   Vector linear_, rates_, impulse_, image_;
   Vector residual_, direction_;  ///< of the conjugate gradients
 };

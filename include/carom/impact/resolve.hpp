@@ -6,15 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "carom/impact/equivalent_contacts.hpp"
 #include "carom/impact/impact_report.hpp"
 #include "carom/impact/order.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/reflection.hpp"
+#include "carom/impact/uniqueness.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Propagative elastic impact: reflects across infeasible contacts, one at a time, until none is.
+/// Propagative elastic impact: reflects across infeasible contacts, one at a time, or all
+/// equivalent ones at once where no order is given, until none is.
 ///
 /// ```
 /// carom::ImpactResolver<double> resolver;
@@ -23,7 +26,7 @@ inline namespace CAROM_ABI {
 /// ```
 /// @tparam Order  which contact next, see order.hpp.
 /// @cite   seghete2014propagative, algorithm of section IV, with admissible sequences.
-template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
+template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleTogether<Scalar>>
 class ImpactResolver {
  public:
   explicit ImpactResolver(const ImpactOptions<Scalar>& options = {}, Order order = {})
@@ -40,8 +43,11 @@ class ImpactResolver {
     impulses_.assign(count, Scalar(0));
     sequence_.clear();
     sequence_.reserve(std::size_t(recorded));
+    steps_.clear();
+    steps_.reserve(std::size_t(recorded));
     recorded_ = std::size_t(recorded);
     order_.prepare(problem.contact_count());
+    if constexpr (reflects_together<Order>) equivalent_.prepare(problem.contact_count());
     wedged_ = !wedge_.has_interior(problem);
     plastic_.grow(problem.contact_count());
     if (wedged_) plastic_.prepare(problem);
@@ -61,6 +67,7 @@ class ImpactResolver {
     CAROM_EXPECTS(Index(rates_.size()) == problem.contact_count());
     ImpactReport<Scalar> report;
     sequence_.clear();
+    steps_.clear();
     std::fill(impulses_.begin(), impulses_.end(), Scalar(0));
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       rates_[i] = problem.rate(Index(i), momentum);
@@ -72,6 +79,10 @@ class ImpactResolver {
     }
     report.status = ImpactStatus::resolved;
     const Scalar limit = -options_.tolerance * problem.rate_scale(momentum);
+    grouped_ = false;
+    if constexpr (reflects_together<Order>) {
+      grouped_ = equivalent_.split(problem, rates_, -limit);
+    }
     for (bool feasible = false; !feasible && report.status == ImpactStatus::resolved;) {
       const Index before = report.reflections;
       reflect_until_feasible(problem, limit, momentum, report);
@@ -90,6 +101,8 @@ class ImpactResolver {
   [[nodiscard]] std::span<const Scalar> impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their reflections, as many as prepare() made room for.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return sequence_; }
+  /// How many contacts of sequence() reflected at once, step by step; their sum is its length.
+  [[nodiscard]] std::span<const Index> steps() const noexcept { return steps_; }
 
  private:
   void resolve_plastically(const ImpactProblem<Scalar>& problem, VectorX<Scalar>& momentum,
@@ -116,21 +129,114 @@ class ImpactResolver {
         order_.update(next, rate);
         continue;
       }
-      if (report.reflections == options_.reflection_limit) {
+      const std::span<const Index> group = closing_group(problem, next, limit, momentum);
+      const bool at_once = !group.empty() && order_matters(problem, group);
+      const Index count = at_once ? Index(group.size()) : 1;
+      if (report.reflections > options_.reflection_limit - count) {
         report.status = ImpactStatus::reflection_limit;
         return;
       }
-      const Scalar impulse = reflect_rates(problem, next, rates_);
-      problem.add_impulse(next, impulse, momentum);
-      impulses_[std::size_t(next)] += impulse;
-      report.energy_gain += impulse * (rate + impulse / 2);
-      order_.update(next, rates_[std::size_t(next)]);
-      for (const auto& entry : problem.neighbours(next)) {
-        order_.update(entry.index, rates_[std::size_t(entry.index)]);
+      if (at_once) {
+        reflect_group(problem, group, momentum, report);
+      } else if (group.empty()) {
+        reflect_one(problem, next, rate, momentum, report);
+      } else {
+        reflect_in_turn(problem, group, limit, momentum, report);
       }
-      if (sequence_.size() < recorded_) sequence_.push_back(next);
-      ++report.reflections;
     }
+  }
+
+  /// The contacts that act with one; none where it acts alone, or where others of its group do not
+  /// close, which only round-off may do.
+  [[nodiscard]] std::span<const Index> closing_group(const ImpactProblem<Scalar>& problem,
+                                                     Index contact, const Scalar& limit,
+                                                     const VectorX<Scalar>& momentum) noexcept {
+    if (!grouped_) return {};
+    const std::span<const Index> group = equivalent_.group_of(contact);
+    if (group.size() < 2) return {};
+    for (const Index i : group) {
+      if (!(problem.rate(i, momentum) < limit)) return {};
+    }
+    return group;
+  }
+  void reflect_one(const ImpactProblem<Scalar>& problem, Index contact, const Scalar& rate,
+                   VectorX<Scalar>& momentum, ImpactReport<Scalar>& report) noexcept {
+    const Scalar impulse = reflect_rates(problem, contact, rates_);
+    problem.add_impulse(contact, impulse, momentum);
+    impulses_[std::size_t(contact)] += impulse;
+    report.energy_gain += impulse * (rate + impulse / 2);
+    tell_order(problem, contact);
+    record({&contact, 1});
+    ++report.reflections;
+  }
+  /// Reflects a group about its common face. Equal impulses do: they reflect across the mean of the
+  /// normals, an isometry even where the contacts differ by round-off.
+  void reflect_group(const ImpactProblem<Scalar>& problem, std::span<const Index> group,
+                     VectorX<Scalar>& momentum, ImpactReport<Scalar>& report) noexcept {
+    Scalar sum = 0, square = Scalar(group.size());  // of rates, and |Σ u_i|²
+    for (const Index i : group) {
+      sum += problem.rate(i, momentum);
+      for (const auto& [other, product] : problem.neighbours(i)) {
+        if (equivalent_.same(i, other)) square += product;
+      }
+    }
+    const Scalar impulse = -2 * sum / square;
+    report.energy_gain += impulse * (sum + impulse * square / 2);
+    for (const Index i : group) {
+      problem.add_impulse(i, impulse, momentum);
+      impulses_[std::size_t(i)] += impulse;
+      rates_[std::size_t(i)] += impulse;
+      for (const auto& [other, product] : problem.neighbours(i)) {
+        rates_[std::size_t(other)] += impulse * product;
+      }
+    }
+    for (const Index i : group) tell_order(problem, i);
+    record(group);
+    report.reflections += Index(group.size());
+  }
+  /// Reflects a group whose order does not matter one by one, until none of it closes or the limit
+  /// of reflections is met.
+  void reflect_in_turn(const ImpactProblem<Scalar>& problem, std::span<const Index> group,
+                       const Scalar& limit, VectorX<Scalar>& momentum,
+                       ImpactReport<Scalar>& report) noexcept {
+    for (bool closing = true; closing;) {
+      closing = false;
+      for (const Index i : group) {
+        const Scalar rate = rates_[std::size_t(i)] = problem.rate(i, momentum);
+        if (!(rate < limit)) continue;
+        if (report.reflections == options_.reflection_limit) return;
+        reflect_one(problem, i, rate, momentum, report);
+        closing = true;
+      }
+    }
+    for (const Index i : group) order_.update(i, rates_[std::size_t(i)]);
+  }
+  /// Whether the outcome of a group by itself depends on the order of its reflections. It does not
+  /// where the contacts are orthogonal, but for pairs at angles that classify() knows.
+  [[nodiscard]] bool order_matters(const ImpactProblem<Scalar>& problem,
+                                   std::span<const Index> group) const noexcept {
+    for (const Index i : group) {
+      int pairs = 0;
+      for (const auto& [other, product] : problem.neighbours(i)) {
+        if (!equivalent_.same(i, other)) continue;
+        const int label = coxeter_label(product, EquivalentContacts<Scalar>::tolerance());
+        if (label == 0) return true;
+        pairs += label > 2 ? 1 : 0;
+      }
+      if (pairs > 1) return true;
+    }
+    return false;
+  }
+  void tell_order(const ImpactProblem<Scalar>& problem, Index contact) noexcept {
+    order_.update(contact, rates_[std::size_t(contact)]);
+    for (const auto& entry : problem.neighbours(contact)) {
+      order_.update(entry.index, rates_[std::size_t(entry.index)]);
+    }
+  }
+  void record(std::span<const Index> contacts) noexcept {
+    if (sequence_.size() + contacts.size() > recorded_) return;
+    sequence_.insert(sequence_.end(), contacts.begin(), contacts.end());
+    steps_.push_back(Index(contacts.size()));
   }
 
   ImpactOptions<Scalar> options_;
@@ -138,9 +244,11 @@ class ImpactResolver {
   PlasticImpact<Scalar> plastic_;
   WedgeTest<Scalar> wedge_;
   std::vector<Scalar> rates_, impulses_;
-  std::vector<Index> sequence_;
+  std::vector<Index> sequence_, steps_;
+  EquivalentContacts<Scalar> equivalent_;
   std::size_t recorded_ = 0;
   bool wedged_ = false;
+  bool grouped_ = false;  ///< Whether the impact has contacts that are equivalent.
 };
 
 }  // namespace CAROM_ABI

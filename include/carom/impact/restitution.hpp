@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,9 @@ template <RealScalar Scalar>
 ///
 /// It takes finitely many reflections for any R. Its outcome is feasible because both ends are.
 /// @cite seghete2014propagative, eq. (16); docs/derivations/uniqueness.md
-template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleFirst<Scalar>>
+/// @tparam Elastic  the law of the elastic end: GeneralizedReflections for the simultaneous one.
+template <RealScalar Scalar, ReflectionOrderLike<Scalar> Order = MostInfeasibleTogether<Scalar>,
+          typename Elastic = ImpactResolver<Scalar, Order>>
 class RestitutionImpact {
  public:
   /// @param restitution  R [-], in [0, 1].
@@ -44,7 +47,7 @@ class RestitutionImpact {
                              const ImpactOptions<Scalar>& options = {}, Order order = {})
       : restitution_(restitution),
         plastic_law_(plastic),
-        elastic_(options, std::move(order)),
+        elastic_(make_elastic(options, std::move(order))),
         plastic_(plastic) {
     detail::reject_if(detail::restitution_fault(restitution));
   }
@@ -67,7 +70,7 @@ class RestitutionImpact {
     if (plastic.status == ImpactStatus::not_finite) return plastic;
     ImpactReport<Scalar> report = elastic_.resolve(problem, momentum);  // becomes p_e
     for (Index i = 0; i < problem.contact_count(); ++i) {
-      impulses_(i) = elastic_.impulses()[std::size_t(i)] - plastic_.impulses()(i);
+      impulses_(i) = *(elastic_.impulses().data() + i) - plastic_.impulses()(i);
     }
     detail::multiply_gram(problem, impulses_, image_);
     Scalar x = 0;
@@ -89,6 +92,8 @@ class RestitutionImpact {
   [[nodiscard]] const Growing<VectorX<Scalar>>& impulses() const noexcept { return impulses_; }
   /// The contacts in the order of their elastic reflections.
   [[nodiscard]] std::span<const Index> sequence() const noexcept { return elastic_.sequence(); }
+  /// How many contacts of sequence() reflected at once, step by step.
+  [[nodiscard]] std::span<const Index> steps() const noexcept { return elastic_.steps(); }
   /// Whether no motion opens all contacts, so that both ends of the blend are plastic.
   [[nodiscard]] bool wedged() const noexcept { return elastic_.wedged(); }
   /// R [-].
@@ -96,9 +101,17 @@ class RestitutionImpact {
   [[nodiscard]] PlasticLaw plastic_law() const noexcept { return plastic_law_; }
 
  private:
+  [[nodiscard]] static Elastic make_elastic(const ImpactOptions<Scalar>& options, Order order) {
+    if constexpr (std::is_constructible_v<Elastic, const ImpactOptions<Scalar>&, Order>) {
+      return Elastic(options, std::move(order));
+    } else {
+      return Elastic(options);
+    }
+  }
+
   Scalar restitution_;
   PlasticLaw plastic_law_;
-  ImpactResolver<Scalar, Order> elastic_;
+  Elastic elastic_;
   PlasticImpact<Scalar> plastic_;
   VectorX<Scalar> momentum_;
   Growing<VectorX<Scalar>> impulses_, image_;

@@ -65,13 +65,30 @@ class ImpactImpulses {
     chain_.set_restitution(restitution);
     restitution_count_ = restitution.size();
   }
-  /// Reflects along a sequence.
+  /// Reflects along a sequence, one by one.
   void reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
                const SequenceRule& rule) noexcept {
     for (const Index contact : sequence) {
       mark_choice(problem, contact, rule);
       chain_.reflect(gram_, contact, rates_, impulses_);
     }
+  }
+  /// Reflects along a sequence of which as many contacts at once as `steps` says.
+  /// @return  false where a number is not finite.
+  [[nodiscard]] bool reflect(const ImpactProblem<Scalar>& problem, std::span<const Index> sequence,
+                             std::span<const Index> steps, const SequenceRule& rule) noexcept {
+    std::size_t first = 0;
+    for (const Index step : steps) {
+      const std::span<const Index> contacts = sequence.subspan(first, std::size_t(step));
+      for (const Index contact : contacts) mark_choice(problem, contact, rule);
+      if (step == 1) {
+        chain_.reflect(gram_, contacts.front(), rates_, impulses_);
+      } else if (!chain_.reflect(gram_, contacts, rates_, impulses_)) {
+        return false;
+      }
+      first += contacts.size();
+    }
+    return true;
   }
   /// Ends after the reflections: contacts at rest would act after the slightest change.
   void end(const ImpactProblem<Scalar>& problem) noexcept {

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "carom/impact/detail/impact_impulses.hpp"
+#include "carom/impact/generalized_reflections.hpp"
 #include "carom/impact/newton_restitution.hpp"
 #include "carom/impact/plastic.hpp"
 #include "carom/impact/resolve.hpp"
@@ -28,6 +30,14 @@ template <RealScalar Scalar>
 struct SequenceRuleOf<MostInfeasibleFirst<Scalar>> {
   static constexpr SequenceRule rule{.by_rate = true, .by_sign = false};
 };
+template <RealScalar Scalar>
+struct SequenceRuleOf<MostInfeasibleTogether<Scalar>>
+    : SequenceRuleOf<MostInfeasibleFirst<Scalar>> {};
+/// All that close have their turn.
+template <RealScalar Scalar>
+struct SequenceRuleOf<GeneralizedReflections<Scalar>> {
+  static constexpr SequenceRule rule{.by_rate = false, .by_sign = true};
+};
 /// Which contact has its turn does not depend on rates, whether it uses its turn does.
 template <RealScalar Scalar>
 struct SequenceRuleOf<SweepOrder<Scalar>> {
@@ -40,9 +50,10 @@ template <typename Order, RealScalar Scalar, typename Law>
                                       const ImpactProblem<Scalar>& problem,
                                       const Law& law) noexcept {
   if (law.wedged()) return impulses.end_plastically(problem, PlasticLaw::moreau);
-  impulses.reflect(problem, law.sequence(), SequenceRuleOf<Order>::rule);
+  const bool finite =
+      impulses.reflect(problem, law.sequence(), law.steps(), SequenceRuleOf<Order>::rule);
   impulses.end(problem);
-  return true;
+  return finite;
 }
 
 template <RealScalar Scalar, typename Order>
@@ -52,12 +63,21 @@ template <RealScalar Scalar, typename Order>
   return follow_reflections<Order>(impulses, problem, law);
 }
 
-template <RealScalar Scalar, typename Order>
+template <RealScalar Scalar>
+[[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
+                                 const ImpactProblem<Scalar>& problem, const VectorX<Scalar>&,
+                                 const GeneralizedReflections<Scalar>& law) noexcept {
+  return follow_reflections<GeneralizedReflections<Scalar>>(impulses, problem, law);
+}
+
+template <RealScalar Scalar, typename Order, typename Elastic>
 [[nodiscard]] bool linearize_law(ImpactImpulses<Scalar>& impulses,
                                  const ImpactProblem<Scalar>& problem,
                                  const VectorX<Scalar>& momentum,
-                                 const RestitutionImpact<Scalar, Order>& law) noexcept {
-  return follow_reflections<Order>(impulses, problem, law) &&
+                                 const RestitutionImpact<Scalar, Order, Elastic>& law) noexcept {
+  using Rule =
+      std::conditional_t<std::is_same_v<Elastic, GeneralizedReflections<Scalar>>, Elastic, Order>;
+  return follow_reflections<Rule>(impulses, problem, law) &&
          impulses.blend(problem, momentum, law.plastic_law(), law.restitution());
 }
 
@@ -89,7 +109,7 @@ template <RealScalar Scalar>
 }  // namespace detail
 
 /// A law that ImpactDerivative can differentiate: ImpactResolver, RestitutionImpact, NewtonImpact
-/// with any order, or PlasticImpact. Those with friction and GeneralizedReflections are none.
+/// with any order, GeneralizedReflections or PlasticImpact. Those with friction are none.
 template <typename Law, typename Scalar>
 concept DifferentiableImpactLaw = requires(ImpactImpulses<Scalar>& impulses,
                                            const ImpactProblem<Scalar>& problem,
