@@ -44,7 +44,9 @@ class FeasibleProblems {
     for (int b = 0; b < count; ++b) add_body();
     finish_bodies();
     join(Joining(sample % 5), count);
-    if (source_.unit() < 0.2) add_immovable(Index(count * source_.unit()));
+    if (source_.unit() < 0.2) {
+      add_immovable(answered_.problem, Index(count * source_.unit()), direction(), arm(), Scalar(1));
+    }
     answer();
     return answered_;
   }
@@ -68,6 +70,14 @@ class FeasibleProblems {
     const SquareMatrix<Scalar, 3> axes = examples::contact_axes(normal);
     if (problem.body(body).size == 3) return axes;
     return axes * point_rows(arm);
+  }
+  /// Adds a contact whose normal nothing moves, as of a part that only slides or turns about it.
+  static Index add_immovable(ContactProblem<Scalar>& problem, Index body,
+                             const Vector3<Scalar>& normal, const Vector3<Scalar>& arm,
+                             const Scalar& friction) {
+    MatrixX<Scalar> rows = rows_on(problem, body, normal, arm);
+    rows.row(2).setZero();
+    return problem.add_contact(body, rows, RigidContact<Scalar>{.friction = friction});
   }
   [[nodiscard]] Vector3<Scalar> direction() {
     return Vector3<Scalar>(source_.template vector<3>(1, 0)).normalized();
@@ -143,13 +153,6 @@ class FeasibleProblems {
     rows.set = free_impulses<Scalar>(3);
     rows.rigid = true;
     problem.add_constraint(body, rows_on(problem, body, direction(), arm()), rows);
-  }
-  /// A contact that no body can move, as between parts that are fixed to each other.
-  void add_immovable(Index body) {
-    auto& problem = answered_.problem;
-    const Index size = problem.body(body).size;
-    problem.add_contact(body, MatrixX<Scalar>(MatrixX<Scalar>::Zero(3, size)),
-                        RigidContact<Scalar>{.friction = 1});
   }
   /// Chooses what every block does in the answer, and with it v̂ and v*.
   void answer() {
@@ -250,9 +253,7 @@ VectorX<Scalar> contradict(ContactProblem<Scalar>& problem, Contradiction what,
       break;
     }
     case Contradiction::immovable: {
-      const Index size = problem.body(body).size;
-      const Index i = problem.add_contact(body, MatrixX<Scalar>(MatrixX<Scalar>::Zero(3, size)),
-                                          RigidContact<Scalar>{.friction = friction});
+      const Index i = Draws::add_immovable(problem, body, normal, arm, friction);
       Draws::set_bias(problem, i, Vector3<Scalar>(0, 0, closing));
       break;
     }

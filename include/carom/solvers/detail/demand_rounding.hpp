@@ -23,12 +23,27 @@ template <RealScalar Scalar>
   return row <= n;
 }
 
+/// Of every row ‖J_k‖_{A⁻¹} on one side of a block, and of the rows of a contact's point the largest
+/// of them: axes are turned with rounding, so that a normal that nothing moves has some of the
+/// tangents in it.
+template <typename Block>
+[[nodiscard]] auto side_weights(const Block& block, int side) noexcept {
+  using Scalar = typename Block::Rows::Scalar;
+  RowNumbers<Scalar> weights = RowNumbers<Scalar>::Zero();
+  const auto columns = block.whitened_columns(side);
+  for (int r = 0; r < block.rows(); ++r) weights(r) = columns.col(r).norm();
+  const int n = normal_row(block.set().shape);
+  if (n >= 0) weights.head(n + 1).setConstant(weights.head(n + 1).maxCoeff());
+  return weights;
+}
+
 /// The speeds of the rows of a problem, and what part of a row's bias may be nothing but rounding:
 /// docs/derivations/infeasibility.md.
 template <RealScalar Scalar>
 class DemandRounding {
  public:
-  /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row.
+  /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
+  /// the weights of side_weights().
   explicit DemandRounding(const ContactProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.impulse_count());
@@ -42,7 +57,7 @@ class DemandRounding {
         bias_(row) = abs(block.bias_velocity()(r));
         for (int s = 0; s < block.side_count(); ++s) {
           const auto [start, size] = block.side(s).range;
-          const Scalar weight = block.whitened_columns(s).col(r).norm();
+          const Scalar weight = side_weights(block, s)(r);
           if (weight > Scalar(0)) moves_[std::size_t(row)] = 1;
           speed_(row) += weight * free.segment(start, size).norm();
           fallback = (std::max)(fallback, Scalar(problem.free_velocity()

@@ -81,32 +81,33 @@ class DualRayMeasures {
   [[nodiscard]] static Scalar noise() noexcept {
     return InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
   }
-  /// |W + R||r|; where W is a function, an upper bound of it. @return |r|ᵀ|W + R||r|.
+  /// Σ_j √(W_kk W_jj) |r_j| over the rows j that share a body with k, or all where W is a function.
+  /// Entries of W that should be zero have rounding of that size, and |W_kj| does not say so.
+  /// @return  its sum over |r_k|.
   Scalar write_sizes(const VectorX<Scalar>& parts, VectorX<Scalar>& sizes) const {
     using std::sqrt;
-    sizes.setZero(parts.size());
-    const auto root = [&](Index p, int r) {
-      return Scalar(sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0))));
-    };
-    Scalar roots(0), sum(0);
+    VectorX<Scalar> roots(parts.size()), own(problem_.part_count());
     for (Index p = 0; p < problem_.part_count(); ++p) {
-      for (int r = 0; r < 3; ++r) roots += root(p, r) * std::abs(parts(3 * p + r));
-    }
-    for (Index p = 0; p < problem_.part_count(); ++p) {
-      auto own = sizes.template segment<3>(3 * p);
-      const Vector3<Scalar> size = parts.template segment<3>(3 * p).cwiseAbs();
-      own = size.cwiseProduct(problem_.regularization(p));
-      if (problem_.matrix_free()) {
-        for (int r = 0; r < 3; ++r) own(r) += root(p, r) * roots;
-      } else {
-        for (const auto* n = problem_.begin(p); n != problem_.end(p); ++n) {
-          const Vector3<Scalar> other = parts.template segment<3>(3 * Index(n->part)).cwiseAbs();
-          own += n->matrix.cwiseAbs().lazyProduct(other);
-        }
+      for (int r = 0; r < 3; ++r) {
+        roots(3 * p + r) = sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0)));
       }
-      sum += size.dot(own);
     }
-    return sum;
+    for (Index i = 0; i < problem_.count(); ++i) {  // as side_weights() has it
+      const int n = normal_row(problem_.set(i).shape);
+      if (n < 0) continue;
+      auto point = roots.segment(3 * problem_.first_part(i), n + 1);
+      point.setConstant(point.maxCoeff());
+    }
+    for (Index p = 0; p < problem_.part_count(); ++p) {
+      own(p) = roots.template segment<3>(3 * p).dot(parts.template segment<3>(3 * p).cwiseAbs());
+    }
+    sizes = problem_.matrix_free() ? VectorX<Scalar>(own.sum() * roots) : roots;
+    for (Index p = 0; p < problem_.part_count() && !problem_.matrix_free(); ++p) {
+      Scalar sum(0);
+      for (const auto* n = problem_.begin(p); n != problem_.end(p); ++n) sum += own(n->part);
+      sizes.template segment<3>(3 * p) *= sum;
+    }
+    return sizes.dot(parts.cwiseAbs());
   }
 
   const DelassusProblem<Scalar>& problem_;
@@ -152,7 +153,7 @@ class BodyRayMeasures {
       if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
     });
     if (!exact) {
-      for_each_row_side([&](Index row, Index body, const auto& column) {
+      for_each_row_side([&](Index row, Index body, const auto& column, const Scalar&) {
         const auto [start, count] = problem_.body(body);
         size += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, count).cwiseAbs());
       });
@@ -165,10 +166,10 @@ class BodyRayMeasures {
   [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
     const Momenta momenta = momenta_of(ray);
     RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()), VectorX<Scalar>::Zero(ray.size())};
-    for_each_row_side([&](Index row, Index body, const auto& column) {
+    for_each_row_side([&](Index row, Index body, const auto& column, const Scalar& weight) {
       const auto [start, size] = problem_.body(body);
       const auto own = momenta.sum.segment(start, size);
-      const Scalar value = column.dot(own), error = column.norm() * momenta.errors(body);
+      const Scalar value = column.dot(own), error = weight * momenta.errors(body);
       if (!(own.norm() > momenta.errors(body)) || !(std::abs(value) > error)) return;
       result.rows(row) += value;
       result.errors(row) += error;
@@ -190,21 +191,22 @@ class BodyRayMeasures {
     problem_.for_each_block(
         [&](const auto& block) { block.add_momentum(block.read(ray), momenta.sum); });
     problem_.whiten_momentum(as_span(momenta.sum));
-    for_each_row_side([&](Index row, Index body, const auto& column) {
-      momenta.errors(body) += std::abs(ray(row)) * column.norm();
+    for_each_row_side([&](Index row, Index body, const auto&, const Scalar& weight) {
+      momenta.errors(body) += std::abs(ray(row)) * weight;
     });
     momenta.errors *=
         InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
     return momenta;
   }
-  /// Calls visit(row of the impulses, body, column of Ĵᵀ).
+  /// Calls visit(row of the impulses, body, column of Ĵᵀ, its side_weights()).
   template <typename Visit>
   void for_each_row_side(const Visit& visit) const {
     problem_.for_each_block([&](const auto& block) {
       for (int s = 0; s < block.side_count(); ++s) {
         const auto columns = block.whitened_columns(s);
+        const RowNumbers<Scalar> weights = side_weights(block, s);
         for (int r = 0; r < block.rows(); ++r) {
-          visit(block.first_row() + r, block.side(s).body, columns.col(r));
+          visit(block.first_row() + r, block.side(s).body, columns.col(r), weights(r));
         }
       }
     });
