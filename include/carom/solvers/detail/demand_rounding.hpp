@@ -43,31 +43,36 @@ template <RealScalar Scalar>
 class DemandRounding {
  public:
   /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
-  /// the weights of side_weights().
+  /// the weights of side_weights(). The sum is at most the largest |J_j| |v*| of any row, which it
+  /// would exceed where heavy and light parts are in one A.
   explicit DemandRounding(const ContactProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.impulse_count());
     const auto free = problem.whitened_free_velocity();
-    Scalar fallback(0);  // of a contact whose bodies it cannot move
+    const VectorX<Scalar> sizes = problem.free_velocity().cwiseAbs();
     problem.for_each_block([&](const auto& block) {
       const ImpulseSet<Scalar> set = block.set();
       for (int r = 0; r < block.rows(); ++r) {
         const Index row = block.first_row() + r;
-        kind_[std::size_t(row)] = is_of_point(set, r) ? 1 : 0;
+        const std::size_t kind = is_of_point(set, r) ? 1 : 0;
+        kind_[std::size_t(row)] = static_cast<signed char>(kind);
         bias_(row) = abs(block.bias_velocity()(r));
+        Scalar own(0);
         for (int s = 0; s < block.side_count(); ++s) {
           const auto [start, size] = block.side(s).range;
           const Scalar weight = side_weights(block, s)(r);
           if (weight > Scalar(0)) moves_[std::size_t(row)] = 1;
           speed_(row) += weight * free.segment(start, size).norm();
-          fallback = (std::max)(fallback, Scalar(problem.free_velocity()
-                                                     .segment(start, size)
-                                                     .template lpNorm<Eigen::Infinity>()));
+          own += block.columns(s).col(r).cwiseAbs().dot(sizes.segment(start, size));
         }
+        largest_[kind] = (std::max)(largest_[kind], own);
       }
     });
+    for (Index row = 0; row < bias_.size(); ++row) {
+      speed_(row) = (std::min)(speed_(row), largest_[std::size_t(kind_[std::size_t(row)])]);
+    }
     speed_ += bias_;
-    finish(fallback);
+    finish(sizes.size() > 0 ? sizes.maxCoeff() : Scalar(0));
   }
   /// Of a problem in impulses: the largest |q| of the contact's point; |q_k| of other rows.
   explicit DemandRounding(const DelassusProblem<Scalar>& problem) {
@@ -126,6 +131,7 @@ class DemandRounding {
   }
 
   VectorX<Scalar> bias_, speed_, rounding_;
+  Scalar largest_[2] = {0, 0};      ///< |J_j| |v*|, by kinds
   std::vector<signed char> kind_;   ///< 1: of a contact's point, in m/s
   std::vector<signed char> moves_;  ///< 0: J_k = 0, the row moves nothing
 };

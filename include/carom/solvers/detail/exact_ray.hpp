@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
@@ -58,10 +58,9 @@ class ExactRay {
       const VectorX<Scalar> ray = ray_in_cone(all_, law_, polish_.ray_of(terms));
       if (is_exact(ray)) return ray;
       // Once more in units in which all bodies that the ray presses are pressed alike.
-      VectorX<Scalar> pressed = polish_.gross();
-      const Scalar most = pressed.size() > 0 ? pressed.maxCoeff() : Scalar(0);
-      if (!(most > Scalar(0)) || !is_finite(most)) return {};
-      pressed = (pressed.array() > Scalar(0)).select(pressed / most, units);
+      const VectorX<Scalar> pressed =
+          polish_.gross().cwiseMax(std::numeric_limits<Scalar>::epsilon() * units);
+      if (!pressed.allFinite()) return {};
       form_.write(rounding_.rows(), pressed, other);
       from = &other;
       guess = ray;
