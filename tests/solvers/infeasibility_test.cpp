@@ -336,8 +336,7 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
       const Scalar length = Scalar(unit), fall = Scalar(0.0981) * length, step = Scalar(0.01);
       const auto judge = [&](const Scalar& gap) {
         ContactProblem<Scalar> problem(step);
-        problem.add_body(carom::SquareMatrix<Scalar, 3>::Identity(),
-                         Vector3<Scalar>(0, 0, -fall));
+        problem.add_body(carom::SquareMatrix<Scalar, 3>::Identity(), Vector3<Scalar>(0, 0, -fall));
         const carom::RigidContact<Scalar> law{.gap = gap, .friction = 1, .correction = 1};
         carom::SquareMatrix<Scalar, 3> rows = carom::SquareMatrix<Scalar, 3>::Identity();
         rows(2, 2) = Scalar(noise) * epsilon;

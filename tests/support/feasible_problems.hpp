@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <cstdint>
+#include <limits>
 
 #include "carom/contact/bilateral.hpp"
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/rigid_contact.hpp"
 
-#include "scenes/infeasible.hpp"
 #include "support/random.hpp"
+
+#include "scenes/infeasible.hpp"
 
 namespace carom::testing {
 
@@ -45,7 +47,8 @@ class FeasibleProblems {
     finish_bodies();
     join(Joining(sample % 5), count);
     if (source_.unit() < 0.2) {
-      add_immovable(answered_.problem, Index(count * source_.unit()), direction(), arm(), Scalar(1));
+      add_immovable(answered_.problem, Index(count * source_.unit()), direction(), arm(),
+                    Scalar(1));
     }
     answer();
     return answered_;
@@ -53,11 +56,9 @@ class FeasibleProblems {
 
   /// Adds a contact of a body with the world, along a unit vector through an arm of the body.
   static Index add_wall(ContactProblem<Scalar>& problem, Index body, const Vector3<Scalar>& normal,
-                        const Vector3<Scalar>& arm, const Scalar& friction, const Scalar& bias) {
-    const Index i = problem.add_contact(body, rows_on(problem, body, normal, arm),
-                                        RigidContact<Scalar>{.friction = friction});
-    set_bias(problem, i, Vector3<Scalar>(0, 0, bias));
-    return i;
+                        const Vector3<Scalar>& arm, const Scalar& friction) {
+    return problem.add_contact(body, rows_on(problem, body, normal, arm),
+                               RigidContact<Scalar>{.friction = friction});
   }
   static void set_bias(ContactProblem<Scalar>& problem, Index block, const Vector3<Scalar>& bias) {
     WeightedContact<Scalar> law = problem.friction_contact_law(block);
@@ -178,9 +179,8 @@ class FeasibleProblems {
       });
     }
     VectorX<Scalar> momentum = VectorX<Scalar>::Zero(problem.velocity_count());
-    problem.for_each_block([&](const auto& block) {
-      block.add_momentum(block.read(answered_.impulse), momentum);
-    });
+    problem.for_each_block(
+        [&](const auto& block) { block.add_momentum(block.read(answered_.impulse), momentum); });
     problem.whiten_momentum(as_span(momentum));
     problem.unwhiten(as_span(momentum));
     const VectorX<Scalar> free = answered_.velocity - momentum;
@@ -216,12 +216,31 @@ class FeasibleProblems {
 /// What makes a problem one without an answer.
 enum class Contradiction { walls, three_walls, chain, immovable };
 
-/// Adds what contradicts itself to a problem, by `closing` [m/s] at each contact.
+/// The largest speed at a row, of v̂ and of v*: what rounding of gaps is relative to.
+template <typename Scalar>
+[[nodiscard]] Scalar largest_speed(const ContactProblem<Scalar>& problem) {
+  const VectorX<Scalar> free = problem.free_velocity().cwiseAbs();
+  Scalar largest(0);
+  problem.for_each_block([&](const auto& block) {
+    for (int r = 0; r < block.rows(); ++r) {
+      Scalar own = std::abs(block.bias_velocity()(r));
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, size] = block.side(s).range;
+        own += block.columns(s).col(r).cwiseAbs().dot(free.segment(start, size));
+      }
+      largest = (std::max)(largest, own);
+    }
+  });
+  return largest;
+}
+
+/// Adds what contradicts itself to a problem, by `closing` [m/s] at each contact, and by more where
+/// the rounding of faster bodies would hide it.
 /// @return  the ray that proves it.
 template <typename Scalar>
 VectorX<Scalar> contradict(ContactProblem<Scalar>& problem, Contradiction what,
                            FeasibleProblems<Scalar>& draws, const Scalar& closing) {
-  const Index rows = problem.impulse_count();
+  const Index rows = problem.impulse_count(), blocks = problem.block_count();
   const Index body = Index(double(problem.body_count()) * draws.source().unit());
   const Vector3<Scalar> normal = draws.direction(), arm = draws.arm();
   const Scalar friction = draws.source().non_negative(2, 0.3);
@@ -229,34 +248,37 @@ VectorX<Scalar> contradict(ContactProblem<Scalar>& problem, Contradiction what,
   switch (what) {
     case Contradiction::walls:
       for (const int side : {1, -1})
-        Draws::add_wall(problem, body, Scalar(side) * normal, arm, friction, closing);
+        Draws::add_wall(problem, body, Scalar(side) * normal, arm, friction);
       break;
     case Contradiction::three_walls: {
       const Vector3<Scalar> across = normal.unitOrthogonal();
       for (const double angle : {0.0, 2.0943951023931953, 4.1887902047863906}) {
         const Vector3<Scalar> n =
             Scalar(std::cos(angle)) * normal + Scalar(std::sin(angle)) * across;
-        Draws::add_wall(problem, body, n, arm, friction, closing);
+        Draws::add_wall(problem, body, n, arm, friction);
       }
       break;
     }
     case Contradiction::chain: {
       const Index last = problem.body_count() - 1;
-      Draws::add_wall(problem, 0, normal, arm, friction, closing);
+      Draws::add_wall(problem, 0, normal, arm, friction);
       for (Index b = 0; b < last; ++b) {
-        const Index i = problem.add_contact(
-            b, MatrixX<Scalar>(-Draws::rows_on(problem, b, normal, arm)), b + 1,
-            Draws::rows_on(problem, b + 1, normal, arm), RigidContact<Scalar>{.friction = friction});
-        Draws::set_bias(problem, i, Vector3<Scalar>(0, 0, closing));
+        problem.add_contact(b, MatrixX<Scalar>(-Draws::rows_on(problem, b, normal, arm)), b + 1,
+                            Draws::rows_on(problem, b + 1, normal, arm),
+                            RigidContact<Scalar>{.friction = friction});
       }
-      Draws::add_wall(problem, last, Vector3<Scalar>(-normal), arm, friction, closing);
+      Draws::add_wall(problem, last, Vector3<Scalar>(-normal), arm, friction);
       break;
     }
     case Contradiction::immovable: {
-      const Index i = Draws::add_immovable(problem, body, normal, arm, friction);
-      Draws::set_bias(problem, i, Vector3<Scalar>(0, 0, closing));
+      Draws::add_immovable(problem, body, normal, arm, friction);
       break;
     }
+  }
+  const Scalar share = std::pow(std::numeric_limits<Scalar>::epsilon(), Scalar(2) / 3);
+  const Scalar least = (std::max)(closing, Scalar(4 * share * largest_speed(problem)));
+  for (Index i = blocks; i < problem.block_count(); ++i) {
+    Draws::set_bias(problem, i, Vector3<Scalar>(0, 0, least));
   }
   VectorX<Scalar> ray = VectorX<Scalar>::Zero(problem.impulse_count());
   for (Index row = rows + 2; row < ray.size(); row += 3) ray(row) = Scalar(1);

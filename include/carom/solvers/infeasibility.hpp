@@ -45,8 +45,8 @@ struct InfeasibilityOptions {
 /// A ray is a set of impulses that press on the bodies without moving them, Jᵀr = 0, although the
 /// gaps ask for motion: drive = v̂·r > 0. No velocity satisfies such gaps. Before anything is
 /// measured the ray is moved into its cone and scaled so that its rows alone would move the bodies
-/// by 1 √J, so that no measure depends on its size. Under Coulomb's law only the normals of contacts
-/// count, and rows between bounds.
+/// by 1 √J, so that no measure depends on its size. Under Coulomb's law only the normals of
+/// contacts count, and rows between bounds.
 ///
 /// Jᵀr counts as zero where that of every body may be nothing but the rounding of the terms that
 /// cancel in it, and v̂·r as positive where it is more than gaps may be off by rounding. A ray that
@@ -63,8 +63,8 @@ struct InfeasibilityCertificate {
   /// given is from the one that is judged. Infinite where an entry is not finite.
   Scalar cone_violation = 0;
   Index cone_violation_block = -1;  ///< farthest outside; −1 when all are inside
-  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-], and
-  /// no less than its rounding. 0 where that of every body may be zero.
+  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-],
+  /// and no less than its rounding. 0 where that of every body may be zero.
   Scalar cancellation = 0;
   /// −q·r, or v̂·r where Jᵀr = 0, minus what rounding may have added to it [√J].
   Scalar drive = 0;

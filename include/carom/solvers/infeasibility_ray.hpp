@@ -31,8 +31,8 @@ template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
                                          const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
-/// The same for a problem given by bodies. A ray that cancels to the last digit is looked for first,
-/// and where there is none the best one is returned.
+/// The same for a problem given by bodies. A ray that cancels to the last digit is looked for
+/// first, and where there is none the best one is returned.
 /// @param impulse  γ, impulse_count().
 template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
@@ -118,8 +118,7 @@ VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw la
                            const std::type_identity_t<VectorX<Scalar>>& impulse) {
   CAROM_EXPECTS(impulse.size() == 0 || impulse.size() == problem.impulse_count());
   const bool known = impulse.size() == problem.impulse_count() && impulse.allFinite();
-  const VectorX<Scalar> guess =
-      known ? impulse : VectorX<Scalar>::Zero(problem.impulse_count());
+  const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.impulse_count());
   VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, law).find(guess);
   DelassusForm<Scalar> form;
   DelassusProblem<Scalar> dual;

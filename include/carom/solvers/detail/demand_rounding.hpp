@@ -23,9 +23,9 @@ template <RealScalar Scalar>
   return row <= n;
 }
 
-/// Of every row ‖J_k‖_{A⁻¹} on one side of a block, and of the rows of a contact's point the largest
-/// of them: axes are turned with rounding, so that a normal that nothing moves has some of the
-/// tangents in it.
+/// Of every row ‖J_k‖_{A⁻¹} on one side of a block, and of the rows of a contact's point the
+/// largest of them: axes are turned with rounding, so that a normal that nothing moves has some of
+/// the tangents in it.
 template <typename Block>
 [[nodiscard]] auto side_weights(const Block& block, int side) noexcept {
   using Scalar = typename Block::Rows::Scalar;
@@ -78,8 +78,9 @@ class DemandRounding {
   explicit DemandRounding(const DelassusProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.row_count());
-    problem.for_each_row(
-        [&](Index row, const auto& place) { bias_(row) = abs(problem.load(place.part)(place.row)); });
+    problem.for_each_row([&](Index row, const auto& place) {
+      bias_(row) = abs(problem.load(place.part)(place.row));
+    });
     speed_ = bias_;
     for (Index i = 0; i < problem.count(); ++i) {
       Scalar largest(0);

@@ -67,7 +67,8 @@ class ExactRay {
     }
     return {};
   }
-  /// What the best ray of an island is the sum of, scaled; nothing where it is not near an exact one.
+  /// What the best ray of an island is the sum of, scaled; nothing where it is not near an exact
+  /// one.
   [[nodiscard]] Terms near_terms(DelassusIslands<Scalar>& islands, Index island,
                                  const DelassusProblem<Scalar>& part,
                                  const VectorX<Scalar>& guess) const {

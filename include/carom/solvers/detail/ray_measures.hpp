@@ -20,7 +20,8 @@ struct RayLoad {
   Scalar unsure = 0;    ///< below it the value may be nothing but the rounding of gaps
   /// The value less its rounding; not positive where it may be rounding alone.
   [[nodiscard]] Scalar drive() const noexcept {
-    return value > unsure ? Scalar(value - rounding) : (std::min)(Scalar(value - unsure), Scalar(0));
+    return value > unsure ? Scalar(value - rounding)
+                          : (std::min)(Scalar(value - unsure), Scalar(0));
   }
 };
 
@@ -51,7 +52,8 @@ class DualRayMeasures {
       for (int r = 0; r < 3; ++r)
         exact = exact && std::abs(product(3 * p + r)) <= noise() * sizes(3 * p + r);
     }
-    return exact ? Scalar(0) : sqrt((std::max)(Scalar(parts.dot(product)), Scalar(noise() * gross)));
+    return exact ? Scalar(0)
+                 : sqrt((std::max)(Scalar(parts.dot(product)), Scalar(noise() * gross)));
   }
   [[nodiscard]] RayLoad<Scalar> load(const VectorX<Scalar>& ray, bool exact) const {
     RayLoad<Scalar> load{-load_.dot(ray), 0, 0};
@@ -165,7 +167,8 @@ class BodyRayMeasures {
   }
   [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
     const Momenta momenta = momenta_of(ray);
-    RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()), VectorX<Scalar>::Zero(ray.size())};
+    RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()),
+                               VectorX<Scalar>::Zero(ray.size())};
     for_each_row_side([&](Index row, Index body, const auto& column, const Scalar& weight) {
       const auto [start, size] = problem_.body(body);
       const auto own = momenta.sum.segment(start, size);

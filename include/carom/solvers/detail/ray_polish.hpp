@@ -24,9 +24,9 @@ struct RayTerm {
   Scalar amount;
 };
 
-/// Changes the amounts of the terms of a ray until Jᵀr is zero to rounding, body by body. The change
-/// is the least one relative to the amounts, by steps of Newton whose residual is summed anew, so
-/// that the ray gets the digits that a Gram matrix does not have.
+/// Changes the amounts of the terms of a ray until Jᵀr is zero to rounding, body by body. The
+/// change is the least one relative to the amounts, by steps of Newton whose residual is summed
+/// anew, so that the ray gets the digits that a Gram matrix does not have.
 /// @note  Cold: allocates; work grows with the cube of the terms.
 template <RealScalar Scalar>
 class RayPolish {
@@ -78,6 +78,7 @@ class RayPolish {
   }
   /// One step. @return false where nothing is left to do, or cannot be done.
   bool correct(std::vector<RayTerm<Scalar>>& terms) {
+    using std::sqrt;
     std::vector<Index> place(std::size_t(problem_.body_count()), -1);
     Index rows = 0;
     Scalar worst(0);
@@ -109,8 +110,11 @@ class RayPolish {
     }
     const VectorX<Scalar> change = slopes.completeOrthogonalDecomposition().solve(left);
     if (!change.allFinite()) return false;
+    // What a step leaves next to nothing of has no partner to cancel with.
+    const Scalar least = sqrt(std::numeric_limits<Scalar>::epsilon());
     for (std::size_t k = 0; k < terms.size(); ++k) {
-      terms[k].amount *= (std::max)(Scalar(Scalar(1) + change(Index(k))), Scalar(0));
+      const Scalar left_over = Scalar(1) + change(Index(k));
+      terms[k].amount *= left_over > least ? left_over : Scalar(0);
     }
     return true;
   }
