@@ -225,6 +225,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/active_block.hpp
   include/carom/solvers/detail/active_newton.hpp
   include/carom/solvers/detail/active_system.hpp
+  include/carom/solvers/detail/balanced_form.hpp
   include/carom/solvers/detail/block_rows.hpp
   include/carom/solvers/detail/block_slopes.hpp
   include/carom/solvers/detail/block_sweep.hpp
@@ -247,6 +248,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/coulomb_newton.hpp
   include/carom/solvers/detail/data_products.hpp
   include/carom/solvers/detail/delassus_factor.hpp
+  include/carom/solvers/detail/demand_rounding.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
   include/carom/solvers/detail/dual_blocks.hpp
@@ -255,6 +257,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/dual_projection.hpp
   include/carom/solvers/detail/edge_gains.hpp
   include/carom/solvers/detail/edge_kernels.hpp
+  include/carom/solvers/detail/exact_ray.hpp
   include/carom/solvers/detail/executor_reference.hpp
   include/carom/solvers/detail/impulse_islands.hpp
   include/carom/solvers/detail/impulse_methods.hpp
@@ -266,6 +269,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/island_law.hpp
   include/carom/solvers/detail/island_newton.hpp
   include/carom/solvers/detail/island_pieces.hpp
+  include/carom/solvers/detail/island_ray.hpp
   include/carom/solvers/detail/island_solver.hpp
   include/carom/solvers/detail/island_state.hpp
   include/carom/solvers/detail/island_view.hpp
@@ -294,8 +298,11 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/proximal_newton.hpp
   include/carom/solvers/detail/proximal_solver_tuning.hpp
   include/carom/solvers/detail/ray_columns.hpp
+  include/carom/solvers/detail/ray_cone.hpp
   include/carom/solvers/detail/ray_measures.hpp
+  include/carom/solvers/detail/ray_polish.hpp
   include/carom/solvers/detail/ray_scales.hpp
+  include/carom/solvers/detail/ray_supports.hpp
   include/carom/solvers/detail/relaxed_lifts.hpp
   include/carom/solvers/detail/sap_tuning.hpp
   include/carom/solvers/detail/small_newton.hpp

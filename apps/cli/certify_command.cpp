@@ -135,6 +135,9 @@ std::pair<Index, std::string> worst_of(const JudgedAnswer& judged) {
 }
 
 std::string verdict_on_ray(const InfeasibilityCertificate<double>& ray) {
+  if (ray.infeasible && !std::isfinite(ray.velocity_bound)) {
+    return "The ray proves that the problem has no answer.";
+  }
   if (ray.infeasible) {
     return "The ray proves that the problem has no answer slower than " +
            format_rounded(ray.velocity_bound, 3) + " J^(1/2) in the norm of A.";

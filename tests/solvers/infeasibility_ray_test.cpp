@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "carom/contact/dual.hpp"
 #include "carom/solvers/contact_solver.hpp"
 
 #include "support/catch.hpp"
+#include "support/feasible_problems.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
@@ -137,6 +139,52 @@ TEST_CASE("infeasibility_ray: without blocks it is found too", "[solvers][exampl
     const VectorX<double> ray = refine_ray(dual, law);
     CHECK(certify_infeasible(dual, law, ray).infeasible);
     CHECK(certify_infeasible(problem, law, ray).infeasible);
+  }
+}
+
+TEMPLATE_TEST_CASE("infeasibility_ray: no problem around an answer is proven to have none",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  const double decades = std::is_same_v<Scalar, float> ? 5 : 12;
+  for (int sample = 0; sample < 150; ++sample) {
+    carom::testing::FeasibleProblems<Scalar> draws(1000u + unsigned(sample), decades);
+    const auto answered = draws.draw(sample);
+    const ContactProblem<Scalar>& problem = answered.problem;
+    carom::DelassusProblem<Scalar> dual;
+    carom::DelassusForm<Scalar>().write(problem, dual);
+    VectorX<Scalar> noise(problem.impulse_count());
+    for (Index row = 0; row < noise.size(); ++row) noise(row) = draws.source().entry(4);
+    const VectorX<Scalar> grown = Scalar(1e7) * answered.impulse + noise;
+    CAPTURE(sample, problem.body_count(), problem.block_count());
+    for (const VectorX<Scalar>& ray :
+         {refine_ray(problem, FrictionLaw::coulomb), refine_ray(dual, FrictionLaw::coulomb),
+          refine_ray(problem, FrictionLaw::coulomb, answered.impulse),
+          refine_ray(problem, FrictionLaw::coulomb, grown), answered.impulse, noise,
+          VectorX<Scalar>(grown - Scalar(9e6) * answered.impulse),
+          VectorX<Scalar>(VectorX<Scalar>::Ones(noise.size()))}) {
+      CHECK(!certify_infeasible(problem, FrictionLaw::coulomb, ray).infeasible);
+      CHECK(!certify_infeasible(dual, FrictionLaw::coulomb, ray).infeasible);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("infeasibility_ray: with a contradiction added each of them is",
+                   "[solvers][law]", float, double) {
+  using Scalar = TestType;
+  using carom::testing::Contradiction;
+  const double decades = std::is_same_v<Scalar, float> ? 5 : 12;
+  for (int sample = 0; sample < 150; ++sample) {
+    carom::testing::FeasibleProblems<Scalar> draws(1000u + unsigned(sample), decades);
+    auto problem = draws.draw(sample).problem;
+    const auto what = Contradiction(sample / 5 % 4);
+    const VectorX<Scalar> known = contradict(problem, what, draws, draws.speed());
+    CAPTURE(sample, int(what), problem.body_count(), problem.block_count());
+    for (const FrictionLaw law : {FrictionLaw::coulomb, FrictionLaw::convex}) {
+      CHECK(certify_infeasible(problem, law, known).infeasible);
+      const auto found = certify_infeasible(problem, law, refine_ray(problem, law));
+      CAPTURE(int(law), found.cancellation, found.drive);
+      CHECK(found.infeasible);
+    }
   }
 }
 

@@ -2,8 +2,10 @@
 #include "carom/solvers/solve_or_prove.hpp"
 
 #include "support/catch.hpp"
+#include "support/plate_on_grains.hpp"
 #include "support/raw_problem.hpp"
 #include "support/stacks.hpp"
+#include "support/tolerance.hpp"
 
 #include "scenes/infeasible.hpp"
 
@@ -58,6 +60,63 @@ TEST_CASE("solve_or_prove: what has an answer gets the one of solve", "[solvers]
     CHECK(plain.solve(problem, expected).iterations == report.iterations);
     CHECK(velocity == expected);
     CHECK(ray.size() == 0);
+  }
+}
+
+TEST_CASE("solve_or_prove: a plate on grains is never proven to have no answer",
+          "[solvers][scene]") {
+  for (const int grains : {1, 3}) {
+    for (const double ratio : {1e2, 1e6, 1e8, 1e12}) {
+      carom::testing::PlateOnGrains<double> tower{.grains = grains, .ratio = ratio};
+      tower.down = carom::Vector3<double>(0.3, 0.1 * grains, -1).normalized();
+      const auto problem = make_plate_on_grains(tower);
+      for (const double tolerance : {1e-3, 1e-8, 1e-12}) {
+        ContactSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = tolerance});
+        VectorX<double> velocity, ray;
+        const auto report = solve_or_prove(solver, problem, velocity, ray);
+        CAPTURE(grains, ratio, tolerance, to_string(report.status));
+        CHECK(report.status != SolveStatus::infeasible);
+        CHECK(ray.size() == 0);
+        CHECK(!certify_infeasible(problem, FrictionLaw::coulomb, solver.impulse()).infeasible);
+      }
+    }
+  }
+}
+
+TEST_CASE("solve_or_prove: a gap at rounding that nothing can open is nothing to do",
+          "[solvers][scene]") {
+  for (const double gap : {-1e-17, -1e-19, 0.0, 1e-17}) {
+    carom::ContactProblem<double> problem(0.002);
+    const Eigen::Vector3d fall(0, 0, -0.01962);
+    problem.add_body(Eigen::Matrix3d(Eigen::Matrix3d::Identity()), fall);
+    problem.add_contact(0, Eigen::Matrix3d(Eigen::Matrix3d::Identity()),
+                        carom::RigidContact<double>{.friction = 0.5});
+    Eigen::Matrix3d turns = Eigen::Matrix3d::Identity();
+    turns(2, 2) = 0;
+    problem.add_contact(0, turns,
+                        carom::RigidContact<double>{.gap = gap, .friction = 0.5, .correction = 1});
+    ContactSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-8});
+    VectorX<double> velocity, ray;
+    CAPTURE(gap);
+    CHECK(solve_or_prove(solver, problem, velocity, ray).status != SolveStatus::infeasible);
+    CHECK(velocity.norm() <= carom::testing::by_solver(1e-8) * fall.norm());
+  }
+}
+
+TEST_CASE("solve_or_prove: walls that overlap a body leave it no answer at any speed",
+          "[solvers][scene]") {
+  for (const double speed : {0.0, 1e-6, 1.0, 1e3}) {
+    carom::examples::ClosingSlot<double> slot{.closing = 0.1, .friction = 0.5};
+    slot.across = carom::Vector3<double>(0.6, 0, 0.8);
+    slot.free_velocity = speed * carom::Vector3<double>(0, 1, 0) + speed * slot.across;
+    const auto problem = make_closing_slot(slot);
+    CAPTURE(speed);
+    VectorX<double> ray = refine_ray(problem, FrictionLaw::coulomb);
+    CHECK(certify_infeasible(problem, FrictionLaw::coulomb, ray).infeasible);
+    ContactSolver<double> solver({.law = FrictionLaw::coulomb, .tolerance = 1e-8});
+    VectorX<double> velocity;
+    const auto report = solve_or_prove(solver, problem, velocity, ray);
+    if (report.status != SolveStatus::infeasible) CHECK(ray.size() == 0);
   }
 }
 

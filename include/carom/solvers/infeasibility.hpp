@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "carom/contact/delassus_form.hpp"
-#include "carom/solvers/detail/infeasibility_tuning.hpp"
 #include "carom/solvers/detail/ray_measures.hpp"
 #include "carom/solvers/detail/ray_scales.hpp"
+#include "carom/solvers/detail/ray_supports.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -32,9 +32,9 @@ struct KnownSlide {
 template <RealScalar Scalar>
 struct InfeasibilityOptions {
   /// X: the proof is that no answer has ‖v − v*‖_A ≤ X [√J], the root of twice an energy, ≥ 0. The
-  /// default 0 stands for ε_m^(−2/5) times the ray's velocity scale, which is 1.8e6 times in double
-  /// and 6e2 times in float. A larger bound asks for more digits than the products of W have; with
-  /// a smaller one a slot that is nearly closed counts as closed.
+  /// default 0 stands for no bound: nothing but a ray that cancels to the last digit then proves
+  /// anything, because a problem that has an answer may have one of any speed. Give a bound to rule
+  /// out answers that are faster than anything in the scene.
   Scalar velocity_bound = 0;
   /// Contacts that slide; the convex law does not use them.
   std::vector<KnownSlide<Scalar>> slides = {};
@@ -43,44 +43,48 @@ struct InfeasibilityOptions {
 /// Says how well a ray r proves that a problem has no answer. It is computed from the ray alone.
 ///
 /// A ray is a set of impulses that press on the bodies without moving them, Jᵀr = 0, although the
-/// contacts ask for motion: drive = −q·r = (v̂ − J v*)·r > 0. Such impulses could grow without end,
-/// and no impulses obey the law. Before anything is measured the ray is moved into its cone and
-/// scaled so that its rows alone would move the bodies by 1 √J, so that no measure depends on its
-/// size. Under Coulomb's law only the normals of contacts count, and rows between bounds.
+/// gaps ask for motion: drive = v̂·r > 0. No velocity satisfies such gaps. Before anything is
+/// measured the ray is moved into its cone and scaled so that its rows alone would move the bodies
+/// by 1 √J, so that no measure depends on its size. Under Coulomb's law only the normals of
+/// contacts count, and rows between bounds.
 ///
-/// In numbers Jᵀr is rarely zero exactly. Therefore the proof says how fast an answer would have to
-/// be: none has ‖v − v*‖_A < velocity_needed. What rounding may have added to the drive is
-/// subtracted from it; a net momentum that is zero to rounding counts as zero.
+/// Jᵀr counts as zero where that of every body may be nothing but the rounding of the terms that
+/// cancel in it, and v̂·r as positive where it is more than gaps may be off by rounding. A ray that
+/// moves a body, however little it does beside the others, has drive −q·r and bounds the speed of
+/// an answer: none has ‖v − v*‖_A < velocity_needed. That is a proof only up to a bound that is
+/// asked for, and so are large impulses none: heavy bodies on light ones take them.
 template <RealScalar Scalar>
 struct InfeasibilityCertificate {
-  /// Whether it is proven that no answer exists up to the velocity bound: velocity_needed exceeds
-  /// the bound, or under Coulomb's law impulse_needed does.
+  /// Whether it is proven that no answer exists, or none up to the velocity bound that was asked
+  /// for: the ray is exact, velocity_needed exceeds the bound, or known friction takes away what
+  /// every normal impulse gives.
   bool infeasible = false;
   /// ‖r − P(r)‖ relative to ‖r‖, both in ‖J_kᵀ‖ |r_k| over the rows k [-]: how far the ray that was
   /// given is from the one that is judged. Infinite where an entry is not finite.
   Scalar cone_violation = 0;
   Index cone_violation_block = -1;  ///< farthest outside; −1 when all are inside
-  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-].
+  /// ‖Jᵀr‖_{A⁻¹} relative to √(Σ ‖J_kᵀ‖²_{A⁻¹} r_k²), what it would be if nothing cancelled [-],
+  /// and no less than its rounding. 0 where that of every body may be zero.
   Scalar cancellation = 0;
-  /// −q·r minus what rounding may have added to it [√J].
+  /// −q·r, or v̂·r where Jᵀr = 0, minus what rounding may have added to it [√J].
   Scalar drive = 0;
   /// drive/cancellation [√J]; 0 where there is no drive. With compliant contacts, or R of other
   /// rows, it bounds √(‖v − v*‖²_A + ‖γ‖²_R) instead.
   Scalar velocity_needed = 0;
   /// Under Coulomb's law no answer within the velocity bound has √(Σ w γₙ²) < impulse_needed [√J],
   /// where w is the inverse mass along the normal, and of rows between bounds the largest of their
-  /// inverse masses. It is infinite where known friction takes away what every normal impulse
-  /// gives, and 0 without a drive and under the convex law.
+  /// inverse masses. Infinite where no impulse helps, and 0 without a drive and under the convex
+  /// law. A finite number says how large impulses are, which may be any, and proves nothing else.
   Scalar impulse_needed = 0;
   /// What the drive would be if nothing cancelled in it [√J]: Σ |q_k r_k| of the scaled ray, under
   /// the convex law Σ ‖q‖ ‖r‖ over the parts. It is the scale of the problem's own velocities.
   Scalar velocity_scale = 0;
-  Scalar velocity_bound = 0;  ///< X that was asked for, or the default [√J]
+  Scalar velocity_bound = 0;  ///< X that was asked for; infinite where none was [√J]
   Index slides_proven = 0;    ///< how many of the options' slides the multipliers prove up to X
 };
 
-/// Judges a ray of a problem in impulses. The momentum comes from W, ‖Jᵀr‖² = rᵀ(W + R)r, and
-/// rounding leaves half of its digits: where bodies are known, use the other form.
+/// Judges a ray of a problem in impulses. Of Jᵀr only (W + R) r is known, and of v̂ and v* only q:
+/// where bodies are known, use the other form.
 /// @param ray  r, row_count(). Entries may be anything.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
@@ -122,7 +126,6 @@ class RayJudge {
 
   [[nodiscard]] InfeasibilityCertificate<Scalar> judge(
       const VectorX<Scalar>& given, const InfeasibilityOptions<Scalar>& options) {
-    using std::pow;
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     InfeasibilityCertificate<Scalar> result;
     if (!given.allFinite()) {
@@ -142,23 +145,20 @@ class RayJudge {
     ray /= norm;
     result.cancellation = measures_.net(ray);
     result.velocity_scale = drive_scale(ray);
-    const Scalar bound = options.velocity_bound > Scalar(0)
-                             ? options.velocity_bound
-                             : pow(std::numeric_limits<Scalar>::epsilon(),
-                                   Scalar(-InfeasibilityTuning::bound_power)) *
-                                   result.velocity_scale;
-    result.velocity_bound = bound;
+    result.velocity_bound = options.velocity_bound > Scalar(0) ? options.velocity_bound : infinity;
     std::vector<ProvenSlide<Scalar>> slides;
-    if (law_ == FrictionLaw::coulomb) slides = prove(options.slides, bound);
+    if (law_ == FrictionLaw::coulomb) slides = prove(options.slides, result.velocity_bound);
     result.slides_proven = Index(slides.size());
-    result.drive = drive_of(ray);
+    result.drive = drive_of(ray, result.cancellation);
     if (!(result.drive > Scalar(0))) return result;
-    result.velocity_needed =
-        result.cancellation > Scalar(0) ? result.drive / result.cancellation : infinity;
-    result.infeasible = result.velocity_needed > bound;
+    const bool exact = !(result.cancellation > Scalar(0));
+    result.velocity_needed = exact ? infinity : Scalar(result.drive / result.cancellation);
+    result.infeasible = exact || result.velocity_needed > result.velocity_bound;
     if (law_ == FrictionLaw::convex) return result;
     result.impulse_needed = impulse_needed(ray, result.drive, slides);
-    result.infeasible = result.infeasible || result.impulse_needed > bound;
+    // Without a slide only an exact ray leaves no impulse anything to give.
+    const bool jammed = !slides.empty() && !is_finite(result.impulse_needed);
+    result.infeasible = result.infeasible || jammed;
     return result;
   }
 
@@ -195,9 +195,13 @@ class RayJudge {
     }
     return sum;
   }
-  /// −q·r, less the rounding of its terms.
-  [[nodiscard]] Scalar drive_of(const VectorX<Scalar>& ray) const {
-    return -load_.dot(ray) - measures_.load_rounding(ray);
+  /// −q·r, less what of it may be rounding.
+  [[nodiscard]] Scalar drive_of(const VectorX<Scalar>& ray, const Scalar& net) const {
+    return measures_.load(ray, !(net > Scalar(0))).drive();
+  }
+  /// What a net momentum may do within the bound.
+  [[nodiscard]] static Scalar reach(const Scalar& net, const Scalar& bound) {
+    return net > Scalar(0) ? Scalar(net * bound) : Scalar(0);
   }
 
   /// The slides whose multipliers hold, for velocities up to the bound.
@@ -217,11 +221,13 @@ class RayJudge {
       if (slide.multipliers.size() == along.size() && slide.multipliers.allFinite()) {
         along -= ray_in_cone(problem_, FrictionLaw::coulomb, slide.multipliers);
       }
-      const Scalar least = drive_of(-along) - measures_.net(along) * bound;
+      const Scalar net = measures_.net(along), net_across = measures_.net(across);
+      const Scalar least = drive_of(-along, net) - reach(net, bound);
       if (!(least > Scalar(0))) continue;
-      Scalar aside = measures_.net(across) * bound;
-      const Scalar q = std::abs(load_.dot(across));
-      if (q > measures_.load_rounding(across)) aside += q;
+      const RayLoad<Scalar> load = measures_.load(across, !(net_across > Scalar(0)));
+      Scalar aside = reach(net_across, bound);
+      if (std::abs(load.value) > load.rounding) aside += std::abs(load.value);
+      if (!is_finite(aside)) continue;
       proven.push_back({slide.contact, t, aside / least});
     }
     return proven;
@@ -231,28 +237,20 @@ class RayJudge {
   [[nodiscard]] Scalar impulse_needed(const VectorX<Scalar>& ray, const Scalar& drive,
                                       const std::vector<ProvenSlide<Scalar>>& slides) const {
     using std::sqrt;
-    const VectorX<Scalar> rows = row_products(problem_, ray);
-    const Scalar scale = InfeasibilityTuning::product_roundings *
-                         std::numeric_limits<Scalar>::epsilon() * scales_.root_sum(ray);
+    const RayProducts<Scalar> products = measures_.products(ray);
     Scalar left = drive, squared(0);
     for (Index i = 0; i < problem_.count(); ++i) {
       const ImpulseSet<Scalar>& set = problem_.set(i);
-      RowNumbers<Scalar> z = RowNumbers<Scalar>::Zero();
-      const Scalar heaviest = scales_.largest_inverse_mass(i), own = scales_.normal_inverse_mass(i);
-      for (int r = 0; r < set.rows; ++r) {
-        const Scalar value = rows(problem_.first_row(i) + r);
-        if (std::abs(value) > scale * sqrt(scales_.inverse_mass(i, r))) z(r) = value;
-      }
+      const RowProducts<Scalar> z{contact_rows(problem_, i, products.rows),
+                                  contact_rows(problem_, i, products.errors)};
       const auto known = std::find_if(slides.begin(), slides.end(),
                                       [i](const auto& slide) { return slide.contact == i; });
       const Support<Scalar> support =
           known != slides.end() ? support_of_slide(set, z, known->direction, known->deviation)
                                 : support_of(set, z);
       left -= support.constant;
-      // Sums of z over a contact's rows are off by a few times as much as the rows are.
-      const Scalar most = InfeasibilityTuning::row_roundings * scale * sqrt(heaviest) *
-                          (std::max)(Scalar(1), set.friction.sum());
-      if (support.slope > most) squared += support.slope * support.slope / own;
+      const Scalar& slope = support.slope;
+      if (slope > Scalar(0)) squared += slope * slope / scales_.normal_inverse_mass(i);
     }
     if (!(left > Scalar(0))) return Scalar(0);
     return squared > Scalar(0) ? left / sqrt(squared) : std::numeric_limits<Scalar>::infinity();

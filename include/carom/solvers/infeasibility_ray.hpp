@@ -5,8 +5,9 @@
 #include <type_traits>
 
 #include "carom/contact/detail/delassus_islands.hpp"
+#include "carom/solvers/detail/exact_ray.hpp"
 #include "carom/solvers/detail/infeasibility_tuning.hpp"
-#include "carom/solvers/detail/ray_columns.hpp"
+#include "carom/solvers/detail/island_ray.hpp"
 #include "carom/solvers/infeasibility.hpp"
 
 namespace carom {
@@ -30,17 +31,12 @@ template <RealScalar Scalar>
 [[nodiscard]] VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw law,
                                          const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
-/// The same for a problem given by bodies.
+/// The same for a problem given by bodies. A ray that cancels to the last digit is looked for
+/// first, and where there is none the best one is returned.
 /// @param impulse  γ, impulse_count().
 template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> refine_ray(
-    const ContactProblem<Scalar>& problem, FrictionLaw law,
-    const std::type_identity_t<VectorX<Scalar>>& impulse = {}) {
-  DelassusForm<Scalar> form;
-  DelassusProblem<Scalar> dual;
-  form.write(problem, dual);
-  return refine_ray(dual, law, impulse);
-}
+[[nodiscard]] VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
+                                         const std::type_identity_t<VectorX<Scalar>>& impulse = {});
 
 /// Finds the multipliers of a slide, as the ray of a problem in which the contact is held from
 /// sliding along t: the normals, and a row that asks for t·uₜ ≤ 0.
@@ -64,45 +60,6 @@ template <RealScalar Scalar>
 // --- implementation ---
 
 namespace detail {
-
-/// The ray of one island.
-template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> refine_island_ray(const DelassusProblem<Scalar>& problem,
-                                                FrictionLaw law, const VectorX<Scalar>& impulse) {
-  using std::sqrt;
-  RayColumns<Scalar> columns(problem, law);
-  const VectorX<Scalar> guess = ray_in_cone(problem, law, impulse);
-  const Scalar largest = guess.size() > 0 ? guess.cwiseAbs().maxCoeff() : Scalar(0);
-  if (largest > Scalar(0)) {
-    for (Index i = 0; i < problem.count(); ++i) {
-      const RowNumbers<Scalar> own = contact_rows(problem, i, guess);
-      if (!(own.cwiseAbs().maxCoeff() > largest / Scalar(InfeasibilityTuning::guess_range)))
-        continue;
-      if (normal_row(problem.set(i).shape) >= 0) {
-        columns.add(i, RowNumbers<Scalar>(own / own(normal_row(problem.set(i).shape))));
-        continue;
-      }
-      for (int r = 0; r < problem.set(i).rows; ++r) {
-        RowNumbers<Scalar> row = RowNumbers<Scalar>::Zero();
-        row(r) = own(r) < Scalar(0) ? Scalar(-1) : Scalar(1);
-        if (own(r) != Scalar(0)) columns.add(i, row);
-      }
-    }
-  }
-  if (!columns.weigh()) return VectorX<Scalar>::Zero(problem.row_count());
-  columns.solve(InfeasibilityTuning::column_rounds);
-  return columns.ray();
-}
-
-/// Calls visit(row in the whole problem, row in the island's).
-template <RealScalar Scalar, typename Contacts, typename Visit>
-void for_each_island_row(const DelassusProblem<Scalar>& whole, const Contacts& contacts,
-                         const Visit& visit) {
-  Index place = 0;
-  for (const int i : contacts) {
-    for (int r = 0; r < whole.set(i).rows; ++r) visit(whole.first_row(i) + r, place++);
-  }
-}
 
 /// Scales a ray to the size that certify_infeasible() gives it.
 template <RealScalar Scalar>
@@ -140,9 +97,10 @@ VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw l
                                 [&](Index row, Index place) { own(place) = guess(row); });
     own = detail::refine_island_ray(part, law, own);
     detail::scale_ray(part, own);
-    const Scalar drive = -detail::load_rows(part).dot(own);
-    const Scalar net = detail::DualRayMeasures<Scalar>(part).net(own);
+    const detail::DualRayMeasures<Scalar> measures(part);
+    const Scalar net = measures.net(own);
     const bool exact = !(net > Scalar(0));
+    const Scalar drive = measures.load(own, exact).drive();
     if (!(drive > Scalar(0)) || (exact ? drive <= best : best > Scalar(0))) continue;
     if (exact) ray.setZero();
     if (exact) best = drive;
@@ -153,6 +111,24 @@ VectorX<Scalar> refine_ray(const DelassusProblem<Scalar>& problem, FrictionLaw l
   }
   detail::scale_ray(problem, ray);
   return ray;
+}
+
+template <RealScalar Scalar>
+VectorX<Scalar> refine_ray(const ContactProblem<Scalar>& problem, FrictionLaw law,
+                           const std::type_identity_t<VectorX<Scalar>>& impulse) {
+  CAROM_EXPECTS(impulse.size() == 0 || impulse.size() == problem.impulse_count());
+  const bool known = impulse.size() == problem.impulse_count() && impulse.allFinite();
+  const VectorX<Scalar> guess = known ? impulse : VectorX<Scalar>::Zero(problem.impulse_count());
+  VectorX<Scalar> exact = detail::ExactRay<Scalar>(problem, law).find(guess);
+  DelassusForm<Scalar> form;
+  DelassusProblem<Scalar> dual;
+  if (exact.size() > 0) {
+    form.write_matrix_free(problem, dual);
+    detail::scale_ray(dual, exact);
+    return exact;
+  }
+  form.write(problem, dual);
+  return refine_ray(dual, law, guess);
 }
 
 template <RealScalar Scalar>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
-#include "carom/solvers/detail/ray_measures.hpp"
+#include "carom/solvers/detail/ray_cone.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -40,7 +40,7 @@ class RayColumns {
     VectorX<Scalar> rows = VectorX<Scalar>::Zero(problem_.row_count());
     const int count = problem_.set(contact).rows;
     rows.segment(problem_.first_row(contact), count) = direction.head(count);
-    Column column{contact, keep, direction, row_products(problem_, rows), 0, 0, 0};
+    Column column{contact, keep, direction, row_products(problem_, rows), 0, 0, 0, 0};
     column.momentum = direction.dot(contact_rows(problem_, contact, column.product));
     column.drive = -load_.dot(rows);
     if (!(column.momentum > Scalar(0)) && !(column.drive > Scalar(0))) return;
@@ -85,6 +85,13 @@ class RayColumns {
   }
 
   [[nodiscard]] const VectorX<Scalar>& ray() const noexcept { return ray_; }
+  /// Calls visit(contact, direction, how much of it) for what the ray is the sum of.
+  template <typename Visit>
+  void for_each_used(const Visit& visit) const {
+    for (const Column& c : columns_) {
+      if (c.amount > Scalar(0)) visit(c.contact, c.direction, c.amount);
+    }
+  }
 
  private:
   struct Column {
@@ -95,6 +102,7 @@ class RayColumns {
     Scalar momentum;          ///< dᵀ(W + R)d
     Scalar drive;             ///< g·d
     Scalar size;              ///< unit of its weight: one over the norm of [(W + R)^½; ω gᵀ] d
+    Scalar amount = 0;        ///< how much of the direction is in the ray
   };
 
   /// dᵀ(W + R)d without the coupling between the two parts of a contact.
@@ -196,7 +204,8 @@ class RayColumns {
     ray_.setZero();
     product_.setZero();
     for (Index a = 0; a < x.size(); ++a) {
-      const Column& c = at(a);
+      Column& c = columns_[std::size_t(a)];
+      c.amount = (std::max)(Scalar(x(a) * c.size), Scalar(0));
       if (!(x(a) > Scalar(0))) continue;
       const int rows = problem_.set(c.contact).rows;
       ray_.segment(problem_.first_row(c.contact), rows) += x(a) * c.size * c.direction.head(rows);

@@ -5,220 +5,116 @@
 #include <cmath>
 #include <limits>
 
-#include "carom/contact/coulomb_law.hpp"
-#include "carom/contact/delassus_problem.hpp"
-#include "carom/contact/dual.hpp"
-#include "carom/solvers/detail/infeasibility_tuning.hpp"
+#include "carom/solvers/detail/demand_rounding.hpp"
+#include "carom/solvers/detail/ray_cone.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// The nearest direction in which the impulses of a set are unbounded. Under Coulomb's law a cone
-/// has only its normal.
+/// −q·r of a ray, or v̂·r where Jᵀr = 0 and the two are the same.
 template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> nearest_ray(const ImpulseSet<Scalar>& set, FrictionLaw law,
-                                             const RowNumbers<Scalar>& given) noexcept {
-  RowNumbers<Scalar> nearest = RowNumbers<Scalar>::Zero();
-  const int n = normal_row(set.shape);
-  if (n < 0) {
-    for (int r = 0; r < set.rows; ++r) {
-      const bool free = given(r) > Scalar(0) ? !is_finite(set.upper(r)) : !is_finite(set.lower(r));
-      if (free) nearest(r) = given(r);
-    }
-    return nearest;
+struct RayLoad {
+  Scalar value = 0;
+  Scalar rounding = 0;  ///< what rounding may have added to the value
+  Scalar unsure = 0;    ///< below it the value may be nothing but the rounding of gaps
+  /// The value less its rounding; not positive where it may be rounding alone.
+  [[nodiscard]] Scalar drive() const noexcept {
+    return value > unsure ? Scalar(value - rounding)
+                          : (std::min)(Scalar(value - unsure), Scalar(0));
   }
-  if (law == FrictionLaw::coulomb) {
-    nearest(n) = (std::max)(given(n), Scalar(0));
-    return nearest;
-  }
-  ImpulseSet<Scalar> cone = set;
-  cone.shift.setZero();
-  return nearest_impulse(cone, RowNumbers<Scalar>(RowNumbers<Scalar>::Ones()), given);
-}
-
-/// The rows of one contact, out of numbers for all rows.
-template <RealScalar Scalar>
-[[nodiscard]] RowNumbers<Scalar> contact_rows(const DelassusProblem<Scalar>& problem, Index contact,
-                                              const VectorX<Scalar>& all) noexcept {
-  RowNumbers<Scalar> rows = RowNumbers<Scalar>::Zero();
-  const int count = problem.set(contact).rows;
-  rows.head(count) = all.segment(problem.first_row(contact), count);
-  return rows;
-}
-
-template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> ray_in_cone(const DelassusProblem<Scalar>& problem, FrictionLaw law,
-                                          const VectorX<Scalar>& given) {
-  VectorX<Scalar> ray(problem.row_count());
-  for (Index i = 0; i < problem.count(); ++i) {
-    const int count = problem.set(i).rows;
-    ray.segment(problem.first_row(i), count) =
-        nearest_ray(problem.set(i), law, contact_rows(problem, i, given)).head(count);
-  }
-  return ray;
-}
-
-/// q by rows.
-template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> load_rows(const DelassusProblem<Scalar>& problem) {
-  VectorX<Scalar> load(problem.row_count());
-  problem.for_each_row(
-      [&](Index row, const auto& place) { load(row) = problem.load(place.part)(place.row); });
-  return load;
-}
-
-/// (W + R) r in parts: without q, so that what cancels leaves nothing but rounding.
-template <RealScalar Scalar>
-void write_products(const DelassusProblem<Scalar>& problem, const VectorX<Scalar>& parts,
-                    VectorX<Scalar>& product) {
-  product.resize(parts.size());
-  if (problem.matrix_free()) {
-    problem.product().multiply(problem.product().context, as_span(parts), as_span(product));
-  }
-  for (Index p = 0; p < problem.part_count(); ++p) {
-    auto sum = product.template segment<3>(3 * p);
-    if (!problem.matrix_free()) sum = problem.part_product(p, as_span(parts));
-    sum += problem.regularization(p).cwiseProduct(parts.template segment<3>(3 * p));
-  }
-}
-
-/// The same by rows.
-template <RealScalar Scalar>
-[[nodiscard]] VectorX<Scalar> row_products(const DelassusProblem<Scalar>& problem,
-                                           const VectorX<Scalar>& ray) {
-  VectorX<Scalar> parts, product, rows;
-  problem.write_parts(ray, parts);
-  write_products(problem, parts, product);
-  problem.write_rows(product, rows);
-  return rows;
-}
-
-/// Diagonal entry of W + R.
-template <RealScalar Scalar>
-[[nodiscard]] Scalar row_inverse_mass(const DelassusProblem<Scalar>& problem, Index contact,
-                                      int row) noexcept {
-  const auto [part, place] = problem.place_of(contact, row);
-  return problem.diagonal(part)(place, place);
-}
-
-/// How many tangents share one μ that bounds nothing else: 1, 2, or 0 for shapes in which the
-/// direction of uₜ alone does not determine that of the impulse.
-template <RealScalar Scalar>
-[[nodiscard]] int plain_tangents(const ImpulseSet<Scalar>& set) noexcept {
-  switch (set.shape) {
-    case ImpulseShape::planar:
-      return 1;
-    case ImpulseShape::friction:
-    case ImpulseShape::torsional:
-    case ImpulseShape::rolling:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
-/// The largest z·γ over the impulses of a set, as constant + slope · x, where x is the size of the
-/// impulse that the set does not bound.
-template <RealScalar Scalar>
-struct Support {
-  Scalar constant = 0, slope = 0;
 };
 
-/// The support of a set. The direction of friction is not known, so every friction block of a cone
-/// counts with μ‖z_b‖.
+/// z = (W + R) r by rows. What may be zero, body by body, is zero and has no error.
 template <RealScalar Scalar>
-[[nodiscard]] Support<Scalar> support_of(const ImpulseSet<Scalar>& set,
-                                         const RowNumbers<Scalar>& z) noexcept {
-  using std::abs, std::sqrt;
-  Support<Scalar> support;
-  if (set.shape == ImpulseShape::intervals) {
-    for (int r = 0; r < set.rows; ++r) {
-      if (z(r) == Scalar(0)) continue;
-      const Scalar& bound = z(r) > Scalar(0) ? set.upper(r) : set.lower(r);
-      if (is_finite(bound)) {
-        support.constant += z(r) * bound;
-      } else {
-        support.slope += abs(z(r));
-      }
-    }
-    return support;
-  }
-  const int n = visit_friction_blocks(set, [&](const auto& block) {
-    Scalar squared(0);
-    for (int k = 0; k < block.size; ++k) {
-      const Scalar x = block.mu(k) * z(block.row(k));
-      squared += x * x;
-    }
-    support.slope += sqrt(squared);
-  });
-  support.slope = (std::max)(Scalar(support.slope + z(n)), Scalar(0));
-  support.constant = -z.dot(set.shift);
-  return support;
-}
-
-/// The support of a contact that slides along t, so that γₜ = −μ γₙ t; t is known up to
-/// `deviation`.
-template <RealScalar Scalar>
-[[nodiscard]] Support<Scalar> support_of_slide(const ImpulseSet<Scalar>& set,
-                                               const RowNumbers<Scalar>& z,
-                                               const Vector<Scalar, 2>& direction,
-                                               const Scalar& deviation) noexcept {
-  const int tangents = plain_tangents(set), n = normal_row(set.shape);
-  RowNumbers<Scalar> rest = z;
-  rest.head(tangents).setZero();
-  const Scalar& mu = set.friction.x();
-  const auto across = z.head(tangents);
-  rest(n) += mu * (deviation * across.norm() - across.dot(direction.head(tangents)));
-  Support<Scalar> support = support_of(set, rest);
-  support.constant = -z.dot(set.shift);
-  return support;
-}
+struct RayProducts {
+  VectorX<Scalar> rows, errors;
+};
 
 /// Sums over a ray of a problem in impulses.
 template <RealScalar Scalar>
 class DualRayMeasures {
  public:
   explicit DualRayMeasures(const DelassusProblem<Scalar>& problem)
-      : problem_(problem), load_(load_rows(problem)) {}
+      : problem_(problem), load_(load_rows(problem)), demand_(problem) {}
 
-  /// √(rᵀ(W + R)r); zero where it may be nothing but rounding.
+  /// √(rᵀ(W + R)r); zero where every row of (W + R) r may be nothing but rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
-    VectorX<Scalar> parts, product;
+    VectorX<Scalar> parts, product, sizes;
     problem_.write_parts(ray, parts);
     write_products(problem_, parts, product);
-    const Scalar squared = parts.dot(product);
-    const Scalar noise = InfeasibilityTuning::product_roundings *
-                         std::numeric_limits<Scalar>::epsilon() * gross(parts);
-    return squared > noise ? sqrt(squared) : Scalar(0);
+    const Scalar gross = write_sizes(parts, sizes);
+    bool exact = true;
+    for (Index p = 0; p < problem_.part_count(); ++p) {
+      const auto own = parts.template segment<3>(3 * p);
+      exact = exact && problem_.regularization(p).cwiseProduct(own).isZero(Scalar(0));
+      for (int r = 0; r < 3; ++r)
+        exact = exact && std::abs(product(3 * p + r)) <= noise() * sizes(3 * p + r);
+    }
+    return exact ? Scalar(0)
+                 : sqrt((std::max)(Scalar(parts.dot(product)), Scalar(noise() * gross)));
   }
-  [[nodiscard]] Scalar load_rounding(const VectorX<Scalar>& ray) const {
-    return InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
-           load_.cwiseProduct(ray).template lpNorm<1>();
+  [[nodiscard]] RayLoad<Scalar> load(const VectorX<Scalar>& ray, bool exact) const {
+    RayLoad<Scalar> load{-load_.dot(ray), 0, 0};
+    load.rounding = InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() *
+                    load_.cwiseProduct(ray).template lpNorm<1>();
+    load.unsure = exact ? demand_.rows().dot(ray.cwiseAbs()) : load.rounding;
+    return load;
+  }
+  [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
+    VectorX<Scalar> parts, product, sizes;
+    problem_.write_parts(ray, parts);
+    write_products(problem_, parts, product);
+    (void)write_sizes(parts, sizes);
+    for (Index k = 0; k < product.size(); ++k) {
+      sizes(k) *= noise();
+      if (!(std::abs(product(k)) <= sizes(k))) continue;
+      product(k) = Scalar(0);
+      sizes(k) = Scalar(0);
+    }
+    RayProducts<Scalar> result;
+    problem_.write_rows(product, result.rows);
+    problem_.write_rows(sizes, result.errors);
+    return result;
   }
 
  private:
-  /// |r|ᵀ|W + R||r|; where W is a function, an upper bound of it.
-  [[nodiscard]] Scalar gross(const VectorX<Scalar>& parts) const {
+  [[nodiscard]] static Scalar noise() noexcept {
+    return InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
+  }
+  /// Σ_j √(W_kk W_jj) |r_j| over the rows j that share a body with k, or all where W is a function.
+  /// Entries of W that should be zero have rounding of that size, and |W_kj| does not say so.
+  /// @return  its sum over |r_k|.
+  Scalar write_sizes(const VectorX<Scalar>& parts, VectorX<Scalar>& sizes) const {
     using std::sqrt;
-    Scalar sum(0), roots(0);
+    VectorX<Scalar> roots(parts.size()), own(problem_.part_count());
     for (Index p = 0; p < problem_.part_count(); ++p) {
-      const Vector3<Scalar> own = parts.template segment<3>(3 * p).cwiseAbs();
-      for (int r = 0; r < 3; ++r)
-        roots += sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0))) * own(r);
-      sum += own.cwiseAbs2().dot(problem_.regularization(p));
-      if (problem_.matrix_free()) continue;
-      for (const auto* n = problem_.begin(p); n != problem_.end(p); ++n) {
-        const Vector3<Scalar> other = parts.template segment<3>(3 * Index(n->part)).cwiseAbs();
-        sum += own.dot(n->matrix.cwiseAbs().lazyProduct(other));
+      for (int r = 0; r < 3; ++r) {
+        roots(3 * p + r) = sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0)));
       }
     }
-    return problem_.matrix_free() ? roots * roots : sum;
+    for (Index i = 0; i < problem_.count(); ++i) {  // as side_weights() has it
+      const int n = normal_row(problem_.set(i).shape);
+      if (n < 0) continue;
+      auto point = roots.segment(3 * problem_.first_part(i), n + 1);
+      point.setConstant(point.maxCoeff());
+    }
+    for (Index p = 0; p < problem_.part_count(); ++p) {
+      own(p) = roots.template segment<3>(3 * p).dot(parts.template segment<3>(3 * p).cwiseAbs());
+    }
+    sizes = problem_.matrix_free() ? VectorX<Scalar>(own.sum() * roots) : roots;
+    for (Index p = 0; p < problem_.part_count() && !problem_.matrix_free(); ++p) {
+      Scalar sum(0);
+      for (const auto* n = problem_.begin(p); n != problem_.end(p); ++n) sum += own(n->part);
+      sizes.template segment<3>(3 * p) *= sum;
+    }
+    return sizes.dot(parts.cwiseAbs());
   }
 
   const DelassusProblem<Scalar>& problem_;
   VectorX<Scalar> load_;
+  DemandRounding<Scalar> demand_;
 };
 
 /// Sums over a ray of a problem given by bodies, whose momenta cancel to the last digit.
@@ -226,50 +122,94 @@ template <RealScalar Scalar>
 class BodyRayMeasures {
  public:
   BodyRayMeasures(const ContactProblem<Scalar>& problem, const DelassusProblem<Scalar>& dual)
-      : problem_(problem), dual_(dual) {}
+      : problem_(problem), dual_(dual), demand_(problem) {}
 
-  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R); zero where it may be nothing but rounding.
+  /// √(‖Jᵀr‖²_{A⁻¹} + ‖r‖²_R); zero where every body's part may be nothing but rounding.
   [[nodiscard]] Scalar net(const VectorX<Scalar>& ray) const {
     using std::sqrt;
-    VectorX<Scalar> sum = VectorX<Scalar>::Zero(problem_.velocity_count());
-    problem_.for_each_block([&](const auto& block) { block.add_momentum(block.read(ray), sum); });
-    problem_.whiten_momentum(as_span(sum));
-    VectorX<Scalar> gross = VectorX<Scalar>::Zero(problem_.body_count());
-    for_each_row_side([&](Index row, Index body, const auto& column) {
-      gross(body) += std::abs(ray(row)) * column.norm();
-    });
-    const Scalar noise = InfeasibilityTuning::product_roundings *
-                         std::numeric_limits<Scalar>::epsilon() * gross.norm();
-    Scalar squared = sum.squaredNorm();
-    if (!(squared > noise * noise)) squared = 0;
+    const Momenta momenta = momenta_of(ray);
+    Scalar squared(0);
+    bool exact = true;
+    for (Index b = 0; b < problem_.body_count(); ++b) {
+      const auto [start, size] = problem_.body(b);
+      const Scalar own = momenta.sum.segment(start, size).norm();
+      const Scalar most = (std::max)(own, momenta.errors(b));
+      exact = exact && !(own > momenta.errors(b));
+      squared += most * most;
+    }
     dual_.for_each_row([&](Index row, const auto& place) {
-      squared += dual_.regularization(place.part)(place.row) * ray(row) * ray(row);
+      const Scalar own = dual_.regularization(place.part)(place.row) * ray(row);
+      exact = exact && !(std::abs(own) > Scalar(0));
+      squared += own * ray(row);
     });
-    return sqrt(squared);
+    return exact ? Scalar(0) : sqrt(squared);
   }
-  /// The rounding of −q·r = v̂·r − r·J v*.
-  [[nodiscard]] Scalar load_rounding(const VectorX<Scalar>& ray) const {
+  [[nodiscard]] RayLoad<Scalar> load(const VectorX<Scalar>& ray, bool exact) const {
     const auto free = problem_.whitened_free_velocity();
-    Scalar sum(0);
-    for_each_row_side([&](Index row, Index body, const auto& column) {
-      const auto [start, size] = problem_.body(body);
-      sum += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, size).cwiseAbs());
-    });
+    RayLoad<Scalar> load;
+    Scalar size(0);
     problem_.for_each_block([&](const auto& block) {
-      sum += block.read(ray).cwiseProduct(block.bias_velocity()).template lpNorm<1>();
+      const auto own = block.read(ray);
+      load.value += own.dot(block.bias_velocity());
+      size += own.cwiseProduct(block.bias_velocity()).template lpNorm<1>();
+      if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
     });
-    return InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() * sum;
+    if (!exact) {
+      for_each_row_side([&](Index row, Index body, const auto& column, const Scalar&) {
+        const auto [start, count] = problem_.body(body);
+        size += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, count).cwiseAbs());
+      });
+    }
+    load.rounding =
+        InfeasibilityTuning::load_roundings * std::numeric_limits<Scalar>::epsilon() * size;
+    load.unsure = exact ? demand_.rows().dot(ray.cwiseAbs()) : load.rounding;
+    return load;
+  }
+  [[nodiscard]] RayProducts<Scalar> products(const VectorX<Scalar>& ray) const {
+    const Momenta momenta = momenta_of(ray);
+    RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()),
+                               VectorX<Scalar>::Zero(ray.size())};
+    for_each_row_side([&](Index row, Index body, const auto& column, const Scalar& weight) {
+      const auto [start, size] = problem_.body(body);
+      const auto own = momenta.sum.segment(start, size);
+      const Scalar value = column.dot(own), error = weight * momenta.errors(body);
+      if (!(own.norm() > momenta.errors(body)) || !(std::abs(value) > error)) return;
+      result.rows(row) += value;
+      result.errors(row) += error;
+    });
+    dual_.for_each_row([&](Index row, const auto& place) {
+      result.rows(row) += dual_.regularization(place.part)(place.row) * ray(row);
+    });
+    return result;
   }
 
  private:
-  /// Calls visit(row of the impulses, body, column of Ĵᵀ).
+  /// L⁻¹Jᵀr, and of each body what rounding may have made of it.
+  struct Momenta {
+    VectorX<Scalar> sum, errors;
+  };
+  [[nodiscard]] Momenta momenta_of(const VectorX<Scalar>& ray) const {
+    Momenta momenta{VectorX<Scalar>::Zero(problem_.velocity_count()),
+                    VectorX<Scalar>::Zero(problem_.body_count())};
+    problem_.for_each_block(
+        [&](const auto& block) { block.add_momentum(block.read(ray), momenta.sum); });
+    problem_.whiten_momentum(as_span(momenta.sum));
+    for_each_row_side([&](Index row, Index body, const auto&, const Scalar& weight) {
+      momenta.errors(body) += std::abs(ray(row)) * weight;
+    });
+    momenta.errors *=
+        InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
+    return momenta;
+  }
+  /// Calls visit(row of the impulses, body, column of Ĵᵀ, its side_weights()).
   template <typename Visit>
   void for_each_row_side(const Visit& visit) const {
     problem_.for_each_block([&](const auto& block) {
       for (int s = 0; s < block.side_count(); ++s) {
         const auto columns = block.whitened_columns(s);
+        const RowNumbers<Scalar> weights = side_weights(block, s);
         for (int r = 0; r < block.rows(); ++r) {
-          visit(block.first_row() + r, block.side(s).body, columns.col(r));
+          visit(block.first_row() + r, block.side(s).body, columns.col(r), weights(r));
         }
       }
     });
@@ -277,6 +217,7 @@ class BodyRayMeasures {
 
   const ContactProblem<Scalar>& problem_;
   const DelassusProblem<Scalar>& dual_;
+  DemandRounding<Scalar> demand_;
 };
 
 }  // namespace detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/solvers/detail/ray_measures.hpp"
+#include "carom/solvers/detail/ray_cone.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -43,16 +43,6 @@ class RayScales {
       squared += problem_.diagonal(place.part)(place.row, place.row) * ray(row) * ray(row);
     });
     return sqrt(squared);
-  }
-  /// Σ ‖J_kᵀ‖ |r_k|: times ‖J_kᵀ‖ of a row it is the size of the numbers that are added up to that
-  /// row of (W + R) r.
-  [[nodiscard]] Scalar root_sum(const VectorX<Scalar>& ray) const {
-    using std::sqrt;
-    Scalar sum(0);
-    problem_.for_each_row([&](Index row, const auto& place) {
-      sum += sqrt(problem_.diagonal(place.part)(place.row, place.row)) * std::abs(ray(row));
-    });
-    return sum;
   }
 
  private:
