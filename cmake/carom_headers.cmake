@@ -105,8 +105,10 @@ set(CAROM_HEADERS
   include/carom/contact/delassus_form.hpp
   include/carom/contact/delassus_operator.hpp
   include/carom/contact/delassus_problem.hpp
+  include/carom/contact/detail/block_error.hpp
   include/carom/contact/detail/block_order.hpp
   include/carom/contact/detail/block_reading.hpp
+  include/carom/contact/detail/block_scales.hpp
   include/carom/contact/detail/body_islands.hpp
   include/carom/contact/detail/body_touches.hpp
   include/carom/contact/detail/checked_bodies.hpp
@@ -218,6 +220,7 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
   include/carom/solvers/admm.hpp
+  include/carom/solvers/answer_error.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp
   include/carom/solvers/contact_solver_options.hpp
@@ -229,6 +232,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/block_rows.hpp
   include/carom/solvers/detail/block_slopes.hpp
   include/carom/solvers/detail/block_sweep.hpp
+  include/carom/solvers/detail/body_pairs.hpp
   include/carom/solvers/detail/body_rows.hpp
   include/carom/solvers/detail/body_sweep.hpp
   include/carom/solvers/detail/body_system.hpp
@@ -293,6 +297,8 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/packed_edge.hpp
   include/carom/solvers/detail/packed_exchange.hpp
   include/carom/solvers/detail/packed_problem.hpp
+  include/carom/solvers/detail/paired_step.hpp
+  include/carom/solvers/detail/part_scales.hpp
   include/carom/solvers/detail/path_products.hpp
   include/carom/solvers/detail/path_slope.hpp
   include/carom/solvers/detail/proximal_newton.hpp

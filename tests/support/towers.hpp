@@ -23,8 +23,8 @@ struct TowerShape {
 template <typename Scalar>
 [[nodiscard]] ContactProblem<Scalar> make_tower(const TowerShape& shape) {
   using Matrix = MatrixX<Scalar>;
-  const Eigen::Quaterniond turn = Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(),
-                                                                     shape.up);
+  const Eigen::Quaterniond turn =
+      Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), shape.up);
   const Matrix rows = turn.toRotationMatrix().transpose().cast<Scalar>();  // (t₁, t₂, n)
   ContactProblem<Scalar> problem(Scalar(0.01));
   RigidContact<Scalar> law;

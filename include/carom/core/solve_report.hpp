@@ -44,7 +44,8 @@ enum class ResidualMeasure {
   /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
   /// natural_map_error of ImpulseCertificate and ContactCertificate.
   natural_map,
-  /// How far the worst block is from its law, and the worst body from its momentum, each relative to
+  /// How far the worst block is from its law, and the worst body from its momentum, each relative
+  /// to
   /// what that block's own bodies do [-]: AnswerError::residual.
   block_error,
   /// Another one, which the solver's own documentation names with its unit.

@@ -23,8 +23,8 @@ inline namespace CAROM_ABI {
 /// beside a heavy one, or a slow one beside a fast one, is judged as if it were alone.
 template <RealScalar Scalar>
 struct AnswerError {
-  Scalar residual = 0;  ///< The largest error of a block or body [-]; 0 at an answer.
-                        ///< ResidualMeasure::block_error. Infinite where a number is not finite.
+  Scalar residual = 0;     ///< The largest error of a block or body [-]; 0 at an answer.
+                           ///< ResidualMeasure::block_error. Infinite where a number is not finite.
   Scalar block_error = 0;  ///< The largest error of a block [-].
   Scalar body_error = 0;   ///< The largest error of a body [-].
   Index block = -1;        ///< Block with the largest error; −1 if none has any.
@@ -78,10 +78,10 @@ template <RealScalar Scalar, typename Block>
 /// @param impulse   γ, impulse_count() of them [N·s]. Entries may be anything.
 /// @note  Cold: allocates; time and memory in proportion to bodies and blocks.
 template <RealScalar Scalar>
-[[nodiscard]] AnswerError<Scalar> judge_answer(const ContactProblem<Scalar>& problem,
-                                               FrictionLaw law,
-                                               const std::type_identity_t<VectorX<Scalar>>& velocity,
-                                               const std::type_identity_t<VectorX<Scalar>>& impulse) {
+[[nodiscard]] AnswerError<Scalar> judge_answer(
+    const ContactProblem<Scalar>& problem, FrictionLaw law,
+    const std::type_identity_t<VectorX<Scalar>>& velocity,
+    const std::type_identity_t<VectorX<Scalar>>& impulse) {
   using std::sqrt;
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
@@ -97,8 +97,8 @@ template <RealScalar Scalar>
   VectorX<Scalar> gross = VectorX<Scalar>::Zero(problem.body_count());
   problem.for_each_block([&](const auto& block) {
     const auto gamma = block.read(impulse);
-    const auto error = detail::answer_block_error(law, block, scales, gamma,
-                                                  block.velocity(velocity));
+    const auto error =
+        detail::answer_block_error(law, block, scales, gamma, block.velocity(velocity));
     const Scalar found = gamma.allFinite() ? error.largest : infinity;
     if (found > result.block_error) {
       result.block_error = found;

@@ -215,7 +215,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
     pace = (std::max)(pace, outcome.pace);
     if (!(outcome.error.residual > report.residual)) continue;
     report.residual = outcome.error.residual;
-    report.worst_block = system_.rows().block_number(outcome.error.worst);
+    report.worst_block = system_.block_number(outcome.error.worst);
   }
   law_.learn_pace(pace);
   impulse_.setZero();
@@ -238,7 +238,7 @@ void InteriorPointSolver<Scalar>::write_paired(const ContactProblem<Scalar>& pro
     const Index body = graph.body_at(slot);
     const auto [start, size] = problem.body(body);
     Scalar* const own = velocity.data() + start;
-    std::copy_n(system_.pushed() + system_.rows().starts()[slot], size, own);
+    std::copy_n(system_.pairs().pushed() + system_.rows().starts()[slot], size, own);
     solve_lower_transposed(problem.momentum_factor(body).data(), size, size, own);
     for (Index k = 0; k < size; ++k) own[k] += problem.free_velocity()(start + k);
   }

@@ -114,9 +114,9 @@ class BlockScales {
         inverse_mass_[block.first_row() + row(k)] += own;
       }
       group.squared += squared;
-      group.velocity = (std::max)(
-          {group.velocity, Scalar(sqrt(moved)),
-           Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[side.body])});
+      group.velocity =
+          (std::max)({group.velocity, Scalar(sqrt(moved)),
+                      Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[side.body])});
     }
     return group;
   }
@@ -126,19 +126,24 @@ class BlockScales {
   static void for_each_group(const Block& block, const Visit& visit) {
     const auto one = [](int) { return Scalar(1); };
     if constexpr (Block::is_friction_contact) {
-      visit(1, [](int) { return 2; }, one, true);
+      visit(
+          1, [](int) { return 2; }, one, true);
       const Scalar friction = block.law().friction;
-      visit(2, [](int k) { return k; }, [friction](int) { return friction; }, false);
+      visit(
+          2, [](int k) { return k; }, [friction](int) { return friction; }, false);
     } else {
       const ImpulseSet<Scalar>& set = block.law().set;
       const int normal = normal_row(set.shape);
-      for (int r = 0; normal < 0 && r < set.rows; ++r) visit(1, [r](int) { return r; }, one, false);
+      for (int r = 0; normal < 0 && r < set.rows; ++r)
+        visit(
+            1, [r](int) { return r; }, one, false);
       if (normal < 0) return;
-      visit(1, [normal](int) { return normal; }, one, true);
+      visit(
+          1, [normal](int) { return normal; }, one, true);
       visit_friction_blocks(set, [&](const auto& disc) {
         visit(
-            disc.size, [&disc](int k) { return disc.row(k); }, [&disc](int k) { return disc.mu(k); },
-            false);
+            disc.size, [&disc](int k) { return disc.row(k); },
+            [&disc](int k) { return disc.mu(k); }, false);
       });
     }
   }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "carom/contact/detail/block_error.hpp"
-#include "carom/contact/detail/block_scales.hpp"
 #include "carom/contact/detail/contact_graph.hpp"
 #include "carom/contact/primal.hpp"
 #include "carom/linalg/detail/shared_loop.hpp"
@@ -27,7 +25,7 @@ class BodyRows {
   };
 
   /// Takes on a problem: pattern and numbers.
-  /// @param loaded  whether load() and scales() are wanted, which costs products with every row.
+  /// @param loaded  whether load() is wanted, which costs a product with every row.
   /// @return  whether the pattern differs from the one taken on before.
   /// @note  Allocates beyond the largest problem so far.
   bool take(const ContactProblem<Scalar>& problem, bool loaded = true) {
@@ -36,10 +34,7 @@ class BodyRows {
     if (layout_ != graph_.layout_count()) lay_out();
     layout_ = graph_.layout_count();
     pack(problem);
-    if (loaded) {
-      write_load(problem);
-      write_scales(problem);
-    }
+    if (loaded) write_load(problem);
     return analysed != graph_.analysis_count();
   }
 
@@ -50,20 +45,6 @@ class BodyRows {
   [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
   /// q = J v* − v̂ of all parts, of the last problem taken with its load.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
-  /// What the errors of a block are measured by, of the last problem taken with its load.
-  template <int Parts>
-  [[nodiscard]] auto scales(const BlockRows<Scalar, Parts>& block) const noexcept {
-    RowScales<Scalar, Parts == 1 ? 3 : 6> scales;
-    scales.velocity.setZero();
-    scales.inverse_mass.setZero();
-    const int rows = Parts == 1 ? 3 : block.impulse_set().rows;
-    for (int r = 0; r < rows; ++r) {
-      const Index p = 3 * block.first_part + block.place(r);
-      scales.velocity(r) = velocity_scales_[p];
-      scales.inverse_mass(r) = inverse_masses_[p] + block.regularization(block.place(r));
-    }
-    return scales;
-  }
   /// Per slot, where its unknowns start in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }
@@ -76,10 +57,6 @@ class BodyRows {
   }
   [[nodiscard]] const Scalar* jacobians(const PackedEdge& edge) const noexcept {
     return jacobians_.data() + edge.jacobians;
-  }
-  /// The number that a block has in the problem.
-  [[nodiscard]] Index block_number(Index block) const noexcept {
-    return graph_.part_at(blocks_.first_part(block)).block;
   }
   /// Where the rows of a block stand among the problem's impulses.
   [[nodiscard]] Index first_row(Index block) const noexcept { return rows_[block].first; }
@@ -112,15 +89,6 @@ class BodyRows {
   void lay_out();
   void pack(const ContactProblem<Scalar>& problem);
   void write_load(const ContactProblem<Scalar>& problem) noexcept;
-  void write_scales(const ContactProblem<Scalar>& problem) {
-    scales_.write(problem);
-    velocity_scales_.resize(3 * part_count());
-    inverse_masses_.resize(3 * part_count());
-    for_each_row([&](Index row, Index place) {
-      velocity_scales_[place] = scales_.velocity(row);
-      inverse_masses_[place] = scales_.inverse_mass(row);
-    });
-  }
   template <typename Block>
   void add_block(const Block& block, Index part);
   template <typename Block>
@@ -134,8 +102,6 @@ class BodyRows {
   Sequence<BlockIsland> islands_;
   Sequence<Index> starts_;
   Sequence<Scalar> jacobians_, load_;
-  BlockScales<Scalar> scales_;                         ///< by rows of the problem
-  Sequence<Scalar> velocity_scales_, inverse_masses_;  ///< the same by places in parts
   Index vector_size_ = 0;
 };
 

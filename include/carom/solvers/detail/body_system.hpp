@@ -7,6 +7,7 @@
 #include "carom/linalg/detail/block_cholesky.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/linalg/detail/shared_panels.hpp"
+#include "carom/solvers/detail/body_pairs.hpp"
 #include "carom/solvers/detail/body_sweep.hpp"
 #include "carom/solvers/detail/edge_gains.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
@@ -25,10 +26,14 @@ class BodySystem {
 
   /// Takes on a problem.
   /// @param symmetric  whether all N will be.
-  /// @param loaded     whether load() is wanted.
+  /// @param loaded     whether load() and scales() are wanted.
   /// @note  Allocates beyond the largest problem so far.
   void take(const ContactProblem<Scalar>& problem, bool symmetric, bool loaded = true) {
     rows_.take(problem, loaded);
+    if (loaded) {
+      scales_.write(problem, rows_);
+      pairs_.lay_out(rows_);
+    }
     symmetric_ = symmetric;
     const int age = rows_.graph().analysis_count();
     if (age != branches_age_) lay_out_branches();
@@ -43,10 +48,9 @@ class BodySystem {
       lu_.follow(forest);
       lu_age_ = age;
     }
-    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_, &pushed_, &last_}) {
+    for (Sequence<Scalar>* numbers : {&vector_, &sum_, &scratch_}) {
       if (numbers->size() != rows_.vector_size()) numbers->assign(rows_.vector_size(), Scalar(0));
     }
-    gross_.resize(rows_.graph().slot_count());
     if (rest_.size() != 3 * rows_.part_count()) rest_.assign(3 * rows_.part_count(), Scalar(0));
   }
 
@@ -69,10 +73,15 @@ class BodySystem {
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
   [[nodiscard]] Index part_count() const noexcept { return rows_.part_count(); }
   [[nodiscard]] const Scalar* load() const noexcept { return rows_.load(); }
+  /// The number that a block has in the problem; −1 for none.
+  [[nodiscard]] Index block_number(Index block) const noexcept {
+    if (block < 0) return block;
+    return rows_.graph().part_at(blocks().first_part(block)).block;
+  }
   /// What the errors of a block are measured by.
   template <int Parts>
   [[nodiscard]] auto scales(const BlockRows<Scalar, Parts>& block) const noexcept {
-    return rows_.scales(block);
+    return scales_.of(block);
   }
 
   /// product = W γ of an island, in parts.
@@ -106,42 +115,33 @@ class BodySystem {
     }
   }
 
-  // Pairs of impulses and velocities, see PairedStep.
-
-  /// w − w* of the pairs of islands, a vector.
-  [[nodiscard]] const Scalar* pushed() const noexcept { return pushed_.data(); }
+  /// Pairs of impulses and velocities, see PairedStep.
+  [[nodiscard]] BodyPairs<Scalar>& pairs() noexcept { return pairs_; }
+  [[nodiscard]] const BodyPairs<Scalar>& pairs() const noexcept { return pairs_; }
   /// Begins a pair with the velocities that impulses lead to.
   void begin_pair(Index island, const Scalar* impulse) noexcept {
-    rows_.write_momentum(island, impulse, pushed_.data());
-    std::fill(last_.begin() + rows_.vector_start(island), last_.begin() + rows_.vector_end(island),
-              Scalar(0));
+    pairs_.begin(rows_, island, impulse);
   }
-  /// Where dw of the last solve is λ times that of the one before, as all later ones would be:
-  /// their sum, 1/(1 − λ). 1 where they are not alike.
-  [[nodiscard]] Scalar remaining_steps(Index island) const noexcept {
-    Scalar product(0), squared(0);
-    for (Index u = rows_.vector_start(island); u < rows_.vector_end(island); ++u) {
-      product += sum_[u] * last_[u];
-      squared += last_[u] * last_[u];
-    }
-    return product > Scalar(0) && product < squared ? squared / (squared - product) : Scalar(1);
-  }
-  /// Adds a multiple of dw of the last solve.
-  void push_pair(Index island, const Scalar& multiple) noexcept {
-    for (Index u = rows_.vector_start(island); u < rows_.vector_end(island); ++u) {
-      pushed_[u] += multiple * sum_[u];
-      last_[u] = sum_[u];
-    }
+  /// Adds dw of the last solve to the pair.
+  /// @param all  whether as many times as all steps that would follow.
+  /// @return  how many times.
+  [[nodiscard]] Scalar push_pair(Index island, bool all) noexcept {
+    return pairs_.push(rows_, island, sum_.data(), all);
   }
   void write_paired_velocities(Index island, Scalar* velocity) noexcept {
-    rows_.write_velocities(island, pushed_.data(), velocity, loop());
+    rows_.write_velocities(island, pairs_.pushed(), velocity, loop());
   }
   /// How far the momentum of a pair is from its impulses, of the worst body and relative to all
   /// that acts on it [-].
-  [[nodiscard]] Scalar balance(Index island, const Scalar* impulse) noexcept;
+  [[nodiscard]] Scalar balance(Index island, const Scalar* impulse) noexcept {
+    rows_.write_momentum(island, impulse, vector_.data());
+    return pairs_.balance(rows_, island, impulse, vector_.data());
+  }
   /// How much the impulses that act on a body cancel, in the worst block and relative to what its
   /// own bodies do [-]: times ε, how far rounding of the impulses may move the block.
-  [[nodiscard]] Scalar cancellation(Index island, const Scalar* impulse) noexcept;
+  [[nodiscard]] Scalar cancellation(Index island, const Scalar* impulse) noexcept {
+    return pairs_.cancellation(rows_, scales_, island, impulse);
+  }
 
   /// dγ = h − N W dγ, and W dγ. The solve is refined until Ĵᵀ dγ and dw are equal but for a share,
   /// or nothing more is gained: where N is large, one of them may be accurate and the other not.
@@ -169,11 +169,9 @@ class BodySystem {
   void fill_cholesky(const ContactIsland& island, const BlockGains<Scalar>& gains) noexcept;
   void fill_lu(const ContactIsland& island, const BlockGains<Scalar>& gains, bool shared) noexcept;
 
-  /// gross_ ← Σ ‖Ĵᵀγ‖ over the parts that act on each body of an island.
-  void write_gross(Index island, const Scalar* impulse) noexcept;
-
   BodyRows<Scalar> rows_;
-  Sequence<Scalar> pushed_, last_, gross_;
+  PartScales<Scalar> scales_;
+  BodyPairs<Scalar> pairs_;
   bool symmetric_ = true;
   int cholesky_age_ = -1, lu_age_ = -1, branches_age_ = -1;
   Crew* crew_ = nullptr;
@@ -288,75 +286,6 @@ void BodySystem<Scalar>::solve(Index island, const BlockGains<Scalar>& gains, co
     if (!(now > Scalar(Tuning::enough) * sqrt(size)) || now > Scalar(Tuning::gain) * last) break;
     last = now;
   }
-}
-
-template <RealScalar Scalar>
-void BodySystem<Scalar>::write_gross(Index island, const Scalar* impulse) noexcept {
-  using std::sqrt;
-  const ContactIsland& own = rows_.graph().islands()[island];
-  for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) gross_[slot] = Scalar(0);
-  for (Index e = own.first_edge; e < own.edge_end; ++e) {
-    const PackedEdge& edge = rows_.edges()[e].packed;
-    const Scalar* block = rows_.jacobians(edge);
-    const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    const Index slots[2] = {edge.low_slot, edge.high_slot};
-    for (Index k = edge.first_part; k < edge.part_end; ++k) {
-      for (int s = 0; s < 2; ++s) {
-        RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
-        for (Index i = 0; i < lanes[s]; i += row_lanes) {
-          RowLanes<Scalar> sum = RowLanes<Scalar>::Zero();
-          for (int c = 0; c < 3; ++c) {
-            sum += impulse[3 * k + c] * lanes_at(block + c * lanes[s] + i);
-          }
-          squares += sum.square();
-        }
-        if (lanes[s] > 0) gross_[slots[s]] += sqrt(squares.sum());
-        block += 3 * lanes[s];
-      }
-    }
-  }
-}
-
-template <RealScalar Scalar>
-Scalar BodySystem<Scalar>::balance(Index island, const Scalar* impulse) noexcept {
-  using std::sqrt;
-  const ContactIsland& own = rows_.graph().islands()[island];
-  write_gross(island, impulse);
-  rows_.write_momentum(island, impulse, vector_.data());
-  Scalar worst(0);
-  for (int slot = own.range.first_slot; slot < own.range.slot_end; ++slot) {
-    const Index start = rows_.starts()[slot], size = rows_.graph().forest().size(slot);
-    Scalar off(0);
-    for (Index u = start; u < start + size; ++u) {
-      off += (pushed_[u] - vector_[u]) * (pushed_[u] - vector_[u]);
-    }
-    if (off > Scalar(0)) worst = (std::max)(worst, Scalar(sqrt(off) / gross_[slot]));
-  }
-  return is_finite(worst) ? worst : std::numeric_limits<Scalar>::infinity();
-}
-
-template <RealScalar Scalar>
-Scalar BodySystem<Scalar>::cancellation(Index island, const Scalar* impulse) noexcept {
-  using std::sqrt;
-  const ContactIsland& own = rows_.graph().islands()[island];
-  write_gross(island, impulse);
-  Scalar worst(0);
-  for (Index e = own.first_edge; e < own.edge_end; ++e) {
-    const auto& edge = rows_.edges()[e];
-    Scalar gross = gross_[edge.packed.low_slot];
-    if (edge.packed.high_slot >= 0) gross += gross_[edge.packed.high_slot];
-    for (Index i = edge.first_block; i < edge.block_end; ++i) {
-      blocks().visit(i, [&](const auto& block) {
-        const auto scales = rows_.scales(block);
-        for (Index k = 0; k < scales.velocity.size(); ++k) {
-          if (!(scales.velocity(k) > Scalar(0))) continue;
-          worst = (std::max)(
-              worst, Scalar(sqrt(scales.inverse_mass(k)) * gross / scales.velocity(k)));
-        }
-      });
-    }
-  }
-  return worst;
 }
 
 }  // namespace detail

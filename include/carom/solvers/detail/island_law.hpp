@@ -2,13 +2,10 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <limits>
-#include <type_traits>
 
 #include "carom/core/solve_limits.hpp"
-#include "carom/core/solve_report.hpp"
 #include "carom/solvers/detail/active_newton.hpp"
 #include "carom/solvers/detail/central_path.hpp"
 #include "carom/solvers/detail/interior_point_tuning.hpp"
@@ -18,26 +15,6 @@
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
-
-/// Writes the report of a whole problem from the sums over its islands. Where no impulses obey the
-/// law the iterates grow, and the error, which is relative to them, falls; such an answer solves
-/// nothing.
-template <RealScalar Scalar>
-void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
-              const std::type_identity_t<Scalar>& tolerance, SolveReport<Scalar>& report) noexcept {
-  using std::sqrt;
-  report.measure = ResidualMeasure::natural_map;
-  report.residual_target = tolerance;
-  report.residual = sums.error(yardstick);
-  report.error_bound = std::numeric_limits<Scalar>::infinity();
-  if (!is_finite(report.residual)) report.status = SolveStatus::not_finite;
-  if (report.residual <= tolerance) report.status = SolveStatus::converged;
-  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
-  const Scalar least = Scalar(InteriorPointTuning::lost_load) * yardstick.load;
-  if (report.converged() && report.residual * grown > least && yardstick.load > Scalar(0)) {
-    report.status = SolveStatus::no_progress;
-  }
-}
 
 /// Solves a law on the islands of a system, each by itself. Newton's method on the law comes first
 /// where there is a guess. Otherwise the central path is followed, and Newton's method is tried
@@ -52,7 +29,7 @@ class IslandLaw {
     int systems = 0;
     double pace = 0;  ///< longest time between two looks at the clock [s]
     LawError<Scalar> error{};
-    bool paired = false;  ///< whether the velocities of the bodies are numbers of their own
+    bool paired = false;   ///< whether the velocities of the bodies are numbers of their own
     MapSums<Scalar> sums;  ///< where the system has no scales
   };
 
@@ -104,8 +81,8 @@ class IslandLaw {
   }
 
   struct Run : LawSearch<System> {
-    Scalar best;                ///< least merit met
-    bool best_solves = false;   ///< whether the best impulses meet the tolerance
+    Scalar best;               ///< least merit met
+    bool best_solves = false;  ///< whether the best impulses meet the tolerance
   };
   /// Measures the iterate, and keeps its impulses where none were better.
   void measure(Run& run) {
@@ -219,7 +196,7 @@ class IslandLaw {
 template <typename System>
 bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   ++run.systems;
-  if (!path_.start(run.system, run.island, yardstick_, margin, iterate_, memory_)) return false;
+  if (!path_.start(run.system, run.island, run.yardstick, margin, iterate_, memory_)) return false;
   measure(run);
   Scalar blocked(0), next = Scalar(Tuning::small_error);
   Scalar tried = std::numeric_limits<Scalar>::infinity();
@@ -252,7 +229,12 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   PacedLimits pace(given, pace_.expected);
   const SolveLimits limits = pace.limits();
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  Run run{{system, island, yardstick_, iterate_, memory_, tolerance, limits, infinity, infinity},
+  Yardstick<Scalar> yardstick = yardstick_;
+  if constexpr (has_scales<System>) {
+    const BlockIsland& blocks = system.islands()[island];
+    yardstick = make_yardstick(system, yardstick_.law, blocks.first_block, blocks.block_end);
+  }
+  Run run{{system, island, yardstick, iterate_, memory_, tolerance, limits, infinity, infinity},
           infinity};
   if (!warm) {
     const BlockIsland& own = system.islands()[island];

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "carom/contact/detail/block_error.hpp"
+#include "carom/core/solve_report.hpp"
 #include "carom/solvers/detail/block_rows.hpp"
+#include "carom/solvers/detail/interior_point_tuning.hpp"
 #include "carom/solvers/detail/system_totals.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -14,21 +18,23 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// What errors are measured by, in every island the same.
+/// The size of the numbers of some blocks: of an island where the system has scales, else of the
+/// whole problem, by which its errors are measured.
 template <RealScalar Scalar>
 struct Yardstick {
   FrictionLaw law;
-  Scalar load;          ///< ‖q‖ of the whole problem [m/s]
-  Scalar inverse_mass;  ///< w, the mean diagonal of W + R of the whole problem; 1 for 0 [1/kg]
+  Scalar load;          ///< ‖q‖ [m/s]
+  Scalar inverse_mass;  ///< w, the mean diagonal of W + R; 1 for 0 [1/kg]
 };
 
-/// The yardstick of a system's blocks.
+/// The yardstick of some of a system's blocks.
 template <typename System, RealScalar Scalar = typename System::scalar_type>
-[[nodiscard]] Yardstick<Scalar> make_yardstick(const System& system, FrictionLaw law) noexcept {
+[[nodiscard]] Yardstick<Scalar> make_yardstick(const System& system, FrictionLaw law, Index begin,
+                                               Index end) noexcept {
   using std::sqrt;
   Scalar trace(0), squared(0);
   Index rows = 0;
-  for (Index i = 0; i < system.blocks().size(); ++i) {
+  for (Index i = begin; i < end; ++i) {
     if (!counts_block(system, i)) continue;
     system.blocks().visit(i, [&](const auto& block) {
       int own = 0;
@@ -43,6 +49,11 @@ template <typename System, RealScalar Scalar = typename System::scalar_type>
   }
   const auto sums = total_of(system, std::array<Scalar, 3>{trace, squared, Scalar(rows)});
   return {law, sqrt(sums[1]), sums[0] > Scalar(0) ? sums[0] / sums[2] : Scalar(1)};
+}
+/// The yardstick of all blocks.
+template <typename System>
+[[nodiscard]] auto make_yardstick(const System& system, FrictionLaw law) noexcept {
+  return make_yardstick(system, law, 0, system.blocks().size());
 }
 
 /// The natural map of one block in impulses times w, squared; infinite where a number is not
@@ -100,6 +111,26 @@ struct LawError {
   Scalar merit;     ///< what steps are to lower: the root of the sum of the blocks' squares [-]
   Index worst;      ///< the block with the largest error; −1 where blocks have none of their own
 };
+
+/// Writes the report of a whole problem from the sums over its islands. Where no impulses obey the
+/// law the iterates grow, and the error, which is relative to them, falls; such an answer solves
+/// nothing.
+template <RealScalar Scalar>
+void conclude(const Yardstick<Scalar>& yardstick, const MapSums<Scalar>& sums,
+              const std::type_identity_t<Scalar>& tolerance, SolveReport<Scalar>& report) noexcept {
+  using std::sqrt;
+  report.measure = ResidualMeasure::natural_map;
+  report.residual_target = tolerance;
+  report.residual = sums.error(yardstick);
+  report.error_bound = std::numeric_limits<Scalar>::infinity();
+  if (!is_finite(report.residual)) report.status = SolveStatus::not_finite;
+  if (report.residual <= tolerance) report.status = SolveStatus::converged;
+  const Scalar grown = yardstick.inverse_mass * sqrt(sums.impulses);
+  const Scalar least = Scalar(InteriorPointTuning::lost_load) * yardstick.load;
+  if (report.converged() && report.residual * grown > least && yardstick.load > Scalar(0)) {
+    report.status = SolveStatus::no_progress;
+  }
+}
 
 /// Impulses of all islands in parts, with the velocities they lead to.
 template <RealScalar Scalar>

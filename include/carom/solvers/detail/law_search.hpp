@@ -23,11 +23,11 @@ struct LawSearch {
   const Yardstick<Scalar>& yardstick;
   LawIterate<Scalar>& iterate;
   StepMemory<Scalar>& memory;
-  Scalar tolerance;    ///< residual to end at [-]
-  SolveLimits limits;  ///< of the systems in all, and of time
-  Scalar error;        ///< merit of the iterate, which steps are to lower [-]
-  Scalar residual;     ///< its error, which the tolerance bounds [-]
-  int systems = 0;     ///< factored so far
+  Scalar tolerance;     ///< residual to end at [-]
+  SolveLimits limits;   ///< of the systems in all, and of time
+  Scalar error;         ///< merit of the iterate, which steps are to lower [-]
+  Scalar residual;      ///< its error, which the tolerance bounds [-]
+  int systems = 0;      ///< factored so far
   bool paired = false;  ///< whether the iterate solves with velocities of its own
 
   /// u of the iterate, and its error.
@@ -35,6 +35,13 @@ struct LawSearch {
   void take(const LawError<Scalar>& found) noexcept {
     error = found.merit;
     residual = found.residual;
+  }
+  /// Goes to where another search of the same island has come.
+  void follow(const LawSearch& other) noexcept {
+    error = other.error;
+    residual = other.residual;
+    systems = other.systems;
+    paired = other.paired;
   }
   [[nodiscard]] bool is_solved() const noexcept { return residual <= tolerance; }
   [[nodiscard]] bool may_go_on() const noexcept {

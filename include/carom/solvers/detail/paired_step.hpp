@@ -14,7 +14,9 @@ namespace detail {
 
 /// Whether a system can keep velocities beside impulses.
 template <typename System>
-inline constexpr bool has_pairs = requires(System& system) { system.pushed(); };
+inline constexpr bool has_pairs = requires(System& system) {
+  system.pairs();
+};
 
 /// Steps of Newton's method in which the velocities of the bodies are numbers of their own beside
 /// the impulses.
@@ -39,7 +41,7 @@ class PairedStep {
   }
   /// Searches for a pair that meets the tolerance.
   /// @param at  the search; where a pair is found its iterate is that, `paired` says so, and the
-  ///            system's pushed() holds w − w* of the island. Else it is as before.
+  ///            system's pairs() hold w − w* of the island. Else it is as before.
   static void solve(LawSearch<System>& at) {
     System& system = at.system;
     at.copy(at.iterate.impulse(), at.memory.kept.data());
@@ -87,13 +89,12 @@ class PairedStep {
     if (!at.system.factor(at.island, at.memory.gains)) return false;
     at.system.solve(at.island, at.memory.gains, at.memory.offset.data(), at.memory.step.data(),
                     at.memory.moved.data());
-    const Scalar length = all ? at.system.remaining_steps(at.island) : Scalar(1);
+    const Scalar length = at.system.push_pair(at.island, all);
     at.for_each([&]<int Parts>(Index, const BlockRows<Scalar, Parts>& block) {
       const PartNumbers<Scalar, Parts> to = read_parts(block, at.iterate.impulse()) +
                                             length * read_parts(block, at.memory.step.data());
       write_parts(block, ActiveBlock<Scalar, Parts>::clip(block, to), at.iterate.impulse());
     });
-    at.system.push_pair(at.island, length);
     at.iterate.write_paired_velocity(at.system, at.island);
     return true;
   }

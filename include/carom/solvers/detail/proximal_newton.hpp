@@ -45,10 +45,7 @@ class ProximalNewton {
       at.copy(best_.data(), at.iterate.impulse());
       at.measure();
     }
-    given.error = at.error;
-    given.residual = at.residual;
-    given.systems = at.systems;
-    given.paired = at.paired;
+    given.follow(at);
   }
 
  private:
