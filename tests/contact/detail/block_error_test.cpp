@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("block_error: vanishes at solutions of one contact and nowher
            {Vector3<Scalar>(0, 0, 1), Vector3<Scalar>(1, 0, 0), Vector3<Scalar>(0, -1, 1)}) {
         const Vector3<Scalar> impulse = answer.impulse + load.norm() / w.norm() * aside;
         const Vector3<Scalar> velocity = w * impulse + load;
-        CHECK(block_error(law, mu, impulse, velocity, scales).largest > Scalar(1e-3));
+        CHECK(block_error(law, mu, impulse, velocity, scales).largest > rounding(200, whole));
       }
     }
   }
@@ -97,7 +97,7 @@ TEST_CASE("block_error: each region has its own error", "[contact][example]") {
     CHECK(error({-0.5 * load, 0, load}, {1, 0, 0}) <= few);
     const double off = error({-0.5 * load * 0.99, 0, load}, {1, 0, 0});
     CHECK(std::abs(off - 0.01) <= few);
-    CHECK(error({0.5 * load, 0, load}, {1, 0, 0}) > 1);
+    CHECK(std::abs(error({0.5 * load, 0, load}, {1, 0, 0}) - 0.5) <= few);  // as if it stuck
   }
   // The convex law separates with μ times the slip.
   const auto convex = [&](const Vector3<double>& velocity) {
@@ -116,15 +116,10 @@ TEST_CASE("block_error: what is not finite, or has no scale, is infinitely far",
     for (int k = 0; k < 3; ++k) {
       Vector3<double> impulse(0, 0, 1), velocity(0, 0, 0);
       velocity(k) = broken;
-      const bool opens = k == 2 && broken == infinity;  // far away, but with an impulse
-      const double found =
-          block_error(FrictionLaw::coulomb, 0.5, impulse, velocity, scales).largest;
-      CHECK((opens ? found == 1 : found == infinity));
+      CHECK(block_error(FrictionLaw::coulomb, 0.5, impulse, velocity, scales).largest == infinity);
       impulse(k) = broken;
       velocity.setZero();
-      const double judged =
-          block_error(FrictionLaw::coulomb, 0.5, impulse, velocity, scales).largest;
-      CHECK((judged == infinity || (k == 2 && broken == infinity)));
+      CHECK(block_error(FrictionLaw::coulomb, 0.5, impulse, velocity, scales).largest == infinity);
     }
   }
   const Vector3<double> zero(0, 0, 0);

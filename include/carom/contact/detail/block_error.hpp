@@ -43,8 +43,10 @@ template <RealScalar Scalar>
 void add_normal_error(const Scalar& impulse, const Scalar& velocity, const Scalar& scale,
                       const Scalar& inverse_mass, ErrorSum<Scalar>& sum) noexcept {
   const Scalar pushed = inverse_mass * impulse;
-  // A comparison with NaN keeps the NaN, which counts as infinite.
-  sum.add(velocity < pushed ? velocity : pushed, scale);
+  if (!is_finite(Scalar(pushed + velocity))) {
+    return sum.add(std::numeric_limits<Scalar>::infinity(), scale);
+  }
+  sum.add((std::min)(velocity, pushed), scale);
 }
 
 /// Adds the error of a disc of radius γₙ: x lies in it, and where z is not zero on its edge,
