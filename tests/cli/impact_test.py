@@ -98,14 +98,11 @@ def check_answer(checks, name, scene, answer, restitution, every, mirrored=False
         checks.expect(answer["indeterminacy"] == 0, name, "plastic law", answer["indeterminacy"])
         return
     if mirrored:
-        together = [end for end in outcomes if impact.follow(end["sequence"]) is None]
-        checks.expect(len(together) == 1, name, "together", len(together))
-        for ending in together:
-            check_balance(checks, impact, f"{name}, together", ending, scale)
-            check_energy(checks, impact, f"{name}, together", ending, plastic, restitution)
-            check_mirrored(checks, f"{name}, together", ending)
-            checks.expect(slowest(impact, ending["velocity"]) >= -1e-12 * scale, name, "closing")
-        outcomes = [end for end in outcomes if end not in together]
+        *outcomes, together = outcomes  # found last
+        check_balance(checks, impact, f"{name}, together", together, scale)
+        check_energy(checks, impact, f"{name}, together", together, plastic, restitution)
+        check_mirrored(checks, f"{name}, together", together)
+        checks.expect(slowest(impact, together["velocity"]) >= -1e-12 * scale, name, "closing")
     ends = impact.outcomes()
     checks.expect(answer["unique"] == (len(ends) == 1), name, "unique", answer["unique"], len(ends))
     checks.expect((answer["reason"] == "not unique") == (len(ends) > 1), name, answer["reason"])
@@ -302,7 +299,9 @@ def check_golden(checks):
         check_mirrored(checks, f"chain {speeds}", plain)
         checks.expect(plain == answer["outcomes"][-1], "chain", "default", plain)
         first = ask(checks, scene, "--order", "most_infeasible")["outcomes"][0]
-        checks.expect(first in answer["outcomes"][:-1], "chain", "most infeasible", first)
+        near = [end for end in answer["outcomes"][:-1]
+                if distance(end["velocity"], first["velocity"]) < 1e-9]
+        checks.expect(len(near) == 1, "chain", "most infeasible", first)
         scene["restitution"] = 0.6
         answer = ask(checks, scene, "--order", "all")
         check_answer(checks, f"chain {speeds}, R = 0.6", scene, answer, 0.6, True, True)
