@@ -37,7 +37,7 @@ struct SolveOptions {
 };
 
 struct CertifyOptions {
-  std::string file, answer;  ///< The problem, and the answer to it.
+  std::string file, answer;     ///< The problem, and the answer to it.
   std::string law = "coulomb";  ///< or `convex`.
   bool rigid = false;
   double tolerance = 0;  ///< T, relative [-], that the answer must meet; 0: none is asked for.

@@ -214,9 +214,7 @@ struct CommandLine {
             R"(or {"ray":{"impulse":[..]}}, which is to prove that there is no answer; what )"
             "`carom solve --json` prints will do")
         ->required();
-    command
-        ->add_option("--law", certify.law,
-                     "Contact law that the answer is to obey")
+    command->add_option("--law", certify.law, "Contact law that the answer is to obey")
         ->check(one_of({"convex", "coulomb"}))
         ->capture_default_str();
     command

@@ -20,8 +20,8 @@ struct Bilateral {
   RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();       ///< x [m, rad], now.
   Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
                                                                ///< rigid.
-  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; with springs.
-  Scalar near_rigid = 1;        ///< β, as in CompliantContact; with springs.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with springs.
+  Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with springs.
   Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
   /// Share of the error that a rigid row takes out in one step [-], in [0, 1]. 1 takes it out at
   /// once, with a speed of x/δt; a fifth is gentle where the rows turn as the bodies move, and

@@ -25,7 +25,7 @@ enum class Compliance {
 /// cannot act, such as the dissipation of a contact that is rigid, is refused.
 template <RealScalar Scalar>
 struct CompliantContact {
-  Scalar gap = 0;  ///< ϕ [m]; negative in penetration.
+  Scalar gap = 0;                                              ///< ϕ [m]; negative in penetration.
   Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m], > 0; +∞: rigid, unless
                                                                ///< `compliance` says otherwise.
   Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; of a contact that gives way.

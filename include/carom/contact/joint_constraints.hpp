@@ -22,10 +22,10 @@ struct JointLimit {
   Scalar gap;  ///< ϕ [m, rad]; negative beyond the limit.
   Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
                                                                ///< rigid.
-  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; with a spring.
-  Scalar near_rigid = 1;        ///< β, as in CompliantContact; with a spring.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with a spring.
+  Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with a spring.
   Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
-  Scalar correction = 0;  ///< As in RigidContact; without a spring.
+  Scalar correction = 0;                          ///< As in RigidContact; without a spring.
 };
 
 /// Friction that does not depend on a normal force: |γ| ≤ δt F against the motion. Below its limit

@@ -28,7 +28,7 @@ struct RigidContact {
   std::optional<Scalar> restitution;  ///< e [-], in [0, 1], Newton's; none: 0.
   /// s = (−uₙ)₊ before the step [m/s], ≥ 0, 0 where the gap opens; with a restitution.
   std::optional<Scalar> approach;
-  Scalar correction = 0;  ///< share of a penetration taken out in one step [-], in [0, 1].
+  Scalar correction = 0;           ///< share of a penetration taken out in one step [-], in [0, 1].
   Scalar softness = Scalar(1e-6);  ///< R relative to the contact's inverse mass [-], > 0: for
                                    ///< solvers that need one.
   /// As in CompliantContact: velocity of the touched surface by itself [m/s].

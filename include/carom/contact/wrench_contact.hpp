@@ -12,8 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// A contact that resists more than sliding, or adheres: a constraint whose rows are (t₁, t₂, n)
-/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n). Without a stiffness
-/// it is rigid in all of its rows.
+/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n). Without a
+/// stiffness it is rigid in all of its rows.
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂.

@@ -75,9 +75,8 @@ template <RealScalar Scalar, BouncingLaw Law, typename... Sides>
            ": approach: expected a number, or bodies that were added with their velocity before "
            "the step, as restitution takes the approach from it, got neither";
   }
-  const Scalar closes =
-      law.surface_velocity.z() -
-      (sides.jacobian.row(2).dot(all.velocity_now(sides.body).transpose()) + ...);
+  const Scalar closes = law.surface_velocity.z() -
+                        (sides.jacobian.row(2).dot(all.velocity_now(sides.body).transpose()) + ...);
   law.approach = (std::max)(closes, Scalar(0));
   return {};
 }
