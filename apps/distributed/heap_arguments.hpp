@@ -12,7 +12,7 @@ namespace carom::distributed {
 struct HeapArguments {
   Index bodies = 0;
   Index layers = examples::PileShape{}.layers;
-  std::string shape = "mixed", law = "coulomb";
+  std::string shape = "mixed", law = "convex";
   HeapLaw settings;
   int steps = 1;
   bool json = false;

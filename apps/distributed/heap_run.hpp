@@ -19,7 +19,7 @@ namespace carom::distributed {
 
 /// How a heap is solved.
 struct HeapLaw {
-  FrictionLaw law = FrictionLaw::coulomb;
+  FrictionLaw law = FrictionLaw::convex;
   bool rigid = false;
   double tolerance = 1e-8;  ///< PetscContactOptions::tolerance, > 0.
   double factor_work_limit = PetscSapOptions().factor_work_limit;

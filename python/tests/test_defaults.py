@@ -1,69 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plain call does: Coulomb's law, rigid contacts and joints; and an option acts or is refused."""
+"""What the plain call does: Coulomb's law, rigid contacts and joints; options that act."""
 import numpy as np
 import pytest
 
 import carom
-
-G = 9.81
-
-
-def skew(a):
-    x, y, z = a
-    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]], float)
-
-
-def turn_by(vector):
-    """A rotation matrix, by Rodrigues' formula."""
-    angle = np.linalg.norm(vector)
-    if angle == 0:
-        return np.eye(3)
-    k = skew(np.asarray(vector) / angle)
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
-
-
-def point_rows(frame, arm):
-    """Rows (t1, t2, n) of a frame times the velocity of a point of a free body (velocity, spin)."""
-    return np.hstack([frame, -frame @ skew(arm)])
-
-
-class Box:
-    """A free box that is stepped in time."""
-
-    def __init__(self, mass, size, position, velocity=(0, 0, 0)):
-        a, b, c = size
-        self.mass, self.size = mass, np.asarray(size, float)
-        self.inertia = mass / 12 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
-        self.x, self.turn = np.array(position, float), np.eye(3)
-        self.v, self.w = np.array(velocity, float), np.zeros(3)
-
-    def matrix(self):
-        result = np.zeros((6, 6))
-        result[:3, :3] = self.mass * np.eye(3)
-        result[3:, 3:] = self.turn @ self.inertia @ self.turn.T
-        return result
-
-    def free(self, step, gravity):
-        inertia = self.turn @ self.inertia @ self.turn.T
-        spin = self.w - step * np.linalg.solve(inertia, np.cross(self.w, inertia @ self.w))
-        return np.concatenate([self.v + step * np.asarray(gravity), spin])
-
-    def corners(self):
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return [self.turn @ (sign * self.size / 2) for sign in signs]
-
-    def move(self, velocity, step):
-        self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
-        self.x = self.x + step * self.v
-        self.turn = turn_by(self.w * step) @ self.turn
-
-
-def frame_of(normal):
-    """Axes (t1, t2, n) of a plane."""
-    normal = np.asarray(normal, float) / np.linalg.norm(normal)
-    first = np.cross(normal, [1.0, 0.3, -0.2])
-    first /= np.linalg.norm(first)
-    return np.array([first, np.cross(normal, first), normal])
+from free_boxes import Box, G, frame_of, point_rows
 
 
 def launch(speed, heading, step, scale=1.0, mass=1.0, normal=(0, 0, 1), order=1, friction=0.5, **options):
@@ -118,7 +59,7 @@ def test_the_convex_law_lifts_by_the_height_that_its_documentation_says():
         assert highest == pytest.approx((0.5 * 6 / 1.25) ** 2 / (2 * G), rel=0.1)
 
 
-def welded(masses, side, step, duration, law=None, error=0.0, up=(0, 0, 1), order=1):
+def welded(masses, side, step, duration, error=0.0, up=(0, 0, 1), order=1, **options):
     """Cubes stacked along `up` and welded to one another: how far the farthest goes, and the last speed."""
     frame = frame_of(up)
     boxes = [Box(m, (side,) * 3, (side / 2 + k * side) * frame[2]) for k, m in enumerate(masses)]
@@ -126,7 +67,7 @@ def welded(masses, side, step, duration, law=None, error=0.0, up=(0, 0, 1), orde
         box.turn = frame.T
         box.x = box.x + error * frame[0] * (k % 2)
     start = [box.x for box in boxes]
-    problem, solver = carom.ContactProblem(step), carom.Solver(**({"law": law} if law else {}))
+    problem, solver = carom.ContactProblem(step), carom.Solver(**options)
     spin = np.hstack([np.zeros((3, 3)), np.eye(3)])
     for _ in range(int(duration / step)):
         problem.reset(step)
@@ -163,8 +104,10 @@ def welded(masses, side, step, duration, law=None, error=0.0, up=(0, 0, 1), orde
     ],
 )
 def test_a_welded_stack_stands_still(law, masses, side, up, order):
-    gone, _ = welded(masses, side, 0.005, 0.1, law, up=up, order=order)
-    assert gone <= 1e-6 * side
+    # The tolerance is relative to the largest of the problem: what is far lighter needs a tighter one.
+    for tolerance, share in [(1e-8, 3e-3), (1e-11, 1e-6)]:
+        gone, _ = welded(masses, side, 0.005, 0.1, up=up, order=order, law=law, tolerance=tolerance)
+        assert gone <= share * side, tolerance
 
 
 def test_the_error_of_a_rigid_joint_goes_and_leaves_no_speed():
@@ -323,125 +266,6 @@ def test_a_wrench_contact_without_second_friction_has_the_first_in_all_direction
     problem.add_body(2 * np.eye(3), [0, 1.0, -0.5])
     problem.add_constraint(0, np.eye(3), carom.WrenchContact(0.3, shape="elliptic", second_friction=0.0))
     assert carom.solve(problem).velocity[1] == pytest.approx(1.0)
-
-
-REFUSED_CONTACTS = [
-    ("restitution", {"restitution": 1.0, "approach": 1.0, "stiffness": 1e3}),
-    ("restitution", {"restitution": 0.5, "compliance": "step"}),
-    ("restitution", {"restitution": 0.5, "regularization": 1e-3}),
-    (r"restitution: expected a number in \[0, 1\], got 1.2", {"restitution": 1.2, "approach": 1.0}),
-    (r"restitution: expected a number in \[0, 1\], got -0.1", {"restitution": -0.1, "approach": 1.0}),
-    (r"restitution: expected a number in \[0, 1\], got nan", {"restitution": np.nan, "approach": 1.0}),
-    ("restitution", {"restitution": 0.5, "approach": 1.0, "bias": [0, 0, 1]}),
-    ("approach: .*velocity before the step", {"restitution": 1.0}),
-    ("approach: expected a finite number >= 0", {"restitution": 1.0, "approach": -1.0}),
-    ("approach: expected a finite number >= 0", {"restitution": 1.0, "approach": np.inf}),
-    ("approach", {"approach": 1.0}),
-    ("approach", {"approach": 1.0, "rigid": True}),
-    ("approach", {"approach": 1.0, "stiffness": 1e3}),
-    ("stiffness", {"rigid": True, "stiffness": 1e3}),
-    ("regularization", {"rigid": True, "regularization": 1e-3}),
-    ("compliance", {"rigid": True, "compliance": "step"}),
-    ("rigid", {"rigid": False}),
-    ("stiffness", {"stiffness": 1e3, "compliance": "step"}),
-    ("stiffness", {"stiffness": 1e3, "regularization": 1e-3}),
-    ("compliance", {"compliance": "step", "regularization": 1e-3}),
-    ("compliance: expected 'step' or None, got 'soft'", {"compliance": "soft"}),
-    ("compliance", {"compliance": 3}),
-    ("dissipation time", {"dissipation_time": 0.01}),
-    ("dissipation time", {"dissipation_time": 0.01, "rigid": True}),
-    ("dissipation time", {"dissipation_time": 0.01, "regularization": 1e-3, "bias": [0, 0, 0]}),
-    ("near-rigid factor", {"near_rigid": 0.5}),
-    ("near-rigid factor", {"near_rigid": 0.5, "regularization": 1e-3}),
-    ("near-rigid factor", {"near_rigid": 0.0, "compliance": "step"}),
-    ("relative slip", {"relative_slip": 1e-4}),
-    ("relative slip", {"relative_slip": 1e-4, "rigid": True}),
-    ("relative slip", {"relative_slip": 1e-4, "regularization": 1e-3}),
-    ("gap", {"gap": 0.01, "bias": [0, 0, 0]}),
-    ("surface velocity", {"surface_velocity": [1, 0, 0], "bias": [0, 0, 0]}),
-    ("surface velocity entry 1: expected a finite number", {"surface_velocity": [0, np.nan, 0]}),
-    ("surface velocity", {"surface_velocity": [1, 0]}),
-    ("correction", {"correction": 0.5, "stiffness": 1e3}),
-    ("correction", {"correction": 0.5, "compliance": "step"}),
-    ("correction", {"correction": 0.5, "bias": [0, 0, 0]}),
-    (r"correction: expected a number in \[0, 1\], got 2", {"correction": 2.0}),
-]
-
-
-@pytest.mark.parametrize("address, options", REFUSED_CONTACTS)
-def test_an_option_of_a_contact_that_cannot_act_is_refused(address, options):
-    problem = carom.ContactProblem(0.01)
-    problem.add_body(np.eye(3), [0, 0, -1.0])
-    problem.add_contact(0, np.eye(3))
-    with pytest.raises(ValueError, match=f"^contact 1: {address}"):
-        problem.add_contact(0, np.eye(3), **options)
-    assert problem.contact_count == 1
-
-
-Limit, Tendon, Bilateral, Wrench = carom.JointLimit, carom.Tendon, carom.Bilateral, carom.WrenchContact
-REFUSED_CONSTRAINTS = [
-    ("dissipation time", 1, lambda: Limit(0.0, dissipation_time=0.1)),
-    ("near-rigid factor", 1, lambda: Limit(0.0, near_rigid=0.5)),
-    ("stiffness", 1, lambda: Limit(0.0, stiffness=1e3, compliance="step")),
-    ("correction", 1, lambda: Limit(0.0, stiffness=1e3, correction=0.5)),
-    ("correction", 1, lambda: Limit(0.0, correction=-0.1)),
-    ("dissipation time", 1, lambda: Tendon(0.0, dissipation_time=0.1)),
-    ("near-rigid factor", 1, lambda: Tendon(0.0, near_rigid=0.0)),
-    ("correction", 1, lambda: Tendon(0.0, compliance="step", correction=0.5)),
-    ("dissipation time", 1, lambda: Bilateral(dissipation_time=0.1)),
-    ("near-rigid factor", 1, lambda: Bilateral(near_rigid=2.0)),
-    ("stiffness", 1, lambda: Bilateral(stiffness=1e3, compliance="step")),
-    ("correction", 1, lambda: Bilateral(stiffness=1e3, correction=0.5)),
-    ("relative slip", 1, lambda: carom.DryFriction(1.0, relative_slip=-1.0)),
-    ("position error", 1, lambda: carom.Motor(position_error=0.1, velocity_gain=1.0)),
-    ("wanted velocity", 1, lambda: carom.Motor(wanted_velocity=0.1, position_gain=1.0)),
-    ("dissipation time", 6, lambda: Wrench(dissipation_time=0.1)),
-    ("correction", 6, lambda: Wrench(stiffness=1e3, correction=0.1)),
-    ("second friction", 6, lambda: Wrench(second_friction=0.5)),
-    ("rolling friction", 4, lambda: Wrench(shape="torsional", rolling_friction=0.1)),
-    ("rolling friction", 3, lambda: Wrench(shape="friction", rolling_friction=0.1)),
-    ("torsional friction", 5, lambda: Wrench(shape="spinless_rolling", torsional_friction=0.1)),
-    ("torsional friction", 3, lambda: Wrench(shape="elliptic", torsional_friction=0.1)),
-]
-
-
-@pytest.mark.parametrize("address, rows, law", REFUSED_CONSTRAINTS)
-def test_an_option_of_a_constraint_that_cannot_act_is_refused(address, rows, law):
-    problem = carom.ContactProblem(0.01)
-    problem.add_body(np.eye(6), np.zeros(6))
-    with pytest.raises(ValueError, match=f"^constraint 0: {address}"):
-        problem.add_constraint(0, np.eye(6)[:rows], law())
-    assert problem.constraint_count == 0
-
-
-def test_numbers_of_a_batch_that_cannot_act_are_refused():
-    def pattern(**options):
-        problem = carom.ContactProblem(0.01)
-        problem.add_body(np.eye(3), [0, 0, -1.0], [0, 0, -1.0])
-        problem.add_contact(0, np.eye(3), **options)
-        return problem
-
-    one, triple = np.full((2, 1), 1e-3), np.full((2, 1, 3), 1e-3)
-    for address, options, given in [
-        ("stiffness", {"rigid": True}, {"stiffness": one}),
-        ("stiffness", {"restitution": 0.5}, {"stiffness": one}),
-        ("stiffness", {"regularization": 1e-3}, {"stiffness": one}),
-        ("stiffness", {}, {"stiffness": one, "regularization": triple}),
-        ("regularization", {"rigid": True}, {"regularization": triple}),
-        ("dissipation time", {}, {"dissipation_time": one}),
-        ("gap", {"bias": [0, 0, 0]}, {"gap": one}),
-        ("gap", {}, {"gap": one, "bias": triple}),
-        ("bias", {"restitution": 0.5}, {"bias": triple}),
-    ]:
-        with pytest.raises(ValueError, match=f"^problem 0: contact 0: {address}"):
-            carom.Batch.like(pattern(**options), 2, **given)
-    # A stiffness makes what has none give way, in a batch as in add_contact().
-    soft = carom.solve_batch(carom.Batch.like(pattern(), 2, stiffness=[[1e2], [1e3]]))
-    for solution, stiffness in zip(soft, (1e2, 1e3)):
-        assert solution.velocity[2] == pytest.approx(carom.solve(pattern(stiffness=stiffness)).velocity[2], rel=1e-9)
-    # The approach of each is that of its own Jacobian.
-    turned = carom.Batch.like(pattern(restitution=0.5), 2, jacobian=[np.array([np.eye(3), 2 * np.eye(3)])])
-    assert [s.contact_velocity[0, 2] for s in carom.solve_batch(turned)] == pytest.approx([0.5, 1.0])
 
 
 def test_the_plain_call_is_coulombs_law():

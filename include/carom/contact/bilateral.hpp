@@ -12,8 +12,10 @@ inline namespace CAROM_ABI {
 /// springs are all of this kind; the functions below write rows of J for free bodies.
 ///
 /// Without a stiffness they are rigid, and a share of the error is taken out in each step: J v =
-/// −β x/δt. The speed that this takes goes as the error does. With one they are springs with linear
-/// dissipation, γ = −δt k ((x + δt J v) + τ_d J v), row by row.
+/// −s x/δt. The speed that this takes goes as the error does. Rows may say the same twice, and
+/// their errors contradict each other, as two hinges of a door do: an R of 1e-8 of the row's own
+/// inverse mass shares the load among them and finds the answer between. With a stiffness they are
+/// springs with linear dissipation, γ = −δt k ((x + δt J v) + τ_d J v), row by row.
 template <RealScalar Scalar>
 struct Bilateral {
   int rows = 1;                                                ///< 1 to 6.
@@ -41,11 +43,11 @@ template <RealScalar Scalar>
                                                   const RowNumbers<Scalar>& inverse_mass) noexcept {
   WeightedBlock<Scalar> rows;
   rows.set = free_impulses<Scalar>(law.rows);
-  rows.rigid = detail::is_unyielding(law);
   for (int i = 0; i < law.rows; ++i) {
     const Scalar gathers = -law.correction * law.error(i) / time_step;
     const detail::SpringRow<Scalar> spring(law, law.error(i), gathers, time_step, inverse_mass(i));
-    rows.regularization(i) = spring.regularization;
+    rows.regularization(i) =
+        detail::is_unyielding(law) ? detail::joint_weight(inverse_mass(i)) : spring.regularization;
     rows.bias_velocity(i) = spring.bias_velocity;
   }
   return rows;

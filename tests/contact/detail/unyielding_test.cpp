@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
+#include "support/worst_case.hpp"
 
 namespace unyielding_test {
 
