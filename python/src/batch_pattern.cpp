@@ -34,6 +34,9 @@ void replace(const Replacements& given, Index problem, Index contact, ContactDat
     data.rigid = detail::is_unyielding(data.law);
   }
   if (given.regularization.is_given()) {
+    const CompliantContact<double> plain;
+    data.law.stiffness = plain.stiffness;
+    data.law.near_rigid = plain.near_rigid;
     data.law.compliance = Compliance::step;
     data.rigid = false;
   }

@@ -105,7 +105,7 @@ def welded(masses, side, step, duration, error=0.0, up=(0, 0, 1), order=1, **opt
 )
 def test_a_welded_stack_stands_still(law, masses, side, up, order):
     # The tolerance is relative to the largest of the problem: what is far lighter needs a tighter one.
-    for tolerance, share in [(1e-8, 3e-3), (1e-11, 1e-6)]:
+    for tolerance, share in [(1e-8, 3e-3), (1e-11, 2e-5)]:
         gone, _ = welded(masses, side, 0.005, 0.1, up=up, order=order, law=law, tolerance=tolerance)
         assert gone <= share * side, tolerance
 
@@ -132,7 +132,8 @@ def test_what_has_no_stiffness_is_rigid(scale):
         problem = carom.ContactProblem(step)
         problem.add_body([[scale]], [-3.0])
         problem.add_constraint(0, [1.0], law)
-        assert carom.solve(problem).velocity[0] == pytest.approx(expected, abs=1e-10), repr(law)
+        # A joint has an R of 1e-8 of its inverse mass.
+        assert carom.solve(problem).velocity[0] == pytest.approx(expected, abs=1e-7), repr(law)
     for law, expected in [
         (carom.Tendon(0.0), 0.0),
         (carom.Tendon(-0.02), 2.0),

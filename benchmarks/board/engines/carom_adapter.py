@@ -3,7 +3,8 @@
 semi-implicit Euler; carom computes every velocity. Where there are impacts without friction, the board advances to
 each and carom.impact resolves it. The time that counts is that of carom's calls.
 
-The default is the plain call, carom.Solver() and add_contact() without more: rigid contact under Coulomb's law."""
+The default is the plain call, carom.Solver() and add_contact() without more: rigid contact under Coulomb's law. Settings of
+the search name both: without `rigid` contacts that do not bounce are as soft as the step resolves."""
 
 import time
 
@@ -15,10 +16,10 @@ from line_of_flight import Flight
 
 PACKAGE = "carom"
 SEARCH = [
-    {"compliance": "step"},
-    {"law": "convex", "compliance": "step"},
-    {"tolerance": 1e-12},
-    {"tolerance": 1e-12, "finer": 4},
+    {"law": "coulomb"},
+    {"law": "coulomb", "rigid": True},
+    {"law": "coulomb", "rigid": True, "tolerance": 1e-12},
+    {"law": "coulomb", "rigid": True, "tolerance": 1e-12, "finer": 4},
 ]
 
 
@@ -87,7 +88,7 @@ class Simulation:
         rows = frame(normal)
         first = self.jacobian(i, point, rows)
         second = None if j is None else -self.jacobian(j, point, rows)
-        soft = {key: self.settings[key] for key in ("compliance",) if key in self.settings}
+        soft = {"compliance": "step"} if self.settings and not self.settings.get("rigid") else {}
         if self.world.rolling > 0:
             law = carom.WrenchContact(friction=self.world.friction, gap=gap, shape="spinless_rolling",
                                       rolling_friction=self.world.rolling, **soft)
