@@ -152,9 +152,10 @@ TEST_CASE("motor: follows its gains until its effort limit, then gives exactly t
   int saturated = 0;
   for (int sample = 0; sample < 300; ++sample) {
     const double dt = source.positive(2) / 100, m = source.positive(2), v = source.entry(2);
-    const Motor<double> motor{.position_error = source.entry(2),
+    const double position_gain = source.non_negative(2) * 10, error = source.entry(2);
+    const Motor<double> motor{.position_error = position_gain > 0 ? error : 0,
                               .wanted_velocity = source.entry(2),
-                              .position_gain = source.non_negative(2) * 10,
+                              .position_gain = position_gain,
                               .velocity_gain = source.positive(2),
                               .effort_limit = 10 * source.positive(2),
                               .near_rigid = 0};

@@ -23,11 +23,11 @@ inline namespace CAROM_ABI {
 /// add_body() was given them, or is given here.
 template <RealScalar Scalar>
 struct RigidContact {
-  Scalar gap = 0;                     ///< ϕ [m]; negative in penetration.
-  Scalar friction = 0;                ///< μ [-], ≥ 0.
-  std::optional<Scalar> restitution;  ///< e [-], in [0, 1], Newton's; none: 0.
+  Scalar gap = 0;                          ///< ϕ [m]; negative in penetration.
+  Scalar friction = 0;                     ///< μ [-], ≥ 0.
+  std::optional<Scalar> restitution = {};  ///< e [-], in [0, 1], Newton's; none: 0.
   /// s = (−uₙ)₊ before the step [m/s], ≥ 0, 0 where the gap opens; with a restitution.
-  std::optional<Scalar> approach;
+  std::optional<Scalar> approach = {};
   Scalar correction = 0;           ///< share of a penetration taken out in one step [-], in [0, 1].
   Scalar softness = Scalar(1e-6);  ///< R relative to the contact's inverse mass [-], > 0: for
                                    ///< solvers that need one.

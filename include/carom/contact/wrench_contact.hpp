@@ -23,7 +23,7 @@ struct WrenchContact {
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
   /// μ₂ [-], ≥ 0: friction along t₂, of an elliptic shape; none: that along t₁.
-  std::optional<Scalar> second_friction;
+  std::optional<Scalar> second_friction = {};
   /// F [N], ≥ 0: adhesion. The cone's apex lies at −F n: the contact pulls with up to F, and
   /// friction is bounded by μ (fₙ + F).
   Scalar bond = 0;
