@@ -127,6 +127,7 @@ set(CAROM_HEADERS
   include/carom/contact/detail/near_rigid.hpp
   include/carom/contact/detail/own_block.hpp
   include/carom/contact/detail/projection_rounding.hpp
+  include/carom/contact/detail/unyielding.hpp
   include/carom/contact/detail/weighted_ball.hpp
   include/carom/contact/dual.hpp
   include/carom/contact/hunt_crossley.hpp

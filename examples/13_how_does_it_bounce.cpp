@@ -40,12 +40,10 @@ Bounce drop(double restitution, double friction, double speed) {
     problem.reset(dt);
     Vector6 free_velocity = velocity;
     free_velocity(2) -= gravity * dt;
-    const auto ball = problem.add_body(momentum_matrix, free_velocity);
-    problem.add_contact(ball, jacobian,
-                        carom::RigidContact<double>{.gap = gap,
-                                                    .friction = friction,
-                                                    .restitution = restitution,
-                                                    .approach = -velocity(2)});
+    const auto ball = problem.add_body(momentum_matrix, free_velocity, velocity);
+    problem.add_contact(
+        ball, jacobian,
+        carom::RigidContact<double>{.gap = gap, .friction = friction, .restitution = restitution});
     if (!solver.solve(problem, velocity).converged()) return {};
     has_hit = has_hit || velocity(2) > 0;
     if (has_hit) bounce = {std::max(bounce.apex, gap), velocity(0)};

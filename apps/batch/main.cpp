@@ -30,7 +30,7 @@ namespace {
 constexpr int bad_input = 2, not_converged = 3;
 
 struct Arguments {
-  std::string file, law = "convex", device = "cpu";
+  std::string file, law = "coulomb", device = "cpu";
   Index count = 0;
   double vary = 0, tolerance = 1e-8;
   int threads = 1;

@@ -73,8 +73,7 @@ GivenAnswer read_answer(const std::string& file, const Sizes& sizes) {
   }
 }
 
-FrictionLaw law_of(const CertifyOptions& options, FrictionLaw otherwise) {
-  if (options.law.empty()) return otherwise;
+FrictionLaw law_of(const CertifyOptions& options) {
   return options.law == "convex" ? FrictionLaw::convex : FrictionLaw::coulomb;
 }
 
@@ -83,7 +82,7 @@ JudgedAnswer judge_text(files::TextProblem given, const CertifyOptions& options)
   const Index rows = given.problem.impulse_count();
   const GivenAnswer answer =
       read_answer(options.answer, {given.problem.velocity_count(), rows, 0, rows});
-  return judge_bodies(given.problem, law_of(options, FrictionLaw::convex), answer);
+  return judge_bodies(given.problem, law_of(options), answer);
 }
 
 JudgedAnswer judge_dual(const files::FrictionProblem& given, const CertifyOptions& options) {
@@ -91,7 +90,7 @@ JudgedAnswer judge_dual(const files::FrictionProblem& given, const CertifyOption
   const GivenAnswer answer =
       read_answer(options.answer, {given.global ? given.global->mass.rows() : 0, given.row_count(),
                                    equalities, given.row_count()});
-  return judge_friction(given, law_of(options, FrictionLaw::coulomb), answer);
+  return judge_friction(given, law_of(options), answer);
 }
 
 /// Runs a function whose faults belong to the file of the problem.

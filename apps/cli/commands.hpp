@@ -25,7 +25,7 @@ struct ProjectOptions {
 
 struct SolveOptions {
   std::string file;
-  std::string law;     ///< `convex` or `coulomb`; empty: as the file says.
+  std::string law = "coulomb";  ///< or `convex`.
   std::string solver;  ///< `sap`, `newton`, `gauss_seidel`, `admm` or `apgd`; empty: chosen.
   bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
@@ -37,8 +37,8 @@ struct SolveOptions {
 };
 
 struct CertifyOptions {
-  std::string file, answer;  ///< The problem, and the answer to it.
-  std::string law;           ///< `convex` or `coulomb`; empty: as the file says.
+  std::string file, answer;     ///< The problem, and the answer to it.
+  std::string law = "coulomb";  ///< or `convex`.
   bool rigid = false;
   double tolerance = 0;  ///< T, relative [-], that the answer must meet; 0: none is asked for.
   bool json = false;
@@ -68,7 +68,7 @@ struct ViscoelasticCommandOptions {
 struct HeapOptions {
   Index bodies = 0;             ///< In [1, 1000000].
   std::string shape = "mixed";  ///< or `spheres`, `boxes`.
-  std::string law = "convex";   ///< or `coulomb`.
+  std::string law = "coulomb";  ///< or `convex`.
   bool rigid = false;
   double tolerance = 1e-8;  ///< T, relative [-], > 0.
   int threads = 1;          ///< ≥ 1.

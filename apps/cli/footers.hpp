@@ -8,7 +8,7 @@ namespace carom::cli {
 
 inline constexpr const char* certify_footer =
     R"(Output with --json; null where the law or the data do not define a measure:
-  law                   that was judged by
+  law                   that was judged by: --law, coulomb unless told otherwise
   velocity_error_bound  proven to be no less than the distance to the exact velocity in the norm
                         of A, with all rounding included [J^(1/2)]; convex law, compliant contact
   duality_gap           an upper bound, rounding included [J]; convex law, compliant contact

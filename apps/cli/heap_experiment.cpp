@@ -194,7 +194,7 @@ Experiment run_heap_experiment(bool brief) {
       std::to_string(heap.contacts) + " contacts of " + std::to_string(heap.shape.body_count) +
       " bodies. The one at the end of the curve has " + std::to_string(times.largest) +
       " bodies and took " + files::format_rounded(times.last, 2) +
-      " s. How fast your own machine is, <code>carom heap --bodies 10000</code> says.";
+      " s. How fast your own machine is, <code>carom heap --bodies 10000 --law convex</code> says.";
   experiment.panels = {HeapPicture(heap).panel(), make_size_panel(times)};
   experiment.caption =
       "Compliant contact under the convex law, solved from rest to a residual of 10⁻⁸, on one "

@@ -11,7 +11,7 @@ namespace carom::cli {
 
 /// How a heap is solved.
 struct HeapLaw {
-  FrictionLaw law = FrictionLaw::convex;
+  FrictionLaw law = FrictionLaw::coulomb;
   bool rigid = false;
   double tolerance = 1e-8;  ///< As ContactSolverOptions has it, > 0.
 };

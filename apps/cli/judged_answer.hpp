@@ -23,7 +23,7 @@ struct GivenAnswer {
 /// What `carom certify` says of an answer. A measure that the law or the data do not define is
 /// missing; one that is too large for its type is infinite.
 struct JudgedAnswer {
-  FrictionLaw law = FrictionLaw::convex;
+  FrictionLaw law = FrictionLaw::coulomb;
   /// ‖∇ℓ(v)‖_{A⁻¹} relative to the momentum scale under the convex law of compliant contact, else
   /// the natural map error [-].
   std::optional<double> residual;

@@ -167,8 +167,10 @@ struct CommandLine {
         ->required();
     command
         ->add_option("--law", solve.law,
-                     "Contact law; text: convex unless named, CPF1 and HDF5: coulomb")
-        ->check(one_of({"convex", "coulomb"}));
+                     "Contact law; convex is right where contacts stick or slide slowly, and lifts "
+                     "what slides fast")
+        ->check(one_of({"convex", "coulomb"}))
+        ->capture_default_str();
     command
         ->add_option("--solver", solve.solver,
                      "Solver; sap for the convex law and compliant contact unless named, else "
@@ -217,10 +219,9 @@ struct CommandLine {
             R"(or {"ray":{"impulse":[..]}}, which is to prove that there is no answer; what )"
             "`carom solve --json` prints will do")
         ->required();
-    command
-        ->add_option("--law", certify.law,
-                     "Contact law; text: convex unless named, CPF1 and HDF5: coulomb")
-        ->check(one_of({"convex", "coulomb"}));
+    command->add_option("--law", certify.law, "Contact law that the answer is to obey")
+        ->check(one_of({"convex", "coulomb"}))
+        ->capture_default_str();
     command
         ->add_option(
             "--tolerance", certified,

@@ -26,7 +26,7 @@ using files::TextProblem;
 ContactAnswer solve_text(TextProblem given, const SolveOptions& options) {
   if (options.rigid) given.problem.make_rigid();
   const Index rigid = given.problem.rigid_count();
-  const bool convex = options.law.empty() || options.law == "convex";
+  const bool convex = options.law == "convex";
   SolveOptions chosen = options;
   chosen.law = convex ? "convex" : "coulomb";
   if (chosen.solver.empty()) chosen.solver = convex && rigid == 0 ? "sap" : "newton";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -136,7 +137,7 @@ class StepMaker {
       law.gap = gap;
       law.friction = friction_;
       law.restitution = random_.chance(0.2) ? random_.between(0, 0.8) : 0.0;
-      law.approach = -rate;
+      law.approach = std::max(-rate, 0.0);
       law.correction = 0.2;
       return add(body, own, other, others, law);
     }

@@ -24,7 +24,7 @@ def carom_solver(path, problem):
     given = carom.read(path)
 
     def solve(tolerance):
-        solver, start = carom.Solver(tolerance=tolerance), np.zeros(given.velocity_count)
+        solver, start = carom.Solver(law="convex", tolerance=tolerance), np.zeros(given.velocity_count)
         solver.solve(given, guess=start)  # memory grows
         begin = time.perf_counter()
         solution = solver.solve(given, guess=start)

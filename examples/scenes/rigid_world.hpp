@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -144,18 +145,19 @@ class RigidWorld {
     RigidContact<double> law{.gap = touch.gap,
                              .friction = touch.friction,
                              .restitution = restitution,
-                             .approach = 0,
                              .correction = correction,
                              .softness = softness};
     if (friction) law.friction = friction_at(*friction, index < slip_.size() ? slip_[index] : 0.0);
     const MatrixX<double> first = rows(touch, touch.first);
-    law.approach = -first.row(2).dot(speed_of(touch.first));
+    double approach = -first.row(2).dot(speed_of(touch.first));
     if (touch.second < 0) {
+      law.approach = std::max(approach, 0.0);
       problem.add_contact(touch.first, first, law);
       return;
     }
     const MatrixX<double> second = -rows(touch, touch.second);
-    law.approach -= second.row(2).dot(speed_of(touch.second));
+    approach -= second.row(2).dot(speed_of(touch.second));
+    law.approach = std::max(approach, 0.0);
     problem.add_contact(touch.first, first, touch.second, second, law);
   }
   [[nodiscard]] VectorX<double> speed_of(Index body) const {

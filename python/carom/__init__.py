@@ -5,9 +5,9 @@
 
     problem = carom.ContactProblem(0.01)                       # a time step of 10 ms
     block = problem.add_body(2 * np.eye(3), [0.02, 0, -0.0981])
-    problem.add_contact(block, np.eye(3), friction=0.5, stiffness=1e6)
+    problem.add_contact(block, np.eye(3), friction=0.5)
     solution = carom.solve(problem)
-    print(solution.velocity, solution.impulse, solution.error_bound)
+    print(solution.velocity, solution.impulse, solution.residual)
 
 Arrays are numpy arrays of doubles; anything that numpy makes one of is taken. Units are SI.
 carom.torch and carom.jax are imported when they are first used.

@@ -76,7 +76,7 @@ def describe(value: Any) -> str:
 
 def options_of(law: Any, rigid: Any, tolerance: Any, threads: Any) -> Options:
     """The settings as carom.solve_batch() takes them; ValueError where one makes no sense."""
-    law = "convex" if law is None else law
+    law = "coulomb" if law is None else law
     if not isinstance(law, str) or law not in ("convex", "coulomb"):
         raise ValueError(f"law: expected 'convex' or 'coulomb', got {describe(law)}")
     try:

@@ -197,7 +197,7 @@ def _rows_of(task_rows: int, first_rows: list[int]) -> np.ndarray[Any, Any] | No
 def solve(
     problem: carom.ContactProblem,
     *,
-    law: str = "convex",
+    law: str = "coulomb",
     rigid: bool = False,
     tolerance: float = 1e-12,
     threads: int | None = None,

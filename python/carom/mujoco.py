@@ -10,8 +10,8 @@
         carom.mujoco.step(model, data)                         # in the place of mujoco.mj_step
 
 MuJoCo finds the contacts and computes everything but the forces of the constraints. Contacts are rigid and obey
-Coulomb's law, whatever solref and solimp say. Limits and equalities are springs as stiff as the step resolves, and
-friction of joints and tendons holds up to its loss.
+Coulomb's law, whatever solref and solimp say. Limits and equalities are rigid too, and friction of joints and tendons
+holds without creep up to its loss.
 
 MuJoCo knows contacts only within the margin of the geometries, and a rigid contact keeps its gap at zero, where rounding
 would decide whether it is there: give the geometries a margin, no less than what bodies approach in a step.
@@ -43,14 +43,14 @@ class Stepper:
     """Takes steps one after the other; the answer of one is the guess of the next.
 
     tolerance [-]: natural map error at which a solve ends, > 0. correction [-], in [0, 1]: the share of a penetration
-    that a step takes back.
+    that a step takes back, and of the error of an equality.
     """
 
     def __init__(self, tolerance: float = 1e-8, correction: float = 0.2) -> None:
         if not 0 <= correction <= 1:
             raise ValueError(f"correction: expected a number in [0, 1], got {correction}")
         self._correction = correction
-        self._solver = carom.Solver(law="coulomb", rigid=True, tolerance=tolerance)
+        self._solver = carom.Solver(tolerance=tolerance)
 
     def step(self, model: Any, data: Any) -> "carom.Solution":
         """Advances by a step of model.opt.timestep. model, data: of the package mujoco.
@@ -139,17 +139,14 @@ class _Posed:
             dimension = data.contact[number].dim
             return row + (2 * (dimension - 1) if kind == kinds.mjCNSTR_CONTACT_PYRAMIDAL else dimension)
         if kind == kinds.mjCNSTR_EQUALITY:
-            law = carom.Bilateral(error=float(data.efc_pos[row]))
+            law = carom.Bilateral(error=float(data.efc_pos[row]), correction=self.correction)
         elif kind in (kinds.mjCNSTR_FRICTION_DOF, kinds.mjCNSTR_FRICTION_TENDON):
             law = carom.DryFriction(effort_limit=float(data.efc_frictionloss[row]))
         else:
-            law = carom.JointLimit(gap=self._gap(float(data.efc_pos[row])))
+            law = carom.JointLimit(gap=float(data.efc_pos[row]), correction=self.correction)
         body, first, other = self._sides(self.rows[row:row + 1])
         self.places.append(("constraint", self.problem.add_constraint(body, first, law, **other), row, -1))
         return row + 1
-
-    def _gap(self, gap: float) -> float:
-        return gap if gap > 0 else self.correction * gap
 
     def _add_contact(self, row: int, number: int) -> None:
         contact = self.data.contact[number]
@@ -166,15 +163,17 @@ class _Posed:
             linear += sign * moved
             angular += sign * turned
         order = [1, 2, 0]  # MuJoCo has the normal first
-        gap = self._gap(float(contact.dist))
+        gap = float(contact.dist)
         if contact.dim < 4:
             body, first, other = self._sides(frame[order] @ linear)
-            self.places.append(("contact", self.problem.add_contact(body, first, mu, gap, **other), row, number))
+            self.places.append(("contact", self.problem.add_contact(body, first, mu, gap, correction=self.correction, **other),
+                                row, number))
             return
         turns = frame[[0]] if contact.dim == 4 else frame[[1, 2, 0]]
         law = carom.WrenchContact(mu, gap, shape="torsional" if contact.dim == 4 else "rolling",
                                   torsional_friction=float(friction[2]),
-                                  rolling_friction=float(friction[3]) if contact.dim == 6 else 0.0)
+                                  rolling_friction=float(friction[3]) if contact.dim == 6 else 0.0,
+                                  correction=self.correction)
         body, first, other = self._sides(np.vstack([frame[order] @ linear, turns @ angular]))
         self.places.append(("wrench", self.problem.add_constraint(body, first, law, **other), row, number))
 

@@ -188,7 +188,7 @@ class _PullBack(torch.autograd.Function):
 def solve(
     problem: carom.ContactProblem,
     *,
-    law: str = "convex",
+    law: str = "coulomb",
     rigid: bool = False,
     tolerance: float = 1e-12,
     threads: int | None = None,

@@ -227,12 +227,12 @@ void bind_batch(nb::module_& module) {
       });
   bind_batch_solution(module);
   module.def(
-      "solve_batch", &solve_batch, nb::arg("batch").none(), nb::arg("law").none() = "convex",
+      "solve_batch", &solve_batch, nb::arg("batch").none(), nb::arg("law").none() = "coulomb",
       nb::arg("tolerance").none() = 1e-8, nb::arg("threads") = nb::none(),
       nb::arg("rigid").none() = false, nb::arg("deadline") = nb::none(),
       nb::arg("iteration_limit") = nb::none(), nb::arg("progress").none() = true,
       nb::sig("def solve_batch(batch: Batch | collections.abc.Iterable[ContactProblem], "
-              "law: str = 'convex', tolerance: float = 1e-08, threads: int | None = None, "
+              "law: str = 'coulomb', tolerance: float = 1e-08, threads: int | None = None, "
               "rigid: bool = False, deadline: float | None = None, "
               "iteration_limit: int | None = None, "
               "progress: bool | collections.abc.Callable[[float | None], object] = True) "

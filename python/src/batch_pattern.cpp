@@ -28,6 +28,42 @@ void replace(const Replacements& given, Index problem, Index contact, ContactDat
   put(given.dissipation_time, data.law.dissipation_time);
   put_triple(given.regularization, data.regularization);
   put_triple(given.bias, data.bias);
+  // What is given a way to give way does so.
+  if (given.stiffness.is_given()) {
+    data.law.compliance = Compliance::stiffness;
+    data.rigid = detail::is_unyielding(data.law);
+  }
+  if (given.regularization.is_given()) {
+    const CompliantContact<double> plain;
+    data.law.stiffness = plain.stiffness;
+    data.law.near_rigid = plain.near_rigid;
+    data.law.compliance = Compliance::step;
+    data.rigid = false;
+  }
+}
+
+/// Refuses numbers that could not act on a contact of the pattern.
+void check_replacements(const Replacements& given, Index contact, const ContactData& data) {
+  const std::string item = "contact " + std::to_string(contact) + ": ";
+  const auto none = [&](const char* option, bool idle, const char* why) {
+    if (idle) refuse(item + option, std::string("none, as ") + why, "one");
+  };
+  const bool stiffness = given.stiffness.is_given(), bias = given.bias.is_given();
+  const bool weights = given.regularization.is_given();
+  const char* const soft = weights ? "regularization" : "stiffness";
+  const bool softens = (stiffness || weights) && data.rigid;
+  none("stiffness", stiffness && (weights || data.regularization),
+       "the contact has a regularization in place of what follows from it");
+  none(soft, softens && data.rigid_named, "the contact is rigid");
+  none(soft, softens && (data.restitution_given || data.law.correction != 0),
+       "restitution and correction are those of a rigid contact");
+  const bool weighted = weights || data.regularization, biased = bias || data.bias;
+  none("gap", given.gap.is_given() && biased, "bias is in place of what follows from it");
+  none("bias", bias && data.restitution_given, "the contact has a restitution");
+  if (!given.dissipation_time.is_given()) return;
+  none("dissipation time", data.rigid && !softens, "nothing of a rigid contact gives way");
+  none("dissipation time", weighted && biased,
+       "regularization and bias are in place of what follows from it");
 }
 
 GivenMatrix view(const double* numbers, Index rows, Index columns) {
@@ -41,8 +77,14 @@ void add_bodies(const ContactProblem<double>& problem, const Replacements& given
   for (Index b = 0; b < problem.body_count(); ++b) {
     const auto [start, size] = problem.body(b);
     const double* const mass = given.mass[std::size_t(b)].find(i);
-    made.add_body(view(mass != nullptr ? mass : problem.momentum_matrix(b).data(), size, size),
-                  Eigen::Map<const VectorX<double>>(velocity + start, size));
+    const auto matrix =
+        view(mass != nullptr ? mass : problem.momentum_matrix(b).data(), size, size);
+    const Eigen::Map<const VectorX<double>> free(velocity + start, size);
+    if (problem.has_velocity_now(b)) {
+      made.add_body(matrix, free, problem.velocity_now(b));
+    } else {
+      made.add_body(matrix, free);
+    }
   }
 }
 
@@ -100,14 +142,12 @@ void build_alike(const ProblemData& pattern, const Replacements& given, Index i,
     }
     const auto k = std::size_t(contact);
     ContactData changed = *data;
+    check_replacements(given, contact, changed);
     replace(given, i, contact, changed);
     made.add_contact(
         sides_of(problem, block, {given.jacobian[k].find(i), given.other_jacobian[k].find(i)}),
         changed);
     ++contact;
-  }
-  if (problem.rigid_count() > 0 && problem.rigid_count() == problem.block_count()) {
-    made.make_rigid();
   }
   made.guess = pattern.guess;
 }

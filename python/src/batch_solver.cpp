@@ -104,8 +104,8 @@ class BatchWorker {
       const ProblemData& data = reader_.read(Index(i));
       const ContactProblem<double>& problem = data.problem();
       guess_.velocity = data.guess;
-      solver_.solve(problem, guess_,
-                    clock_.limits(problem.velocity_count() + problem.impulse_count()), answer_);
+      solver_.solve(data, guess_, clock_.limits(problem.velocity_count() + problem.impulse_count()),
+                    answer_);
       const double end = read_clock();
       answer_.seconds = end - std::exchange(time, end);
       write(task_.problems, Index(i), answer_, task_.answers);

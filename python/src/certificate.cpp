@@ -18,7 +18,7 @@ namespace {
 
 /// How good an answer is, computed from the answer alone.
 struct Certificate {
-  FrictionLaw law = FrictionLaw::convex;
+  FrictionLaw law = FrictionLaw::coulomb;
   double residual = 0, natural_map_error = 0, cone_violation = 0, complementarity = 0;
   double error_bound = std::numeric_limits<double>::infinity();
   std::optional<double> duality_gap, signorini, dissipation_angle;
@@ -108,7 +108,7 @@ Certificate certify_answer(const PyProblem& problem, nb::handle velocity, nb::ha
 
 Certificate certify_impulses(const std::shared_ptr<ImpulseProblem>& problem, nb::handle impulse,
                              nb::handle law) {
-  const FrictionLaw chosen = law.is_none() ? FrictionLaw::coulomb : read_law(law);
+  const FrictionLaw chosen = read_law(law);
   const files::FrictionProblem& file = problem->file;
   const GivenArray given(impulse, "impulse");
   if (file.equality_count() > 0) {
@@ -161,11 +161,11 @@ void bind_certificate(nb::module_& module) {
       .def("__repr__", &show);
   module.def(
       "certify", &certify_answer, nb::arg("problem"), nb::arg("velocity") = nb::none(),
-      nb::arg("impulse") = nb::none(), nb::arg("law").none() = "convex",
+      nb::arg("impulse") = nb::none(), nb::arg("law").none() = "coulomb",
       nb::arg("rigid").none() = false,
       nb::sig("def certify(problem: ContactProblem, "
               "velocity: numpy.typing.ArrayLike | None = None, "
-              "impulse: numpy.typing.ArrayLike | None = None, law: str = 'convex', "
+              "impulse: numpy.typing.ArrayLike | None = None, law: str = 'coulomb', "
               "rigid: bool = False) -> Certificate"),
       "Judges an answer, whoever found it.\n\n"
       "velocity: (nv,) [m/s, rad/s]. impulse: (nc, 3) [N s], or stacked as\n"

@@ -37,12 +37,14 @@ class LawSlopes {
         inverse_mass_(row_masses(problem, block)),
         rows_(problem.rows(block)) {}
 
-  void operator()(const JointLimit<double>& law) { add_springs(law, "gap", one(law.gap)); }
+  void operator()(const JointLimit<double>& law) {
+    add_springs(law, "gap", one(law.gap), law.gap > 0 ? 1 : law.correction);
+  }
   void operator()(const Bilateral<double>& law) {
-    add_springs(law, "error", law.error.head(law.rows));
+    add_springs(law, "error", law.error.head(law.rows), law.correction);
   }
   void operator()(const Tendon<double>& law) {
-    add_springs(law, "stretch", one(law.stretch));
+    add_springs(law, "stretch", one(law.stretch), law.stretch < 0 ? 1 : law.correction);
     add("tension_limit")(lower(0)) = -time_step_;
   }
   void operator()(const DryFriction<double>&) { add_effort_limit(); }
@@ -74,7 +76,7 @@ class LawSlopes {
     const bool elliptic = law.shape == ImpulseShape::elliptic;
     MatrixX<double>& friction = add("friction");
     friction(4 * rows_) = friction(upper(0)) = 1;
-    if (!elliptic) friction(upper(1)) = 1;
+    if (!elliptic || !law.second_friction) friction(upper(1)) = 1;
     if (elliptic) add("second_friction")(upper(1)) = 1;
     if (rows_ == 4) add("torsional_friction")(upper(3)) = 1;
     if (rows_ < 5) return;
@@ -108,9 +110,17 @@ class LawSlopes {
     limit(upper(0)) = time_step_;
   }
 
-  /// SpringRow: R = 1/(δt k (δt + τ_d)) unless it is bounded, v̂ = −x/(δt + τ_d).
+  /// SpringRow: R = 1/(δt k (δt + τ_d)) unless it is bounded, v̂ = −x/(δt + τ_d); of a rigid row v̂
+  /// is a share of −x/δt.
   template <typename Law>
-  void add_springs(const Law& law, const char* name, const VectorX<double>& error) {
+  void add_springs(const Law& law, const char* name, const VectorX<double>& error, double share) {
+    if (detail::is_unyielding(law)) {
+      MatrixX<double>& errors = add(name, rows_);
+      for (Index i = 0; i < rows_; ++i) errors(bias(i), i) = -share / time_step_;
+      add("stiffness");
+      add("dissipation_time");
+      return;
+    }
     const double relaxation = time_step_ + law.dissipation_time;
     const double compliant = 1 / (time_step_ * law.stiffness * relaxation);
     MatrixX<double>& errors = add(name, rows_);
@@ -146,6 +156,7 @@ MatrixX<double> constraint_slopes(const ProblemData& data, Index block) {
   const int rows = problem.rows(block);
   const RowNumbers<double> inverse_mass = row_masses(problem, block);
   MatrixX<double> slopes = MatrixX<double>::Zero(rows, rows);
+  if (problem.is_rigid(block)) return slopes;
   std::visit(
       [&](const auto& law) {
         using Law = std::decay_t<decltype(law)>;

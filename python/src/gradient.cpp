@@ -160,7 +160,7 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
   const Unlocked unlocked;
   const std::lock_guard<std::mutex> alone(step.linearized_lock());
   ProblemDifferential<double> differential;
-  write_differential(data, change, differential);
+  write_differential(step.solved(), change, differential);
   step.linearized().push_forward(differential, result.velocity, result.impulse);
   return result;
 }
@@ -264,7 +264,7 @@ void pull_back(const SolvedStep& step, const VectorX<double>& by_velocity,
   ProblemDifferential<double> gradient;
   gradient.set_zero(step.data->problem());
   step.linearized().pull_back(by_velocity, by_impulse, gradient);
-  write_physical(*step.data, gradient, out);
+  write_physical(step.solved(), gradient, out);
 }
 
 VectorX<double> stack_contacts(const ProblemData& data, const VectorX<double>& of_contacts) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The laws of constraints: small classes that hold numbers.
 #include <array>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
 
 #include "bindings.hpp"
+#include "contact_options.hpp"
 
 namespace carom::python {
 namespace {
@@ -71,25 +73,33 @@ void bind_joints(nb::module_& module) {
   nb::class_<JointLimit<double>>(
       module, "JointLimit",
       "A stop along one row J, which pushes towards J v > 0.\n\n"
-      "gap: distance to the stop [m, rad], negative beyond it. stiffness [N/m, N m/rad]: None for\n"
-      "the stiffest that the step resolves. dissipation_time [s]. near_rigid: as in C++.")
+      "gap: distance to the stop [m, rad], negative beyond it. stiffness [N/m, N m/rad]: None, "
+      "and\n"
+      "it is rigid; compliance='step' takes the stiffest spring that the step resolves.\n"
+      "dissipation_time [s], near_rigid: of a spring, as in C++. correction [-], in [0, 1]: of a\n"
+      "rigid one, the share of a penetration that is taken out in a step.")
       .def(
           "__init__",
           [](JointLimit<double>* self, nb::handle gap, nb::handle stiffness, nb::handle dissipation,
-             nb::handle near_rigid) {
+             nb::handle near_rigid, nb::handle compliance, nb::handle correction) {
             new (self) JointLimit<double>{read_number(gap, "JointLimit: gap"),
                                           number_or_infinity(stiffness, "JointLimit: stiffness"),
                                           read_number(dissipation, "JointLimit: dissipation time"),
-                                          read_number(near_rigid, "JointLimit: near-rigid factor")};
+                                          read_number(near_rigid, "JointLimit: near-rigid factor"),
+                                          read_compliance(compliance, "JointLimit"),
+                                          read_number(correction, "JointLimit: correction")};
           },
           nb::arg("gap").none(), nb::arg("stiffness") = nb::none(),
           nb::arg("dissipation_time").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
+          nb::arg("compliance") = nb::none(), nb::arg("correction").none() = 0.0,
           nb::sig("def __init__(self, gap: float, stiffness: float | None = None, "
-                  "dissipation_time: float = 0.0, near_rigid: float = 1.0) -> None"))
+                  "dissipation_time: float = 0.0, near_rigid: float = 1.0, "
+                  "compliance: str | None = None, correction: float = 0.0) -> None"))
       .def_ro("gap", &JointLimit<double>::gap)
       .def_ro("stiffness", &JointLimit<double>::stiffness)
       .def_ro("dissipation_time", &JointLimit<double>::dissipation_time)
       .def_ro("near_rigid", &JointLimit<double>::near_rigid)
+      .def_ro("correction", &JointLimit<double>::correction)
       .def("__repr__", [](const JointLimit<double>& law) {
         return Text("JointLimit")
             .add("gap", law.gap)
@@ -100,15 +110,17 @@ void bind_joints(nb::module_& module) {
   nb::class_<DryFriction<double>>(
       module, "DryFriction",
       "Friction in a joint that does not depend on a load: an effort of at most effort_limit\n"
-      "[N, N m] against the motion. relative_slip [-]: how much the joint creeps below it.")
+      "[N, N m] against the motion. relative_slip [-], >= 0: how much the joint creeps below it; "
+      "0\n"
+      "and it stands still.")
       .def(
           "__init__",
           [](DryFriction<double>* self, nb::handle effort, nb::handle slip) {
             new (self) DryFriction<double>{read_number(effort, "DryFriction: effort limit"),
                                            read_number(slip, "DryFriction: relative slip")};
           },
-          nb::arg("effort_limit").none(), nb::arg("relative_slip").none() = 1e-3,
-          nb::sig("def __init__(self, effort_limit: float, relative_slip: float = 0.001) -> None"))
+          nb::arg("effort_limit").none(), nb::arg("relative_slip").none() = 0.0,
+          nb::sig("def __init__(self, effort_limit: float, relative_slip: float = 0.0) -> None"))
       .def_ro("effort_limit", &DryFriction<double>::effort_limit)
       .def_ro("relative_slip", &DryFriction<double>::relative_slip)
       .def("__repr__", [](const DryFriction<double>& law) {
@@ -160,30 +172,38 @@ void bind_motor(nb::module_& module) {
 void bind_springs(nb::module_& module) {
   nb::class_<Tendon<double>>(
       module, "Tendon",
-      "A spring that pulls and never pushes; J v is the rate at which it grows longer.\n\n"
-      "stretch [m], negative when slack. stiffness [N/m]: None for the stiffest that the step\n"
-      "resolves. dissipation_time [s]. tension_limit [N]: None for none.")
+      "What pulls and never pushes; J v is the rate at which it grows longer.\n\n"
+      "stretch [m], negative when slack. stiffness [N/m]: None, and it is a rope that grows no\n"
+      "longer; compliance='step' takes the stiffest spring that the step resolves.\n"
+      "dissipation_time [s], near_rigid: of a spring. tension_limit [N]: None for none.\n"
+      "correction [-], in [0, 1]: of a rope, the share of a stretch that is taken back in a step.")
       .def(
           "__init__",
           [](Tendon<double>* self, nb::handle stretch, nb::handle stiffness, nb::handle dissipation,
-             nb::handle tension, nb::handle near_rigid) {
+             nb::handle tension, nb::handle near_rigid, nb::handle compliance,
+             nb::handle correction) {
             new (self) Tendon<double>{read_number(stretch, "Tendon: stretch"),
                                       number_or_infinity(stiffness, "Tendon: stiffness"),
                                       read_number(dissipation, "Tendon: dissipation time"),
                                       number_or_infinity(tension, "Tendon: tension limit"),
-                                      read_number(near_rigid, "Tendon: near-rigid factor")};
+                                      read_number(near_rigid, "Tendon: near-rigid factor"),
+                                      read_compliance(compliance, "Tendon"),
+                                      read_number(correction, "Tendon: correction")};
           },
           nb::arg("stretch").none(), nb::arg("stiffness") = nb::none(),
           nb::arg("dissipation_time").none() = 0.0, nb::arg("tension_limit") = nb::none(),
-          nb::arg("near_rigid").none() = 1.0,
+          nb::arg("near_rigid").none() = 1.0, nb::arg("compliance") = nb::none(),
+          nb::arg("correction").none() = 0.0,
           nb::sig("def __init__(self, stretch: float, stiffness: float | None = None, "
                   "dissipation_time: float = 0.0, tension_limit: float | None = None, "
-                  "near_rigid: float = 1.0) -> None"))
+                  "near_rigid: float = 1.0, compliance: str | None = None, "
+                  "correction: float = 0.0) -> None"))
       .def_ro("stretch", &Tendon<double>::stretch)
       .def_ro("stiffness", &Tendon<double>::stiffness)
       .def_ro("dissipation_time", &Tendon<double>::dissipation_time)
       .def_ro("tension_limit", &Tendon<double>::tension_limit)
       .def_ro("near_rigid", &Tendon<double>::near_rigid)
+      .def_ro("correction", &Tendon<double>::correction)
       .def("__repr__", [](const Tendon<double>& law) {
         return Text("Tendon")
             .add("stretch", law.stretch)
@@ -193,13 +213,17 @@ void bind_springs(nb::module_& module) {
       });
   nb::class_<PyBilateral>(
       module, "Bilateral",
-      "Rows that springs hold at zero from both sides: points, welds, couplers, joints.\n\n"
+      "Rows that are held at zero from both sides: points, welds, couplers, joints.\n\n"
       "error [m, rad]: a number for every row, or one per row (rows,), 1 to 6 of them.\n"
-      "stiffness [N/m, N m/rad]: None for the stiffest that the step resolves.")
+      "stiffness [N/m, N m/rad]: None, and they are rigid; compliance='step' takes the stiffest\n"
+      "springs that the step resolves. dissipation_time [s], near_rigid: of springs. correction "
+      "[-],\n"
+      "in [0, 1]: the share of the error that rigid rows take out in a step; the speed that this\n"
+      "takes goes as the error does.")
       .def(
           "__init__",
           [](PyBilateral* self, nb::handle error, nb::handle stiffness, nb::handle dissipation,
-             nb::handle near_rigid) {
+             nb::handle near_rigid, nb::handle compliance, nb::handle correction) {
             PyBilateral made;
             const GivenArray errors(error, "Bilateral: error");
             if (errors.rank() == 0) {
@@ -216,16 +240,23 @@ void bind_springs(nb::module_& module) {
             made.law.stiffness = number_or_infinity(stiffness, "Bilateral: stiffness");
             made.law.dissipation_time = read_number(dissipation, "Bilateral: dissipation time");
             made.law.near_rigid = read_number(near_rigid, "Bilateral: near-rigid factor");
+            made.law.compliance = read_compliance(compliance, "Bilateral");
+            if (!correction.is_none()) {
+              made.law.correction = read_number(correction, "Bilateral: correction");
+            }
             new (self) PyBilateral(made);
           },
           nb::arg("error").none() = 0.0, nb::arg("stiffness") = nb::none(),
           nb::arg("dissipation_time").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
+          nb::arg("compliance") = nb::none(), nb::arg("correction") = nb::none(),
           nb::sig("def __init__(self, error: numpy.typing.ArrayLike = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
-                  "near_rigid: float = 1.0) -> None"))
+                  "near_rigid: float = 1.0, compliance: str | None = None, "
+                  "correction: float | None = None) -> None"))
       .def_prop_ro("stiffness", [](const PyBilateral& self) { return self.law.stiffness; })
       .def_prop_ro("dissipation_time",
                    [](const PyBilateral& self) { return self.law.dissipation_time; })
+      .def_prop_ro("correction", [](const PyBilateral& self) { return self.law.correction; })
       .def("__repr__", [](const PyBilateral& self) {
         Text text("Bilateral");
         if (!self.open) text.add("rows", std::to_string(self.law.rows));
@@ -240,14 +271,16 @@ void bind_wrench(nb::module_& module) {
       "the spin about n, about (t1, t2), or about (t1, t2, n).\n\n"
       "shape: 'friction' (3 rows), 'elliptic' (3), 'torsional' (4), 'spinless_rolling' (5),\n"
       "'rolling' (6), 'ellipsoidal_torsional' (4), 'ellipsoidal_rolling' (6).\n"
-      "rolling_friction, torsional_friction [m]; second_friction [-] along t2, of an elliptic "
-      "one;\n"
-      "bond [N]: adhesion.")
+      "rolling_friction, torsional_friction [m], of shapes that have them; second_friction [-]\n"
+      "along t2, of an elliptic one: None for that along t1. bond [N]: adhesion. The other "
+      "numbers\n"
+      "are those of add_contact(): without a stiffness it is rigid.")
       .def(
           "__init__",
           [](WrenchContact<double>* self, nb::handle friction, nb::handle gap, nb::handle stiffness,
              nb::handle dissipation, nb::handle shape, nb::handle rolling, nb::handle torsional,
-             nb::handle second, nb::handle bond) {
+             nb::handle second, nb::handle bond, nb::handle compliance, nb::handle surface_velocity,
+             nb::handle correction) {
             const std::string name = "WrenchContact: ";
             WrenchContact<double> law{CompliantContact<double>{
                 .gap = read_number(gap, name + "gap"),
@@ -257,20 +290,32 @@ void bind_wrench(nb::module_& module) {
             law.shape = read_shape(shape);
             law.rolling_friction = read_number(rolling, name + "rolling friction");
             law.torsional_friction = read_number(torsional, name + "torsional friction");
-            law.second_friction = read_number(second, name + "second friction");
+            if (!second.is_none()) {
+              law.second_friction = read_number(second, name + "second friction");
+            }
+            law.contact.compliance = read_compliance(compliance, "WrenchContact");
+            law.contact.correction = read_number(correction, name + "correction");
+            if (!surface_velocity.is_none()) {
+              const GivenArray given(surface_velocity, name + "surface velocity");
+              given.require_shape({3});
+              law.contact.surface_velocity = given.vector();
+            }
             law.bond = read_number(bond, name + "bond");
             new (self) WrenchContact<double>(law);
           },
           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0,
           nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
           nb::arg("shape").none() = "rolling", nb::arg("rolling_friction").none() = 0.0,
-          nb::arg("torsional_friction").none() = 0.0, nb::arg("second_friction").none() = 0.0,
-          nb::arg("bond").none() = 0.0,
+          nb::arg("torsional_friction").none() = 0.0, nb::arg("second_friction") = nb::none(),
+          nb::arg("bond").none() = 0.0, nb::arg("compliance") = nb::none(),
+          nb::arg("surface_velocity") = nb::none(), nb::arg("correction").none() = 0.0,
           nb::sig("def __init__(self, friction: float = 0.5, gap: float = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
                   "shape: str = 'rolling', rolling_friction: float = 0.0, "
-                  "torsional_friction: float = 0.0, second_friction: float = 0.0, "
-                  "bond: float = 0.0) -> None"))
+                  "torsional_friction: float = 0.0, second_friction: float | None = None, "
+                  "bond: float = 0.0, compliance: str | None = None, "
+                  "surface_velocity: numpy.typing.ArrayLike | None = None, "
+                  "correction: float = 0.0) -> None"))
       .def_prop_ro("shape", [](const WrenchContact<double>& law) { return shape_name(law.shape); })
       .def_prop_ro("friction",
                    [](const WrenchContact<double>& law) { return law.contact.friction; })

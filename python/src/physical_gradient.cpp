@@ -35,8 +35,9 @@ ContactSlopes contact_slopes(const ProblemData& data, Index block) {
     // rigid_bias(): an open gap may close, and no other depth asks for a velocity.
     const bool bounces = contact.restitution > 0 && contact.approach > 0 &&
                          contact.law.gap <= problem.time_step() * contact.approach;
-    if (!bounces && !contact.bias && contact.law.gap > 0) {
-      slopes.bias_by_gap = -1 / problem.time_step();
+    if (!bounces && !contact.bias) {
+      const double share = contact.law.gap > 0 ? 1 : contact.law.correction;
+      slopes.bias_by_gap = -share / problem.time_step();
     }
     write_bounce_slopes(data, block, slopes);
     return slopes;

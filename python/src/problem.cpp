@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "contact_options.hpp"
 
 namespace carom::python {
 namespace {
@@ -18,19 +19,27 @@ constexpr const char* problem_doc =
     "block of three rows (t1, t2, n) of a touching point, its Jacobian (3, n). Units are SI.\n\n"
     "    problem = carom.ContactProblem(0.01)\n"
     "    block = problem.add_body(2 * np.eye(3), [0.02, 0, -0.0981])\n"
-    "    problem.add_contact(block, np.eye(3), friction=0.5, stiffness=1e6)\n"
+    "    problem.add_contact(block, np.eye(3), friction=0.5)\n"
     "    solution = carom.solve(problem)";
 
 constexpr const char* add_contact_doc =
     "Adds a friction contact of a body with the world, or with another body.\n\n"
     "body, other: numbers of bodies. jacobian, other_jacobian: (3, n) [-, m], rows (t1, t2, n);\n"
     "the normal velocity is positive where the contact opens. friction [-], >= 0.\n"
-    "gap [m]: negative in penetration. stiffness [N/m], > 0: None takes the stiffest spring that\n"
-    "the step resolves. dissipation_time [s], >= 0. regularization [1/kg], (3,) or a number, in\n"
-    "place of the one that follows from stiffness; its first two entries are equal. bias (3,)\n"
-    "[m/s]: the velocity that the contact relaxes to, in place of the one that follows from gap.\n"
-    "rigid: the contact does not give way; restitution [-], in [0, 1], and approach, the speed of\n"
-    "closing before the step [m/s], are then Newton's law. near_rigid, relative_slip: as in C++.\n"
+    "gap [m], 0 unless given: negative in penetration. surface_velocity (3,) [m/s]: that of the\n"
+    "touched surface by itself along (t1, t2, n), a belt's or that of a body whose motion is\n"
+    "given. An option that cannot act beside the others is a ValueError.\n\n"
+    "Without more the contact is rigid: it does not give way. restitution [-], in [0, 1], is\n"
+    "Newton's; it takes the approach, the speed of closing before the step [m/s], from the "
+    "bodies'\n"
+    "velocities in add_body(), or as approach, >= 0. correction [-], in [0, 1]: the share of a\n"
+    "penetration that is taken out in a step, at a speed that stays in the motion; 0.\n\n"
+    "stiffness [N/m], > 0, makes it give way; compliance='step' takes the stiffest spring that "
+    "the\n"
+    "step resolves. dissipation_time [s], >= 0, near_rigid, relative_slip: as in C++, of what\n"
+    "gives way. regularization [1/kg], (3,) or a number, in place of the one that follows from\n"
+    "stiffness; its first two entries are equal. bias (3,) [m/s]: the velocity that the contact\n"
+    "relaxes to, in place of the one that follows from gap. rigid: True says what None would do.\n"
     "Returns the number of the contact, its row in solution.impulse.";
 
 constexpr const char* add_constraint_doc =
@@ -63,54 +72,45 @@ class GivenSides {
   BlockSides<GivenMatrix> sides_;
 };
 
-double option(nb::handle value, const std::string& item) {
-  return value.is_none() ? std::numeric_limits<double>::infinity() : read_number(value, item);
-}
-
-/// R of a contact: three numbers, or one for all rows.
-Vector3<double> read_regularization(nb::handle value, const std::string& item) {
-  const GivenArray given(value, item);
-  if (given.rank() == 0) return Vector3<double>::Constant(*given.data());
-  given.require_shape({3});
-  return given.vector();
-}
-
-Index add_body(PyProblem& self, nb::handle mass, nb::handle free_velocity) {
+Index add_body(PyProblem& self, nb::handle mass, nb::handle free_velocity, nb::handle now) {
   const std::string item = "body " + std::to_string(self.data->problem().body_count());
   const GivenArray matrix(mass, item + ": momentum matrix");
   const GivenArray velocity(free_velocity, item + ": free velocity");
   const GivenMatrix entries = matrix.matrix();
   const GivenVector speeds = velocity.vector();
+  std::optional<GivenArray> before;
+  if (!now.is_none()) before.emplace(now, item + ": velocity");
+  if (before) before->require_rank(1);
   ProblemData& data = self.edit();
+  const Index body =
+      before ? data.add_body(entries, speeds, before->vector()) : data.add_body(entries, speeds);
   data.guess.resize(0);
-  return data.add_body(entries, speeds);
+  return body;
 }
 
 Index add_contact(PyProblem& self, nb::handle body, nb::handle jacobian, nb::handle friction,
                   nb::handle gap, nb::handle stiffness, nb::handle dissipation_time,
                   nb::handle regularization, nb::handle bias, nb::handle other,
                   nb::handle other_jacobian, nb::handle rigid, nb::handle restitution,
-                  nb::handle approach, nb::handle near_rigid, nb::handle relative_slip) {
+                  nb::handle approach, nb::handle near_rigid, nb::handle relative_slip,
+                  nb::handle compliance, nb::handle surface_velocity, nb::handle correction) {
   const std::string item = self.data->next_contact();
   const GivenSides sides(item, body, jacobian, other, other_jacobian);
-  ContactData contact;
-  contact.law = {.gap = read_number(gap, item + ": gap"),
-                 .stiffness = option(stiffness, item + ": stiffness"),
-                 .dissipation_time = read_number(dissipation_time, item + ": dissipation time"),
-                 .friction = read_number(friction, item + ": friction"),
-                 .near_rigid = read_number(near_rigid, item + ": near-rigid factor"),
-                 .relative_slip = read_number(relative_slip, item + ": relative slip")};
-  contact.rigid = nb::cast<bool>(nb::bool_(nb::borrow(rigid)));
-  contact.restitution = read_number(restitution, item + ": restitution");
-  contact.approach = read_number(approach, item + ": approach");
-  if (!regularization.is_none()) {
-    contact.regularization = read_regularization(regularization, item + ": regularization");
-  }
-  if (!bias.is_none()) {
-    const GivenArray given(bias, item + ": bias velocity");
-    given.require_shape({3});
-    contact.bias = given.vector();
-  }
+  const ContactOptions options{.gap = gap,
+                               .stiffness = stiffness,
+                               .dissipation_time = dissipation_time,
+                               .regularization = regularization,
+                               .bias = bias,
+                               .rigid = rigid,
+                               .restitution = restitution,
+                               .approach = approach,
+                               .near_rigid = near_rigid,
+                               .relative_slip = relative_slip,
+                               .compliance = compliance,
+                               .surface_velocity = surface_velocity,
+                               .correction = correction};
+  const ContactData contact =
+      read_contact(options, read_number(friction, item + ": friction"), item);
   return self.edit().add_contact(sides.get(), contact);
 }
 
@@ -230,27 +230,35 @@ void bind_problem(nb::module_& module) {
           nb::arg("time_step").none(), nb::sig("def __init__(self, time_step: float) -> None"),
           "time_step [s], > 0.")
       .def("add_body", &add_body, nb::arg("mass").none(), nb::arg("free_velocity").none(),
+           nb::arg("velocity") = nb::none(),
            nb::sig("def add_body(self, mass: numpy.typing.ArrayLike, "
-                   "free_velocity: numpy.typing.ArrayLike) -> int"),
+                   "free_velocity: numpy.typing.ArrayLike, "
+                   "velocity: numpy.typing.ArrayLike | None = None) -> int"),
            "Adds a body.\n\n"
            "mass: (n, n) [kg, kg m^2], symmetric positive definite. free_velocity: (n,) [m/s,\n"
-           "rad/s], the outcome of the step if nothing touched. Returns the number of the body.")
+           "rad/s], the outcome of the step if nothing touched. velocity: (n,) [m/s, rad/s], that\n"
+           "before the step, from which restitution takes the approach. Returns the number of the\n"
+           "body.")
       .def("add_contact", &add_contact, nb::arg("body").none(), nb::arg("jacobian").none(),
-           nb::arg("friction").none() = 0.5, nb::arg("gap").none() = 0.0,
-           nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time").none() = 0.0,
+           nb::arg("friction").none() = 0.5, nb::arg("gap") = nb::none(),
+           nb::arg("stiffness") = nb::none(), nb::arg("dissipation_time") = nb::none(),
            nb::arg("regularization") = nb::none(), nb::arg("bias") = nb::none(),
            nb::arg("other") = nb::none(), nb::arg("other_jacobian") = nb::none(), nb::kw_only(),
-           nb::arg("rigid").none() = false, nb::arg("restitution").none() = 0.0,
-           nb::arg("approach").none() = 0.0, nb::arg("near_rigid").none() = 1.0,
-           nb::arg("relative_slip").none() = 1e-3,
+           nb::arg("rigid") = nb::none(), nb::arg("restitution") = nb::none(),
+           nb::arg("approach") = nb::none(), nb::arg("near_rigid") = nb::none(),
+           nb::arg("relative_slip") = nb::none(), nb::arg("compliance") = nb::none(),
+           nb::arg("surface_velocity") = nb::none(), nb::arg("correction") = nb::none(),
            nb::sig("def add_contact(self, body: int, jacobian: numpy.typing.ArrayLike, "
-                   "friction: float = 0.5, gap: float = 0.0, stiffness: float | None = None, "
-                   "dissipation_time: float = 0.0, "
+                   "friction: float = 0.5, gap: float | None = None, "
+                   "stiffness: float | None = None, dissipation_time: float | None = None, "
                    "regularization: numpy.typing.ArrayLike | None = None, "
                    "bias: numpy.typing.ArrayLike | None = None, other: int | None = None, "
                    "other_jacobian: numpy.typing.ArrayLike | None = None, *, "
-                   "rigid: bool = False, restitution: float = 0.0, approach: float = 0.0, "
-                   "near_rigid: float = 1.0, relative_slip: float = 0.001) -> int"),
+                   "rigid: bool | None = None, restitution: float | None = None, "
+                   "approach: float | None = None, near_rigid: float | None = None, "
+                   "relative_slip: float | None = None, compliance: str | None = None, "
+                   "surface_velocity: numpy.typing.ArrayLike | None = None, "
+                   "correction: float | None = None) -> int"),
            add_contact_doc)
       .def("add_constraint", &add_constraint, nb::arg("body").none(), nb::arg("jacobian").none(),
            nb::arg("law").none(), nb::arg("other") = nb::none(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problem_data.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -42,10 +43,36 @@ WeightedContact<double> with_given(WeightedContact<double> law, const ContactDat
 }
 
 RigidContact<double> rigid_law(const ContactData& data) {
-  return {.gap = data.law.gap,
-          .friction = data.law.friction,
-          .restitution = data.restitution,
-          .approach = data.approach};
+  RigidContact<double> law{.gap = data.law.gap,
+                           .friction = data.law.friction,
+                           .correction = data.law.correction,
+                           .surface_velocity = data.law.surface_velocity};
+  if (data.restitution_given) law.restitution = data.restitution;
+  if (data.approach_given) law.approach = data.approach;
+  return law;
+}
+
+/// A law with the approach that was found.
+RigidContact<double> known(RigidContact<double> law, const ContactData& data) {
+  if (law.restitution) law.approach = data.approach;
+  return law;
+}
+
+/// A law as that of what does not give way.
+template <typename Law>
+void stiffen(Law& law) {
+  const Law plain;
+  law.stiffness = plain.stiffness;
+  law.compliance = plain.compliance;
+  law.dissipation_time = plain.dissipation_time;
+  law.near_rigid = plain.near_rigid;
+}
+
+/// Whether make_rigid() changes a block.
+bool is_soft_contact(const ContactProblem<double>& problem, Index block) {
+  return !problem.is_rigid(block) &&
+         (problem.is_friction_contact(block) ||
+          problem.other_block(block).set().shape != ImpulseShape::intervals);
 }
 
 /// Whether the two tangential numbers of a regularization that is given are one.
@@ -85,12 +112,12 @@ ProblemData::ProblemData(ContactProblem<double> problem) : problem_(std::move(pr
     if (problem_.is_friction_contact(i)) {
       const WeightedContact<double>& law = problem_.friction_contact_law(i);
       ContactData data;
-      data.law.stiffness = std::numeric_limits<double>::infinity();
+      data.law.compliance = law.rigid ? Compliance::stiffness : Compliance::step;
       data.law.friction = law.friction;
       data.regularization = Vector3<double>(law.regularization.tangent, law.regularization.tangent,
                                             law.regularization.normal);
       data.bias = law.bias_velocity;
-      data.rigid = law.rigid;
+      data.rigid = data.rigid_named = law.rigid;
       laws_.emplace_back(data);
       contacts_.push_back(i);
     } else {
@@ -119,7 +146,9 @@ Index ProblemData::add_contact(const BlockSides<Matrix>& sides, const ContactDat
   }
   const Index block = problem_.block_count() - 1;
   problem_.set_law(block, with_given(problem_.friction_contact_law(block), data));
-  laws_.emplace_back(data);
+  ContactData kept = data;
+  find_approach(block, kept);
+  laws_.emplace_back(kept);
   contacts_.push_back(block);
   return contact_count() - 1;
 }
@@ -148,6 +177,52 @@ double ProblemData::inverse_mass(Index block) const {
   return delassus.norm() / 3;
 }
 
+void ProblemData::find_approach(Index block, ContactData& data) const {
+  if (!data.restitution_given || data.approach_given) return;
+  double closes = data.law.surface_velocity.z();
+  for (int side = 0; side < problem_.side_count(block); ++side) {
+    const Index body = problem_.side_body(block, side);
+    if (!problem_.has_velocity_now(body)) return;
+    closes -= problem_.jacobian(block, side).row(2).dot(problem_.velocity_now(body).transpose());
+  }
+  data.approach = std::max(closes, 0.0);
+}
+
+bool ProblemData::has_soft_contact() const noexcept {
+  for (Index i = 0; i < problem_.block_count(); ++i) {
+    if (is_soft_contact(problem_, i)) return true;
+  }
+  return false;
+}
+
+void ProblemData::make_rigid() {
+  for (Index i = 0; i < problem_.block_count(); ++i) {
+    if (!is_soft_contact(problem_, i)) continue;
+    BlockLaw& law = laws_[std::size_t(i)];
+    if (auto* const contact = std::get_if<ContactData>(&law)) {
+      stiffen(contact->law);
+      contact->rigid = true;
+      const auto numbers =
+          make_weighted(rigid_law(*contact), problem_.time_step(), inverse_mass(i));
+      problem_.set_law(i, with_given(numbers, *contact));
+    } else if (auto* const wrench = std::get_if<WrenchContact<double>>(&law)) {
+      stiffen(wrench->contact);
+      wrench->contact.relative_slip = CompliantContact<double>().relative_slip;
+      RowNumbers<double> diagonal = RowNumbers<double>::Zero();
+      for (int side = 0; side < problem_.side_count(i); ++side) {
+        diagonal += detail::delassus_diagonal(problem_.momentum_matrix(problem_.side_body(i, side)),
+                                              problem_.jacobian(i, side));
+      }
+      problem_.set_law(i, make_weighted(*wrench, problem_.time_step(), diagonal));
+    } else {
+      WeightedBlock<double> numbers = problem_.law(i);
+      numbers.rigid = true;
+      problem_.set_law(i, numbers);
+      if (auto* const block = std::get_if<WeightedBlock<double>>(&law)) block->rigid = true;
+    }
+  }
+}
+
 bool ProblemData::replace_free_velocity(const double* numbers) {
   const Eigen::Map<const VectorX<double>> velocity(numbers, problem_.velocity_count());
   if (!velocity.allFinite()) return false;
@@ -167,11 +242,13 @@ bool ProblemData::replace_contact(Index contact, const ContactReplacement& given
     }
     any = any || !problem_.jacobian(block, side).isZero(0);
   }
-  const ContactData& data = given.data;
+  ContactData data = given.data;
+  find_approach(block, data);
   if (!any || !is_isotropic(data) || !given_fault({}, data).empty()) return false;
   const double mass = inverse_mass(block), time_step = problem_.time_step();
   const std::optional<WeightedContact<double>> numbers =
-      data.rigid ? weigh(rigid_law(data), time_step, mass) : weigh(data.law, time_step, mass);
+      data.rigid ? weigh(known(rigid_law(data), data), time_step, mass)
+                 : weigh(data.law, time_step, mass);
   if (!numbers) return false;
   problem_.set_law(block, with_given(*numbers, data));
   std::get<ContactData>(laws_[std::size_t(block)]) = data;

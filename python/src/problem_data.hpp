@@ -17,11 +17,15 @@ namespace carom::python {
 /// What a contact was added with: enough to add it again with other numbers, and for gradients to
 /// reach the physical ones.
 struct ContactData {
-  CompliantContact<double> law{0, 0};
+  CompliantContact<double> law;
   std::optional<Vector3<double>> regularization;  ///< R [1/kg] in place of the one of the law.
   std::optional<Vector3<double>> bias;            ///< v̂ [m/s] in place of the one of the law.
   bool rigid = false;
-  double restitution = 0, approach = 0;  ///< As in RigidContact, of a rigid contact.
+  bool rigid_named = false;  ///< Whether it was asked to be rigid, and is not so by default.
+  /// As in RigidContact, of a rigid contact. An approach that was not given follows from the
+  /// bodies' velocities.
+  double restitution = 0, approach = 0;
+  bool restitution_given = false, approach_given = false;
 };
 
 using BlockLaw =
@@ -68,9 +72,9 @@ class ProblemData {
   }
 
   void reset(double time_step);
-  template <typename Matrix, typename Vector>
-  Index add_body(const Matrix& mass, const Vector& free_velocity) {
-    return problem_.add_body(mass, free_velocity);
+  template <typename Matrix, typename... Vectors>
+  Index add_body(const Matrix& mass, const Vectors&... velocities) {
+    return problem_.add_body(mass, velocities...);
   }
   /// Adds a contact.
   /// @return  its number among the contacts.
@@ -80,7 +84,11 @@ class ProblemData {
   /// @return  its number among the constraints.
   template <typename Matrix>
   Index add_constraint(const BlockSides<Matrix>& sides, const BlockLaw& law);
-  void make_rigid() noexcept { problem_.make_rigid(); }
+  /// Takes every contact as rigid, as if it had been added so: those of three rows and those that
+  /// resist more.
+  void make_rigid();
+  /// Whether make_rigid() would change anything.
+  [[nodiscard]] bool has_soft_contact() const noexcept;
 
   /// Gives all bodies another free velocity, without allocation.
   /// @param numbers  v* [m/s, rad/s], n_v.
@@ -97,6 +105,8 @@ class ProblemData {
  private:
   /// w by which R of a contact is scaled [1/kg].
   [[nodiscard]] double inverse_mass(Index block) const;
+  /// Gives a contact that bounces its approach, where it was not given.
+  void find_approach(Index block, ContactData& data) const;
 
   ContactProblem<double> problem_;
   std::vector<BlockLaw> laws_;

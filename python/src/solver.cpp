@@ -66,8 +66,9 @@ void solve_by_kept(const SolveSettings& settings, const SolveGuess& start,
   thread_local std::unique_ptr<StepSolver> kept;
   std::unique_ptr<StepSolver> solver = std::move(kept);
   const ContactProblem<double>& problem = step.data->problem();
+  const ProblemData& data = *step.data;
   if (!solver || !(solver->settings() == settings)) solver = std::make_unique<StepSolver>(settings);
-  solver->solve(problem, start, limits, step);
+  solver->solve(data, start, limits, step);
   if (problem.velocity_count() + problem.impulse_count() <= small_problem) {
     kept = std::move(solver);
   }
@@ -104,7 +105,7 @@ class PySolver {
       const std::lock_guard<std::mutex> alone(lock_);
       const Busy busy(busy_);
       if (!given) continue_from_last(*step, start);
-      solver_.solve(data->problem(), start, limits, *step);
+      solver_.solve(*data, start, limits, *step);
       velocity_ = step->velocity;
       impulse_ = step->impulse;
     });
@@ -150,8 +151,11 @@ std::string show(const PySolver& self) {
 
 constexpr const char* solve_doc =
     "Solves one time step for the velocities and impulses that obey a law of friction.\n\n"
-    "law: 'convex', the law of compliant contact with a proven error bound, or 'coulomb', "
-    "exactly.\n"
+    "law: 'coulomb', Coulomb's law itself, or 'convex'. The convex law has one answer, with a\n"
+    "proven error bound where contacts give way. It is right where contacts stick or slide "
+    "slowly,\n"
+    "as in grasps. What slides at speed v it lifts off with mu v/(1 + mu^2), whatever the step: a\n"
+    "body launched flat rises by (mu v/(1 + mu^2))^2/2g.\n"
     "rigid: takes every contact as rigid. tolerance [-], > 0. guess: (nv,) velocities [m/s, "
     "rad/s],\n"
     "or a Solution. deadline [s] from now; None for none. iteration_limit: None for the solver's.\n"
@@ -174,7 +178,7 @@ void solve_alone(const SolveSettings& settings, LongWork& work, SolvedStep& step
 
 FrictionLaw read_law(nb::handle law) {
   std::string text;
-  if (law.is_none()) return FrictionLaw::convex;
+  if (law.is_none()) return FrictionLaw::coulomb;
   if (nb::try_cast(law, text)) {
     if (text == "convex") return FrictionLaw::convex;
     if (text == "coulomb") return FrictionLaw::coulomb;
@@ -208,11 +212,11 @@ SolveSettings read_settings(nb::handle law, nb::handle rigid, nb::handle toleran
 }
 
 void bind_solver(nb::module_& module) {
-  module.def("solve", &solve, nb::arg("problem"), nb::arg("law").none() = "convex",
+  module.def("solve", &solve, nb::arg("problem"), nb::arg("law").none() = "coulomb",
              nb::arg("rigid").none() = false, nb::arg("tolerance").none() = 1e-8,
              nb::arg("guess") = nb::none(), nb::arg("deadline") = nb::none(),
              nb::arg("iteration_limit") = nb::none(), nb::arg("progress").none() = true,
-             nb::sig("def solve(problem: ContactProblem, law: str = 'convex', "
+             nb::sig("def solve(problem: ContactProblem, law: str = 'coulomb', "
                      "rigid: bool = False, tolerance: float = 1e-08, "
                      "guess: numpy.typing.ArrayLike | Solution | None = None, "
                      "deadline: float | None = None, "
@@ -231,10 +235,10 @@ void bind_solver(nb::module_& module) {
              nb::handle deadline, nb::handle iteration_limit) {
             new (self) PySolver(read_settings(law, rigid, tolerance, deadline, iteration_limit));
           },
-          nb::arg("law").none() = "convex", nb::arg("rigid").none() = false,
+          nb::arg("law").none() = "coulomb", nb::arg("rigid").none() = false,
           nb::arg("tolerance").none() = 1e-8, nb::arg("deadline") = nb::none(),
           nb::arg("iteration_limit") = nb::none(),
-          nb::sig("def __init__(self, law: str = 'convex', rigid: bool = False, "
+          nb::sig("def __init__(self, law: str = 'coulomb', rigid: bool = False, "
                   "tolerance: float = 1e-08, deadline: float | None = None, "
                   "iteration_limit: int | None = None) -> None"))
       .def("solve", &PySolver::solve, nb::arg("problem"), nb::arg("guess") = nb::none(),

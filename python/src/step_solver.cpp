@@ -18,27 +18,30 @@ constexpr Index small_problem = 1000;
 
 }  // namespace
 
-LinearizedStep& SolvedStep::linearized() const {
-  if (!linearized_) {
-    solved_ = data;
-    if (rigid) {
-      auto copy = std::make_shared<ProblemData>(*data);
-      copy->make_rigid();
-      solved_ = std::move(copy);
-    }
-    linearized_ = linearize(solved_->problem(), law, velocity, impulse);
+const ProblemData& SolvedStep::solved() const {
+  if (!rigid) return *data;
+  if (!solved_) {
+    auto copy = std::make_shared<ProblemData>(*data);
+    copy->make_rigid();
+    solved_ = std::move(copy);
   }
+  return *solved_;
+}
+
+LinearizedStep& SolvedStep::linearized() const {
+  if (!linearized_) linearized_ = linearize(solved().problem(), law, velocity, impulse);
   return *linearized_;
 }
 
-void StepSolver::solve(const ContactProblem<double>& problem, const SolveGuess& guess,
-                       const SolveLimits& limits, StepAnswer& step) {
+void StepSolver::solve(const ProblemData& data, const SolveGuess& guess, const SolveLimits& limits,
+                       StepAnswer& step) {
   limits_ = limits;
-  if (settings_.rigid) {
-    rigid_ = problem;
+  const bool stiffens = settings_.rigid && data.has_soft_contact();
+  if (stiffens) {
+    rigid_ = data;
     rigid_->make_rigid();
-    return solve_in_general(*rigid_, guess, step);
   }
+  const ContactProblem<double>& problem = stiffens ? rigid_->problem() : data.problem();
   const bool compliant = settings_.law == FrictionLaw::convex && problem.rigid_count() == 0;
   if (compliant) {
     solve_compliant(problem, guess, step);

@@ -12,7 +12,7 @@ namespace carom::python {
 
 /// How a step is to be solved.
 struct SolveSettings {
-  FrictionLaw law = FrictionLaw::convex;
+  FrictionLaw law = FrictionLaw::coulomb;
   bool rigid = false;        ///< Whether every contact is taken as rigid.
   double tolerance = 1e-8;   ///< [-], > 0
   int iteration_limit = -1;  ///< < 0: the solver's own.
@@ -38,11 +38,13 @@ struct StepAnswer {
 struct SolvedStep : StepAnswer {
   std::shared_ptr<const ProblemData> data;  ///< As it was given.
   bool rigid = false;                       ///< Whether every contact of it was taken as rigid.
-  FrictionLaw law = FrictionLaw::convex;
+  FrictionLaw law = FrictionLaw::coulomb;
 
   /// Its derivative, made when first asked for.
   /// @throws std::invalid_argument  where the answer is not finite or has none.
   [[nodiscard]] LinearizedStep& linearized() const;
+  /// The data as solved: with every contact rigid where they were taken as rigid.
+  [[nodiscard]] const ProblemData& solved() const;
   /// Holds it while it is used: its memory is one.
   [[nodiscard]] std::mutex& linearized_lock() const noexcept { return lock_; }
 
@@ -60,8 +62,8 @@ class StepSolver {
   [[nodiscard]] const SolveSettings& settings() const noexcept { return settings_; }
 
   /// Solves a step; all of its answer is written but the seconds.
-  void solve(const ContactProblem<double>& problem, const SolveGuess& guess,
-             const SolveLimits& limits, StepAnswer& step);
+  void solve(const ProblemData& data, const SolveGuess& guess, const SolveLimits& limits,
+             StepAnswer& step);
 
  private:
   void solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
@@ -73,7 +75,7 @@ class StepSolver {
   SolveLimits limits_;
   std::optional<SapSolver<double>> compliant_;
   std::optional<ContactSolver<double>> general_;
-  std::optional<ContactProblem<double>> rigid_;  ///< The last problem, its contacts taken as rigid.
+  std::optional<ProblemData> rigid_;  ///< The last problem, its contacts taken as rigid.
 };
 
 /// A step to be solved under the settings.

@@ -44,15 +44,16 @@ def build(numbers, time_step=0.01, constraints=()):
         start += size
     for k, jacobian in enumerate(numbers["jacobian"]):
         other = numbers["other_jacobian"][k]
+        weighted, biased = "regularization" in numbers, "bias" in numbers
         problem.add_contact(
             0 if other is not None else k % 2,
             jacobian,
             friction=numbers["friction"][k],
-            gap=numbers["gap"][k],
-            stiffness=numbers["stiffness"][k],
-            dissipation_time=numbers["dissipation_time"][k],
-            regularization=numbers["regularization"][k] if "regularization" in numbers else None,
-            bias=numbers["bias"][k] if "bias" in numbers else None,
+            gap=None if biased else numbers["gap"][k],
+            stiffness=None if weighted else numbers["stiffness"][k],
+            dissipation_time=None if weighted and biased else numbers["dissipation_time"][k],
+            regularization=numbers["regularization"][k] if weighted else None,
+            bias=numbers["bias"][k] if biased else None,
             other=1 if other is not None else None,
             other_jacobian=other,
         )

@@ -92,8 +92,10 @@ def arrays_of(pattern, count, seed):
 @pytest.mark.parametrize(
     "fields",
     [[one] for one in [*FIELDS, "mass", "jacobian", "other_jacobian"]]
-    + [["jacobian", "other_jacobian"], ["friction", "jacobian"], ["free_velocity", "gap", "mass"], [*FIELDS, "mass", "jacobian", "other_jacobian"]],
-    ids=lambda fields: "-".join(fields) if len(fields) < 4 else "all",
+    + [["jacobian", "other_jacobian"], ["friction", "jacobian"], ["free_velocity", "gap", "mass"]]
+    # R and v-hat stand in the place of what stiffness and gap lead to.
+    + [[*(f for f in FIELDS if f not in out), "mass", "jacobian", "other_jacobian"] for out in ({"regularization", "bias"}, {"stiffness", "gap", "dissipation_time"})],
+    ids=lambda fields: "-".join(fields) if len(fields) < 4 else "all" if "stiffness" in fields else "all by R",
 )
 def test_every_number_of_a_pattern_can_be_replaced_alone(fields):
     # The only problem of a batch is built; those after a first one are given other numbers in its place.
@@ -190,7 +192,7 @@ def test_gradients_of_a_batch_have_the_bits_of_single_ones(law, rigid, ragged):
 
 def test_a_problem_of_a_batch_without_gradients_says_why():
     problem = build(random_numbers(0))
-    stopped = carom.solve_batch([problem] * 2, iteration_limit=0).pull_back(np.ones((2, 12)))
+    stopped = carom.solve_batch([problem] * 2, law="convex", iteration_limit=0).pull_back(np.ones((2, 12)))
     assert all("iteration_limit" in fault for fault in stopped.faults) and np.isnan(stopped.mass[0]).all()
     solution = carom.solve_batch([problem] * 2)
     assert not solution.pull_back().mass[1].any()

@@ -18,7 +18,7 @@ def test_objects_say_what_they_are():
     solution = carom.solve(problem)
     texts = {
         repr(problem): "ContactProblem(time_step=0.01, bodies=2, velocities=12, contacts=3)",
-        repr(solution): "Solution(status='converged', law='convex', contacts=3, iterations=",
+        repr(solution): "Solution(status='converged', law='coulomb', contacts=3, iterations=",
         repr(carom.Solver(law="coulomb")): "Solver(law='coulomb', rigid=False, tolerance=1e-08)",
         repr(carom.Motor(velocity_gain=2.0)): "Motor(position_error=0, wanted_velocity=0, position_gain=0, velocity_gain=2, effort_limit=inf)",
         repr(carom.JointLimit(0.1)): "JointLimit(gap=0.1, stiffness=inf",
@@ -29,7 +29,7 @@ def test_objects_say_what_they_are():
         repr(carom.FrictionCone(0.5)): "FrictionCone(0.5)",
         repr(carom.FrictionCone([0.5, 1])): "FrictionCone(shape=(2,))",
         repr(solution.pull_back(np.ones(12))): "Gradients(velocities=12, contacts=3)",
-        repr(carom.certify(problem, solution.velocity)): "Certificate(law='convex', residual=",
+        repr(carom.certify(problem, solution.velocity, law="convex")): "Certificate(law='convex', residual=",
         repr(carom.solve_batch([problem] * 2)): "BatchSolution(2 problems, 2 converged)",
         repr(carom.solve_batch([problem] * 2).pull_back()): "BatchGradients(2 problems)",
         repr(carom.impact([1, 1], [[-1, 1]], [1, 0])): "Impact(status='resolved', kinetic_energy=0.5, reflections=1)",

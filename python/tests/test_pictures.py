@@ -96,7 +96,7 @@ def test_no_two_bodies_are_drawn_at_one_place(axes):
 def test_an_empty_problem_is_drawn(axes):
     problem = carom.ContactProblem(0.01)
     assert problem.draw(axes).get_title() == "0 bodies in 0 islands, 0 contacts"
-    assert carom.solve(problem).plot().get_title().startswith("convex: converged")
+    assert carom.solve(problem).plot().get_title().startswith("coulomb: converged")
 
 
 def test_a_plot_shows_impulses_in_their_cone(axes):

@@ -120,7 +120,7 @@ ENDLESS = {
     "batch": "carom.solve_batch(batch, law='coulomb')",
     "gradients": "carom.solve_batch(batch[:2]).pull_back([[1.0, 0, 0]] * 2)",
     "simulate": "carom.simulate('pendulum', {'angle': 1.0}, 1e-5, 1e3, progress=lambda share: sum(range(1000)))",
-    "certify": "carom.certify(problem, [0.0, 0, 0])",
+    "certify": "carom.certify(problem, impulse=[[0.0, 0, 0]])",
     "impact": "carom.outcomes(np.eye(4), np.eye(4), [-1.0] * 4)",
 }
 

@@ -9,6 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 from carom_program import DATA, Checks  # noqa: E402
 
+CONVEX = ["--law", "convex"]
 FIELDS = ["law", "velocity_error_bound", "duality_gap", "residual", "natural_map_error",
           "cone_violation", "complementarity", "signorini", "friction_direction",
           "momentum_residual", "worst", "verdict"]
@@ -69,36 +70,36 @@ def check_ball(checks):
     right = {"velocity": [0, 0, exact], "impulse": [0, 0, push]}
     for part in ("velocity", "impulse", None):
         answer = {name: right[name] for name in right if part in (None, name)}
-        judged = certify(checks, path, answer, "--tolerance", "1e-14")
+        judged = certify(checks, path, answer, *CONVEX, "--tolerance", "1e-14")
         checks.expect(judged["residual"] <= 1e-14 and judged["velocity_error_bound"] <= 1e-14,
                       part, judged)
         checks.expect((judged["momentum_residual"] is None) == (part is not None), part, judged)
         checks.expect(judged["verdict"].startswith("The answer solves the problem"), judged)
     off = 0.125  # the gradient is (m + 1/R) off
-    judged = certify(checks, path, {"velocity": [0, 0, exact + off]})
+    judged = certify(checks, path, {"velocity": [0, 0, exact + off]}, *CONVEX)
     slope = (MASS + 1 / WEIGHT) * off
     checks.expect(near(judged["velocity_error_bound"], slope / math.sqrt(MASS)), judged)
     checks.expect(near(judged["duality_gap"], slope**2 / MASS / 2), judged)
     checks.expect(near(judged["residual"], slope / (MASS * abs(FALL))), judged)
     checks.expect("does not solve" in judged["verdict"] and "contact 0" in judged["verdict"], judged)
     checks.expect(judged["worst"] == {"contact": 0, "measure": "natural_map_error"}, judged)
-    certify(checks, path, {"velocity": [0, 0, exact + off]}, "--tolerance", "1e-3", code=3)
+    certify(checks, path, {"velocity": [0, 0, exact + off]}, *CONVEX, "--tolerance", "1e-3", code=3)
     # The right velocity with impulses of another one, and impulses that pull.
     judged = certify(checks, path, {"velocity": [0, 0, exact], "impulse": [0, 0, 2 * push]},
-                     "--tolerance", "1e-6", code=3)
+                     *CONVEX, "--tolerance", "1e-6", code=3)
     checks.expect(near(judged["momentum_residual"], push / max(2 * push, MASS * abs(FALL))) or
                   near(judged["momentum_residual"], 0.5), judged)
     checks.expect("impulses lead to" in judged["verdict"], judged)
-    judged = certify(checks, path, {"impulse": [0, 0, -1]})
+    judged = certify(checks, path, {"impulse": [0, 0, -1]}, *CONVEX)
     checks.expect(judged["cone_violation"] == 1 and
                   judged["worst"] == {"contact": 0, "measure": "cone_violation"}, judged)
     # Under Coulomb's law there is no bound and no gap.
-    judged = certify(checks, path, right, "--law", "coulomb", "--tolerance", "1e-13")
+    judged = certify(checks, path, right, "--tolerance", "1e-13")
     checks.expect(judged["velocity_error_bound"] is None and judged["duality_gap"] is None, judged)
     # A velocity alone says nothing of rigid contact.
-    judged = certify(checks, path, {"velocity": [0, 0, 0]}, "--rigid")
+    judged = certify(checks, path, {"velocity": [0, 0, 0]}, *CONVEX, "--rigid")
     checks.expect(all(judged[name] is None for name in MEASURES), judged)
-    certify(checks, path, {"velocity": [0, 0, 0]}, "--rigid", "--tolerance", "1", code=3)
+    certify(checks, path, {"velocity": [0, 0, 0]}, *CONVEX, "--rigid", "--tolerance", "1", code=3)
     judged = certify(checks, path, {"impulse": [0, 0, 1]}, "--rigid", "--tolerance", "1e-13")
     checks.expect(judged["velocity_error_bound"] is None and judged["residual"] <= 1e-13, judged)
     certify(checks, path, {"velocity": [0, 0, 0], "impulse": [0, 0, 1]}, "--rigid", "--tolerance",
@@ -107,8 +108,8 @@ def check_ball(checks):
 
 def check_solutions(checks):
     """What `carom solve` prints is an answer; spoilt, it is none, and the contact is named."""
-    cases = [("pile_n10_s60.txt", []), ("pile_n10_s60.txt", ["--law", "coulomb"]),
-             ("pile_n10_s60.txt", ["--rigid"]), ("fclib/rolling_incline_rolls.hdf5", []),
+    cases = [("pile_n10_s60.txt", CONVEX), ("pile_n10_s60.txt", []),
+             ("pile_n10_s60.txt", [*CONVEX, "--rigid"]), ("fclib/rolling_incline_rolls.hdf5", []),
              ("fclib/OneObject-i1028-138.cpf", [])]
     for name, words in cases[:2] if checks.runs_slowly() else cases:
         path = DATA / name
@@ -132,7 +133,7 @@ def check_solutions(checks):
 def check_rays(checks):
     """A body between two plates that close: the ray of `carom solve` proves that there is no
     answer. Between plates that open the same ray proves nothing, nor does half of it."""
-    for words in ([], ["--law", "coulomb"]):
+    for words in (CONVEX, []):
         path = checks.file(CLOSING.format(down=0.1))
         answer = checks.json_of("solve", path, *words, code=3)
         checks.expect(answer["status"] == "infeasible", words, answer["status"])

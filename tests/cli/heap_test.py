@@ -18,6 +18,7 @@ from text_problem import Problem  # noqa: E402
 FIELDS = ["bodies", "contacts", "make_seconds", "seconds", "iterations", "residual",
           "peak_memory_bytes", "threads", "status"]
 SHAPES = ["spheres", "boxes", "mixed"]
+CONVEX = ["--law", "convex"]
 
 
 class Noise:
@@ -93,12 +94,12 @@ def check_counts(checks):
     sizes = [1, 2, 5, 31, 120] if checks.runs_slowly() else [1, 2, 5, 31, 385, 2000]
     for shape in SHAPES:
         for bodies in sizes:
-            answer = checks.json_of("heap", "--bodies", bodies, "--shape", shape)
+            answer = checks.json_of("heap", "--bodies", bodies, "--shape", shape, *CONVEX)
             check_fields(checks, f"{bodies} {shape}", answer, bodies, 1)
             expected = count_contacts(bodies, shape)
             checks.expect(answer["contacts"] == expected, bodies, shape, "contacts",
                           answer["contacts"], "expected", expected)
-    mixed = checks.json_of("heap", "--bodies", "1e2")
+    mixed = checks.json_of("heap", "--bodies", "1e2", *CONVEX)
     checks.expect(mixed["bodies"] == 100 and mixed["contacts"] == count_contacts(100, "mixed"),
                   "1e2", mixed["bodies"], mixed["contacts"])
 
@@ -107,7 +108,7 @@ def check_written(checks):
     """The written file, read by other code, has the heap's counts and its answer the residual."""
     path = pathlib.Path(checks.folder.name, "heap.txt")
     for shape in SHAPES:
-        answer = checks.json_of("heap", "--bodies", 40, "--shape", shape, "--write", path)
+        answer = checks.json_of("heap", "--bodies", 40, "--shape", shape, *CONVEX, "--write", path)
         problem = Problem(path.read_text(encoding="utf-8"))
         checks.expect(len(problem.matrices) == 40, shape, "bodies in the file")
         checks.expect(len(problem.contacts) == answer["contacts"], shape, "contacts in the file")
@@ -116,7 +117,7 @@ def check_written(checks):
             radius_squared = matrix[0][0] / matrix[5][5]  # in squares of the half width
             either = min(abs(radius_squared / 0.0025 - share) for share in (0.4, 2 / 3))
             checks.expect(either < 1e-12, shape, "inertia", matrix[0][0], matrix[5][5])
-        solved = checks.json_of("solve", path)
+        solved = checks.json_of("solve", path, *CONVEX)
         checks.expect(solved["iterations"] == answer["iterations"][0], shape, "iterations",
                       solved["iterations"], answer["iterations"])
         velocity = solved["velocity"]
@@ -125,9 +126,9 @@ def check_written(checks):
         residual = problem.residual(velocity, impulse)
         checks.expect(abs(residual - answer["residual"][0]) <= 1e-3 * residual + 1e-14, shape,
                       "residual", residual, "printed", answer["residual"])
-    for law in (["--rigid"], ["--law", "coulomb"]):
+    for law in (["--rigid", *CONVEX], []):
         answer = checks.json_of("heap", "--bodies", 8, *law, "--write", path)
-        solved = checks.json_of("solve", path, *(["--law", "coulomb"] if law[0] == "--law" else []))
+        solved = checks.json_of("solve", path, *(CONVEX if law else []))
         worst = max(solved["certificate"]["natural_map_error"], solved["certificate"]["residual"])
         checks.expect(solved["status"] == "converged", law, solved["status"])
         checks.expect(abs(worst - answer["residual"][0]) <= 1e-3 * worst + 1e-13, law, worst, answer)
@@ -135,8 +136,8 @@ def check_written(checks):
 
 def check_threads(checks):
     """Residuals and iterations, all digits of them, are the same on any number of threads."""
-    for law in ([], ["--law", "coulomb"], ["--rigid"]):
-        size = 8 if law else 300
+    for law in (CONVEX, [], ["--rigid", *CONVEX]):
+        size = 300 if law == CONVEX else 8
         first = None
         for threads in (1, 2, 3):
             answer = checks.json_of("heap", "--bodies", size, "--steps", 2, "--threads", threads, *law)
@@ -145,8 +146,8 @@ def check_threads(checks):
             first = first or same
             checks.expect(same == first, law, "threads", threads, same, first)
     for name in ("mujoco_sphere_10", "pile_n100_s60", "wall_n10"):
-        for options in ([], ["--rigid", "--law", "coulomb"]):
-            if options and name == "pile_n100_s60" and checks.runs_slowly():
+        for options in (CONVEX, ["--rigid"]):
+            if options != CONVEX and name == "pile_n100_s60" and checks.runs_slowly():
                 continue
             answers = [checks.json_of("solve", DATA / f"{name}.txt", "--threads", threads, *options)
                        for threads in (1, 2, 3)]
@@ -157,31 +158,33 @@ def check_threads(checks):
 
 def check_steps(checks):
     steps, bodies = (3, 30) if checks.runs_slowly() else (10, 385)
-    for law in ([], ["--shape", "boxes"], ["--tolerance", "1e-11"]):
+    for law in (CONVEX, ["--shape", "boxes", *CONVEX], ["--tolerance", "1e-11", *CONVEX]):
         answer = checks.json_of("heap", "--bodies", bodies, "--steps", steps, *law)
         check_fields(checks, law, answer, bodies, steps)
         one = checks.json_of("heap", "--bodies", bodies, *law)
         checks.expect(answer["residual"][0] == one["residual"][0], law, "the first step of many")
         if "1e-11" in law:
             checks.expect(max(answer["residual"]) <= 1.01e-11, law, answer["residual"])
-    exact = checks.json_of("heap", "--bodies", 5, "--rigid", "--law", "coulomb", "--steps", 3)
+    exact = checks.json_of("heap", "--bodies", 5, "--rigid", "--steps", 3)
     check_fields(checks, "rigid", exact, 5, 3)
 
 
 def check_stopped_short(checks):
-    answer = checks.json_of("heap", "--bodies", 20, "--steps", 3, "--tolerance", "1e-300", code=3)
+    answer = checks.json_of("heap", "--bodies", 20, "--steps", 3, *CONVEX, "--tolerance", "1e-300", code=3)
     checks.expect(list(answer) == FIELDS and answer["status"] == "no_progress", "status", answer)
     checks.expect(len(answer["seconds"]) == len(answer["residual"]) == 1, "steps after", answer)
     checks.expect(answer["residual"][0] < 1e-10, "best answer", answer)
-    result = checks.run("heap", "--bodies", 20, "--tolerance", "1e-300")
+    result = checks.run("heap", "--bodies", 20, *CONVEX, "--tolerance", "1e-300")
     checks.expect(result.returncode == 3 and "no_progress" in result.stdout, "table", result.stdout)
 
 
 def check_readable(checks):
-    result = checks.run("heap", "--bodies", 12, "--steps", 2)
+    result = checks.run("heap", "--bodies", 12, "--steps", 2, *CONVEX)
     checks.expect(result.returncode == 0 and result.stderr == "", "table", result.stderr)
     for part in ("12 bodies", "compliant", "convex law", "µs per contact", "most memory", " mm"):
         checks.expect(part in result.stdout, "table lacks", part, result.stdout)
+    plain = checks.run("heap", "--bodies", 5)
+    checks.expect("coulomb law" in plain.stdout, "the law unless named", plain.stdout)
 
 
 BAD = {
@@ -229,9 +232,9 @@ def check_memory(checks):
     checks.expect(child.returncode == 2 and "1000000000 bytes" in line, "a million", line)
     if not checks.runs_slowly():
         checks.expect(usage.ru_maxrss < 60e3, "refused with", usage.ru_maxrss, "KiB")
-        for arguments in (["--bodies", 3000], ["--bodies", 1500, "--shape", "boxes"],
-                          ["--bodies", 3000, "--shape", "spheres"],
-                          ["--bodies", 300, "--law", "coulomb"]):
+        for arguments in (["--bodies", 3000, *CONVEX], ["--bodies", 1500, "--shape", "boxes", *CONVEX],
+                          ["--bodies", 3000, "--shape", "spheres", *CONVEX],
+                          ["--bodies", 300]):
             needed = needed_bytes(checks, *arguments)
             taken = checks.json_of("heap", *arguments)["peak_memory_bytes"]
             checks.expect(taken <= needed <= 6 * taken, arguments, "needs", needed, "took", taken)
@@ -240,7 +243,7 @@ def check_memory(checks):
             [checks.program, "heap", "--bodies", "1000000"], capture_output=True, text=True, check=False,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 10**9, 2 * 10**9)))
         checks.refused("ulimit", limited, "--bodies", "1000000", "which needs")
-    sizes = [needed_bytes(checks, "--bodies", n) for n in (1000, 10000, 100000, 1000000)]
+    sizes = [needed_bytes(checks, "--bodies", n, *CONVEX) for n in (1000, 10000, 100000, 1000000)]
     checks.expect(sizes == sorted(set(sizes)) and sizes[3] < 1.2e3 * sizes[0], "grows", sizes)
 
 
@@ -248,7 +251,7 @@ def seen_on_terminal(checks, bodies):
     """What a heap writes to a terminal on standard error, and the seconds that it takes."""
     master, slave = pty.openpty()
     start = time.monotonic()
-    with subprocess.Popen([checks.program, "heap", "--bodies", str(bodies), "--steps", "4", "--json"],
+    with subprocess.Popen([checks.program, "heap", "--bodies", str(bodies), "--steps", "4", *CONVEX, "--json"],
                           stdout=subprocess.PIPE, stderr=slave) as child:
         os.close(slave)
         seen = b""

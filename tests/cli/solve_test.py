@@ -73,7 +73,7 @@ def check_files(checks):
              "mujoco_box_10"]
     for name in names:
         path = DATA / f"{name}.txt"
-        answer = checks.json_of("solve", path)
+        answer = checks.json_of("solve", path, "--law", "convex")
         check_answer(checks, name, path.read_text(encoding="utf-8"), answer, 1e-8)
     for tolerance in ("1e-4", "1e-12"):
         path = DATA / "pile_n10_s60.txt"
@@ -85,28 +85,28 @@ def check_files(checks):
 
 def check_shapes(checks):
     for name, text in {"two sizes": SMALL, "other spaces": SMALL.replace("\n", "\r\n\t ")}.items():
-        check_answer(checks, name, text, checks.json_of("solve", checks.file(text)), 1e-8)
+        check_answer(checks, name, text, checks.json_of("solve", checks.file(text), "--law", "convex"), 1e-8)
     odd_name = checks.file(SMALL, "problem with spaces.hdf5")  # recognised by content
-    check_answer(checks, "odd name", SMALL, checks.json_of("solve", odd_name), 1e-8)
+    check_answer(checks, "odd name", SMALL, checks.json_of("solve", odd_name, "--law", "convex"), 1e-8)
     start = SMALL.index("contacts")
     free = checks.json_of("solve", checks.file(SMALL[:start] + "contacts 0\n"))
     checks.expect(free["velocity"] == [1, 0.5, -1, 0, 2] and free["impulse"] == [], "free", free)
     nothing = checks.json_of("solve", checks.file("carom-problem 1 time_step 1 bodies 0 contacts 0"))
     checks.expect(nothing["velocity"] == [] and nothing["status"] == "converged", "nothing", nothing)
     # The file's guess is where the solver starts: with the answer as guess there is nothing to do.
-    answer = checks.json_of("solve", checks.file(SMALL), "--tolerance", "1e-12")["velocity"]
+    answer = checks.json_of("solve", checks.file(SMALL), "--law", "convex", "--tolerance", "1e-12")["velocity"]
     guess = [" ".join(map(repr, part)) for part in (answer[:3], answer[3:])]
     warm = SMALL.replace("\n1 0.5 0\n", f"\n{guess[0]}\n").replace("\n0 0\nc", f"\n{guess[1]}\nc")
-    again = checks.json_of("solve", checks.file(warm))
+    again = checks.json_of("solve", checks.file(warm), "--law", "convex")
     checks.expect(again["iterations"] == 0 and again["velocity"] == answer, "warm start", again)
 
 
 def check_stopped_short(checks):
     path = DATA / "pile_n10_s60.txt"
-    answer = checks.json_of("solve", path, "--tolerance", "1e-300", code=3)
+    answer = checks.json_of("solve", path, "--law", "convex", "--tolerance", "1e-300", code=3)
     checks.expect(answer["status"] == "no_progress" and list(answer) == FIELDS, "stopped", answer)
     checks.expect(answer["certificate"]["residual"] < 1e-10, "best answer", answer["certificate"])
-    table = checks.run("solve", path, "--tolerance", "1e-300")
+    table = checks.run("solve", path, "--law", "convex", "--tolerance", "1e-300")
     checks.expect(table.returncode == 3 and "no_progress" in table.stdout and table.stderr == "",
                   "readable", table)
     overflow = SMALL.replace("1 0.5 -1", "1e300 0.5 -1e300").replace("1e4", "1e300")

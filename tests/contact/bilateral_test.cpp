@@ -21,7 +21,7 @@ namespace bilateral_test {
 
 using carom::testing::by_solver, carom::testing::rounding;
 
-using carom::Bilateral, carom::ContactProblem, carom::Index;
+using carom::Bilateral, carom::Compliance, carom::ContactProblem, carom::Index;
 using carom::testing::draw_matrix, carom::testing::VectorSource;
 using Eigen::Matrix3d, Eigen::Vector3d, Eigen::VectorXd;
 using Matrix6d = Eigen::Matrix<double, 6, 6>;
@@ -69,7 +69,8 @@ TEST_CASE("bilateral: a soft spring obeys its law row by row", "[contact][oracle
     Bilateral<double> law{.rows = rows, .stiffness = k, .dissipation_time = tau, .near_rigid = 0};
     law.error.head(rows) = draw_matrix(source, rows, 1);
     problem.add_constraint(0, j, law);
-    const auto solution = carom::solve_contact(problem, {.tolerance = 1e-14});
+    const auto solution =
+        carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-14});
     const VectorXd rates = j * solution.velocity;
     for (int i = 0; i < rows; ++i) {
       CHECK(solution.impulse(i) == Approx(-dt * k * (law.error(i) + dt * rates(i) + tau * rates(i)))
@@ -89,9 +90,11 @@ TEST_CASE("distance: a step of a pendulum in closed form", "[contact][example]")
   free.tail<3>() = 2 * Vector3d(0.8, 0, 0.6) - dt * 9.81 * Vector3d::UnitZ();
   ContactProblem<double> problem(dt);
   problem.add_body(free_body(m, 0.3), free);
-  problem.add_constraint(0, carom::distance_row<double>(along, Vector3d::Zero()),
-                         Bilateral<double>{.error = Vector6d::Unit(0) * 1e-3});
-  const auto solution = carom::solve_contact(problem, {.tolerance = 1e-14});
+  problem.add_constraint(
+      0, carom::distance_row<double>(along, Vector3d::Zero()),
+      Bilateral<double>{.error = Vector6d::Unit(0) * 1e-3, .compliance = Compliance::step});
+  const auto solution =
+      carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-14});
   const double r = w / (4 * std::numbers::pi * std::numbers::pi);
   const double gamma = (-1e-3 / dt - along.dot(free.tail<3>())) / (w + r);
   CHECK(solution.impulse(0) == Approx(gamma).epsilon(by_solver(1e-10)));
@@ -120,9 +123,11 @@ TEST_CASE("weld: two bodies move as one up to R", "[contact][example]") {
     problem.add_body(a2, free2);
     const Matrix6d rows1 = carom::frame_rows<double>(Matrix3d::Identity(), arm);
     const Matrix6d rows2 = -carom::frame_rows<double>(Matrix3d::Identity(), arm - centre);
-    problem.add_constraint(0, rows1, 1, rows2,
-                           Bilateral<double>{.rows = 6, .near_rigid = near_rigid});
-    const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
+    problem.add_constraint(
+        0, rows1, 1, rows2,
+        Bilateral<double>{.rows = 6, .near_rigid = near_rigid, .compliance = Compliance::step});
+    const auto solution =
+        carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-13});
     const Vector6d& r = problem.law(0).regularization;
     const Vector6d gamma = solution.impulse;
     const Vector6d apart =
@@ -142,8 +147,8 @@ TEST_CASE("point: leaves the spin free", "[contact][example]") {
   free << 0.1, 0.2, 7, 3, 0, 0;
   problem.add_body(free_body(2, 0.3), free);
   problem.add_constraint(0, carom::point_rows<double>(Vector3d(0, 0, 0.5)),
-                         Bilateral<double>{.rows = 3, .near_rigid = 1e-4});
-  const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
+                         Bilateral<double>{.rows = 3});
+  const auto solution = carom::solve_contact(problem);
   CHECK((carom::point_rows<double>(Vector3d(0, 0, 0.5)) * solution.velocity).norm() <
         by_solver(1e-7));
   CHECK(solution.velocity(2) == Approx(7).epsilon(rounding(5000, 1.0)));  // about the arm
@@ -152,13 +157,12 @@ TEST_CASE("point: leaves the spin free", "[contact][example]") {
 TEST_CASE("coupler: velocities in their ratio", "[contact][example]") {
   ContactProblem<double> problem(0.01);
   problem.add_body(Matrix3d::Identity(), Vector3d(1, 2, 3));
-  problem.add_constraint(0, carom::coupler_row<double>(3, 2, 0, -4.0),
-                         Bilateral<double>{.near_rigid = 1e-5});
-  const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
-  CHECK(solution.velocity(2) == Approx(-4 * solution.velocity(0)).epsilon(by_solver(1e-8)));
+  problem.add_constraint(0, carom::coupler_row<double>(3, 2, 0, -4.0), Bilateral<double>{});
+  const auto solution = carom::solve_contact(problem);
+  CHECK(solution.velocity(2) == Approx(-4 * solution.velocity(0)).epsilon(by_solver(1e-7)));
   CHECK(solution.velocity(1) == 2);
   // Least change: v = v* - J (J v*)/(J J'), J = (4, 0, 1).
-  CHECK(solution.velocity(0) == Approx(1 - 4 * 7 / 17.0).epsilon(by_solver(1e-8)));
+  CHECK(solution.velocity(0) == Approx(1 - 4 * 7 / 17.0).epsilon(by_solver(1e-7)));
 }
 
 TEST_CASE("bilateral: every joint of a rigid chain carries the weight below it",
@@ -175,7 +179,7 @@ TEST_CASE("bilateral: every joint of a rigid chain carries the weight below it",
       problem.add_body(mass * Matrix3d::Identity(), Vector3d(v - dt * gravity * Vector3d::UnitZ()));
     }
     for (int k = 0; k < links; ++k) {
-      Bilateral<double> joint{.rows = 3};
+      Bilateral<double> joint{.rows = 3, .compliance = Compliance::step};
       joint.error.head<3>() = error[std::size_t(k)];
       if (k == 0) {
         problem.add_constraint(0, Matrix3d::Identity(), joint);
@@ -201,6 +205,63 @@ TEST_CASE("bilateral: every joint of a rigid chain carries the weight below it",
   }
 }
 
+TEST_CASE("bilateral: without a stiffness the rows hold exactly, and their error goes",
+          "[contact][law]") {
+  VectorSource<double> source(77u);
+  for (const double scale : {1e-6, 1.0, 1e6}) {
+    for (int rows = 1; rows <= 6; ++rows) {
+      for (const double correction : {0.2, 1.0}) {
+        const double dt = 0.01;
+        ContactProblem<double> problem(dt);
+        const VectorXd free = draw_matrix(source, 7, 1);
+        problem.add_body(scale * Eigen::MatrixXd::Identity(7, 7), free);
+        const Eigen::MatrixXd j = draw_matrix(source, rows, 7);
+        Bilateral<double> law{.rows = rows, .correction = correction};
+        law.error.head(rows) = draw_matrix(source, rows, 1) / 100;
+        problem.add_constraint(0, j, law);
+        const auto solution = carom::solve_contact(problem);
+        CHECK(solution.report.converged());
+        const VectorXd off = j * solution.velocity + correction / dt * law.error.head(rows);
+        CHECK(off.norm() < by_solver(1e-6) * (1 + free.norm()));
+      }
+    }
+  }
+  // Step by step the error falls by the share, and so does the speed.
+  double error = 0.01, speed = 3;
+  for (int step = 0; step < 60; ++step) {
+    ContactProblem<double> problem(0.01);
+    problem.add_body(Eigen::MatrixXd::Identity(1, 1), VectorXd::Constant(1, speed));
+    Bilateral<double> law;
+    law.error(0) = error;
+    problem.add_constraint(0, Eigen::MatrixXd::Identity(1, 1), law);
+    speed = carom::solve_contact(problem).velocity(0);
+    CHECK(speed == Approx(-0.2 * error / 0.01).epsilon(by_solver(1e-6)).margin(by_solver(1e-9)));
+    error += 0.01 * speed;
+  }
+  CHECK(std::abs(error) < by_solver(1e-6));
+  CHECK(std::abs(speed) < by_solver(1e-4));
+}
+
+TEST_CASE("bilateral: joints that contradict each other have an answer between them",
+          "[contact][law]") {
+  // Two bars hold one point at places that differ by e: it goes half way, whatever the load.
+  for (const double mass : {1e-3, 1.0, 1e3}) {
+    for (const double e : {0.0, 1e-12, 1e-6, 1e-2}) {
+      ContactProblem<double> problem(0.01);
+      problem.add_body(mass * Matrix3d::Identity(), Vector3d(0.3, 0, -0.0981));
+      for (const double error : {0.0, e}) {
+        problem.add_constraint(0, Matrix3d::Identity(),
+                               Bilateral<double>{.rows = 3, .error = error * Vector6d::Ones()});
+      }
+      const auto solution = carom::solve_contact(problem);
+      CAPTURE(mass, e, to_string(solution.report.status));
+      CHECK(solution.report.converged());
+      const Vector3d expected = Vector3d::Constant(-0.2 * e / 2 / 0.01);
+      CHECK((solution.velocity - expected).norm() < by_solver(1e-6) * (0.3 + expected.norm()));
+    }
+  }
+}
+
 TEST_CASE("bilateral: data are refused by name", "[contact][input]") {
   ContactProblem<double> problem(0.01);
   problem.add_body(Matrix3d::Identity(), Vector3d::Zero());
@@ -216,6 +277,18 @@ TEST_CASE("bilateral: data are refused by name", "[contact][input]") {
   CHECK(refusal(off) == "constraint 0: error entry 1: expected a finite number, got nan");
   CHECK(refusal({.rows = 3, .stiffness = -2}) ==
         "constraint 0: stiffness: expected a number > 0, got -2");
+  const std::string idle = "expected its default, as without a stiffness nothing gives way, got ";
+  CHECK(refusal({.rows = 3, .dissipation_time = 0.5}) ==
+        "constraint 0: dissipation time: " + idle + "0.5");
+  CHECK(refusal({.rows = 3, .near_rigid = 0.5}) ==
+        "constraint 0: near-rigid factor: " + idle + "0.5");
+  CHECK(refusal({.rows = 3, .stiffness = 7, .compliance = Compliance::step}) ==
+        "constraint 0: stiffness: expected none, as its compliance is that of the step, got 7");
+  CHECK(refusal({.rows = 3, .stiffness = 7, .correction = 1}) ==
+        "constraint 0: correction: expected its default, as it is of what does not give way, "
+        "got 1");
+  CHECK(refusal({.rows = 3, .correction = 1.5}) ==
+        "constraint 0: correction: expected a number in [0, 1], got 1.5");
 }
 
 }  // namespace bilateral_test

@@ -22,7 +22,8 @@ ContactProblem<double> make_problem() {
   problem.add_contact(first, Matrix3d::Identity(), second, -Matrix3d::Identity(),
                       carom::RigidContact<double>{.gap = 0, .friction = 0.3});
   const Eigen::RowVector3d limit(0, 2, 1);
-  problem.add_constraint(first, limit, carom::JointLimit<double>{.gap = 0.1});
+  problem.add_constraint(
+      first, limit, carom::JointLimit<double>{.gap = 0.1, .compliance = carom::Compliance::step});
   problem.add_contact(second, 2 * Matrix3d::Identity(),
                       WeightedContact<double>{0.7, {0.1, 0.2}, Vector3d(1, 2, 3), false});
   return problem;

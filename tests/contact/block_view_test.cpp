@@ -144,7 +144,8 @@ TEST_CASE("block_view: a certificate bounds the error of any answer and names th
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
     const auto problem = build(raw);
     const DenseDual dense(raw);
-    const auto solution = carom::solve_contact(problem, {.tolerance = 1e-12});
+    const auto solution =
+        carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-12});
     const Eigen::VectorXd difference = guess - solution.velocity;
     const double error = std::sqrt(difference.dot(dense.momentum * difference));
     const auto certificate = certify(problem, guess, solution.impulse);
@@ -211,7 +212,8 @@ TEST_CASE("block_view: the order of blocks does not matter", "[contact][solvers]
 TEST_CASE("block_view: float follows double", "[contact][solvers][oracle]") {
   WorstCase near("velocity in float");
   for_each_problem(40, [&](const ConstrainedProblem& raw, const Eigen::VectorXd& guess) {
-    const auto exact = carom::solve_contact(build(raw), {.tolerance = 1e-12});
+    const auto exact =
+        carom::solve_contact(build(raw), carom::SapOptions<double>{.tolerance = 1e-12});
     const auto problem = build<float>(raw);
     SapSolver<float> solver({.tolerance = 1e-5f});
     Eigen::VectorXf velocity = guess.cast<float>();

@@ -37,8 +37,8 @@ TEMPLATE_TEST_CASE("compliance_derivative: slopes of R and v-hat by autodiff",
     const Scalar step = source.positive(3), w = source.positive(4);
     const auto d = make_compliance_derivative(given, step, w);
     rigid += d.near_rigid ? 1 : 0;
-    CompliantContact<Number> numbers{Number::variable(given.gap, 0),
-                                     Number::variable(given.stiffness, 1)};
+    CompliantContact<Number> numbers{.gap = Number::variable(given.gap, 0),
+                                     .stiffness = Number::variable(given.stiffness, 1)};
     numbers.dissipation_time = Number::variable(given.dissipation_time, 2);
     numbers.near_rigid = Number(given.near_rigid);
     numbers.relative_slip = Number::variable(given.relative_slip, 4);
@@ -58,6 +58,18 @@ TEMPLATE_TEST_CASE("compliance_derivative: slopes of R and v-hat by autodiff",
   CHECK(rigid > 300);
   CHECK(rigid < 1700);
   same.check(14000);
+}
+
+TEST_CASE("compliance_derivative: what is rigid follows its gap alone", "[contact][derivative]") {
+  for (const double gap : {0.25, -0.25}) {
+    const CompliantContact<double> rigid{.gap = gap, .friction = 0.5, .correction = 0.125};
+    const auto d = make_compliance_derivative(rigid, 0.5, 3.0);
+    CHECK(d.bias_by_gap == (gap > 0 ? -2 : -0.25));
+    CHECK((d.bias_by_dissipation == 0 && d.normal_by_stiffness == 0));
+    CHECK((d.normal_by_dissipation == 0 && d.normal_by_inverse_mass == 0));
+    CHECK((d.tangent_by_inverse_mass == 0 && d.tangent_by_slip == 0));
+    CHECK(!d.near_rigid);
+  }
 }
 
 TEST_CASE("compliance_derivative: the inverse mass is the one R was made with, and follows masses",

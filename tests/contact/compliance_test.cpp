@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "carom/contact/rigid_contact.hpp"
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -14,7 +17,7 @@ namespace compliance_test {
 using carom::CompliantContact, carom::make_weighted, carom::WeightedContact;
 using carom::testing::rounding, carom::testing::VectorSource, carom::testing::WorstCase;
 
-static_assert(noexcept(make_weighted(CompliantContact<double>{0, 1}, 0.1, 1.0)));
+static_assert(noexcept(make_weighted(std::declval<const CompliantContact<double>&>(), 0.1, 1.0)));
 
 TEMPLATE_TEST_CASE("compliance: the weights are those of the formulas", "[contact][oracle]", float,
                    double) {
@@ -58,8 +61,10 @@ TEST_CASE("compliance: a soft contact keeps its spring, a stiff one is softened 
   CHECK(weighted.regularization.tangent == Approx(1e-3).epsilon(rounding(50, 1.0)));
   CHECK(weighted.friction == 0);
   const double clamp = 0.025330295910584443;
+  CompliantContact<double> stiff{.gap = -0.1};
   for (const double stiffness : {1e7, 1e20, std::numeric_limits<double>::infinity()}) {
-    const CompliantContact<double> stiff{.gap = -0.1, .stiffness = stiffness};
+    stiff.stiffness = stiffness;
+    stiff.compliance = stiffness < 1e30 ? carom::Compliance::stiffness : carom::Compliance::step;
     CAPTURE(stiffness);
     CHECK(make_weighted(stiff, 0.01, 1.0).regularization.normal ==
           Approx(clamp).epsilon(rounding(50, 1.0)));
@@ -74,6 +79,40 @@ TEST_CASE("compliance: a soft contact keeps its spring, a stiff one is softened 
   const CompliantContact<double> unclamped{.gap = 0, .stiffness = 1e20, .near_rigid = 0};
   CHECK(make_weighted(unclamped, 0.01, 1.0).regularization.normal ==
         Approx(1e-16).epsilon(rounding(50, 1.0)));
+}
+
+TEST_CASE("compliance: without a stiffness a contact is a rigid one", "[contact][law]") {
+  VectorSource<double> source(4712u);
+  WorstCase same("the numbers of a RigidContact");
+  for (int sample = 0; sample < 500; ++sample) {
+    const double dt = source.positive(3), w = source.positive(4);
+    carom::RigidContact<double> rigid{
+        .gap = source.entry(4), .friction = source.non_negative(2), .correction = source.unit()};
+    rigid.surface_velocity = {source.entry(2), source.entry(2), source.entry(2)};
+    const auto found =
+        make_weighted(CompliantContact<double>{.gap = rigid.gap,
+                                               .friction = rigid.friction,
+                                               .surface_velocity = rigid.surface_velocity,
+                                               .correction = rigid.correction},
+                      dt, w);
+    const auto expected = make_weighted(rigid, dt, w);
+    same.see_holds(found.rigid && found.friction == expected.friction &&
+                       found.bias_velocity == expected.bias_velocity &&
+                       found.regularization.normal == expected.regularization.normal &&
+                       found.regularization.tangent == expected.regularization.tangent,
+                   sample);
+  }
+  same.check(500);
+  // A surface that moves shifts the velocity that a contact relaxes to, whether it gives way or
+  // not.
+  for (const double stiffness : {1e3, std::numeric_limits<double>::infinity()}) {
+    CompliantContact<double> still{.gap = -0.1, .stiffness = stiffness, .friction = 0.5};
+    CompliantContact<double> belt = still;
+    belt.surface_velocity = {0.5, -0.25, 2};
+    const Eigen::Vector3d shift = make_weighted(belt, 0.125, 1.0).bias_velocity -
+                                  make_weighted(still, 0.125, 1.0).bias_velocity;
+    CHECK((shift - belt.surface_velocity).norm() < rounding(10, 1.0));
+  }
 }
 
 TEST_CASE("compliance: the impulse in stick is a spring and a damper taken implicitly",

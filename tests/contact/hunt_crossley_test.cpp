@@ -92,7 +92,8 @@ TEST_CASE("hunt-crossley: passes over a step settle on the implicit law", "[cont
       ContactProblem<double> problem(dt);
       problem.add_body(mass * Matrix3d::Identity(), Vector3d(0, 0, free));
       problem.add_contact(0, Matrix3d::Identity(), contact);
-      velocity = carom::solve_contact(problem, {.tolerance = 1e-14}).velocity(2);
+      velocity =
+          carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-14}).velocity(2);
     }
     settled.see(std::abs(velocity - low), by_solver(1e-9) * (1 + std::abs(free)), contact.gap,
                 contact.stiffness, contact.dissipation, free, mass);

@@ -18,7 +18,8 @@ namespace joint_constraints_test {
 
 using carom::testing::by_solver, carom::testing::rounding;
 
-using carom::ContactProblem, carom::DryFriction, carom::JointLimit, carom::Motor, carom::Tendon;
+using carom::Compliance, carom::ContactProblem, carom::DryFriction, carom::JointLimit, carom::Motor,
+    carom::Tendon;
 using carom::testing::VectorSource, carom::testing::WorstCase;
 
 namespace {
@@ -37,7 +38,8 @@ Stepped step(double mass, double free_velocity, const Law& law, double time_step
   ContactProblem<double> problem(time_step);
   problem.add_body(Row::Constant(mass), Row::Constant(free_velocity));
   problem.add_constraint(0, row, law);
-  const auto solution = carom::solve_contact(problem, {.tolerance = 1e-14});
+  const auto solution =
+      carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-14});
   return {solution.velocity(0), solution.impulse(0)};
 }
 
@@ -78,17 +80,52 @@ TEST_CASE("joint limit: a spring and damper that only push", "[contact][oracle]"
   CHECK(pushing < 240);
 }
 
-TEST_CASE("joint limit: a rigid one is softened to the near-rigid clamp", "[contact][example]") {
+TEST_CASE("joint limit: by the step it is softened to the near-rigid clamp", "[contact][example]") {
   // Hits the limit at -2 m/s: with R = w/(4 pi^2), v = v* R/(R + w), 2.5 % of it.
   const double w = 1.0 / 3, r = w / (4 * std::numbers::pi * std::numbers::pi);
-  const Stepped hit = step(3, -2, JointLimit<double>{.gap = 0}, 0.01);
+  const JointLimit<double> soft{.gap = 0, .compliance = Compliance::step};
+  const Stepped hit = step(3, -2, soft, 0.01);
   CHECK(hit.velocity == Approx(-2 * r / (r + w)).epsilon(by_solver(1e-10)));
   // An upper limit is one of the negative velocity.
-  const Stepped upper = step(3, 2, JointLimit<double>{.gap = 0}, 0.01, Row::Constant(-1));
+  const Stepped upper = step(3, 2, soft, 0.01, Row::Constant(-1));
   CHECK(upper.velocity == Approx(2 * r / (r + w)).epsilon(by_solver(1e-10)));
   CHECK(upper.impulse == Approx(hit.impulse).epsilon(rounding(5000, 1.0)));
   // Before it is reached it does nothing.
-  CHECK(step(3, -2, JointLimit<double>{.gap = 0.021}, 0.01).velocity == -2);
+  const JointLimit<double> far{.gap = 0.021, .compliance = Compliance::step};
+  CHECK(step(3, -2, far, 0.01).velocity == -2);
+}
+
+TEST_CASE("joints: without a stiffness they do not give way", "[contact][law]") {
+  const double dt = 0.01;
+  const auto rests = [&](double mass, double speed, const auto& law, double expected) {
+    CAPTURE(mass, speed, expected);
+    ContactProblem<double> problem(dt);
+    problem.add_body(Row::Constant(mass), Row::Constant(speed));
+    problem.add_constraint(0, forwards, law);
+    CHECK(problem.is_rigid(0));
+    const auto solution = carom::solve_contact(problem);
+    CHECK(solution.report.converged());
+    CHECK(solution.velocity(0) ==
+          Approx(expected).epsilon(by_solver(1e-6)).margin(by_solver(1e-9)));
+    CHECK(
+        solution.impulse(0) ==
+        Approx(mass * (expected - speed)).epsilon(by_solver(1e-6)).margin(by_solver(1e-9) * mass));
+  };
+  for (const double mass : {1e-6, 3.0, 1e6}) {
+    rests(mass, -2, JointLimit<double>{.gap = 0}, 0);
+    rests(mass, 2, JointLimit<double>{.gap = 0}, 2);
+    rests(mass, -2, JointLimit<double>{.gap = 0.005}, -0.5);
+    rests(mass, -2, JointLimit<double>{.gap = -0.1}, 0);
+    rests(mass, -2, JointLimit<double>{.gap = -0.1, .correction = 0.5}, 5);
+    rests(mass, 2, Tendon<double>{.stretch = 0}, 0);
+    rests(mass, -2, Tendon<double>{.stretch = 0}, -2);
+    rests(mass, 2, Tendon<double>{.stretch = -0.005}, 0.5);
+    rests(mass, 2, Tendon<double>{.stretch = 0.1, .correction = 0.5}, -5);
+    rests(mass, 2, Tendon<double>{.stretch = 0, .tension_limit = 50 * mass}, 1.5);
+    rests(mass, 2, DryFriction<double>{.effort_limit = 300 * mass}, 0);
+    rests(mass, 2, DryFriction<double>{.effort_limit = 50 * mass}, 1.5);
+    rests(mass, -2, DryFriction<double>{.effort_limit = 50 * mass}, -1.5);
+  }
 }
 
 TEST_CASE("dry friction: holds below its limit and slides above", "[contact][example]") {
@@ -115,9 +152,10 @@ TEST_CASE("motor: follows its gains until its effort limit, then gives exactly t
   int saturated = 0;
   for (int sample = 0; sample < 300; ++sample) {
     const double dt = source.positive(2) / 100, m = source.positive(2), v = source.entry(2);
-    const Motor<double> motor{.position_error = source.entry(2),
+    const double position_gain = source.non_negative(2) * 10, error = source.entry(2);
+    const Motor<double> motor{.position_error = position_gain > 0 ? error : 0,
                               .wanted_velocity = source.entry(2),
-                              .position_gain = source.non_negative(2) * 10,
+                              .position_gain = position_gain,
                               .velocity_gain = source.positive(2),
                               .effort_limit = 10 * source.positive(2),
                               .near_rigid = 0};
@@ -170,15 +208,34 @@ TEST_CASE("joint constraints: data are refused by name", "[contact][input]") {
         "constraint 0: stiffness: expected a number > 0, got 0");
   CHECK(refusal<JointLimit<double>>({.gap = 0, .dissipation_time = -1}) ==
         "constraint 0: dissipation time: expected a finite number >= 0, got -1");
+  const std::string idle = "expected its default, as without a stiffness nothing gives way, got ";
   CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = 0}) ==
-        "constraint 0: near-rigid factor: expected a number > 0 when the stiffness is infinite, "
-        "got 0");
+        "constraint 0: near-rigid factor: " + idle + "0");
+  CHECK(refusal<JointLimit<double>>({.gap = 0, .dissipation_time = 2}) ==
+        "constraint 0: dissipation time: " + idle + "2");
+  CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = 0, .compliance = Compliance::step}) ==
+        "constraint 0: near-rigid factor: expected a number > 0 where the compliance is the "
+        "step's, got 0");
+  CHECK(refusal<JointLimit<double>>({.gap = 0, .stiffness = 3, .compliance = Compliance::step}) ==
+        "constraint 0: stiffness: expected none, as its compliance is that of the step, got 3");
+  CHECK(refusal<JointLimit<double>>({.gap = 0, .stiffness = 3, .correction = 0.5}) ==
+        "constraint 0: correction: expected its default, as it is of what does not give way, "
+        "got 0.5");
+  CHECK(refusal<Tendon<double>>({.stretch = 0, .dissipation_time = 2}) ==
+        "constraint 0: dissipation time: " + idle + "2");
+  CHECK(refusal<Tendon<double>>({.stretch = 0, .stiffness = 3, .correction = 0.5}) ==
+        "constraint 0: correction: expected its default, as it is of what does not give way, "
+        "got 0.5");
+  CHECK(refusal<Motor<double>>({.position_error = 1, .velocity_gain = 2}) ==
+        "constraint 0: position error: expected 0 without a position gain, got 1");
+  CHECK(refusal<Motor<double>>({.wanted_velocity = 1, .position_gain = 2}) ==
+        "constraint 0: wanted velocity: expected 0 without a velocity gain, got 1");
   CHECK(refusal<JointLimit<double>>({.gap = 0, .near_rigid = not_a_number}) ==
         "constraint 0: near-rigid factor: expected a finite number >= 0, got nan");
   CHECK(refusal<DryFriction<double>>({.effort_limit = -1}) ==
         "constraint 0: effort limit: expected a number >= 0, got -1");
-  CHECK(refusal<DryFriction<double>>({.effort_limit = 1, .relative_slip = 0}) ==
-        "constraint 0: relative slip: expected a finite number > 0, got 0");
+  CHECK(refusal<DryFriction<double>>({.effort_limit = 1, .relative_slip = -1}) ==
+        "constraint 0: relative slip: expected a finite number >= 0, got -1");
   CHECK(refusal<Motor<double>>({}) ==
         "constraint 0: velocity gain: expected a number > 0 when the position gain is 0, got 0");
   CHECK(refusal<Motor<double>>({.position_error = not_a_number, .velocity_gain = 1}) ==

@@ -27,7 +27,7 @@ Vector3d step(const Vector3d& velocity, const WeightedContact<double>& contact) 
   problem.add_body(mass * Matrix3d::Identity(),
                    Vector3d(velocity - dt * gravity * Vector3d::UnitZ()));
   problem.add_contact(0, Matrix3d::Identity(), contact);
-  return carom::solve_contact(problem, {.tolerance = 1e-13}).velocity;
+  return carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-13}).velocity;
 }
 
 }  // namespace

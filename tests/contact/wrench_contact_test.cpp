@@ -53,7 +53,8 @@ struct Sphere {
       ContactProblem<double> problem(dt);
       problem.add_body(momentum, free);
       problem.add_constraint(0, jacobian, law);
-      const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
+      const auto solution =
+          carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-13});
       change = solution.velocity - velocity;
       velocity = solution.velocity;
       impulse = solution.impulse;
@@ -124,7 +125,8 @@ TEST_CASE("wrench: a bond hangs until pulled by more than itself", "[contact][ex
       ContactProblem<double> problem(dt);
       problem.add_body(mass * Matrix3d::Identity(), Vector3d(0, 0, velocity + dt * weight / mass));
       problem.add_constraint(0, Matrix3d::Identity(), law);
-      const auto solution = carom::solve_contact(problem, {.tolerance = 1e-13});
+      const auto solution =
+          carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-13});
       velocity = solution.velocity(2);
       impulse = solution.impulse(2);
       gap += dt * velocity;
@@ -149,7 +151,7 @@ TEST_CASE("wrench: a bond widens the friction cone", "[contact][example]") {
     ContactProblem<double> problem(dt);
     problem.add_body(mass * Matrix3d::Identity(), Vector3d(dt * force / mass, 0, 0));
     problem.add_constraint(0, Matrix3d::Identity(), law);
-    return carom::solve_contact(problem, {.tolerance = 1e-13}).impulse;
+    return carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-13}).impulse;
   };
   CHECK(push(14.9)(0) == Approx(-dt * 14.9).epsilon(by_solver(2e-3)));  // mu (f_n + F) = 15 N
   const Eigen::VectorXd slides = push(40);
@@ -170,8 +172,8 @@ TEST_CASE("wrench: elliptic friction is the round one of scaled tangents", "[con
     law.set = carom::cone_impulses<double>(ImpulseShape::elliptic, {mu1, mu2, 0});
     law.regularization.head<3>() << 1e-3 / (mu1 * mu1), 1e-3 / (mu2 * mu2), 2e-2;
     direct.add_constraint(0, Matrix3d::Identity(), law);
-    const auto a = carom::solve_contact(scaled, {.tolerance = 1e-13});
-    const auto b = carom::solve_contact(direct, {.tolerance = 1e-13});
+    const auto a = carom::solve_contact(scaled, carom::SapOptions<double>{.tolerance = 1e-13});
+    const auto b = carom::solve_contact(direct, carom::SapOptions<double>{.tolerance = 1e-13});
     CHECK((a.velocity - b.velocity).norm() < by_solver(1e-10));
     CHECK(std::abs(a.impulse(0) * mu1 - b.impulse(0)) < by_solver(1e-10));
     CHECK(std::abs(a.impulse(1) * mu2 - b.impulse(1)) < by_solver(1e-10));
@@ -188,7 +190,8 @@ TEST_CASE("wrench: elliptic friction dissipates most of all impulses in its elli
   ContactProblem<double> problem(dt);
   problem.add_body(mass * Matrix3d::Identity(), Vector3d(2, 3, -0.5));
   problem.add_constraint(0, Matrix3d::Identity(), law);
-  const auto solution = carom::solve_contact(problem, {.tolerance = 1e-14});
+  const auto solution =
+      carom::solve_contact(problem, carom::SapOptions<double>{.tolerance = 1e-14});
   const Vector3d g = solution.impulse;
   CHECK(std::hypot(g(0) / mu1, g(1) / mu2) == Approx(g(2)).epsilon(by_solver(1e-10)));
   // The ellipse's point that works most against u_t: g_i ~ -mu_i^2 u_i.
@@ -196,6 +199,42 @@ TEST_CASE("wrench: elliptic friction dissipates most of all impulses in its elli
       g(0) * mu2 * mu2 * solution.velocity(1) - g(1) * mu1 * mu1 * solution.velocity(0);
   CHECK(std::abs(across) < by_solver(1e-5) * g.norm());
   CHECK(g(0) < 0);
+}
+
+TEST_CASE("wrench: without a second friction the ellipse is a circle", "[contact][law]") {
+  for (const double heading : {0.0, 0.9, 2.0, 4.5}) {
+    for (const double mu : {0.1, 0.3}) {
+      ContactProblem<double> problem(dt);
+      problem.add_body(mass * Matrix3d::Identity(),
+                       Vector3d(std::cos(heading), std::sin(heading), -0.5));
+      problem.add_constraint(0, Matrix3d::Identity(),
+                             WrenchContact<double>{.contact = {.gap = 0, .friction = mu},
+                                                   .shape = ImpulseShape::elliptic});
+      const Vector3d after = carom::solve_contact(problem).velocity;
+      CHECK(after.head<2>().norm() == Approx(1 - mu * 0.5).epsilon(by_solver(1e-6)));
+      CHECK(std::abs(after.z()) < by_solver(1e-6));
+    }
+  }
+}
+
+TEST_CASE("wrench: without a stiffness no row gives way", "[contact][law]") {
+  for (const double scale : {1e-3, 1.0, 1e3}) {
+    for (const auto& [shape, rows] :
+         {std::pair(ImpulseShape::friction, 3), std::pair(ImpulseShape::rolling, 6),
+          std::pair(ImpulseShape::spinless_rolling, 5)}) {
+      WrenchContact<double> law{.contact = {.gap = 0, .friction = 1}, .shape = shape};
+      if (rows > 3) law.rolling_friction = 1;
+      if (rows == 6) law.torsional_friction = 1;
+      ContactProblem<double> problem(dt);
+      Vector6d free = Vector6d::Zero(), push;
+      push << 0.1, -0.2, -1, 0.1, 0.2, 0.1;
+      free.head(rows) = push.head(rows);
+      problem.add_body(scale * Matrix6d::Identity(), free);
+      problem.add_constraint(0, Matrix6d::Identity().topRows(rows), law);
+      CHECK(problem.is_rigid(0));
+      CHECK(carom::solve_contact(problem).velocity.norm() < by_solver(1e-6));
+    }
+  }
 }
 
 TEST_CASE("wrench: data are refused by name", "[contact][input]") {
@@ -214,6 +253,17 @@ TEST_CASE("wrench: data are refused by name", "[contact][input]") {
         "constraint 0: torsional friction: expected a finite number >= 0, got nan");
   CHECK(refusal({.contact = ground, .second_friction = -2}) ==
         "constraint 0: second friction: expected a finite number >= 0, got -2");
+  CHECK(refusal({.contact = ground, .second_friction = 2}) ==
+        "constraint 0: second friction: expected none but of the elliptic shape, got 2");
+  CHECK(refusal({.contact = ground, .shape = ImpulseShape::torsional, .rolling_friction = 2}) ==
+        "constraint 0: rolling friction: expected 0 of a shape without rolling, got 2");
+  CHECK(
+      refusal(
+          {.contact = ground, .shape = ImpulseShape::spinless_rolling, .torsional_friction = 2}) ==
+      "constraint 0: torsional friction: expected 0 of a shape without torsion, got 2");
+  CHECK(refusal({.contact = {.gap = 0, .dissipation_time = 2}}) ==
+        "constraint 0: dissipation time: expected its default, as without a stiffness nothing "
+        "gives way, got 2");
   CHECK(refusal({.contact = ground, .bond = -2}) ==
         "constraint 0: bond: expected a finite number >= 0, got -2");
   CHECK(refusal({.contact = ground, .shape = ImpulseShape::torsional}) ==

@@ -40,9 +40,10 @@ void assemble(ContactProblem<double>& problem, const ConstrainedProblem& raw) {
     }
   }
   const Eigen::Matrix<double, 1, 6> row = Eigen::Matrix<double, 1, 6>::Ones();
-  problem.add_constraint(0, row, JointLimit<double>{.gap = 0.01});
+  problem.add_constraint(0, row,
+                         JointLimit<double>{.gap = 0.01, .compliance = carom::Compliance::step});
   problem.add_constraint(0, row, Motor<double>{.velocity_gain = 3, .effort_limit = 5});
-  problem.add_constraint(0, row, DryFriction<double>{.effort_limit = 1});
+  problem.add_constraint(0, row, DryFriction<double>{.effort_limit = 1, .relative_slip = 1e-3});
   const auto frame =
       carom::frame_rows<double>(Eigen::Matrix3d::Identity(), Eigen::Vector3d(1, 2, 3));
   problem.add_constraint(0, frame, Bilateral<double>{.rows = 6, .stiffness = 10});

@@ -528,7 +528,9 @@ void add_other_blocks(VectorSource<double>& source, ContactProblem<double>& prob
     const Index a = i % problem.body_count(), b = (a + 7) % problem.body_count();
     held.rigid = i % 2 == 0;
     problem.add_constraint(a, draw_matrix(source, 3, 6), b, draw_matrix(source, 3, 6), held);
-    problem.add_constraint(a, draw_matrix(source, 1, 6), carom::JointLimit<double>{.gap = -0.01});
+    problem.add_constraint(
+        a, draw_matrix(source, 1, 6),
+        carom::JointLimit<double>{.gap = -0.01, .compliance = carom::Compliance::step});
     problem.add_contact(
         b, draw_matrix(source, 5, 6),
         carom::WrenchContact<double>{.contact = {.gap = 0, .stiffness = 1e4, .friction = 0.5},

@@ -477,7 +477,8 @@ TEMPLATE_TEST_CASE("coulomb_derivative: motors, dry friction and spin, held and 
   const VectorX<Scalar> unit = VectorX<Scalar>::Ones(1);
   {
     INFO("dry friction that slides: v = v* − δt F/m");
-    Products<Scalar> products(make(3, carom::DryFriction<Scalar>{.effort_limit = 10}));
+    Products<Scalar> products(
+        make(3, carom::DryFriction<Scalar>{.effort_limit = 10, .relative_slip = Scalar(1e-3)}));
     const auto gradient = products.pull(unit);
     CHECK(gradient.lower(0) == near(1 / mass));  // γ = −δt F
     CHECK(gradient.upper(0) == 0);
@@ -486,7 +487,9 @@ TEMPLATE_TEST_CASE("coulomb_derivative: motors, dry friction and spin, held and 
   }
   {
     INFO("dry friction that holds: v = v*/(1 + 1/(m R))");
-    Products<Scalar> products(make(Scalar(1e-3), carom::DryFriction<Scalar>{.effort_limit = 10}));
+    Products<Scalar> products(
+        make(Scalar(1e-3),
+             carom::DryFriction<Scalar>{.effort_limit = 10, .relative_slip = Scalar(1e-3)}));
     const Scalar r = products.problem.law(0).regularization(0);
     const auto gradient = products.pull(unit);
     CHECK(gradient.lower(0) == 0);

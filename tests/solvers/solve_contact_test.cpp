@@ -57,4 +57,39 @@ TEST_CASE("solve_contact: a ball dropped on the floor stops there", "[solvers][e
   CHECK(solution.certificate.residual < by_solver(1e-7));
 }
 
+TEST_CASE("solve_contact: asked plainly it is Coulomb's law on rigid contact",
+          "[solvers][example]") {
+  // A block that slides keeps to the ground and loses mu g dt; under the convex law it lifts off.
+  const double dt = 0.01, mu = 0.5, gravity = 9.81;
+  for (const double mass : {1e-6, 2.0, 1e6}) {
+    for (const double heading : {0.0, 0.7, 4.0}) {
+      for (const double speed : {1.0, 20.0}) {
+        ContactProblem<double> problem(dt);
+        const Eigen::Vector3d along(std::cos(heading), std::sin(heading), 0);
+        problem.add_body(mass * Eigen::Matrix3d::Identity(),
+                         Eigen::Vector3d(speed * along - dt * gravity * Eigen::Vector3d::UnitZ()));
+        problem.add_contact(0, Eigen::Matrix3d::Identity(), {.friction = mu});
+        const auto solution = solve_contact(problem);
+        CHECK(solution.report.converged());
+        CHECK((solution.velocity - (speed - mu * gravity * dt) * along).norm() <
+              by_solver(1e-6) * speed);
+        CHECK(solution.impulse(2) == Approx(mass * gravity * dt).epsilon(by_solver(1e-6)));
+        CHECK((solution.contact_velocity - solution.velocity).norm() == 0);
+        CHECK(solution.certificate.natural_map_error <= by_solver(1e-6));
+        CHECK(std::isinf(solution.certificate.velocity_error_bound));
+        const auto convex = solve_contact(
+            problem, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
+        CHECK(convex.velocity.z() ==
+              Approx(mu * (speed - mu * gravity * dt) / (1 + mu * mu)).epsilon(by_solver(1e-6)));
+      }
+    }
+  }
+  ContactProblem<double> soft(dt);
+  soft.add_body(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0.1, 0, -1));
+  soft.add_contact(0, Eigen::Matrix3d::Identity(), {.stiffness = 1e3, .friction = 0.5});
+  const auto proven =
+      solve_contact(soft, carom::ContactSolverOptions<double>{.law = carom::FrictionLaw::convex});
+  CHECK(proven.certificate.velocity_error_bound < by_solver(1e-6));
+}
+
 }  // namespace solve_contact_test

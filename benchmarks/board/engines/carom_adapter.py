@@ -3,7 +3,8 @@
 semi-implicit Euler; carom computes every velocity. Where there are impacts without friction, the board advances to
 each and carom.impact resolves it. The time that counts is that of carom's calls.
 
-The default is carom.solve(problem): compliant contact, as stiff as the step resolves, under the convex law."""
+The default is the plain call, carom.Solver() and add_contact() without more: rigid contact under Coulomb's law. Settings of
+the search name both: without `rigid` contacts that do not bounce are as soft as the step resolves."""
 
 import time
 
@@ -87,18 +88,17 @@ class Simulation:
         rows = frame(normal)
         first = self.jacobian(i, point, rows)
         second = None if j is None else -self.jacobian(j, point, rows)
-        approach = -float(first[2] @ self.state(i)) - (0 if j is None else float(second[2] @ self.state(j)))
+        soft = {"compliance": "step"} if self.settings and not self.settings.get("rigid") else {}
         if self.world.rolling > 0:
             law = carom.WrenchContact(friction=self.world.friction, gap=gap, shape="spinless_rolling",
-                                      rolling_friction=self.world.rolling)
+                                      rolling_friction=self.world.rolling, **soft)
             first = np.vstack([first, np.hstack([np.zeros((2, 3)), rows[:2]])])
             self.problem.add_constraint(i, first, law)
             return
         options = {"friction": self.world.friction, "gap": gap}
+        options |= {"restitution": self.world.restitution} if self.world.restitution > 0 else soft
         if second is not None:
             options |= {"other": j, "other_jacobian": second}
-        if self.settings.get("rigid") or self.world.restitution > 0:
-            options |= {"rigid": True, "restitution": self.world.restitution, "approach": approach}
         self.problem.add_contact(i, first, **options)
 
     def state(self, i):
@@ -117,13 +117,13 @@ class Simulation:
         self.problem.reset(h)
         for i, body in enumerate(self.bodies):
             if body.slides_along:
-                self.problem.add_body([[body.mass]], [speeds[i] @ np.array(body.slides_along, float)])
+                self.problem.add_body([[body.mass]], [speeds[i] @ np.array(body.slides_along, float)], self.state(i))
                 continue
             mass = np.zeros((6, 6))
             mass[:3, :3] = body.mass * np.eye(3)
             mass[3:, 3:] = self.inertia(i)
             mass = (mass + mass.T) / 2
-            self.problem.add_body(mass, np.concatenate([speeds[i], turning[i]]))
+            self.problem.add_body(mass, np.concatenate([speeds[i], turning[i]]), self.state(i))
         for touch in found:
             self.add_touch(touch)
         solution = self.solver.solve(self.problem)

@@ -8,16 +8,29 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
-/// Rows that are held at zero from both sides by springs with linear dissipation:
-/// γ = −δt k ((x + δt J v) + τ_d J v), row by row. Points, welds, distances, couplers, joints and
+/// Rows that are held at zero from both sides. Points, welds, distances, couplers, joints and
 /// springs are all of this kind; the functions below write rows of J for free bodies.
+///
+/// Without a stiffness they are rigid, and a share of the error is taken out in each step: J v =
+/// −s x/δt. The speed that this takes goes as the error does. Rows may say the same twice, and
+/// their errors contradict each other, as two hinges of a door do: an R of 1e-8 of the row's own
+/// inverse mass shares the load among them and finds the answer between. With a stiffness they are
+/// springs with linear dissipation, γ = −δt k ((x + δt J v) + τ_d J v), row by row.
 template <RealScalar Scalar>
 struct Bilateral {
   int rows = 1;                                                ///< 1 to 6.
   RowNumbers<Scalar> error = RowNumbers<Scalar>::Zero();       ///< x [m, rad], now.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0.
-  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0.
-  Scalar near_rigid = 1;                                       ///< β, as in CompliantContact.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
+                                                               ///< rigid.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with springs.
+  Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with springs.
+  Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
+  /// Share of the error that a rigid row takes out in one step [-], in [0, 1]. 1 takes it out at
+  /// once, with a speed of x/δt; a fifth is gentle where the rows turn as the bodies move, and
+  /// leaves a hundredth of the error after 20 steps.
+  Scalar correction = Scalar(usual_correction);
+
+  static constexpr double usual_correction = 0.2;
 };
 
 /// Turns the springs into R and v̂, each row softened to a period of β steps of its own.
@@ -31,8 +44,10 @@ template <RealScalar Scalar>
   WeightedBlock<Scalar> rows;
   rows.set = free_impulses<Scalar>(law.rows);
   for (int i = 0; i < law.rows; ++i) {
-    const detail::SpringRow<Scalar> spring(law, law.error(i), time_step, inverse_mass(i));
-    rows.regularization(i) = spring.regularization;
+    const Scalar gathers = -law.correction * law.error(i) / time_step;
+    const detail::SpringRow<Scalar> spring(law, law.error(i), gathers, time_step, inverse_mass(i));
+    rows.regularization(i) =
+        detail::is_unyielding(law) ? detail::joint_weight(inverse_mass(i)) : spring.regularization;
     rows.bias_velocity(i) = spring.bias_velocity;
   }
   return rows;
@@ -49,7 +64,7 @@ template <RealScalar Scalar>
       return detail::fault(detail::entry(item + ": error", i), "a finite number", law.error(i));
     }
   }
-  return detail::spring_fault(item, law);
+  return detail::yielding_fault(item, law, Scalar(Bilateral<Scalar>::usual_correction));
 }
 
 /// Velocity of a point fixed to a free body, J = [−a×, I]: a body's velocity is its spin, then that

@@ -39,7 +39,17 @@ class Bodies {
   /// @return  index of the body.
   template <typename MatrixType, typename VectorType>
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                 const Eigen::MatrixBase<VectorType>& free_velocity);
+                 const Eigen::MatrixBase<VectorType>& free_velocity) {
+    return add_body(momentum_matrix, free_velocity, free_velocity, false);
+  }
+  /// Adds a body and says how it moves before the step, from which restitution takes the approach.
+  /// @param velocity_now  [m/s, rad/s], n.
+  template <typename MatrixType, typename VectorType, typename NowType>
+  Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
+                 const Eigen::MatrixBase<VectorType>& free_velocity,
+                 const Eigen::MatrixBase<NowType>& velocity_now) {
+    return add_body(momentum_matrix, free_velocity, velocity_now, true);
+  }
 
   /// What add_body() would object to, or nothing.
   template <typename MatrixType, typename VectorType>
@@ -70,6 +80,14 @@ class Bodies {
   /// v*, stacked over the bodies.
   [[nodiscard]] VectorMap free_velocity() const noexcept {
     return {free_velocity_.data(), velocity_count()};
+  }
+  /// Whether a body was given its velocity before the step.
+  [[nodiscard]] bool has_velocity_now(Index body) const noexcept { return at(body).moves; }
+  /// The velocity of one body before the step.
+  /// @pre  has_velocity_now(body).
+  [[nodiscard]] VectorMap velocity_now(Index body) const noexcept {
+    CAROM_EXPECTS(has_velocity_now(body));
+    return {velocity_now_.data() + at(body).range.start, at(body).range.size};
   }
   /// w* = Lᵀ v*.
   [[nodiscard]] VectorMap whitened_free_velocity() const noexcept {
@@ -112,7 +130,8 @@ class Bodies {
  protected:
   void clear_bodies() noexcept {
     bodies_.clear();
-    for (auto* values : {&free_velocity_, &whitened_free_velocity_, &momentum_, &factor_}) {
+    for (auto* values :
+         {&free_velocity_, &whitened_free_velocity_, &velocity_now_, &momentum_, &factor_}) {
       values->clear();
     }
   }
@@ -121,22 +140,29 @@ class Bodies {
   struct Body {
     BodyRange range;
     Index matrix;  ///< where its matrices start
+    bool moves;    ///< whether its velocity before the step is known
   };
+  template <typename MatrixType, typename VectorType, typename NowType>
+  Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
+                 const Eigen::MatrixBase<VectorType>& free_velocity,
+                 const Eigen::MatrixBase<NowType>& velocity_now, bool moves);
   [[nodiscard]] const Body& at(Index body) const noexcept { return bodies_[std::size_t(body)]; }
 
   std::vector<Body> bodies_;
-  std::vector<Scalar> free_velocity_, whitened_free_velocity_;
+  std::vector<Scalar> free_velocity_, whitened_free_velocity_, velocity_now_;
   std::vector<Scalar> momentum_, factor_;
 };
 
 // --- implementation ---
 
 template <RealScalar Scalar>
-template <typename MatrixType, typename VectorType>
+template <typename MatrixType, typename VectorType, typename NowType>
 Index Bodies<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                               const Eigen::MatrixBase<VectorType>& free_velocity) {
+                               const Eigen::MatrixBase<VectorType>& free_velocity,
+                               const Eigen::MatrixBase<NowType>& velocity_now, bool moves) {
   const std::string item = "body " + std::to_string(body_count());
   detail::reject_if(detail::body_fault(item, momentum_matrix, free_velocity));
+  if (moves) detail::reject_if(detail::velocity_fault(item, free_velocity, velocity_now));
   const Index size = momentum_matrix.rows();
   const std::size_t matrix = momentum_.size();
   const std::size_t start = free_velocity_.size();
@@ -156,12 +182,14 @@ Index Bodies<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_mat
   }
   free_velocity_.resize(start + std::size_t(size));
   whitened_free_velocity_.resize(free_velocity_.size());
+  velocity_now_.resize(free_velocity_.size());
   for (Index i = 0; i < size; ++i) {
     const std::size_t place = start + std::size_t(i);
     free_velocity_[place] = whitened_free_velocity_[place] = free_velocity(i);
+    velocity_now_[place] = velocity_now(i);
   }
   multiply_lower_transposed(lower, size, size, whitened_free_velocity_.data() + start);
-  bodies_.push_back({{Index(start), size}, Index(matrix)});
+  bodies_.push_back({{Index(start), size}, Index(matrix), moves});
   return body_count() - 1;
 }
 

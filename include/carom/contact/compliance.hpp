@@ -1,29 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "carom/cones/friction_cone.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
+#include "carom/contact/detail/unyielding.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 
+/// How far a contact or a joint gives way.
+enum class Compliance {
+  stiffness,  ///< By its stiffness; without one, which is an infinite one, not at all.
+  step,       ///< As a spring with a period of β steps: the stiffest that the step resolves.
+};
+
 /// A contact by the physical data of its materials. A contact in stick, or without friction, obeys
 /// γₙ = δt k (−(ϕ + δt vₙ) − τ_d vₙ)₊: a spring with linear dissipation, taken implicitly.
+///
+/// Without a stiffness it is rigid, as a RigidContact of the same gap and friction. An option that
+/// cannot act, such as the dissipation of a contact that is rigid, is refused.
 template <RealScalar Scalar>
 struct CompliantContact {
-  Scalar gap;                   ///< ϕ [m]; negative in penetration.
-  Scalar stiffness;             ///< k [N/m], > 0; +∞ asks for the stiffest the step resolves.
-  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0.
+  Scalar gap = 0;                                              ///< ϕ [m]; negative in penetration.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m], > 0; +∞: rigid, unless
+                                                               ///< `compliance` says otherwise.
+  Scalar dissipation_time = 0;  ///< τ_d [s], ≥ 0; of a contact that gives way.
   Scalar friction = 0;          ///< μ [-], ≥ 0.
   Scalar near_rigid = 1;        ///< β [-], ≥ 0: contacts stiffer than a period of β steps are
                                 ///< softened to it, which keeps the problem well scaled and
                                 ///< changes nothing that the step resolves. 0 switches this off.
+                                ///< Of a contact that gives way.
   Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0: tangential regularization relative to the
                                         ///< contact's inverse mass. Stick creeps at
                                         ///< vₜ = σ w γₜ; smaller creeps less and costs iterations.
+                                        ///< Of a contact that gives way.
+  /// Compliance::step: as stiff as the step resolves; without a stiffness.
+  Compliance compliance = Compliance::stiffness;
+  /// Velocity of the touched surface by itself along (t₁, t₂, n) [m/s], which is not in J v: of a
+  /// belt, or of a body whose motion is given. The contact acts on J v less this.
+  Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
+  Scalar correction = 0;  ///< Share of a penetration taken out in one step [-], in [0, 1], as in
+                          ///< RigidContact; of a contact that is rigid.
 };
 
 /// A contact by the numbers of the convex problem themselves.
@@ -38,7 +59,8 @@ struct WeightedContact {
 
 /// Turns physical data into R and v̂.
 ///
-/// Rₙ = max(β²/(4π²) w, 1/(δt k (δt + τ_d))), Rₜ = σ w, v̂ = (0, 0, −ϕ/(δt + τ_d)).
+/// Rₙ = max(β²/(4π²) w, 1/(δt k (δt + τ_d))), Rₜ = σ w, v̂ = s + (0, 0, −ϕ/(δt + τ_d)), s the
+/// surface velocity. A rigid one has the numbers of a RigidContact.
 /// @param time_step     δt [s], > 0.
 /// @param inverse_mass  w [1/kg], > 0: an estimate of the contact's Delassus block, ‖W_ii‖_F/3.
 /// @note  Real-time safe: no allocation, no exception, constant work.
@@ -47,12 +69,17 @@ template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const CompliantContact<Scalar>& contact,
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
+  Vector3<Scalar> bias = contact.surface_velocity;
+  if (detail::is_unyielding(contact)) {
+    const Scalar weight = detail::unyielding_weight(inverse_mass);
+    bias.z() += detail::gap_velocity(contact.gap, contact.correction, time_step);
+    return {contact.friction, {weight, weight}, bias, true};
+  }
   const Scalar relaxation = time_step + contact.dissipation_time;  // δt + τ_d
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
   const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
-  return {contact.friction,
-          {contact.relative_slip * inverse_mass, normal.value},
-          {Scalar(0), Scalar(0), -contact.gap / relaxation}};
+  bias.z() -= contact.gap / relaxation;
+  return {contact.friction, {contact.relative_slip * inverse_mass, normal.value}, bias};
 }
 
 /// Returns the numbers unchanged.
@@ -68,26 +95,19 @@ template <RealScalar Scalar>
   constexpr const char* nonnegative = "a finite number >= 0";
   if (!detail::is_finite(contact.gap))
     return detail::fault(item + ": gap", "a finite number", contact.gap);
-  if (!(contact.stiffness > Scalar(0))) {
-    return detail::fault(item + ": stiffness", "a number > 0", contact.stiffness);
-  }
-  if (!detail::is_nonnegative(contact.dissipation_time)) {
-    return detail::fault(item + ": dissipation time", nonnegative, contact.dissipation_time);
-  }
   if (!detail::is_nonnegative(contact.friction)) {
     return detail::fault(item + ": friction", nonnegative, contact.friction);
   }
-  if (!detail::is_nonnegative(contact.near_rigid)) {
-    return detail::fault(item + ": near-rigid factor", nonnegative, contact.near_rigid);
-  }
-  if (!detail::is_finite(contact.stiffness) && contact.near_rigid == Scalar(0)) {
-    return detail::fault(item + ": near-rigid factor",
-                         "a number > 0 when the stiffness is infinite", contact.near_rigid);
+  if (!contact.surface_velocity.allFinite()) {
+    return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
   }
   if (!detail::is_positive(contact.relative_slip)) {
     return detail::fault(item + ": relative slip", "a finite number > 0", contact.relative_slip);
   }
-  return {};
+  if (detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3)) {
+    return detail::unyielding_fault(item + ": relative slip", contact.relative_slip);
+  }
+  return detail::yielding_fault(item, contact);
 }
 
 /// What is wrong with a contact's weights, or nothing.

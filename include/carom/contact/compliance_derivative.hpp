@@ -9,7 +9,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// Derivatives of R and v̂ₙ, as make_weighted() gives them, by the physical data of a contact.
-/// Those not listed are zero; friction passes through unchanged.
+/// Those not listed are zero; friction passes through unchanged. Of a rigid contact all but that by
+/// the gap are zero: its R, which some solvers need, stands for none.
 template <RealScalar Scalar>
 struct ComplianceDerivative {
   Scalar bias_by_gap;              ///< dv̂ₙ/dϕ = −1/(δt + τ_d) [1/s]
@@ -30,10 +31,15 @@ template <RealScalar Scalar>
 [[nodiscard]] ComplianceDerivative<Scalar> make_compliance_derivative(
     const CompliantContact<Scalar>& contact, const Scalar& time_step,
     const Scalar& inverse_mass) noexcept {
+  ComplianceDerivative<Scalar> result{};
+  if (detail::is_unyielding(contact)) {
+    const Scalar share = contact.gap > Scalar(0) ? Scalar(1) : contact.correction;
+    result.bias_by_gap = -share / time_step;
+    return result;
+  }
   const Scalar relaxation = time_step + contact.dissipation_time;
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
   const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
-  ComplianceDerivative<Scalar> result{};
   result.bias_by_gap = Scalar(-1) / relaxation;
   result.bias_by_dissipation = contact.gap / (relaxation * relaxation);
   result.tangent_by_inverse_mass = contact.relative_slip;

@@ -14,22 +14,26 @@ inline namespace CAROM_ABI {
 /// What acts along one row J, a joint's velocity or a combination of velocities: limits, dry
 /// friction, motors and tendons. Impulses are positive in the direction of J v.
 
-/// A stop: γ = δt k (−(ϕ + δt v) − τ_d v)₊ [N·s, N·m·s], J v > 0 moving away from it. For an upper
+/// A stop, J v > 0 moving away from it. Without a stiffness it is rigid, as a contact is: an open
+/// gap closes and no further. With one γ = δt k (−(ϕ + δt v) − τ_d v)₊ [N·s, N·m·s]. For an upper
 /// limit J is the negative joint velocity.
 template <RealScalar Scalar>
 struct JointLimit {
   Scalar gap;  ///< ϕ [m, rad]; negative beyond the limit.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0.
-  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0.
-  Scalar near_rigid = 1;                                       ///< β, as in CompliantContact.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m, N·m/rad], > 0; +∞:
+                                                               ///< rigid.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; with a spring.
+  Scalar near_rigid = 1;                          ///< β, as in CompliantContact; with a spring.
+  Compliance compliance = Compliance::stiffness;  ///< As in CompliantContact.
+  Scalar correction = 0;                          ///< As in RigidContact; without a spring.
 };
 
 /// Friction that does not depend on a normal force: |γ| ≤ δt F against the motion. Below its limit
-/// the joint creeps at v = σ w γ.
+/// the joint stands still, or creeps at v = σ w γ where a slip is asked for.
 template <RealScalar Scalar>
 struct DryFriction {
-  Scalar effort_limit;                  ///< F [N, N·m], ≥ 0.
-  Scalar relative_slip = Scalar(1e-3);  ///< σ [-], > 0, relative to the row's inverse mass w.
+  Scalar effort_limit;       ///< F [N, N·m], ≥ 0.
+  Scalar relative_slip = 0;  ///< σ [-], ≥ 0, relative to the row's inverse mass w; 0: rigid.
 };
 
 /// A PD motor with its effort taken at the end of the step and bounded:
@@ -44,15 +48,18 @@ struct Motor {
   Scalar near_rigid = 1;  ///< β: gains the step cannot resolve are lowered. 0 leaves them.
 };
 
-/// A tendon: a spring with linear dissipation that pulls and never pushes, J v its lengthening:
-/// γ = −δt min(F, (k (x + δt v) + k τ_d v)₊). Stiffness to either side is a Bilateral of one row.
+/// A tendon, which pulls and never pushes, J v its lengthening: without a stiffness a rope that
+/// grows no longer, with one a spring with linear dissipation, γ = −δt min(F, (k (x + δt v) +
+/// k τ_d v)₊). Stiffness to either side is a Bilateral of one row.
 template <RealScalar Scalar>
 struct Tendon {
-  Scalar stretch;                                                  ///< x [m]; negative when slack.
-  Scalar stiffness = std::numeric_limits<Scalar>::infinity();      ///< k [N/m], > 0.
-  Scalar dissipation_time = 0;                                     ///< τ_d [s], ≥ 0.
+  Scalar stretch;                                              ///< x [m]; negative when slack.
+  Scalar stiffness = std::numeric_limits<Scalar>::infinity();  ///< k [N/m], > 0; +∞: rigid.
+  Scalar dissipation_time = 0;                                 ///< τ_d [s], ≥ 0; of a spring.
   Scalar tension_limit = std::numeric_limits<Scalar>::infinity();  ///< F [N], ≥ 0: it slips there.
-  Scalar near_rigid = 1;                                           ///< β.
+  Scalar near_rigid = 1;                                           ///< β; of a spring.
+  Compliance compliance = Compliance::stiffness;                   ///< As in CompliantContact.
+  Scalar correction = 0;  ///< Share of a stretch that a rope takes back in one step [-], in [0, 1].
 };
 
 namespace detail {
@@ -61,12 +68,19 @@ namespace detail {
 template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> one_row(const ImpulseSet<Scalar>& set,
                                             const Scalar& regularization,
-                                            const Scalar& bias_velocity) noexcept {
+                                            const Scalar& bias_velocity,
+                                            bool rigid = false) noexcept {
   WeightedBlock<Scalar> row;
   row.set = set;
   row.regularization(0) = regularization;
   row.bias_velocity(0) = bias_velocity;
+  row.rigid = rigid;
   return row;
+}
+template <RealScalar Scalar>
+[[nodiscard]] WeightedBlock<Scalar> one_row(const ImpulseSet<Scalar>& set,
+                                            const SpringRow<Scalar>& spring, bool rigid) noexcept {
+  return one_row(set, spring.regularization, spring.bias_velocity, rigid);
 }
 
 /// What is wrong with an effort that bounds, or nothing.
@@ -85,8 +99,9 @@ template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const JointLimit<Scalar>& limit,
                                                   const Scalar& time_step,
                                                   const RowNumbers<Scalar>& inverse_mass) noexcept {
-  const detail::SpringRow<Scalar> spring(limit, limit.gap, time_step, inverse_mass(0));
-  return detail::one_row(pushing_impulse<Scalar>(), spring.regularization, spring.bias_velocity);
+  const Scalar closes = detail::gap_velocity(limit.gap, limit.correction, time_step);
+  const detail::SpringRow<Scalar> row(limit, limit.gap, closes, time_step, inverse_mass(0));
+  return detail::one_row(pushing_impulse<Scalar>(), row, detail::is_unyielding(limit));
 }
 
 template <RealScalar Scalar>
@@ -94,8 +109,10 @@ template <RealScalar Scalar>
                                                   const Scalar& time_step,
                                                   const RowNumbers<Scalar>& inverse_mass) noexcept {
   const Scalar limit = time_step * friction.effort_limit;
-  return detail::one_row(bounded_impulse(Scalar(-limit), limit),
-                         Scalar(friction.relative_slip * inverse_mass(0)), Scalar(0));
+  const bool rigid = friction.relative_slip == Scalar(0);
+  const Scalar weight = rigid ? detail::unyielding_weight(inverse_mass(0))
+                              : Scalar(friction.relative_slip * inverse_mass(0));
+  return detail::one_row(bounded_impulse(Scalar(-limit), limit), weight, Scalar(0), rigid);
 }
 
 template <RealScalar Scalar>
@@ -116,10 +133,11 @@ template <RealScalar Scalar>
 [[nodiscard]] WeightedBlock<Scalar> make_weighted(const Tendon<Scalar>& tendon,
                                                   const Scalar& time_step,
                                                   const RowNumbers<Scalar>& inverse_mass) noexcept {
-  const detail::SpringRow<Scalar> spring(tendon, tendon.stretch, time_step, inverse_mass(0));
+  const Scalar slack = -tendon.stretch;
+  const Scalar closes = -detail::gap_velocity(slack, tendon.correction, time_step);
+  const detail::SpringRow<Scalar> row(tendon, tendon.stretch, closes, time_step, inverse_mass(0));
   const Scalar limit = -time_step * tendon.tension_limit;
-  return detail::one_row(bounded_impulse(limit, Scalar(0)), spring.regularization,
-                         spring.bias_velocity);
+  return detail::one_row(bounded_impulse(limit, Scalar(0)), row, detail::is_unyielding(tendon));
 }
 
 /// What is wrong with a joint's law, or nothing.
@@ -128,13 +146,13 @@ template <RealScalar Scalar>
   if (!detail::is_finite(limit.gap)) {
     return detail::fault(item + ": gap", "a finite number", limit.gap);
   }
-  return detail::spring_fault(item, limit);
+  return detail::yielding_fault(item, limit);
 }
 
 template <RealScalar Scalar>
 [[nodiscard]] Fault law_fault(const std::string& item, const DryFriction<Scalar>& friction) {
-  if (!detail::is_positive(friction.relative_slip)) {
-    return detail::fault(item + ": relative slip", "a finite number > 0", friction.relative_slip);
+  if (!detail::is_nonnegative(friction.relative_slip)) {
+    return detail::fault(item + ": relative slip", "a finite number >= 0", friction.relative_slip);
   }
   return detail::effort_fault(item, ": effort limit", friction.effort_limit);
 }
@@ -157,6 +175,14 @@ template <RealScalar Scalar>
     return detail::fault(item + ": velocity gain", "a number > 0 when the position gain is 0",
                          motor.velocity_gain);
   }
+  if (motor.position_gain == Scalar(0) && motor.position_error != Scalar(0)) {
+    return detail::fault(item + ": position error", "0 without a position gain",
+                         motor.position_error);
+  }
+  if (motor.velocity_gain == Scalar(0) && motor.wanted_velocity != Scalar(0)) {
+    return detail::fault(item + ": wanted velocity", "0 without a velocity gain",
+                         motor.wanted_velocity);
+  }
   if (!detail::is_nonnegative(motor.near_rigid)) {
     return detail::fault(item + ": near-rigid factor", "a finite number >= 0", motor.near_rigid);
   }
@@ -168,7 +194,7 @@ template <RealScalar Scalar>
   if (!detail::is_finite(tendon.stretch)) {
     return detail::fault(item + ": stretch", "a finite number", tendon.stretch);
   }
-  if (Fault spring = detail::spring_fault(item, tendon); !spring.empty()) return spring;
+  if (Fault spring = detail::yielding_fault(item, tendon); !spring.empty()) return spring;
   return detail::effort_fault(item, ": tension limit", tendon.tension_limit);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "carom/contact/compliance.hpp"
@@ -17,42 +18,51 @@ inline namespace CAROM_ABI {
 /// the step at its speed before the step bounces by Newton's law, uₙ ≥ e s. A penetration asks for
 /// no velocity unless `correction` says so, because that velocity stays in the motion;
 /// position_projection.hpp takes it out by positions alone.
+///
+/// The approach s that restitution needs follows from the bodies' velocities before the step, where
+/// add_body() was given them, or is given here.
 template <RealScalar Scalar>
 struct RigidContact {
-  Scalar gap = 0;          ///< ϕ [m]; negative in penetration.
-  Scalar friction = 0;     ///< μ [-], ≥ 0.
-  Scalar restitution = 0;  ///< e [-], in [0, 1], Newton's.
-  Scalar approach = 0;     ///< s = −uₙ before the step [m/s]; at most 0 where the gap opens.
-  Scalar correction = 0;   ///< share of a penetration taken out in one step [-], in [0, 1].
+  Scalar gap = 0;                          ///< ϕ [m]; negative in penetration.
+  Scalar friction = 0;                     ///< μ [-], ≥ 0.
+  std::optional<Scalar> restitution = {};  ///< e [-], in [0, 1], Newton's; none: 0.
+  /// s = (−uₙ)₊ before the step [m/s], ≥ 0, 0 where the gap opens; with a restitution.
+  std::optional<Scalar> approach = {};
+  Scalar correction = 0;           ///< share of a penetration taken out in one step [-], in [0, 1].
   Scalar softness = Scalar(1e-6);  ///< R relative to the contact's inverse mass [-], > 0: for
                                    ///< solvers that need one.
+  /// As in CompliantContact: velocity of the touched surface by itself [m/s].
+  Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
 };
 
-/// v̂ₙ of a rigid contact [m/s].
+/// v̂ₙ of a rigid contact less that of the surface [m/s]; an approach that is not given counts as
+/// none.
 /// @param time_step  δt [s], > 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 /// @cite  moreau1988unilateral, for restitution in velocities.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar rigid_bias(const RigidContact<Scalar>& contact,
                                 const Scalar& time_step) noexcept {
-  const bool closes = contact.approach > Scalar(0) && contact.gap <= time_step * contact.approach;
-  const Scalar bounce = closes ? Scalar(contact.restitution * contact.approach) : Scalar(0);
-  if (bounce > Scalar(0)) return bounce;
-  const Scalar share = contact.gap > Scalar(0) ? Scalar(1) : contact.correction;
-  return -share * contact.gap / time_step;
+  if (contact.restitution && contact.approach) {
+    const Scalar& approach = *contact.approach;
+    const bool closes = approach > Scalar(0) && contact.gap <= time_step * approach;
+    const Scalar bounce = closes ? Scalar(*contact.restitution * approach) : Scalar(0);
+    if (bounce > Scalar(0)) return bounce;
+  }
+  return detail::gap_velocity(contact.gap, contact.correction, time_step);
 }
 
-/// As numbers of the convex problem: v̂ = (0, 0, v̂ₙ), R = softness · w, marked as rigid.
+/// As numbers of the convex problem: v̂ = surface velocity + (0, 0, v̂ₙ), R = softness · w, marked as
+/// rigid.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 template <RealScalar Scalar>
 [[nodiscard]] WeightedContact<Scalar> make_weighted(const RigidContact<Scalar>& contact,
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar weight = contact.softness * inverse_mass;
-  return {contact.friction,
-          {weight, weight},
-          {Scalar(0), Scalar(0), rigid_bias(contact, time_step)},
-          true};
+  Vector3<Scalar> bias = contact.surface_velocity;
+  bias.z() += rigid_bias(contact, time_step);
+  return {contact.friction, {weight, weight}, bias, true};
 }
 
 /// What is wrong with a rigid contact's data, or nothing.
@@ -65,11 +75,18 @@ template <RealScalar Scalar>
   if (!detail::is_nonnegative(contact.friction)) {
     return detail::fault(item + ": friction", "a finite number >= 0", contact.friction);
   }
-  if (outside(contact.restitution)) {
-    return detail::fault(item + ": restitution", "a number in [0, 1]", contact.restitution);
+  if (contact.restitution && outside(*contact.restitution)) {
+    return detail::fault(item + ": restitution", "a number in [0, 1]", *contact.restitution);
   }
-  if (!detail::is_finite(contact.approach)) {
-    return detail::fault(item + ": approach", "a finite number", contact.approach);
+  if (contact.approach && !detail::is_nonnegative(*contact.approach)) {
+    return detail::fault(item + ": approach", "a finite number >= 0, 0 where the gap opens",
+                         *contact.approach);
+  }
+  if (contact.approach && !contact.restitution) {
+    return detail::fault(item + ": approach", "none without a restitution", *contact.approach);
+  }
+  if (!contact.surface_velocity.allFinite()) {
+    return detail::finite_fault(item + ": surface velocity", contact.surface_velocity);
   }
   if (outside(contact.correction)) {
     return detail::fault(item + ": correction", "a number in [0, 1]", contact.correction);

@@ -12,7 +12,8 @@ inline namespace CAROM_ABI {
 /// What a surface does to an ordinary contact triple: it moves, or resists by direction or speed.
 
 /// A contact with a surface that moves by itself, a conveyor belt: friction acts against the
-/// velocity relative to it.
+/// velocity relative to it. CompliantContact and RigidContact have it as `surface_velocity`; this
+/// is for numbers that are made already.
 /// @param speed1  surface velocity of body A minus that of body B along t₁ [m/s]; the bodies' own
 ///                velocities are in J v already.
 /// @param speed2  the same along t₂ [m/s].

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
@@ -109,42 +108,28 @@ void clear_unused(WeightedBlock<Scalar>& law) noexcept {
 }
 
 /// Rows of a spring with linear dissipation, γ = −δt k ((x + δt v) + τ_d v), as R and v̂: the
-/// spring is softened to a period of β steps.
+/// spring is softened to a period of β steps. Without a stiffness the row is rigid.
 template <RealScalar Scalar>
 struct SpringRow {
   Scalar regularization, bias_velocity;
 
   /// @param error  x [m, rad].
+  /// @param unyielding_velocity  v̂ of a rigid row.
   /// @param inverse_mass  W_ii of the row.
   template <typename Law>
-  SpringRow(const Law& law, const Scalar& error, const Scalar& time_step,
-            const Scalar& inverse_mass) noexcept {
+  SpringRow(const Law& law, const Scalar& error, const Scalar& unyielding_velocity,
+            const Scalar& time_step, const Scalar& inverse_mass) noexcept {
+    if (is_unyielding(law)) {
+      regularization = unyielding_weight(inverse_mass);
+      bias_velocity = unyielding_velocity;
+      return;
+    }
     const Scalar relaxation = time_step + law.dissipation_time;
     const Scalar compliant = Scalar(1) / (time_step * law.stiffness * relaxation);
     regularization = NearRigidWeight<Scalar>(compliant, law.near_rigid, inverse_mass).value;
     bias_velocity = -error / relaxation;
   }
 };
-
-/// What is wrong with the numbers a spring is made of, or nothing.
-template <typename Law>
-[[nodiscard]] Fault spring_fault(const std::string& item, const Law& law) {
-  using Scalar = std::remove_cvref_t<decltype(law.stiffness)>;
-  if (!(law.stiffness > Scalar(0))) {
-    return fault(item + ": stiffness", "a number > 0", law.stiffness);
-  }
-  if (!is_nonnegative(law.dissipation_time)) {
-    return fault(item + ": dissipation time", "a finite number >= 0", law.dissipation_time);
-  }
-  if (!is_nonnegative(law.near_rigid)) {
-    return fault(item + ": near-rigid factor", "a finite number >= 0", law.near_rigid);
-  }
-  if (!is_finite(law.stiffness) && law.near_rigid == Scalar(0)) {
-    return fault(item + ": near-rigid factor", "a number > 0 when the stiffness is infinite",
-                 law.near_rigid);
-  }
-  return {};
-}
 
 }  // namespace detail
 }  // namespace CAROM_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/faults.hpp"
@@ -11,7 +12,8 @@ namespace carom {
 inline namespace CAROM_ABI {
 
 /// A contact that resists more than sliding, or adheres: a constraint whose rows are (t₁, t₂, n)
-/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n).
+/// and, where asked for, the spin about n, about (t₁, t₂), or about (t₁, t₂, n). Without a
+/// stiffness it is rigid in all of its rows.
 template <RealScalar Scalar>
 struct WrenchContact {
   CompliantContact<Scalar> contact;  ///< Gap, stiffness, friction along t₁ and t₂.
@@ -20,13 +22,15 @@ struct WrenchContact {
   ImpulseShape shape = ImpulseShape::rolling;
   Scalar rolling_friction = 0;    ///< μᵣ [m], ≥ 0; of a rolling shape.
   Scalar torsional_friction = 0;  ///< μₛ [m], ≥ 0; of a torsional or rolling shape.
-  Scalar second_friction = 0;     ///< μ₂ [-], ≥ 0: friction along t₂, of an elliptic shape.
+  /// μ₂ [-], ≥ 0: friction along t₂, of an elliptic shape; none: that along t₁.
+  std::optional<Scalar> second_friction = {};
   /// F [N], ≥ 0: adhesion. The cone's apex lies at −F n: the contact pulls with up to F, and
   /// friction is bounded by μ (fₙ + F).
   Scalar bond = 0;
 };
 
 /// Turns physical data into R and v̂: those of the contact, and Rₘ = σ wₘ for the moments.
+/// A rigid contact has the same share of w in all rows.
 ///
 /// The contact's w is ‖(W₁₁, W₂₂, W₃₃)‖/3, without the coupling of rows that a CompliantContact
 /// has in ‖W_ii‖_F/3. The two agree without coupling, as on a ball; where the normal misses the
@@ -42,7 +46,7 @@ template <RealScalar Scalar>
       make_weighted(law.contact, time_step, Scalar(inverse_mass.template head<3>().norm() / 3));
   const Scalar& mu = law.contact.friction;
   Vector3<Scalar> friction(mu, Scalar(0), Scalar(0));
-  if (law.shape == ImpulseShape::elliptic) friction.y() = law.second_friction;
+  if (law.shape == ImpulseShape::elliptic) friction.y() = law.second_friction.value_or(mu);
   const bool torsional =
       law.shape == ImpulseShape::torsional || law.shape == ImpulseShape::ellipsoidal_torsional;
   const bool rolling =
@@ -58,8 +62,10 @@ template <RealScalar Scalar>
   rows.set.shift(2) = time_step * law.bond;
   const auto [tangent, normal] = contact.regularization;
   rows.regularization.template head<3>() << tangent, tangent, normal;
-  rows.bias_velocity(2) = contact.bias_velocity.z();
-  const Scalar& slip = law.contact.relative_slip;
+  rows.bias_velocity.template head<3>() = contact.bias_velocity;
+  rows.rigid = contact.rigid;
+  const Scalar slip =
+      contact.rigid ? detail::unyielding_weight(Scalar(1)) : law.contact.relative_slip;
   if (torsional) rows.regularization(3) = slip * inverse_mass(3);
   if (rolling || spinless) {
     const Scalar roll = slip * (inverse_mass(3) + inverse_mass(4)) / 2;
@@ -68,6 +74,33 @@ template <RealScalar Scalar>
   if (rolling) rows.regularization(5) = slip * inverse_mass(5);
   return rows;
 }
+
+namespace detail {
+
+/// The fault of a friction that the shape of the contact does not have, or nothing.
+template <RealScalar Scalar>
+[[nodiscard]] Fault unused_friction_fault(const std::string& item,
+                                          const WrenchContact<Scalar>& law) {
+  using Shape = ImpulseShape;
+  const bool full = law.shape == Shape::rolling || law.shape == Shape::ellipsoidal_rolling;
+  const bool rolls = full || law.shape == Shape::spinless_rolling;
+  const bool spins =
+      full || law.shape == Shape::torsional || law.shape == Shape::ellipsoidal_torsional;
+  if (!rolls && law.rolling_friction != Scalar(0)) {
+    return fault(item + ": rolling friction", "0 of a shape without rolling", law.rolling_friction);
+  }
+  if (!spins && law.torsional_friction != Scalar(0)) {
+    return fault(item + ": torsional friction", "0 of a shape without torsion",
+                 law.torsional_friction);
+  }
+  if (law.shape != Shape::elliptic && law.second_friction) {
+    return fault(item + ": second friction", "none but of the elliptic shape",
+                 *law.second_friction);
+  }
+  return {};
+}
+
+}  // namespace detail
 
 /// What is wrong with such a contact, or nothing.
 template <RealScalar Scalar>
@@ -82,8 +115,11 @@ template <RealScalar Scalar>
   };
   if (Fault f = check(": rolling friction", law.rolling_friction); !f.empty()) return f;
   if (Fault f = check(": torsional friction", law.torsional_friction); !f.empty()) return f;
-  if (Fault f = check(": second friction", law.second_friction); !f.empty()) return f;
-  return check(": bond", law.bond);
+  if (law.second_friction) {
+    if (Fault f = check(": second friction", *law.second_friction); !f.empty()) return f;
+  }
+  if (Fault f = check(": bond", law.bond); !f.empty()) return f;
+  return detail::unused_friction_fault(item, law);
 }
 
 }  // namespace CAROM_ABI

@@ -49,6 +49,10 @@ enum class ContactMethod {
 /// Which law ContactSolver solves, by which method, and how accurately.
 template <RealScalar Scalar>
 struct ContactSolverOptions {
+  /// Coulomb's law by default: what slides stays on its surface. The convex law is right where
+  /// contacts stick or slide slowly, as in grasps, and has one answer with a proven error bound
+  /// where contacts give way; a body that slides at speed v lifts off with μ v/(1 + μ²), whatever
+  /// the step, so that one launched flat rises to (μ v/(1 + μ²))²/2g.
   FrictionLaw law = FrictionLaw::coulomb;
   ContactMethod method = ContactMethod::automatic;
   /// Residual at which to stop [-], > 0, in the measure that the report names: the natural map

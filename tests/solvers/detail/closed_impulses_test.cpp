@@ -62,7 +62,8 @@ struct Scene {
     }
     for (const double limit : {1e6, 1e-3}) {  // it holds; it slides against the velocity
       const Eigen::MatrixXd row = 100 * velocity.head<18>().transpose();
-      problem.add_constraint(0, row, carom::DryFriction<double>{.effort_limit = limit});
+      problem.add_constraint(
+          0, row, carom::DryFriction<double>{.effort_limit = limit, .relative_slip = 1e-3});
       impulse.push_back(limit > 1 ? 0 : -0.01 * limit);
     }
     system.take(problem, false);

@@ -272,7 +272,8 @@ TEST_CASE("small_solver: one solver serves small problems and others in turn", "
     ContactProblem<double> problem = build(raw);
     if (sample % 6 == 5) {  // as many parts as another problem has contacts
       const Eigen::MatrixXd row = Eigen::RowVectorXd::Ones(raw.bodies[0].free_velocity.size());
-      problem.add_constraint(0, row, carom::JointLimit<double>{.gap = -1e-3});
+      problem.add_constraint(
+          0, row, carom::JointLimit<double>{.gap = -1e-3, .compliance = carom::Compliance::step});
     }
     if (sample % 7 == 6) reused.prepare(problem);
     Eigen::VectorXd velocity = guess;

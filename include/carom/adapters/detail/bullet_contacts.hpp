@@ -198,7 +198,10 @@ class BulletContacts {
                                    .dissipation_time = options.dissipation_time,
                                    .friction = p.set.friction(0),
                                    .near_rigid = options.near_rigid,
-                                   .relative_slip = options.relative_slip},
+                                   .relative_slip = options.relative_slip,
+                                   .compliance = detail::is_finite(options.stiffness)
+                                                     ? Compliance::stiffness
+                                                     : Compliance::step},
           dt, p.inverse_mass);
     }
     law.bias_velocity -= p.held.head<3>();

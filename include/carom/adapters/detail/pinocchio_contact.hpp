@@ -64,7 +64,6 @@ namespace detail {
   return {.gap = contact.gap,
           .friction = contact.friction,
           .restitution = contact.restitution,
-          .approach = 0,
           .correction = contact.correction};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
@@ -221,7 +222,7 @@ class PinocchioProblem {
       add_motion(model, data, velocity, joints[k], k == 0 ? 1 : -1, side);
     }
     RigidContact<double> law = law_of(contact);
-    law.approach = approach_;
+    law.approach = std::max(approach_, 0.0);
     const int own = trees[0] != PinocchioTrees::none ? trees[0] : trees[1];
     if (two) {
       problem_.add_contact(body_of_[trees[0]], sides_[0], body_of_[trees[1]], sides_[1], law);

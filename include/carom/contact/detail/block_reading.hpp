@@ -55,6 +55,32 @@ template <RealScalar Scalar>
                sizes.rows[1]);
 }
 
+/// A law that bounces with the speed at which its rows closed before the step.
+template <typename Law>
+concept BouncingLaw = requires(const Law& law) {
+  law.restitution.has_value();
+  law.approach.has_value();
+  law.surface_velocity;
+};
+
+/// Gives a law that bounces its approach, where it has none, from the bodies' velocities before the
+/// step.
+/// @return  what is wrong where these are not known; empty where nothing is.
+template <RealScalar Scalar, BouncingLaw Law, typename... Sides>
+[[nodiscard]] Fault find_approach(const Bodies<Scalar>& all, const std::string& item, Law& law,
+                                  const Sides&... sides) {
+  if (!law.restitution || !(*law.restitution > Scalar(0)) || law.approach) return {};
+  if (!(all.has_velocity_now(sides.body) && ...)) {
+    return item +
+           ": approach: expected a number, or bodies that were added with their velocity before "
+           "the step, as restitution takes the approach from it, got neither";
+  }
+  const Scalar closes = law.surface_velocity.z() -
+                        (sides.jacobian.row(2).dot(all.velocity_now(sides.body).transpose()) + ...);
+  law.approach = (std::max)(closes, Scalar(0));
+  return {};
+}
+
 /// Computes the numbers of a law from sides of the right sizes: of a friction contact by w =
 /// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii, with diag(A) in place of A.
 /// @return  what is wrong with the law, J or the numbers they lead to; empty where nothing is.
@@ -75,7 +101,14 @@ template <RealScalar Scalar, typename Law, typename... Sides>
     if (Fault given = law_fault(item, law); !given.empty()) return given;
     const SquareMatrix<Scalar, 3> delassus =
         (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
-    numbers = make_weighted(law, time_step, Scalar(delassus.norm() / 3));
+    const Scalar inverse_mass = delassus.norm() / 3;
+    if constexpr (BouncingLaw<Law>) {
+      Law bounces = law;
+      if (Fault f = find_approach(all, item, bounces, sides...); !f.empty()) return f;
+      numbers = make_weighted(bounces, time_step, inverse_mass);
+    } else {
+      numbers = make_weighted(law, time_step, inverse_mass);
+    }
   } else {
     const RowNumbers<Scalar> diagonal =
         (delassus_diagonal(all.momentum_matrix(sides.body), sides.jacobian) + ...);

@@ -25,6 +25,18 @@ template <typename MatrixType, typename VectorType>
   return finite_fault(item + ": free velocity", free_velocity);
 }
 
+/// What is wrong with a body's velocity before the step, or nothing.
+template <typename VectorType, typename NowType>
+[[nodiscard]] Fault velocity_fault(const std::string& item,
+                                   const Eigen::MatrixBase<VectorType>& free_velocity,
+                                   const Eigen::MatrixBase<NowType>& velocity_now) {
+  if (velocity_now.rows() != free_velocity.rows() || velocity_now.cols() != 1) {
+    return fault(item + ": velocity entries", "as many as free velocity entries",
+                 velocity_now.size());
+  }
+  return finite_fault(item + ": velocity", velocity_now);
+}
+
 [[nodiscard]] inline Fault indefinite_fault(const std::string& item) {
   return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
 }
