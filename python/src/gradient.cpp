@@ -137,13 +137,15 @@ AnswerChange push_forward(const SolvedStep& step, nb::handle free_velocity, nb::
                           nb::handle gap, nb::handle stiffness, nb::handle regularization,
                           nb::handle bias, nb::handle mass, nb::handle jacobian,
                           nb::handle other_jacobian, nb::handle dissipation_time,
-                          nb::handle constraints, nb::handle restitution, nb::handle approach) {
+                          nb::handle constraints, nb::handle restitution, nb::handle approach,
+                          nb::handle velocity) {
   const ProblemData& data = *step.data;
   const Index contacts = data.contact_count();
   PhysicalNumbers change;
   change.set_zero(data);
   read_change(free_velocity, "free_velocity", {data.problem().velocity_count()},
               change.free_velocity);
+  read_change(velocity, "velocity", {data.problem().velocity_count()}, change.velocity);
   read_change(friction, "friction", {contacts}, change.friction);
   read_change(gap, "gap", {contacts}, change.gap);
   read_change(stiffness, "stiffness", {contacts}, change.stiffness);
@@ -218,6 +220,9 @@ void bind_gradients(nb::module_& module) {
         nb::sig(signature.c_str()), doc);
   };
   vector("free_velocity", &PhysicalNumbers::free_velocity, 1, "(nv,)");
+  vector("velocity", &PhysicalNumbers::velocity, 1,
+         "(nv,), by the bodies' velocities before the step, through the approach of contacts that\n"
+         "bounce; zero where the approach was given");
   vector("friction", &PhysicalNumbers::friction, 1, "(nc,)");
   vector("gap", &PhysicalNumbers::gap, 1, "(nc,); zero where bias was given");
   vector("stiffness", &PhysicalNumbers::stiffness, 1,
@@ -315,6 +320,7 @@ void bind_gradient(nb::module_& module) {
            nb::arg("jacobian") = nb::none(), nb::arg("other_jacobian") = nb::none(),
            nb::arg("dissipation_time") = nb::none(), nb::arg("constraints") = nb::none(),
            nb::arg("restitution") = nb::none(), nb::arg("approach") = nb::none(),
+           nb::arg("velocity") = nb::none(),
            nb::sig(
                "def push_forward(self, "
                "free_velocity: numpy.typing.ArrayLike | None = None, "
@@ -330,7 +336,8 @@ void bind_gradient(nb::module_& module) {
                "constraints: collections.abc.Sequence[collections.abc.Mapping[str, "
                "numpy.typing.ArrayLike] | None] | None = None, "
                "restitution: numpy.typing.ArrayLike | None = None, "
-               "approach: numpy.typing.ArrayLike | None = None) -> AnswerChange"),
+               "approach: numpy.typing.ArrayLike | None = None, "
+               "velocity: numpy.typing.ArrayLike | None = None) -> AnswerChange"),
            "What a change of the data does to velocity and impulse, to first order.\n\n"
            "Every change has the shape of the gradient of its name; what is left out does not\n"
            "change. constraints: one dict per constraint with any of the names that\n"

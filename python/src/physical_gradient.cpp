@@ -20,7 +20,8 @@ void write_bounce_slopes(const ProblemData& data, Index block, ContactSlopes& sl
   const auto& contact = std::get<ContactData>(data.law(block));
   const bool closes =
       contact.approach > 0 && contact.law.gap <= data.problem().time_step() * contact.approach;
-  const bool asks = data.problem().friction_contact_law(block).bias_velocity.z() != 0;
+  const double asked = data.problem().friction_contact_law(block).bias_velocity.z();
+  const bool asks = asked != contact.law.surface_velocity.z();
   if (contact.bias || !closes || (contact.restitution == 0 && asks)) return;
   slopes.bias_by_restitution = contact.approach;
   slopes.bias_by_approach = contact.restitution;
@@ -50,6 +51,12 @@ ContactSlopes contact_slopes(const ProblemData& data, Index block) {
     slopes.normal_by_inverse_mass = slopes.tangent_by_inverse_mass = 0;
   }
   return slopes;
+}
+
+/// Whether the approach of a contact is that of its bodies' velocities before the step, −Σ Jₙ v.
+bool follows_bodies(const ProblemData& data, Index block) {
+  const auto& contact = std::get<ContactData>(data.law(block));
+  return contact.rigid && contact.restitution_given && !contact.approach_given;
 }
 
 /// Of w = ‖D‖_F/3, D = Σ J diag(A)⁻¹ Jᵀ, a contact's.
@@ -82,6 +89,7 @@ void PhysicalNumbers::set_zero(const ProblemData& data) {
   const Problem& problem = data.problem();
   const Index count = data.contact_count();
   free_velocity.setZero(problem.velocity_count());
+  velocity.setZero(problem.velocity_count());
   for (auto* numbers : {&friction, &gap, &stiffness, &dissipation_time, &restitution, &approach}) {
     numbers->setZero(count);
   }
@@ -127,6 +135,13 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
     for (int s = 0; s < problem.side_count(block); ++s) {
       MatrixX<double>& jacobian = (s == 0 ? out.jacobian : out.other_jacobian)[std::size_t(c)];
       jacobian = gradient.jacobian(block, s);
+      if (slopes.bias_by_approach != 0 && follows_bodies(data, block)) {
+        const Index body = problem.side_body(block, s);
+        const auto [start, size] = problem.body(body);
+        out.velocity.segment(start, size) -=
+            out.approach(c) * problem.jacobian(block, s).row(2).transpose();
+        jacobian.row(2) -= out.approach(c) * problem.velocity_now(body).transpose();
+      }
       if (by_inverse_mass == 0) continue;
       const SideSlope slope = contact_inverse_mass(problem, block, s);
       jacobian += by_inverse_mass * slope.jacobian;
@@ -154,11 +169,17 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   for (Index c = 0; c < data.contact_count(); ++c) {
     const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
     const ContactSlopes slopes = contact_slopes(data, block);
-    double inverse_mass = 0;
+    double inverse_mass = 0, approach = change.approach(c);
     for (int s = 0; s < problem.side_count(block); ++s) {
       const MatrixX<double>& jacobian =
           (s == 0 ? change.jacobian : change.other_jacobian)[std::size_t(c)];
       out.jacobian(block, s) = jacobian;
+      if (slopes.bias_by_approach != 0 && follows_bodies(data, block)) {
+        const Index body = problem.side_body(block, s);
+        const auto [start, size] = problem.body(body);
+        approach -= jacobian.row(2).dot(problem.velocity_now(body)) +
+                    problem.jacobian(block, s).row(2).dot(change.velocity.segment(start, size));
+      }
       inverse_mass += along(contact_inverse_mass(problem, block, s), jacobian,
                             change.mass[std::size_t(problem.side_body(block, s))]);
     }
@@ -170,7 +191,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
     bias.z() += slopes.bias_by_gap * change.gap(c) +
                 slopes.bias_by_dissipation * change.dissipation_time(c) +
                 slopes.bias_by_restitution * change.restitution(c) +
-                slopes.bias_by_approach * change.approach(c);
+                slopes.bias_by_approach * approach;
     weights.z() += slopes.normal_by_stiffness * change.stiffness(c) +
                    slopes.normal_by_dissipation * change.dissipation_time(c) +
                    slopes.normal_by_inverse_mass * inverse_mass;

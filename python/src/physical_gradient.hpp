@@ -15,6 +15,7 @@ namespace carom::python {
 /// approach. Here the links are joined.
 struct PhysicalNumbers {
   VectorX<double> free_velocity;                               ///< n_v
+  VectorX<double> velocity;                                    ///< before the step, n_v
   VectorX<double> friction, gap, stiffness, dissipation_time;  ///< n_c
   VectorX<double> restitution, approach;                       ///< n_c
   /// 3 n_c. Of a contact whose R or v̂ follows from physical data they are those of a number added

@@ -262,3 +262,47 @@ def test_batches_have_gradients_by_restitution_and_approach():
         problems.append(problem)
     gradients = carom.solve_batch(carom.Batch(problems), law="coulomb", tolerance=1e-12).pull_back(np.tile([0, 0, 1.0], (2, 1)))
     assert np.allclose(gradients.restitution, [[1], [2]]) and np.allclose(gradients.approach, 0.5)
+
+
+def test_the_gradient_of_an_approach_reaches_the_velocities_of_bodies():
+    rng = np.random.default_rng(41)
+    jacobians = [rng.normal(size=(3, 3)) for _ in range(2)]
+    data = {"velocity": rng.normal(size=6), "restitution": np.array([0.6])}
+    if jacobians[0][2] @ data["velocity"][:3] + jacobians[1][2] @ data["velocity"][3:] > 0:
+        data["velocity"] *= -1  # they approach
+
+    def solved(velocity, restitution, jacobian=jacobians):
+        problem = carom.ContactProblem(0.01)
+        for b in range(2):
+            problem.add_body(np.eye(3), data["velocity"][3 * b : 3 * b + 3], velocity=velocity[3 * b : 3 * b + 3])
+        problem.add_contact(0, jacobian[0], other=1, other_jacobian=jacobian[1], friction=0.2, restitution=restitution[0])
+        return carom.solve(problem, law="coulomb", tolerance=1e-13)
+
+    solution, h, bar = solved(**data), 1e-6, rng.normal(size=6)
+    gradients = solution.pull_back(bar)
+    assert np.abs(gradients.velocity).max() > 1e-3
+    change = rng.normal(size=6)
+    slope = sum(s * solved(data["velocity"] + s * h * change, data["restitution"]).velocity for s in (1, -1)) / (2 * h)
+    assert np.allclose(solution.push_forward(velocity=change).velocity, slope, atol=1e-6)
+    assert gradients.velocity @ change == pytest.approx(bar @ slope, abs=1e-6)
+    turned = rng.normal(size=(3, 3))
+    ends = [solved(**data, jacobian=[jacobians[0] + s * h * turned, jacobians[1]]).velocity for s in (1, -1)]
+    slope = (ends[0] - ends[1]) / (2 * h)
+    assert np.sum(gradients.jacobian[0] * turned) == pytest.approx(bar @ slope, abs=1e-5)
+
+
+def test_a_chain_of_bounces_has_its_slope_without_an_approach():
+    step, e, z, v = 0.01, 0.8, 0.055, -1.0
+    made = []
+    for _ in range(20):
+        problem = carom.ContactProblem(step)
+        problem.add_body(np.eye(3), [0, 0, v], velocity=[0, 0, v])
+        problem.add_contact(0, np.eye(3), friction=0.0, gap=z, restitution=e)
+        made.append(carom.solve(problem, tolerance=1e-13))
+        v = made[-1].velocity[2]
+        z += step * v
+    by_v = 1.0
+    for s in reversed(made):
+        gradients = s.pull_back([0, 0, by_v])
+        by_v = gradients.free_velocity[2] + gradients.velocity[2]
+    assert by_v == pytest.approx(-e)
