@@ -134,6 +134,7 @@ set(CAROM_HEADERS
   include/carom/contact/impulse_memory.hpp
   include/carom/contact/impulse_set.hpp
   include/carom/contact/joint_constraints.hpp
+  include/carom/contact/overlap.hpp
   include/carom/contact/position_projection.hpp
   include/carom/contact/primal.hpp
   include/carom/contact/problem_differential.hpp
@@ -293,6 +294,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/map_rounding.hpp
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/outward_order.hpp
+  include/carom/solvers/detail/overlap_loads.hpp
   include/carom/solvers/detail/paced_limits.hpp
   include/carom/solvers/detail/packed_block.hpp
   include/carom/solvers/detail/packed_edge.hpp
@@ -327,6 +329,7 @@ set(CAROM_HEADERS
   include/carom/solvers/interior_point.hpp
   include/carom/solvers/projected_gradient.hpp
   include/carom/solvers/proximal.hpp
+  include/carom/solvers/remove_overlap.hpp
   include/carom/solvers/sap.hpp
   include/carom/solvers/sap_derivative.hpp
   include/carom/solvers/sap_options.hpp

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -107,7 +108,11 @@ JudgedAnswer judge_bodies(const ContactProblem<double>& problem, FrictionLaw law
   DelassusProblem<double> dual;
   form.write(problem, dual);
   judge_impulses(dual, impulse, judged);
-  if (compliant && law == FrictionLaw::convex) see_pair(problem, velocity, impulse, judged);
+  if (compliant && law == FrictionLaw::convex) {
+    see_pair(problem, velocity, impulse, judged);
+  } else {
+    judged.residual = judge_answer(problem, law, velocity, impulse).residual;
+  }
   if (!answer.velocity || !answer.impulse) {
     // Under Coulomb's law a velocity alone must also be that of the impulses that it leads to.
     if (law == FrictionLaw::coulomb && answer.velocity) {

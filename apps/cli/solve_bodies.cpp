@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/solve_or_prove.hpp"
@@ -66,7 +67,6 @@ ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& 
   ThreadPool pool(options.threads);
   run_timed(solver, given, options, pool, answer);
   const bool proven = solver.options().method == ContactMethod::sap;
-  if (!proven) write_velocity(problem, answer.impulse, answer.velocity);
   answer.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(answer.velocity), answer.contact_velocity);
@@ -86,6 +86,8 @@ ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& 
   DelassusProblem<double> dual;
   form.write(problem, dual);
   certify_answer(dual, options, answer);
+  answer.residual =
+      judge_answer(problem, friction_law(options), answer.velocity, answer.impulse).residual;
   return answer;
 }
 

@@ -21,9 +21,9 @@ namespace {
 
 void set_not_a_number(PhysicalNumbers& numbers) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  for (auto* one : {&numbers.free_velocity, &numbers.velocity, &numbers.friction, &numbers.gap, &numbers.stiffness,
-                    &numbers.dissipation_time, &numbers.restitution, &numbers.approach,
-                    &numbers.regularization, &numbers.bias}) {
+  for (auto* one : {&numbers.free_velocity, &numbers.velocity, &numbers.friction, &numbers.gap,
+                    &numbers.stiffness, &numbers.dissipation_time, &numbers.restitution,
+                    &numbers.approach, &numbers.regularization, &numbers.bias}) {
     one->setConstant(none);
   }
   for (auto* list : {&numbers.mass, &numbers.jacobian, &numbers.other_jacobian}) {

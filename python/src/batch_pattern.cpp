@@ -55,7 +55,7 @@ void check_replacements(const Replacements& given, Index contact, const ContactD
   none("stiffness", stiffness && (weights || data.regularization),
        "the contact has a regularization in place of what follows from it");
   none(soft, softens && data.rigid_named, "the contact is rigid");
-  none(soft, softens && (data.restitution_given || data.law.correction != 0),
+  none(soft, softens && (data.restitution_given || data.law.correction != usual_overlap_share),
        "restitution and correction are those of a rigid contact");
   const bool weighted = weights || data.regularization, biased = bias || data.bias;
   none("gap", given.gap.is_given() && biased, "bias is in place of what follows from it");

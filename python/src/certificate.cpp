@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
 #include "bindings.hpp"
@@ -19,7 +20,8 @@ namespace {
 /// How good an answer is, computed from the answer alone.
 struct Certificate {
   FrictionLaw law = FrictionLaw::coulomb;
-  double residual = 0, natural_map_error = 0, cone_violation = 0, complementarity = 0;
+  double residual = 0, momentum_residual = 0, natural_map_error = 0, cone_violation = 0,
+         complementarity = 0;
   double error_bound = std::numeric_limits<double>::infinity();
   std::optional<double> duality_gap, signorini, dissipation_angle;
   std::optional<Index> worst_contact;
@@ -51,25 +53,27 @@ Certificate judge(const ProblemData& data, FrictionLaw law, const VectorX<double
   const ContactProblem<double>& problem = data.problem();
   const ContactCertificate<double> pair = certify(problem, velocity, impulse);
   Certificate result;
+  const AnswerError<double> error = judge_answer(problem, law, velocity, impulse);
   result.law = law;
-  result.residual = pair.residual;
+  result.residual = error.residual;
+  result.momentum_residual = pair.residual;
   if (law == FrictionLaw::convex && problem.rigid_count() == 0) {
     result.error_bound = pair.velocity_error_bound;
     result.natural_map_error = pair.natural_map_error;
     result.cone_violation = pair.cone_violation;
     result.complementarity = pair.complementarity;
     result.duality_gap = pair.duality_gap;
-    take_worst(data, pair.worst_block, result);
+    take_worst(data, error.block, result);
     return result;
   }
   DelassusForm<double> form;
   DelassusProblem<double> dual;
   form.write(problem, dual);
   Index worst = -1;
-  const double balance = result.residual;
   result = judge_impulses(dual, law, impulse, worst);
-  result.residual = balance;
-  take_worst(data, worst, result);
+  result.residual = error.residual;
+  result.momentum_residual = pair.residual;
+  take_worst(data, error.block, result);
   return result;
 }
 
@@ -140,7 +144,11 @@ void bind_certificate(nb::module_& module) {
       "0 at a solution, and infinite where a number is not finite.")
       .def_prop_ro("law", [](const Certificate& c) { return to_string(c.law); })
       .def_ro("residual", &Certificate::residual,
-              "Balance of momentum: |A (v - v_free) - J' impulse|, relative [-].")
+              "The largest error of a contact, constraint or body, each by what its own bodies\n"
+              "do [-]: the measure of Solution.residual and of tolerance.")
+      .def_ro("momentum_residual", &Certificate::momentum_residual,
+              "Balance of momentum of the whole problem: |A (v - v_free) - J' impulse|, relative\n"
+              "[-].")
       .def_ro(
           "error_bound", &Certificate::error_bound,
           "Proven bound on the error of the velocity [J^(1/2)], in the norm of the mass matrix;\n"

@@ -72,7 +72,8 @@ class Reader {
     }
     // Out of range is said before what cannot act.
     CompliantContact<double> ranges = contact.law;
-    ranges.friction = ranges.correction = 0;
+    ranges.friction = 0;
+    ranges.correction = usual_overlap_share;
     ranges.compliance = Compliance::stiffness;
     if (!detail::is_finite(ranges.stiffness) && ranges.stiffness > 0) ranges.stiffness = 1;
     detail::reject_if(law_fault(item_, ranges));

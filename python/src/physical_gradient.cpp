@@ -33,12 +33,15 @@ ContactSlopes contact_slopes(const ProblemData& data, Index block) {
   const Problem& problem = data.problem();
   ContactSlopes slopes{};
   if (contact.rigid) {
-    // rigid_bias(): an open gap may close, and no other depth asks for a velocity.
+    // rigid_bias(): an open gap may close, an overlap is taken out.
     const bool bounces = contact.restitution > 0 && contact.approach > 0 &&
                          contact.law.gap <= problem.time_step() * contact.approach;
     if (!bounces && !contact.bias) {
-      const double share = contact.law.gap > 0 ? 1 : contact.law.correction;
-      slopes.bias_by_gap = -share / problem.time_step();
+      slopes.bias_by_gap = contact.law.gap > 0
+                               ? -1 / problem.time_step()
+                               : -overlap_velocity(-contact.law.gap, contact.law.correction,
+                                                   contact.law.pressing, problem.time_step())
+                                      .by_depth;
     }
     write_bounce_slopes(data, block, slopes);
     return slopes;

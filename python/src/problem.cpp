@@ -7,8 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "carom/solvers/remove_overlap.hpp"
+
 #include "bindings.hpp"
 #include "contact_options.hpp"
+#include "unlocked.hpp"
 
 namespace carom::python {
 namespace {
@@ -129,6 +132,24 @@ void reset(PyProblem& self, nb::handle time_step) {
   } else {
     self.data->reset(step);
   }
+}
+
+/// The shortest motion out of all overlaps.
+nb::object remove_overlap(const PyProblem& self) {
+  const ProblemData& data = *self.data;
+  VectorX<double> gaps = VectorX<double>::Zero(data.problem().block_count()), motion;
+  for (Index block = 0; block < gaps.size(); ++block) {
+    if (const auto* const contact = std::get_if<ContactData>(&data.law(block))) {
+      gaps(block) = contact->law.gap;
+    } else if (const auto* const wrench = std::get_if<WrenchContact<double>>(&data.law(block))) {
+      gaps(block) = wrench->contact.gap;
+    }
+  }
+  {
+    const Unlocked unlocked;
+    static_cast<void>(carom::remove_overlap(data.problem(), gaps, motion));
+  }
+  return make_array(motion);
 }
 
 /// The bodies of some blocks: (body, other), or (body, None) where the other is the world.
@@ -273,6 +294,13 @@ void bind_problem(nb::module_& module) {
       .def(
           "__deepcopy__", [](const PyProblem& self, nb::handle) { return copy_of(self); },
           nb::arg("memo").none(), nb::sig("def __deepcopy__(self, memo: object) -> ContactProblem"))
+      .def("remove_overlap", &remove_overlap,
+           nb::sig("def remove_overlap(self) -> numpy.typing.NDArray[numpy.float64]"),
+           "The shortest motion that takes all bodies out of each other.\n\n"
+           "Returns (nv,) [m, rad], stacked over the bodies in the coordinates of their "
+           "velocities:\n"
+           "add it to the positions. It moves along normals and gives no speed. To first order:\n"
+           "bodies that turn out of a deep overlap take two or three calls.")
       .def("reset", &reset, nb::arg("time_step").none(),
            nb::sig("def reset(self, time_step: float) -> None"),
            "Forgets all bodies and blocks, and keeps the memory. time_step [s], > 0.")

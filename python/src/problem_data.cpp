@@ -46,7 +46,8 @@ RigidContact<double> rigid_law(const ContactData& data) {
   RigidContact<double> law{.gap = data.law.gap,
                            .friction = data.law.friction,
                            .correction = data.law.correction,
-                           .surface_velocity = data.law.surface_velocity};
+                           .surface_velocity = data.law.surface_velocity,
+                           .pressing = data.law.pressing};
   if (data.restitution_given) law.restitution = data.restitution;
   if (data.approach_given) law.approach = data.approach;
   return law;
@@ -148,6 +149,7 @@ Index ProblemData::add_contact(const BlockSides<Matrix>& sides, const ContactDat
   problem_.set_law(block, with_given(problem_.friction_contact_law(block), data));
   ContactData kept = data;
   find_approach(block, kept);
+  find_pressing(block, kept.law);
   laws_.emplace_back(kept);
   contacts_.push_back(block);
   return contact_count() - 1;
@@ -188,6 +190,22 @@ void ProblemData::find_approach(Index block, ContactData& data) const {
   data.approach = std::max(closes, 0.0);
 }
 
+void ProblemData::find_pressing(Index block, CompliantContact<double>& law) const {
+  law.pressing = {0.0, true};
+  const int sides = problem_.side_count(block);
+  for (int side = 0; side < sides; ++side) {
+    if (!problem_.has_velocity_now(problem_.side_body(block, side))) law.pressing.known = false;
+  }
+  for (int side = 0; side < sides; ++side) {
+    const Index body = problem_.side_body(block, side);
+    const auto [start, size] = problem_.body(body);
+    const auto row = problem_.jacobian(block, side).row(2);
+    double closes = -row.dot(problem_.free_velocity().segment(start, size).transpose());
+    if (law.pressing.known) closes += row.dot(problem_.velocity_now(body).transpose());
+    law.pressing.speed = std::max(law.pressing.speed, closes);
+  }
+}
+
 bool ProblemData::has_soft_contact() const noexcept {
   for (Index i = 0; i < problem_.block_count(); ++i) {
     if (is_soft_contact(problem_, i)) return true;
@@ -202,12 +220,14 @@ void ProblemData::make_rigid() {
     if (auto* const contact = std::get_if<ContactData>(&law)) {
       stiffen(contact->law);
       contact->rigid = true;
+      find_pressing(i, contact->law);
       const auto numbers =
           make_weighted(rigid_law(*contact), problem_.time_step(), inverse_mass(i));
       problem_.set_law(i, with_given(numbers, *contact));
     } else if (auto* const wrench = std::get_if<WrenchContact<double>>(&law)) {
       stiffen(wrench->contact);
       wrench->contact.relative_slip = CompliantContact<double>().relative_slip;
+      find_pressing(i, wrench->contact);
       RowNumbers<double> diagonal = RowNumbers<double>::Zero();
       for (int side = 0; side < problem_.side_count(i); ++side) {
         diagonal += detail::delassus_diagonal(problem_.momentum_matrix(problem_.side_body(i, side)),
@@ -244,6 +264,7 @@ bool ProblemData::replace_contact(Index contact, const ContactReplacement& given
   }
   ContactData data = given.data;
   find_approach(block, data);
+  find_pressing(block, data.law);
   if (!any || !is_isotropic(data) || !given_fault({}, data).empty()) return false;
   const double mass = inverse_mass(block), time_step = problem_.time_step();
   const std::optional<WeightedContact<double>> numbers =

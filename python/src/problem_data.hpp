@@ -107,6 +107,8 @@ class ProblemData {
   [[nodiscard]] double inverse_mass(Index block) const;
   /// Gives a contact that bounces its approach, where it was not given.
   void find_approach(Index block, ContactData& data) const;
+  /// Writes what presses the bodies of a contact together, as read_law() finds it.
+  void find_pressing(Index block, CompliantContact<double>& law) const;
 
   ContactProblem<double> problem_;
   std::vector<BlockLaw> laws_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carom.Solution: the answer to a step, and how far to trust it.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <string>
@@ -68,8 +69,23 @@ void bind_solution(nb::module_& module) {
           "Relative residual [-] of the kind that `measure` names.")
       .def_prop_ro(
           "measure", [](const SolvedStep& s) { return to_string(s.report.measure); },
-          "'momentum_balance' under the convex law on compliant contact, else\n"
-          "'natural_map'.")
+          "'block_error': of the worst contact, by what its own bodies do, as certify() finds it.\n"
+          "'momentum_balance' of the whole problem under the convex law on compliant contact,\n"
+          "'natural_map' of the whole problem in heaps of 20,000 contacts.")
+      .def_prop_ro(
+          "worst_contact",
+          [](const SolvedStep& s) -> std::optional<Index> {
+            for (Index c = 0; c < s.data->contact_count(); ++c) {
+              if (s.data->contacts()[std::size_t(c)] == s.report.worst_block) return c;
+            }
+            return {};
+          },
+          nb::sig("def worst_contact(self) -> int | None"),
+          "The contact with the largest error; None where it is a constraint, or none has any.")
+      .def_prop_ro(
+          "deepest_overlap",
+          [](const SolvedStep& s) { return s.data->problem().deepest_overlap(); },
+          "How deep the bodies of the deepest contact are in each other before the step [m], >= 0.")
       .def_prop_ro(
           "error_bound", [](const SolvedStep& s) { return s.report.error_bound; },
           "Proven bound on the error of the velocity in the norm of the mass matrix\n"

@@ -96,7 +96,6 @@ void StepSolver::solve_in_general(const ContactProblem<double>& problem, const S
     step.report.iterations += begun;
   }
   step.impulse = general_->impulse();
-  write_velocity(problem, step.impulse, step.velocity);
   step.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(step.velocity), step.contact_velocity);

@@ -73,6 +73,13 @@ class BlockSequence : public Bodies<Scalar> {
     return is_friction_contact(block) ? friction_contact_law(block).rigid : other(block).rigid;
   }
   [[nodiscard]] Index rigid_count() const noexcept { return rigid_count_; }
+  /// How deep the bodies of the deepest friction contact are in each other [m], ≥ 0, as its law
+  /// knows it; one by numbers alone knows of none.
+  [[nodiscard]] Scalar deepest_overlap() const noexcept {
+    Scalar deepest(0);
+    for (const auto& law : contacts_) deepest = law.overlap > deepest ? law.overlap : deepest;
+    return deepest;
+  }
 
   /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
   /// and the laws of most blocks, kept apart from the others.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
 #include "carom/cones/friction_cone.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
 #include "carom/contact/detail/unyielding.hpp"
+#include "carom/contact/overlap.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
@@ -43,8 +45,10 @@ struct CompliantContact {
   /// Velocity of the touched surface by itself along (t₁, t₂, n) [m/s], which is not in J v: of a
   /// belt, or of a body whose motion is given. The contact acts on J v less this.
   Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
-  Scalar correction = 0;  ///< Share of a penetration taken out in one step [-], in [0, 1], as in
-                          ///< RigidContact; of a contact that is rigid.
+  /// Most of a penetration taken out in one step [-], in [0, 1], as in RigidContact; of a contact
+  /// that is rigid.
+  Scalar correction = Scalar(usual_overlap_share);
+  Pressing<Scalar> pressing = {};  ///< As in RigidContact; add_contact() finds it.
 };
 
 /// A contact by the numbers of the convex problem themselves.
@@ -55,7 +59,27 @@ struct WeightedContact {
   Vector3<Scalar> bias_velocity;          ///< v̂ [m/s], the velocity the contact relaxes to.
   bool rigid = false;  ///< Whether the contact does not give way: solvers of rigid contact then
                        ///< take R = 0, and solvers that need an R take the one above.
+  Scalar overlap = 0;  ///< How deep the bodies are in each other [m], ≥ 0; for reports.
+  Scalar overlap_velocity = 0;  ///< The part of v̂ₙ that takes out the overlap [m/s], ≥ 0: solvers
+                                ///< of rigid contact leave it out where it has no answer.
 };
+
+namespace detail {
+
+/// The numbers of a contact that does not give way, with what its gap asks for: one that is open
+/// may close within the step, and an overlap is taken out.
+template <RealScalar Scalar, typename Law>
+[[nodiscard]] WeightedContact<Scalar> with_gap(WeightedContact<Scalar> numbers, const Law& law,
+                                               const Scalar& time_step) noexcept {
+  numbers.overlap = (std::max)(Scalar(-law.gap), Scalar(0));
+  numbers.overlap_velocity =
+      overlap_velocity(numbers.overlap, law.correction, law.pressing, time_step).value;
+  numbers.bias_velocity.z() +=
+      law.gap > Scalar(0) ? Scalar(-law.gap / time_step) : numbers.overlap_velocity;
+  return numbers;
+}
+
+}  // namespace detail
 
 /// Turns physical data into R and v̂.
 ///
@@ -72,14 +96,16 @@ template <RealScalar Scalar>
   Vector3<Scalar> bias = contact.surface_velocity;
   if (detail::is_unyielding(contact)) {
     const Scalar weight = detail::unyielding_weight(inverse_mass);
-    bias.z() += detail::gap_velocity(contact.gap, contact.correction, time_step);
-    return {contact.friction, {weight, weight}, bias, true};
+    return detail::with_gap<Scalar>({contact.friction, {weight, weight}, bias, true}, contact,
+                                    time_step);
   }
   const Scalar relaxation = time_step + contact.dissipation_time;  // δt + τ_d
   const Scalar compliant = Scalar(1) / (time_step * contact.stiffness * relaxation);
   const detail::NearRigidWeight<Scalar> normal(compliant, contact.near_rigid, inverse_mass);
   bias.z() -= contact.gap / relaxation;
-  return {contact.friction, {contact.relative_slip * inverse_mass, normal.value}, bias};
+  const Scalar overlap = (std::max)(Scalar(-contact.gap), Scalar(0));
+  return {
+      contact.friction, {contact.relative_slip * inverse_mass, normal.value}, bias, false, overlap};
 }
 
 /// Returns the numbers unchanged.
@@ -107,7 +133,7 @@ template <RealScalar Scalar>
   if (detail::is_unyielding(contact) && contact.relative_slip != Scalar(1e-3)) {
     return detail::unyielding_fault(item + ": relative slip", contact.relative_slip);
   }
-  return detail::yielding_fault(item, contact);
+  return detail::yielding_fault(item, contact, Scalar(usual_overlap_share));
 }
 
 /// What is wrong with a contact's weights, or nothing.

@@ -33,8 +33,11 @@ template <RealScalar Scalar>
     const Scalar& inverse_mass) noexcept {
   ComplianceDerivative<Scalar> result{};
   if (detail::is_unyielding(contact)) {
-    const Scalar share = contact.gap > Scalar(0) ? Scalar(1) : contact.correction;
-    result.bias_by_gap = -share / time_step;
+    result.bias_by_gap = contact.gap > Scalar(0)
+                             ? Scalar(-1 / time_step)
+                             : Scalar(-overlap_velocity(Scalar(-contact.gap), contact.correction,
+                                                        contact.pressing, time_step)
+                                           .by_depth);
     return result;
   }
   const Scalar relaxation = time_step + contact.dissipation_time;

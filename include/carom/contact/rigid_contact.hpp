@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -15,9 +16,9 @@ inline namespace CAROM_ABI {
 /// of `softness`.
 ///
 /// A gap that is open may close but not become negative: uₙ ≥ −ϕ/δt. One that would close within
-/// the step at its speed before the step bounces by Newton's law, uₙ ≥ e s. A penetration asks for
-/// no velocity unless `correction` says so, because that velocity stays in the motion;
-/// position_projection.hpp takes it out by positions alone.
+/// the step at its speed before the step bounces by Newton's law, uₙ ≥ e s. A penetration is taken
+/// out at overlap_velocity(), whose speed is gone when the penetration is; position_projection.hpp
+/// takes it out at once, by positions alone.
 ///
 /// The approach s that restitution needs follows from the bodies' velocities before the step, where
 /// add_body() was given them, or is given here.
@@ -28,28 +29,42 @@ struct RigidContact {
   std::optional<Scalar> restitution = {};  ///< e [-], in [0, 1], Newton's; none: 0.
   /// s = (−uₙ)₊ before the step [m/s], ≥ 0, 0 where the gap opens; with a restitution.
   std::optional<Scalar> approach = {};
-  Scalar correction = 0;           ///< share of a penetration taken out in one step [-], in [0, 1].
+  /// Most of a penetration taken out in one step [-], in [0, 1]; 0: it stays.
+  Scalar correction = Scalar(usual_overlap_share);
   Scalar softness = Scalar(1e-6);  ///< R relative to the contact's inverse mass [-], > 0: for
                                    ///< solvers that need one.
   /// As in CompliantContact: velocity of the touched surface by itself [m/s].
   Vector3<Scalar> surface_velocity = Vector3<Scalar>::Zero();
+  /// What presses the bodies together, by which a penetration is taken out. add_contact() finds it
+  /// from the bodies.
+  Pressing<Scalar> pressing = {};
 };
 
-/// v̂ₙ of a rigid contact less that of the surface [m/s]; an approach that is not given counts as
-/// none.
+/// v̂ₙ of a rigid contact that bounces less that of the surface [m/s]; 0 of one that does not. An
+/// approach that is not given counts as none.
 /// @param time_step  δt [s], > 0.
 /// @note  Real-time safe: no allocation, no exception, constant work.
 /// @cite  moreau1988unilateral, for restitution in velocities.
 template <RealScalar Scalar>
+[[nodiscard]] Scalar bounce_velocity(const RigidContact<Scalar>& contact,
+                                     const Scalar& time_step) noexcept {
+  if (!contact.restitution || !contact.approach) return Scalar(0);
+  const Scalar& approach = *contact.approach;
+  const bool closes = approach > Scalar(0) && contact.gap <= time_step * approach;
+  return closes ? Scalar(*contact.restitution * approach) : Scalar(0);
+}
+
+/// v̂ₙ of a rigid contact less that of the surface [m/s]: that of its bounce, or else of its gap.
+/// @param time_step  δt [s], > 0.
+/// @note  Real-time safe: no allocation, no exception, constant work.
+template <RealScalar Scalar>
 [[nodiscard]] Scalar rigid_bias(const RigidContact<Scalar>& contact,
                                 const Scalar& time_step) noexcept {
-  if (contact.restitution && contact.approach) {
-    const Scalar& approach = *contact.approach;
-    const bool closes = approach > Scalar(0) && contact.gap <= time_step * approach;
-    const Scalar bounce = closes ? Scalar(*contact.restitution * approach) : Scalar(0);
-    if (bounce > Scalar(0)) return bounce;
-  }
-  return detail::gap_velocity(contact.gap, contact.correction, time_step);
+  const Scalar bounce = bounce_velocity(contact, time_step);
+  if (bounce > Scalar(0)) return bounce;
+  if (contact.gap > Scalar(0)) return -contact.gap / time_step;
+  return overlap_velocity(Scalar(-contact.gap), contact.correction, contact.pressing, time_step)
+      .value;
 }
 
 /// As numbers of the convex problem: v̂ = surface velocity + (0, 0, v̂ₙ), R = softness · w, marked as
@@ -60,9 +75,13 @@ template <RealScalar Scalar>
                                                     const Scalar& time_step,
                                                     const Scalar& inverse_mass) noexcept {
   const Scalar weight = contact.softness * inverse_mass;
-  Vector3<Scalar> bias = contact.surface_velocity;
-  bias.z() += rigid_bias(contact, time_step);
-  return {contact.friction, {weight, weight}, bias, true};
+  WeightedContact<Scalar> numbers{
+      contact.friction, {weight, weight}, contact.surface_velocity, true};
+  const Scalar bounce = bounce_velocity(contact, time_step);
+  if (!(bounce > Scalar(0))) return detail::with_gap(numbers, contact, time_step);
+  numbers.overlap = (std::max)(Scalar(-contact.gap), Scalar(0));
+  numbers.bias_velocity.z() += bounce;
+  return numbers;
 }
 
 /// What is wrong with a rigid contact's data, or nothing.

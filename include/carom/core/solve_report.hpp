@@ -77,7 +77,9 @@ struct [[nodiscard]] SolveReport {
   Scalar error_bound = 0;      ///< Proven bound on the distance to the exact answer
                                ///< [unit named by the solver]; infinite where none is known.
   ResidualMeasure measure = ResidualMeasure::own;  ///< What `residual` is.
-  Index worst_block = -1;  ///< Block with the largest error; −1 where the measure has none.
+  Index worst_block = -1;      ///< Block with the largest error; −1 where the measure has none.
+  Scalar deepest_overlap = 0;  ///< Of ContactSolver: how deep the bodies of the deepest contact are
+                               ///< in each other before the step [m], ≥ 0.
 
   [[nodiscard]] constexpr bool converged() const noexcept {
     return status == SolveStatus::converged;

@@ -35,7 +35,22 @@ struct AnswerError {
 
 namespace detail {
 
-/// Six rows of a block's numbers, or three of a friction contact.
+/// The error of a friction contact with μ = 0.
+template <RealScalar Scalar>
+[[nodiscard]] ErrorSum<Scalar> frictionless_error(const Vector3<Scalar>& impulse,
+                                                  const Vector3<Scalar>& velocity,
+                                                  const RowScales<Scalar, 3>& scales) noexcept {
+  RowScales<Scalar, 6> all{RowNumbers<Scalar>::Zero(), RowNumbers<Scalar>::Zero()};
+  all.velocity.template head<3>() = scales.velocity;
+  all.inverse_mass.template head<3>() = scales.inverse_mass;
+  RowNumbers<Scalar> gamma = RowNumbers<Scalar>::Zero(), u = gamma;
+  gamma.template head<3>() = impulse;
+  u.template head<3>() = velocity;
+  return block_error(FrictionLaw::coulomb, friction_impulses(Scalar(0)), gamma, u, all);
+}
+
+/// The error of a block of an answer.
+/// @param moved  J v of its rows.
 template <RealScalar Scalar, typename Block>
 [[nodiscard]] ErrorSum<Scalar> answer_block_error(FrictionLaw law, const Block& block,
                                                   const BlockScales<Scalar>& scales,
@@ -54,18 +69,16 @@ template <RealScalar Scalar, typename Block>
     own.inverse_mass(r) = scales.inverse_mass(block.first_row() + r) + softness(r);
   }
   if constexpr (Block::is_friction_contact) {
-    if (block.law().friction > Scalar(0)) {
-      return block_error(law, block.law().friction, impulse, velocity, own);
-    }
-    RowScales<Scalar, 6> all;
-    all.velocity.setZero();
-    all.inverse_mass.setZero();
-    all.velocity.template head<3>() = own.velocity;
-    all.inverse_mass.template head<3>() = own.inverse_mass;
-    RowNumbers<Scalar> gamma = RowNumbers<Scalar>::Zero(), u = gamma;
-    gamma.template head<3>() = impulse;
-    u.template head<3>() = velocity;
-    return block_error(law, block.set(), gamma, u, all);
+    const auto judge = [&](const Rows& u) {
+      return block.law().friction > Scalar(0)
+                 ? block_error(law, block.law().friction, impulse, u, own)
+                 : frictionless_error(impulse, u, own);
+    };
+    const ErrorSum<Scalar> asked = judge(velocity);
+    if (!block.law().rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
+    velocity(2) += block.law().overlap_velocity;  // an overlap need not be taken out
+    const ErrorSum<Scalar> without = judge(velocity);
+    return without.largest < asked.largest ? without : asked;
   } else {
     return block_error(law, block.set(), impulse, velocity, own);
   }

@@ -78,7 +78,7 @@ class ContactSolver {
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                             Executor&& executor = {}) noexcept {
     executor_ = detail::ExecutorReference(executor);
-    return solve_without_impulse(problem, velocity);
+    return with_overlap(problem, solve_without_impulse(problem, velocity));
   }
 
   /// Solves from a first guess of the impulses; ContactMethod::sap begins at their velocity.
@@ -94,7 +94,7 @@ class ContactSolver {
     impulse_.grow(problem.impulse_count());
     impulse_ = impulse;
     executor_ = detail::ExecutorReference(executor);
-    return solve_from_impulse(problem, velocity);
+    return with_overlap(problem, solve_from_impulse(problem, velocity));
   }
 
   /// γ of the last solve, stacked block by block.
@@ -118,6 +118,11 @@ class ContactSolver {
     result.iteration_limit =
         options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
     return result;
+  }
+  [[nodiscard]] static SolveReport<Scalar> with_overlap(const ContactProblem<Scalar>& problem,
+                                                        SolveReport<Scalar> report) noexcept {
+    report.deepest_overlap = problem.deepest_overlap();
+    return report;
   }
   /// Whether SapSolver is the first to solve a problem.
   [[nodiscard]] bool begins_on_bodies(const ContactProblem<Scalar>& problem) const noexcept {

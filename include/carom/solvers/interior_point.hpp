@@ -7,11 +7,11 @@
 #include <span>
 
 #include "carom/contact/dual.hpp"
-#include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/detail/body_system.hpp"
 #include "carom/solvers/detail/impulse_islands.hpp"
 #include "carom/solvers/detail/island_law.hpp"
+#include "carom/solvers/detail/overlap_loads.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -143,7 +143,9 @@ class InteriorPointSolver {
   void take(const ContactProblem<Scalar>& problem) {
     system_.take(problem, options_.law == FrictionLaw::convex);
     law_.lay_out(system_, detail::make_yardstick(system_, options_.law));
+    overlaps_.find(problem, system_);
     outcomes_.resize(system_.islands().size());
+    saved_.resize(3 * system_.part_count());
     impulse_.grow(problem.impulse_count());
   }
   /// The tolerance of one island of a problem in impulses: islands that all meet it meet the
@@ -158,20 +160,22 @@ class InteriorPointSolver {
   template <typename Executor>
   SolveReport<Scalar> run(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
                           bool warm, Executor&& executor) noexcept;
-  template <typename Outcome>
-  static void add(const Outcome& outcome, SolveReport<Scalar>& report) noexcept {
+  template <typename IslandOutcome>
+  static void add(const IslandOutcome& outcome, SolveReport<Scalar>& report) noexcept {
     report.iterations = (std::max)(report.iterations, outcome.systems);
     if (outcome.status != SolveStatus::converged) report.status = outcome.status;
   }
 
-  void write_paired(const ContactProblem<Scalar>& problem, Index island,
-                    VectorX<Scalar>& velocity) const noexcept;
+  using Outcome = typename detail::IslandLaw<detail::BodySystem<Scalar>>::Outcome;
+  Outcome solve_island(Index island, bool warm, const SolveLimits& limits) noexcept;
 
   InteriorPointOptions<Scalar> options_;
   SolveLimits limits_;
   detail::BodySystem<Scalar> system_;
   detail::IslandLaw<detail::BodySystem<Scalar>> law_;
-  Sequence<typename detail::IslandLaw<detail::BodySystem<Scalar>>::Outcome> outcomes_;
+  detail::OverlapLoads<Scalar> overlaps_;
+  Sequence<Outcome> outcomes_;
+  Sequence<Scalar> saved_;  ///< impulses in parts
   Growing<VectorX<Scalar>> impulse_;
   detail::ImpulseIslands<Scalar> impulse_islands_;  ///< for problems in impulses
 };
@@ -185,9 +189,7 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
                                                      Executor&& executor) noexcept {
   const Index islands = system_.islands().size();
   const SolveLimits limits = island_limits();
-  const auto solve = [&](Index i) {
-    outcomes_[i] = law_.solve(system_, i, warm, options_.tolerance, limits);
-  };
+  const auto solve = [&](Index i) { outcomes_[i] = solve_island(i, warm, limits); };
   Index large = 0;
   for (Index i = 0; i < islands; ++i) large += system_.is_large(i);
   if (large < islands) {
@@ -223,25 +225,40 @@ SolveReport<Scalar> InteriorPointSolver<Scalar>::run(const ContactProblem<Scalar
       [&](Index row, Index place) { impulse_(row) = law_.impulse()[place]; });
   write_velocity(problem, impulse_, velocity);
   for (Index i = 0; i < islands; ++i) {
-    if (outcomes_[i].paired) write_paired(problem, i, velocity);
+    if (outcomes_[i].paired) system_.pairs().write(problem, system_.rows(), i, velocity);
   }
   return report;
 }
 
-/// Writes v of the bodies of an island whose velocities are numbers of their own.
+/// Solves an island without the velocities that take overlaps out, then with them from there; the
+/// answer is the latter where it is found soon.
 template <RealScalar Scalar>
-void InteriorPointSolver<Scalar>::write_paired(const ContactProblem<Scalar>& problem, Index island,
-                                               VectorX<Scalar>& velocity) const noexcept {
-  const auto& graph = system_.rows().graph();
-  const auto& range = graph.islands()[island].range;
-  for (Index slot = range.first_slot; slot < range.slot_end; ++slot) {
-    const Index body = graph.body_at(slot);
-    const auto [start, size] = problem.body(body);
-    Scalar* const own = velocity.data() + start;
-    std::copy_n(system_.pairs().pushed() + system_.rows().starts()[slot], size, own);
-    solve_lower_transposed(problem.momentum_factor(body).data(), size, size, own);
-    for (Index k = 0; k < size; ++k) own[k] += problem.free_velocity()(start + k);
+auto InteriorPointSolver<Scalar>::solve_island(Index island, bool warm,
+                                               const SolveLimits& limits) noexcept -> Outcome {
+  if (!overlaps_.any(island)) {
+    return law_.solve(system_, island, warm, options_.tolerance, limits);
   }
+  const auto solve_without = [&](bool from_guess, const SolveLimits& given) {
+    overlaps_.leave_out(system_, island);
+    const Outcome outcome = law_.solve(system_, island, from_guess, options_.tolerance, given);
+    overlaps_.ask_again(system_, island);
+    return outcome;
+  };
+  Outcome outcome = solve_without(warm, limits);
+  if (outcome.status != SolveStatus::converged) return outcome;
+  const auto& own = system_.islands()[island];
+  const Index begin = 3 * own.first_part, end = 3 * own.part_end;
+  std::copy(law_.impulse() + begin, law_.impulse() + end, saved_.begin() + begin);
+  const int left = limits.iteration_limit - outcome.systems;
+  const auto few = [&](int most) { return limits.with_iterations((std::min)(left, most)); };
+  Outcome asked = law_.solve(system_, island, true, options_.tolerance,
+                             few(detail::InteriorPointTuning::overlap_systems));
+  asked.systems += outcome.systems;
+  if (asked.status == SolveStatus::converged) return asked;
+  std::copy(saved_.begin() + begin, saved_.begin() + end, law_.impulse() + begin);
+  outcome = solve_without(true, few(detail::InteriorPointTuning::overlap_systems));
+  outcome.systems += asked.systems;
+  return outcome;
 }
 
 template <RealScalar Scalar>

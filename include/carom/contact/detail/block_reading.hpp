@@ -81,6 +81,30 @@ template <RealScalar Scalar, BouncingLaw Law, typename... Sides>
   return {};
 }
 
+/// A law whose overlap is taken out by what presses its bodies together.
+template <typename Law>
+concept PressedLaw = requires(const Law& law) {
+  law.pressing.known;
+  law.surface_velocity;
+};
+
+/// What presses the bodies of a contact together: the most that the step adds to either body's
+/// speed towards the other; of a body whose velocity before the step is not known, that speed
+/// itself.
+template <RealScalar Scalar, typename... Sides>
+[[nodiscard]] Pressing<Scalar> find_pressing(const Bodies<Scalar>& all, const Sides&... sides) {
+  Pressing<Scalar> pressing{Scalar(0), (all.has_velocity_now(sides.body) && ...)};
+  const auto see = [&](const auto& side) {
+    const auto [start, size] = all.body(side.body);
+    const auto row = side.jacobian.row(2);
+    Scalar closes = -row.dot(all.free_velocity().segment(start, size).transpose());
+    if (pressing.known) closes += row.dot(all.velocity_now(side.body).transpose());
+    pressing.speed = (std::max)(pressing.speed, closes);
+  };
+  (see(sides), ...);
+  return pressing;
+}
+
 /// Computes the numbers of a law from sides of the right sizes: of a friction contact by w =
 /// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii, with diag(A) in place of A.
 /// @return  what is wrong with the law, J or the numbers they lead to; empty where nothing is.
@@ -102,10 +126,13 @@ template <RealScalar Scalar, typename Law, typename... Sides>
     const SquareMatrix<Scalar, 3> delassus =
         (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
     const Scalar inverse_mass = delassus.norm() / 3;
-    if constexpr (BouncingLaw<Law>) {
-      Law bounces = law;
-      if (Fault f = find_approach(all, item, bounces, sides...); !f.empty()) return f;
-      numbers = make_weighted(bounces, time_step, inverse_mass);
+    if constexpr (PressedLaw<Law>) {
+      Law found = law;
+      if constexpr (BouncingLaw<Law>) {
+        if (Fault f = find_approach(all, item, found, sides...); !f.empty()) return f;
+      }
+      if (law.gap < Scalar(0)) found.pressing = find_pressing(all, sides...);
+      numbers = make_weighted(found, time_step, inverse_mass);
     } else {
       numbers = make_weighted(law, time_step, inverse_mass);
     }
@@ -117,7 +144,13 @@ template <RealScalar Scalar, typename Law, typename... Sides>
       if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item, i);
     }
     if (Fault given = law_fault(item, law); !given.empty()) return given;
-    numbers = make_weighted(law, time_step, diagonal);
+    if constexpr (requires { law.contact.pressing; }) {
+      Law found = law;
+      if (law.contact.gap < Scalar(0)) found.contact.pressing = find_pressing(all, sides...);
+      numbers = make_weighted(found, time_step, diagonal);
+    } else {
+      numbers = make_weighted(law, time_step, diagonal);
+    }
     if (numbers.set.rows != rows) {
       return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), rows);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "carom/linalg/detail/cholesky.hpp"
 #include "carom/solvers/detail/part_scales.hpp"
 
 namespace carom {
@@ -51,6 +52,20 @@ class BodyPairs {
       last_[u] = step[u];
     }
     return times;
+  }
+
+  /// Writes v of an island's bodies.
+  void write(const ContactProblem<Scalar>& problem, const BodyRows<Scalar>& rows, Index island,
+             VectorX<Scalar>& velocity) const noexcept {
+    const auto& range = rows.graph().islands()[island].range;
+    for (int slot = range.first_slot; slot < range.slot_end; ++slot) {
+      const Index body = rows.graph().body_at(slot);
+      const auto [start, size] = problem.body(body);
+      Scalar* const own = velocity.data() + start;
+      std::copy_n(pushed_.begin() + rows.starts()[slot], size, own);
+      solve_lower_transposed(problem.momentum_factor(body).data(), size, size, own);
+      for (Index k = 0; k < size; ++k) own[k] += problem.free_velocity()(start + k);
+    }
   }
 
   /// How far w − w* is from Ĵᵀγ, of the worst body and relative to all that acts on it [-].

@@ -45,6 +45,7 @@ class BodyRows {
   [[nodiscard]] Index part_count() const noexcept { return graph_.part_count(); }
   /// q = J v* − v̂ of all parts, of the last problem taken with its load.
   [[nodiscard]] const Scalar* load() const noexcept { return load_.data(); }
+  void add_to_load(Index place, const Scalar& velocity) noexcept { load_[place] += velocity; }
   /// Per slot, where its unknowns start in a vector.
   [[nodiscard]] const Index* starts() const noexcept { return starts_.data(); }
   [[nodiscard]] Index vector_size() const noexcept { return vector_size_; }

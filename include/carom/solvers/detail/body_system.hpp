@@ -73,6 +73,9 @@ class BodySystem {
   [[nodiscard]] const Sequence<BlockIsland>& islands() const noexcept { return rows_.islands(); }
   [[nodiscard]] Index part_count() const noexcept { return rows_.part_count(); }
   [[nodiscard]] const Scalar* load() const noexcept { return rows_.load(); }
+  void add_to_load(Index place, const Scalar& velocity) noexcept {
+    rows_.add_to_load(place, velocity);
+  }
   /// The number that a block has in the problem; −1 for none.
   [[nodiscard]] Index block_number(Index block) const noexcept {
     if (block < 0) return block;

@@ -33,6 +33,10 @@ struct InteriorPointTuning {
   /// Beyond those that the options name, sweeps go on while the change falls to this share each
   /// time. Nearer to 1 they sweep on where Newton's method is cheaper.
   static constexpr double sweep_gain = 0.3;
+  /// Most systems of an island that is asked to take its overlaps out, once it is solved without:
+  /// from there Newton's method takes a few. More only delays islands where there is no such
+  /// answer.
+  static constexpr int overlap_systems = 60;
 };
 
 /// Constants of CentralPath and of the shapes on it, ConePath and IntervalPath.
