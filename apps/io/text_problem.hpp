@@ -237,10 +237,11 @@ class TextProblemParser {
   }
   /// Refuses a contact whose physical data lead to weights that overflow.
   void check_weights(const ContactProblem<double>& problem, std::int64_t line) {
-    const auto& [mu, weights, bias, rigid] =
-        problem.friction_contact_law(problem.block_count() - 1);
+    const WeightedContact<double>& law = problem.friction_contact_law(problem.block_count() - 1);
+    const ContactWeights<double>& weights = law.regularization;
     const bool usable = weights.tangent > 0 && std::isfinite(weights.tangent) &&
-                        weights.normal > 0 && std::isfinite(weights.normal) && bias.allFinite();
+                        weights.normal > 0 && std::isfinite(weights.normal) &&
+                        law.bias_velocity.allFinite();
     if (!usable) {
       refuse(line, item_ + ": expected data whose weights a double can hold, got R_t " +
                        format_rounded(weights.tangent, 3) + ", R_n " +

@@ -116,7 +116,10 @@ void SmallProblem<Scalar>::order_contacts(const ContactProblem<Scalar>& problem)
 template <RealScalar Scalar>
 void SmallProblem<Scalar>::gather_contact(const ContactProblem<Scalar>& problem, Index k) noexcept {
   const auto contact = problem.friction_contact(order_[k]);
-  const auto& [mu, weights, bias_velocity, rigid] = contact.law();
+  const WeightedContact<Scalar>& law = contact.law();
+  const Scalar& mu = law.friction;
+  const ContactWeights<Scalar>& weights = law.regularization;
+  const Vector3<Scalar>& bias_velocity = law.bias_velocity;
   Scalar* const numbers = numbers_.data() + arrays_at_ + k;
   numbers[friction * padded_] = mu;
   numbers[tangent * padded_] = weights.tangent;
