@@ -47,7 +47,8 @@ void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX
       own += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(i, side)),
                                        rows[side]);
     }
-    const Scalar weight = softness * own.norm() / 3;
+    const Scalar norm = own.norm();  // zero where nothing moves the contact: any R is as good
+    const Scalar weight = norm > Scalar(0) ? Scalar(softness * norm / 3) : softness;
     const WeightedContact<Scalar> law{
         Scalar(0), {weight, weight}, {Scalar(0), Scalar(0), -gaps(i)}, true};
     if (problem.side_count(i) == 2) {

@@ -121,11 +121,12 @@ template <RealScalar Scalar, typename Law, typename... Sides>
   (see(sides), ...);
   if (!broken.empty()) return broken;
   if constexpr (FrictionContactLaw<Law, Scalar>) {
-    if ((sides.jacobian.isZero(Scalar(0)) && ...)) return zero_jacobian_fault(item);
     if (Fault given = law_fault(item, law); !given.empty()) return given;
     const SquareMatrix<Scalar, 3> delassus =
         (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
-    const Scalar inverse_mass = delassus.norm() / 3;
+    const Scalar norm = delassus.norm();
+    // Where nothing moves the contact any R is as good.
+    const Scalar inverse_mass = norm > Scalar(0) ? Scalar(norm / 3) : Scalar(1);
     if constexpr (PressedLaw<Law>) {
       Law found = law;
       if constexpr (BouncingLaw<Law>) {

@@ -41,10 +41,6 @@ template <typename VectorType, typename NowType>
   return item + ": momentum matrix: expected a positive definite one, got an indefinite one";
 }
 
-[[nodiscard]] inline Fault zero_jacobian_fault(const std::string& item) {
-  return item + ": Jacobian: expected a non-zero matrix, got zero";
-}
-
 /// Says what is wrong with the index of a body; empty where nothing is.
 [[nodiscard]] inline Fault body_index_fault(const std::string& item, Index body, Index count) {
   if (body >= 0 && body < count) return {};

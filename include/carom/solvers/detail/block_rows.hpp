@@ -39,7 +39,7 @@ struct BlockRows {
   FrictionDisc<Scalar, 2> disc;
   Numbers shift = Numbers::Zero();
   Numbers regularization = Numbers::Zero();  ///< R [1/kg], ≥ 0
-  Scalar inverse_mass = 0;                   ///< w, mean diagonal of the block's own W + R [1/kg]
+  Scalar inverse_mass = 0;  ///< w, mean diagonal of the block's own W + R [1/kg]; 1 for 0
 
   [[nodiscard]] static constexpr int size() noexcept { return 3; }
   [[nodiscard]] static constexpr bool is_cone() noexcept { return true; }

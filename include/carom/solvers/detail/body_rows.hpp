@@ -214,6 +214,8 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
       blocks_.change(i, [&](auto& block) {
         if (part == block.first_part) squared += block.regularization.sum();
         block.inverse_mass += squared / Scalar(rows_[i].count);
+        const bool last = part + 1 == block.first_part + block.parts;
+        if (last && !(block.inverse_mass > Scalar(0))) block.inverse_mass = Scalar(1);
       });
     }
     edge.block_end = blocks_.size();
