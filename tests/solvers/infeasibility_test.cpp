@@ -359,8 +359,9 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
       CHECK(!judge(-epsilon / 20 * length));
       CHECK(!judge(0));
       CHECK(!judge(Scalar(1e-3) * length));
-      CHECK(judge(Scalar(-1e-3) * length));
-      CHECK(judge(-length));
+      // A normal that rounding moves may be moved, at a speed that has no bound.
+      CHECK(judge(Scalar(-1e-3) * length) == (noise == 0));
+      CHECK(judge(-length) == (noise == 0));
     }
   }
 }
