@@ -146,7 +146,7 @@ TEMPLATE_TEST_CASE("infeasibility_ray: no problem around an answer is proven to 
                    "[solvers][law]", float, double) {
   using Scalar = TestType;
   const double decades = std::is_same_v<Scalar, float> ? 5 : 12;
-  for (int sample = 0; sample < 150; ++sample) {
+  for (int sample = 0; sample < 60; ++sample) {
     carom::testing::FeasibleProblems<Scalar> draws(1000u + unsigned(sample), decades);
     const auto answered = draws.draw(sample);
     const ContactProblem<Scalar>& problem = answered.problem;
@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("infeasibility_ray: with a contradiction added each of them i
   using Scalar = TestType;
   using carom::testing::Contradiction;
   const double decades = std::is_same_v<Scalar, float> ? 5 : 12;
-  for (int sample = 0; sample < 150; ++sample) {
+  for (int sample = 0; sample < 60; ++sample) {
     carom::testing::FeasibleProblems<Scalar> draws(1000u + unsigned(sample), decades);
     auto problem = draws.draw(sample).problem;
     const auto what = Contradiction(sample / 5 % 4);

@@ -288,8 +288,9 @@ TEMPLATE_TEST_CASE("infeasibility: large impulses are not forbidden, however hea
       auto twin = problem;
       const VectorX<Scalar> press = add_ceiling(twin, tower, tower.fall);
       CHECK(certify_infeasible(twin, law, press).infeasible);
-      CHECK(certify_infeasible(twin, law, carom::refine_ray(twin, law)).infeasible);
       CHECK(certify_infeasible(twin, law, carom::refine_ray(twin, law, press)).infeasible);
+      if (tower.as_one_body) continue;  // its search looks at the masses within a body
+      CHECK(certify_infeasible(twin, law, carom::refine_ray(twin, law)).infeasible);
     }
   }
 }
@@ -332,7 +333,7 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   for (const double unit : {1e-9, 1.0, 1e9}) {  // of length
     for (const auto& [alone, noise] :
-         {std::pair{true, 0.0}, {false, 0.0}, {true, 0.1}, {false, -0.1}}) {
+         {std::pair{true, 0.0}, {false, 0.0}, {true, 0.1}, {false, 0.1}}) {
       const Scalar length = Scalar(unit), fall = Scalar(0.0981) * length, step = Scalar(0.01);
       const auto judge = [&](const Scalar& gap) {
         ContactProblem<Scalar> problem(step);
@@ -358,8 +359,9 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
       CHECK(!judge(-epsilon / 20 * length));
       CHECK(!judge(0));
       CHECK(!judge(Scalar(1e-3) * length));
-      CHECK(judge(Scalar(-1e-3) * length));
-      CHECK(judge(-length));
+      // A normal that rounding moves may be moved, at a speed that has no bound.
+      CHECK(judge(Scalar(-1e-3) * length) == (noise == 0));
+      CHECK(judge(-length) == (noise == 0));
     }
   }
 }

@@ -77,7 +77,8 @@ TEST_CASE("solve_or_prove: a plate on grains is never proven to have no answer",
         CAPTURE(grains, ratio, tolerance, to_string(report.status));
         CHECK(report.status != SolveStatus::infeasible);
         CHECK(ray.size() == 0);
-        CHECK(!certify_infeasible(problem, FrictionLaw::coulomb, solver.impulse()).infeasible);
+        const VectorX<double> impulse = solver.impulse();
+        CHECK(!certify_infeasible(problem, FrictionLaw::coulomb, impulse).infeasible);
       }
     }
   }

@@ -23,18 +23,23 @@ template <RealScalar Scalar>
   return row <= n;
 }
 
-/// Of every row ‖J_k‖_{A⁻¹} on one side of a block, and of the rows of a contact's point the
-/// largest of them: axes are turned with rounding, so that a normal that nothing moves has some of
-/// the tangents in it.
+/// The norm of every row of a block on one side, and of the rows of a contact's point the largest
+/// of them: axes are turned with rounding, so that a normal that nothing moves has some of the
+/// tangents in it.
+/// @param columns  Jᵀ or Ĵᵀ, size × rows.
+template <RealScalar Scalar, typename Columns>
+[[nodiscard]] RowNumbers<Scalar> point_norms(const ImpulseSet<Scalar>& set,
+                                             const Columns& columns) noexcept {
+  RowNumbers<Scalar> norms = RowNumbers<Scalar>::Zero();
+  for (int r = 0; r < set.rows; ++r) norms(r) = columns.col(r).norm();
+  const int n = normal_row(set.shape);
+  if (n >= 0) norms.head(n + 1).setConstant(norms.head(n + 1).maxCoeff());
+  return norms;
+}
+/// ‖J_k‖_{A⁻¹} of every row, as point_norms() has it.
 template <typename Block>
 [[nodiscard]] auto side_weights(const Block& block, int side) noexcept {
-  using Scalar = typename Block::Rows::Scalar;
-  RowNumbers<Scalar> weights = RowNumbers<Scalar>::Zero();
-  const auto columns = block.whitened_columns(side);
-  for (int r = 0; r < block.rows(); ++r) weights(r) = columns.col(r).norm();
-  const int n = normal_row(block.set().shape);
-  if (n >= 0) weights.head(n + 1).setConstant(weights.head(n + 1).maxCoeff());
-  return weights;
+  return point_norms(block.set(), block.whitened_columns(side));
 }
 
 /// The speeds of the rows of a problem, and what part of a row's bias may be nothing but rounding:
@@ -43,36 +48,33 @@ template <RealScalar Scalar>
 class DemandRounding {
  public:
   /// Of a problem given by bodies: |v̂_k| + Σ ‖J_k‖_{A⁻¹} ‖v*‖_A over the bodies of the row, with
-  /// the weights of side_weights(). The sum is at most the largest |J_j| |v*| of any row, which it
-  /// would exceed where heavy and light parts are in one A.
+  /// the weights of side_weights(). A body's part is at most ‖J_k‖ ‖v*‖ of its coordinates, which
+  /// it would exceed where heavy and light parts are in one A.
   explicit DemandRounding(const ContactProblem<Scalar>& problem) {
     using std::abs;
     prepare(problem.impulse_count());
-    const auto free = problem.whitened_free_velocity();
-    const VectorX<Scalar> sizes = problem.free_velocity().cwiseAbs();
+    const auto whitened = problem.whitened_free_velocity(), free = problem.free_velocity();
     problem.for_each_block([&](const auto& block) {
       const ImpulseSet<Scalar> set = block.set();
       for (int r = 0; r < block.rows(); ++r) {
         const Index row = block.first_row() + r;
-        const std::size_t kind = is_of_point(set, r) ? 1 : 0;
-        kind_[std::size_t(row)] = static_cast<signed char>(kind);
-        bias_(row) = abs(block.bias_velocity()(r));
-        Scalar own(0);
-        for (int s = 0; s < block.side_count(); ++s) {
-          const auto [start, size] = block.side(s).range;
-          const Scalar weight = side_weights(block, s)(r);
-          if (weight > Scalar(0)) moves_[std::size_t(row)] = 1;
-          speed_(row) += weight * free.segment(start, size).norm();
-          own += block.columns(s).col(r).cwiseAbs().dot(sizes.segment(start, size));
+        kind_[std::size_t(row)] = is_of_point(set, r) ? 1 : 0;
+        speed_(row) = bias_(row) = abs(block.bias_velocity()(r));
+      }
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, size] = block.side(s).range;
+        const RowNumbers<Scalar> by_energy =
+            side_weights(block, s) * whitened.segment(start, size).norm();
+        const RowNumbers<Scalar> by_entries =
+            point_norms(set, block.columns(s)) * free.segment(start, size).norm();
+        for (int r = 0; r < block.rows(); ++r) {
+          const Index row = block.first_row() + r;
+          if (side_weights(block, s)(r) > Scalar(0)) moves_[std::size_t(row)] = 1;
+          speed_(row) += (std::min)(by_energy(r), by_entries(r));
         }
-        largest_[kind] = (std::max)(largest_[kind], own);
       }
     });
-    for (Index row = 0; row < bias_.size(); ++row) {
-      speed_(row) = (std::min)(speed_(row), largest_[std::size_t(kind_[std::size_t(row)])]);
-    }
-    speed_ += bias_;
-    finish(sizes.size() > 0 ? sizes.maxCoeff() : Scalar(0));
+    finish(free.size() > 0 ? Scalar(free.cwiseAbs().maxCoeff()) : Scalar(0));
   }
   /// Of a problem in impulses: the largest |q| of the contact's point; |q_k| of other rows.
   explicit DemandRounding(const DelassusProblem<Scalar>& problem) {
@@ -132,7 +134,6 @@ class DemandRounding {
   }
 
   VectorX<Scalar> bias_, speed_, rounding_;
-  Scalar largest_[2] = {0, 0};      ///< |J_j| |v*|, by kinds
   std::vector<signed char> kind_;   ///< 1: of a contact's point, in m/s
   std::vector<signed char> moves_;  ///< 0: J_k = 0, the row moves nothing
 };

@@ -25,7 +25,8 @@ struct RayLoad {
   }
 };
 
-/// z = (W + R) r by rows. What may be zero, body by body, is zero and has no error.
+/// z = (W + R) r by rows. Where a body's part of all rows of a contact may be zero it is, and has
+/// no error; otherwise no row is.
 template <RealScalar Scalar>
 struct RayProducts {
   VectorX<Scalar> rows, errors;
@@ -67,11 +68,13 @@ class DualRayMeasures {
     problem_.write_parts(ray, parts);
     write_products(problem_, parts, product);
     (void)write_sizes(parts, sizes);
-    for (Index k = 0; k < product.size(); ++k) {
-      sizes(k) *= noise();
-      if (!(std::abs(product(k)) <= sizes(k))) continue;
-      product(k) = Scalar(0);
-      sizes(k) = Scalar(0);
+    sizes *= noise();
+    for (Index i = 0; i < problem_.count(); ++i) {
+      const Index first = 3 * problem_.first_part(i), count = 3 * problem_.parts(i);
+      auto own = product.segment(first, count), errors = sizes.segment(first, count);
+      if (!(own.cwiseAbs().array() <= errors.array()).all()) continue;
+      own.setZero();
+      errors.setZero();
     }
     RayProducts<Scalar> result;
     problem_.write_rows(product, result.rows);
@@ -93,14 +96,6 @@ class DualRayMeasures {
       for (int r = 0; r < 3; ++r) {
         roots(3 * p + r) = sqrt((std::max)(problem_.diagonal(p)(r, r), Scalar(0)));
       }
-    }
-    for (Index i = 0; i < problem_.count(); ++i) {  // as side_weights() has it
-      const int n = normal_row(problem_.set(i).shape);
-      if (n < 0) continue;
-      auto point = roots.segment(3 * problem_.first_part(i), n + 1);
-      point.setConstant(point.maxCoeff());
-    }
-    for (Index p = 0; p < problem_.part_count(); ++p) {
       own(p) = roots.template segment<3>(3 * p).dot(parts.template segment<3>(3 * p).cwiseAbs());
     }
     sizes = problem_.matrix_free() ? VectorX<Scalar>(own.sum() * roots) : roots;
@@ -155,7 +150,7 @@ class BodyRayMeasures {
       if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
     });
     if (!exact) {
-      for_each_row_side([&](Index row, Index body, const auto& column, const Scalar&) {
+      for_each_row_side([&](Index row, Index body, const auto& column) {
         const auto [start, count] = problem_.body(body);
         size += std::abs(ray(row)) * column.cwiseAbs().dot(free.segment(start, count).cwiseAbs());
       });
@@ -169,13 +164,19 @@ class BodyRayMeasures {
     const Momenta momenta = momenta_of(ray);
     RayProducts<Scalar> result{VectorX<Scalar>::Zero(ray.size()),
                                VectorX<Scalar>::Zero(ray.size())};
-    for_each_row_side([&](Index row, Index body, const auto& column, const Scalar& weight) {
-      const auto [start, size] = problem_.body(body);
-      const auto own = momenta.sum.segment(start, size);
-      const Scalar value = column.dot(own), error = weight * momenta.errors(body);
-      if (!(own.norm() > momenta.errors(body)) || !(std::abs(value) > error)) return;
-      result.rows(row) += value;
-      result.errors(row) += error;
+    problem_.for_each_block([&](const auto& block) {
+      for (int s = 0; s < block.side_count(); ++s) {
+        const auto [start, size] = block.side(s).range;
+        const auto columns = block.whitened_columns(s);
+        RowNumbers<Scalar> values = RowNumbers<Scalar>::Zero(), errors = values;
+        for (int r = 0; r < block.rows(); ++r) {
+          values(r) = columns.col(r).dot(momenta.sum.segment(start, size));
+          errors(r) = columns.col(r).norm() * momenta.errors(block.side(s).body);
+        }
+        if ((values.cwiseAbs().array() <= errors.array()).all()) continue;
+        result.rows.segment(block.first_row(), block.rows()) += values.head(block.rows());
+        result.errors.segment(block.first_row(), block.rows()) += errors.head(block.rows());
+      }
     });
     dual_.for_each_row([&](Index row, const auto& place) {
       result.rows(row) += dual_.regularization(place.part)(place.row) * ray(row);
@@ -194,22 +195,21 @@ class BodyRayMeasures {
     problem_.for_each_block(
         [&](const auto& block) { block.add_momentum(block.read(ray), momenta.sum); });
     problem_.whiten_momentum(as_span(momenta.sum));
-    for_each_row_side([&](Index row, Index body, const auto&, const Scalar& weight) {
-      momenta.errors(body) += std::abs(ray(row)) * weight;
+    for_each_row_side([&](Index row, Index body, const auto& column) {
+      momenta.errors(body) += std::abs(ray(row)) * column.norm();
     });
     momenta.errors *=
         InfeasibilityTuning::product_roundings * std::numeric_limits<Scalar>::epsilon();
     return momenta;
   }
-  /// Calls visit(row of the impulses, body, column of Ĵᵀ, its side_weights()).
+  /// Calls visit(row of the impulses, body, column of Ĵᵀ).
   template <typename Visit>
   void for_each_row_side(const Visit& visit) const {
     problem_.for_each_block([&](const auto& block) {
       for (int s = 0; s < block.side_count(); ++s) {
         const auto columns = block.whitened_columns(s);
-        const RowNumbers<Scalar> weights = side_weights(block, s);
         for (int r = 0; r < block.rows(); ++r) {
-          visit(block.first_row() + r, block.side(s).body, columns.col(r), weights(r));
+          visit(block.first_row() + r, block.side(s).body, columns.col(r));
         }
       }
     });

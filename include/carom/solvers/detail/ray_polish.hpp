@@ -9,7 +9,6 @@
 #include <Eigen/QR>
 
 #include "carom/contact/contact_problem.hpp"
-#include "carom/solvers/detail/demand_rounding.hpp"
 #include "carom/solvers/detail/infeasibility_tuning.hpp"
 
 namespace carom {
@@ -66,9 +65,10 @@ class RayPolish {
       problem_.visit(contact, [&](const auto& block) {
         block.add_momentum(block.read(ray), momentum_);
         for (int s = 0; s < block.side_count(); ++s) {
-          const RowNumbers<Scalar> weights = side_weights(block, s);
+          const auto columns = block.whitened_columns(s);
           for (int r = 0; r < block.rows(); ++r) {
-            gross_(block.side(s).body) += std::abs(ray(block.first_row() + r)) * weights(r);
+            gross_(block.side(s).body) +=
+                std::abs(ray(block.first_row() + r)) * columns.col(r).norm();
           }
         }
       });
