@@ -327,6 +327,39 @@ TEMPLATE_TEST_CASE("infeasibility: where no gap asks for speed no ray proves any
   }
 }
 
+TEMPLATE_TEST_CASE("infeasibility: a wedge of any angle lets go, at a speed that has no bound",
+                   "[solvers][scene]", float, double) {
+  using Scalar = TestType;
+  const bool single = std::is_same_v<Scalar, float>;
+  VectorSource<Scalar> source(43u);
+  for (const double angle : {1e-1, 1e-3, single ? 1e-4 : 1e-7, single ? 3e-5 : 1e-11, 0.0}) {
+    for (const double unit : {1e-9, 1.0, 1e9}) {
+      const Vector3<Scalar> n = source.template vector<3>(1, 0).normalized();
+      const Vector3<Scalar> out = n.unitOrthogonal();
+      const Vector3<Scalar> second =
+          Scalar(-std::cos(angle)) * n + Scalar(std::sin(angle)) * out;  // v = out c 2/angle
+      ContactProblem<Scalar> problem(Scalar(0.01));
+      problem.add_body(source.positive(12) * carom::SquareMatrix<Scalar, 3>::Identity(),
+                       Vector3<Scalar>(Scalar(unit) * source.template vector<3>(1, 0)));
+      for (const Vector3<Scalar>& normal : {n, second}) {
+        const Index i = problem.add_contact(0, carom::examples::contact_axes(normal),
+                                            carom::RigidContact<Scalar>{.friction = 0});
+        const auto [tangent, regularization] = problem.friction_contact_law(i).regularization;
+        problem.set_law(i,
+                        {0, {tangent, regularization}, Vector3<Scalar>(0, 0, Scalar(unit)), true});
+      }
+      VectorX<Scalar> ray = VectorX<Scalar>::Zero(6);
+      ray(2) = ray(5) = 1;
+      CAPTURE(angle, unit);
+      for (const FrictionLaw law : {FrictionLaw::convex, FrictionLaw::coulomb}) {
+        CHECK(certify_infeasible(problem, law, ray).infeasible == (angle == 0));
+        CHECK(certify_infeasible(problem, law, carom::refine_ray(problem, law)).infeasible ==
+              (angle == 0));
+      }
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what it asks for",
                    "[solvers][example]", float, double) {
   using Scalar = TestType;
