@@ -103,9 +103,7 @@ template <typename Scalar>
   ContactProblem<Scalar> problem(well.time_step);
   const SquareMatrix<Scalar, 3> axes = contact_axes(well.along);
   const Vector3<Scalar> arm = well.radius * well.along;
-  const RigidContact<Scalar> law{.gap = -well.missing / Scalar(well.count + 1),
-                                 .friction = well.friction,
-                                 .correction = well.correction};
+  const RigidContact<Scalar> law{.friction = well.friction};
   using Rows = Eigen::Matrix<Scalar, 3, 6>;
   const Rows behind = axes * point_rows(Vector3<Scalar>(-arm)), ahead = -axes * point_rows(arm);
   Scalar mass = well.mass;
@@ -119,6 +117,13 @@ template <typename Scalar>
     if (i > 0) problem.add_contact(ball - 1, ahead, ball, behind, law);
   }
   problem.add_contact(well.count - 1, ahead, law);
+  const Scalar share = well.missing > Scalar(0) ? well.correction : Scalar(1);
+  const Scalar asked = share * well.missing / (Scalar(well.count + 1) * well.time_step);
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    WeightedContact<Scalar> numbers = problem.friction_contact_law(i);
+    numbers.bias_velocity.z() = asked;
+    problem.set_law(i, numbers);
+  }
   return problem;
 }
 

@@ -86,7 +86,6 @@ CASES = {
     "Jacobian nan": (SMALL.replace("0 1 0\n0 0 1\n", "0 nan 0\n0 0 1\n"), "line 15",
                      "contact 0: Jacobian entry (1, 1)"),
     "second Jacobian": (SMALL.replace("0 -1\n", "0 inf\n"), "line 19", "second Jacobian"),
-    "Jacobian zero": (SMALL.replace("1 0\n0 1\n1 1\n", "0 0\n0 0\n0 0\n"), "line 20", "non-zero"),
     "Jacobian short": (SMALL.replace("\n1 1\n", "\n1\n"), "contact 1: Jacobian", "end of the file"),
     "Jacobian long": (SMALL.replace("\n1 1\n", "\n1 1 1\n"), "after the last contact", "'1'"),
     "same body twice": (HEAD + "bodies 1 body 1 1 0 0 contacts 1 contact weighted 2 0 0 "

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "carom/contact/dual.hpp"
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -132,8 +133,10 @@ TEST_CASE("falling_solids: the central path finds impulses of packed rigid balls
     const auto report = solver.solve(scene.problem(), velocity);
     CAPTURE(to_string(law), report.iterations, report.residual);
     if (law == FrictionLaw::convex) CHECK(report.converged());
-    const auto certificate = certify(dual, solver.impulse(), law);
-    CHECK(certificate.natural_map_error == Approx(report.residual).margin(by_solver(1e-10)));
+    const Eigen::VectorXd impulse = solver.impulse();
+    const auto judged = judge_answer(scene.problem(), law, velocity, impulse);
+    CHECK(std::abs(judged.residual - report.residual) <= by_solver(1e-10));
+    CHECK(certify(dual, impulse, law).natural_map_error <= report.residual);
   }
 }
 

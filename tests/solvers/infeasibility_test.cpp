@@ -365,8 +365,9 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
   using Scalar = TestType;
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   for (const double unit : {1e-9, 1.0, 1e9}) {  // of length
-    for (const auto& [alone, noise] :
-         {std::pair{true, 0.0}, {false, 0.0}, {true, 0.1}, {false, 0.1}}) {
+    for (const auto& one : {std::pair{true, 0.0}, {false, 0.0}, {true, 0.1}, {false, 0.1}}) {
+      const bool alone = one.first;
+      const double noise = one.second;
       const Scalar length = Scalar(unit), fall = Scalar(0.0981) * length, step = Scalar(0.01);
       const auto judge = [&](const Scalar& gap) {
         ContactProblem<Scalar> problem(step);

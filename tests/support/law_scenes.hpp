@@ -63,11 +63,16 @@ struct LawScene {
   }
   [[nodiscard]] RowPlaces places() const { return {system.rows(), rows}; }
   [[nodiscard]] Eigen::VectorXd impulse() const { return places().rows(iterate.impulse()); }
-  [[nodiscard]] Scalar measure(Index island) { return iterate.measure(system, island, yardstick); }
+  /// The merit of the impulses as they stand.
+  [[nodiscard]] Scalar measure(Index island) {
+    return iterate.measure(system, island, yardstick).merit;
+  }
   /// A search on an island from the impulses as they stand.
   [[nodiscard]] detail::LawSearch<detail::BodySystem<Scalar>> search(
       Index island, double tolerance, const SolveLimits& limits = {}) {
-    return {system, island, yardstick, iterate, memory, Scalar(tolerance), limits, measure(island)};
+    const auto found = iterate.measure(system, island, yardstick);
+    return {system, island,      yardstick,     iterate, memory, Scalar(tolerance),
+            limits, found.merit, found.residual};
   }
   /// How far the impulses of an island are out of their sets, relative to their size.
   [[nodiscard]] double outside(Index island) const {

@@ -27,6 +27,22 @@ struct OverlapVelocity {
   Scalar by_depth = 0;  ///< Its slope by the depth [1/s]; what presses counts as given.
 };
 
+namespace detail {
+
+/// The largest whole number that is not above x; 0 below 1.
+/// @param x  finite.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar whole_part(const Scalar& x) noexcept {
+  Scalar power(1), whole(0);
+  while (2 * power <= x) power *= 2;
+  for (; power >= Scalar(1); power /= 2) {
+    if (whole + power <= x) whole += power;
+  }
+  return whole;
+}
+
+}  // namespace detail
+
 /// The velocity at which a rigid contact takes out an overlap, such that the speed is gone when the
 /// overlap is.
 ///
@@ -46,13 +62,14 @@ template <RealScalar Scalar>
 [[nodiscard]] OverlapVelocity<Scalar> overlap_velocity(const Scalar& depth, const Scalar& share,
                                                        const Pressing<Scalar>& pressing,
                                                        const Scalar& time_step) noexcept {
-  using std::floor, std::sqrt;
+  using std::sqrt;
   const Scalar& p = pressing.speed;
   if (!(depth > Scalar(0)) || !(p > Scalar(0))) return {};
   const auto rise = [&](const Scalar& d) -> OverlapVelocity<Scalar> {
-    const Scalar steps = floor((sqrt(1 + 8 * d / (p * time_step)) - 1) / 2);  // K
+    const Scalar exact = (sqrt(1 + 8 * d / (p * time_step)) - 1) / 2;
     const Scalar shared = share * d / time_step;
-    if (!(steps >= Scalar(1))) return {shared, share / time_step};
+    if (!(exact >= Scalar(1)) || !detail::is_finite(exact)) return {shared, share / time_step};
+    const Scalar steps = detail::whole_part(exact);  // K
     if (shared <= steps * p) return {shared, share / time_step};
     return {steps * p, Scalar(0)};
   };

@@ -132,7 +132,7 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
     const PackedEdge& edge = rows.edges()[e].packed;
     const Scalar* block = rows.jacobians(edge);
     const Index lanes[2] = {lanes_above(edge.low_size), lanes_above(edge.high_size)};
-    const Index slots[2] = {edge.low_slot, edge.high_slot};
+    const Index ends[2] = {edge.low_slot, edge.high_slot};
     for (Index k = edge.first_part; k < edge.part_end; ++k) {
       for (int s = 0; s < 2; ++s) {
         RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();
@@ -143,7 +143,7 @@ void BodyPairs<Scalar>::write_gross(const BodyRows<Scalar>& rows, Index island,
           }
           squares += sum.square();
         }
-        if (lanes[s] > 0) gross_[slots[s]] += sqrt(squares.sum());
+        if (lanes[s] > 0) gross_[ends[s]] += sqrt(squares.sum());
         block += 3 * lanes[s];
       }
     }
