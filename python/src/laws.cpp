@@ -308,14 +308,15 @@ void bind_wrench(nb::module_& module) {
           nb::arg("shape").none() = "rolling", nb::arg("rolling_friction").none() = 0.0,
           nb::arg("torsional_friction").none() = 0.0, nb::arg("second_friction") = nb::none(),
           nb::arg("bond").none() = 0.0, nb::arg("compliance") = nb::none(),
-          nb::arg("surface_velocity") = nb::none(), nb::arg("correction").none() = 0.0,
+          nb::arg("surface_velocity") = nb::none(),
+          nb::arg("correction").none() = usual_overlap_share,
           nb::sig("def __init__(self, friction: float = 0.5, gap: float = 0.0, "
                   "stiffness: float | None = None, dissipation_time: float = 0.0, "
                   "shape: str = 'rolling', rolling_friction: float = 0.0, "
                   "torsional_friction: float = 0.0, second_friction: float | None = None, "
                   "bond: float = 0.0, compliance: str | None = None, "
                   "surface_velocity: numpy.typing.ArrayLike | None = None, "
-                  "correction: float = 0.0) -> None"))
+                  "correction: float = 0.2) -> None"))
       .def_prop_ro("shape", [](const WrenchContact<double>& law) { return shape_name(law.shape); })
       .def_prop_ro("friction",
                    [](const WrenchContact<double>& law) { return law.contact.friction; })

@@ -12,7 +12,29 @@ using Problem = ContactProblem<double>;
 /// How the numbers of a contact follow from physical ones.
 struct ContactSlopes : ComplianceDerivative<double> {
   double bias_by_restitution = 0, bias_by_approach = 0;
+  double bias_by_pressing = 0;  ///< by what presses the bodies together, of an overlap
 };
+
+/// What the step adds to the velocity of a body, or that velocity where it is not known before.
+VectorX<double> added_velocity(const Problem& problem, Index body, bool known) {
+  const auto [start, size] = problem.body(body);
+  VectorX<double> added = problem.free_velocity().segment(start, size);
+  if (known) added -= problem.velocity_now(body);
+  return added;
+}
+
+/// The side of a contact whose body presses on the other; −1 where none does.
+int pressing_side(const ProblemData& data, Index block) {
+  const Problem& problem = data.problem();
+  const Pressing<double>& pressing = std::get<ContactData>(data.law(block)).law.pressing;
+  for (int s = 0; s < problem.side_count(block); ++s) {
+    const VectorX<double> added =
+        added_velocity(problem, problem.side_body(block, s), pressing.known);
+    const double closes = -problem.jacobian(block, s).row(2).dot(added);
+    if (closes > 0 && closes >= pressing.speed * (1 - 1e-12)) return s;
+  }
+  return -1;
+}
 
 /// Newton's law: a contact that closes within the step asks for e s. At e = 0 that is the slope
 /// towards larger e, where the contact asks for no other velocity.
@@ -37,11 +59,10 @@ ContactSlopes contact_slopes(const ProblemData& data, Index block) {
     const bool bounces = contact.restitution > 0 && contact.approach > 0 &&
                          contact.law.gap <= problem.time_step() * contact.approach;
     if (!bounces && !contact.bias) {
-      slopes.bias_by_gap = contact.law.gap > 0
-                               ? -1 / problem.time_step()
-                               : -overlap_velocity(-contact.law.gap, contact.law.correction,
-                                                   contact.law.pressing, problem.time_step())
-                                      .by_depth;
+      const OverlapVelocity<double> out = overlap_velocity(
+          -contact.law.gap, contact.law.correction, contact.law.pressing, problem.time_step());
+      slopes.bias_by_gap = contact.law.gap > 0 ? -1 / problem.time_step() : -out.by_depth;
+      slopes.bias_by_pressing = out.by_pressing;
     }
     write_bounce_slopes(data, block, slopes);
     return slopes;
@@ -145,6 +166,16 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
             out.approach(c) * problem.jacobian(block, s).row(2).transpose();
         jacobian.row(2) -= out.approach(c) * problem.velocity_now(body).transpose();
       }
+      if (slopes.bias_by_pressing != 0 && s == pressing_side(data, block)) {
+        const Index body = problem.side_body(block, s);
+        const auto [start, size] = problem.body(body);
+        const bool known = std::get<ContactData>(data.law(block)).law.pressing.known;
+        const double by_pressing = by_bias.z() * slopes.bias_by_pressing;
+        const VectorX<double> normal = problem.jacobian(block, s).row(2).transpose();
+        out.free_velocity.segment(start, size) -= by_pressing * normal;
+        if (known) out.velocity.segment(start, size) += by_pressing * normal;
+        jacobian.row(2) -= by_pressing * added_velocity(problem, body, known).transpose();
+      }
       if (by_inverse_mass == 0) continue;
       const SideSlope slope = contact_inverse_mass(problem, block, s);
       jacobian += by_inverse_mass * slope.jacobian;
@@ -172,7 +203,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   for (Index c = 0; c < data.contact_count(); ++c) {
     const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
     const ContactSlopes slopes = contact_slopes(data, block);
-    double inverse_mass = 0, approach = change.approach(c);
+    double inverse_mass = 0, approach = change.approach(c), pressing = 0;
     for (int s = 0; s < problem.side_count(block); ++s) {
       const MatrixX<double>& jacobian =
           (s == 0 ? change.jacobian : change.other_jacobian)[std::size_t(c)];
@@ -182,6 +213,15 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
         const auto [start, size] = problem.body(body);
         approach -= jacobian.row(2).dot(problem.velocity_now(body)) +
                     problem.jacobian(block, s).row(2).dot(change.velocity.segment(start, size));
+      }
+      if (slopes.bias_by_pressing != 0 && s == pressing_side(data, block)) {
+        const Index body = problem.side_body(block, s);
+        const auto [start, size] = problem.body(body);
+        const bool known = std::get<ContactData>(data.law(block)).law.pressing.known;
+        VectorX<double> added = change.free_velocity.segment(start, size);
+        if (known) added -= change.velocity.segment(start, size);
+        pressing = -jacobian.row(2).dot(added_velocity(problem, body, known)) -
+                   problem.jacobian(block, s).row(2).dot(added);
       }
       inverse_mass += along(contact_inverse_mass(problem, block, s), jacobian,
                             change.mass[std::size_t(problem.side_body(block, s))]);
@@ -194,7 +234,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
     bias.z() += slopes.bias_by_gap * change.gap(c) +
                 slopes.bias_by_dissipation * change.dissipation_time(c) +
                 slopes.bias_by_restitution * change.restitution(c) +
-                slopes.bias_by_approach * approach;
+                slopes.bias_by_approach * approach + slopes.bias_by_pressing * pressing;
     weights.z() += slopes.normal_by_stiffness * change.stiffness(c) +
                    slopes.normal_by_dissipation * change.dissipation_time(c) +
                    slopes.normal_by_inverse_mass * inverse_mass;

@@ -92,6 +92,11 @@ TEST_CASE("overlap: its slope is that of differences", "[contact][derivative]") 
       CAPTURE(known, depth, slope);
       const double found = overlap_velocity(depth, 0.2, pressing, 0.01).by_depth;
       CHECK(std::abs(found - slope) <= carom::testing::by_differences(1e-5) * (1 + slope));
+      const auto pressed = [&](double p) {
+        return overlap_velocity(depth, 0.2, Pressing<double>{p, known}, 0.01);
+      };
+      const double by = (pressed(0.0981 + 1e-9).value - pressed(0.0981 - 1e-9).value) / 2e-9;
+      CHECK(std::abs(pressed(0.0981).by_pressing - by) <= carom::testing::by_differences(1e-5));
     }
   }
 }

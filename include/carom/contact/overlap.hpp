@@ -23,8 +23,9 @@ inline constexpr double usual_overlap_share = 0.2;
 /// A velocity that takes out an overlap, and how it follows the depth.
 template <RealScalar Scalar>
 struct OverlapVelocity {
-  Scalar value = 0;     ///< [m/s], ≥ 0.
-  Scalar by_depth = 0;  ///< Its slope by the depth [1/s]; what presses counts as given.
+  Scalar value = 0;        ///< [m/s], ≥ 0.
+  Scalar by_depth = 0;     ///< Its slope by the depth [1/s].
+  Scalar by_pressing = 0;  ///< Its slope by p [-].
 };
 
 namespace detail {
@@ -68,18 +69,21 @@ template <RealScalar Scalar>
   const auto rise = [&](const Scalar& d) -> OverlapVelocity<Scalar> {
     const Scalar exact = (sqrt(1 + 8 * d / (p * time_step)) - 1) / 2;
     const Scalar shared = share * d / time_step;
-    if (!(exact >= Scalar(1)) || !detail::is_finite(exact)) return {shared, share / time_step};
+    if (!(exact >= Scalar(1)) || !detail::is_finite(exact)) {
+      return {shared, share / time_step, Scalar(0)};
+    }
     const Scalar steps = detail::whole_part(exact);  // K
-    if (shared <= steps * p) return {shared, share / time_step};
-    return {steps * p, Scalar(0)};
+    if (shared <= steps * p) return {shared, share / time_step, Scalar(0)};
+    return {steps * p, Scalar(0), steps};
   };
   if (pressing.known) return rise(depth);
   const Scalar shared = share * depth / time_step, least = p / 100;
-  OverlapVelocity<Scalar> result{least, Scalar(0)};
-  if (shared < least) result = {shared, share / time_step};
+  OverlapVelocity<Scalar> result{least, Scalar(0), Scalar(0.01)};
+  if (shared < least) result = {shared, share / time_step, Scalar(0)};
   const Scalar older = depth - time_step * p;
   if (!(older > Scalar(0))) return result;
-  const OverlapVelocity<Scalar> risen = rise(older);
+  OverlapVelocity<Scalar> risen = rise(older);
+  risen.by_pressing -= time_step * risen.by_depth;  // the older part falls with p
   return risen.value > result.value ? risen : result;
 }
 

@@ -202,7 +202,7 @@ class ActiveBlock {
     const Numbers all = block.regularization + Numbers::Constant(softness * block.inverse_mass);
     const RowNumbers<Scalar> soft = rows_of_parts(block, all);
     RowNumbers<Scalar> mobility = RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
-    RowNumbers<Scalar> answer;
+    RowNumbers<Scalar> answer, trial;
     SquareMatrix<Scalar, 6> slope;
     if (law == FrictionLaw::coulomb || !block.is_cone()) {
       visit_friction_blocks(block.set, [&](const auto& disc) {
@@ -212,14 +212,14 @@ class ActiveBlock {
           mobility(disc.row(k)) *= part * part;
         }
       });
-      const RowNumbers<Scalar> y = gamma - mobility.cwiseProduct(u);
-      answer = coulomb_impulse(block.set, y);
-      slope = coulomb_slope(block.set, y);
+      trial = gamma - mobility.cwiseProduct(u);
+      answer = coulomb_impulse(block.set, trial);
+      slope = coulomb_slope(block.set, trial);
     } else {
       const RowNumbers<Scalar> weights = RowNumbers<Scalar>::Constant(block.inverse_mass);
-      const RowNumbers<Scalar> y = gamma - mobility.cwiseProduct(u);
-      answer = nearest_impulse(block.set, weights, y);
-      slope = impulse_curvature(block.set, weights, y) * block.inverse_mass;
+      trial = gamma - mobility.cwiseProduct(u);
+      answer = nearest_impulse(block.set, weights, trial);
+      slope = impulse_curvature(block.set, weights, trial) * block.inverse_mass;
     }
     Scalar matrix[6][6];  // [column][row]
     for (int c = 0; c < 6; ++c) {
@@ -229,7 +229,8 @@ class ActiveBlock {
             r < rows && c < rows ? unit - slope(r, c) + slope(r, c) * mobility(c) * soft(c) : unit;
       }
     }
-    RowNumbers<Scalar> offset = answer - gamma;
+    // answer − γ, in which a u is not lost beside a large γ.
+    RowNumbers<Scalar> offset = (answer - trial) - mobility.cwiseProduct(u);
     if (!invert_corner<6>(matrix)) return;
     SquareMatrix<Scalar, 6> inverse;
     for (int c = 0; c < 6; ++c) {

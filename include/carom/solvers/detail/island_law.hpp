@@ -74,12 +74,6 @@ class IslandLaw {
     system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
   };
 
-  /// Whether the error may be rounding of the impulses, which Newton's method can take away.
-  [[nodiscard]] static bool is_rounding(LawSearch<System>& run) {
-    if constexpr (has_pairs<System>) return PairedStep<System>::may_help(run);
-    return false;
-  }
-
   struct Run : LawSearch<System> {
     Scalar best;               ///< least merit met
     bool best_solves = false;  ///< whether the best impulses meet the tolerance
@@ -202,7 +196,7 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
   Scalar tried = std::numeric_limits<Scalar>::infinity();
   for (int k = 0; k < Tuning::path_steps && run.may_go_on(); ++k) {
     if (run.is_solved()) return true;
-    if (run.error < next || (run.error < tried && is_rounding(run))) {
+    if (run.error < next || (run.error < tried && PairedStep<System>::may_help(run))) {
       next = (std::min)(next, Scalar(Tuning::again) * run.error);
       tried = Scalar(Tuning::again) * run.error;
       run.copy(iterate_.impulse(), saved_.data());
@@ -270,6 +264,7 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     }
   }
   if (!solved) solved = pair(run);
+  if (solved && !run.paired && PairedStep<System>::is_blurred(run)) static_cast<void>(pair(run));
   if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
   Outcome outcome;
   outcome.paired = run.paired;

@@ -36,9 +36,10 @@ class PairedStep {
 
   /// Whether the error of the iterate may be rounding of its impulses.
   [[nodiscard]] static bool may_help(LawSearch<System>& at) {
-    return at.residual <= Scalar(roundings) * std::numeric_limits<Scalar>::epsilon() *
-                              at.system.cancellation(at.island, at.iterate.impulse());
+    return has_pairs<System> && at.residual <= Scalar(roundings) * noise(at);
   }
+  /// Whether one rounding of the impulses may move a block by more than the tolerance.
+  [[nodiscard]] static bool is_blurred(LawSearch<System>& at) { return noise(at) > at.tolerance; }
   /// Searches for a pair that meets the tolerance.
   /// @param at  the search; where a pair is found its iterate is that, `paired` says so, and the
   ///            system's pairs() hold w − w* of the island. Else it is as before.
@@ -74,6 +75,14 @@ class PairedStep {
   /// system has them from each of its eliminations.
   static constexpr int roundings = 256;
 
+  /// How far one rounding of the impulses may move the worst block [-].
+  [[nodiscard]] static Scalar noise(LawSearch<System>& at) {
+    if constexpr (has_pairs<System>) {
+      return std::numeric_limits<Scalar>::epsilon() *
+             at.system.cancellation(at.island, at.iterate.impulse());
+    }
+    return Scalar(0);
+  }
   /// @param all  whether to go as far as all steps that would follow.
   [[nodiscard]] static bool take_step(LawSearch<System>& at, bool all) {
     at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
