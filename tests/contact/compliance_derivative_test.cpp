@@ -62,7 +62,8 @@ TEMPLATE_TEST_CASE("compliance_derivative: slopes of R and v-hat by autodiff",
 
 TEST_CASE("compliance_derivative: what is rigid follows its gap alone", "[contact][derivative]") {
   for (const double gap : {0.25, -0.25}) {
-    const CompliantContact<double> rigid{.gap = gap, .friction = 0.5, .correction = 0.125};
+    const CompliantContact<double> rigid{
+        .gap = gap, .friction = 0.5, .correction = 0.125, .pressing = {100, true}};
     const auto d = make_compliance_derivative(rigid, 0.5, 3.0);
     CHECK(d.bias_by_gap == (gap > 0 ? -2 : -0.25));
     CHECK((d.bias_by_dissipation == 0 && d.normal_by_stiffness == 0));

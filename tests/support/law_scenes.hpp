@@ -63,8 +63,12 @@ struct LawScene {
   }
   [[nodiscard]] RowPlaces places() const { return {system.rows(), rows}; }
   [[nodiscard]] Eigen::VectorXd impulse() const { return places().rows(iterate.impulse()); }
-  /// The merit of the impulses as they stand.
+  /// The natural map error of the impulses as they stand, by all of the problem.
   [[nodiscard]] Scalar measure(Index island) {
+    return iterate.sum(system, island, yardstick).error(yardstick);
+  }
+  /// What a search lowers, of the impulses as they stand.
+  [[nodiscard]] Scalar merit(Index island) {
     return iterate.measure(system, island, yardstick).merit;
   }
   /// A search on an island from the impulses as they stand.

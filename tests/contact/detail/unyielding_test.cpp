@@ -47,7 +47,9 @@ TEMPLATE_TEST_CASE("unyielding: the gap after a step at the least velocity", "[c
 TEST_CASE("unyielding: what cannot act is named, and what is out of range before it",
           "[contact][input]") {
   using Law = CompliantContact<double>;
-  const auto said = [](const Law& law) { return yielding_fault("it", law); };
+  const auto said = [](const Law& law) {
+    return yielding_fault("it", law, carom::usual_overlap_share);
+  };
   CHECK(said({}).empty());
   CHECK(said({.stiffness = 3, .dissipation_time = 1, .near_rigid = 0}).empty());
   CHECK(said({.dissipation_time = 1, .near_rigid = 2, .compliance = Compliance::step}).empty());

@@ -124,9 +124,9 @@ template <RealScalar Scalar, typename Law, typename... Sides>
     if (Fault given = law_fault(item, law); !given.empty()) return given;
     const SquareMatrix<Scalar, 3> delassus =
         (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
-    const Scalar norm = delassus.norm();
     // Where nothing moves the contact any R is as good.
-    const Scalar inverse_mass = norm > Scalar(0) ? Scalar(norm / 3) : Scalar(1);
+    const bool unmoved = (sides.jacobian.isZero(Scalar(0)) && ...);
+    const Scalar inverse_mass = unmoved ? Scalar(1) : Scalar(delassus.norm() / 3);
     if constexpr (PressedLaw<Law>) {
       Law found = law;
       if constexpr (BouncingLaw<Law>) {
