@@ -29,7 +29,7 @@ struct SettledHeap {
       : shape{.body_count = bodies}, loads(std::size_t(bodies), 0) {
     examples::Pile pile = examples::make_pile(shape);
     const VectorX<double> before = pile.guess;
-    HeapRun run(shape, std::move(pile), {});
+    HeapRun run(shape, std::move(pile), {.law = FrictionLaw::convex});
     ThreadPool pool(1);
     contacts = run.problem().block_count();
     for (int k = 0; k < steps; ++k) {
@@ -153,7 +153,7 @@ struct HeapTimes {
     for (int k = 0; k <= halves; ++k) {
       largest = Index(std::lround(std::pow(10.0, 1 + k / 2.0)));
       const PileShape shape{.body_count = largest};
-      HeapRun run(shape, examples::make_pile(shape), {});
+      HeapRun run(shape, examples::make_pile(shape), {.law = FrictionLaw::convex});
       ThreadPool pool(1);
       const auto begin = std::chrono::steady_clock::now();
       static_cast<void>(run.solve(pool));  // the residual tells how it went
