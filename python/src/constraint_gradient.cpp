@@ -35,7 +35,8 @@ class LawSlopes {
   LawSlopes(const Problem& problem, Index block)
       : time_step_(problem.time_step()),
         inverse_mass_(row_masses(problem, block)),
-        rows_(problem.rows(block)) {}
+        rows_(problem.rows(block)),
+        pressing_(rows_ >= 3 ? find_pressing(problem, block) : Pressing<double>{}) {}
 
   void operator()(const JointLimit<double>& law) {
     add_springs(law, "gap", one(law.gap), law.gap > 0 ? 1 : law.correction);
@@ -67,7 +68,9 @@ class LawSlopes {
   }
   void operator()(const WrenchContact<double>& law) {
     const double inverse_mass = inverse_mass_.head<3>().norm() / 3;
-    const auto slopes = make_compliance_derivative(law.contact, time_step_, inverse_mass);
+    CompliantContact<double> contact = law.contact;
+    contact.pressing = pressing_;
+    const auto slopes = make_compliance_derivative(contact, time_step_, inverse_mass);
     add("gap")(bias(2)) = slopes.bias_by_gap;
     add("stiffness")(weight(2)) = slopes.normal_by_stiffness;
     MatrixX<double>& dissipation = add("dissipation_time");
@@ -140,6 +143,7 @@ class LawSlopes {
   double time_step_;
   RowNumbers<double> inverse_mass_;
   Index rows_;
+  Pressing<double> pressing_;
   std::vector<NumberSlope> out_;
 };
 

@@ -108,6 +108,23 @@ std::optional<WeightedContact<double>> weigh(const Law& law, double time_step,
 
 }  // namespace
 
+Pressing<double> find_pressing(const ContactProblem<double>& problem, Index block) {
+  Pressing<double> pressing{0.0, true};
+  const int sides = problem.side_count(block);
+  for (int side = 0; side < sides; ++side) {
+    if (!problem.has_velocity_now(problem.side_body(block, side))) pressing.known = false;
+  }
+  for (int side = 0; side < sides; ++side) {
+    const Index body = problem.side_body(block, side);
+    const auto [start, size] = problem.body(body);
+    const auto row = problem.jacobian(block, side).row(2);
+    double closes = -row.dot(problem.free_velocity().segment(start, size).transpose());
+    if (pressing.known) closes += row.dot(problem.velocity_now(body).transpose());
+    pressing.speed = std::max(pressing.speed, closes);
+  }
+  return pressing;
+}
+
 ProblemData::ProblemData(ContactProblem<double> problem) : problem_(std::move(problem)) {
   for (Index i = 0; i < problem_.block_count(); ++i) {
     if (problem_.is_friction_contact(i)) {
@@ -189,22 +206,6 @@ void ProblemData::find_approach(Index block, ContactData& data) const {
     closes -= problem_.jacobian(block, side).row(2).dot(problem_.velocity_now(body).transpose());
   }
   data.approach = std::max(closes, 0.0);
-}
-
-void ProblemData::find_pressing(Index block, CompliantContact<double>& law) const {
-  law.pressing = {0.0, true};
-  const int sides = problem_.side_count(block);
-  for (int side = 0; side < sides; ++side) {
-    if (!problem_.has_velocity_now(problem_.side_body(block, side))) law.pressing.known = false;
-  }
-  for (int side = 0; side < sides; ++side) {
-    const Index body = problem_.side_body(block, side);
-    const auto [start, size] = problem_.body(body);
-    const auto row = problem_.jacobian(block, side).row(2);
-    double closes = -row.dot(problem_.free_velocity().segment(start, size).transpose());
-    if (law.pressing.known) closes += row.dot(problem_.velocity_now(body).transpose());
-    law.pressing.speed = std::max(law.pressing.speed, closes);
-  }
 }
 
 bool ProblemData::has_soft_contact() const noexcept {

@@ -48,6 +48,9 @@ struct ContactReplacement {
   const double* jacobians[2] = {nullptr, nullptr};
 };
 
+/// What presses the bodies of a contact together, as add_contact() finds it.
+[[nodiscard]] Pressing<double> find_pressing(const ContactProblem<double>& problem, Index block);
+
 /// A contact problem with what its blocks were added with. Contacts and constraints, which are one
 /// sequence in the library, have numbers of their own here, and so in messages.
 class ProblemData {
@@ -107,8 +110,10 @@ class ProblemData {
   [[nodiscard]] double inverse_mass(Index block) const;
   /// Gives a contact that bounces its approach, where it was not given.
   void find_approach(Index block, ContactData& data) const;
-  /// Writes what presses the bodies of a contact together, as read_law() finds it.
-  void find_pressing(Index block, CompliantContact<double>& law) const;
+  /// Writes what presses the bodies of a contact together.
+  void find_pressing(Index block, CompliantContact<double>& law) const {
+    law.pressing = carom::python::find_pressing(problem_, block);
+  }
 
   ContactProblem<double> problem_;
   std::vector<BlockLaw> laws_;
