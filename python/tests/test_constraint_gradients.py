@@ -102,7 +102,7 @@ class Case:
         if two:
             self.numbers["other_jacobian"] = rng.normal(size=(rows, 6))
         self.aim(
-            np.array([0.3, -0.2, -2.0, 0.4, 0.3, -0.5])[:rows] if rows > 1 else SPEEDS.get(law, -5)
+            np.array([0.3, -0.2, -2.5, 0.4, 0.3, -0.5])[:rows] if rows > 1 else SPEEDS.get(law, -5)
         )
         self.by_velocity = rng.normal(size=12)
         self.by_impulse = rng.normal(size=6 + rows)
