@@ -95,7 +95,6 @@ template <RealScalar Scalar>
     const ContactProblem<Scalar>& problem, FrictionLaw law,
     const std::type_identity_t<VectorX<Scalar>>& velocity,
     const std::type_identity_t<VectorX<Scalar>>& impulse) {
-  using std::sqrt;
   CAROM_EXPECTS(velocity.size() == problem.velocity_count());
   CAROM_EXPECTS(impulse.size() == problem.impulse_count());
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();

@@ -142,7 +142,7 @@ class InteriorPointSolver {
 
   void take(const ContactProblem<Scalar>& problem) {
     system_.take(problem, options_.law == FrictionLaw::convex);
-    law_.lay_out(system_, detail::make_yardstick(system_, options_.law));
+    law_.lay_out(system_, {options_.law, Scalar(0), Scalar(1)});  // every island has its own
     overlaps_.find(problem, system_);
     outcomes_.resize(system_.islands().size());
     saved_.resize(3 * system_.part_count());

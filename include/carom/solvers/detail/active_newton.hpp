@@ -34,7 +34,7 @@ class ActiveNewton {
     const int end = at.systems + steps;
     for (int k = 0; !at.is_solved() && at.systems < end && at.may_go_on(); ++k) {
       const Scalar before = at.error;
-      write_response(at);
+      write_response(at, held_softness<Scalar>());
       ++at.systems;
       StepMemory<Scalar>& memory = at.memory;
       if (!at.system.factor(at.island, memory.gains)) return;
@@ -49,16 +49,6 @@ class ActiveNewton {
 
   using Tuning = ActiveNewtonTuning;
 
-  static void write_response(LawSearch<System>& at) {
-    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
-      BlockResponse<Scalar, Parts> response;
-      ActiveBlock<Scalar, Parts>::write(block, at.yardstick.law,
-                                        read_parts(block, at.iterate.impulse()),
-                                        read_parts(block, at.iterate.velocity()), response);
-      at.memory.gains.write(i, block.parts, response.gain);
-      write_parts(block, response.offset, at.memory.offset.data());
-    });
-  }
   /// Takes the first share of the step that lowers the error enough, or the share of the least
   /// error. Where no share lowers it, returns false and leaves the iterate as it was.
   static bool take_step(LawSearch<System>& at) {

@@ -34,7 +34,7 @@ class IslandLaw {
   };
 
   /// Grows memory to a system's blocks.
-  /// @param yardstick  that of the whole problem.
+  /// @param yardstick  its law; where the system has no scales, the size of the whole problem too.
   /// @note  Allocates beyond the largest system so far.
   void lay_out(const System& system, const Yardstick<Scalar>& yardstick) {
     path_.lay_out(system);

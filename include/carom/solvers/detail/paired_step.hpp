@@ -12,6 +12,20 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Writes N and h of all blocks for Newton's step on the law from the iterate.
+/// @param softness  of what is held, relative to w [-].
+template <typename System, RealScalar Scalar = typename System::scalar_type>
+void write_response(LawSearch<System>& at, const Scalar& softness) {
+  at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
+    BlockResponse<Scalar, Parts> response;
+    ActiveBlock<Scalar, Parts>::write(block, at.yardstick.law,
+                                      read_parts(block, at.iterate.impulse()),
+                                      read_parts(block, at.iterate.velocity()), response, softness);
+    at.memory.gains.write(i, block.parts, response.gain);
+    write_parts(block, response.offset, at.memory.offset.data());
+  });
+}
+
 /// Whether a system can keep velocities beside impulses.
 template <typename System>
 inline constexpr bool has_pairs = requires(System& system) {
@@ -85,15 +99,7 @@ class PairedStep {
   }
   /// @param all  whether to go as far as all steps that would follow.
   [[nodiscard]] static bool take_step(LawSearch<System>& at, bool all) {
-    at.for_each([&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block) {
-      BlockResponse<Scalar, Parts> response;
-      ActiveBlock<Scalar, Parts>::write(block, at.yardstick.law,
-                                        read_parts(block, at.iterate.impulse()),
-                                        read_parts(block, at.iterate.velocity()), response,
-                                        Scalar(softness) * std::numeric_limits<Scalar>::epsilon());
-      at.memory.gains.write(i, block.parts, response.gain);
-      write_parts(block, response.offset, at.memory.offset.data());
-    });
+    write_response(at, Scalar(softness) * std::numeric_limits<Scalar>::epsilon());
     ++at.systems;
     if (!at.system.factor(at.island, at.memory.gains)) return false;
     at.system.solve(at.island, at.memory.gains, at.memory.offset.data(), at.memory.step.data(),
