@@ -101,7 +101,7 @@ class IslandLaw {
     if constexpr (has_pairs<System>) {
       if (!run.may_go_on() || !is_finite(run.best)) return false;
       run.copy(best_.data(), iterate_.impulse());
-      measure(run);
+      run.measure();
       PairedStep<System>::solve(run);
       keep_best(run);
     }
@@ -264,7 +264,10 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     }
   }
   if (!solved) solved = pair(run);
-  if (solved && !run.paired && PairedStep<System>::is_blurred(run)) static_cast<void>(pair(run));
+  if (solved && !run.paired && PairedStep<System>::is_blurred(run)) {
+    run.best_solves = false;  // the impulses of the pair replace those that rounding blurs
+    solved = pair(run);
+  }
   if (!solved && may_change && !(run.best <= Scalar(Tuning::small_error))) end_early(run, given);
   Outcome outcome;
   outcome.paired = run.paired;
