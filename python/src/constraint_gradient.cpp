@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "carom/contact/compliance_derivative.hpp"
-#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom::python {
@@ -13,12 +13,7 @@ namespace {
 using Problem = ContactProblem<double>;
 
 RowNumbers<double> row_masses(const Problem& problem, Index block) {
-  RowNumbers<double> sum = RowNumbers<double>::Zero();
-  for (int s = 0; s < problem.side_count(block); ++s) {
-    sum += detail::delassus_diagonal(problem.momentum_matrix(problem.side_body(block, s)),
-                                     problem.jacobian(block, s));
-  }
-  return sum;
+  return detail::own_inverse_masses(detail::sides_of(problem, block));
 }
 
 /// How R, v̂, lower and upper bounds and μ of a block follow from one number of its law.
@@ -67,7 +62,7 @@ class LawSlopes {
     add_effort_limit();
   }
   void operator()(const WrenchContact<double>& law) {
-    const double inverse_mass = inverse_mass_.head<3>().norm() / 3;
+    const double inverse_mass = detail::contact_inverse_mass(inverse_mass_);
     CompliantContact<double> contact = law.contact;
     contact.pressing = pressing_;
     const auto slopes = make_compliance_derivative(contact, time_step_, inverse_mass);
@@ -182,21 +177,18 @@ MatrixX<double> constraint_slopes(const ProblemData& data, Index block) {
   return slopes;
 }
 
+SideSlope inverse_mass_slope(const Problem& problem, Index block, int side,
+                             const MatrixX<double>& by_inverse_mass) {
+  const auto sides = detail::sides_of(problem, block);
+  const auto factor = problem.momentum_factor(sides.body(side)).triangularView<Eigen::Lower>();
+  const MatrixX<double> moved = factor.transpose().solve(sides.whitened_columns(side));  // A⁻¹ Jᵀ
+  const MatrixX<double> turned = moved * by_inverse_mass;
+  return {2 * turned.transpose(), -turned * moved.transpose()};
+}
+
 SideSlope row_inverse_masses(const Problem& problem, Index block, int side,
                              const VectorX<double>& by_row) {
-  const MatrixX<double> jacobian = problem.jacobian(block, side);
-  const VectorX<double> inverse =
-      problem.momentum_matrix(problem.side_body(block, side)).diagonal().cwiseInverse();
-  SideSlope slope{MatrixX<double>::Zero(jacobian.rows(), jacobian.cols()),
-                  VectorX<double>::Zero(inverse.size())};
-  for (Index k = 0; k < inverse.size(); ++k) {
-    for (Index i = 0; i < jacobian.rows(); ++i) {
-      const double part = by_row(i) * jacobian(i, k) * inverse(k);
-      slope.jacobian(i, k) = 2 * part;
-      slope.mass(k) -= part * jacobian(i, k) * inverse(k);
-    }
-  }
-  return slope;
+  return inverse_mass_slope(problem, block, side, by_row.asDiagonal());
 }
 
 ConstraintNumbers zero_constraint(const ProblemData& data, Index block) {
@@ -249,7 +241,7 @@ void push_constraint(const ProblemData& data, Index block, const ConstraintNumbe
     for (Index i = 0; i < rows; ++i) {
       const SideSlope slope = row_inverse_masses(problem, block, s, VectorX<double>::Unit(rows, i));
       inverse_masses(i) +=
-          slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.dot(momentum.diagonal());
+          slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.cwiseProduct(momentum).sum();
     }
   }
   out.regularization.segment(row, rows) =

@@ -19,13 +19,17 @@ struct ConstraintNumbers {
   MatrixX<double> jacobian, other_jacobian;
 };
 
-/// How an inverse mass follows from J and the diagonal of A on one side of a block.
+/// How an inverse mass follows from J and A on one side of a block.
 struct SideSlope {
   MatrixX<double> jacobian;  ///< rows × size
-  VectorX<double> mass;      ///< size
+  MatrixX<double> mass;      ///< size × size
 };
 
-/// Of Σ by_row_i w_i, w_i = Σ J_ik²/A_kk, a constraint's.
+/// Of tr(B W) with W = Σ J A⁻¹ Jᵀ of a block and a symmetric B: 2 B J A⁻¹ and −A⁻¹ Jᵀ B J A⁻¹.
+[[nodiscard]] SideSlope inverse_mass_slope(const ContactProblem<double>& problem, Index block,
+                                           int side, const MatrixX<double>& by_inverse_mass);
+
+/// Of Σ by_row_i w_i, w_i = W_ii, a constraint's.
 [[nodiscard]] SideSlope row_inverse_masses(const ContactProblem<double>& problem, Index block,
                                            int side, const VectorX<double>& by_row);
 

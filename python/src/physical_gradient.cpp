@@ -2,7 +2,7 @@
 #include "physical_gradient.hpp"
 
 #include "carom/contact/compliance_derivative.hpp"
-#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 
 namespace carom::python {
 namespace {
@@ -83,28 +83,15 @@ bool follows_bodies(const ProblemData& data, Index block) {
   return contact.rigid && contact.restitution_given && !contact.approach_given;
 }
 
-/// Of w = ‖D‖_F/3, D = Σ J diag(A)⁻¹ Jᵀ, a contact's.
+/// Of w = ‖W‖_F/3, a contact's.
 SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
-  SquareMatrix<double, 3> sum = SquareMatrix<double, 3>::Zero();
-  for (int s = 0; s < problem.side_count(block); ++s) {
-    sum += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(block, s)),
-                                     problem.jacobian(block, s));
-  }
-  const double scale = 3 * sum.norm();
-  const MatrixX<double> jacobian = problem.jacobian(block, side);
-  const VectorX<double> inverse =
-      problem.momentum_matrix(problem.side_body(block, side)).diagonal().cwiseInverse();
-  SideSlope slope{2 / scale * sum.lazyProduct(jacobian), VectorX<double>::Zero(inverse.size())};
-  for (Index k = 0; k < inverse.size(); ++k) {
-    slope.mass(k) = -slope.jacobian.col(k).dot(jacobian.col(k)) / 2 * inverse(k) * inverse(k);
-    slope.jacobian.col(k) *= inverse(k);
-  }
-  return slope;
+  const SquareMatrix<double, 3> own = detail::own_delassus(detail::sides_of(problem, block));
+  return inverse_mass_slope(problem, block, side, own / (3 * own.norm()));
 }
 
 /// Σ of the products of a slope with changes of J and A.
 double along(const SideSlope& slope, const MatrixX<double>& jacobian, const MatrixX<double>& mass) {
-  return slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.dot(mass.diagonal());
+  return slope.jacobian.cwiseProduct(jacobian).sum() + slope.mass.cwiseProduct(mass).sum();
 }
 
 }  // namespace
@@ -179,7 +166,7 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
       if (by_inverse_mass == 0) continue;
       const SideSlope slope = contact_inverse_mass(problem, block, s);
       jacobian += by_inverse_mass * slope.jacobian;
-      out.mass[std::size_t(problem.side_body(block, s))].diagonal() += by_inverse_mass * slope.mass;
+      out.mass[std::size_t(problem.side_body(block, s))] += by_inverse_mass * slope.mass;
     }
   }
   for (const Index block : data.constraints()) {
@@ -187,7 +174,7 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
     const VectorX<double> by_row = constraint_slopes(data, block).transpose() *
                                    gradient.regularization.segment(problem.first_row(block), rows);
     for (int s = 0; s < problem.side_count(block); ++s) {
-      out.mass[std::size_t(problem.side_body(block, s))].diagonal() +=
+      out.mass[std::size_t(problem.side_body(block, s))] +=
           row_inverse_masses(problem, block, s, by_row).mass;
     }
     out.constraints.push_back(pull_constraint(data, block, gradient));

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 
 #include "arrays.hpp"
 
@@ -109,20 +109,7 @@ std::optional<WeightedContact<double>> weigh(const Law& law, double time_step,
 }  // namespace
 
 Pressing<double> find_pressing(const ContactProblem<double>& problem, Index block) {
-  Pressing<double> pressing{0.0, true};
-  const int sides = problem.side_count(block);
-  for (int side = 0; side < sides; ++side) {
-    if (!problem.has_velocity_now(problem.side_body(block, side))) pressing.known = false;
-  }
-  for (int side = 0; side < sides; ++side) {
-    const Index body = problem.side_body(block, side);
-    const auto [start, size] = problem.body(body);
-    const auto row = problem.jacobian(block, side).row(2);
-    double closes = -row.dot(problem.free_velocity().segment(start, size).transpose());
-    if (pressing.known) closes += row.dot(problem.velocity_now(body).transpose());
-    pressing.speed = std::max(pressing.speed, closes);
-  }
-  return pressing;
+  return detail::find_pressing(problem, detail::sides_of(problem, block));
 }
 
 ProblemData::ProblemData(ContactProblem<double> problem) : problem_(std::move(problem)) {
@@ -188,24 +175,14 @@ Index ProblemData::add_constraint(const BlockSides<Matrix>& sides, const BlockLa
 }
 
 double ProblemData::inverse_mass(Index block) const {
-  SquareMatrix<double, 3> delassus = SquareMatrix<double, 3>::Zero();
-  for (int side = 0; side < problem_.side_count(block); ++side) {
-    delassus += detail::diagonal_delassus(problem_.momentum_matrix(problem_.side_body(block, side)),
-                                          problem_.jacobian(block, side));
-  }
-  const double norm = delassus.norm();
-  return norm > 0 ? norm / 3 : 1;  // where nothing moves the contact any R is as good
+  return detail::contact_inverse_mass(detail::sides_of(problem_, block));
 }
 
 void ProblemData::find_approach(Index block, ContactData& data) const {
   if (!data.restitution_given || data.approach_given) return;
-  double closes = data.law.surface_velocity.z();
-  for (int side = 0; side < problem_.side_count(block); ++side) {
-    const Index body = problem_.side_body(block, side);
-    if (!problem_.has_velocity_now(body)) return;
-    closes -= problem_.jacobian(block, side).row(2).dot(problem_.velocity_now(body).transpose());
-  }
-  data.approach = std::max(closes, 0.0);
+  const auto sides = detail::sides_of(problem_, block);
+  if (!detail::knows_velocities(problem_, sides)) return;
+  data.approach = detail::find_approach(problem_, sides, data.law.surface_velocity);
 }
 
 bool ProblemData::has_soft_contact() const noexcept {
@@ -230,11 +207,7 @@ void ProblemData::make_rigid() {
       stiffen(wrench->contact);
       wrench->contact.relative_slip = CompliantContact<double>().relative_slip;
       find_pressing(i, wrench->contact);
-      RowNumbers<double> diagonal = RowNumbers<double>::Zero();
-      for (int side = 0; side < problem_.side_count(i); ++side) {
-        diagonal += detail::delassus_diagonal(problem_.momentum_matrix(problem_.side_body(i, side)),
-                                              problem_.jacobian(i, side));
-      }
+      const auto diagonal = detail::own_inverse_masses(detail::sides_of(problem_, i));
       problem_.set_law(i, make_weighted(*wrench, problem_.time_step(), diagonal));
     } else {
       WeightedBlock<double> numbers = problem_.law(i);

@@ -70,7 +70,6 @@ void bind_solution(nb::module_& module) {
       .def_prop_ro(
           "measure", [](const SolvedStep& s) { return to_string(s.report.measure); },
           "'block_error': of the worst contact, by what its own bodies do, as certify() finds it.\n"
-          "'momentum_balance' of the whole problem under the convex law on compliant contact,\n"
           "'natural_map' of the whole problem in heaps of 20,000 contacts.")
       .def_prop_ro(
           "worst_contact",

@@ -16,6 +16,14 @@ constexpr Index small_problem = 1000;
   return problem.velocity_count() + problem.impulse_count() > small_problem;
 }
 
+/// J v of all blocks.
+void write_contact_velocity(const ContactProblem<double>& problem, StepAnswer& step) {
+  step.contact_velocity.resize(problem.impulse_count());
+  problem.for_each_block([&](const auto& block) {
+    block.write(block.velocity(step.velocity), step.contact_velocity);
+  });
+}
+
 }  // namespace
 
 const ProblemData& SolvedStep::solved() const {
@@ -53,8 +61,9 @@ void StepSolver::solve(const ProblemData& data, const SolveGuess& guess, const S
 void StepSolver::solve_compliant(const ContactProblem<double>& problem, const SolveGuess& guess,
                                  StepAnswer& step) {
   if (!compliant_) {
-    SapOptions<double> options;
-    options.tolerance = settings_.tolerance;
+    ContactSolverOptions<double> options{
+        .law = settings_.law, .method = ContactMethod::sap, .tolerance = settings_.tolerance};
+    options.iteration_limit = SapOptions<double>().iteration_limit;
     if (settings_.iteration_limit >= 0) options.iteration_limit = settings_.iteration_limit;
     compliant_.emplace(options);
   }
@@ -69,7 +78,7 @@ void StepSolver::solve_compliant(const ContactProblem<double>& problem, const So
   }
   step.report = compliant_->solve(problem, step.velocity);
   step.impulse = compliant_->impulse();
-  step.contact_velocity = compliant_->contact_velocity();
+  write_contact_velocity(problem, step);
 }
 
 void StepSolver::solve_in_general(const ContactProblem<double>& problem, const SolveGuess& guess,
@@ -96,10 +105,7 @@ void StepSolver::solve_in_general(const ContactProblem<double>& problem, const S
     step.report.iterations += begun;
   }
   step.impulse = general_->impulse();
-  step.contact_velocity.resize(problem.impulse_count());
-  problem.for_each_block([&](const auto& block) {
-    block.write(block.velocity(step.velocity), step.contact_velocity);
-  });
+  write_contact_velocity(problem, step);
 }
 
 std::shared_ptr<SolvedStep> make_step(std::shared_ptr<const ProblemData> data,

@@ -73,8 +73,7 @@ class StepSolver {
 
   SolveSettings settings_;
   SolveLimits limits_;
-  std::optional<SapSolver<double>> compliant_;
-  std::optional<ContactSolver<double>> general_;
+  std::optional<ContactSolver<double>> compliant_, general_;
   std::optional<ProblemData> rigid_;  ///< The last problem, its contacts taken as rigid.
 };
 

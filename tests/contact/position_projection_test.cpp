@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Cholesky>
+
 #include "carom/contact/delassus_form.hpp"
 
 #include "support/catch.hpp"
@@ -60,9 +62,10 @@ TEMPLATE_TEST_CASE("position projection: it is the step's contacts with gaps for
       // R is relative to the contact's inverse mass, as in every law of the library.
       const auto [tangent, normal] = moves.friction_contact_law(i).regularization;
       weights.see_holds(tangent == normal && normal > 0);
+      const auto rows = problem.jacobian(from, 0).template topRows<3>();
       const auto block =
-          carom::detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(from, 0)),
-                                           problem.jacobian(from, 0).template topRows<3>());
+          (rows * problem.momentum_matrix(problem.side_body(from, 0)).llt().solve(rows.transpose()))
+              .eval();
       if (problem.side_count(from) == 1) {
         weights.see(std::abs(normal - softness * block.norm() / 3), rounding(8, normal));
       }

@@ -89,15 +89,16 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
     return contacts_[std::size_t(at(block).law)];
   }
+  /// Its one or two bodies; the second of a block with the world is −1.
+  [[nodiscard]] std::array<BlockSide<Scalar>, 2> sides(Index block) const noexcept;
   /// A block with its own type.
   /// @pre  is_friction_contact(block).
   [[nodiscard]] FrictionContactView friction_contact(Index block) const noexcept {
-    return {block, first_row(block), friction_contact_law(block), side_count(block),
-            sides<FrictionContactView>(block)};
+    return {block, first_row(block), friction_contact_law(block), side_count(block), sides(block)};
   }
   /// @pre  !is_friction_contact(block).
   [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
-    return {block, first_row(block), other(block), side_count(block), sides<OtherBlockView>(block)};
+    return {block, first_row(block), other(block), side_count(block), sides(block)};
   }
   /// Calls visit(view) with the BlockView of a block.
   template <typename Visit>
@@ -123,6 +124,12 @@ class BlockSequence : public Bodies<Scalar> {
   }
   /// A block is added by its sides, one or two, and then its law; all of it has been checked.
   void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
+  /// Takes back a block that has its sides and no law yet.
+  void drop_block() noexcept {
+    jacobian_.resize(std::size_t(blocks_.back().jacobians[0]));
+    whitened_jacobian_.resize(jacobian_.size());
+    blocks_.pop_back();
+  }
   template <typename MatrixType>
   void append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
   void append_law(const WeightedContact<Scalar>& law);
@@ -140,8 +147,6 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
     return others_[std::size_t(-1 - at(block).law)];
   }
-  template <typename View>
-  [[nodiscard]] std::array<typename View::Side, 2> sides(Index block) const noexcept;
   template <typename MatrixType>
   void keep_jacobian(Index body, std::size_t start,
                      const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
@@ -185,9 +190,8 @@ void BlockSequence<Scalar>::make_rigid() noexcept {
 }
 
 template <RealScalar Scalar>
-template <typename View>
-std::array<typename View::Side, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
-  const auto one = [&](std::size_t s) -> typename View::Side {
+std::array<BlockSide<Scalar>, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
+  const auto one = [&](std::size_t s) -> BlockSide<Scalar> {
     const Index body = at(block).bodies[s];
     if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
     const Index start = at(block).jacobians[s];

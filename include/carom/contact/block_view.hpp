@@ -13,6 +13,15 @@
 namespace carom {
 inline namespace CAROM_ABI {
 
+/// What a block has of one of its bodies.
+template <RealScalar Scalar>
+struct BlockSide {
+  Index body;
+  BodyRange range;         ///< the body's
+  const Scalar* jacobian;  ///< Jᵀ, size × rows, column by column
+  const Scalar* whitened;  ///< Ĵᵀ = L⁻¹ Jᵀ
+};
+
 /// One block of rows of a ContactProblem: its bodies, J, and its law with what follows from them,
 /// so that a loop over all blocks is written once.
 ///
@@ -34,13 +43,7 @@ class BlockView {
   using Columns = Eigen::Map<
       const Eigen::Matrix<Scalar, Eigen::Dynamic, is_friction_contact ? 3 : Eigen::Dynamic>>;
 
-  /// What a block has of one of its bodies.
-  struct Side {
-    Index body;
-    BodyRange range;         ///< the body's
-    const Scalar* jacobian;  ///< Jᵀ, size × rows, column by column
-    const Scalar* whitened;  ///< Ĵᵀ = L⁻¹ Jᵀ
-  };
+  using Side = BlockSide<Scalar>;
 
   BlockView(Index number, Index first_row, const Law& law, int side_count,
             const std::array<Side, 2>& sides) noexcept

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "carom/contact/contact_problem.hpp"
-#include "carom/contact/detail/inverse_mass.hpp"
+#include "carom/contact/detail/block_reading.hpp"
 #include "carom/contact/detail/near_rigid.hpp"
 
 namespace carom {
@@ -60,7 +60,7 @@ template <RealScalar Scalar>
 /// A contact's inverse mass and how it follows the mass of its bodies.
 template <RealScalar Scalar>
 struct InverseMass {
-  Scalar value;           ///< w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 [1/kg]
+  Scalar value;           ///< w = ‖W_ii‖_F/3 [1/kg]; 1 where nothing moves the contact
   Scalar by_log_mass[2];  ///< dw/d ln m [1/kg] for A = m A₀ of each side's body, ≤ 0
 };
 
@@ -70,16 +70,14 @@ struct InverseMass {
 template <RealScalar Scalar>
 [[nodiscard]] InverseMass<Scalar> inverse_mass_of(const ContactProblem<Scalar>& problem,
                                                   Index contact) noexcept {
-  using std::sqrt;
+  const auto sides = detail::sides_of(problem, contact);
   SquareMatrix<Scalar, 3> part[2], sum = SquareMatrix<Scalar, 3>::Zero();
-  for (int side = 0; side < problem.side_count(contact); ++side) {
-    part[side] = detail::diagonal_delassus(
-        problem.momentum_matrix(problem.side_body(contact, side)), problem.jacobian(contact, side));
-    sum += part[side];
+  for (int side = 0; side < sides.count; ++side) {
+    sum += part[side] = detail::own_delassus(sides.whitened_columns(side));
   }
-  const Scalar norm = sqrt(sum.squaredNorm());
-  InverseMass<Scalar> result{norm / Scalar(3), {Scalar(0), Scalar(0)}};
-  for (int side = 0; side < problem.side_count(contact); ++side) {
+  const Scalar norm = sum.norm();
+  InverseMass<Scalar> result{detail::contact_inverse_mass(sides), {Scalar(0), Scalar(0)}};
+  for (int side = 0; side < sides.count && norm > Scalar(0); ++side) {
     result.by_log_mass[side] = -sum.cwiseProduct(part[side]).sum() / (Scalar(3) * norm);
   }
   return result;

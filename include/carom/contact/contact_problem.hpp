@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -110,21 +111,16 @@ class ContactProblem : public BlockSequence<Scalar> {
 
  private:
   template <typename MatrixType>
-  [[nodiscard]] static detail::BlockSide<MatrixType> side(
+  [[nodiscard]] static detail::GivenSide<MatrixType> side(
       Index body, const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
     return {body, jacobian};
   }
   template <typename Law, typename... Sides>
   Index add_block(const char* door, const Law& law, const Sides&... sides);
   template <typename Law, typename... Sides>
-  [[nodiscard]] Fault block_fault(const char* door, const Law& law, const Sides&... sides) const {
-    detail::LawNumbers<Law, Scalar> numbers;
-    return read_block(door, law, numbers, sides...);
-  }
+  [[nodiscard]] Fault block_fault(const char* door, const Law& law, const Sides&... sides) const;
   template <typename Law, typename... Sides>
-  [[nodiscard]] Fault read_block(const char* door, const Law& law,
-                                 detail::LawNumbers<Law, Scalar>& numbers,
-                                 const Sides&... sides) const;
+  [[nodiscard]] Fault sides_fault(const std::string& item, const Sides&... sides) const;
   Scalar time_step_ = 0;
 };
 
@@ -139,34 +135,68 @@ void ContactProblem<Scalar>::reset(Scalar time_step) {
   this->clear();
 }
 
-/// What is wrong with a block, or nothing, and the numbers of its law.
+/// What is wrong with the bodies and the Jacobians of a block, or nothing.
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
-Fault ContactProblem<Scalar>::read_block(const char* door, const Law& law,
-                                         detail::LawNumbers<Law, Scalar>& numbers,
-                                         const Sides&... sides) const {
+Fault ContactProblem<Scalar>::sides_fault(const std::string& item, const Sides&... sides) const {
   static_assert(FrictionContactLaw<Law, Scalar> || BlockLaw<Law, Scalar>,
                 "a law has make_weighted(law, time_step, inverse_mass), which gives a "
                 "WeightedContact or a WeightedBlock");
-  const std::string item = door + std::to_string(this->block_count());
   const detail::BlockSizes given{int(sizeof...(sides)),
                                  {sides.body...},
                                  {sides.jacobian.rows()...},
                                  {sides.jacobian.cols()...}};
-  Fault sizes = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>, given);
-  if (!sizes.empty()) return sizes;
-  return detail::read_law(*this, time_step_, item, law, numbers, sides...);
+  Fault broken = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>, given);
+  const auto see = [&](const auto& side) {
+    if (!broken.empty() || side.jacobian.allFinite()) return;
+    broken = detail::finite_fault(item + ": Jacobian", side.jacobian);
+  };
+  (see(sides), ...);
+  return broken;
+}
+
+/// What is wrong with a block that is not there, or nothing.
+template <RealScalar Scalar>
+template <typename Law, typename... Sides>
+Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
+                                          const Sides&... sides) const {
+  const std::string item = door + std::to_string(this->block_count());
+  if (Fault broken = sides_fault<Law>(item, sides...); !broken.empty()) return broken;
+  std::array<MatrixX<Scalar>, 2> columns, whitened;
+  detail::BlockSides<Scalar> own{int(sizeof...(sides)), 0, {}};
+  std::size_t s = 0;
+  const auto keep = [&](const auto& side) {
+    columns[s] = whitened[s] = side.jacobian.transpose();
+    const Index size = columns[s].rows();
+    own.rows = columns[s].cols();
+    solve_lower(this->momentum_factor(side.body).data(), size, size, whitened[s].data(), own.rows);
+    own.all[s] = {side.body, this->body(side.body), columns[s].data(), whitened[s].data()};
+    ++s;
+  };
+  (keep(sides), ...);
+  detail::LawNumbers<Law, Scalar> numbers;
+  return detail::read_law(*this, time_step_, item, own, law, numbers);
 }
 
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const Sides&... sides) {
-  detail::LawNumbers<Law, Scalar> numbers;
-  detail::reject_if(read_block(door, law, numbers, sides...));
+  const std::string item = door + std::to_string(this->block_count());
+  detail::reject_if(sides_fault<Law>(item, sides...));
   this->begin_block();
   (this->append_side(sides.body, sides.jacobian), ...);
+  const Index block = this->block_count() - 1;
+  const std::array<Index, sizeof...(sides)> rows{sides.jacobian.rows()...};
+  detail::LawNumbers<Law, Scalar> numbers;
+  Fault broken = detail::read_law(
+      *this, time_step_, item,
+      detail::BlockSides<Scalar>{int(sizeof...(sides)), rows[0], this->sides(block)}, law, numbers);
+  if (!broken.empty()) {
+    this->drop_block();
+    detail::reject_if(std::move(broken));
+  }
   this->append_law(numbers);
-  return this->block_count() - 1;
+  return block;
 }
 
 }  // namespace CAROM_ABI

@@ -38,24 +38,23 @@ void write_position_problem(const ContactProblem<Scalar>& problem, const VectorX
     if (shape == ImpulseShape::intervals) continue;
     const bool planar = shape == ImpulseShape::planar;
     Rows rows[2];
-    SquareMatrix<Scalar, 3> own = SquareMatrix<Scalar, 3>::Zero();
     for (int side = 0; side < problem.side_count(i); ++side) {
       const auto jacobian = problem.jacobian(i, side);
       rows[side] = Rows::Zero(3, jacobian.cols());
       for (int r = 0; r < (planar ? 2 : 3); ++r)
         rows[side].row(planar ? 2 * r : r) = jacobian.row(r);
-      own += detail::diagonal_delassus(problem.momentum_matrix(problem.side_body(i, side)),
-                                       rows[side]);
     }
-    const Scalar norm = own.norm();  // zero where nothing moves the contact: any R is as good
-    const Scalar weight = norm > Scalar(0) ? Scalar(softness * norm / 3) : softness;
-    const WeightedContact<Scalar> law{
-        Scalar(0), {weight, weight}, {Scalar(0), Scalar(0), -gaps(i)}, true};
+    WeightedContact<Scalar> law{
+        Scalar(0), {softness, softness}, {Scalar(0), Scalar(0), -gaps(i)}, true};
     if (problem.side_count(i) == 2) {
       moves.add_contact(problem.side_body(i, 0), rows[0], problem.side_body(i, 1), rows[1], law);
     } else {
       moves.add_contact(problem.side_body(i, 0), rows[0], law);
     }
+    const Index added = moves.block_count() - 1;
+    const Scalar weight = softness * detail::contact_inverse_mass(detail::sides_of(moves, added));
+    law.regularization = {weight, weight};
+    moves.set_law(added, law);
   }
 }
 

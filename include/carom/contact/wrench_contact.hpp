@@ -43,7 +43,7 @@ template <RealScalar Scalar>
                                                   const Scalar& time_step,
                                                   const RowNumbers<Scalar>& inverse_mass) noexcept {
   const auto contact =
-      make_weighted(law.contact, time_step, Scalar(inverse_mass.template head<3>().norm() / 3));
+      make_weighted(law.contact, time_step, detail::contact_inverse_mass(inverse_mass));
   const Scalar& mu = law.contact.friction;
   Vector3<Scalar> friction(mu, Scalar(0), Scalar(0));
   if (law.shape == ImpulseShape::elliptic) friction.y() = law.second_friction.value_or(mu);

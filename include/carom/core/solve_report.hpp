@@ -39,14 +39,13 @@ enum class SolveStatus {
 /// Solvers of contact name one of the first two, whose value certify() finds again from the answer.
 enum class ResidualMeasure {
   /// How far the momentum A (v − v*) is from the impulses Jᵀγ, in the norm of A⁻¹ and relative to
-  /// both [-]: ContactCertificate::residual.
+  /// both [-], of the worst island; ContactCertificate::residual is that of all together.
   momentum_balance,
   /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
   /// natural_map_error of ImpulseCertificate and ContactCertificate.
   natural_map,
   /// How far the worst block is from its law, and the worst body from its momentum, each relative
-  /// to
-  /// what that block's own bodies do [-]: AnswerError::residual.
+  /// to what that block's own bodies do [-]: AnswerError::residual.
   block_error,
   /// Another one, which the solver's own documentation names with its unit.
   own,

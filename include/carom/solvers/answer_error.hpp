@@ -49,40 +49,143 @@ template <RealScalar Scalar>
   return block_error(FrictionLaw::coulomb, friction_impulses(Scalar(0)), gamma, u, all);
 }
 
-/// The error of a block of an answer.
-/// @param moved  J v of its rows.
-template <RealScalar Scalar, typename Block>
-[[nodiscard]] ErrorSum<Scalar> answer_block_error(FrictionLaw law, const Block& block,
-                                                  const BlockScales<Scalar>& scales,
-                                                  const typename Block::Rows& impulse,
-                                                  const typename Block::Rows& moved) noexcept {
-  constexpr int capacity = Block::is_friction_contact ? 3 : 6;
-  using Rows = typename Block::Rows;
-  RowScales<Scalar, capacity> own;
-  own.velocity.setZero();
-  own.inverse_mass.setZero();
-  Rows velocity = moved - block.bias_velocity(), softness = Rows::Zero();
-  if (!block.law().rigid) softness = block.regularization();
-  velocity += softness.cwiseProduct(impulse);
-  for (int r = 0; r < block.rows(); ++r) {
-    own.velocity(r) = scales.velocity(block.first_row() + r);
-    own.inverse_mass(r) = scales.inverse_mass(block.first_row() + r) + softness(r);
+/// Judges answers, again and again in the same memory.
+template <RealScalar Scalar>
+class AnswerJudge {
+ public:
+  /// @param law       of the blocks.
+  /// @param softened  whether rigid blocks are judged with the R that they have for solvers that
+  ///                  need one.
+  explicit AnswerJudge(FrictionLaw law, bool softened = false) noexcept
+      : law_(law), softened_(softened) {}
+
+  /// Grows memory to the problem's size, so that judge() need not.
+  void prepare(const ContactProblem<Scalar>& problem) {
+    scales_.write(problem);
+    for (Sequence<Scalar>* numbers : {&pushed_, &whitened_}) {
+      numbers->resize(problem.velocity_count());
+    }
+    gross_.resize(problem.body_count());
   }
-  if constexpr (Block::is_friction_contact) {
-    const auto judge = [&](const Rows& u) {
-      return block.law().friction > Scalar(0)
-                 ? block_error(law, block.law().friction, impulse, u, own)
-                 : frictionless_error(impulse, u, own);
-    };
-    const ErrorSum<Scalar> asked = judge(velocity);
-    if (!block.law().rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
-    velocity(2) += block.law().overlap_velocity;  // an overlap need not be taken out
-    const ErrorSum<Scalar> without = judge(velocity);
-    return without.largest < asked.largest ? without : asked;
-  } else {
-    return block_error(law, block.set(), impulse, velocity, own);
+  /// How far (v, γ) is from the laws of a problem.
+  /// @note  Allocates beyond the largest problem so far.
+  template <typename Velocity, typename Impulse>
+  [[nodiscard]] AnswerError<Scalar> judge(const ContactProblem<Scalar>& problem,
+                                          const Eigen::MatrixBase<Velocity>& velocity,
+                                          const Eigen::MatrixBase<Impulse>& impulse) {
+    CAROM_EXPECTS(velocity.size() == problem.velocity_count());
+    CAROM_EXPECTS(impulse.size() == problem.impulse_count());
+    AnswerError<Scalar> result;
+    if (!velocity.allFinite()) {
+      result.residual = result.block_error = result.body_error = infinity;
+      return result;
+    }
+    prepare(problem);
+    std::fill(pushed_.begin(), pushed_.end(), Scalar(0));
+    std::fill(gross_.begin(), gross_.end(), Scalar(0));
+    problem.for_each_block([&](const auto& block) {
+      const auto gamma = block.read(impulse);
+      const auto error = block_error_of(block, gamma, block.velocity(velocity));
+      const Scalar found = gamma.allFinite() ? error.largest : infinity;
+      if (found > result.block_error) {
+        result.block_error = found;
+        result.block = block.number();
+      }
+      add_impulse(block, gamma);
+    });
+    for (Index b = 0; b < problem.body_count(); ++b) judge_body(problem, b, velocity, result);
+    result.residual = (std::max)(result.block_error, result.body_error);
+    return result;
   }
-}
+
+ private:
+  static constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+
+  /// The error of a block.
+  /// @param moved  J v of its rows.
+  template <typename Block>
+  [[nodiscard]] ErrorSum<Scalar> block_error_of(const Block& block,
+                                                const typename Block::Rows& impulse,
+                                                const typename Block::Rows& moved) const noexcept {
+    constexpr int capacity = Block::is_friction_contact ? 3 : 6;
+    using Rows = typename Block::Rows;
+    RowScales<Scalar, capacity> own;
+    own.velocity.setZero();
+    own.inverse_mass.setZero();
+    Rows velocity = moved - block.bias_velocity(), softness = Rows::Zero();
+    const bool rigid = block.law().rigid && !softened_;
+    if (!rigid) softness = block.regularization();
+    velocity += softness.cwiseProduct(impulse);
+    for (int r = 0; r < block.rows(); ++r) {
+      own.velocity(r) = scales_.velocity(block.first_row() + r);
+      own.inverse_mass(r) = scales_.inverse_mass(block.first_row() + r) + softness(r);
+    }
+    if constexpr (Block::is_friction_contact) {
+      const auto judge = [&](const Rows& u) {
+        return block.law().friction > Scalar(0)
+                   ? block_error(law_, block.law().friction, impulse, u, own)
+                   : frictionless_error(impulse, u, own);
+      };
+      const ErrorSum<Scalar> asked = judge(velocity);
+      if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
+      velocity(2) += block.law().overlap_velocity;  // an overlap need not be taken out
+      const ErrorSum<Scalar> without = judge(velocity);
+      return without.largest < asked.largest ? without : asked;
+    } else {
+      return block_error(law_, block.set(), impulse, velocity, own);
+    }
+  }
+  /// Adds Ĵᵀγ of a block to the momenta of its bodies, and its size to what acts on them.
+  template <typename Block>
+  void add_impulse(const Block& block, const typename Block::Rows& impulse) noexcept {
+    using std::sqrt;
+    for (int s = 0; s < block.side_count(); ++s) {
+      const auto columns = block.whitened_columns(s);
+      const auto [start, size] = block.side(s).range;
+      Scalar squared(0);
+      for (Index i = 0; i < size; ++i) {
+        Scalar own(0);
+        for (int row = 0; row < block.rows(); ++row) own += impulse(row) * columns(i, row);
+        pushed_[start + i] += own;
+        squared += own * own;
+      }
+      gross_[block.side(s).body] += sqrt(squared);
+    }
+  }
+  template <typename Velocity>
+  void judge_body(const ContactProblem<Scalar>& problem, Index body, const Velocity& velocity,
+                  AnswerError<Scalar>& result) noexcept {
+    using std::sqrt;
+    const auto [start, size] = problem.body(body);
+    for (Index i = start; i < start + size; ++i) {
+      whitened_[i] = velocity(i) - problem.free_velocity()(i);
+    }
+    multiply_lower_transposed(problem.momentum_factor(body).data(), size, size,
+                              whitened_.data() + start);
+    Scalar moved(0), off(0), free(0);
+    for (Index i = start; i < start + size; ++i) {
+      const Scalar lacks = whitened_[i] - pushed_[i];
+      moved += whitened_[i] * whitened_[i];
+      off += lacks * lacks;
+      free += problem.whitened_free_velocity()(i) * problem.whitened_free_velocity()(i);
+    }
+    if (off == Scalar(0)) return;
+    const Scalar scale = (std::max)({Scalar(sqrt(moved)), gross_[body],
+                                     Scalar(Scalar(BlockScalesTuning::least_share) * sqrt(free))});
+    Scalar found = scale > Scalar(0) ? Scalar(sqrt(off) / scale) : infinity;
+    if (!is_finite(found)) found = infinity;
+    if (!(found > result.body_error)) return;
+    result.body_error = found;
+    result.body = body;
+  }
+
+  FrictionLaw law_;
+  bool softened_;
+  BlockScales<Scalar> scales_;
+  Sequence<Scalar> pushed_;    ///< Ĵᵀγ
+  Sequence<Scalar> whitened_;  ///< Lᵀ(v − v*)
+  Sequence<Scalar> gross_;     ///< Σ ‖Ĵᵀγ‖ of the blocks on a body
+};
 
 }  // namespace detail
 
@@ -95,54 +198,7 @@ template <RealScalar Scalar>
     const ContactProblem<Scalar>& problem, FrictionLaw law,
     const std::type_identity_t<VectorX<Scalar>>& velocity,
     const std::type_identity_t<VectorX<Scalar>>& impulse) {
-  CAROM_EXPECTS(velocity.size() == problem.velocity_count());
-  CAROM_EXPECTS(impulse.size() == problem.impulse_count());
-  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-  AnswerError<Scalar> result;
-  if (!velocity.allFinite()) {
-    result.residual = result.block_error = result.body_error = infinity;
-    return result;
-  }
-  detail::BlockScales<Scalar> scales;
-  scales.write(problem);
-  VectorX<Scalar> pushed = VectorX<Scalar>::Zero(problem.velocity_count());
-  VectorX<Scalar> gross = VectorX<Scalar>::Zero(problem.body_count());
-  problem.for_each_block([&](const auto& block) {
-    const auto gamma = block.read(impulse);
-    const auto error =
-        detail::answer_block_error(law, block, scales, gamma, block.velocity(velocity));
-    const Scalar found = gamma.allFinite() ? error.largest : infinity;
-    if (found > result.block_error) {
-      result.block_error = found;
-      result.block = block.number();
-    }
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto columns = block.whitened_columns(s);
-      VectorX<Scalar> own = VectorX<Scalar>::Zero(columns.rows());
-      for (int row = 0; row < block.rows(); ++row) own += gamma(row) * columns.col(row);
-      pushed.segment(block.side(s).range.start, block.side(s).range.size) += own;
-      gross(block.side(s).body) += own.norm();
-    }
-  });
-  VectorX<Scalar> whitened = velocity - problem.free_velocity();
-  for (Index b = 0; b < problem.body_count(); ++b) {
-    const auto [start, size] = problem.body(b);
-    multiply_lower_transposed(problem.momentum_factor(b).data(), size, size,
-                              whitened.data() + start);
-    const Scalar moved = whitened.segment(start, size).norm();
-    const Scalar off = (whitened.segment(start, size) - pushed.segment(start, size)).norm();
-    const Scalar free = problem.whitened_free_velocity().segment(start, size).norm();
-    const Scalar scale = (std::max)(
-        {moved, gross(b), Scalar(Scalar(detail::BlockScalesTuning::least_share) * free)});
-    if (!(off > Scalar(0)) && off == off) continue;
-    Scalar found = scale > Scalar(0) ? Scalar(off / scale) : infinity;
-    if (!detail::is_finite(found)) found = infinity;
-    if (!(found > result.body_error)) continue;
-    result.body_error = found;
-    result.body = b;
-  }
-  result.residual = (std::max)(result.block_error, result.body_error);
-  return result;
+  return detail::AnswerJudge<Scalar>(law).judge(problem, velocity, impulse);
 }
 
 }  // namespace CAROM_ABI

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
+#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
@@ -47,7 +48,8 @@ class ContactSolver {
         path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
         proximal_(
             {.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
-        in_impulses_(options) {
+        in_impulses_(options),
+        judge_(options.law, options.method == ContactMethod::sap) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -67,9 +69,9 @@ class ContactSolver {
   /// @param executor  takes the islands, as SapSolver::solve has it; methods in impulses, such as
   ///        ContactMethod::admm, stay on the thread that calls.
   /// @return  residual: the largest error of a block by what its own bodies do [-], that of
-  ///          judge_answer(), and worst_block: where it is. A method that is asked for by name and
-  ///          works in impulses, or proximally, reports the natural map error of the whole problem
-  ///          instead, ContactMethod::sap what SapSolver reports; report.measure says which.
+  ///          judge_answer(), and worst_block: where it is. ContactMethod::sap is judged with the
+  ///          R that it gave to rigid contacts. Where ProximalSolver is chosen for its size, it is
+  ///          the natural map error of the whole problem; report.measure says which.
   ///          iterations: as the method counts them, with `automatic` linear systems.
   /// @note  Real-time safe once prepare() has seen a problem of the size and pattern: no
   ///        allocation, no exception. Without it memory is made at the first problem, and again
@@ -145,6 +147,15 @@ class ContactSolver {
                                             VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
+  /// Solves by a method that stops by a measure of its own, again and more accurately, until the
+  /// answer meets the tolerance by the measure of all methods.
+  /// @param attempt  attempt(tolerance, limits) goes on from impulse_ and velocity, and writes
+  /// both.
+  template <typename Attempt>
+  SolveReport<Scalar> meet_measure(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
+                                   const Attempt& attempt) noexcept;
+  SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
+                                        VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_proximal(const ContactProblem<Scalar>& problem,
@@ -168,8 +179,7 @@ class ContactSolver {
   [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
     constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
     SolveReport<Scalar> report;
-    report.measure = options_.method == ContactMethod::sap ? ResidualMeasure::momentum_balance
-                                                           : ResidualMeasure::block_error;
+    report.measure = ResidualMeasure::block_error;
     report.residual_target = options_.tolerance;
     report.residual = report.error_bound = infinity;
     return report;
@@ -183,6 +193,7 @@ class ContactSolver {
   Growing<VectorX<Scalar>> impulse_;
   detail::ExecutorReference executor_;  ///< of the solve that runs
   detail::ImpulseMethods<Scalar> in_impulses_;
+  detail::AnswerJudge<Scalar> judge_;  ///< of methods that are asked for by name
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -192,6 +203,7 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
+  if (options_.method != ContactMethod::automatic) judge_.prepare(problem);
   if (is_proximal(problem)) return proximal_.prepare(problem);
   if (begins_on_bodies(problem)) on_bodies_.prepare(problem);
   if (follows_path()) path_.prepare(problem);
@@ -209,7 +221,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
   if (!velocity.allFinite()) return refuse();
   if (is_proximal(problem)) return solve_proximal(problem, velocity);
   if (!follows_path()) {
-    return in_impulses_.solve(problem, limits_after(0), impulse_, velocity);
+    return solve_in_impulses(problem, velocity);
   }
   return begins_on_bodies(problem) ? solve_on_bodies(problem, velocity, 0)
                                    : follow(problem, false, velocity, 0);
@@ -229,7 +241,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
   }
   if (is_proximal(problem)) return solve_proximal(problem, velocity);
   if (!follows_path()) {
-    return in_impulses_.solve(problem, limits_after(0), impulse_, velocity);
+    return solve_in_impulses(problem, velocity);
   }
   if (!begins_on_bodies(problem)) return follow(problem, true, velocity, 0);
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
@@ -242,24 +254,71 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
 }
 
 template <RealScalar Scalar>
+template <typename Attempt>
+SolveReport<Scalar> ContactSolver<Scalar>::meet_measure(const ContactProblem<Scalar>& problem,
+                                                        VectorX<Scalar>& velocity,
+                                                        const Attempt& attempt) noexcept {
+  Scalar tolerance = options_.tolerance;
+  for (int iterations = 0, round = 0;; ++round) {
+    SolveReport<Scalar> report = attempt(tolerance, limits_after(iterations));
+    iterations += report.iterations;
+    report.iterations = iterations;
+    report.residual_target = options_.tolerance;
+    report.measure = ResidualMeasure::block_error;
+    const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse_);
+    report.residual = error.residual;
+    report.worst_block = error.block;
+    if (report.status == SolveStatus::not_finite) return report;
+    const SolveStatus ended = report.status;
+    report.status = SolveStatus::converged;
+    if (error.residual <= options_.tolerance) return report;
+    report.status = ended == SolveStatus::converged ? SolveStatus::no_progress : ended;
+    if (ended != SolveStatus::converged || round == Tuning::most_rounds) return report;
+    if (limits_after(iterations).iteration_limit == 0) {
+      report.status = SolveStatus::iteration_limit;
+      return report;
+    }
+    const Scalar share = Scalar(Tuning::round_share) * options_.tolerance / error.residual;
+    tolerance *= (std::max)(share, Scalar(Tuning::least_round_share));
+  }
+}
+
+template <RealScalar Scalar>
+SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
+                                                             VectorX<Scalar>& velocity) noexcept {
+  return meet_measure(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
+    in_impulses_.set_tolerance(tolerance);
+    return in_impulses_.solve(problem, limits, impulse_, velocity);
+  });
+}
+
+template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Scalar>& problem,
                                                         VectorX<Scalar>& velocity) noexcept {
-  on_bodies_.set_limits(limits_after(0));
-  const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity, executor_);
-  impulse_ = on_bodies_.impulse();
-  return report;
+  return meet_measure(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
+    on_bodies_.set_tolerance(tolerance);
+    on_bodies_.set_limits(limits);
+    const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity, executor_);
+    impulse_ = on_bodies_.impulse();
+    return report;
+  });
 }
 
 /// Solves by proximal steps, from impulse_ or, where those are zero, from the velocity.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<Scalar>& problem,
                                                           VectorX<Scalar>& velocity) noexcept {
-  proximal_.set_limits(limits_after(0));
-  const SolveReport<Scalar> report =
-      impulse_.isZero(Scalar(0)) ? proximal_.solve(problem, velocity, executor_)
-                                 : proximal_.solve_from(problem, impulse_, velocity, executor_);
-  impulse_ = proximal_.impulse();
-  return report;
+  const auto attempt = [&](const Scalar& tolerance, const SolveLimits& limits) {
+    proximal_.set_tolerance(tolerance);
+    proximal_.set_limits(limits);
+    const SolveReport<Scalar> report =
+        impulse_.isZero(Scalar(0)) ? proximal_.solve(problem, velocity, executor_)
+                                   : proximal_.solve_from(problem, impulse_, velocity, executor_);
+    impulse_ = proximal_.impulse();
+    return report;
+  };
+  return options_.method == ContactMethod::proximal ? meet_measure(problem, velocity, attempt)
+                                                    : attempt(options_.tolerance, limits_after(0));
 }
 
 /// Solves by SapSolver, which may fail where a heap moves fast. InteriorPointSolver then measures

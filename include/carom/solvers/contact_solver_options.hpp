@@ -55,8 +55,8 @@ struct ContactSolverOptions {
   /// the step, so that one launched flat rises to (μ v/(1 + μ²))²/2g.
   FrictionLaw law = FrictionLaw::coulomb;
   ContactMethod method = ContactMethod::automatic;
-  /// Residual at which to stop [-], > 0, in the measure that the report names: the natural map
-  /// error, of ContactMethod::sap the balance of momentum.
+  /// Residual at which to stop [-], > 0: the largest error of a block or body by what its own
+  /// bodies do, that of judge_answer().
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most iterations, ≥ 0, as the method counts them; with `automatic` the linear systems of all
   /// stages together. The limit ends the search where there is no answer. An answer takes some tens

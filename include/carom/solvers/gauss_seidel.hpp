@@ -66,6 +66,11 @@ class GaussSeidel {
     CAROM_EXPECTS(options.visits_to_sleep >= 1);
   }
   [[nodiscard]] const GaussSeidelOptions<Scalar>& options() const noexcept { return options_; }
+  /// Asks the solves that follow for another residual [-], > 0.
+  void set_tolerance(Scalar tolerance) noexcept {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    options_.tolerance = tolerance;
+  }
   /// Bounds every solve that follows; a default SolveLimits bounds none. Under a clock every sweep
   /// is measured, which doubles its cost.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }

@@ -43,6 +43,11 @@ class ProjectedGradient {
   [[nodiscard]] const ProjectedGradientOptions<Scalar>& options() const noexcept {
     return options_;
   }
+  /// Asks the solves that follow for another residual [-], > 0.
+  void set_tolerance(Scalar tolerance) noexcept {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    options_.tolerance = tolerance;
+  }
   /// Bounds every solve that follows; a default SolveLimits bounds none. The answer is the best
   /// iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }

@@ -59,6 +59,11 @@ class ProximalSolver {
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
   [[nodiscard]] const ProximalOptions<Scalar>& options() const noexcept { return options_; }
+  /// Asks the solves that follow for another residual [-], > 0.
+  void set_tolerance(Scalar tolerance) noexcept {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    options_.tolerance = tolerance;
+  }
   /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
   /// is the one of least natural map error.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }

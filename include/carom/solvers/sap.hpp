@@ -63,7 +63,8 @@ class SapSolver {
   /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
   ///                  rest and free velocity starts the iteration otherwise, island by island.
-  /// @return  residual: ‖∇ℓ‖_{A⁻¹} relative to the momentum_scale() [-]; error_bound:
+  /// @return  residual: the largest ‖∇ℓ‖_{A⁻¹} of an island relative to its momentum_scale() [-];
+  ///          error_bound, of all islands together:
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds but for rounding, which is not
   ///          part of it: certify() gives the bound with it; the duality gap is error_bound²/2 [J];
   ///          infinite under Coulomb's law; iterations: those of the island that took most.
@@ -102,8 +103,9 @@ class SapSolver {
   using Islands = detail::IslandSolver<Scalar>;
   using Outcome = typename Islands::Outcome;
 
+  /// Of all islands together, and the largest residual that one of them has by its own scale.
   struct Totals {
-    Scalar residual, scale;
+    Scalar residual, scale, worst;
   };
 
   void lay_out(const ContactProblem<Scalar>& problem);
@@ -180,14 +182,21 @@ template <RealScalar Scalar>
 typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
   Scalar residual = idle_.residual_squared, free = idle_.free_squared, pushed = 0, gross = 0;
+  Scalar worst(0);
+  const auto see = [&](const Scalar& own, const Scalar& scale) {
+    const Scalar relative = scale > Scalar(0) ? Scalar(own / scale) : own;
+    if (!(relative <= worst)) worst = relative;
+  };
+  see(sqrt(residual), sqrt(free));
   for (const Outcome& outcome : islands_.outcomes()) {
     const auto& own = outcome.measures;
+    see(own.residual, momentum_scale(own.free_squared, own.pushed_squared, own.gross_squared));
     residual += own.residual * own.residual;
     free += own.free_squared;
     pushed += own.pushed_squared;
     gross += own.gross_squared;
   }
-  return {sqrt(residual), momentum_scale(free, pushed, gross)};
+  return {sqrt(residual), momentum_scale(free, pushed, gross), worst};
 }
 
 template <RealScalar Scalar>
@@ -223,7 +232,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   report.residual_target = options_.tolerance;
   Totals totals = total();
   const auto met = [&] {
-    return detail::meets_tolerance(totals.residual, totals.scale, options_.tolerance);
+    return detail::meets_tolerance(totals.worst, Scalar(1), options_.tolerance);
   };
   report.status = SolveStatus::converged;
   const bool iterates = !met();  // otherwise the guess stays
@@ -248,6 +257,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     exchange.give_impulses(impulses_.data(), row_velocities_.data(), loop);
   });
   detail::finish_report(totals.residual, totals.scale, report);
+  if (report.status != SolveStatus::not_finite) report.residual = totals.worst;
   if (options_.law == FrictionLaw::coulomb) {
     report.error_bound = std::numeric_limits<Scalar>::infinity();
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -17,11 +20,40 @@ struct SoftenedAnswer {
   SolveReport<Scalar> report;  ///< Of the softened problem; iterations: of all tries together.
 };
 
-/// Gives the rigid blocks of a problem without an answer the least R with which it has one, to a
-/// factor of ten.
+namespace detail {
+
+/// The largest impulse that the motion of one body asks for along one block: (|J v*| + |v̂|)/w of a
+/// row, w the row's inverse mass by that body alone [N·s].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar largest_demand(const ContactProblem<Scalar>& problem) noexcept {
+  using std::abs;
+  Scalar largest(0);
+  problem.for_each_block([&](const auto& block) {
+    for (int s = 0; s < block.side_count(); ++s) {
+      const auto columns = block.columns(s), whitened = block.whitened_columns(s);
+      const auto [start, size] = block.side(s).range;
+      for (int row = 0; row < block.rows(); ++row) {
+        const Scalar inverse_mass = whitened.col(row).squaredNorm();
+        if (!(inverse_mass > Scalar(0))) continue;
+        const Scalar moves =
+            abs(columns.col(row).dot(problem.free_velocity().segment(start, size)));
+        largest =
+            (std::max)(largest, Scalar((moves + abs(block.bias_velocity()(row))) / inverse_mass));
+      }
+    }
+  });
+  return largest;
+}
+
+}  // namespace detail
+
+/// Gives the rigid blocks of a problem without an answer the least R, to a factor of ten, with
+/// which it has one whose impulses are no more than a thousand times as large as the largest that
+/// the motion of a body asks for.
 ///
-/// R begins at 10⁻¹⁰ of the mean diagonal of W and grows tenfold until InteriorPointSolver
-/// converges, at most fifteen times.
+/// Any R > 0 gives an answer, but its impulses grow as 1/R. So R begins at 10⁻¹⁰ of the mean
+/// diagonal of W and grows tenfold until InteriorPointSolver converges to impulses of that size, at
+/// most fifteen times.
 /// @note  Cold: allocates.
 template <RealScalar Scalar>
 [[nodiscard]] SoftenedAnswer<Scalar> soften(const ContactProblem<Scalar>& problem,
@@ -35,7 +67,8 @@ template <RealScalar Scalar>
   SoftenedAnswer<Scalar> answer;
   Scalar r = Scalar(Tuning::least_softening) * dual.mean_diagonal();
   int iterations = 0;
-  for (int k = 0; k < Tuning::softenings && !answer.report.converged();
+  const Scalar most = Scalar(Tuning::softened_impulse) * detail::largest_demand(problem);
+  for (int k = 0; k < Tuning::softenings && answer.regularization == Scalar(0);
        ++k, r *= Scalar(Tuning::softening_rise)) {
     for (Index i = 0; i < problem.block_count(); ++i) {
       if (!problem.is_rigid(i)) continue;
@@ -46,7 +79,8 @@ template <RealScalar Scalar>
     }
     answer.report = solver.solve(soft, answer.velocity);
     iterations += answer.report.iterations;
-    if (answer.report.converged()) answer.regularization = r;
+    const Scalar largest = solver.impulse().template lpNorm<Eigen::Infinity>();
+    if (answer.report.converged() && largest <= most) answer.regularization = r;
   }
   answer.impulse = solver.impulse();
   answer.report.iterations = iterations;

@@ -27,14 +27,28 @@ struct ErrorSum {
   /// Adds an error, of which a number that is not finite counts as infinite.
   /// @param scale  V, what it is divided by; where that is zero, any error is infinite.
   void add(const Scalar& error, const Scalar& scale) noexcept {
+    const Scalar share = share_of(error, scale);
+    largest = (std::max)(largest, share);
+    squared += share * share;
+  }
+  /// Adds an error to the largest alone.
+  void add_largest(const Scalar& error, const Scalar& scale) noexcept {
+    largest = (std::max)(largest, share_of(error, scale));
+  }
+  /// Adds an error to the sum alone.
+  void add_squared(const Scalar& error, const Scalar& scale) noexcept {
+    const Scalar share = share_of(error, scale);
+    squared += share * share;
+  }
+
+ private:
+  [[nodiscard]] static Scalar share_of(const Scalar& error, const Scalar& scale) noexcept {
     using std::abs;
     Scalar share = abs(error);
     if (!(share == Scalar(0))) {
       share = scale > Scalar(0) ? Scalar(share / scale) : std::numeric_limits<Scalar>::infinity();
     }
-    if (!is_finite(share)) share = std::numeric_limits<Scalar>::infinity();
-    largest = (std::max)(largest, share);
-    squared += share * share;
+    return is_finite(share) ? share : std::numeric_limits<Scalar>::infinity();
   }
 };
 
@@ -49,21 +63,17 @@ void add_normal_error(const Scalar& impulse, const Scalar& velocity, const Scala
   sum.add((std::min)(velocity, pushed), scale);
 }
 
-/// Adds the error of a disc of radius γₙ: x lies in it, and where z is not zero on its edge,
-/// opposite to z. With a mobility m it is ‖m x − P(m x − z)‖/V, P the nearest point of the disc of
-/// radius m γₙ. Impulses are measured by m, which is the rows' inverse mass, but never so large
-/// that friction would count for more than V.
+/// How far x and z are from the law of a disc of radius γₙ, ‖m x − P(m x − z)‖ with P the nearest
+/// point of the disc of radius m γₙ: zero where x lies in it, and where z is not zero on its edge,
+/// opposite to z.
 /// @param x, z  impulses over μ and velocities times μ, `size` of them.
-/// @param radius  γₙ, of which less than zero counts as zero.
+/// @param mobility  m.
 template <RealScalar Scalar, std::size_t Most>
-void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::array<Scalar, Most>& z,
-                    const Scalar& radius, const Scalar& scale, const Scalar& inverse_mass,
-                    ErrorSum<Scalar>& sum) noexcept {
+[[nodiscard]] Scalar disc_distance(int size, const std::array<Scalar, Most>& x,
+                                   const std::array<Scalar, Most>& z, const Scalar& radius,
+                                   const Scalar& mobility) noexcept {
   using std::sqrt;
-  const bool pressed = radius > Scalar(0);
-  Scalar mobility = inverse_mass;
-  if (pressed) mobility = (std::min)(mobility, Scalar(scale / radius));
-  const Scalar bound = pressed ? Scalar(mobility * radius) : Scalar(0);
+  const Scalar bound = radius > Scalar(0) ? Scalar(mobility * radius) : Scalar(0);
   Scalar trial(0), slip(0);
   for (std::size_t k = 0; k < std::size_t(size); ++k) {
     const Scalar y = mobility * x[k] - z[k];
@@ -71,16 +81,42 @@ void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::arra
     slip += z[k] * z[k];
   }
   const Scalar length = sqrt(trial);
-  if (length <= bound) return sum.add(sqrt(slip), scale);  // it sticks
+  if (length <= bound) return sqrt(slip);  // it sticks
   Scalar off(0);
   for (std::size_t k = 0; k < std::size_t(size); ++k) {
     const Scalar miss = mobility * x[k] - bound / length * (mobility * x[k] - z[k]);
     off += miss * miss;
   }
-  sum.add(sqrt(off), scale);
+  return sqrt(off);
 }
 
-/// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V with the mobility m of a disc.
+/// Adds the error of a disc, disc_distance()/V. Friction that is wrong by all of the load counts
+/// for V. In the sum of squares it counts by the velocity that it gives, and by no more than that:
+/// what lowers the sum then lowers the momentum that is missing.
+/// @param load  The impulse that friction is measured by, where that is more than γₙ [N·s].
+/// @param inverse_mass  m where there is no load at all.
+template <RealScalar Scalar, std::size_t Most>
+void add_disc_error(int size, const std::array<Scalar, Most>& x, const std::array<Scalar, Most>& z,
+                    const Scalar& radius, const Scalar& load, const Scalar& scale,
+                    const Scalar& inverse_mass, ErrorSum<Scalar>& sum) noexcept {
+  const bool pressed = radius > Scalar(0);
+  const Scalar whole = pressed ? (std::max)(load, radius) : load;
+  const Scalar by_load = whole > Scalar(0) ? Scalar(scale / whole) : inverse_mass;
+  const Scalar by_mass = pressed ? (std::min)(inverse_mass, Scalar(scale / radius)) : inverse_mass;
+  sum.add_largest(disc_distance(size, x, z, radius, by_load), scale);
+  sum.add_squared(disc_distance(size, x, z, radius, by_mass), scale);
+}
+
+/// The impulse that friction is measured by at least: what the normal needs to change its velocity
+/// by the V of its errors, V/w; 0 where nothing moves the normal [N·s].
+template <RealScalar Scalar>
+[[nodiscard]] Scalar least_load(const Scalar& scale, const Scalar& inverse_mass) noexcept {
+  return inverse_mass > Scalar(0) ? Scalar(scale / inverse_mass) : Scalar(0);
+}
+
+/// Adds the error of a row between bounds, |m γ − P(m γ − u)|/V. Impulses are measured by m, which
+/// is the row's inverse mass, but never so large that the whole impulse would count for more than
+/// V.
 template <RealScalar Scalar>
 void add_interval_error(const Scalar& impulse, const Scalar& velocity, const Scalar& lower,
                         const Scalar& upper, const Scalar& scale, const Scalar& inverse_mass,
@@ -121,6 +157,7 @@ template <RealScalar Scalar>
   const Scalar pressed = impulse(n) + set.shift(n);
   Scalar lift(0);
   if (law == FrictionLaw::convex) lift = de_saxce_lift(set, velocity);
+  const Scalar load = least_load(scales.velocity(n), scales.inverse_mass(n));
   add_normal_error(pressed, Scalar(velocity(n) - lift), scales.velocity(n), scales.inverse_mass(n),
                    sum);
   visit_friction_blocks(set, [&](const auto& disc) {
@@ -141,7 +178,7 @@ template <RealScalar Scalar>
       ++size;
     }
     if (size > 0) {
-      add_disc_error(size, x, z, pressed, scale, Scalar(inverse_mass / Scalar(size)), sum);
+      add_disc_error(size, x, z, pressed, load, scale, Scalar(inverse_mass / Scalar(size)), sum);
     }
   });
   return sum;
@@ -161,8 +198,8 @@ template <RealScalar Scalar>
   add_normal_error(impulse(2), Scalar(velocity(2) - lift), scales.velocity(2),
                    scales.inverse_mass(2), sum);
   const Scalar mass = (scales.inverse_mass(0) + scales.inverse_mass(1)) / 2;
-  add_disc_error(2, x, z, impulse(2), Scalar(friction * scales.velocity(0)),
-                 Scalar(friction * friction * mass), sum);
+  add_disc_error(2, x, z, impulse(2), least_load(scales.velocity(2), scales.inverse_mass(2)),
+                 Scalar(friction * scales.velocity(0)), Scalar(friction * friction * mass), sum);
   return sum;
 }
 

@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include "carom/contact/bodies.hpp"
+#include "carom/contact/block_sequence.hpp"
 #include "carom/contact/concepts.hpp"
 #include "carom/contact/detail/inverse_mass.hpp"
 
@@ -23,10 +23,58 @@ using LawNumbers = std::conditional_t<FrictionContactLaw<Law, Scalar>, WeightedC
 
 /// A body and J, as add_ functions are given them.
 template <typename MatrixType>
-struct BlockSide {
+struct GivenSide {
   Index body;
   const Eigen::MatrixBase<MatrixType>& jacobian;
 };
+
+/// The sides of a block, from which the numbers of its law follow.
+template <RealScalar Scalar>
+struct BlockSides {
+  using Columns = Eigen::Map<const MatrixX<Scalar>>;
+
+  int count;  ///< 1 or 2
+  Index rows;
+  std::array<BlockSide<Scalar>, 2> all;
+
+  [[nodiscard]] Index body(int s) const noexcept { return all[std::size_t(s)].body; }
+  /// Jᵀ of one side, size × rows.
+  [[nodiscard]] Columns columns(int s) const noexcept {
+    return {all[std::size_t(s)].jacobian, all[std::size_t(s)].range.size, rows};
+  }
+  /// Ĵᵀ = L⁻¹ Jᵀ of one side.
+  [[nodiscard]] Columns whitened_columns(int s) const noexcept {
+    return {all[std::size_t(s)].whitened, all[std::size_t(s)].range.size, rows};
+  }
+};
+
+/// The sides of a block that a sequence has.
+template <RealScalar Scalar>
+[[nodiscard]] BlockSides<Scalar> sides_of(const BlockSequence<Scalar>& blocks,
+                                          Index block) noexcept {
+  return {blocks.side_count(block), blocks.rows(block), blocks.sides(block)};
+}
+
+/// W_ii = Σ J A⁻¹ Jᵀ of a block of three rows.
+template <RealScalar Scalar>
+[[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const BlockSides<Scalar>& sides) noexcept {
+  SquareMatrix<Scalar, 3> sum = own_delassus(sides.whitened_columns(0));
+  if (sides.count == 2) sum += own_delassus(sides.whitened_columns(1));
+  return sum;
+}
+/// Its diagonal, of a block of one to six rows.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> own_inverse_masses(const BlockSides<Scalar>& sides) noexcept {
+  RowNumbers<Scalar> sum = own_inverse_masses(sides.whitened_columns(0));
+  if (sides.count == 2) sum += own_inverse_masses(sides.whitened_columns(1));
+  return sum;
+}
+/// w = ‖W_ii‖_F/3 of a contact; 1 where nothing moves it and any R is as good.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar contact_inverse_mass(const BlockSides<Scalar>& sides) noexcept {
+  const Scalar norm = own_delassus(sides).norm();
+  return norm > Scalar(0) ? Scalar(norm / 3) : Scalar(1);
+}
 
 /// The bodies of a block and the sizes of its Jacobians.
 struct BlockSizes {
@@ -63,22 +111,24 @@ concept BouncingLaw = requires(const Law& law) {
   law.surface_velocity;
 };
 
-/// Gives a law that bounces its approach, where it has none, from the bodies' velocities before the
-/// step.
-/// @return  what is wrong where these are not known; empty where nothing is.
-template <RealScalar Scalar, BouncingLaw Law, typename... Sides>
-[[nodiscard]] Fault find_approach(const Bodies<Scalar>& all, const std::string& item, Law& law,
-                                  const Sides&... sides) {
-  if (!law.restitution || !(*law.restitution > Scalar(0)) || law.approach) return {};
-  if (!(all.has_velocity_now(sides.body) && ...)) {
-    return item +
-           ": approach: expected a number, or bodies that were added with their velocity before "
-           "the step, as restitution takes the approach from it, got neither";
+/// Whether the velocities before the step of all bodies of a block are known.
+template <RealScalar Scalar>
+[[nodiscard]] bool knows_velocities(const Bodies<Scalar>& all,
+                                    const BlockSides<Scalar>& sides) noexcept {
+  return all.has_velocity_now(sides.body(0)) &&
+         (sides.count == 1 || all.has_velocity_now(sides.body(1)));
+}
+
+/// The speed at which a contact closed before the step, (v̂ₙ − Jₙ v)₊ with v̂ₙ of the surface [m/s].
+/// @pre  knows_velocities().
+template <RealScalar Scalar>
+[[nodiscard]] Scalar find_approach(const Bodies<Scalar>& all, const BlockSides<Scalar>& sides,
+                                   const Vector3<Scalar>& surface_velocity) noexcept {
+  Scalar closes = surface_velocity.z();
+  for (int s = 0; s < sides.count; ++s) {
+    closes -= sides.columns(s).col(2).dot(all.velocity_now(sides.body(s)));
   }
-  const Scalar closes = law.surface_velocity.z() -
-                        (sides.jacobian.row(2).dot(all.velocity_now(sides.body).transpose()) + ...);
-  law.approach = (std::max)(closes, Scalar(0));
-  return {};
+  return (std::max)(closes, Scalar(0));
 }
 
 /// A law whose overlap is taken out by what presses its bodies together.
@@ -91,69 +141,57 @@ concept PressedLaw = requires(const Law& law) {
 /// What presses the bodies of a contact together: the most that the step adds to either body's
 /// speed towards the other; of a body whose velocity before the step is not known, that speed
 /// itself.
-template <RealScalar Scalar, typename... Sides>
-[[nodiscard]] Pressing<Scalar> find_pressing(const Bodies<Scalar>& all, const Sides&... sides) {
-  Pressing<Scalar> pressing{Scalar(0), (all.has_velocity_now(sides.body) && ...)};
-  const auto see = [&](const auto& side) {
-    const auto [start, size] = all.body(side.body);
-    const auto row = side.jacobian.row(2);
-    Scalar closes = -row.dot(all.free_velocity().segment(start, size).transpose());
-    if (pressing.known) closes += row.dot(all.velocity_now(side.body).transpose());
+template <RealScalar Scalar>
+[[nodiscard]] Pressing<Scalar> find_pressing(const Bodies<Scalar>& all,
+                                             const BlockSides<Scalar>& sides) noexcept {
+  Pressing<Scalar> pressing{Scalar(0), knows_velocities(all, sides)};
+  for (int s = 0; s < sides.count; ++s) {
+    const auto [start, size] = all.body(sides.body(s));
+    const auto normal = sides.columns(s).col(2);
+    Scalar closes = -normal.dot(all.free_velocity().segment(start, size));
+    if (pressing.known) closes += normal.dot(all.velocity_now(sides.body(s)));
     pressing.speed = (std::max)(pressing.speed, closes);
-  };
-  (see(sides), ...);
+  }
   return pressing;
 }
 
-/// Computes the numbers of a law from sides of the right sizes: of a friction contact by w =
-/// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii, with diag(A) in place of A.
+/// Computes the numbers of a law from the sides of its block: of a friction contact by w =
+/// ‖W_ii‖_F/3, of any other block by the diagonal of W_ii.
 /// @return  what is wrong with the law, J or the numbers they lead to; empty where nothing is.
-template <RealScalar Scalar, typename Law, typename... Sides>
+template <RealScalar Scalar, typename Law>
 [[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
-                             const std::string& item, const Law& law,
-                             LawNumbers<Law, Scalar>& numbers, const Sides&... sides) {
-  Fault broken;
-  const auto see = [&](const auto& side) {
-    if (broken.empty() && !side.jacobian.allFinite()) {
-      broken = finite_fault(item + ": Jacobian", side.jacobian);
-    }
-  };
-  (see(sides), ...);
-  if (!broken.empty()) return broken;
+                             const std::string& item, const BlockSides<Scalar>& sides,
+                             const Law& law, LawNumbers<Law, Scalar>& numbers) {
   if constexpr (FrictionContactLaw<Law, Scalar>) {
     if (Fault given = law_fault(item, law); !given.empty()) return given;
-    const SquareMatrix<Scalar, 3> delassus =
-        (diagonal_delassus(all.momentum_matrix(sides.body), sides.jacobian) + ...);
-    // Where nothing moves the contact any R is as good.
-    const bool unmoved = (sides.jacobian.isZero(Scalar(0)) && ...);
-    const Scalar inverse_mass = unmoved ? Scalar(1) : Scalar(delassus.norm() / 3);
-    if constexpr (PressedLaw<Law>) {
-      Law found = law;
-      if constexpr (BouncingLaw<Law>) {
-        if (Fault f = find_approach(all, item, found, sides...); !f.empty()) return f;
+    Law found = law;
+    if constexpr (BouncingLaw<Law>) {
+      if (law.restitution && *law.restitution > Scalar(0) && !law.approach) {
+        if (!knows_velocities(all, sides)) {
+          return item +
+                 ": approach: expected a number, or bodies that were added with their velocity "
+                 "before the step, as restitution takes the approach from it, got neither";
+        }
+        found.approach = find_approach(all, sides, law.surface_velocity);
       }
-      if (law.gap < Scalar(0)) found.pressing = find_pressing(all, sides...);
-      numbers = make_weighted(found, time_step, inverse_mass);
-    } else {
-      numbers = make_weighted(law, time_step, inverse_mass);
     }
+    if constexpr (PressedLaw<Law>) {
+      if (law.gap < Scalar(0)) found.pressing = find_pressing(all, sides);
+    }
+    numbers = make_weighted(found, time_step, contact_inverse_mass(sides));
   } else {
-    const RowNumbers<Scalar> diagonal =
-        (delassus_diagonal(all.momentum_matrix(sides.body), sides.jacobian) + ...);
-    const Index rows = (std::max)({sides.jacobian.rows()...});
-    for (Index i = 0; i < rows; ++i) {
+    const RowNumbers<Scalar> diagonal = own_inverse_masses(sides);
+    for (Index i = 0; i < sides.rows; ++i) {
       if (!(diagonal(i) > Scalar(0))) return zero_row_fault(item, i);
     }
     if (Fault given = law_fault(item, law); !given.empty()) return given;
+    Law found = law;
     if constexpr (requires { law.contact.pressing; }) {
-      Law found = law;
-      if (law.contact.gap < Scalar(0)) found.contact.pressing = find_pressing(all, sides...);
-      numbers = make_weighted(found, time_step, diagonal);
-    } else {
-      numbers = make_weighted(law, time_step, diagonal);
+      if (law.contact.gap < Scalar(0)) found.contact.pressing = find_pressing(all, sides);
     }
-    if (numbers.set.rows != rows) {
-      return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), rows);
+    numbers = make_weighted(found, time_step, diagonal);
+    if (numbers.set.rows != sides.rows) {
+      return fault(item + ": Jacobian rows", std::to_string(numbers.set.rows).c_str(), sides.rows);
     }
   }
   return law_fault(item, numbers);

@@ -1,39 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <Eigen/Core>
 
-#include "carom/core/scalar.hpp"
+#include "carom/contact/impulse_set.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// J diag(A)⁻¹ Jᵀ of one body, for three rows; ‖Σ‖_F/3 over the bodies is a contact's inverse mass.
-template <typename MomentumType, typename MatrixType>
-[[nodiscard]] auto diagonal_delassus(const Eigen::MatrixBase<MomentumType>& momentum,
-                                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
-  using Scalar = typename MomentumType::Scalar;
-  SquareMatrix<Scalar, 3> result = SquareMatrix<Scalar, 3>::Zero();
-  for (Index i = 0; i < jacobian.cols(); ++i) {
-    const Vector3<Scalar> column = jacobian.col(i);
-    result.noalias() += column * (column / momentum(i, i)).transpose();
+/// J A⁻¹ Jᵀ of one body, for three rows; ‖Σ‖_F/3 over the bodies is a contact's inverse mass.
+/// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × 3.
+template <typename MatrixType>
+[[nodiscard]] auto own_delassus(const Eigen::MatrixBase<MatrixType>& whitened) noexcept {
+  using Scalar = typename MatrixType::Scalar;
+  SquareMatrix<Scalar, 3> result;
+  for (Index c = 0; c < 3; ++c) {
+    for (Index r = c; r < 3; ++r) {
+      result(r, c) = result(c, r) = whitened.col(r).dot(whitened.col(c));
+    }
   }
   return result;
 }
 
-/// The diagonal of J diag(A)⁻¹ Jᵀ of one body, for one to six rows: the rows' inverse masses.
-template <typename MomentumType, typename MatrixType>
-[[nodiscard]] auto delassus_diagonal(const Eigen::MatrixBase<MomentumType>& momentum,
-                                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
-  using Scalar = typename MomentumType::Scalar;
-  Vector<Scalar, 6> sum = Vector<Scalar, 6>::Zero();
-  for (Index i = 0; i < jacobian.rows(); ++i) {
-    for (Index k = 0; k < jacobian.cols(); ++k) {
-      sum(i) += jacobian(i, k) * jacobian(i, k) / momentum(k, k);
-    }
-  }
+/// The diagonal of J A⁻¹ Jᵀ of one body, for one to six rows: the rows' inverse masses.
+/// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × rows.
+template <typename MatrixType>
+[[nodiscard]] auto own_inverse_masses(const Eigen::MatrixBase<MatrixType>& whitened) noexcept {
+  using Scalar = typename MatrixType::Scalar;
+  RowNumbers<Scalar> sum = RowNumbers<Scalar>::Zero();
+  for (Index i = 0; i < whitened.cols(); ++i) sum(i) = whitened.col(i).squaredNorm();
   return sum;
+}
+
+/// A contact's inverse mass out of those of its rows (t₁, t₂, n): ‖W_ii‖_F/3 where the rows do not
+/// act on each other, and the same however its tangents are turned.
+template <RealScalar Scalar>
+[[nodiscard]] Scalar contact_inverse_mass(const RowNumbers<Scalar>& rows) noexcept {
+  using std::sqrt;
+  const Scalar tangent = (rows(0) + rows(1)) / 2;
+  return sqrt(2 * tangent * tangent + rows(2) * rows(2)) / 3;
 }
 
 }  // namespace detail

@@ -20,6 +20,12 @@ struct ContactSolverTuning {
   /// Largest error that SapSolver is asked for: a looser answer of it costs the stages that follow
   /// more than it saves.
   static constexpr double loosest_sap = 1e-4;
+  /// A method that is asked for by name stops by a measure of its own. Where its answer is not good
+  /// enough by the measure of all methods, it goes on with a tolerance smaller by the factor that
+  /// it lacks, times `round_share`, and no smaller than `least_round_share`, in `most_rounds`
+  /// rounds.
+  static constexpr int most_rounds = 3;
+  static constexpr double round_share = 0.5, least_round_share = 1e-3;
   /// Most steps of SapSolver under Coulomb's law, after which the central path takes over: the
   /// bundled walls take 23, piles that are not solved by 25 take 40 to 70.
   static constexpr int coulomb_steps = 25;
@@ -47,6 +53,10 @@ struct ContactSolverTuning {
   /// it grows from try to try, and most tries.
   static constexpr double least_softening = 1e-10, softening_rise = 10;
   static constexpr int softenings = 15;
+  /// Largest impulse of a softened problem, by the largest that a body's own motion asks for along
+  /// a block: a wedge that nothing can hold grips with a thousand times the momentum of what it
+  /// holds, and a plate that weighs a million times as much as the grain under it is no wedge.
+  static constexpr double softened_impulse = 1e3;
 };
 
 }  // namespace detail

@@ -28,6 +28,9 @@ class ImpulseMethods {
     form_.write(problem, dual_);
     with_solver([this](auto& solver) { solver.prepare(dual_); });
   }
+  void set_tolerance(const Scalar& tolerance) noexcept {
+    with_solver([&](auto& solver) { solver.set_tolerance(tolerance); });
+  }
   /// Solves for γ, which is a guess, and writes its velocity.
   template <typename Impulse>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const SolveLimits& limits,
