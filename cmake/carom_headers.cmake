@@ -282,6 +282,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/iterative_directions.hpp
   include/carom/solvers/detail/iterative_hessian.hpp
   include/carom/solvers/detail/judged_answer.hpp
+  include/carom/solvers/detail/judged_rounds.hpp
   include/carom/solvers/detail/law_iterate.hpp
   include/carom/solvers/detail/law_search.hpp
   include/carom/solvers/detail/law_slope.hpp
@@ -292,6 +293,7 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/local_rows.hpp
   include/carom/solvers/detail/local_triple.hpp
   include/carom/solvers/detail/map_rounding.hpp
+  include/carom/solvers/detail/method_choice.hpp
   include/carom/solvers/detail/newton_walk.hpp
   include/carom/solvers/detail/outward_order.hpp
   include/carom/solvers/detail/overlap_loads.hpp

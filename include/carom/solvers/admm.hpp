@@ -52,10 +52,8 @@ class Admm {
   using scalar_type = Scalar;
 
   explicit Admm(const AdmmOptions<Scalar>& options = {}) noexcept : options_(options) {
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
-    CAROM_EXPECTS(options.iteration_limit >= 0);
-    CAROM_EXPECTS(options.penalty > Scalar(0));
-    CAROM_EXPECTS(options.imbalance > Scalar(1));
+    CAROM_EXPECTS(options.tolerance > Scalar(0) && options.iteration_limit >= 0);
+    CAROM_EXPECTS(options.penalty > Scalar(0) && options.imbalance > Scalar(1));
     CAROM_EXPECTS(options.relaxation > Scalar(0) && options.relaxation < Scalar(2));
   }
   /// Movable, not copyable: the factor refers to the order of elimination.
@@ -63,10 +61,7 @@ class Admm {
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
   /// Asks the solves that follow for another residual [-], > 0.
-  void set_tolerance(Scalar tolerance) noexcept {
-    CAROM_EXPECTS(tolerance > Scalar(0));
-    options_.tolerance = tolerance;
-  }
+  void set_tolerance(Scalar tolerance) noexcept { options_.tolerance = tolerance; }
   /// Bounds every solve that follows; the answer is the best iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 

@@ -5,11 +5,12 @@
 #include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
-#include "carom/solvers/answer_error.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
 #include "carom/solvers/detail/impulse_methods.hpp"
+#include "carom/solvers/detail/judged_rounds.hpp"
+#include "carom/solvers/detail/method_choice.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/proximal.hpp"
 #include "carom/solvers/sap.hpp"
@@ -44,12 +45,12 @@ class ContactSolver {
 
   explicit ContactSolver(const ContactSolverOptions<Scalar>& options = {}) noexcept
       : options_(options),
-        on_bodies_(sap_options(options)),
+        on_bodies_(detail::sap_options(options)),
         path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
         proximal_(
             {.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
         in_impulses_(options),
-        judge_(options.law, options.method == ContactMethod::sap) {
+        rounds_(options) {
     CAROM_EXPECTS(options.tolerance > Scalar(0));
     CAROM_EXPECTS(options.iteration_limit >= 0);
   }
@@ -108,52 +109,23 @@ class ContactSolver {
   using Tuning = detail::ContactSolverTuning;
   static constexpr int unlimited = SolveLimits().iteration_limit;
 
-  [[nodiscard]] static SapOptions<Scalar> sap_options(
-      const ContactSolverOptions<Scalar>& options) noexcept {
-    SapOptions<Scalar> result;
-    result.law = options.law;
-    result.tolerance = options.tolerance;
-    result.iteration_limit = options.iteration_limit;
-    if (options.method == ContactMethod::sap) return result;
-    result.tolerance = (std::min)(Scalar(options.tolerance / Scalar(Tuning::sap_accuracy)),
-                                  Scalar(Tuning::loosest_sap));
-    result.iteration_limit =
-        options.law == FrictionLaw::coulomb ? Tuning::coulomb_steps : Tuning::convex_steps;
-    return result;
-  }
   [[nodiscard]] static SolveReport<Scalar> with_overlap(const ContactProblem<Scalar>& problem,
                                                         SolveReport<Scalar> report) noexcept {
     report.deepest_overlap = problem.deepest_overlap();
     return report;
   }
-  /// Whether SapSolver is the first to solve a problem.
-  [[nodiscard]] bool begins_on_bodies(const ContactProblem<Scalar>& problem) const noexcept {
-    return options_.method == ContactMethod::sap ||
-           (options_.method == ContactMethod::automatic && problem.rigid_count() == 0);
-  }
-  /// Whether ProximalSolver is the one to solve a problem: large heaps of rigid contact under the
-  /// convex law, and of compliant contact under Coulomb's.
-  [[nodiscard]] bool is_proximal(const ContactProblem<Scalar>& problem) const noexcept {
-    if (options_.method == ContactMethod::proximal) return true;
-    const bool rigid = problem.rigid_count() > 0, convex = options_.law == FrictionLaw::convex;
-    return options_.method == ContactMethod::automatic && rigid == convex &&
-           problem.block_count() >= Tuning::proximal_blocks;
-  }
-  [[nodiscard]] bool follows_path() const noexcept {
-    return options_.method == ContactMethod::automatic ||
-           options_.method == ContactMethod::interior_point;
-  }
   SolveReport<Scalar> solve_without_impulse(const ContactProblem<Scalar>& problem,
                                             VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
-  /// Solves by a method that stops by a measure of its own, again and more accurately, until the
-  /// answer meets the tolerance by the measure of all methods.
-  /// @param attempt  attempt(tolerance, limits) goes on from impulse_ and velocity, and writes
-  /// both.
+  /// Solves by a method that is asked for by name, as JudgedRounds has it.
   template <typename Attempt>
-  SolveReport<Scalar> meet_measure(const ContactProblem<Scalar>& problem, VectorX<Scalar>& velocity,
-                                   const Attempt& attempt) noexcept;
+  SolveReport<Scalar> judge_rounds(const ContactProblem<Scalar>& problem,
+                                   const VectorX<Scalar>& velocity,
+                                   const Attempt& attempt) noexcept {
+    const auto limits = [this](int iterations) { return limits_after(iterations); };
+    return rounds_.solve(problem, velocity, impulse_, limits, attempt);
+  }
   SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
                                         VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
@@ -193,7 +165,7 @@ class ContactSolver {
   Growing<VectorX<Scalar>> impulse_;
   detail::ExecutorReference executor_;  ///< of the solve that runs
   detail::ImpulseMethods<Scalar> in_impulses_;
-  detail::AnswerJudge<Scalar> judge_;  ///< of methods that are asked for by name
+  detail::JudgedRounds<Scalar> rounds_;  ///< of methods that are asked for by name
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -203,11 +175,11 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
-  if (options_.method != ContactMethod::automatic) judge_.prepare(problem);
-  if (is_proximal(problem)) return proximal_.prepare(problem);
-  if (begins_on_bodies(problem)) on_bodies_.prepare(problem);
-  if (follows_path()) path_.prepare(problem);
-  if (follows_path() || options_.method == ContactMethod::sap) return;
+  if (options_.method != ContactMethod::automatic) rounds_.prepare(problem);
+  if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
+  if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
+  if (detail::follows_path(options_)) path_.prepare(problem);
+  if (detail::follows_path(options_) || options_.method == ContactMethod::sap) return;
   in_impulses_.prepare(problem);
 }
 
@@ -219,12 +191,12 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
   impulse_.setZero();
   if (options_.method == ContactMethod::sap) return solve_by_sap(problem, velocity);
   if (!velocity.allFinite()) return refuse();
-  if (is_proximal(problem)) return solve_proximal(problem, velocity);
-  if (!follows_path()) {
+  if (detail::is_proximal(options_, problem)) return solve_proximal(problem, velocity);
+  if (!detail::follows_path(options_)) {
     return solve_in_impulses(problem, velocity);
   }
-  return begins_on_bodies(problem) ? solve_on_bodies(problem, velocity, 0)
-                                   : follow(problem, false, velocity, 0);
+  return detail::begins_on_bodies(options_, problem) ? solve_on_bodies(problem, velocity, 0)
+                                                     : follow(problem, false, velocity, 0);
 }
 
 template <RealScalar Scalar>
@@ -239,11 +211,11 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
     write_velocity(problem, impulse_, velocity);
     return solve_by_sap(problem, velocity);
   }
-  if (is_proximal(problem)) return solve_proximal(problem, velocity);
-  if (!follows_path()) {
+  if (detail::is_proximal(options_, problem)) return solve_proximal(problem, velocity);
+  if (!detail::follows_path(options_)) {
     return solve_in_impulses(problem, velocity);
   }
-  if (!begins_on_bodies(problem)) return follow(problem, true, velocity, 0);
+  if (!detail::begins_on_bodies(options_, problem)) return follow(problem, true, velocity, 0);
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
     report = follow(problem, true, velocity, 0, Tuning::guess_systems);
@@ -254,39 +226,9 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
 }
 
 template <RealScalar Scalar>
-template <typename Attempt>
-SolveReport<Scalar> ContactSolver<Scalar>::meet_measure(const ContactProblem<Scalar>& problem,
-                                                        VectorX<Scalar>& velocity,
-                                                        const Attempt& attempt) noexcept {
-  Scalar tolerance = options_.tolerance;
-  for (int iterations = 0, round = 0;; ++round) {
-    SolveReport<Scalar> report = attempt(tolerance, limits_after(iterations));
-    iterations += report.iterations;
-    report.iterations = iterations;
-    report.residual_target = options_.tolerance;
-    report.measure = ResidualMeasure::block_error;
-    const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse_);
-    report.residual = error.residual;
-    report.worst_block = error.block;
-    if (report.status == SolveStatus::not_finite) return report;
-    const SolveStatus ended = report.status;
-    report.status = SolveStatus::converged;
-    if (error.residual <= options_.tolerance) return report;
-    report.status = ended == SolveStatus::converged ? SolveStatus::no_progress : ended;
-    if (ended != SolveStatus::converged || round == Tuning::most_rounds) return report;
-    if (limits_after(iterations).iteration_limit == 0) {
-      report.status = SolveStatus::iteration_limit;
-      return report;
-    }
-    const Scalar share = Scalar(Tuning::round_share) * options_.tolerance / error.residual;
-    tolerance *= (std::max)(share, Scalar(Tuning::least_round_share));
-  }
-}
-
-template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
                                                              VectorX<Scalar>& velocity) noexcept {
-  return meet_measure(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
+  return judge_rounds(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
     in_impulses_.set_tolerance(tolerance);
     return in_impulses_.solve(problem, limits, impulse_, velocity);
   });
@@ -295,7 +237,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProble
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Scalar>& problem,
                                                         VectorX<Scalar>& velocity) noexcept {
-  return meet_measure(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
+  return judge_rounds(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
     on_bodies_.set_tolerance(tolerance);
     on_bodies_.set_limits(limits);
     const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity, executor_);
@@ -317,7 +259,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
     impulse_ = proximal_.impulse();
     return report;
   };
-  return options_.method == ContactMethod::proximal ? meet_measure(problem, velocity, attempt)
+  return options_.method == ContactMethod::proximal ? judge_rounds(problem, velocity, attempt)
                                                     : attempt(options_.tolerance, limits_after(0));
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "carom/core/solve_limits.hpp"
+#include "carom/core/solve_report.hpp"
+#include "carom/solvers/answer_error.hpp"
+#include "carom/solvers/contact_solver_options.hpp"
+#include "carom/solvers/detail/contact_solver_tuning.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// Lets a method that stops by a measure of its own solve again, each time more accurately, until
+/// the answer meets the tolerance by the measure of all methods.
+template <RealScalar Scalar>
+class JudgedRounds {
+ public:
+  explicit JudgedRounds(const ContactSolverOptions<Scalar>& options) noexcept
+      : tolerance_(options.tolerance), judge_(options.law, options.method == ContactMethod::sap) {}
+
+  /// Grows memory to the problem's size, so that solve() need not.
+  void prepare(const ContactProblem<Scalar>& problem) { judge_.prepare(problem); }
+
+  /// @param velocity, impulse  what an attempt writes, and goes on from.
+  /// @param limits_after       limits_after(iterations) is what is left of the caller's limits.
+  /// @param attempt            attempt(tolerance, limits) solves, and returns its own report.
+  template <typename Impulse, typename LimitsAfter, typename Attempt>
+  SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
+                            const Impulse& impulse, const LimitsAfter& limits_after,
+                            const Attempt& attempt) noexcept {
+    using Tuning = ContactSolverTuning;
+    Scalar own = tolerance_;
+    for (int iterations = 0, round = 0;; ++round) {
+      SolveReport<Scalar> report = attempt(own, limits_after(iterations));
+      iterations += report.iterations;
+      report.iterations = iterations;
+      const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse);
+      report.measure = ResidualMeasure::block_error;
+      report.residual_target = tolerance_;
+      report.residual = error.residual;
+      report.worst_block = error.block;
+      if (report.status == SolveStatus::not_finite) return report;
+      const bool ended = report.converged();
+      if (error.residual <= tolerance_) {
+        report.status = SolveStatus::converged;
+        return report;
+      }
+      if (ended) report.status = SolveStatus::no_progress;
+      if (!ended || round == Tuning::most_rounds) return report;
+      if (limits_after(iterations).iteration_limit == 0) {
+        report.status = SolveStatus::iteration_limit;
+        return report;
+      }
+      const Scalar share = Scalar(Tuning::round_share) * tolerance_ / error.residual;
+      own *= (std::max)(share, Scalar(Tuning::least_round_share));
+    }
+  }
+
+ private:
+  Scalar tolerance_;
+  AnswerJudge<Scalar> judge_;
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
