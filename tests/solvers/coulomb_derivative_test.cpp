@@ -57,7 +57,9 @@ template <typename Scalar>
 Answer<Scalar> solve(const ContactProblem<Scalar>& problem,
                      const VectorX<Scalar>& guess = VectorX<Scalar>(),
                      FrictionLaw law = FrictionLaw::coulomb) {
-  const Scalar tolerance = 100 * std::numeric_limits<Scalar>::epsilon();
+  // A direction counts by a hundredth of its bodies' motion at least, so that rounding leaves some
+  // hundred ε of error.
+  const Scalar tolerance = 5000 * std::numeric_limits<Scalar>::epsilon();
   carom::ContactSolver<Scalar> solver(
       {.law = law, .tolerance = tolerance / 10, .iteration_limit = 500});
   Answer<Scalar> answer;

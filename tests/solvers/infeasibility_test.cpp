@@ -369,10 +369,12 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
       const bool alone = one.first;
       const double noise = one.second;
       const Scalar length = Scalar(unit), fall = Scalar(0.0981) * length, step = Scalar(0.01);
-      const auto judge = [&](const Scalar& gap) {
+      // The surface comes up to the body's place in one step from a gap, or the gap is an overlap.
+      const auto judge = [&](const Scalar& gap, bool overlaps = false) {
         ContactProblem<Scalar> problem(step);
         problem.add_body(carom::SquareMatrix<Scalar, 3>::Identity(), Vector3<Scalar>(0, 0, -fall));
-        const carom::RigidContact<Scalar> law{.gap = gap, .friction = 1, .correction = 1};
+        carom::RigidContact<Scalar> law{.friction = 1, .correction = 1};
+        (overlaps ? law.gap : law.surface_velocity.z()) = overlaps ? gap : Scalar(-gap / step);
         carom::SquareMatrix<Scalar, 3> rows = carom::SquareMatrix<Scalar, 3>::Identity();
         rows(2, 2) = Scalar(noise) * epsilon;
         problem.add_contact(0, rows, law);
@@ -396,6 +398,8 @@ TEMPLATE_TEST_CASE("infeasibility: a contact that nothing moves counts by what i
       // A normal that rounding moves may be moved, at a speed that has no bound.
       CHECK(judge(Scalar(-1e-3) * length) == (noise == 0));
       CHECK(judge(-length) == (noise == 0));
+      // An overlap asks for nothing that an answer has to grant.
+      CHECK(!judge(-length, true));
     }
   }
 }

@@ -140,6 +140,14 @@ class BlockView {
   }
   /// v̂ [m/s, rad/s].
   [[nodiscard]] const Rows& bias_velocity() const noexcept { return law_.bias_velocity; }
+  /// v̂ less what takes out the overlap of a rigid contact, which an answer need not grant.
+  [[nodiscard]] Rows least_bias_velocity() const noexcept {
+    Rows result = law_.bias_velocity;
+    if constexpr (is_friction_contact) {
+      if (law_.rigid) result(2) -= law_.overlap_velocity;
+    }
+    return result;
+  }
   [[nodiscard]] ImpulseSet<Scalar> set() const noexcept {
     if constexpr (is_friction_contact) {
       return friction_impulses(law_.friction);

@@ -19,8 +19,8 @@ inline namespace CAROM_ABI {
 /// relative to what its own bodies do: a velocity counts by the motion of those bodies before
 /// contact acts, and friction by the normal impulse that allows it. A body's error is how far its
 /// momentum A (v − v*) is from its impulses Jᵀγ, relative to all that acts on it, or a hundredth of
-/// the momentum that it has without contact where that is more. So a light body
-/// beside a heavy one, or a slow one beside a fast one, is judged as if it were alone.
+/// the momentum that it has without contact where that is more. So a light body beside a heavy one,
+/// or a slow one beside a fast one, is judged as if it were alone.
 template <RealScalar Scalar>
 struct AnswerError {
   Scalar residual = 0;     ///< The largest error of a block or body [-]; 0 at an answer.

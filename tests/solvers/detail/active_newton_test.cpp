@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("active_newton: from a point of the path, stacks end at round
       // In floats, whose hyperstatic stacks are held softly, to what the solver asks for.
       const bool wide = sizeof(Scalar) == 8;
       const double tolerance = wide ? newton_end<Scalar> : 2e-4;
-      follow_path(scene, 0, wide ? 1e-5 : 1e-3);
+      follow_path(scene, 0, wide ? 1e-5 : 1e-4);
       const Solved end = polish(scene, 0, tolerance);
       error.see(end.error, tolerance, number, int(law == FrictionLaw::convex), end.before,
                 end.systems);

@@ -59,7 +59,7 @@ class DemandRounding {
       for (int r = 0; r < block.rows(); ++r) {
         const Index row = block.first_row() + r;
         kind_[std::size_t(row)] = is_of_point(set, r) ? 1 : 0;
-        speed_(row) = bias_(row) = abs(block.bias_velocity()(r));
+        speed_(row) = bias_(row) = abs(block.least_bias_velocity()(r));
       }
       for (int s = 0; s < block.side_count(); ++s) {
         const auto [start, size] = block.side(s).range;

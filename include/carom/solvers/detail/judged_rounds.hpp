@@ -37,6 +37,7 @@ class JudgedRounds {
       SolveReport<Scalar> report = attempt(own, limits_after(iterations));
       iterations += report.iterations;
       report.iterations = iterations;
+      const Scalar met = (std::min)(own, report.residual);
       const AnswerError<Scalar> error = judge_.judge(problem, velocity, impulse);
       report.measure = ResidualMeasure::block_error;
       report.residual_target = tolerance_;
@@ -49,13 +50,13 @@ class JudgedRounds {
         return report;
       }
       if (ended) report.status = SolveStatus::no_progress;
-      if (!ended || round == Tuning::most_rounds) return report;
+      if (!ended || round == Tuning::most_rounds || !(met > Scalar(0))) return report;
       if (limits_after(iterations).iteration_limit == 0) {
         report.status = SolveStatus::iteration_limit;
         return report;
       }
       const Scalar share = Scalar(Tuning::round_share) * tolerance_ / error.residual;
-      own *= (std::max)(share, Scalar(Tuning::least_round_share));
+      own = met * (std::max)(share, Scalar(Tuning::least_round_share));
     }
   }
 

@@ -145,8 +145,8 @@ class BodyRayMeasures {
     Scalar size(0);
     problem_.for_each_block([&](const auto& block) {
       const auto own = block.read(ray);
-      load.value += own.dot(block.bias_velocity());
-      size += own.cwiseProduct(block.bias_velocity()).template lpNorm<1>();
+      load.value += own.dot(block.least_bias_velocity());
+      size += own.cwiseProduct(block.least_bias_velocity()).template lpNorm<1>();
       if (!exact) load.value -= own.dot(block.velocity(problem_.free_velocity()));
     });
     if (!exact) {
