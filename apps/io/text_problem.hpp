@@ -117,6 +117,8 @@ class TextProblemParser {
         add_unyielding(problem, line, sides, contact);
       } else {
         add_block(problem, line, sides, 3, contact);
+        problem.set_law(problem.block_count() - 1,
+                        make_weighted(contact, problem.time_step(), file_inverse_mass(problem)));
         check_weights(problem, line);
       }
     } else if (law == "weighted" || law == "rigid") {
@@ -134,6 +136,17 @@ class TextProblemParser {
     }
   }
 
+  /// w = ‖J diag(A)⁻¹ Jᵀ‖_F/3 of the contact read last, by which the format defines its weights.
+  [[nodiscard]] static double file_inverse_mass(const ContactProblem<double>& problem) {
+    const Index block = problem.block_count() - 1;
+    SquareMatrix<double, 3> sum = SquareMatrix<double, 3>::Zero();
+    for (int side = 0; side < problem.side_count(block); ++side) {
+      const auto jacobian = problem.jacobian(block, side);
+      const auto mass = problem.momentum_matrix(problem.side_body(block, side)).diagonal();
+      sum += jacobian * mass.cwiseInverse().asDiagonal() * jacobian.transpose();
+    }
+    return sum.isZero(0) ? 1 : sum.norm() / 3;
+  }
   /// A contact of infinite stiffness is rigid. Its v̂ is the one of any stiffness, −ϕ/(δt + τ_d).
   void add_unyielding(ContactProblem<double>& problem, std::int64_t line, const Sides& sides,
                       const CompliantContact<double>& contact) {

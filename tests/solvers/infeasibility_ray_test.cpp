@@ -38,7 +38,10 @@ ContactProblem<double> draw_problem(VectorSource<double>& source, int bodies, in
   for (int i = 0; i < contacts; ++i) {
     const auto axes =
         carom::examples::contact_axes(Vector3<double>(source.vector<3>(1, 0).normalized()));
-    const carom::RigidContact<double> law{.gap = source.entry(1) / 100, .friction = friction};
+    // What a gap allows, or a surface that comes up asks for.
+    const double gap = source.entry(1) / 100;
+    carom::RigidContact<double> law{.friction = friction};
+    law.surface_velocity.z() = -(gap > 0 ? 1 : 0.2) * gap / problem.time_step();
     const Index first = i % bodies, second = (i + 1 + i / bodies) % bodies;
     if (i % 3 == 0 || first == second) {
       problem.add_contact(first, axes, law);

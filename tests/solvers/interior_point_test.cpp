@@ -55,15 +55,19 @@ void check_answer(const ContactProblem<Scalar>& problem, const InteriorPointSolv
   const VectorX<Scalar> impulse = solver.impulse();
   REQUIRE(impulse.size() == problem.impulse_count());
   const auto certificate = certify(dual, impulse, solver.options().law);
-  CAPTURE(to_string(report.status), report.iterations, report.residual);
-  CHECK(std::abs(report.residual - certificate.natural_map_error) <=
-        rounding(200, 1 + certificate.natural_map_error));
+  const Scalar judged = judge_answer(problem, solver.options().law, velocity, impulse).residual;
+  CAPTURE(to_string(report.status), report.iterations, report.residual, judged);
+  // In floats what is far from an answer may have impulses whose rounding is as large as it.
+  const bool far = std::is_same_v<Scalar, float> && judged > Scalar(0.1);
+  CHECK(std::abs(report.residual - judged) <= (far ? judged : Scalar(rounding(1000, 1 + judged))));
   CHECK(report.residual_target == solver.options().tolerance);
   CHECK((!report.converged() || report.residual <= report.residual_target));
   CHECK(certificate.cone_violation <= rounding(100, Scalar(1) + impulse.norm()));
   VectorX<Scalar> expected;
   write_velocity(problem, impulse, expected);
-  CHECK(velocity == expected);
+  // Pairs have velocities of their own, nearer to the answer than what impulses that cancel give.
+  CHECK((velocity - expected).norm() <=
+        rounding(1000, expected.norm() + velocity.norm() + impulse.norm()));
 }
 
 }  // namespace
@@ -238,7 +242,8 @@ TEST_CASE("interior_point: at a deadline it returns the best so far, in its cone
         },
         [&] {
           const auto certificate = certify(dual, solver.impulse(), law);
-          const double error = certificate.natural_map_error;
+          const VectorX<double> impulse = solver.impulse();
+          const double error = judge_answer(problem, law, velocity, impulse).residual;
           // Errors that sweeps end at go up and down.
           return carom::testing::Judged{
               error, certificate.cone_violation / (1 + solver.impulse().norm()), 0};

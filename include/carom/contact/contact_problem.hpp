@@ -162,16 +162,24 @@ Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
                                           const Sides&... sides) const {
   const std::string item = door + std::to_string(this->block_count());
   if (Fault broken = sides_fault<Law>(item, sides...); !broken.empty()) return broken;
-  std::array<MatrixX<Scalar>, 2> columns, whitened;
+  constexpr Index few = 384;  // numbers of J that are kept without allocation, 64 velocities wide
+  const Index total = (sides.jacobian.size() + ...);
+  std::array<Scalar, std::size_t(2 * few)> room;
+  std::vector<Scalar> more(total > few ? std::size_t(2 * total) : 0);
+  Scalar* next = total > few ? more.data() : room.data();
   detail::BlockSides<Scalar> own{int(sizeof...(sides)), 0, {}};
   std::size_t s = 0;
   const auto keep = [&](const auto& side) {
-    columns[s] = whitened[s] = side.jacobian.transpose();
-    const Index size = columns[s].rows();
-    own.rows = columns[s].cols();
-    solve_lower(this->momentum_factor(side.body).data(), size, size, whitened[s].data(), own.rows);
-    own.all[s] = {side.body, this->body(side.body), columns[s].data(), whitened[s].data()};
-    ++s;
+    const Index size = side.jacobian.cols();
+    own.rows = side.jacobian.rows();
+    Scalar* const columns = next;
+    Scalar* const whitened = next + size * own.rows;
+    next = whitened + size * own.rows;
+    for (Scalar* const kept : {columns, whitened}) {
+      Eigen::Map<MatrixX<Scalar>>(kept, size, own.rows) = side.jacobian.transpose();
+    }
+    solve_lower(this->momentum_factor(side.body).data(), size, size, whitened, own.rows);
+    own.all[s++] = {side.body, this->body(side.body), columns, whitened};
   };
   (keep(sides), ...);
   detail::LawNumbers<Law, Scalar> numbers;

@@ -39,7 +39,7 @@ enum class SolveStatus {
 /// Solvers of contact name one of the first two, whose value certify() finds again from the answer.
 enum class ResidualMeasure {
   /// How far the momentum A (v − v*) is from the impulses Jᵀγ, in the norm of A⁻¹ and relative to
-  /// both [-], of the worst island; ContactCertificate::residual is that of all together.
+  /// both [-]: ContactCertificate::residual.
   momentum_balance,
   /// How far impulses and their velocities are from the law that binds them, relative to both [-]:
   /// natural_map_error of ImpulseCertificate and ContactCertificate.

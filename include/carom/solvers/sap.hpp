@@ -63,8 +63,8 @@ class SapSolver {
   /// @param velocity  v [m/s, rad/s], n_v: first guess in, best iterate out. If the guess meets the
   ///                  tolerance it is returned unchanged, in zero iterations. The better of guess,
   ///                  rest and free velocity starts the iteration otherwise, island by island.
-  /// @return  residual: the largest ‖∇ℓ‖_{A⁻¹} of an island relative to its momentum_scale() [-];
-  ///          error_bound, of all islands together:
+  /// @return  residual: ‖∇ℓ‖_{A⁻¹} of all islands together relative to the momentum_scale() [-];
+  ///          `converged` says that each island meets the tolerance by its own scale; error_bound:
   ///          ‖∇ℓ‖_{A⁻¹} [√J], which ‖v − v_opt‖_A never exceeds but for rounding, which is not
   ///          part of it: certify() gives the bound with it; the duality gap is error_bound²/2 [J];
   ///          infinite under Coulomb's law; iterations: those of the island that took most.
@@ -103,9 +103,10 @@ class SapSolver {
   using Islands = detail::IslandSolver<Scalar>;
   using Outcome = typename Islands::Outcome;
 
-  /// Of all islands together, and the largest residual that one of them has by its own scale.
+  /// Of all islands together, and whether each has met the tolerance by its own scale.
   struct Totals {
-    Scalar residual, scale, worst;
+    Scalar residual, scale;
+    bool met;
   };
 
   void lay_out(const ContactProblem<Scalar>& problem);
@@ -182,21 +183,21 @@ template <RealScalar Scalar>
 typename SapSolver<Scalar>::Totals SapSolver<Scalar>::total() const noexcept {
   using std::sqrt;
   Scalar residual = idle_.residual_squared, free = idle_.free_squared, pushed = 0, gross = 0;
-  Scalar worst(0);
-  const auto see = [&](const Scalar& own, const Scalar& scale) {
-    const Scalar relative = scale > Scalar(0) ? Scalar(own / scale) : own;
-    if (!(relative <= worst)) worst = relative;
+  const auto meets = [&](const Scalar& own, const Scalar& scale) {
+    return detail::meets_tolerance(own, scale, options_.tolerance);
   };
-  see(sqrt(residual), sqrt(free));
+  bool met = meets(Scalar(sqrt(residual)), detail::island_scale(free, Scalar(0), Scalar(0)));
   for (const Outcome& outcome : islands_.outcomes()) {
     const auto& own = outcome.measures;
-    see(own.residual, momentum_scale(own.free_squared, own.pushed_squared, own.gross_squared));
+    met = meets(own.residual,
+                detail::island_scale(own.free_squared, own.pushed_squared, own.gross_squared)) &&
+          met;
     residual += own.residual * own.residual;
     free += own.free_squared;
     pushed += own.pushed_squared;
     gross += own.gross_squared;
   }
-  return {sqrt(residual), momentum_scale(free, pushed, gross), worst};
+  return {sqrt(residual), momentum_scale(free, pushed, gross), met};
 }
 
 template <RealScalar Scalar>
@@ -231,11 +232,8 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
   SolveReport<Scalar> report;
   report.residual_target = options_.tolerance;
   Totals totals = total();
-  const auto met = [&] {
-    return detail::meets_tolerance(totals.worst, Scalar(1), options_.tolerance);
-  };
   report.status = SolveStatus::converged;
-  const bool iterates = !met();  // otherwise the guess stays
+  const bool iterates = !totals.met;  // otherwise the guess stays
   if (iterates) {
     islands_.for_each(executor, [this](Index i, Crew* crew) {
       islands_.solve(i, {options_.law, newton_limits()}, crew);
@@ -247,7 +245,7 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
       if (outcome.status != SolveStatus::converged) report.status = outcome.status;
     }
     totals = total();
-    if (met()) report.status = SolveStatus::converged;
+    if (totals.met) report.status = SolveStatus::converged;
   }
   islands_.share(executor, [&](const detail::SharedLoop& loop) {
     if (iterates) {
@@ -257,7 +255,6 @@ SolveReport<Scalar> SapSolver<Scalar>::solve(const ContactProblem<Scalar>& probl
     exchange.give_impulses(impulses_.data(), row_velocities_.data(), loop);
   });
   detail::finish_report(totals.residual, totals.scale, report);
-  if (report.status != SolveStatus::not_finite) report.residual = totals.worst;
   if (options_.law == FrictionLaw::coulomb) {
     report.error_bound = std::numeric_limits<Scalar>::infinity();
   }

@@ -69,11 +69,12 @@ template <RealScalar Scalar>
   if (sides.count == 2) sum += own_inverse_masses(sides.whitened_columns(1));
   return sum;
 }
-/// w = ‖W_ii‖_F/3 of a contact; 1 where nothing moves it and any R is as good.
+/// w = ‖W_ii‖_F/3 of a contact; 1 where J = 0, nothing moves it and any R is as good.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar contact_inverse_mass(const BlockSides<Scalar>& sides) noexcept {
-  const Scalar norm = own_delassus(sides).norm();
-  return norm > Scalar(0) ? Scalar(norm / 3) : Scalar(1);
+  const bool moved = !sides.columns(0).isZero(Scalar(0)) ||
+                     (sides.count == 2 && !sides.columns(1).isZero(Scalar(0)));
+  return moved ? Scalar(own_delassus(sides).norm() / 3) : Scalar(1);
 }
 
 /// The bodies of a block and the sizes of its Jacobians.
