@@ -43,9 +43,11 @@ void check_answer(const ContactProblem<Scalar>& problem, const ContactSolver<Sca
   CHECK((impulse.allFinite() && velocity.allFinite()));
   const Scalar judged = judge_answer(problem, solver.options().law, velocity, impulse).residual;
   CHECK(report.measure == carom::ResidualMeasure::block_error);
-  // In floats what is far from an answer may have impulses whose rounding is as large as it.
-  const bool far = std::is_same_v<Scalar, float> && judged > Scalar(0.1);
-  CHECK(std::abs(report.residual - judged) <= (far ? judged : Scalar(rounding(1000, 1 + judged))));
+  // What is far from an answer may have impulses whose rounding moves the bodies.
+  const bool far = judged > Scalar(0.1);
+  CHECK(std::abs(report.residual - judged) <=
+        (far ? carom::testing::by_conditioning(Scalar(0.2)) * judged
+             : Scalar(rounding(1000, 1 + judged))));
   CHECK(report.residual_target == solver.options().tolerance);
   CHECK((!report.converged() || report.residual <= report.residual_target));
   VectorX<Scalar> momentum = VectorX<Scalar>::Zero(velocity.size());
