@@ -273,12 +273,13 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<
   const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
   if (begun.status == SolveStatus::not_finite) return refuse();
   impulse_ = on_bodies_.impulse();
-  if (begun.status != SolveStatus::deadline) {
-    return follow(problem, true, velocity, iterations + begun.iterations);
-  }
-  SolveReport<Scalar> report = follow(problem, true, velocity, iterations + begun.iterations, 0);
-  if (!report.converged()) report.status = SolveStatus::deadline;
-  return report;
+  const int done = iterations + begun.iterations;
+  if (begun.converged()) return follow(problem, true, velocity, done);
+  const bool late = begun.status == SolveStatus::deadline;
+  SolveReport<Scalar> report =
+      follow(problem, true, velocity, done, late ? 0 : Tuning::guess_systems);
+  if (late && !report.converged()) report.status = SolveStatus::deadline;
+  return may_go_on(report) ? follow(problem, false, velocity, report.iterations) : report;
 }
 
 /// Solves by InteriorPointSolver, from impulse_ if it is a guess, within what is left of the limits
