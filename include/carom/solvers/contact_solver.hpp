@@ -263,8 +263,7 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
                                                     : attempt(options_.tolerance, limits_after(0));
 }
 
-/// Solves by SapSolver, which may fail where a heap moves fast. InteriorPointSolver then measures
-/// its impulses and goes on from them.
+/// Solves by SapSolver, whose impulses InteriorPointSolver measures and goes on from.
 template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
