@@ -83,10 +83,12 @@ bool follows_bodies(const ProblemData& data, Index block) {
   return contact.rigid && contact.restitution_given && !contact.approach_given;
 }
 
-/// Of w = ‖W‖_F/3, a contact's.
+/// Of w = ‖W‖_F/3, a contact's; zero where J = 0, the least w.
 SideSlope contact_inverse_mass(const Problem& problem, Index block, int side) {
   const SquareMatrix<double, 3> own = detail::own_delassus(detail::sides_of(problem, block));
-  return inverse_mass_slope(problem, block, side, own / (3 * own.norm()));
+  const double size = own.norm();
+  if (size == 0) return inverse_mass_slope(problem, block, side, MatrixX<double>::Zero(3, 3));
+  return inverse_mass_slope(problem, block, side, own / (3 * size));
 }
 
 /// Σ of the products of a slope with changes of J and A.

@@ -108,6 +108,31 @@ def test_forwards_is_the_transpose_of_backwards(seed, law):
     assert forwards == pytest.approx(backwards, rel=1e-9)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_a_contact_that_moves_nothing_has_no_gradients_and_spoils_none(law):
+    settings, tolerance = LAWS[law]
+
+    def drop(height_speed, idle):
+        problem = carom.ContactProblem(time_step=0.01)
+        problem.add_body(np.eye(3), np.array([0.0, 0.0, height_speed]))
+        problem.add_contact(jacobian=np.eye(3), friction=0.5, gap=0.0)
+        if idle:
+            problem.add_contact(jacobian=np.zeros((3, 3)), friction=0.5, gap=0.0)
+        return carom.solve(problem, tolerance=tolerance, **settings)
+
+    alone, beside = drop(-1.0, False), drop(-1.0, True)
+    by_velocity = np.array([0.0, 0.0, 1.0])
+    expected, found = alone.pull_back(by_velocity), beside.pull_back(by_velocity)
+    assert found.free_velocity == pytest.approx(expected.free_velocity, abs=1e-12)
+    for name in ["friction", "gap", "stiffness", "dissipation_time"]:
+        assert getattr(found, name)[0] == pytest.approx(getattr(expected, name)[0], abs=1e-12), name
+        assert getattr(found, name)[1] == 0, name
+    assert np.isfinite(found.mass[0]).all()
+    assert (found.jacobian[1] == 0).all()
+    forwards = beside.push_forward(free_velocity=np.array([0.0, 0.0, 1.0]))
+    assert forwards.velocity[2] == pytest.approx(expected.free_velocity[2], abs=1e-12)
+
+
 def test_given_regularization_and_bias_have_gradients():
     numbers = random_numbers(7)
     numbers |= {

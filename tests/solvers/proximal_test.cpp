@@ -201,7 +201,8 @@ TEST_CASE("proximal: ContactSolver has it as a method", "[solvers]") {
   const VectorX<double> impulse = method.impulse();
   CHECK(carom::judge_answer(heap.problem, FrictionLaw::convex, other, impulse).residual <=
         carom::testing::by_solver(1e-6));
-  CHECK((other - velocity).norm() <= carom::testing::by_solver(1e-4) * velocity.norm());
+  // Two measures of the same tolerance; the heap's softest motion multiplies what is left of each.
+  CHECK((other - velocity).norm() <= carom::testing::by_solver(1e-3) * velocity.norm());
   CHECK(method.solve_from(heap.problem, impulse, other).iterations == 0);
 }
 

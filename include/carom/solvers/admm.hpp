@@ -61,7 +61,10 @@ class Admm {
   Admm& operator=(Admm&&) noexcept = default;
   [[nodiscard]] const AdmmOptions<Scalar>& options() const noexcept { return options_; }
   /// Asks the solves that follow for another residual [-], > 0.
-  void set_tolerance(Scalar tolerance) noexcept { options_.tolerance = tolerance; }
+  void set_tolerance(Scalar tolerance) noexcept {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    options_.tolerance = tolerance;
+  }
   /// Bounds every solve that follows; the answer is the best iterate measured by then.
   void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
 

@@ -175,7 +175,7 @@ template <RealScalar Scalar>
 void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
-  if (options_.method != ContactMethod::automatic) rounds_.prepare(problem);
+  if (!detail::follows_path(options_)) rounds_.prepare(problem);
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
   if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
   if (detail::follows_path(options_)) path_.prepare(problem);

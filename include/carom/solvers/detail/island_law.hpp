@@ -45,6 +45,7 @@ class IslandLaw {
       best_.assign(3 * system.part_count(), Scalar(0));
       saved_.assign(3 * system.part_count(), Scalar(0));
       guess_.assign(3 * system.part_count(), Scalar(0));
+      nearest_.assign(3 * system.part_count(), Scalar(0));
     }
     yardstick_ = yardstick;
   }
@@ -68,7 +69,6 @@ class IslandLaw {
   [[nodiscard]] static bool is_small(const Scalar& error) noexcept {
     return error < Scalar(Tuning::small_error);
   }
-
   /// Whether the system has sweeps.
   static constexpr bool sweeps = requires(System & system, Scalar* impulse) {
     system.sweep(Index(), FrictionLaw::coulomb, impulse, [] { return true; });
@@ -77,6 +77,8 @@ class IslandLaw {
   struct Run : LawSearch<System> {
     Scalar best;               ///< least merit met
     bool best_solves = false;  ///< whether the best impulses meet the tolerance
+    /// Least natural map error of the paths' points, whose impulses nearest_ holds.
+    Scalar nearest = std::numeric_limits<Scalar>::infinity();
   };
   /// Measures the iterate, and keeps its impulses where none were better.
   void measure(Run& run) {
@@ -88,6 +90,18 @@ class IslandLaw {
     run.best = run.error;
     run.best_solves = run.is_solved();
     run.copy(iterate_.impulse(), best_.data());
+  }
+  /// Keeps a point of a path that is nearer to the law than those before by its natural map error.
+  /// It tells how near where impulses are large beside the load: the merit, which blocks measure by
+  /// the load, calls zero impulses better.
+  void keep_nearest(Run& run) {
+    const Scalar error = natural_map_error(run);
+    if (!(error < run.nearest)) return;
+    run.nearest = error;
+    run.copy(iterate_.impulse(), nearest_.data());
+  }
+  [[nodiscard]] Scalar natural_map_error(const Run& run) noexcept {
+    return iterate_.sum(run.system, run.island, run.yardstick).error(run.yardstick);
   }
   /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
   [[nodiscard]] bool polish(Run& run, int steps) {
@@ -107,10 +121,12 @@ class IslandLaw {
     }
     return run.is_solved();
   }
-  /// Takes proximal steps from the best impulses; returns whether the law is solved.
+  /// Takes proximal steps from the best impulses, or from the nearest of the paths where those are
+  /// nearer; returns whether the law is solved.
   [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
     run.copy(best_.data(), iterate_.impulse());
+    if (run.nearest < natural_map_error(run)) run.copy(nearest_.data(), iterate_.impulse());
     measure(run);
     const SolveLimits given = run.limits;
     const int left = given.iteration_limit - run.systems;
@@ -121,14 +137,21 @@ class IslandLaw {
     keep_best(run);
     return run.is_solved();
   }
-  /// Sweeps from the guess and replaces it by what they reach; the iterate is the best met.
+  /// Sweeps from the guess and replaces it by what they reach; the iterate is the best met. Unless
+  /// there is a deadline they end where they gain little.
   [[nodiscard]] bool sweep(Run& run) {
     if constexpr (sweeps) {
-      int left = Tuning::guess_sweeps;
-      run.system.sweep(run.island, yardstick_.law, iterate_.impulse(),
-                       [&] { return left-- > 0 && !run.limits.is_over(); });
+      const bool timed = run.limits.now != nullptr;
+      const int together = timed ? Tuning::guess_sweeps : Tuning::sweeps_together;
+      for (int taken = 0; taken < Tuning::guess_sweeps; taken += together) {
+        const Scalar before = run.error;
+        int left = together;
+        run.system.sweep(run.island, yardstick_.law, iterate_.impulse(),
+                         [&] { return left-- > 0 && !run.limits.is_over(); });
+        measure(run);
+        if (run.is_solved() || !(run.error <= Scalar(Tuning::sweep_gain) * before)) break;
+      }
       run.copy(iterate_.impulse(), guess_.data());
-      measure(run);
       run.copy(best_.data(), iterate_.impulse());
       measure(run);
     }
@@ -181,7 +204,7 @@ class IslandLaw {
   ProximalNewton<System> proximal_;
   LawIterate<Scalar> iterate_;
   StepMemory<Scalar> memory_;
-  Sequence<Scalar> best_, saved_, guess_;
+  Sequence<Scalar> best_, saved_, guess_, nearest_;
   Pace pace_;
 };
 
@@ -211,6 +234,7 @@ bool IslandLaw<System>::follow_path(Run& run, const Scalar& margin) {
     const Scalar against = path_.is_short(share) ? Scalar(1) : Scalar(-Tuning::credit);
     blocked = (std::max)(Scalar(0), blocked + against);
     measure(run);
+    keep_nearest(run);
     if (blocked >= Scalar(Tuning::patience)) return false;
   }
   return run.is_solved();
@@ -223,21 +247,18 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   PacedLimits pace(given, pace_.expected);
   const SolveLimits limits = pace.limits();
   constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  const BlockIsland& own = system.islands()[island];
   Yardstick<Scalar> yardstick = yardstick_;
   if constexpr (has_scales<System>) {
-    const BlockIsland& blocks = system.islands()[island];
-    yardstick = make_yardstick(system, yardstick_.law, blocks.first_block, blocks.block_end);
+    yardstick = make_yardstick(system, yardstick_.law, own.first_block, own.block_end);
   }
   Run run{{system, island, yardstick, iterate_, memory_, tolerance, limits, infinity, infinity},
           infinity};
-  if (!warm) {
-    const BlockIsland& own = system.islands()[island];
-    std::fill(best_.begin() + 3 * own.first_part, best_.begin() + 3 * own.part_end, Scalar(0));
-  }
+  if (!warm) std::fill(best_.begin() + 3 * own.first_part, best_.begin() + 3 * own.part_end, 0);
   run.copy(best_.data(), iterate_.impulse());
   measure(run);
   bool solved = run.is_solved();
-  const bool may_change = limits.iteration_limit > 0 || limits.now != nullptr;
+  const bool timed = limits.now != nullptr, may_change = limits.iteration_limit > 0 || timed;
   if (!solved && may_change) {  // all that follows needs impulses inside of the cones
     clip(run, best_.data());
     run.best = infinity;
@@ -246,9 +267,9 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
     solved = run.is_solved();
     run.copy(iterate_.impulse(), guess_.data());
   }
-  if (!solved && warm && limits.now != nullptr && run.best > Scalar(Tuning::small_error)) {
+  if (!solved && warm && (timed || run.may_go_on()) && !is_small(run.best)) {
     solved = sweep(run);
-    pace.reserve(Tuning::final_sweeps * pace.longest());
+    if (timed) pace.reserve(Tuning::final_sweeps * pace.longest());
   }
   if (!solved && warm && run.may_go_on()) {
     solved = polish(run, Tuning::warm_steps);
@@ -258,7 +279,8 @@ typename IslandLaw<System>::Outcome IslandLaw<System>::solve(System& system, Ind
   for (int k = 0; k < starts && !solved && run.may_go_on(); ++k) {
     solved = follow_path(run, Scalar(Tuning::margins[k]));
     if (!solved && k == 0) solved = pair(run);
-    const bool promising = is_small(run.best) && yardstick_.law == FrictionLaw::coulomb;
+    const bool promising =
+        is_small((std::min)(run.best, run.nearest)) && yardstick_.law == FrictionLaw::coulomb;
     if (!solved && (promising || k + 1 == starts)) {
       solved = search(run, k, limits.iteration_limit);
     }
