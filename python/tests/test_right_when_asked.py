@@ -149,3 +149,31 @@ def test_a_contact_that_nothing_moves_is_ordinary_input():
         s = carom.solve(problem)
         assert s.converged
         assert abs(s.velocity[2]) <= 1e-9
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+def test_a_rod_on_its_ends_sinks_the_same_however_it_is_turned(law):
+    for length, mass in itertools.product((0.1, 2.0), (1e-3, 10.0)):
+        inertia = mass * length**2 * np.diag([1e-3, 1 / 12, 1 / 12])  # of a thin rod, along its first axis
+        depths = []
+        for angle, up in itertools.product(np.radians([0, 20, 45, 90, 200]), AXES):
+            world = frame(up).T  # columns: two directions across, and up
+            turn = world @ np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+            body = np.zeros((6, 6))
+            body[:3, :3], body[3:, 3:] = mass * np.eye(3), turn @ inertia @ turn.T
+            body = (body + body.T) / 2
+            ends = [turn @ [side * length / 2, 0, -0.01 * length] for side in (-1, 1)]
+            rows = frame(up)
+            jacobians = [np.hstack([rows, np.cross(end, rows)]) for end in ends]
+            problem, velocity, gaps = carom.ContactProblem(0.01), np.zeros(6), np.zeros(2)
+            for _ in range(100):
+                problem.reset(0.01)
+                free = velocity + np.concatenate([-0.0981 * up, np.zeros(3)])
+                problem.add_body(body, free, velocity)
+                for jacobian, gap in zip(jacobians, gaps):
+                    problem.add_contact(0, jacobian, gap=gap, compliance="step")
+                velocity = carom.solve(problem, law=law).velocity
+                gaps += 0.01 * np.array([jacobian[2] @ velocity for jacobian in jacobians])
+            depths += list(-gaps)
+        assert min(depths) > 0
+        assert max(depths) - min(depths) <= 1e-5 * max(depths)

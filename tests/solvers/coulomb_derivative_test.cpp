@@ -587,6 +587,11 @@ TEST_CASE("coulomb_derivative: feet that data ask to part are told", "[solvers][
   // In the mean they stay, and nothing presses without end.
   CHECK(moved.norm() <= carom::testing::by_conditioning(1e-5));
   CHECK(pushed.norm() <= carom::testing::by_conditioning(1e-3));
+  // What rounding alone asks for, as after steps in which the box has come to rest, is no change.
+  change.bias_velocity *= rounding(1, 1.0);
+  const auto rounded = products.derivative.push_forward(products.problem, change, moved, pushed);
+  CHECK(rounded.status == SolveStatus::converged);
+  CHECK(moved.norm() <= rounding(1, 1.0));
 }
 
 TEST_CASE("coulomb_derivative: a box that slides on four feet, in closed form",

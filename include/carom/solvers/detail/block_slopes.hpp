@@ -47,6 +47,8 @@ class BlockSlopes {
   [[nodiscard]] std::span<const Index> one_sided() const noexcept {
     return {one_sided_.data(), std::size_t(one_sided_.size())};
   }
+  /// The size of the solution at a block of the system [J]: (|J|(|v| + |v*|) + w ‖γ‖)²/w.
+  [[nodiscard]] Scalar energy(Index i) const noexcept { return energies_[i]; }
   /// Where a block of the problem is in the system.
   [[nodiscard]] Index place(Index block) const noexcept { return block_at_[block]; }
 
@@ -75,6 +77,7 @@ class BlockSlopes {
   Sequence<LawSlope<Scalar, 2>> others_;
   Sequence<int> block_at_;  ///< per block of the problem, its place in the system
   Sequence<int> block_of_row_;
+  Sequence<Scalar> energies_;
   Sequence<RegionBoundary> nearest_;
   Sequence<Index> one_sided_;
   Growing<VectorX<Scalar>> reach_;  ///< |v| + |v*|
@@ -90,6 +93,7 @@ void BlockSlopes<Scalar>::take(const ContactProblem<Scalar>& problem,
   others_.resize(system.blocks().other_count());
   block_at_.resize(problem.block_count());
   nearest_.resize(problem.block_count());
+  energies_.resize(system.blocks().size());
   one_sided_.reserve(problem.block_count());
   block_of_row_.resize(problem.impulse_count());
   for (Index b = 0; b < problem.block_count(); ++b) block_of_row_[problem.first_row(b)] = int(b);
@@ -127,6 +131,8 @@ Index BlockSlopes<Scalar>::linearize(const ContactProblem<Scalar>& problem,
                  }
                  const Scalar scale = moved.speed + block.inverse_mass * sqrt(gamma.squaredNorm());
                  const Scalar slack = point.tolerance * scale;
+                 const Scalar& w = block.inverse_mass;
+                 energies_[i] = w > Scalar(0) ? Scalar(scale * scale / w) : Scalar(0);
                  if (point.product > Scalar(0)) {
                    write_path_slope(block, own, speeds, point.product, slope);
                  } else if (point.law == FrictionLaw::convex) {

@@ -198,6 +198,10 @@ struct LinearizedLawTuning {
   /// Share of the answer that refinement still changes, above which rows that are held contradict
   /// each other: they are then met in the mean.
   static constexpr double contradiction = 1e-3;
+  /// A change of data below ε_m to this power of the solution's own speeds is rounding: what rows
+  /// contradict each other by is then no error. A chain of steps whose body has come to rest leaves
+  /// such changes, 1e-15 of the speed that gravity adds in a step.
+  static constexpr double rounded_change = 0.75;
   /// Where nothing is softened and pivots differ by no more than this factor [ε^(−1/4)], 8192 in
   /// double, one right side does: a second would change the answer by no more than as many ε.
   static constexpr double even_pivots = 1;

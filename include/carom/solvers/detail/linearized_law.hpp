@@ -79,6 +79,8 @@ class LinearizedLaw {
   }
   template <bool Transposed>
   void solve_island(Index island, Solved& solved) noexcept;
+  /// Whether a and b of an island are rounding beside the solution.
+  [[nodiscard]] bool is_rounding(Index island) const noexcept;
   template <bool Transposed>
   [[nodiscard]] Scalar correct(Index island, Scalar& total) noexcept;
   template <bool Transposed>
@@ -160,6 +162,25 @@ void LinearizedLaw<Scalar>::write_rest(Index island) noexcept {
   });
   rows.write_momentum(island, added_.data(), rest_.data());
   for (Index k = begin; k < end; ++k) rest_[k] += given_[k] - sum_[k];
+}
+
+template <RealScalar Scalar>
+bool LinearizedLaw<Scalar>::is_rounding(Index island) const noexcept {
+  using std::pow;
+  const BlockIsland& own = system_.islands()[island];
+  Scalar change(0), solution(0);
+  for (Index k = system_.rows().vector_start(island); k < system_.rows().vector_end(island); ++k) {
+    change += given_[k] * given_[k];
+  }
+  for (Index i = own.first_block; i < own.block_end; ++i) {
+    solution += slopes_.energy(i);
+    slopes_.visit(system_, i, [&](const auto& block, const auto&) {
+      change += block.inverse_mass * read_parts(block, right_.data()).squaredNorm();
+    });
+  }
+  const Scalar rounded =
+      pow(std::numeric_limits<Scalar>::epsilon(), Scalar(Tuning::rounded_change));
+  return change <= rounded * rounded * solution;
 }
 
 /// Adds to the sums what the softened system gives for the rest.
@@ -248,13 +269,14 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
     }
     return expected;
   };
+  const bool none = !Transposed && is_rounding(island);
   Scalar left = refine(Tuning::corrections);
   if (left > Scalar(Tuning::contradiction)) {
     write_rest<Transposed>(island);
     for (Index p = first; p < first + count; ++p) right_[p] -= left_[p];
     static_cast<void>(refine(Tuning::corrections));
   }
-  solved.left = (std::max)(solved.left, left);
+  if (!none) solved.left = (std::max)(solved.left, left);
 }
 
 template <RealScalar Scalar>
