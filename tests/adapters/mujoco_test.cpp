@@ -361,7 +361,8 @@ TEST_CASE("mujoco: a grip does not creep", "[adapters][scene]") {
         double force[6];
         mj_contactForce(model.get(), data.get(), i, force);
         pressed += force[0];
-        held += std::hypot(force[1], force[2]);
+        const mjtNum* const frame = data->contact[i].frame;  // rows n, t1, t2
+        held += std::abs(force[0] * frame[2] + force[1] * frame[5] + force[2] * frame[8]);
       }
       CHECK(pressed ==
             Approx(24).margin(law == MujocoLaw::coulomb ? by_solver(1e-6) : by_compliance(0.5)));
