@@ -25,11 +25,11 @@ run_preset() {
 # What is optimised: the tests of the solvers' public headers, the programs and the adapters.
 # scripts/test.sh runs the tests of every room under the sanitizers; scripts/nightly.sh builds all
 # tests, benchmarks and kernels for graphics processors optimised, and reads every header by itself.
+release_options=(-D "CAROM_TEST_ROOMS=solvers;cli;ensemble" -D CAROM_TEST_DETAIL=OFF
+  -D CAROM_BUILD_CUDA=OFF -D CAROM_BUILD_BENCHMARKS=OFF)
 # Without exceptions the tests of all public headers run; those of the pieces behind them are a row of
 # scripts/nightly.sh, and scripts/test.sh runs them with exceptions.
 no_exceptions_options=(-D CAROM_TEST_DETAIL=OFF)
-release_options=(-D "CAROM_TEST_ROOMS=solvers;cli;ensemble" -D CAROM_TEST_DETAIL=OFF
-  -D CAROM_BUILD_CUDA=OFF -D CAROM_BUILD_BENCHMARKS=OFF)
 
 table=()
 faults=0

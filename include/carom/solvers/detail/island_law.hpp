@@ -41,11 +41,10 @@ class IslandLaw {
     memory_.lay_out(system);
     proximal_.lay_out(system);
     iterate_.lay_out(system);
-    if (best_.size() != 3 * system.part_count()) {
-      best_.assign(3 * system.part_count(), Scalar(0));
-      saved_.assign(3 * system.part_count(), Scalar(0));
-      guess_.assign(3 * system.part_count(), Scalar(0));
-      nearest_.assign(3 * system.part_count(), Scalar(0));
+    for (Sequence<Scalar>* numbers : {&best_, &saved_, &guess_, &nearest_}) {
+      if (numbers->size() != 3 * system.part_count()) {
+        numbers->assign(3 * system.part_count(), Scalar(0));
+      }
     }
     yardstick_ = yardstick;
   }
@@ -100,8 +99,10 @@ class IslandLaw {
     run.nearest = error;
     run.copy(iterate_.impulse(), nearest_.data());
   }
-  [[nodiscard]] Scalar natural_map_error(const Run& run) noexcept {
-    return iterate_.sum(run.system, run.island, run.yardstick).error(run.yardstick);
+  /// Of the iterate last measured.
+  [[nodiscard]] Scalar natural_map_error(const Run& run) const noexcept {
+    if constexpr (!has_scales<System>) return run.error;
+    return iterate_.sum_as_it_stands(run.system, run.island, run.yardstick).error(run.yardstick);
   }
   /// Takes steps of Newton's method from the iterate; returns whether the law is solved.
   [[nodiscard]] bool polish(Run& run, int steps) {
@@ -126,8 +127,11 @@ class IslandLaw {
   [[nodiscard]] bool search(Run& run, int schedule, int most) {
     if (!run.may_go_on()) return false;
     run.copy(best_.data(), iterate_.impulse());
-    if (run.nearest < natural_map_error(run)) run.copy(nearest_.data(), iterate_.impulse());
     measure(run);
+    if (run.nearest < natural_map_error(run)) {
+      run.copy(nearest_.data(), iterate_.impulse());
+      measure(run);
+    }
     const SolveLimits given = run.limits;
     const int left = given.iteration_limit - run.systems;
     run.limits = given.with_iterations(run.systems + (std::min)(most, left));

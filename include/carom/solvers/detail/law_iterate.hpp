@@ -179,6 +179,12 @@ class LawIterate {
   [[nodiscard]] MapSums<Scalar> sum(System& system, Index island,
                                     const Yardstick<Scalar>& yardstick) noexcept {
     write_velocity(system, island);
+    return sum_as_it_stands(system, island, yardstick);
+  }
+  /// The same with the velocities as they stand.
+  template <typename System>
+  [[nodiscard]] MapSums<Scalar> sum_as_it_stands(
+      System& system, Index island, const Yardstick<Scalar>& yardstick) const noexcept {
     MapSums<Scalar> sums;
     const BlockIsland& own = system.islands()[island];
     for (Index i = own.first_block; i < own.block_end; ++i) {

@@ -269,14 +269,14 @@ void LinearizedLaw<Scalar>::solve_island(Index island, Solved& solved) noexcept 
     }
     return expected;
   };
-  const bool none = !Transposed && is_rounding(island);
-  Scalar left = refine(Tuning::corrections);
+  const Scalar left = refine(Tuning::corrections);
+  const bool counts = left <= enough || Transposed || !is_rounding(island);
   if (left > Scalar(Tuning::contradiction)) {
     write_rest<Transposed>(island);
     for (Index p = first; p < first + count; ++p) right_[p] -= left_[p];
     static_cast<void>(refine(Tuning::corrections));
   }
-  if (!none) solved.left = (std::max)(solved.left, left);
+  if (counts) solved.left = (std::max)(solved.left, left);
 }
 
 template <RealScalar Scalar>
