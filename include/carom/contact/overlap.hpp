@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "carom/core/invalid_input.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {

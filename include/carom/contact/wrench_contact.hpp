@@ -6,6 +6,7 @@
 
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/detail/faults.hpp"
+#include "carom/contact/detail/inverse_mass.hpp"
 #include "carom/contact/weighted_block.hpp"
 
 namespace carom {
