@@ -9,12 +9,6 @@ namespace {
 
 using Problem = ContactProblem<double>;
 
-/// How the numbers of a contact follow from physical ones.
-struct ContactSlopes : ComplianceDerivative<double> {
-  double bias_by_restitution = 0, bias_by_approach = 0;
-  double bias_by_pressing = 0;  ///< by what presses the bodies together, of an overlap
-};
-
 /// What the step adds to the velocity of a body, or that velocity where it is not known before.
 VectorX<double> added_velocity(const Problem& problem, Index body, bool known) {
   const auto [start, size] = problem.body(body);
@@ -23,17 +17,64 @@ VectorX<double> added_velocity(const Problem& problem, Index body, bool known) {
   return added;
 }
 
-/// The side of a contact whose body presses on the other; −1 where none does.
-int pressing_side(const ProblemData& data, Index block) {
-  const Problem& problem = data.problem();
-  const Pressing<double>& pressing = std::get<ContactData>(data.law(block)).law.pressing;
-  for (int s = 0; s < problem.side_count(block); ++s) {
-    const VectorX<double> added =
-        added_velocity(problem, problem.side_body(block, s), pressing.known);
-    const double closes = -problem.jacobian(block, s).row(2).dot(added);
-    if (closes > 0 && closes >= pressing.speed * (1 - 1e-12)) return s;
+/// How v̂ₙ of a contact whose overlap is taken out follows from what presses its bodies together.
+class PressingSlope {
+ public:
+  PressingSlope() = default;
+  /// @param law  of a rigid contact with an overlap.
+  PressingSlope(const Problem& problem, Index block, const CompliantContact<double>& law)
+      : by_pressing_(overlap_velocity(-law.gap, law.correction, law.pressing, problem.time_step())
+                         .by_pressing),
+        known_(law.pressing.known) {
+    for (int s = 0; s < problem.side_count(block) && side_ < 0; ++s) {
+      const VectorX<double> added = added_velocity(problem, problem.side_body(block, s), known_);
+      const double closes = -problem.jacobian(block, s).row(2).dot(added);
+      if (closes > 0 && closes >= law.pressing.speed * (1 - 1e-12)) side_ = s;
+    }
   }
-  return -1;
+  /// Whether the body of a side presses on the other.
+  [[nodiscard]] bool acts_on(int side) const { return by_pressing_ != 0 && side == side_; }
+  /// Adds to the gradients by the velocities, and by J of the side that presses.
+  /// @param by_normal_bias  the gradient by v̂ₙ.
+  void pull(const Problem& problem, Index block, double by_normal_bias, MatrixX<double>& jacobian,
+            PhysicalNumbers& out) const {
+    const Index body = problem.side_body(block, side_);
+    const auto [start, size] = problem.body(body);
+    const VectorX<double> normal = problem.jacobian(block, side_).row(2).transpose();
+    const double by_pressing = by_normal_bias * by_pressing_;
+    out.free_velocity.segment(start, size) -= by_pressing * normal;
+    if (known_) out.velocity.segment(start, size) += by_pressing * normal;
+    jacobian.row(2) -= by_pressing * added_velocity(problem, body, known_).transpose();
+  }
+  /// The change of v̂ₙ.
+  /// @param jacobian  the change of J of the side that presses.
+  [[nodiscard]] double push(const Problem& problem, Index block, const MatrixX<double>& jacobian,
+                            const PhysicalNumbers& change) const {
+    const Index body = problem.side_body(block, side_);
+    const auto [start, size] = problem.body(body);
+    VectorX<double> added = change.free_velocity.segment(start, size);
+    if (known_) added -= change.velocity.segment(start, size);
+    return -by_pressing_ * (jacobian.row(2).dot(added_velocity(problem, body, known_)) +
+                            problem.jacobian(block, side_).row(2).dot(added));
+  }
+
+ private:
+  double by_pressing_ = 0;
+  bool known_ = false;
+  int side_ = -1;
+};
+
+/// How the numbers of a contact follow from physical ones.
+struct ContactSlopes : ComplianceDerivative<double> {
+  double bias_by_restitution = 0, bias_by_approach = 0;
+  PressingSlope by_pressing = {};  ///< of v̂ₙ, of an overlap
+};
+
+/// That of a contact with moments or adhesion; of other constraints nothing.
+PressingSlope pressing_slope(const ProblemData& data, Index block) {
+  const auto* const law = std::get_if<WrenchContact<double>>(&data.law(block));
+  const bool overlaps = law != nullptr && law->contact.gap < 0 && data.problem().is_rigid(block);
+  return overlaps ? PressingSlope(data.problem(), block, law->contact) : PressingSlope();
 }
 
 /// Newton's law: a contact that closes within the step asks for e s. At e = 0 that is the slope
@@ -62,7 +103,7 @@ ContactSlopes contact_slopes(const ProblemData& data, Index block) {
       const OverlapVelocity<double> out = overlap_velocity(
           -contact.law.gap, contact.law.correction, contact.law.pressing, problem.time_step());
       slopes.bias_by_gap = contact.law.gap > 0 ? -1 / problem.time_step() : -out.by_depth;
-      slopes.bias_by_pressing = out.by_pressing;
+      slopes.by_pressing = PressingSlope(problem, block, contact.law);
     }
     write_bounce_slopes(data, block, slopes);
     return slopes;
@@ -155,15 +196,8 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
             out.approach(c) * problem.jacobian(block, s).row(2).transpose();
         jacobian.row(2) -= out.approach(c) * problem.velocity_now(body).transpose();
       }
-      if (slopes.bias_by_pressing != 0 && s == pressing_side(data, block)) {
-        const Index body = problem.side_body(block, s);
-        const auto [start, size] = problem.body(body);
-        const bool known = std::get<ContactData>(data.law(block)).law.pressing.known;
-        const double by_pressing = by_bias.z() * slopes.bias_by_pressing;
-        const VectorX<double> normal = problem.jacobian(block, s).row(2).transpose();
-        out.free_velocity.segment(start, size) -= by_pressing * normal;
-        if (known) out.velocity.segment(start, size) += by_pressing * normal;
-        jacobian.row(2) -= by_pressing * added_velocity(problem, body, known).transpose();
+      if (slopes.by_pressing.acts_on(s)) {
+        slopes.by_pressing.pull(problem, block, by_bias.z(), jacobian, out);
       }
       if (by_inverse_mass == 0) continue;
       const SideSlope slope = contact_inverse_mass(problem, block, s);
@@ -179,7 +213,14 @@ void write_physical(const ProblemData& data, const ProblemDifferential<double>& 
       out.mass[std::size_t(problem.side_body(block, s))] +=
           row_inverse_masses(problem, block, s, by_row).mass;
     }
-    out.constraints.push_back(pull_constraint(data, block, gradient));
+    ConstraintNumbers pulled = pull_constraint(data, block, gradient);
+    const PressingSlope by_pressing = pressing_slope(data, block);
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      if (!by_pressing.acts_on(s)) continue;
+      by_pressing.pull(problem, block, gradient.bias_velocity(problem.first_row(block) + 2),
+                       s == 0 ? pulled.jacobian : pulled.other_jacobian, out);
+    }
+    out.constraints.push_back(std::move(pulled));
   }
 }
 
@@ -192,7 +233,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   for (Index c = 0; c < data.contact_count(); ++c) {
     const Index block = data.contacts()[std::size_t(c)], row = problem.first_row(block);
     const ContactSlopes slopes = contact_slopes(data, block);
-    double inverse_mass = 0, approach = change.approach(c), pressing = 0;
+    double inverse_mass = 0, approach = change.approach(c), pressed = 0;
     for (int s = 0; s < problem.side_count(block); ++s) {
       const MatrixX<double>& jacobian =
           (s == 0 ? change.jacobian : change.other_jacobian)[std::size_t(c)];
@@ -203,14 +244,8 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
         approach -= jacobian.row(2).dot(problem.velocity_now(body)) +
                     problem.jacobian(block, s).row(2).dot(change.velocity.segment(start, size));
       }
-      if (slopes.bias_by_pressing != 0 && s == pressing_side(data, block)) {
-        const Index body = problem.side_body(block, s);
-        const auto [start, size] = problem.body(body);
-        const bool known = std::get<ContactData>(data.law(block)).law.pressing.known;
-        VectorX<double> added = change.free_velocity.segment(start, size);
-        if (known) added -= change.velocity.segment(start, size);
-        pressing = -jacobian.row(2).dot(added_velocity(problem, body, known)) -
-                   problem.jacobian(block, s).row(2).dot(added);
+      if (slopes.by_pressing.acts_on(s)) {
+        pressed = slopes.by_pressing.push(problem, block, jacobian, change);
       }
       inverse_mass += along(contact_inverse_mass(problem, block, s), jacobian,
                             change.mass[std::size_t(problem.side_body(block, s))]);
@@ -223,7 +258,7 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
     bias.z() += slopes.bias_by_gap * change.gap(c) +
                 slopes.bias_by_dissipation * change.dissipation_time(c) +
                 slopes.bias_by_restitution * change.restitution(c) +
-                slopes.bias_by_approach * approach + slopes.bias_by_pressing * pressing;
+                slopes.bias_by_approach * approach + pressed;
     weights.z() += slopes.normal_by_stiffness * change.stiffness(c) +
                    slopes.normal_by_dissipation * change.dissipation_time(c) +
                    slopes.normal_by_inverse_mass * inverse_mass;
@@ -231,10 +266,16 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   }
   for (Index c = 0; c < data.constraint_count(); ++c) {
     const Index block = data.constraints()[std::size_t(c)];
-    push_constraint(data, block,
-                    change.constraints.empty() ? zero_constraint(data, block)
-                                               : change.constraints[std::size_t(c)],
-                    change.mass, out);
+    const ConstraintNumbers numbers = change.constraints.empty()
+                                           ? zero_constraint(data, block)
+                                           : change.constraints[std::size_t(c)];
+    push_constraint(data, block, numbers, change.mass, out);
+    const PressingSlope by_pressing = pressing_slope(data, block);
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      if (!by_pressing.acts_on(s)) continue;
+      out.bias_velocity(problem.first_row(block) + 2) += by_pressing.push(
+          problem, block, s == 0 ? numbers.jacobian : numbers.other_jacobian, change);
+    }
   }
 }
 

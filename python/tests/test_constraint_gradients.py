@@ -258,3 +258,46 @@ def test_an_effort_without_limit_has_no_gradient_by_it(law):
     problem.add_constraint(0, np.ones(6), carom.Motor(velocity_gain=5.0, wanted_velocity=1.0))
     gradients = carom.solve(problem, law=law).pull_back(np.ones(12)).constraints[0]
     assert gradients["effort_limit"] == 0 and gradients["wanted_velocity"] != 0
+
+
+# What takes an overlap out follows what presses the bodies together, so the velocities that the step
+# adds and begins with have slopes by it, of contacts of every shape, between two bodies or one.
+@pytest.mark.parametrize("shape", [None, "friction", "torsional", "rolling"])
+@pytest.mark.parametrize("two", [False, True])
+def test_an_overlap_has_slopes_by_the_velocities_that_press(shape, two):
+    rows = {None: 3, "friction": 3, "torsional": 4, "rolling": 6}[shape]
+    jacobian = np.zeros((rows, 6))
+    jacobian[: min(rows, 6), : min(rows, 6)] = np.eye(6)[:rows]
+    if rows == 4:
+        jacobian[3] = np.eye(6)[5]
+    numbers = {"free_velocity": np.zeros(12), "velocity": np.zeros(12)}
+    numbers["free_velocity"][[2, 8]] = [-0.0981, 0.05]
+    moments = {"torsional_friction": 0.01} if rows > 3 else {}
+    moments |= {"rolling_friction": 0.01} if rows == 6 else {}
+
+    def step(free_velocity, velocity):
+        problem = carom.ContactProblem(0.01)
+        for k in range(2):
+            own = slice(6 * k, 6 * k + 6)
+            problem.add_body((1.0 + k) * np.eye(6), free_velocity[own], velocity[own])
+        other = (1, -jacobian) if two else ()
+        if shape is None:
+            pair = dict(zip(("other", "other_jacobian"), other))
+            problem.add_contact(0, jacobian, gap=-1e-3, friction=0.5, **pair)
+        else:
+            law = carom.WrenchContact(shape=shape, gap=-1e-3, friction=0.5, **moments)
+            problem.add_constraint(0, jacobian, law, *other)
+        return carom.solve(problem, tolerance=1e-12)
+
+    weights = np.arange(1.0, 13.0)
+    here = step(**numbers)
+    pulled = here.pull_back(weights)
+    for name in numbers:
+        change = np.zeros(12)
+        change[2] = 1
+        moved = [step(**(numbers | {name: numbers[name] + h * change})).velocity for h in (1e-5, -1e-5)]
+        slope = (moved[0] - moved[1]) / 2e-5
+        assert slope[2] != 0
+        assert getattr(pulled, name) @ change == pytest.approx(weights @ slope, rel=1e-6, abs=1e-7)
+        forwards = here.push_forward(**{name: change})
+        assert forwards.velocity == pytest.approx(slope, abs=1e-7)

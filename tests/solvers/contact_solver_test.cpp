@@ -8,6 +8,7 @@
 #include "carom/contact/joint_constraints.hpp"
 #include "carom/contact/rigid_contact.hpp"
 #include "carom/contact/wrench_contact.hpp"
+#include "carom/solvers/answer_error.hpp"
 
 #include "support/catch.hpp"
 #include "support/constrained_problem.hpp"
@@ -162,6 +163,57 @@ TEST_CASE("contact_solver: an overlap of a compliant contact is pushed out by it
         const VectorX<double> impulse = 0.9 * solver.impulse();
         CHECK(solver.solve_from(problem, impulse, velocity).converged());
         CHECK(velocity(2) == Approx(expected).epsilon(by_solver(1e-9)));
+      }
+    }
+  }
+}
+
+// The overlap of a contact goes the same way whatever else the contact bounds: over one wall at the
+// speed of a plain contact, between two walls, where it cannot, not at all.
+TEST_CASE("contact_solver: an overlap of a contact of any shape goes as that of a plain one",
+          "[solvers][law]") {
+  using carom::ImpulseShape;
+  const double dt = 0.01, weight = 9.81 * dt;
+  const auto rows_of = [](ImpulseShape shape, double side) {
+    const Eigen::Index rows = shape == ImpulseShape::torsional          ? 4
+                              : shape == ImpulseShape::spinless_rolling ? 5
+                              : shape == ImpulseShape::rolling          ? 6
+                                                                        : 3;
+    carom::MatrixX<double> all = carom::MatrixX<double>::Identity(rows, 6);
+    all.row(2) *= side;
+    if (rows == 4) all.row(3) << 0, 0, 0, 0, 0, 1;
+    return all;
+  };
+  for (const ImpulseShape shape :
+       {ImpulseShape::friction, ImpulseShape::elliptic, ImpulseShape::torsional,
+        ImpulseShape::spinless_rolling, ImpulseShape::rolling}) {
+    for (const double depth : {1e-6, 1e-3}) {
+      for (const double mass : {1e-3, 1.0, 1e3}) {
+        const auto solve = [&](int walls, ImpulseShape with, double speed) {
+          ContactProblem<double> problem(dt);
+          problem.add_body(mass * carom::MatrixX<double>::Identity(6, 6),
+                           VectorX<double>(speed * VectorX<double>::Unit(6, 2)));
+          for (int wall = 0; wall < walls; ++wall) {
+            carom::WrenchContact<double> law{.contact = {.gap = -depth, .friction = 0.5},
+                                             .shape = with};
+            if (with >= ImpulseShape::rolling) law.rolling_friction = 0.01;
+            if (with == ImpulseShape::torsional) law.torsional_friction = 0.01;
+            problem.add_constraint(0, rows_of(with, wall == 0 ? 1 : -1), law);
+          }
+          ContactSolver<double> solver;
+          VectorX<double> velocity;
+          const auto report = solver.solve(problem, velocity);
+          CHECK(report.converged());
+          CHECK(report.deepest_overlap == depth);
+          CHECK(carom::judge_answer(problem, FrictionLaw::coulomb, velocity, solver.impulse())
+                    .residual <= by_solver(2e-8));
+          return velocity;
+        };
+        CAPTURE(int(shape), depth, mass);
+        const VectorX<double> rises = solve(1, shape, -weight);
+        CHECK(rises(2) > 0);
+        CHECK(rises(2) == Approx(solve(1, ImpulseShape::friction, -weight)(2)));
+        CHECK(solve(2, shape, -weight).norm() <= by_solver(1e-6) * weight);
       }
     }
   }

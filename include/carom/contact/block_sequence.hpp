@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -73,11 +74,21 @@ class BlockSequence : public Bodies<Scalar> {
     return is_friction_contact(block) ? friction_contact_law(block).rigid : other(block).rigid;
   }
   [[nodiscard]] Index rigid_count() const noexcept { return rigid_count_; }
-  /// How deep the bodies of the deepest friction contact are in each other [m], ≥ 0, as its law
-  /// knows it; one by numbers alone knows of none.
+  /// The part of v̂ₙ that takes out the overlap of a rigid contact [m/s], ≥ 0; 0 of other blocks.
+  [[nodiscard]] Scalar overlap_velocity(Index block) const noexcept {
+    if (!is_rigid(block)) return Scalar(0);
+    return is_friction_contact(block) ? friction_contact_law(block).overlap_velocity
+                                      : other(block).overlap_velocity;
+  }
+  /// How deep the bodies of the deepest contact are in each other [m], ≥ 0, as its law knows it;
+  /// one by numbers alone knows of none.
   [[nodiscard]] Scalar deepest_overlap() const noexcept {
     Scalar deepest(0);
-    for (const auto& law : contacts_) deepest = law.overlap > deepest ? law.overlap : deepest;
+    const auto see = [&](const auto& laws) {
+      for (const auto& law : laws) deepest = (std::max)(deepest, law.overlap);
+    };
+    see(contacts_);
+    see(others_);
     return deepest;
   }
 

@@ -143,9 +143,7 @@ class BlockView {
   /// v̂ less what takes out the overlap of a rigid contact, which an answer need not grant.
   [[nodiscard]] Rows least_bias_velocity() const noexcept {
     Rows result = law_.bias_velocity;
-    if constexpr (is_friction_contact) {
-      if (law_.rigid) result(2) -= law_.overlap_velocity;
-    }
+    if (law_.rigid) result(2) -= law_.overlap_velocity;
     return result;
   }
   [[nodiscard]] ImpulseSet<Scalar> set() const noexcept {

@@ -22,6 +22,8 @@ struct WeightedBlock {
   Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity the rows relax to.
   bool rigid = false;  ///< Whether the block does not give way: solvers of rigid contact then
                        ///< take R = 0, and solvers that need an R take the one above.
+  Scalar overlap = 0;           ///< As in WeightedContact, of a cone's normal row.
+  Scalar overlap_velocity = 0;  ///< As in WeightedContact, of a cone's normal row.
 };
 
 /// Returns the numbers unchanged.
@@ -40,6 +42,8 @@ template <RealScalar Scalar>
   block.regularization.template head<3>() << tangent, tangent, normal;
   block.bias_velocity.template head<3>() = contact.bias_velocity;
   block.rigid = contact.rigid;
+  block.overlap = contact.overlap;
+  block.overlap_velocity = contact.overlap_velocity;
   return block;
 }
 /// Whether a block is a friction contact that a WeightedContact can express: without adhesion.
@@ -56,7 +60,9 @@ template <RealScalar Scalar>
   return {block.set.friction(0),
           {block.regularization(0), block.regularization(2)},
           block.bias_velocity.template head<3>(),
-          block.rigid};
+          block.rigid,
+          block.overlap,
+          block.overlap_velocity};
 }
 
 /// What is wrong with a block's weights, or nothing.

@@ -65,6 +65,8 @@ template <RealScalar Scalar>
   rows.regularization.template head<3>() << tangent, tangent, normal;
   rows.bias_velocity.template head<3>() = contact.bias_velocity;
   rows.rigid = contact.rigid;
+  rows.overlap = contact.overlap;
+  rows.overlap_velocity = contact.overlap_velocity;
   const Scalar slip =
       contact.rigid ? detail::unyielding_weight(Scalar(1)) : law.contact.relative_slip;
   if (torsional) rows.regularization(3) = slip * inverse_mass(3);

@@ -120,20 +120,21 @@ class AnswerJudge {
       own.velocity(r) = scales_.velocity(block.first_row() + r);
       own.inverse_mass(r) = scales_.inverse_mass(block.first_row() + r) + softness(r);
     }
-    if constexpr (Block::is_friction_contact) {
-      const auto judge = [&](const Rows& u) {
-        return block.law().friction > Scalar(0)
-                   ? block_error(law_, block.law().friction, impulse, u, own)
-                   : frictionless_error(impulse, u, own);
-      };
-      const ErrorSum<Scalar> asked = judge(velocity);
-      if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
-      velocity(2) += block.law().overlap_velocity;  // an overlap need not be taken out
-      const ErrorSum<Scalar> without = judge(velocity);
-      return without.largest < asked.largest ? without : asked;
-    } else {
-      return block_error(law_, block.set(), impulse, velocity, own);
-    }
+    const auto judge = [&](const Rows& u) {
+      if constexpr (!Block::is_friction_contact) {
+        return block_error(law_, block.set(), impulse, u, own);
+      } else if (block.law().friction > Scalar(0)) {
+        return block_error(law_, block.law().friction, impulse, u, own);
+      } else {
+        return frictionless_error(impulse, u, own);
+      }
+    };
+    const ErrorSum<Scalar> asked = judge(velocity);
+    if (!rigid || !(block.law().overlap_velocity > Scalar(0))) return asked;
+    // An overlap need not be taken out.
+    const ErrorSum<Scalar> without =
+        judge(velocity + block.bias_velocity() - block.least_bias_velocity());
+    return without.largest < asked.largest ? without : asked;
   }
   /// Adds Ĵᵀγ of a block to the momenta of its bodies, and its size to what acts on them.
   template <typename Block>

@@ -54,6 +54,8 @@ class LaneBlocks {
   CAROM_DEVICE void write_steps(const Cells& direction) const noexcept;
   /// Σ γ·J d at a step length.
   [[nodiscard]] CAROM_DEVICE_CALL Number work_at(const Number& step) const noexcept;
+  /// Lowers v̂ and J v by the velocity of a frame.
+  CAROM_DEVICE void shift(const Cells& frame, const Mask& lanes) const noexcept;
   /// Moves lifts a share of the way to those of the iterate.
   CAROM_DEVICE_CALL void renew_lifts(const Mask& lanes, const Number& share) const noexcept;
   /// Calls visit(cells of a number of every row, rows) for what is kept of a block put aside.
@@ -97,6 +99,21 @@ CAROM_DEVICE void LaneBlocks<Number, Stride>::multiply(int b, const Cells& x,
   };
   add(block(b).sides.low);
   add(block(b).sides.high);
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneBlocks<Number, Stride>::shift(const Cells& frame,
+                                                    const Mask& lanes) const noexcept {
+  for (int b = 0; b < count(); ++b) {
+    const Cells bias = rows(b, LaneBlock::bias), at = rows(b, LaneBlock::contact_velocity);
+    Number u[6];
+    multiply(b, frame, u);
+    for (int r = 0; r < block(b).rows; ++r) {
+      const Number lower = select(lanes, -u[r], Number(Scalar(0)));
+      bias.add(r, lower);
+      at.add(r, lower);
+    }
+  }
 }
 
 template <typename Number, int Stride>

@@ -236,6 +236,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::step_on_law() noexcept {
   end(moving & meets_target(), SolveStatus::converged);
   const Mask spent = iterations() >= Number(Scalar(limits_.iteration_limit));
   const Mask stalled = course_.law_stalls >= number(Tuning::patience);
+  state_.move_frames(on_law());
   leave_law(on_law() & ((!found) | stalled | spent));
 }
 
@@ -286,6 +287,7 @@ CAROM_DEVICE void LaneCoulomb<Number, Stride>::resume(const Progress& progress) 
   course_ = progress;
   convex_.resume(progress.convex, progress.convex_status);
   end(!state_.begin(), SolveStatus::not_finite);
+  state_.restore_frames();
   evaluate(on_law());
 }
 

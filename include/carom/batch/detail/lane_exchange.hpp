@@ -79,12 +79,14 @@ CAROM_DEVICE void LaneExchange<Number, Stride>::read_bodies(
   const bool guessed = view.guess.data != nullptr && map_.is_touched();
   find(guessed ? view.guess : view.free_velocity, problems, guess);
   const Cells to_free = vector(LaneLayout::free), to_velocity = vector(LaneLayout::velocity);
+  const Cells to_frame = vector(LaneLayout::frame);
   for (int b = 0; b < map_.body_count; ++b) {
     const auto& [number, first, size, place] = map_.bodies[b];
     const int start = map_.starts[b];
     for (int i = 0; i < size; ++i) {
       to_free.set(start + i, gather(free, first + i));
       to_velocity.set(start + i, gather(guess, first + i));
+      to_frame.set(start + i, Number(0));
       const Cells row = cells_.from(layout_.mass_at + layout_.mass_rows.place[start + i] + start);
       for (int j = 0; j <= i; ++j) row.set(j, gather(mass, place + i * size + j));
     }
@@ -218,10 +220,13 @@ template <typename Number, int Stride>
 CAROM_DEVICE void LaneExchange<Number, Stride>::write(const BatchAnswers<Scalar>& answers,
                                                       Index problem, int lane) const noexcept {
   Scalar* const velocity = answers.velocity.of(problem);
-  const Cells from = vector(LaneLayout::velocity);
+  const Cells from = vector(LaneLayout::velocity), frame = vector(LaneLayout::frame);
   for (int b = 0; b < map_.body_count; ++b) {
     const auto& [number, first, size, place] = map_.bodies[b];
-    for (int i = 0; i < size; ++i) velocity[first + i] = from.of_lane(map_.starts[b] + i, lane);
+    for (int i = 0; i < size; ++i) {
+      const int at = map_.starts[b] + i;
+      velocity[first + i] = frame.of_lane(at, lane) + from.of_lane(at, lane);
+    }
   }
   if (answers.impulse.data == nullptr) return;
   Scalar* const impulse = answers.impulse.of(problem);

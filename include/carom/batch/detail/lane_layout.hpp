@@ -35,7 +35,8 @@ struct LaneBlock;
 struct LaneLayout {
   enum VectorName {
     free,
-    velocity,
+    velocity,  ///< relative to the frame, as all velocities below
+    frame,     ///< how fast the frame moves
     best,
     momentum,
     gradient,
@@ -77,6 +78,7 @@ struct LaneLayout {
   const LaneBlock* blocks;              ///< all others
   const unsigned char* rigid_contacts;  ///< 1: the contact is rigid
   bool rigid;                           ///< whether some block is
+  bool is_coulomb;                      ///< whether the law is Coulomb's
   int mass_at, mass_factor_at, matrix_at, jacobian_at, contacts_at, blocks_at, product_at, sweep_at,
       cell_count;
   int upper_at;  ///< the upper half of a matrix that is not symmetric, under Coulomb's law

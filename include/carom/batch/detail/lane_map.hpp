@@ -260,6 +260,7 @@ CAROM_DEVICE inline LaneLayout LaneMapView::layout(FrictionLaw law) const noexce
   l.block_count = other_count;
   l.blocks = blocks;
   l.rigid = rigid;
+  l.is_coulomb = coulomb;
   l.rigid_contacts = rigid_contacts;
   l.mass_at =
       (coulomb ? LaneLayout::coulomb_vector_count : LaneLayout::vector_count) * l.velocities;

@@ -139,6 +139,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::resume(const Progress& progress) n
   status_ = number(-1);
   progress_ = progress;
   end(!state_.begin(), SolveStatus::not_finite);
+  state_.restore_frames();
   state_.evaluate();
 }
 
@@ -149,7 +150,8 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::start(const Mask& lanes, const Num
   progress_.stalls = select(lanes, number(0), progress_.stalls);
   progress_.tolerance = select(lanes, tolerance, progress_.tolerance);
   end(lanes & meets_target(), SolveStatus::converged);
-  if (any(anywhere & running())) start_from_best(anywhere & running());
+  const Mask free_to_go = anywhere & running() & (!state_.has_moving_frame());
+  if (any(free_to_go)) start_from_best(free_to_go);
   end(lanes & meets_target(), SolveStatus::converged);
   progress_.best_residual = select(lanes, state_.residual, progress_.best_residual);
   keep(lanes);
@@ -240,6 +242,7 @@ CAROM_DEVICE void LaneNewton<Number, Stride>::judge(const Number& step) noexcept
       SolveStatus::no_progress);
   end(progress_.iterations >= Number(Scalar(limits_.iteration_limit)),
       SolveStatus::iteration_limit);
+  state_.move_frames(running());
 }
 
 template <typename Number, int Stride>

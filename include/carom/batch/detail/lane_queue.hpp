@@ -65,7 +65,7 @@ class LaneQueue {
 
   [[nodiscard]] static std::size_t paused_size(const LaneLayout& layout) noexcept {
     const int of_contact = layout.rigid ? 6 : 3, of_row = layout.rigid ? 1 : 0;
-    int numbers = 3 * layout.velocities + of_contact * layout.contacts + progress_count;
+    int numbers = 4 * layout.velocities + of_contact * layout.contacts + progress_count;
     for (int b = 0; b < layout.block_count; ++b) numbers += 1 + of_row * layout.blocks[b].rows;
     return std::size_t(numbers);
   }
@@ -93,7 +93,8 @@ void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
                                                       const Visit& visit) const noexcept {
   constexpr bool coulomb = Law == FrictionLaw::coulomb;
   for (const int name :
-       {LaneLayout::velocity, LaneLayout::best, coulomb ? LaneLayout::kept : LaneLayout::best}) {
+       {LaneLayout::velocity, LaneLayout::frame, LaneLayout::best,
+        coulomb ? LaneLayout::kept : LaneLayout::best}) {
     const Cells from = cells_.from(layout_.vector_at(name));
     for (int i = 0; i < layout_.velocities; ++i) visit(from.of_lane(i, lane), *kept++);
   }

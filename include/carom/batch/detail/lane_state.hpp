@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <limits>
 
+#include "carom/batch/detail/lane_balance.hpp"
 #include "carom/batch/detail/lane_blocks.hpp"
 #include "carom/batch/detail/lane_cholesky.hpp"
 #include "carom/batch/detail/lane_friction.hpp"
@@ -34,6 +36,15 @@ class LaneState {
     write_weights_of_lanes(c[Names::friction], c[Names::tangent], c[Names::normal],
                            c.from(Names::inverse_tangent));
   }
+  /// Measures velocities from the iterates last evaluated where the residual is near √ε_m times its
+  /// scale and the frame is still at rest, and evaluates again. Contact laws know differences of
+  /// velocities only: in the moving frame the iterates are small numbers, and so are their
+  /// roundings, which 1/R enlarges to those of the trial impulses.
+  CAROM_DEVICE_CALL void move_frames(const Mask& lanes) noexcept;
+  /// Measures velocities from the frames in the cells again.
+  CAROM_DEVICE_CALL void restore_frames() noexcept;
+  /// Lanes whose frame moves.
+  [[nodiscard]] CAROM_DEVICE const Mask& has_moving_frame() const noexcept { return moving_; }
   /// Everything that follows from the iterate.
   CAROM_DEVICE_CALL void evaluate() noexcept;
   /// ℓ at the iterate last evaluated.
@@ -113,8 +124,13 @@ class LaneState {
             select(coulomb_, coulomb.n, convex.n)};
   }
 
+  /// Lowers v*, v̂ and J v by the velocity of the frame.
+  CAROM_DEVICE void shift(const Mask& lanes) noexcept;
+  CAROM_DEVICE_CALL void balance_exactly() noexcept;
+
   LaneLayout layout_;
   Cells cells_;
+  Mask moving_ = everywhere<Number>(false);
   bool lifted_ = false;
   Mask coulomb_ = everywhere<Number>(false);
 };
@@ -159,6 +175,55 @@ CAROM_DEVICE typename Number::Mask LaneState<Number, Stride>::begin() noexcept {
   multiply_lanes(layout_.mass_rows, mass, vector(Names::free), vector(Names::momentum));
   free_squared = dot(Names::free, Names::momentum);
   return definite;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::shift(const Mask& lanes) noexcept {
+  const Cells frame = vector(Names::frame), free = vector(Names::free);
+  for (int i = 0; i < layout_.velocities; ++i) {
+    free.set(i, select(lanes, free[i] - frame[i], free[i]));
+  }
+  const Number zero(Scalar(0));
+  for (int k = 0; k < layout_.contacts; ++k) {
+    const Cells c = contact(k);
+    const LaneImpulse<Number> u = rows_times(k, frame);
+    for (const int name : {int(Names::bias), int(Names::contact_velocity)}) {
+      c.add(name, select(lanes, -u.t1, zero));
+      c.add(name + 1, select(lanes, -u.t2, zero));
+      c.add(name + 2, select(lanes, -u.n, zero));
+    }
+  }
+  blocks().shift(frame, lanes);
+  moving_ = moving_ | lanes;
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::restore_frames() noexcept {
+  const Cells frame = vector(Names::frame);
+  Number speed(Scalar(0));
+  for (int i = 0; i < layout_.velocities; ++i) speed += abs(frame[i]);
+  shift(speed > Number(Scalar(0)));
+}
+
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::move_frames(const Mask& lanes) noexcept {
+  const Mask near_floor =
+      residual <= Number(std::sqrt(std::numeric_limits<Scalar>::epsilon())) * scale();
+  const Mask begins = lanes & near_floor & (!moving_);
+  if (!any(begins)) return;
+  const Cells frame = vector(Names::frame);
+  copy(begins, Names::velocity, Names::frame);
+  shift(begins);
+  const auto lower = [&](int name) {
+    const Cells kept = vector(name);
+    for (int i = 0; i < layout_.velocities; ++i) {
+      kept.set(i, select(begins, kept[i] - frame[i], kept[i]));
+    }
+  };
+  lower(Names::velocity);
+  lower(Names::best);
+  if (layout_.is_coulomb) lower(Names::kept);
+  evaluate();
 }
 
 template <typename Number, int Stride>
@@ -209,12 +274,36 @@ CAROM_DEVICE void LaneState<Number, Stride>::evaluate() noexcept {
     moved += change[i] * momentum[i];
     const Number g = momentum[i] - pushed[i];
     gradient.set(i, g);
-    change.set(i, g);
   }
+  if (any(moving_)) balance_exactly();
+  for (int i = 0; i < n; ++i) change.set(i, gradient[i]);
   residual = sqrt(squared_by_mass(change));
   // ‖Jᵀγ‖ is ‖A (v − v*)‖ but for the residual.
   const Number pushed_norm = larger(sqrt(moved) - residual, Number(Scalar(0)));
   pushed_squared = pushed_norm * pushed_norm;
+}
+
+/// The gradient, in twice the digits, of lanes whose frame moves.
+template <typename Number, int Stride>
+CAROM_DEVICE void LaneState<Number, Stride>::balance_exactly() noexcept {
+  const LaneBalance<Number, Stride> balance(vector(Names::direction), vector(Names::scratch),
+                                            layout_.velocities);
+  balance.add_momentum(layout_.mass_rows, cells(layout_.mass_at), vector(Names::velocity),
+                       vector(Names::free));
+  const auto take = [&](const LaneSides& sides, int rows, const Cells& impulse) {
+    balance.take_push(sides.low, rows, jacobian(sides.low), impulse);
+    balance.take_push(sides.high, rows, jacobian(sides.high), impulse);
+  };
+  for (int k = 0; k < layout_.contacts; ++k) {
+    take(layout_.sides[k], 3, contact(k).from(Names::impulse));
+  }
+  for (int b = 0; b < layout_.block_count; ++b) {
+    take(blocks().block(b).sides, blocks().block(b).rows, blocks().rows(b, LaneBlock::impulse));
+  }
+  const Cells gradient = vector(Names::gradient);
+  for (int i = 0; i < layout_.velocities; ++i) {
+    gradient.set(i, select(moving_, balance.sum(i), gradient[i]));
+  }
 }
 
 template <typename Number, int Stride>

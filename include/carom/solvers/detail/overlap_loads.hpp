@@ -22,10 +22,9 @@ class OverlapLoads {
       const BlockIsland& own = system.islands()[island];
       for (Index i = own.first_block; i < own.block_end; ++i) {
         const Index block = system.block_number(i);
-        if (!problem.is_friction_contact(block)) continue;
-        const WeightedContact<Scalar>& law = problem.friction_contact_law(block);
-        if (!law.rigid || !(law.overlap_velocity > Scalar(0))) continue;
-        loads_.push_back({3 * system.blocks().first_part(i) + 2, law.overlap_velocity});
+        const Scalar velocity = problem.overlap_velocity(block);
+        if (!(velocity > Scalar(0))) continue;
+        loads_.push_back({3 * system.blocks().first_part(i) + 2, velocity});
       }
       first_[island + 1] = int(loads_.size());
     }
