@@ -18,6 +18,7 @@ set(CAROM_HEADERS
   include/carom/batch/detail/device_memory.hpp
   include/carom/batch/detail/device_patterns.hpp
   include/carom/batch/detail/device_runtime.hpp
+  include/carom/batch/detail/lane_balance.hpp
   include/carom/batch/detail/lane_block.hpp
   include/carom/batch/detail/lane_block_law.hpp
   include/carom/batch/detail/lane_block_products.hpp
