@@ -80,6 +80,7 @@ set(CAROM_HEADERS
   include/carom/cones/detail/convex_sliding.hpp
   include/carom/cones/detail/coulomb_sliding.hpp
   include/carom/cones/detail/ellipsoid_section.hpp
+  include/carom/cones/detail/expect_valid.hpp
   include/carom/cones/detail/lanes.hpp
   include/carom/cones/detail/power_of_two.hpp
   include/carom/cones/detail/sliding_tuning.hpp

@@ -267,8 +267,8 @@ void write_differential(const ProblemData& data, const PhysicalNumbers& change,
   for (Index c = 0; c < data.constraint_count(); ++c) {
     const Index block = data.constraints()[std::size_t(c)];
     const ConstraintNumbers numbers = change.constraints.empty()
-                                           ? zero_constraint(data, block)
-                                           : change.constraints[std::size_t(c)];
+                                          ? zero_constraint(data, block)
+                                          : change.constraints[std::size_t(c)];
     push_constraint(data, block, numbers, change.mass, out);
     const PressingSlope by_pressing = pressing_slope(data, block);
     for (int s = 0; s < problem.side_count(block); ++s) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <type_traits>
 
 #include "carom/cones/concepts.hpp"
 #include "carom/cones/detail/ellipsoid_section.hpp"
+#include "carom/cones/detail/expect_valid.hpp"
 #include "carom/cones/detail/power_of_two.hpp"
 #include "carom/cones/detail/wider_scalar.hpp"
 
@@ -48,8 +51,7 @@ using EllipsoidWork = std::conditional_t<std::is_same_v<Scalar, float>, double, 
 template <typename Scalar, int Dimension>
 struct EllipsoidProjection {
   static constexpr int tangent_count = Dimension - 1;
-  Vector<Scalar, tangent_count> friction;
-  Vector<Scalar, tangent_count> weights;
+  std::array<Scalar, std::size_t(tangent_count)> friction, weights;
   EllipsoidSection<Scalar, tangent_count> section;
   ConeRegion region = ConeRegion::slide;
   bool only_drops = false;  ///< slide that only loses the entries of directions without friction
@@ -61,34 +63,31 @@ struct EllipsoidProjection {
   template <typename Given>
   CAROM_DEVICE EllipsoidProjection(const EllipsoidalCone<Given, Dimension>& cone,
                                    const Vector<Given, Dimension>& given_weights,
-                                   const Vector<Given, Dimension>& given_y) noexcept
-      : friction(cone.friction.template cast<Scalar>()) {
-    CAROM_EXPECTS((cone.friction.array() >= Given(0)).all());
-    CAROM_EXPECTS((given_weights.array() > Given(0)).all());
-    CAROM_EXPECTS(given_y.allFinite());
-    const Vector<Scalar, Dimension> full_weights =
-        shifted(Vector<Scalar, Dimension>(given_weights.template cast<Scalar>()),
-                -largest_exponent(given_weights));
-    const Vector<Scalar, Dimension> y = shifted(
-        Vector<Scalar, Dimension>(given_y.template cast<Scalar>()), -largest_exponent(given_y));
-    const Scalar normal = y(2);
-    Vector<Scalar, tangent_count> reach;  // y_i/μ_i
+                                   const Vector<Given, Dimension>& given_y) noexcept {
+    expect_positive_and_finite(given_weights, given_y);
+    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights));
+    const PowerOfTwo<Scalar> scale(-largest_exponent(given_y));
+    const Scalar normal = scale.times(static_cast<Scalar>(given_y(2)));
+    typename EllipsoidSection<Scalar, tangent_count>::Tangent reach;  // y_i/μ_i
     bool drops = false;
-    for (int i = 0; i < tangent_count; ++i) {
-      const Scalar& y_i = y(entry(i));
-      weights(i) = full_weights(entry(i));
-      drops = drops || (friction(i) == Scalar(0) && y_i != Scalar(0));
-      reach(i) = friction(i) == Scalar(0) ? Scalar(0) : Scalar(y_i / friction(i));
-      section.axis(i) = friction(i) * friction(i) * weights(i);
-      section.load(i) = friction(i) * weights(i) * y_i;
+    for (int k = 0; k < tangent_count; ++k) {
+      CAROM_EXPECTS(cone.friction(k) >= Given(0));
+      const auto i = std::size_t(k);
+      const Scalar y_i = scale.times(static_cast<Scalar>(given_y(entry(k))));
+      friction[i] = static_cast<Scalar>(cone.friction(k));
+      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights(entry(k))));
+      drops = drops || (friction[i] == Scalar(0) && y_i != Scalar(0));
+      reach[i] = friction[i] == Scalar(0) ? Scalar(0) : Scalar(y_i / friction[i]);
+      section.axis[i] = friction[i] * friction[i] * weights[i];
+      section.load[i] = friction[i] * weights[i] * y_i;
     }
-    section.normal_axis = full_weights(2);
-    section.normal_load = full_weights(2) * normal;
-    if (normal >= Scalar(0) && reach.norm() <= normal) {
+    section.normal_axis = weight_scale.times(static_cast<Scalar>(given_weights(2)));
+    section.normal_load = section.normal_axis * normal;
+    if (normal >= Scalar(0) && section.norm_of(reach) <= normal) {
       region = drops ? ConeRegion::slide : ConeRegion::stick;
       only_drops = drops;
       if (drops && normal == Scalar(0)) region = ConeRegion::separate;
-    } else if (section.load.norm() + section.normal_load <= Scalar(0) ||
+    } else if (section.norm_of(section.load) + section.normal_load <= Scalar(0) ||
                !section.find_multiplier()) {
       region = ConeRegion::separate;
     }
@@ -132,16 +131,17 @@ template <typename Scalar, typename Work, int Dimension>
   ConeProjection<Scalar, Dimension> result{y, k.region};
   if (k.only_drops) {
     for (int i = 0; i < k.tangent_count; ++i) {
-      if (k.friction(i) == Work(0)) result.point(k.entry(i)) = Scalar(0);
+      if (k.friction[std::size_t(i)] == Work(0)) result.point(k.entry(i)) = Scalar(0);
     }
     return result;
   }
   const int exponent = largest_exponent(y);
   const auto x = k.section.scaled_tangent();
   for (int i = 0; i < k.tangent_count; ++i) {
-    result.point(k.entry(i)) = static_cast<Scalar>(shifted(k.friction(i) * x(i), exponent));
+    const auto place = std::size_t(i);
+    result.point(k.entry(i)) = static_cast<Scalar>(shifted(k.friction[place] * x[place], exponent));
   }
-  result.point(2) = static_cast<Scalar>(shifted(x.norm(), exponent));
+  result.point(2) = static_cast<Scalar>(shifted(k.section.norm_of(x), exponent));
   return result;
 }
 
@@ -153,29 +153,31 @@ template <typename Scalar, typename Work, int Dimension>
   if (k.region == ConeRegion::stick) return slope;
   if (k.only_drops) {
     for (int i = 0; i < k.tangent_count; ++i) {
-      if (k.friction(i) == Work(0)) slope(k.entry(i), k.entry(i)) = Scalar(0);
+      if (k.friction[std::size_t(i)] == Work(0)) slope(k.entry(i), k.entry(i)) = Scalar(0);
     }
     return slope;
   }
   const auto r = k.section.response();
-  const Vector<Work, Dimension - 1> softened = r.direction.cwiseProduct(r.compliance);  // D⁻¹ b
   const auto write = [&](int row, int column, const Work& value) {
     slope(row, column) = static_cast<Scalar>(value);
   };
+  Work normal_share(0);
   for (int j = 0; j < k.tangent_count; ++j) {
-    const Work drive = k.friction(j) * k.weights(j);      // μ_j R_j
-    const Work rise = softened(j) * drive / r.stiffness;  // dγₙ/dy_j
+    const auto at = std::size_t(j);
+    const Work softened = r.direction[at] * r.compliance[at];  // D⁻¹ b
+    const Work drive = k.friction[at] * k.weights[at];         // μ_j R_j
+    const Work rise = softened * drive / r.stiffness;          // dγₙ/dy_j
     write(2, k.entry(j), rise);
     for (int i = 0; i < k.tangent_count; ++i) {
-      Work dx = -softened(i) * (k.section.margin * rise);
-      if (i == j) dx += r.compliance(j) * drive;
-      write(k.entry(i), k.entry(j), k.friction(i) * dx);
+      const auto to = std::size_t(i);
+      Work dx = -(r.direction[to] * r.compliance[to]) * (k.section.margin * rise);
+      if (i == j) dx += r.compliance[at] * drive;
+      write(k.entry(i), k.entry(j), k.friction[to] * dx);
     }
+    write(k.entry(j), 2, k.friction[at] * softened * (k.section.normal_axis / r.stiffness));
+    normal_share += r.direction[at] * softened;
   }
-  for (int i = 0; i < k.tangent_count; ++i) {
-    write(k.entry(i), 2, k.friction(i) * softened(i) * (k.section.normal_axis / r.stiffness));
-  }
-  write(2, 2, r.direction.dot(softened) * (k.section.normal_axis / r.stiffness));
+  write(2, 2, normal_share * (k.section.normal_axis / r.stiffness));
   return slope;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <utility>
 
 #include "carom/cones/concepts.hpp"
+#include "carom/cones/detail/expect_valid.hpp"
 #include "carom/cones/detail/power_of_two.hpp"
 #include "carom/cones/detail/wider_scalar.hpp"
 
@@ -47,28 +49,30 @@ template <SharedNormalCone Cone, typename Scalar>
 struct SharedNormal {
   static constexpr std::size_t block_count = Cone::blocks.size();
 
-  Vector<Scalar, Cone::dimension> weights;     ///< R / 2^(its largest exponent)
-  Vector<Scalar, Cone::dimension> y;           ///< y / 2^exponent
-  std::array<Scalar, block_count> friction{};  ///< μ_b
-  std::array<Scalar, block_count> norm{};      ///< ‖y_b‖
-  Scalar resistance;                           ///< Rₙ + Σ μ_b² R_b over sliding blocks
-  Scalar drive;  ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
+  std::array<Scalar, std::size_t(Cone::dimension)> weights;  ///< R / 2^(its largest exponent)
+  std::array<Scalar, std::size_t(Cone::dimension)> y;        ///< y / 2^exponent
+  std::array<Scalar, block_count> friction{};                ///< μ_b
+  std::array<Scalar, block_count> norm{};                    ///< ‖y_b‖
+  Scalar resistance;  ///< Rₙ + Σ μ_b² R_b over sliding blocks
+  Scalar drive;       ///< Rₙ yₙ + Σ μ_b R_b ‖y_b‖ over sliding blocks
   int exponent;
   ConeRegion region = ConeRegion::stick;
   std::array<bool, block_count> slides{};  ///< whether ‖y_b‖ > μ_b γₙ
 
   CAROM_DEVICE SharedNormal(const Cone& cone, const SetVector<Cone>& given_weights,
                             const SetVector<Cone>& given_y) noexcept
-      : weights(shifted(Vector<Scalar, Cone::dimension>(given_weights.template cast<Scalar>()),
-                        -largest_exponent(given_weights))),
-        resistance(weights(Cone::normal_index)),
-        exponent(largest_exponent(given_y)) {
+      : exponent(largest_exponent(given_y)) {
     constexpr auto blocks = Cone::blocks;  // on a device there are no static members
-    y = shifted(Vector<Scalar, Cone::dimension>(given_y.template cast<Scalar>()), -exponent);
-    drive = resistance * y(Cone::normal_index);
+    const PowerOfTwo<Scalar> weight_scale(-largest_exponent(given_weights)), scale(-exponent);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = weight_scale.times(static_cast<Scalar>(given_weights(Index(i))));
+      y[i] = scale.times(static_cast<Scalar>(given_y(Index(i))));
+    }
+    resistance = weights[std::size_t(Cone::normal_index)];
+    drive = resistance * y[std::size_t(Cone::normal_index)];
     for (const std::size_t b : sort_blocks(cone)) {
       if (norm[b] * resistance <= friction[b] * drive) break;  // ‖y_b‖ ≤ μ_b γₙ
-      const Scalar pull = friction[b] * weights(blocks[b].start);
+      const Scalar pull = friction[b] * weights[std::size_t(blocks[b].start)];
       slides[b] = true;
       region = ConeRegion::slide;
       resistance += friction[b] * pull;
@@ -81,13 +85,18 @@ struct SharedNormal {
   /// The blocks by ‖y_b‖/μ_b, descending, compared without division.
   [[nodiscard]] CAROM_DEVICE std::array<std::size_t, block_count> sort_blocks(
       const Cone& cone) noexcept {
+    using std::sqrt;
     constexpr auto blocks = Cone::blocks;
     const auto mu = bounds(cone);
     std::array<std::size_t, block_count> order{};
     std::array<Scalar, block_count> width{};  // μ_b, but one where ‖y_b‖ = 0: 0/0 counts as 0
     for (std::size_t b = 0; b < block_count; ++b) {
       friction[b] = Scalar(mu[b]);
-      norm[b] = y.segment(blocks[b].start, blocks[b].size).norm();
+      Scalar squared(0);
+      for (int i = blocks[b].start; i < blocks[b].start + blocks[b].size; ++i) {
+        squared += y[std::size_t(i)] * y[std::size_t(i)];
+      }
+      norm[b] = sqrt(squared);
       width[b] = norm[b] == Scalar(0) ? Scalar(1) : friction[b];
       std::size_t place = b;
       for (; place > 0 && norm[b] * width[order[place - 1]] > norm[order[place - 1]] * width[b];
@@ -104,13 +113,14 @@ template <SharedNormalCone Cone>
 CAROM_DEVICE void expect_valid(const Cone& cone, const SetVector<Cone>& weights,
                                const SetVector<Cone>& y) noexcept {
   constexpr auto blocks = Cone::blocks;
-  CAROM_EXPECTS((weights.array() > typename Cone::scalar_type(0)).all());
-  CAROM_EXPECTS(y.allFinite());
+  expect_positive_and_finite(weights, y);
   for ([[maybe_unused]] const auto& mu : bounds(cone)) {
     CAROM_EXPECTS(mu >= typename Cone::scalar_type(0));
   }
   for ([[maybe_unused]] const ConeBlock& block : blocks) {
-    CAROM_EXPECTS((weights.segment(block.start, block.size).array() == weights(block.start)).all());
+    for (int i = block.start; i < block.start + block.size; ++i) {
+      CAROM_EXPECTS(weights(i) == weights(block.start));
+    }
   }
 }
 
@@ -126,8 +136,10 @@ nearest_point(const SharedNormal<Cone, Work>& k, const SetVector<Cone>& y) noexc
   result.point(Cone::normal_index) = static_cast<Scalar>(shifted(normal, k.exponent));
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (!k.slides[b]) continue;
-    result.point.segment(blocks[b].start, blocks[b].size) *=
-        static_cast<Scalar>(k.friction[b] * normal / k.norm[b]);
+    const auto share = static_cast<Scalar>(k.friction[b] * normal / k.norm[b]);
+    for (int i = blocks[b].start; i < blocks[b].start + blocks[b].size; ++i) {
+      result.point(i) *= share;
+    }
   }
   return result;
 }
@@ -141,29 +153,31 @@ template <SharedNormalCone Cone, typename Work>
   if (k.region == ConeRegion::stick) return slope;
 
   const Work normal = k.drive / k.resistance;
-  Vector<Work, Cone::dimension> normal_row = Vector<Work, Cone::dimension>::Zero();  // dγₙ/dy
-  normal_row(Cone::normal_index) = k.weights(Cone::normal_index) / k.resistance;
+  std::array<Work, std::size_t(Cone::dimension)> normal_row{};  // dγₙ/dy
+  normal_row[std::size_t(Cone::normal_index)] =
+      k.weights[std::size_t(Cone::normal_index)] / k.resistance;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto [start, size] = blocks[b];
     if (!k.slides[b]) continue;
-    normal_row.segment(start, size) =
-        k.friction[b] * (k.weights(start) / k.resistance) * (k.y.segment(start, size) / k.norm[b]);
+    const auto first = std::size_t(blocks[b].start), end = first + std::size_t(blocks[b].size);
+    for (std::size_t i = first; i < end; ++i) {
+      normal_row[i] = k.friction[b] * (k.weights[first] / k.resistance) * (k.y[i] / k.norm[b]);
+    }
   }
-  const auto write_row = [&](int i, const Vector<Work, Cone::dimension>& row) {
-    for (int j = 0; j < Cone::dimension; ++j) slope(i, j) = static_cast<Scalar>(row(j));
-  };
-  write_row(Cone::normal_index, normal_row);
+  for (std::size_t j = 0; j < normal_row.size(); ++j) {
+    slope(Cone::normal_index, Index(j)) = static_cast<Scalar>(normal_row[j]);
+  }
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto [start, size] = blocks[b];
     if (!k.slides[b]) continue;
+    const auto first = std::size_t(blocks[b].start), end = first + std::size_t(blocks[b].size);
     const Work across = k.friction[b] * normal / k.norm[b];
-    const Vector<Work, Cone::dimension> t = k.y / k.norm[b];
-    for (int i = start; i < start + size; ++i) {
-      Vector<Work, Cone::dimension> row = k.friction[b] * t(i) * normal_row;
-      for (int j = start; j < start + size; ++j) {
-        row(j) += across * (Work(i == j ? 1 : 0) - t(i) * t(j));
+    for (std::size_t i = first; i < end; ++i) {
+      const Work t = k.y[i] / k.norm[b];
+      for (std::size_t j = 0; j < normal_row.size(); ++j) {
+        Work entry = k.friction[b] * t * normal_row[j];
+        if (j >= first && j < end)
+          entry += across * (Work(i == j ? 1 : 0) - t * (k.y[j] / k.norm[b]));
+        slope(Index(i), Index(j)) = static_cast<Scalar>(entry);
       }
-      write_row(i, row);
     }
   }
   return slope;

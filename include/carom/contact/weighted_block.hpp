@@ -22,7 +22,7 @@ struct WeightedBlock {
   Rows bias_velocity = Rows::Zero();  ///< v̂ [m/s, rad/s], the velocity the rows relax to.
   bool rigid = false;  ///< Whether the block does not give way: solvers of rigid contact then
                        ///< take R = 0, and solvers that need an R take the one above.
-  Scalar overlap = 0;           ///< As in WeightedContact, of a cone's normal row.
+  Scalar overlap = 0;  ///< As in WeightedContact, of a cone's normal row.
   Scalar overlap_velocity = 0;  ///< As in WeightedContact, of a cone's normal row.
 };
 

@@ -92,9 +92,8 @@ template <typename Visit>
 void LaneQueue<Scalar, LaneCount, Law>::for_each_kept(int lane, Scalar* kept,
                                                       const Visit& visit) const noexcept {
   constexpr bool coulomb = Law == FrictionLaw::coulomb;
-  for (const int name :
-       {LaneLayout::velocity, LaneLayout::frame, LaneLayout::best,
-        coulomb ? LaneLayout::kept : LaneLayout::best}) {
+  for (const int name : {LaneLayout::velocity, LaneLayout::frame, LaneLayout::best,
+                         coulomb ? LaneLayout::kept : LaneLayout::best}) {
     const Cells from = cells_.from(layout_.vector_at(name));
     for (int i = 0; i < layout_.velocities; ++i) visit(from.of_lane(i, lane), *kept++);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "carom/core/scalar.hpp"
@@ -19,7 +21,7 @@ inline constexpr int ellipsoid_step_limit = 24;
 /// γ_i = μ_i c_i/(a_i + λ), γₙ = ‖c_i/(a_i + λ)‖ and (aₙ − λ) γₙ = cₙ.
 template <typename Scalar, int Size>
 struct EllipsoidSection {
-  using Tangent = Vector<Scalar, Size>;
+  using Tangent = std::array<Scalar, std::size_t(Size)>;
   Tangent axis;           ///< a_i
   Tangent load;           ///< c_i
   Scalar normal_axis;     ///< aₙ
@@ -33,16 +35,27 @@ struct EllipsoidSection {
                                                       const Tangent& fixed, const Tangent& growing,
                                                       const Scalar& z) noexcept {
     Tangent x;
-    for (Index i = 0; i < Size; ++i) {
-      const Scalar resistance = fixed(i) + growing(i) * z;
-      x(i) = resistance == Scalar(0) ? Scalar(0) : Scalar(numerator(i) / resistance);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Scalar resistance = fixed[i] + growing[i] * z;
+      x[i] = resistance == Scalar(0) ? Scalar(0) : Scalar(numerator[i] / resistance);
     }
     return x;
+  }
+  [[nodiscard]] CAROM_DEVICE static Tangent ones() noexcept {
+    Tangent x;
+    for (Scalar& entry : x) entry = Scalar(1);
+    return x;
+  }
+  [[nodiscard]] CAROM_DEVICE static Scalar norm_of(const Tangent& x) noexcept {
+    using std::sqrt;
+    Scalar squared(0);
+    for (const Scalar& entry : x) squared += entry * entry;
+    return sqrt(squared);
   }
 
   /// γ_i/μ_i at the multiplier found.
   [[nodiscard]] CAROM_DEVICE Tangent scaled_tangent() const noexcept {
-    return quotients(load, axis, Tangent::Ones(), multiplier);
+    return quotients(load, axis, ones(), multiplier);
   }
 
   /// The parts of the derivative.
@@ -54,13 +67,15 @@ struct EllipsoidSection {
 
   [[nodiscard]] CAROM_DEVICE Response response() const noexcept {
     Response r;
-    const Tangent ones = Tangent::Ones();
-    r.compliance = quotients(ones, axis, ones, multiplier);
-    const Tangent x = load.cwiseProduct(r.compliance);
-    r.direction = x / x.norm();
+    r.compliance = quotients(ones(), axis, ones(), multiplier);
+    Tangent x;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = load[i] * r.compliance[i];
+    const Scalar norm = norm_of(x);
     r.stiffness = Scalar(0);
-    for (Index i = 0; i < Size; ++i) {
-      r.stiffness += r.direction(i) * r.direction(i) * (axis(i) + normal_axis) * r.compliance(i);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Scalar b = x[i] / norm;
+      r.direction[i] = b;
+      r.stiffness += b * b * (axis[i] + normal_axis) * r.compliance[i];
     }
     return r;
   }
@@ -73,19 +88,24 @@ struct EllipsoidSection {
     const Scalar target = abs(normal_load);
     constexpr Scalar negligible =
         std::numeric_limits<Scalar>::epsilon() * std::numeric_limits<Scalar>::epsilon();
-    const Scalar level =
-        quotients(load, axis, Tangent::Ones(), normal_axis).norm();  // γₙ at λ = aₙ
+    const Scalar level = norm_of(quotients(load, axis, ones(), normal_axis));  // γₙ at λ = aₙ
     if (target <= negligible * (normal_axis * level)) {
       // λ = aₙ − cₙ/γₙ to first order: the correction matters to slopes of dual numbers alone.
       margin = normal_load / level;
       multiplier = normal_axis - margin;
     } else if (normal_load > Scalar(0)) {
-      const Tangent fixed = axis / normal_axis;
-      const Scalar z = find_root(fixed, fixed.array() + Scalar(1), target);
+      Tangent fixed, growing;
+      for (std::size_t i = 0; i < fixed.size(); ++i) {
+        fixed[i] = axis[i] / normal_axis;
+        growing[i] = fixed[i] + Scalar(1);
+      }
+      const Scalar z = find_root(fixed, growing, target);
       margin = normal_axis / (Scalar(1) + z);
       multiplier = z * margin;
     } else {
-      const Scalar z = find_root(Tangent::Ones(), axis.array() + normal_axis, target);
+      Tangent growing;
+      for (std::size_t i = 0; i < growing.size(); ++i) growing[i] = axis[i] + normal_axis;
+      const Scalar z = find_root(ones(), growing, target);
       if (z == Scalar(0)) return false;
       margin = -Scalar(1) / z;
       multiplier = normal_axis - margin;
@@ -98,18 +118,23 @@ struct EllipsoidSection {
   [[nodiscard]] CAROM_DEVICE Scalar find_root(const Tangent& fixed, const Tangent& growing,
                                               const Scalar& target) noexcept {
     using std::abs;
-    const Tangent limit = load.cwiseQuotient(growing);
-    const Scalar limit_norm = limit.norm();
-    const Tangent share = limit / limit_norm;
-    Scalar z = limit_norm / target - share.cwiseAbs2().dot(fixed.cwiseQuotient(growing));
+    Tangent limit;
+    for (std::size_t i = 0; i < limit.size(); ++i) limit[i] = load[i] / growing[i];
+    const Scalar limit_norm = norm_of(limit);
+    Scalar offset(0);
+    for (std::size_t i = 0; i < limit.size(); ++i) {
+      const Scalar share = limit[i] / limit_norm;
+      offset += share * share * (fixed[i] / growing[i]);
+    }
+    Scalar z = limit_norm / target - offset;
     if (!(z > Scalar(0))) z = Scalar(0);
     for (; steps < ellipsoid_step_limit; ++steps) {
       const Tangent x = quotients(load, fixed, growing, z);
-      const Scalar norm = x.norm();
+      const Scalar norm = norm_of(x);
       Scalar bend = 0;
-      for (Index i = 0; i < Size; ++i) {
-        if (x(i) == Scalar(0)) continue;
-        bend += (x(i) / norm) * (x(i) / norm) * growing(i) / (fixed(i) + growing(i) * z);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        if (x[i] == Scalar(0)) continue;
+        bend += (x[i] / norm) * (x[i] / norm) * growing[i] / (fixed[i] + growing[i] * z);
       }
       const Scalar move = (norm - target) / target / bend;
       // Only the first step can go left, from a start that rounding put right of the root.

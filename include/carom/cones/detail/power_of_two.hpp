@@ -13,11 +13,14 @@ namespace detail {
 
 /// Binary exponent of the largest magnitude in x; 0 when x is zero, not finite or not a built-in
 /// number. Shifting a homogeneous problem by it is exact and keeps its products in range.
-template <typename Derived>
-[[nodiscard]] CAROM_DEVICE int largest_exponent(const Eigen::MatrixBase<Derived>& x) noexcept {
-  using Scalar = typename Derived::Scalar;
+template <RealScalar Scalar, int Size>
+[[nodiscard]] CAROM_DEVICE int largest_exponent(const Vector<Scalar, Size>& x) noexcept {
   if constexpr (std::floating_point<Scalar>) {
-    const Scalar largest = x.cwiseAbs().maxCoeff();
+    Scalar largest(0);
+    for (Index i = 0; i < Size; ++i) {
+      const Scalar magnitude = std::abs(x(i));
+      if (!(magnitude <= largest)) largest = magnitude;
+    }
     if (largest > 0 && std::isfinite(largest)) return std::ilogb(largest);
   }
   return 0;
@@ -33,20 +36,30 @@ template <typename Scalar>
   }
 }
 
-/// Every entry of x · 2^exponent, exactly unless it is subnormal.
-template <RealScalar Scalar, int Size>
-[[nodiscard]] CAROM_DEVICE Vector<Scalar, Size> shifted(const Vector<Scalar, Size>& x,
-                                                        int exponent) noexcept {
-  if constexpr (std::floating_point<Scalar>) {
-    using Limits = std::numeric_limits<Scalar>;
-    if (exponent >= Limits::min_exponent && exponent < Limits::max_exponent) {
-      return x * shifted(Scalar(1), exponent);  // the power is a normal number
+/// Multiplies by a power of two, exactly unless the result is subnormal.
+template <typename Scalar>
+class PowerOfTwo {
+ public:
+  CAROM_DEVICE explicit PowerOfTwo(int exponent) noexcept : exponent_(exponent) {
+    if constexpr (std::floating_point<Scalar>) {
+      using Limits = std::numeric_limits<Scalar>;
+      is_normal_ = exponent >= Limits::min_exponent && exponent < Limits::max_exponent;
+      if (is_normal_) power_ = shifted(Scalar(1), exponent);
     }
   }
-  Vector<Scalar, Size> result;
-  for (Index i = 0; i < Size; ++i) result(i) = shifted(x(i), exponent);
-  return result;
-}
+  [[nodiscard]] CAROM_DEVICE Scalar times(const Scalar& x) const noexcept {
+    if constexpr (std::floating_point<Scalar>) {
+      return is_normal_ ? Scalar(x * power_) : shifted(x, exponent_);
+    } else {
+      return x;
+    }
+  }
+
+ private:
+  int exponent_;
+  bool is_normal_ = false;
+  Scalar power_ = Scalar(1);
+};
 
 }  // namespace detail
 }  // namespace CAROM_ABI

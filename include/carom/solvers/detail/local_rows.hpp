@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <Eigen/LU>
+#include <type_traits>
 
 #include "carom/contact/coulomb_law.hpp"
 #include "carom/contact/delassus_problem.hpp"
+#include "carom/linalg/detail/lu.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
 
@@ -74,7 +74,13 @@ class LocalRows {
   using Tuning = LocalRowsTuning;
 
   [[nodiscard]] Rows trial(const Rows& load, const Rows& impulse) const noexcept {
-    return impulse - steps_.cwiseProduct(w_ * impulse + load);
+    Rows y;
+    for (int r = 0; r < 6; ++r) {
+      Scalar u = load(r);
+      for (int c = 0; c < 6; ++c) u += w_(r, c) * impulse(c);
+      y(r) = impulse(r) - steps_(r) * u;
+    }
+    return y;
   }
   [[nodiscard]] Rows law_map(const Rows& y) const noexcept {
     return law_ == FrictionLaw::coulomb ? coulomb_impulse(set_, y)
@@ -89,16 +95,33 @@ class LocalRows {
   /// One step of Newton's method, shortened until the error falls.
   bool descend(const Rows& load, Rows& impulse, Rows& map, Scalar& error) const noexcept {
     const Rows y = trial(load, impulse), weights = steps_.cwiseInverse();
-    Matrix slope = law_ == FrictionLaw::coulomb
-                       ? coulomb_slope(set_, y)
-                       : Matrix(impulse_curvature(set_, weights, y) * weights.asDiagonal());
-    Matrix jacobian = slope * steps_.asDiagonal() * w_ - slope;
-    jacobian.diagonal().array() += Scalar(1);
-    const Eigen::PartialPivLU<Matrix> factor(jacobian);
-    const Rows step = factor.solve(impulse - map);
+    Matrix slope;  // 𝒞'
+    if (law_ == FrictionLaw::coulomb) {
+      slope = coulomb_slope(set_, y);
+    } else {
+      slope = impulse_curvature(set_, weights, y);
+      for (int c = 0; c < 6; ++c) {
+        for (int r = 0; r < 6; ++r) slope(r, c) *= weights(c);
+      }
+    }
+    Matrix jacobian;  // I − 𝒞' (I − a ∘ w)
+    Rows step;
+    for (int c = 0; c < 6; ++c) {
+      step(c) = impulse(c) - map(c);
+      for (int r = 0; r < 6; ++r) {
+        Scalar sum = (r == c ? Scalar(1) : Scalar(0)) - slope(r, c);
+        for (int k = 0; k < 6; ++k) sum += slope(r, k) * (steps_(k) * w_(k, c));
+        jacobian(r, c) = sum;
+      }
+    }
+    constexpr std::integral_constant<Index, 6> size{};
+    int exchanges[6];
+    if (!factor_lu<DivideByPivots>(jacobian.data(), size, exchanges)) return false;
+    solve_lu<DivideByPivots>(jacobian.data(), size, exchanges, step.data());
     Scalar length(1);
     for (int halving = 0; halving < Tuning::shares; ++halving, length /= 2) {
-      const Rows next = impulse - length * step;
+      Rows next;
+      for (int r = 0; r < 6; ++r) next(r) = impulse(r) - length * step(r);
       Rows next_map;
       const Scalar next_error = evaluate(load, next, next_map);
       if (!(next_error < (Scalar(1) - Scalar(Tuning::descent) * length) * error)) continue;
