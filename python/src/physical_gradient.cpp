@@ -73,8 +73,10 @@ struct ContactSlopes : ComplianceDerivative<double> {
 /// That of a contact with moments or adhesion; of other constraints nothing.
 PressingSlope pressing_slope(const ProblemData& data, Index block) {
   const auto* const law = std::get_if<WrenchContact<double>>(&data.law(block));
-  const bool overlaps = law != nullptr && law->contact.gap < 0 && data.problem().is_rigid(block);
-  return overlaps ? PressingSlope(data.problem(), block, law->contact) : PressingSlope();
+  if (law == nullptr || !(law->contact.gap < 0) || !data.problem().is_rigid(block)) return {};
+  CompliantContact<double> contact = law->contact;
+  contact.pressing = find_pressing(data.problem(), block);
+  return {data.problem(), block, contact};
 }
 
 /// Newton's law: a contact that closes within the step asks for e s. At e = 0 that is the slope
