@@ -52,7 +52,7 @@ class LaneBlocks {
   [[nodiscard]] CAROM_DEVICE Number stored() const noexcept;
   /// Writes what a direction changes in velocities and trial impulses.
   CAROM_DEVICE void write_steps(const Cells& direction) const noexcept;
-  /// Σ γ·J d at a step length.
+  /// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
   [[nodiscard]] CAROM_DEVICE_CALL Number work_at(const Number& step) const noexcept;
   /// Lowers v̂ and J v by the velocity of a frame.
   CAROM_DEVICE void shift(const Cells& frame, const Mask& lanes) const noexcept;
@@ -242,11 +242,12 @@ CAROM_DEVICE Number LaneBlocks<Number, Stride>::work_at(const Number& step) cons
   for (int b = 0; b < count(); ++b) {
     LaneRowsTrial<Number> at = trial(b);
     const Cells velocity = rows(b, LaneBlock::velocity_step), y = rows(b, LaneBlock::trial_step);
+    const Cells before = rows(b, LaneBlock::impulse);
     for (int r = 0; r < at.rows; ++r) at.y[r] += step * y[r];
     Number impulse[6];
     write_convex_impulse(at, impulse);
     unshift(b, impulse);
-    for (int r = 0; r < at.rows; ++r) work += impulse[r] * velocity[r];
+    for (int r = 0; r < at.rows; ++r) work += (impulse[r] - before[r]) * velocity[r];
   }
   return work;
 }

@@ -52,7 +52,7 @@ CAROM_DEVICE void LaneSearch<Number, Stride>::write_steps() const noexcept {
   state_.blocks().write_steps(d);
 }
 
-/// Σ γ·J d at a step length.
+/// Σ Δγ·J d of a step length, Δγ the change of the impulses since the step's start.
 template <typename Number, int Stride>
 CAROM_DEVICE Number LaneSearch<Number, Stride>::work_at(const Number& step) const noexcept {
   Number work(Scalar(0));
@@ -63,8 +63,9 @@ CAROM_DEVICE Number LaneSearch<Number, Stride>::work_at(const Number& step) cons
     at.y2 += step * c[Names::trial_step + 1];
     at.yn += step * c[Names::trial_step + 2];
     const LaneImpulse<Number> y = project_lanes(at);
-    work += y.t1 * c[Names::velocity_step] + y.t2 * c[Names::velocity_step + 1] +
-            y.n * c[Names::velocity_step + 2];
+    work += (y.t1 - c[Names::impulse]) * c[Names::velocity_step] +
+            (y.t2 - c[Names::impulse + 1]) * c[Names::velocity_step + 1] +
+            (y.n - c[Names::impulse + 2]) * c[Names::velocity_step + 2];
   }
   return state_.layout().block_count == 0 ? work : work + state_.blocks().work_at(step);
 }
@@ -77,10 +78,9 @@ CAROM_DEVICE Number LaneSearch<Number, Stride>::find_step(const Scalar& toleranc
   multiply_lanes(state_.layout().mass_rows, state_.cells(state_.layout().mass_at),
                  state_.vector(Names::direction), product);
   const Number at_zero = state_.dot(Names::gradient, Names::direction);
-  const Number momentum_slope = state_.dot(Names::momentum, Names::direction);
   const Number momentum_curvature = state_.dot(Names::scratch, Names::direction);
   const auto slope = [&](const Number& step) {
-    return momentum_slope + step * momentum_curvature - work_at(step);
+    return at_zero + step * momentum_curvature - work_at(step);
   };
   const Mask descends = at_zero < Number(Scalar(0));  // else rounding has left nothing to search
   const Number step =
