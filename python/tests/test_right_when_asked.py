@@ -8,6 +8,8 @@ import carom
 import numpy as np
 import pytest
 
+from conftest import DATA
+
 GRAVITY = 9.81
 AXES = [np.array([0, 0, 1.0]), np.array([0.6, 0, 0.8]), np.array([-1.0, 0, 0]), np.array([1.0, 2, -2]) / 3]
 
@@ -177,3 +179,12 @@ def test_a_rod_on_its_ends_sinks_the_same_however_it_is_turned(law):
             depths += list(-gaps)
         assert min(depths) > 0
         assert max(depths) - min(depths) <= 1e-5 * max(depths)
+
+
+# The path of Coulomb's law folds on the way to these answers: the search must go on from its best point.
+@pytest.mark.parametrize("name", ["mujoco_sphere_100", "mujoco_box_100", "pile_n100_s60", "wall_n100"])
+def test_rigid_heaps_have_their_answer_under_coulombs_law(name):
+    problem = carom.read(DATA / f"{name}.txt")
+    cold = carom.solve(problem, rigid=True)
+    assert cold.converged
+    assert carom.certify(problem, cold.velocity, cold.impulse, law="coulomb", rigid=True).residual <= 2e-8
