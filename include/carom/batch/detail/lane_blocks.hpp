@@ -109,9 +109,8 @@ CAROM_DEVICE void LaneBlocks<Number, Stride>::shift(const Cells& frame,
     Number u[6];
     multiply(b, frame, u);
     for (int r = 0; r < block(b).rows; ++r) {
-      const Number lower = select(lanes, -u[r], Number(Scalar(0)));
-      bias.add(r, lower);
-      at.add(r, lower);
+      bias.set(r, select(lanes, bias[r] - u[r], bias[r]));
+      at.set(r, select(lanes, at[r] - u[r], at[r]));
     }
   }
 }

@@ -183,14 +183,16 @@ CAROM_DEVICE void LaneState<Number, Stride>::shift(const Mask& lanes) noexcept {
   for (int i = 0; i < layout_.velocities; ++i) {
     free.set(i, select(lanes, free[i] - frame[i], free[i]));
   }
-  const Number zero(Scalar(0));
   for (int k = 0; k < layout_.contacts; ++k) {
     const Cells c = contact(k);
     const LaneImpulse<Number> u = rows_times(k, frame);
+    const auto lower = [&](int at, const Number& by) {
+      c.set(at, select(lanes, c[at] - by, c[at]));
+    };
     for (const int name : {int(Names::bias), int(Names::contact_velocity)}) {
-      c.add(name, select(lanes, -u.t1, zero));
-      c.add(name + 1, select(lanes, -u.t2, zero));
-      c.add(name + 2, select(lanes, -u.n, zero));
+      lower(name, u.t1);
+      lower(name + 1, u.t2);
+      lower(name + 2, u.n);
     }
   }
   blocks().shift(frame, lanes);
