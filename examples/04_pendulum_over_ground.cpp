@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <exception>
 
+#include <Eigen/LU>
+
 #include "carom/carom.hpp"
 
 int main() try {
