@@ -321,7 +321,7 @@ TEST_CASE("solve_batch: bundled problems with other numbers, side by side", "[so
 TEST_CASE("solve_batch: float reaches a hundred of its roundings in every problem",
           "[solve_batch]") {
   constexpr float tolerance = 1e-5F;
-  constexpr int count = carom::testing::sweep(60, 1000);
+  constexpr int count = carom::testing::sweep(20, 1000);
   for (const char* name : {"robot_30x16", "pile_n10_s60", "wall_n10", "mujoco_box_10"}) {
     for (const auto law : {carom::FrictionLaw::convex, carom::FrictionLaw::coulomb}) {
       CAPTURE(name, int(law));
