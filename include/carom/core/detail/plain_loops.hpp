@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "carom/core/scalar.hpp"
+
+/// @file
+/// Arithmetic on numbers side by side, as loops. An Eigen expression is some twenty functions to
+/// compile for each pair of operation and types; a loop is one for all of them, and where the count
+/// is known it becomes the same instructions.
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// a·b.
+template <typename Scalar>
+[[nodiscard]] Scalar dot(const Scalar* a, const Scalar* b, Index count) noexcept {
+  Scalar sum(0);
+  for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+/// y += factor x.
+template <typename Scalar>
+void add_multiple(const Scalar& factor, const Scalar* x, Index count, Scalar* y) noexcept {
+  for (Index i = 0; i < count; ++i) y[i] += factor * x[i];
+}
+/// y = factor x.
+template <typename Scalar>
+void write_multiple(const Scalar& factor, const Scalar* x, Index count, Scalar* y) noexcept {
+  for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
+}
+/// result = a − b.
+template <typename Scalar>
+void write_difference(const Scalar* a, const Scalar* b, Index count, Scalar* result) noexcept {
+  for (Index i = 0; i < count; ++i) result[i] = a[i] - b[i];
+}
+/// Whether no number is infinite or NaN.
+template <typename Scalar>
+[[nodiscard]] bool all_finite(const Scalar* x, Index count) noexcept {
+  for (Index i = 0; i < count; ++i) {
+    if (!(x[i] - x[i] == Scalar(0))) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "carom/core/detail/plain_loops.hpp"
+
+namespace carom {
+inline namespace CAROM_ABI {
+namespace detail {
+
+/// A vector of a few numbers inside a formula: its sums and products are vectors and not
+/// expressions, so that a formula costs no more to compile than the functions that it calls.
+/// Problems and answers are Eigen's.
+template <typename Scalar, int Size>
+struct SmallVector {
+  Scalar numbers[Size] = {};
+
+  [[nodiscard]] static constexpr int size() noexcept { return Size; }
+  [[nodiscard]] Scalar* data() noexcept { return numbers; }
+  [[nodiscard]] const Scalar* data() const noexcept { return numbers; }
+  [[nodiscard]] Scalar& operator()(int i) noexcept { return numbers[i]; }
+  [[nodiscard]] const Scalar& operator()(int i) const noexcept { return numbers[i]; }
+
+  /// The first Size numbers that stand at a place.
+  [[nodiscard]] static SmallVector at(const Scalar* from) noexcept {
+    SmallVector result;
+    for (int i = 0; i < Size; ++i) result.numbers[i] = from[i];
+    return result;
+  }
+  void write_to(Scalar* to) const noexcept {
+    for (int i = 0; i < Size; ++i) to[i] = numbers[i];
+  }
+
+  [[nodiscard]] Scalar dot(const SmallVector& other) const noexcept {
+    return detail::dot(numbers, other.numbers, Index(Size));
+  }
+  [[nodiscard]] Scalar squared_norm() const noexcept { return dot(*this); }
+
+  SmallVector& operator+=(const SmallVector& other) noexcept {
+    for (int i = 0; i < Size; ++i) numbers[i] += other.numbers[i];
+    return *this;
+  }
+  SmallVector& operator-=(const SmallVector& other) noexcept {
+    for (int i = 0; i < Size; ++i) numbers[i] -= other.numbers[i];
+    return *this;
+  }
+  SmallVector& operator*=(const Scalar& factor) noexcept {
+    for (int i = 0; i < Size; ++i) numbers[i] *= factor;
+    return *this;
+  }
+  SmallVector& operator/=(const Scalar& divisor) noexcept {
+    for (int i = 0; i < Size; ++i) numbers[i] /= divisor;
+    return *this;
+  }
+  [[nodiscard]] friend SmallVector operator+(SmallVector a, const SmallVector& b) noexcept {
+    return a += b;
+  }
+  [[nodiscard]] friend SmallVector operator-(SmallVector a, const SmallVector& b) noexcept {
+    return a -= b;
+  }
+  [[nodiscard]] friend SmallVector operator-(SmallVector a) noexcept { return a *= Scalar(-1); }
+  [[nodiscard]] friend SmallVector operator*(const Scalar& factor, SmallVector a) noexcept {
+    return a *= factor;
+  }
+  [[nodiscard]] friend SmallVector operator/(SmallVector a, const Scalar& divisor) noexcept {
+    return a /= divisor;
+  }
+};
+
+}  // namespace detail
+}  // namespace CAROM_ABI
+}  // namespace carom
