@@ -225,7 +225,6 @@ set(CAROM_HEADERS
   include/carom/linalg/detail/shared_panels.hpp
   include/carom/linalg/detail/slot_order.hpp
   include/carom/linalg/detail/symmetric_eigen.hpp
-  include/carom/solvers/admm.hpp
   include/carom/solvers/answer_error.hpp
   include/carom/solvers/contact_certificate.hpp
   include/carom/solvers/contact_solver.hpp
@@ -257,7 +256,6 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/coulomb_directions.hpp
   include/carom/solvers/detail/coulomb_newton.hpp
   include/carom/solvers/detail/data_products.hpp
-  include/carom/solvers/detail/delassus_factor.hpp
   include/carom/solvers/detail/demand_rounding.hpp
   include/carom/solvers/detail/direct_directions.hpp
   include/carom/solvers/detail/direct_hessian.hpp
@@ -270,7 +268,6 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/exact_ray.hpp
   include/carom/solvers/detail/executor_reference.hpp
   include/carom/solvers/detail/impulse_islands.hpp
-  include/carom/solvers/detail/impulse_methods.hpp
   include/carom/solvers/detail/impulse_solver_tuning.hpp
   include/carom/solvers/detail/impulse_system.hpp
   include/carom/solvers/detail/infeasibility_tuning.hpp
@@ -326,7 +323,6 @@ set(CAROM_HEADERS
   include/carom/solvers/detail/small_state.hpp
   include/carom/solvers/detail/small_sweep.hpp
   include/carom/solvers/detail/solver_memory.hpp
-  include/carom/solvers/detail/spectral_step.hpp
   include/carom/solvers/detail/system_totals.hpp
   include/carom/solvers/gauss_seidel.hpp
   include/carom/solvers/impulse_certificate.hpp
@@ -343,6 +339,7 @@ set(CAROM_HEADERS
   include/carom/solvers/soften.hpp
   include/carom/solvers/solve_contact.hpp
   include/carom/solvers/solve_or_prove.hpp
+  include/carom/solvers/solver_on_bodies.hpp
   include/carom/variational/composition.hpp
   include/carom/variational/concepts.hpp
   include/carom/variational/detail/chatter.hpp

@@ -15,7 +15,8 @@ endif()
 find_package(Threads REQUIRED)
 add_library(carom_test_support INTERFACE)
 target_include_directories(carom_test_support INTERFACE
-  ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/apps)
+  ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/apps
+  ${PROJECT_SOURCE_DIR}/benchmarks)
 target_include_directories(carom_test_support SYSTEM INTERFACE ${CAROM_BOOST_INCLUDE_DIR})
 # Where tests find data files: CAROM_SOURCE_DIR "/examples/data/..."
 target_compile_definitions(carom_test_support INTERFACE CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -58,6 +58,18 @@ template <typename Start, typename Run>
   return *middle;
 }
 
+/// Measures run(), a solve that start() readies, as often as the options say; where that is more
+/// than once, a first run grows the memory.
+template <typename Start, typename Run>
+void run_timed(const Start& start, const SolveOptions& options, ContactAnswer& answer,
+               const Run& run) {
+  if (options.repeat > 1) {
+    start();
+    run();
+  }
+  answer.seconds = median_seconds(options.repeat, start, run);
+}
+
 /// The limits of a solve that begins now.
 [[nodiscard]] inline SolveLimits limits_from_now(const SolveOptions& options) {
   const auto now = [](void* /*context*/) noexcept {
@@ -76,6 +88,10 @@ template <typename Start, typename Run>
 /// report and seconds.
 void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
                 const SolveOptions& options, ContactAnswer& answer);
+/// Solves a problem of bodies with the solver in impulses that the options name.
+/// @return  whether they name one.
+bool solve_bodies_in_impulses(const files::TextProblem& given, const SolveOptions& options,
+                              ContactAnswer& answer);
 /// Certifies the impulses of an answer.
 void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,
                     ContactAnswer& answer);

@@ -21,57 +21,44 @@ ContactSolverOptions<double> settings_of(const SolveOptions& options, bool rigid
   if (options.solver == "sap" && proven) {
     settings.method = ContactMethod::sap;
     settings.iteration_limit = SapOptions<double>().iteration_limit;
-  } else if (options.solver == "gauss_seidel") {
-    settings.method = ContactMethod::gauss_seidel;
-    settings.iteration_limit = GaussSeidelOptions<double>().iteration_limit;
-  } else if (options.solver == "admm") {
-    settings.method = ContactMethod::admm;
-    settings.iteration_limit = AdmmOptions<double>().iteration_limit;
-  } else if (options.solver == "apgd") {
-    settings.method = ContactMethod::projected_gradient;
-    settings.iteration_limit = ProjectedGradientOptions<double>().iteration_limit;
   }
   return settings;
 }
 
-/// Solves once to grow the memory where times are asked for, then as often as they are.
-void run_timed(ContactSolver<double>& solver, const files::TextProblem& given,
-               const SolveOptions& options, ThreadPool& pool, ContactAnswer& answer) {
+/// Solves by a method on bodies. @return whether that has a proven bound.
+bool solve_on_bodies(const files::TextProblem& given, const SolveOptions& options,
+                     ContactAnswer& answer) {
+  ContactSolver<double> solver(settings_of(options, given.problem.rigid_count() > 0));
+  ThreadPool pool(options.threads);
   const bool prove = answer.solver == "newton";
   const auto start = [&] {
     answer.velocity = given.guess;
     solver.set_limits(limits_from_now(options));
   };
-  const auto run = [&] {
+  solver.prepare(given.problem);
+  run_timed(start, options, answer, [&] {
     answer.report = prove ? solve_or_prove(solver, given.problem, answer.velocity, answer.ray, pool)
                           : solver.solve(given.problem, answer.velocity, pool);
-  };
-  solver.prepare(given.problem);
-  if (options.repeat > 1) {
-    start();
-    run();
-  }
-  answer.seconds = median_seconds(options.repeat, start, run);
+  });
   answer.impulse = solver.impulse();
+  return solver.options().method == ContactMethod::sap;
 }
 
 }  // namespace
 
 ContactAnswer solve_bodies(const files::TextProblem& given, const SolveOptions& options) {
   const ContactProblem<double>& problem = given.problem;
-  ContactSolver<double> solver(settings_of(options, problem.rigid_count() > 0));
   ContactAnswer answer;
   answer.law = to_string(friction_law(options));
   answer.solver = options.solver;
   answer.contact_count = problem.block_count();
-  ThreadPool pool(options.threads);
-  run_timed(solver, given, options, pool, answer);
-  const bool proven = solver.options().method == ContactMethod::sap;
+  const bool proven =
+      !solve_bodies_in_impulses(given, options, answer) && solve_on_bodies(given, options, answer);
   answer.contact_velocity.resize(problem.impulse_count());
   problem.for_each_block([&](const auto& block) {
     block.write(block.velocity(answer.velocity), answer.contact_velocity);
   });
-  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse, pool);
+  const ContactCertificate<double> c = certify(problem, answer.velocity, answer.impulse);
   answer.residual = c.residual;
   if (proven) {
     answer.duality_gap = c.duality_gap;

@@ -1,54 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
 #include <utility>
 
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
+#include "carom/solvers/solver_on_bodies.hpp"
 
 #include "cli/contact_answer.hpp"
 #include "io/bad_input.hpp"
 #include "io/friction_dual.hpp"
+#include "peers/admm.hpp"
 
 namespace carom::cli {
 namespace {
 
 using files::BadInput;
 
-/// Runs a solver of a DelassusProblem from a guess; a first run grows the memory.
-template <typename Solver>
-void run_timed(Solver solver, const DelassusProblem<double>& dual, const VectorX<double>& guess,
-               const SolveOptions& options, ContactAnswer& answer) {
-  const auto start = [&] {
-    answer.impulse = guess;
-    solver.set_limits(limits_from_now(options));
-  };
-  const auto run = [&] { answer.report = solver.solve(dual, answer.impulse); };
-  if (options.repeat > 1) {
-    start();
-    run();
+/// Calls visit(type) with the type of the method of steps in impulses that the options name.
+/// @return  whether they name one.
+template <typename Visit>
+bool visit_method(const SolveOptions& options, const Visit& visit) {
+  if (options.solver == "gauss_seidel") {
+    visit(std::type_identity<GaussSeidel<double>>());
+  } else if (options.solver == "admm") {
+    visit(std::type_identity<Admm<double>>());
+  } else if (options.solver == "apgd") {
+    visit(std::type_identity<ProjectedGradient<double>>());
+  } else {
+    return false;
   }
-  answer.seconds = median_seconds(options.repeat, start, run);
+  return true;
 }
 
 }  // namespace
 
 void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& guess,
                 const SolveOptions& options, ContactAnswer& answer) {
-  const FrictionLaw law = friction_law(options);
-  const double tolerance = options.tolerance;
-  if (options.solver == "gauss_seidel") {
-    run_timed(GaussSeidel<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
-              answer);
-  } else if (options.solver == "admm") {
-    run_timed(Admm<double>({.law = law, .tolerance = tolerance}), dual, guess, options, answer);
-  } else if (options.solver == "apgd") {
-    run_timed(ProjectedGradient<double>({.law = law, .tolerance = tolerance}), dual, guess, options,
-              answer);
-  } else {
-    run_timed(InteriorPointSolver<double>({.law = law, .tolerance = tolerance}), dual, guess,
-              options, answer);
-  }
+  const auto solve = [&](auto type) {
+    typename decltype(type)::type solver(
+        {.law = friction_law(options), .tolerance = options.tolerance});
+    const auto start = [&] {
+      answer.impulse = guess;
+      solver.set_limits(limits_from_now(options));
+    };
+    run_timed(start, options, answer, [&] { answer.report = solver.solve(dual, answer.impulse); });
+  });
+}
+
+bool solve_bodies_in_impulses(const files::TextProblem& given, const SolveOptions& options,
+                              ContactAnswer& answer) {
+  return visit_method(options, [&](auto type) {
+    SolverOnBodies<typename decltype(type)::type> solver(
+        {.law = friction_law(options), .tolerance = options.tolerance});
+    const auto start = [&] { solver.set_limits(limits_from_now(options)); };
+    run_timed(start, options, answer,
+              [&] { answer.report = solver.solve(given.problem, answer.velocity); });
+    answer.impulse = solver.impulse();
+  });
 }
 
 void certify_answer(const DelassusProblem<double>& dual, const SolveOptions& options,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -81,7 +80,6 @@ std::vector<Group> groups_in_impulses(const std::string& data) {
   return {
       {"impulses", [=] { return solve_duals<InteriorPointSolver<double>>(duals, 1e-8, 400); }},
       {"sweeps", [=] { return solve_duals<GaussSeidel<double>>(duals, 1e-6, 1000); }},
-      {"admm", [=] { return solve_duals<Admm<double>>(duals, 1e-6, 1000); }},
       {"gradient", [=] { return solve_duals<ProjectedGradient<double>>(duals, 1e-6, 1000); }},
       {"slip", [] { return slip<CoulombSlip<double>>(120); }},
       {"convex slip", [] { return slip<ConvexSlip<double>>(120); }},

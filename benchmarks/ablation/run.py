@@ -56,8 +56,7 @@ LITERAL = re.compile(r"(?<![\w.\]])(true|false|\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\
 NAMED = re.compile(r"(\w+)(\[\])? = ")
 # Groups of problems that reach a block; a block that is not named is tried on all of them.
 GROUPS = {
-    "GaussSeidelTuning": "sweeps,impulses", "LocalRowsTuning": "sweeps,impulses", "HeldLiftTuning": "admm,gradient",
-    "AdmmTuning": "admm",
+    "GaussSeidelTuning": "sweeps,impulses", "LocalRowsTuning": "sweeps,impulses", "HeldLiftTuning": "gradient",
     "ProjectedGradientTuning": "gradient", "ConvexSlipTuning": "convex slip",
     "CoulombSlipTuning": "slip", "CoulombFallbackTuning": "slip", "ActiveSystemTuning": "impulses,slip",
     "ContactSolverTuning": "compliant,rigid,falling,rolling,deadline,no answer",

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 
 #include "fclib/solver_run.hpp"
+#include "peers/admm.hpp"
 
 namespace carom::benchmarks {
 

@@ -5,7 +5,6 @@
 #include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/coulomb_derivative.hpp"
 #include "carom/solvers/projected_gradient.hpp"
@@ -63,7 +62,6 @@ inline namespace CAROM_ABI {
   prefix class InteriorPointSolver<Scalar>
 
 #define CAROM_COMPILE_COULOMB(prefix, Scalar) \
-  prefix class Admm<Scalar>;                  \
   prefix class ContactSolver<Scalar>;         \
   prefix class GaussSeidel<Scalar>;           \
   prefix class ProjectedGradient<Scalar>;     \

@@ -13,7 +13,6 @@
 
 #include <Eigen/LU>
 
-#include "carom/solvers/admm.hpp"
 #include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/interior_point.hpp"
 

@@ -10,9 +10,7 @@ TEST_CASE("contact_solver_options: every method has a name of its own", "[solver
   CHECK(std::string(to_string(ContactMethod::automatic)) == "automatic");
   CHECK(std::string(to_string(ContactMethod::sap)) == "sap");
   CHECK(std::string(to_string(ContactMethod::interior_point)) == "interior_point");
-  CHECK(std::string(to_string(ContactMethod::gauss_seidel)) == "gauss_seidel");
-  CHECK(std::string(to_string(ContactMethod::admm)) == "admm");
-  CHECK(std::string(to_string(ContactMethod::projected_gradient)) == "projected_gradient");
+  CHECK(std::string(to_string(ContactMethod::proximal)) == "proximal");
   CHECK(std::string(to_string(ContactMethod(99))) == "unknown");
 }
 

@@ -460,9 +460,7 @@ TEST_CASE("contact_solver: every method alone returns the same answer in the sam
         CHECK(ContactSolver<double>({.law = law, .tolerance = 1e-11})
                   .solve(problem, expected)
                   .converged());
-        for (const ContactMethod method :
-             {ContactMethod::sap, ContactMethod::interior_point, ContactMethod::gauss_seidel,
-              ContactMethod::admm, ContactMethod::projected_gradient}) {
+        for (const ContactMethod method : {ContactMethod::sap, ContactMethod::interior_point}) {
           const bool on_velocities = method == ContactMethod::sap;
           if (on_velocities && rigid) continue;  // it needs R > 0
           ContactSolver<double> solver(

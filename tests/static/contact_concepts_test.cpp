@@ -199,7 +199,9 @@ constexpr bool solves_impulses =
         ImpulseSolverFor<Solver<double>, carom::DelassusProblem<double>> &&
     !ImpulseSolverFor<Solver<double>, carom::DelassusProblem<float>>;
 static_assert(solves_impulses<carom::GaussSeidel> && solves_impulses<carom::ProjectedGradient>);
-static_assert(solves_impulses<carom::Admm> && solves_impulses<InteriorPointSolver>);
+static_assert(solves_impulses<InteriorPointSolver>);
+static_assert(
+    ContactSolverFor<carom::SolverOnBodies<carom::GaussSeidel<double>>, ContactProblem<double>>);
 // A solver of problems in velocities does not solve problems in impulses.
 static_assert(!ImpulseSolverFor<SapSolver<double>, carom::DelassusProblem<double>>);
 

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "carom/linalg/detail/growing.hpp"
 #include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 #include "carom/solvers/detail/executor_reference.hpp"
-#include "carom/solvers/detail/impulse_methods.hpp"
 #include "carom/solvers/detail/judged_rounds.hpp"
 #include "carom/solvers/detail/method_choice.hpp"
 #include "carom/solvers/interior_point.hpp"
@@ -49,17 +47,14 @@ class ContactSolver {
         path_({.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
         proximal_(
             {.law = options.law, .tolerance = options.tolerance, .iteration_limit = unlimited}),
-        in_impulses_(options),
-        rounds_(options) {
-    CAROM_EXPECTS(options.tolerance > Scalar(0));
-    CAROM_EXPECTS(options.iteration_limit >= 0);
-  }
+        rounds_(options.law, options.tolerance, options.iteration_limit,
+                options.method == ContactMethod::sap) {}
   [[nodiscard]] const ContactSolverOptions<Scalar>& options() const noexcept { return options_; }
   /// Bounds every solve that follows; a default SolveLimits bounds none. At a deadline the answer
   /// is the best iterate by the measure of the stage that it ends, which is the balance of momentum
   /// for SapSolver. A later deadline may therefore leave a larger natural map error.
-  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
-  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
+  void set_limits(const SolveLimits& limits) noexcept { rounds_.set_limits(limits); }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return rounds_.limits(); }
 
   /// Grows memory to the problem's size and pattern, so that solve() need not.
   void prepare(const ContactProblem<Scalar>& problem);
@@ -67,8 +62,7 @@ class ContactSolver {
   /// Solves for velocity and impulse.
   /// @param velocity  v, n_v: guess in where it has that size, v of the impulses out; left as it
   ///        is where it is not finite, with impulses of zero.
-  /// @param executor  takes the islands, as SapSolver::solve has it; methods in impulses, such as
-  ///        ContactMethod::admm, stay on the thread that calls.
+  /// @param executor  takes the islands, as SapSolver::solve has it.
   /// @return  residual: the largest error of a block by what its own bodies do [-], that of
   ///          judge_answer(), and worst_block: where it is. ContactMethod::sap is judged with the
   ///          R that it gave to rigid contacts. Where ProximalSolver is chosen for its size, it is
@@ -118,16 +112,6 @@ class ContactSolver {
                                             VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_from_impulse(const ContactProblem<Scalar>& problem,
                                          VectorX<Scalar>& velocity) noexcept;
-  /// Solves by a method that is asked for by name, as JudgedRounds has it.
-  template <typename Attempt>
-  SolveReport<Scalar> judge_rounds(const ContactProblem<Scalar>& problem,
-                                   const VectorX<Scalar>& velocity,
-                                   const Attempt& attempt) noexcept {
-    const auto limits = [this](int iterations) { return limits_after(iterations); };
-    return rounds_.solve(problem, velocity, impulse_, limits, attempt);
-  }
-  SolveReport<Scalar> solve_in_impulses(const ContactProblem<Scalar>& problem,
-                                        VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_by_sap(const ContactProblem<Scalar>& problem,
                                    VectorX<Scalar>& velocity) noexcept;
   SolveReport<Scalar> solve_proximal(const ContactProblem<Scalar>& problem,
@@ -140,32 +124,16 @@ class ContactSolver {
   [[nodiscard]] bool may_go_on(const SolveReport<Scalar>& report) const noexcept {
     const bool stopped = report.converged() || report.status == SolveStatus::deadline ||
                          report.status == SolveStatus::not_finite;
-    return !stopped && limits_after(report.iterations).iteration_limit > 0;
-  }
-  /// What is left of the limits.
-  [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
-    const int limit = (std::min)(options_.iteration_limit, limits_.iteration_limit);
-    return limits_.with_iterations((std::max)(limit - iterations, 0));
-  }
-  /// The report where the guess is not finite and nothing is solved.
-  [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
-    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
-    SolveReport<Scalar> report;
-    report.measure = ResidualMeasure::block_error;
-    report.residual_target = options_.tolerance;
-    report.residual = report.error_bound = infinity;
-    return report;
+    return !stopped && rounds_.limits_after(report.iterations).iteration_limit > 0;
   }
 
   ContactSolverOptions<Scalar> options_;
-  SolveLimits limits_;
   SapSolver<Scalar> on_bodies_;
   InteriorPointSolver<Scalar> path_;
   ProximalSolver<Scalar> proximal_;
   Growing<VectorX<Scalar>> impulse_;
-  detail::ExecutorReference executor_;  ///< of the solve that runs
-  detail::ImpulseMethods<Scalar> in_impulses_;
-  detail::JudgedRounds<Scalar> rounds_;  ///< of methods that are asked for by name
+  detail::ExecutorReference executor_;   ///< of the solve that runs
+  detail::JudgedRounds<Scalar> rounds_;  ///< limits, and methods that are asked for by name
 };
 // NOLINTEND(bugprone-exception-escape)
 
@@ -179,8 +147,6 @@ void ContactSolver<Scalar>::prepare(const ContactProblem<Scalar>& problem) {
   if (detail::is_proximal(options_, problem)) return proximal_.prepare(problem);
   if (detail::begins_on_bodies(options_, problem)) on_bodies_.prepare(problem);
   if (detail::follows_path(options_)) path_.prepare(problem);
-  if (detail::follows_path(options_) || options_.method == ContactMethod::sap) return;
-  in_impulses_.prepare(problem);
 }
 
 template <RealScalar Scalar>
@@ -190,11 +156,8 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_without_impulse(
   impulse_.grow(problem.impulse_count());
   impulse_.setZero();
   if (options_.method == ContactMethod::sap) return solve_by_sap(problem, velocity);
-  if (!velocity.allFinite()) return refuse();
+  if (!velocity.allFinite()) return rounds_.refuse();
   if (detail::is_proximal(options_, problem)) return solve_proximal(problem, velocity);
-  if (!detail::follows_path(options_)) {
-    return solve_in_impulses(problem, velocity);
-  }
   return detail::begins_on_bodies(options_, problem) ? solve_on_bodies(problem, velocity, 0)
                                                      : follow(problem, false, velocity, 0);
 }
@@ -205,16 +168,13 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
   if (velocity.size() != problem.velocity_count()) velocity = problem.free_velocity();
   if (!impulse_.allFinite()) {
     impulse_.setZero();
-    return refuse();
+    return rounds_.refuse();
   }
   if (options_.method == ContactMethod::sap) {
     write_velocity(problem, impulse_, velocity);
     return solve_by_sap(problem, velocity);
   }
   if (detail::is_proximal(options_, problem)) return solve_proximal(problem, velocity);
-  if (!detail::follows_path(options_)) {
-    return solve_in_impulses(problem, velocity);
-  }
   if (!detail::begins_on_bodies(options_, problem)) return follow(problem, true, velocity, 0);
   SolveReport<Scalar> report = follow(problem, true, velocity, 0, 0);
   if (may_go_on(report) && report.residual < Scalar(Tuning::small_guess)) {
@@ -226,24 +186,16 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_from_impulse(const ContactProbl
 }
 
 template <RealScalar Scalar>
-SolveReport<Scalar> ContactSolver<Scalar>::solve_in_impulses(const ContactProblem<Scalar>& problem,
-                                                             VectorX<Scalar>& velocity) noexcept {
-  return judge_rounds(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
-    in_impulses_.set_tolerance(tolerance);
-    return in_impulses_.solve(problem, limits, impulse_, velocity);
-  });
-}
-
-template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_by_sap(const ContactProblem<Scalar>& problem,
                                                         VectorX<Scalar>& velocity) noexcept {
-  return judge_rounds(problem, velocity, [&](const Scalar& tolerance, const SolveLimits& limits) {
+  const auto attempt = [&](const Scalar& tolerance, const SolveLimits& limits) {
     on_bodies_.set_tolerance(tolerance);
     on_bodies_.set_limits(limits);
     const SolveReport<Scalar> report = on_bodies_.solve(problem, velocity, executor_);
     impulse_ = on_bodies_.impulse();
     return report;
-  });
+  };
+  return rounds_.solve(problem, velocity, impulse_, attempt);
 }
 
 /// Solves by proximal steps, from impulse_ or, where those are zero, from the velocity.
@@ -259,8 +211,9 @@ SolveReport<Scalar> ContactSolver<Scalar>::solve_proximal(const ContactProblem<S
     impulse_ = proximal_.impulse();
     return report;
   };
-  return options_.method == ContactMethod::proximal ? judge_rounds(problem, velocity, attempt)
-                                                    : attempt(options_.tolerance, limits_after(0));
+  return options_.method == ContactMethod::proximal
+             ? rounds_.solve(problem, velocity, impulse_, attempt)
+             : attempt(options_.tolerance, rounds_.limits_after(0));
 }
 
 /// Solves by SapSolver, whose impulses InteriorPointSolver measures and goes on from.
@@ -268,9 +221,9 @@ template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::solve_on_bodies(const ContactProblem<Scalar>& problem,
                                                            VectorX<Scalar>& velocity,
                                                            int iterations) noexcept {
-  on_bodies_.set_limits(limits_after(iterations));
+  on_bodies_.set_limits(rounds_.limits_after(iterations));
   const SolveReport<Scalar> begun = on_bodies_.solve(problem, velocity, executor_);
-  if (begun.status == SolveStatus::not_finite) return refuse();
+  if (begun.status == SolveStatus::not_finite) return rounds_.refuse();
   impulse_ = on_bodies_.impulse();
   const int done = iterations + begun.iterations;
   if (begun.converged()) return follow(problem, true, velocity, done);
@@ -287,7 +240,7 @@ template <RealScalar Scalar>
 SolveReport<Scalar> ContactSolver<Scalar>::follow(const ContactProblem<Scalar>& problem,
                                                   bool guessed, VectorX<Scalar>& velocity,
                                                   int iterations, int most) noexcept {
-  const SolveLimits left = limits_after(iterations);
+  const SolveLimits left = rounds_.limits_after(iterations);
   path_.set_limits(left.with_iterations((std::min)(left.iteration_limit, most)));
   SolveReport<Scalar> report = guessed ? path_.solve_from(problem, impulse_, velocity, executor_)
                                        : path_.solve(problem, velocity, executor_);

@@ -20,9 +20,6 @@ enum class ContactMethod {
   /// ProximalSolver alone: heaps of any size, rigid under the convex law or compliant under
   /// Coulomb's.
   proximal,
-  gauss_seidel,        ///< GaussSeidel on the impulses: a few digits, cheaply.
-  admm,                ///< Admm on the impulses.
-  projected_gradient,  ///< ProjectedGradient on the impulses.
 };
 
 /// The method as a word for messages and files.
@@ -36,12 +33,6 @@ enum class ContactMethod {
       return "interior_point";
     case ContactMethod::proximal:
       return "proximal";
-    case ContactMethod::gauss_seidel:
-      return "gauss_seidel";
-    case ContactMethod::admm:
-      return "admm";
-    case ContactMethod::projected_gradient:
-      return "projected_gradient";
   }
   return "unknown";
 }
@@ -63,8 +54,7 @@ struct ContactSolverOptions {
   Scalar tolerance = std::sqrt(std::numeric_limits<Scalar>::epsilon());
   /// Most iterations, ≥ 0, as the method counts them; with `automatic` the linear systems of all
   /// stages together. The limit ends the search where there is no answer. An answer takes some tens
-  /// of systems, that of a heap with self-stresses of 1000 times its load takes 750. Sweeps and
-  /// steps in impulses are cheaper, and some thousands of them are common.
+  /// of systems, that of a heap with self-stresses of 1000 times its load takes 750.
   int iteration_limit = 1000;
 };
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "carom/core/solve_limits.hpp"
 #include "carom/core/solve_report.hpp"
 #include "carom/solvers/answer_error.hpp"
-#include "carom/solvers/contact_solver_options.hpp"
 #include "carom/solvers/detail/contact_solver_tuning.hpp"
 
 namespace carom {
@@ -14,23 +14,43 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Lets a method that stops by a measure of its own solve again, each time more accurately, until
-/// the answer meets the tolerance by the measure of all methods.
+/// the answer meets the tolerance by the measure of all methods. It keeps the limits of a face for
+/// bodies, too.
 template <RealScalar Scalar>
 class JudgedRounds {
  public:
-  explicit JudgedRounds(const ContactSolverOptions<Scalar>& options) noexcept
-      : tolerance_(options.tolerance), judge_(options.law, options.method == ContactMethod::sap) {}
+  /// @param softened  whether rigid blocks are judged with the R that they have for solvers that
+  ///                  need one.
+  JudgedRounds(FrictionLaw law, const Scalar& tolerance, int iteration_limit,
+               bool softened = false) noexcept
+      : tolerance_(tolerance), iteration_limit_(iteration_limit), judge_(law, softened) {
+    CAROM_EXPECTS(tolerance > Scalar(0));
+    CAROM_EXPECTS(iteration_limit >= 0);
+  }
+  void set_limits(const SolveLimits& limits) noexcept { limits_ = limits; }
+  [[nodiscard]] const SolveLimits& limits() const noexcept { return limits_; }
+  /// What is left of the limits after so many iterations.
+  [[nodiscard]] SolveLimits limits_after(int iterations) const noexcept {
+    const int limit = (std::min)(iteration_limit_, limits_.iteration_limit);
+    return limits_.with_iterations((std::max)(limit - iterations, 0));
+  }
+  /// The report where the guess is not finite and nothing is solved.
+  [[nodiscard]] SolveReport<Scalar> refuse() const noexcept {
+    SolveReport<Scalar> report;
+    report.measure = ResidualMeasure::block_error;
+    report.residual_target = tolerance_;
+    report.residual = report.error_bound = std::numeric_limits<Scalar>::infinity();
+    return report;
+  }
 
   /// Grows memory to the problem's size, so that solve() need not.
   void prepare(const ContactProblem<Scalar>& problem) { judge_.prepare(problem); }
 
   /// @param velocity, impulse  what an attempt writes, and goes on from.
-  /// @param limits_after       limits_after(iterations) is what is left of the caller's limits.
   /// @param attempt            attempt(tolerance, limits) solves, and returns its own report.
-  template <typename Impulse, typename LimitsAfter, typename Attempt>
+  template <typename Impulse, typename Attempt>
   SolveReport<Scalar> solve(const ContactProblem<Scalar>& problem, const VectorX<Scalar>& velocity,
-                            const Impulse& impulse, const LimitsAfter& limits_after,
-                            const Attempt& attempt) noexcept {
+                            const Impulse& impulse, const Attempt& attempt) noexcept {
     using Tuning = ContactSolverTuning;
     Scalar own = tolerance_;
     for (int iterations = 0, round = 0;; ++round) {
@@ -62,6 +82,8 @@ class JudgedRounds {
 
  private:
   Scalar tolerance_;
+  int iteration_limit_;
+  SolveLimits limits_;
   AnswerJudge<Scalar> judge_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/detail/spectral_step.hpp"
+#include "peers/spectral_step.hpp"
 
 #include <cmath>
 

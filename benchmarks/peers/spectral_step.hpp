@@ -3,11 +3,33 @@
 
 #include <cmath>
 
-#include "carom/solvers/detail/impulse_solver_tuning.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
+
+/// Constants of Admm.
+struct AdmmTuning {
+  /// How often ϱ is raised, and by what factor, where rounding makes a factorisation fail.
+  static constexpr int factor_attempts = 10;
+  static constexpr double factor_rise = 10;
+  /// Iterations between two measurements.
+  static constexpr int interval = 6;
+  /// ϱ changes first after so many iterations; from then on the time between changes grows by one
+  /// part in `wait_growth`, so that ϱ comes to rest. A change costs a factorisation.
+  static constexpr int first_wait = 8, wait_growth = 4;
+  /// ϱ stays as it is where the rule asks for less than this many times more or less.
+  static constexpr double least_change = 2;
+  /// Most that ϱ changes at once, up or down, and its range, relative to the inverse masses.
+  static constexpr double most_change = 20;
+  static constexpr double least_penalty = 1e-7, most_penalty = 1e4;
+  /// A curvature counts only where the step and the change of the slope correlate by more than
+  /// this; xu2017adaptive, section 4.3, takes 0.2.
+  static constexpr double least_correlation = 0.2;
+  /// By how much ϱ grows where the impulses stand still but the two residuals differ.
+  static constexpr double apart_rise = 10;
+};
 
 /// The curvature a convex function shows along one step, from how its slope changes, in a diagonal
 /// metric D: slopes are given as D⁻¹ of themselves.

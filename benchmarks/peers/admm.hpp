@@ -7,11 +7,12 @@
 #include <span>
 
 #include "carom/core/solve_limits.hpp"
-#include "carom/solvers/detail/delassus_factor.hpp"
 #include "carom/solvers/detail/dual_iterate.hpp"
 #include "carom/solvers/detail/dual_projection.hpp"
 #include "carom/solvers/detail/impulse_solver_tuning.hpp"
-#include "carom/solvers/detail/spectral_step.hpp"
+
+#include "peers/delassus_factor.hpp"
+#include "peers/spectral_step.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {

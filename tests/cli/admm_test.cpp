@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "carom/solvers/admm.hpp"
+#include "peers/admm.hpp"
 
 #include "support/catch.hpp"
 #include "support/dual_problems.hpp"
@@ -30,16 +30,16 @@ const auto make_balanced = [](FrictionLaw law, auto tolerance, int limit) {
 
 }  // namespace
 
-TEST_CASE("admm: obeys the laws of every solver in impulses", "[solvers][law]") {
+TEST_CASE("admm: obeys the laws of every solver in impulses", "[cli][law]") {
   carom::testing::check_impulse_laws(make, {.singular_limit = 20000});
 }
 
-TEST_CASE("admm: the balanced penalty solves problems of all shapes too", "[solvers][law]") {
+TEST_CASE("admm: the balanced penalty solves problems of all shapes too", "[cli][law]") {
   carom::testing::check_random_problems<double>(make_balanced, 10, DualShape{8, 3, 0.3, true, 0.1},
                                                 1e-10, 100000);
 }
 
-TEST_CASE("admm: finds its penalty from a start that is far off", "[solvers][law]") {
+TEST_CASE("admm: finds its penalty from a start that is far off", "[cli][law]") {
   carom::testing::VectorSource<double> source(33u);
   for (const AdmmPenalty rule : {AdmmPenalty::balanced, AdmmPenalty::spectral}) {
     int sum = 0;
@@ -62,7 +62,7 @@ TEST_CASE("admm: finds its penalty from a start that is far off", "[solvers][law
   }
 }
 
-TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "[solvers][input]") {
+TEST_CASE("admm: an indefinite W is made definite by the penalty, or refused", "[cli][input]") {
   // Two contacts on one body whose mutual block outweighs their own: eigenvalues 1 ± c.
   for (const double c : {3.0, 1e15}) {
     carom::testing::DualData data;
