@@ -45,7 +45,8 @@ void solve_dual(const DelassusProblem<double>& dual, const VectorX<double>& gues
       solver.set_limits(limits_from_now(options));
     };
     run_timed(start, options, answer, [&] { answer.report = solver.solve(dual, answer.impulse); });
-  });
+  };
+  if (!visit_method(options, solve)) solve(std::type_identity<InteriorPointSolver<double>>());
 }
 
 bool solve_bodies_in_impulses(const files::TextProblem& given, const SolveOptions& options,

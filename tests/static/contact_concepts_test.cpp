@@ -9,6 +9,9 @@
 #include "carom/linalg/detail/cholesky.hpp"
 #include "carom/linalg/detail/increasing_root.hpp"
 #include "carom/solvers/contact_solver.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
+#include "carom/solvers/projected_gradient.hpp"
+#include "carom/solvers/solver_on_bodies.hpp"
 
 // A named namespace: much of this is only ever declared.
 namespace contact_concepts {
