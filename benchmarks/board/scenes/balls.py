@@ -3,9 +3,10 @@
 
 import math
 
-from scene_list import POSITION, SPIN, VELOCITY, Scene
-from scenes.slopes import LEVEL, along, tilted
 from worlds import GRAVITY, Body, Plane, World, dot
+
+from .scene import POSITION, SPIN, VELOCITY, Scene
+from .slopes import LEVEL, along, tilted
 
 R = 0.05
 

@@ -7,11 +7,12 @@ value. Every world takes a share by which its datum is larger than named."""
 
 import math
 
-from scene_list import POSITION, VELOCITY, Scene
-from scenes.impacts import LEFT, line
-from scenes.impacts import R as RADIUS
-from scenes.slopes import LEVEL, block
 from worlds import GRAVITY, Body, World
+
+from .impacts import LEFT, line
+from .impacts import R as RADIUS
+from .scene import POSITION, VELOCITY, Scene
+from .slopes import LEVEL, block
 
 CHANGE = 0.01
 DATA = ["friction", "speed", "mass"]

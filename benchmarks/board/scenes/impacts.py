@@ -3,8 +3,9 @@
 
 import math
 
-from scene_list import POSITION, VELOCITY, Scene
 from worlds import Body, Plane, World
+
+from .scene import POSITION, VELOCITY, Scene
 
 R = 0.05
 LEFT = Plane((0, 0, 0), (1, 0, 0))

@@ -3,9 +3,10 @@
 
 import math
 
-from scene_list import POSITION, Scene
-from scenes.held import LEVEL
 from worlds import GRAVITY, Body, Plane, World, turned
+
+from .held import LEVEL
+from .scene import POSITION, Scene
 
 BEND, BENDS, BEND_MU, HELD = math.radians(30), 3, 0.3, 20.0
 LONG, HALF, NEAR = 0.15, 0.05, 0.01  #: half lengths of a block, and its way to the next facet [m]

@@ -6,9 +6,10 @@ sine and cosine. Its moment about the middle is m l^2 / 3 exactly, about the end
 
 import math
 
-from scene_list import SPIN, VELOCITY, Scene
-from scenes.slopes import LEVEL
 from worlds import GRAVITY, Body, World, turned
+
+from .scene import SPIN, VELOCITY, Scene
+from .slopes import LEVEL
 
 HALF, THIN = 0.5, 0.01
 REACH = math.hypot(HALF, THIN)

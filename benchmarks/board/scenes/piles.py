@@ -3,9 +3,10 @@
 
 import math
 
-from scene_list import POSITION, VELOCITY, Scene
-from scenes.slopes import LEVEL
 from worlds import Body, Plane, World
+
+from .scene import POSITION, VELOCITY, Scene
+from .slopes import LEVEL
 
 R, SIDE, COUNT = 0.05, 0.18, 27
 WALLS = [Plane((-SIDE, 0, 0), (1, 0, 0)), Plane((SIDE, 0, 0), (-1, 0, 0)),

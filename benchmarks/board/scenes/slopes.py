@@ -3,8 +3,9 @@
 
 import math
 
-from scene_list import POSITION, VELOCITY, Scene
 from worlds import GRAVITY, Body, Plane, World, dot, turned
+
+from .scene import POSITION, VELOCITY, Scene
 
 LEVEL = Plane((0, 0, 0), (0, 0, 1))
 MU = 0.5

@@ -3,10 +3,11 @@
 
 import math
 
-from scene_list import ORIENTATION, POSITION, Scene
-from scenes.held import LEVEL
-from scenes.slopes import tilted
 from worlds import Body, Plane, World, rotated, turned
+
+from .held import LEVEL
+from .scene import ORIENTATION, POSITION, Scene
+from .slopes import tilted
 
 CARD_MU = 0.3
 
