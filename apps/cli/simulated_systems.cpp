@@ -37,55 +37,51 @@ auto total_momentum(Index axes) {
   };
 }
 
-template <typename AnyScene>
-SimulationRun run_of(const AnyScene& scene) {
-  return [scene](const SimulationPlan& plan) { return simulate(scene, plan); };
+SimulationRun run_of(const Scene& scene) {
+  return [scene](const SimulationPlan& plan) { return Simulation(scene, plan).run(); };
 }
 
 SimulationRun read_bouncing_ball(Parameters& given) {
-  Scene<examples::BouncingBall> scene;
-  scene.q = Vector::Constant(1, given.number("height", NumberRange::nonnegative));
-  scene.velocity = Vector::Zero(1);
-  scene.system = {given.number_or("mass", 1, NumberRange::positive),
-                  given.number_or("gravity", 9.81, NumberRange::nonnegative)};
+  const Vector q = Vector::Constant(1, given.number("height", NumberRange::nonnegative));
+  const examples::BouncingBall ball{given.number_or("mass", 1, NumberRange::positive),
+                                    given.number_or("gravity", 9.81, NumberRange::nonnegative)};
   given.end();
-  return run_of(scene);
+  return run_of({AnySystem(ball), q, Vector::Zero(1)});
 }
 
 SimulationRun read_pendulum(Parameters& given) {
-  Scene<examples::PointPendulum> scene;
-  scene.system = {given.number_or("length", 1, NumberRange::positive),
-                  given.number_or("mass", 1, NumberRange::positive),
-                  given.number_or("gravity", 9.81)};
-  scene.q = Vector::Constant(1, given.number("angle"));
-  scene.velocity = Vector::Constant(1, given.number_or("rate", 0));
+  const examples::PointPendulum pendulum{given.number_or("length", 1, NumberRange::positive),
+                                         given.number_or("mass", 1, NumberRange::positive),
+                                         given.number_or("gravity", 9.81)};
+  const Vector q = Vector::Constant(1, given.number("angle"));
+  const Vector velocity = Vector::Constant(1, given.number_or("rate", 0));
   given.end();
-  return run_of(scene);
+  return run_of({AnySystem(pendulum), q, velocity});
 }
 
 SimulationRun read_double_pendulum(Parameters& given) {
   const Numbers lengths = given.numbers("lengths", 2, NumberRange::positive);
   const Numbers masses = given.numbers("masses", 2, NumberRange::positive);
-  Scene<examples::PointDoublePendulum> scene;
-  scene.system = {lengths[0], lengths[1], masses[0], masses[1], given.number_or("gravity", 9.81)};
-  scene.q = vector_of(given.numbers("angles", 2));
-  scene.velocity = given.has("rates") ? vector_of(given.numbers("rates", 2)) : Vector::Zero(2);
+  const examples::PointDoublePendulum pendulum{lengths[0], lengths[1], masses[0], masses[1],
+                                               given.number_or("gravity", 9.81)};
+  const Vector q = vector_of(given.numbers("angles", 2));
+  const Vector velocity =
+      given.has("rates") ? vector_of(given.numbers("rates", 2)) : Vector(Vector::Zero(2));
   given.end();
-  return run_of(scene);
+  return run_of({AnySystem(pendulum), q, velocity});
 }
 
 SimulationRun read_oscillator(Parameters& given) {
-  Scene<examples::SpringMass> scene;
-  scene.system = {given.number_or("mass", 1, NumberRange::positive),
-                  given.number_or("stiffness", 1, NumberRange::nonnegative)};
-  scene.q = Vector::Constant(1, given.number("position"));
-  scene.velocity = Vector::Constant(1, given.number_or("velocity", 0));
+  const examples::SpringMass spring{given.number_or("mass", 1, NumberRange::positive),
+                                    given.number_or("stiffness", 1, NumberRange::nonnegative)};
+  const Vector q = Vector::Constant(1, given.number("position"));
+  const Vector velocity = Vector::Constant(1, given.number_or("velocity", 0));
   given.end();
-  return run_of(scene);
+  return run_of({AnySystem(spring), q, velocity});
 }
 
 SimulationRun line_run(const examples::LineStart& start) {
-  Scene<examples::LineOfBalls> scene{start.balls, start.q, start.velocity};
+  Scene scene{AnySystem(start.balls), start.q, start.velocity};
   if (!start.balls.left && !start.balls.right) scene.kept = total_momentum(1);
   return run_of(scene);
 }
@@ -129,26 +125,26 @@ SimulationRun read_galperin(Parameters& given) {
 }
 
 SimulationRun read_billiards(Parameters& given) {
-  Scene<examples::Billiards> scene;
-  scene.system.masses = given.numbers("masses", NumberRange::positive);
-  const std::size_t count = scene.system.masses.size();
+  examples::Billiards balls;
+  balls.masses = given.numbers("masses", NumberRange::positive);
+  const std::size_t count = balls.masses.size();
   if (count == 0) refuse(given.place("masses"), "at least one number", "none");
-  scene.system.radii = given.numbers("radii", count, NumberRange::positive);
-  scene.q = vector_of(given.points("positions", count));
-  scene.velocity = vector_of(given.points("velocities", count));
+  balls.radii = given.numbers("radii", count, NumberRange::positive);
+  const Vector q = vector_of(given.points("positions", count));
+  const Vector velocity = vector_of(given.points("velocities", count));
   if (given.has("table")) {
     const Numbers sides = given.numbers("table", 2, NumberRange::positive);
-    scene.system.table = examples::BilliardTable{sides[0], sides[1]};
-  } else {
-    scene.kept = total_momentum(2);
+    balls.table = examples::BilliardTable{sides[0], sides[1]};
   }
   given.end();
-  Vector open(scene.system.gap_count());
-  scene.system.write_gaps(scene.q, open);
+  Vector open(balls.gap_count());
+  balls.write_gaps(q, open);
   if (open.size() > 0 && open.minCoeff() < -1e-9) {
     refuse(given.place("positions"), "balls that do not overlap and lie on the table",
            "an overlap of " + files::format_rounded(-open.minCoeff(), 6));
   }
+  Scene scene{AnySystem(balls), q, velocity};
+  if (!balls.table) scene.kept = total_momentum(2);
   return run_of(scene);
 }
 
@@ -158,11 +154,9 @@ SimulationRun read_kepler(Parameters& given) {
     refuse(given.place("eccentricity"), "a number in [0, 1)",
            describe(given.field("eccentricity")));
   given.end();
-  Scene<examples::KeplerOrbit> scene;
-  scene.q.setZero(2);
-  scene.velocity.setZero(2);
-  scene.q(0) = 1 - e;  // nearest point of an orbit with half axis 1
-  scene.velocity(1) = std::sqrt((1 + e) / (1 - e));
+  // From the nearest point of an orbit with half axis 1.
+  Scene scene{AnySystem(examples::KeplerOrbit()), Eigen::Vector2d(1 - e, 0),
+              Eigen::Vector2d(0, std::sqrt((1 + e) / (1 - e)))};
   scene.kept = [](const MechanicalState<double>& state) {
     const double spin = state.q(0) * state.momentum(1) - state.q(1) * state.momentum(0);
     return std::pair(Vector(Vector::Constant(1, spin)), std::abs(spin));
@@ -171,23 +165,22 @@ SimulationRun read_kepler(Parameters& given) {
 }
 
 SimulationRun read_rocking_block(Parameters& given) {
-  Scene<examples::RockingBlock> scene;
   const double width = given.number("width", NumberRange::positive);
   const double height = given.number("height", NumberRange::positive);
-  scene.system = {width, height, given.number_or("mass", 1, NumberRange::positive),
-                  given.number_or("gravity", 9.81, NumberRange::nonnegative)};
+  const examples::RockingBlock block{width, height,
+                                     given.number_or("mass", 1, NumberRange::positive),
+                                     given.number_or("gravity", 9.81, NumberRange::nonnegative)};
   const double angle = given.number("angle");
   given.end();
-  const double balance = scene.system.balance_angle();
+  const double balance = block.balance_angle();
   if (std::abs(angle) >= balance) {
     refuse(
         given.place("angle"),
         "a tilt below the balance angle atan(width/height) = " + files::format_rounded(balance, 6),
         describe(given.field("angle")));
   }
-  scene.q = Vector::Constant(1, std::abs(angle));
-  scene.velocity = Vector::Zero(1);
-  scene.impact_share = scene.system.rate_ratio();
+  Scene scene{AnySystem(block), Vector::Constant(1, std::abs(angle)), Vector::Zero(1)};
+  scene.impact_share = block.rate_ratio();
   scene.mirrored = true;
   scene.first_side = angle < 0 ? -1 : 1;
   return run_of(scene);
@@ -208,11 +201,12 @@ SimulationRun read_trex(Parameters& given) {
   const std::string order = given.word("order", {"foot_first", "tail_first"});
   given.end();
   const examples::TrexStance stance = named_stance(stance_name);
-  Scene<examples::Trex, examples::TrexReflections> scene{
-      examples::Trex(stance.shape, stance.q), stance.q, Vector::Zero(examples::trex_size)};
+  Scene scene{AnySystem(examples::Trex(stance.shape, stance.q)), stance.q,
+              Vector::Zero(examples::trex_size)};
   scene.q(examples::trex_y) += drop;
-  scene.order.order =
-      order == "tail_first" ? examples::TrexOrder::tail_first : examples::TrexOrder::foot_first;
+  const examples::TrexReflections reflections{
+      order == "tail_first" ? examples::TrexOrder::tail_first : examples::TrexOrder::foot_first};
+  scene.law = [reflections](double restitution) { return AnyImpactLaw(restitution, reflections); };
   scene.kept = [](const MechanicalState<double>& state) {  // nothing pushes along the ground
     const auto push = state.momentum.head<2>();
     return std::pair(Vector(push.head<1>()), push.cwiseAbs().sum());

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "carom/impact/restitution.hpp"
 #include "carom/variational/detail/legendre.hpp"
 #include "carom/variational/impact_stepper.hpp"
 
+#include "cli/any_system.hpp"
 #include "cli/progress.hpp"
 #include "cli/simulated_systems.hpp"
 #include "io/bad_input.hpp"
@@ -23,9 +23,8 @@
 namespace carom::cli {
 
 /// A system, where it starts, and what it keeps.
-template <typename System, typename Order = MostInfeasibleTogether<double>>
 struct Scene {
-  System system;
+  AnySystem system;
   VectorX<double> q, velocity;
   /// Momentum kept by a symmetry, and its size for the relative error; none if empty.
   std::function<std::pair<VectorX<double>, double>(const MechanicalState<double>&)> kept = {};
@@ -34,34 +33,10 @@ struct Scene {
   /// Each impact turns the system into its mirror image; it is shown as seen from outside.
   bool mirrored = false;
   int first_side = 1;  ///< ±1: the sign with which a mirrored system is shown at the start.
-  Order order = {};    ///< Which contact reflects first.
-};
-
-/// Elastic where R = 1, else the blend with the plastic outcome.
-template <typename Order>
-class SceneLaw {
- public:
-  SceneLaw(double restitution, Order order)
-      : elastic_only_(restitution == 1),
-        elastic_({}, order),
-        blend_(restitution, PlasticLaw::moreau, {}, order) {}
-
-  void prepare(const ImpactProblem<double>& problem) {
-    elastic_only_ ? elastic_.prepare(problem) : blend_.prepare(problem);
-  }
-  ImpactReport<double> resolve(const ImpactProblem<double>& problem,
-                               VectorX<double>& momentum) noexcept {
-    return elastic_only_ ? elastic_.resolve(problem, momentum) : blend_.resolve(problem, momentum);
-  }
-  [[nodiscard]] std::span<const double> impulses() const noexcept {
-    if (elastic_only_) return elastic_.impulses();
-    return {blend_.impulses().data(), std::size_t(blend_.impulses().size())};
-  }
-
- private:
-  bool elastic_only_;
-  ImpactResolver<double, Order> elastic_;
-  RestitutionImpact<double, Order> blend_;
+  /// Which contact reflects first.
+  std::function<AnyImpactLaw(double restitution)> law = [](double restitution) {
+    return AnyImpactLaw(restitution, MostInfeasibleTogether<double>());
+  };
 };
 
 /// Watches a number that should stay: its largest distance from where it was first seen.
@@ -124,20 +99,19 @@ class CsvRows {
 };
 
 /// One run of a scene.
-template <typename System, typename Order>
 class Simulation {
  public:
-  Simulation(const Scene<System, Order>& scene, const SimulationPlan& plan)
+  Simulation(const Scene& scene, const SimulationPlan& plan)
       : scene_(scene),
         plan_(plan),
         restitution_(plan.restitution * scene.impact_share),
-        stepper_(scene.system, {restitution_, scene.order}, options(plan)),
+        stepper_(scene.system, scene.law(restitution_), options(plan)),
         state_{0, scene.q, scene.velocity},
         side_(scene.first_side),
         rows_(plan.csv, scene.q.size()) {
     // The stepper's make_state() would refuse a momentum that is not finite. Here it stops the
     // first step, so that the run is still reported.
-    LegendreMap<System> legendre;
+    LegendreMap<AnySystem> legendre;
     legendre.prepare(scene.system);
     legendre.write_momentum(scene.system, scene.q, scene.velocity, 0, state_.momentum);
   }
@@ -205,10 +179,10 @@ class Simulation {
     return std::move(answer_);
   }
 
-  const Scene<System, Order>& scene_;
+  const Scene& scene_;
   const SimulationPlan& plan_;
   double restitution_;
-  ImpactStepper<System, SceneLaw<Order>> stepper_;
+  ImpactStepper<AnySystem, AnyImpactLaw> stepper_;
   MechanicalState<double> state_;
   double side_;
   CsvRows rows_;
@@ -216,12 +190,5 @@ class Simulation {
   bool watched_ = true;  ///< Whether the plan's watch wants to see more.
   SimulationAnswer answer_;
 };
-
-/// Runs a scene to its end, or to the step that fails.
-template <typename System, typename Order>
-[[nodiscard]] SimulationAnswer simulate(const Scene<System, Order>& scene,
-                                        const SimulationPlan& plan) {
-  return Simulation<System, Order>(scene, plan).run();
-}
 
 }  // namespace carom::cli
