@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "carom/contact/delassus_form.hpp"
 #include "carom/linalg/detail/block_lu.hpp"
 #include "carom/linalg/detail/exponential_action.hpp"
 #include "carom/linalg/detail/matrix_exponential.hpp"
 #include "carom/linalg/detail/nonnegative_least_squares.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/coulomb_derivative.hpp"
+#include "carom/solvers/gauss_seidel.hpp"
 #include "carom/solvers/projected_gradient.hpp"
 #include "carom/solvers/sap_derivative.hpp"
 #include "carom/solvers/solve_contact.hpp"

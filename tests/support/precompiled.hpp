@@ -14,3 +14,6 @@
 #include "carom/compiled.hpp"
 
 #include "support/catch.hpp"
+#ifdef CAROM_TEST_SHARED_CODE
+#include "support/shared_code.hpp"
+#endif

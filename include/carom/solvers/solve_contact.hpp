@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "carom/contact/delassus_form.hpp"
 #include "carom/solvers/contact_certificate.hpp"
 #include "carom/solvers/contact_solver.hpp"
 #include "carom/solvers/impulse_certificate.hpp"
