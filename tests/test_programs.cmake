@@ -34,6 +34,22 @@ set(compiled carom::compiled carom::compiled_float)
 add_library(carom_test_precompiled OBJECT support/precompiled.cpp)
 target_link_libraries(carom_test_precompiled PRIVATE carom_test_support ${compiled})
 target_precompile_headers(carom_test_precompiled PRIVATE support/precompiled.hpp)
+# clang++ can also compile the code of a precompiled header once, for all units that read it: the
+# templates that support/shared_code.hpp uses are then compiled in no other unit.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(carom_test_support INTERFACE CAROM_TEST_SHARED_CODE)
+  target_compile_options(carom_test_precompiled PRIVATE "SHELL:-Xclang -fmodules-codegen")
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/carom_test_precompiled.dir/cmake_pch.hxx.pch)
+  set(code ${CMAKE_CURRENT_BINARY_DIR}/precompiled_code.o)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}")
+  add_custom_command(OUTPUT ${code}
+    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -c ${header} -o ${code}
+    DEPENDS carom_test_precompiled $<TARGET_OBJECTS:carom_test_precompiled> VERBATIM)
+  add_library(carom_test_code STATIC ${code})
+  set_target_properties(carom_test_code PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(carom_test_code PUBLIC ${compiled})
+  list(PREPEND compiled carom_test_code)
+endif()
 
 # Neighbours of a room share a unit, and with it the templates of Eigen and carom that they
 # instantiate, which saves half of the time; each file is in a namespace named after it. The units
