@@ -141,8 +141,14 @@ class BlockSequence : public Bodies<Scalar> {
     whitened_jacobian_.resize(jacobian_.size());
     blocks_.pop_back();
   }
-  template <typename MatrixType>
-  void append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
+  /// Room for J of a side, entry (r, c) at [r size + c], which the caller fills.
+  [[nodiscard]] Scalar* append_side(Index body, Index rows);
+  /// Writes Ĵ = J L⁻ᵀ of the sides of the block that was added last, of so many rows.
+  void whiten_sides(Index rows) noexcept {
+    for (std::size_t s = 0; s < 2 && blocks_.back().bodies[s] >= 0; ++s) {
+      whiten_side(blocks_.back().bodies[s], blocks_.back().jacobians[s], rows);
+    }
+  }
   void append_law(const WeightedContact<Scalar>& law);
   void append_law(const WeightedBlock<Scalar>& law);
 
@@ -158,9 +164,14 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
     return others_[std::size_t(-1 - at(block).law)];
   }
-  template <typename MatrixType>
-  void keep_jacobian(Index body, std::size_t start,
-                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
+  [[nodiscard]] BlockSide<Scalar> side(Index block, std::size_t s) const noexcept;
+  /// Writes Ĵ = J L⁻ᵀ of a side whose J starts at a place.
+  void whiten_side(Index body, Index start, Index rows) noexcept {
+    const Index size = this->body(body).size;
+    Scalar* const whitened = whitened_jacobian_.data() + start;
+    std::copy_n(jacobian_.data() + start, size * rows, whitened);
+    solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  }
 
   std::vector<Block> blocks_;
   std::vector<WeightedContact<Scalar>> contacts_;
@@ -202,27 +213,27 @@ void BlockSequence<Scalar>::make_rigid() noexcept {
 
 template <RealScalar Scalar>
 std::array<BlockSide<Scalar>, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
-  const auto one = [&](std::size_t s) -> BlockSide<Scalar> {
-    const Index body = at(block).bodies[s];
-    if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
-    const Index start = at(block).jacobians[s];
-    return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
-  };
-  return {one(0), one(1)};
+  return {side(block, 0), side(block, 1)};
 }
 
 template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian) {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
+BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, std::size_t s) const noexcept {
+  const Index body = at(block).bodies[s];
+  if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
+  const Index start = at(block).jacobians[s];
+  return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
+}
+
+template <RealScalar Scalar>
+Scalar* BlockSequence<Scalar>::append_side(Index body, Index rows) {
   const std::size_t start = jacobian_.size();
   Block& block = blocks_.back();
   const std::size_t side = block.bodies[0] < 0 ? 0 : 1;
+  jacobian_.resize(start + std::size_t(this->body(body).size * rows));
+  whitened_jacobian_.resize(jacobian_.size());
   block.bodies[side] = body;
   block.jacobians[side] = Index(start);
-  jacobian_.resize(start + std::size_t(size * rows));
-  whitened_jacobian_.resize(jacobian_.size());
-  keep_jacobian(body, start, jacobian);
+  return jacobian_.data() + start;
 }
 
 template <RealScalar Scalar>
@@ -232,22 +243,9 @@ void BlockSequence<Scalar>::set_jacobian(Index block, int side,
   CAROM_EXPECTS(side >= 0 && side < side_count(block));
   CAROM_EXPECTS(jacobian.rows() == rows(block));
   CAROM_EXPECTS(jacobian.cols() == this->body(side_body(block, side)).size);
-  const Block& kept = at(block);
-  keep_jacobian(kept.bodies[std::size_t(side)], std::size_t(kept.jacobians[std::size_t(side)]),
-                jacobian);
-}
-
-/// Writes J and Ĵ = J L⁻ᵀ of a side where they start.
-template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::keep_jacobian(Index body, std::size_t start,
-                                          const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
-  using Kept = Eigen::Map<MatrixX<Scalar>>;
-  Scalar* const whitened = whitened_jacobian_.data() + start;
-  Kept(jacobian_.data() + start, size, rows) = jacobian.transpose();
-  Kept(whitened, size, rows) = jacobian.transpose();
-  solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  const Index body = side_body(block, side), start = at(block).jacobians[std::size_t(side)];
+  detail::write_entries(jacobian, jacobian.cols(), 1, jacobian_.data() + start);
+  whiten_side(body, start, jacobian.rows());
 }
 
 /// Gives its law to the block that was added last.
