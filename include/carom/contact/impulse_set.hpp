@@ -150,6 +150,16 @@ template <RealScalar Scalar>
   return false;
 }
 
+/// x + sign · shift.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> moved_by_shift(const ImpulseSet<Scalar>& set,
+                                                const RowNumbers<Scalar>& x,
+                                                const Scalar& sign) noexcept {
+  RowNumbers<Scalar> result;
+  for (int i = 0; i < 6; ++i) result(i) = x(i) + sign * set.shift(i);
+  return result;
+}
+
 /// The μ of an ellipsoidal cone's tangents, in their order.
 template <RealScalar Scalar>
 struct EllipsoidFriction {
@@ -202,8 +212,7 @@ template <RealScalar Scalar>
     }
     return nearest;
   }
-  RowNumbers<Scalar> moved = y;
-  for (int i = 0; i < set.rows; ++i) moved(i) += set.shift(i);
+  const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
   if (set.shape == ImpulseShape::friction) {
     const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
     const Vector3<Scalar> point = project(FrictionCone<Scalar>{set.friction(0)}, w, trial).point;
@@ -218,6 +227,15 @@ template <RealScalar Scalar>
   }
   for (int i = 0; i < set.rows; ++i) nearest(i) -= set.shift(i);
   return nearest;
+}
+
+/// The same with all weights equal: the impulse in the set that is nearest in N·s.
+template <RealScalar Scalar>
+[[nodiscard]] RowNumbers<Scalar> nearest_impulse_unweighted(const ImpulseSet<Scalar>& set,
+                                                            const RowNumbers<Scalar>& y) noexcept {
+  RowNumbers<Scalar> ones;
+  for (int i = 0; i < 6; ++i) ones(i) = Scalar(1);
+  return nearest_impulse(set, ones, y);
 }
 
 /// G = (dP/dy) R⁻¹, symmetric positive semidefinite; on a boundary one generalised derivative.
@@ -235,8 +253,7 @@ template <RealScalar Scalar>
     }
     return curvature;
   }
-  RowNumbers<Scalar> moved = y;
-  for (int i = 0; i < set.rows; ++i) moved(i) += set.shift(i);
+  const RowNumbers<Scalar> moved = detail::moved_by_shift(set, y, Scalar(1));
   Scalar slope[36];
   if (set.shape == ImpulseShape::friction) {
     const Vector3<Scalar> trial(moved(0), moved(1), moved(2)), w(weights(0), weights(1), weights(2));
