@@ -59,6 +59,15 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] Index side_body(Index block, int side) const noexcept {
     return at(block).bodies[std::size_t(side)];
   }
+  /// What kind of set its impulses are in.
+  [[nodiscard]] ImpulseShape shape(Index block) const noexcept {
+    return is_friction_contact(block) ? ImpulseShape::friction : other(block).set.shape;
+  }
+  /// v̂ of one of its rows.
+  [[nodiscard]] const Scalar& bias_velocity(Index block, int row) const noexcept {
+    return is_friction_contact(block) ? friction_contact_law(block).bias_velocity(row)
+                                      : other(block).bias_velocity(row);
+  }
   /// J of one side, rows × size.
   [[nodiscard]] auto jacobian(Index block, int side) const noexcept {
     return Columns(jacobian_.data() + at(block).jacobians[std::size_t(side)],
@@ -100,6 +109,8 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
     return contacts_[std::size_t(at(block).law)];
   }
+  /// One of its bodies, with what the block has of it.
+  [[nodiscard]] BlockSide<Scalar> side(Index block, int side) const noexcept;
   /// Its one or two bodies; the second of a block with the world is −1.
   [[nodiscard]] std::array<BlockSide<Scalar>, 2> sides(Index block) const noexcept;
   /// A block with its own type.
@@ -178,7 +189,6 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
     return others_[std::size_t(-1 - at(block).law)];
   }
-  [[nodiscard]] BlockSide<Scalar> side(Index block, std::size_t s) const noexcept;
   [[nodiscard]] BlockView<Scalar> view(Index block,
                                        const WeightedBlock<Scalar>& law) const noexcept {
     return {block, first_row(block), law, side_count(block), sides(block)};
@@ -235,10 +245,10 @@ std::array<BlockSide<Scalar>, 2> BlockSequence<Scalar>::sides(Index block) const
 }
 
 template <RealScalar Scalar>
-BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, std::size_t s) const noexcept {
-  const Index body = at(block).bodies[s];
+BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, int side) const noexcept {
+  const Index body = side_body(block, side);
   if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
-  const Index start = at(block).jacobians[s];
+  const Index start = at(block).jacobians[std::size_t(side)];
   return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
 }
 

@@ -44,15 +44,15 @@ class ContactProblem : public BlockSequence<Scalar> {
   /// @return  number of the block.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
-    return add_block("contact ", law, side(body, jacobian));
+    return add_block("contact ", law, given(body, jacobian));
   }
   /// Adds a contact between two bodies, each with its own Jacobian block.
   template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
   Index add_contact(Index first_body, const Eigen::MatrixBase<FirstType>& first_jacobian,
                     Index second_body, const Eigen::MatrixBase<SecondType>& second_jacobian,
                     const Law& law) {
-    return add_block("contact ", law, side(first_body, first_jacobian),
-                     side(second_body, second_jacobian));
+    return add_block("contact ", law, given(first_body, first_jacobian),
+                     given(second_body, second_jacobian));
   }
   /// Adds a block that is not a contact, on one body.
   /// @param jacobian  J, m×n, 1 ≤ m ≤ 6.
@@ -60,22 +60,22 @@ class ContactProblem : public BlockSequence<Scalar> {
   /// @return  number of the block.
   template <typename MatrixType, typename Law>
   Index add_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian, const Law& law) {
-    return add_block("constraint ", law, side(body, jacobian));
+    return add_block("constraint ", law, given(body, jacobian));
   }
   /// Adds a block that is not a contact between two bodies, each with its own Jacobian block.
   template <typename FirstType, typename SecondType, typename Law>
   Index add_constraint(Index first_body, const Eigen::MatrixBase<FirstType>& first_jacobian,
                        Index second_body, const Eigen::MatrixBase<SecondType>& second_jacobian,
                        const Law& law) {
-    return add_block("constraint ", law, side(first_body, first_jacobian),
-                     side(second_body, second_jacobian));
+    return add_block("constraint ", law, given(first_body, first_jacobian),
+                     given(second_body, second_jacobian));
   }
 
   /// What add_contact() would object to, or nothing. Does not change the problem.
   template <typename MatrixType, typename Law = CompliantContact<Scalar>>
   [[nodiscard]] Fault check_contact(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
                                     const Law& law) const {
-    return block_fault("contact ", law, side(body, jacobian));
+    return block_fault("contact ", law, given(body, jacobian));
   }
   template <typename FirstType, typename SecondType, typename Law = CompliantContact<Scalar>>
   [[nodiscard]] Fault check_contact(Index first_body,
@@ -83,14 +83,14 @@ class ContactProblem : public BlockSequence<Scalar> {
                                     Index second_body,
                                     const Eigen::MatrixBase<SecondType>& second_jacobian,
                                     const Law& law) const {
-    return block_fault("contact ", law, side(first_body, first_jacobian),
-                       side(second_body, second_jacobian));
+    return block_fault("contact ", law, given(first_body, first_jacobian),
+                       given(second_body, second_jacobian));
   }
   /// What add_constraint() would object to, or nothing. Does not change the problem.
   template <typename MatrixType, typename Law>
   [[nodiscard]] Fault check_constraint(Index body, const Eigen::MatrixBase<MatrixType>& jacobian,
                                        const Law& law) const {
-    return block_fault("constraint ", law, side(body, jacobian));
+    return block_fault("constraint ", law, given(body, jacobian));
   }
   template <typename FirstType, typename SecondType, typename Law>
   [[nodiscard]] Fault check_constraint(Index first_body,
@@ -98,15 +98,15 @@ class ContactProblem : public BlockSequence<Scalar> {
                                        Index second_body,
                                        const Eigen::MatrixBase<SecondType>& second_jacobian,
                                        const Law& law) const {
-    return block_fault("constraint ", law, side(first_body, first_jacobian),
-                       side(second_body, second_jacobian));
+    return block_fault("constraint ", law, given(first_body, first_jacobian),
+                       given(second_body, second_jacobian));
   }
 
   [[nodiscard]] Scalar time_step() const noexcept { return time_step_; }
 
  private:
   template <typename MatrixType>
-  [[nodiscard]] static detail::GivenSide<MatrixType> side(
+  [[nodiscard]] static detail::GivenSide<MatrixType> given(
       Index body, const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
     return {body, jacobian};
   }
@@ -143,8 +143,7 @@ Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
                                           const Sides&... sides) const {
   const std::string item = door + std::to_string(this->block_count());
   const detail::BlockSizes sizes = sizes_of(sides...);
-  Fault broken =
-      detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
+  Fault broken = detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
   if (!broken.empty()) return broken;
   detail::BlockRoom<Scalar> room(*this, sizes);
   int s = 0;

@@ -20,10 +20,15 @@ template <RealScalar Scalar>
 void write_velocity(const ContactProblem<Scalar>& problem, const Scalar* impulse,
                     std::span<Scalar> velocity) noexcept {
   std::fill(velocity.begin(), velocity.end(), Scalar(0));
-  problem.for_each_block([&](const BlockView<Scalar>& block) {
-    const RowNumbers<Scalar> own = block.read(impulse);
-    for (int s = 0; s < block.side_count(); ++s) block.add_momentum(s, own, velocity.data());
-  });
+  for (Index i = 0; i < problem.block_count(); ++i) {
+    const Scalar* const own = impulse + problem.first_row(i);
+    for (int s = 0; s < problem.side_count(i); ++s) {
+      const auto [body, range, jacobian, whitened] = problem.side(i, s);
+      for (int r = 0; r < problem.rows(i); ++r) {
+        add_multiple(own[r], jacobian + r * range.size, range.size, velocity.data() + range.start);
+      }
+    }
+  }
   problem.whiten_momentum(velocity);
   problem.unwhiten(velocity);
   add_multiple(Scalar(1), problem.free_velocity().data(), Index(velocity.size()), velocity.data());

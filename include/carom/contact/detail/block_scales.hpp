@@ -43,8 +43,8 @@ class BlockScales {
   /// @note  Allocates beyond the largest problem so far.
   void write(const ContactProblem<Scalar>& problem) {
     begin(problem);
-    problem.for_each_block([&](const BlockView<Scalar>& block) { add_block(problem, block); });
-    problem.for_each_block([&](const BlockView<Scalar>& block) { raise_block(block); });
+    for (Index i = 0; i < problem.block_count(); ++i) add_block(problem, i);
+    for (Index i = 0; i < problem.block_count(); ++i) raise_block(problem, i);
   }
   /// V of a row of the stacked impulses [m/s, rad/s].
   [[nodiscard]] const Scalar& velocity(Index row) const noexcept { return velocity_[row]; }
@@ -91,73 +91,75 @@ class BlockScales {
   }
 
   /// The scale of a group from the motion of its bodies alone.
-  [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, const BlockView<Scalar>& block,
+  [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, Index block,
                            const FrictionBlock<Scalar>& rows) {
     using std::sqrt;
     Group group;
     Scalar asked(0);
     for (int k = 0; k < rows.size; ++k) {
-      const Scalar bias = rows.mu(k) * block.bias_velocity()(rows.row(k));
+      const Scalar bias = rows.mu(k) * problem.bias_velocity(block, rows.row(k));
       asked += bias * bias;
-      inverse_mass_[block.first_row() + rows.row(k)] = Scalar(0);
+      inverse_mass_[problem.first_row(block) + rows.row(k)] = Scalar(0);
     }
     group.velocity = sqrt(asked);
     const Scalar* const free_velocity = problem.free_velocity().data();
-    for (int s = 0; s < block.side_count(); ++s) {
-      const auto [start, size] = block.side(s).range;
+    for (int s = 0; s < problem.side_count(block); ++s) {
+      const auto [body, range, jacobian, whitened] = problem.side(block, s);
       Scalar moved(0), squared(0);
       for (int k = 0; k < rows.size; ++k) {
-        const Scalar* const whitened = block.whitened_row(s, rows.row(k));
+        const Index row = rows.row(k), at = row * range.size;
         const Scalar along =
-            rows.mu(k) * dot(block.jacobian_row(s, rows.row(k)), free_velocity + start, size);
-        const Scalar own = dot(whitened, whitened, size);
+            rows.mu(k) * dot(jacobian + at, free_velocity + range.start, range.size);
+        const Scalar own = dot(whitened + at, whitened + at, range.size);
         moved += along * along;
         squared += rows.mu(k) * rows.mu(k) * own;
-        inverse_mass_[block.first_row() + rows.row(k)] += own;
+        inverse_mass_[problem.first_row(block) + row] += own;
       }
       group.squared += squared;
       raise(group.velocity, Scalar(sqrt(moved)));
-      raise(group.velocity,
-            Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[block.side(s).body]));
+      raise(group.velocity, Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[body]));
     }
     return group;
   }
   static void raise(Scalar& number, const Scalar& least) noexcept {
     number = (std::max)(number, least);
   }
-  /// The rows of a block that share a scale, the normal or a row between bounds as a group of one.
-  class Groups {
-   public:
-    explicit Groups(const ImpulseSet<Scalar>& set) noexcept {
-      const int normal = normal_row(set.shape);
-      for (int r = 0; normal < 0 && r < set.rows; ++r) groups_[count_++].add(r, Scalar(1));
-      if (normal < 0) return;
-      groups_[count_++].add(normal, Scalar(1));
-      for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set)) groups_[count_++] = disc;
+  /// Calls visit(rows, whether they are the normal) for the groups of a block, the normal first.
+  template <typename Visit>
+  static void for_each_group(const ContactProblem<Scalar>& problem, Index block,
+                             const Visit& visit) {
+    const auto one = [&](int row, bool is_normal) {
+      FrictionBlock<Scalar> rows;
+      rows.add(row, Scalar(1));
+      visit(rows, is_normal);
+    };
+    if (problem.is_friction_contact(block)) {
+      FrictionBlock<Scalar> disc;
+      for (int r = 0; r < 2; ++r) disc.add(r, problem.friction_contact_law(block).friction);
+      one(2, true);
+      return visit(disc, false);
     }
-    /// The normal comes first.
-    [[nodiscard]] const FrictionBlock<Scalar>* begin() const noexcept { return groups_; }
-    [[nodiscard]] const FrictionBlock<Scalar>* end() const noexcept { return groups_ + count_; }
+    const ImpulseSet<Scalar>& set = problem.other_block(block).law().set;
+    const int normal = normal_row(set.shape);
+    for (int r = 0; normal < 0 && r < set.rows; ++r) one(r, false);
+    if (normal >= 0) one(normal, true);
+    for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set)) visit(disc, false);
+  }
 
-   private:
-    FrictionBlock<Scalar> groups_[6];
-    int count_ = 0;
-  };
-
-  void add_block(const ContactProblem<Scalar>& problem, const BlockView<Scalar>& block) {
+  void add_block(const ContactProblem<Scalar>& problem, Index block) {
     using std::sqrt;
-    Fastest& fastest = fastest_[root(block.side(0).body)];
-    const bool cone = block.law().set.shape != ImpulseShape::intervals;
-    const Groups groups(block.law().set);
+    Fastest& fastest = fastest_[root(problem.side_body(block, 0))];
+    const bool cone = problem.shape(block) != ImpulseShape::intervals;
+    const Index first_row = problem.first_row(block);
     Scalar normal(0);
-    for (const FrictionBlock<Scalar>& rows : groups) {
+    for_each_group(problem, block, [&](const FrictionBlock<Scalar>& rows, bool is_normal) {
       const Group group = find(problem, block, rows);
       for (int k = 0; k < rows.size; ++k) {
-        velocity_[block.first_row() + rows.row(k)] =
+        velocity_[first_row + rows.row(k)] =
             rows.mu(k) > Scalar(0) ? Scalar(group.velocity / rows.mu(k)) : Scalar(0);
       }
-      if (cone && &rows == groups.begin()) normal = group.squared;
-      if (!(group.squared > Scalar(0))) continue;
+      if (is_normal) normal = group.squared;
+      if (!(group.squared > Scalar(0))) return;
       if (cone) {  // in units of the normal
         const Scalar share = normal > Scalar(0) ? sqrt(normal / group.squared) : Scalar(1);
         raise(fastest.cones, Scalar(group.velocity * share));
@@ -165,22 +167,21 @@ class BlockScales {
       const Scalar own = group.velocity / sqrt(group.squared);
       raise(fastest.all, own);
       if (!cone) raise(fastest.rows, own);
-    }
+    });
   }
 
   /// Raises the scales of a block to their share of what moves fastest in its island.
-  void raise_block(const BlockView<Scalar>& block) {
+  void raise_block(const ContactProblem<Scalar>& problem, Index block) {
     using std::sqrt;
-    const Fastest& fastest = fastest_[root(block.side(0).body)];
-    const bool cone = block.law().set.shape != ImpulseShape::intervals;
+    const Fastest& fastest = fastest_[root(problem.side_body(block, 0))];
+    const bool cone = problem.shape(block) != ImpulseShape::intervals;
+    const Index first_row = problem.first_row(block);
     const auto share = Scalar(Tuning::island_share);
-    const Groups groups(block.law().set);
     Scalar normal(0);
-    for (const FrictionBlock<Scalar>& rows : groups) {
-      const bool is_normal = cone && &rows == groups.begin();
+    for_each_group(problem, block, [&](const FrictionBlock<Scalar>& rows, bool is_normal) {
       Scalar squared(0);
       for (int k = 0; k < rows.size; ++k) {
-        squared += rows.mu(k) * rows.mu(k) * inverse_mass_[block.first_row() + rows.row(k)];
+        squared += rows.mu(k) * rows.mu(k) * inverse_mass_[first_row + rows.row(k)];
       }
       if (is_normal) normal = squared;
       const Scalar own = sqrt(squared);
@@ -195,9 +196,9 @@ class BlockScales {
       if (!(squared > Scalar(0))) least = fastest.cones;
       for (int k = 0; k < rows.size; ++k) {
         if (!(rows.mu(k) > Scalar(0))) continue;
-        raise(velocity_[block.first_row() + rows.row(k)], Scalar(least / rows.mu(k)));
+        raise(velocity_[first_row + rows.row(k)], Scalar(least / rows.mu(k)));
       }
-    }
+    });
   }
 
   Sequence<Scalar> velocity_, inverse_mass_;  ///< per stacked row
