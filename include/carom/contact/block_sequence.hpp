@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include <Eigen/Core>
 
 #include "carom/contact/block_view.hpp"
 #include "carom/contact/bodies.hpp"
 #include "carom/contact/weighted_block.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -41,7 +41,7 @@ class BlockSequence : public Bodies<Scalar> {
   /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
   void make_rigid() noexcept;
 
-  [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
+  [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
   /// Length of the stacked impulses: the rows of all blocks.
   [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
   /// Parts of all blocks: one of each, two of a block that has more than three rows.
@@ -104,10 +104,10 @@ class BlockSequence : public Bodies<Scalar> {
   /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
   /// and the laws of most blocks, kept apart from the others.
   [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
-  [[nodiscard]] Index friction_contact_count() const noexcept { return Index(contacts_.size()); }
+  [[nodiscard]] Index friction_contact_count() const noexcept { return contacts_.size(); }
   /// Numbers of a friction contact.
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
-    return contacts_[std::size_t(at(block).law)];
+    return contacts_[at(block).law];
   }
   /// One of its bodies, with what the block has of it.
   [[nodiscard]] BlockSide<Scalar> side(Index block, int side) const noexcept;
@@ -162,9 +162,9 @@ class BlockSequence : public Bodies<Scalar> {
   void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
   /// Takes back a block that has its sides and no law yet.
   void drop_block() noexcept {
-    jacobian_.resize(std::size_t(blocks_.back().jacobians[0]));
+    jacobian_.resize(blocks_.back().jacobians[0]);
     whitened_jacobian_.resize(jacobian_.size());
-    blocks_.pop_back();
+    blocks_.resize(block_count() - 1);
   }
   /// Room for J of a side, entry (r, c) at [r size + c], which the caller fills.
   [[nodiscard]] Scalar* append_side(Index body, Index rows);
@@ -185,9 +185,9 @@ class BlockSequence : public Bodies<Scalar> {
     Index first_row;
     Index law;  ///< number among the friction contacts, or −1 less that among the others
   };
-  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[std::size_t(block)]; }
+  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[block]; }
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
-    return others_[std::size_t(-1 - at(block).law)];
+    return others_[-1 - at(block).law];
   }
   [[nodiscard]] BlockView<Scalar> view(Index block,
                                        const WeightedBlock<Scalar>& law) const noexcept {
@@ -201,10 +201,10 @@ class BlockSequence : public Bodies<Scalar> {
     solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
   }
 
-  std::vector<Block> blocks_;
-  std::vector<WeightedContact<Scalar>> contacts_;
-  std::vector<WeightedBlock<Scalar>> others_;
-  std::vector<Scalar> jacobian_, whitened_jacobian_;
+  Sequence<Block> blocks_;
+  Sequence<WeightedContact<Scalar>> contacts_;
+  Sequence<WeightedBlock<Scalar>> others_;
+  Sequence<Scalar> jacobian_, whitened_jacobian_;
   Index row_count_ = 0, part_count_ = 0, rigid_count_ = 0;
 };
 
@@ -213,7 +213,7 @@ class BlockSequence : public Bodies<Scalar> {
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::set_law(Index block, const WeightedContact<Scalar>& law) noexcept {
   CAROM_EXPECTS(is_friction_contact(block));
-  WeightedContact<Scalar>& kept = contacts_[std::size_t(at(block).law)];
+  WeightedContact<Scalar>& kept = contacts_[at(block).law];
   rigid_count_ += Index(law.rigid) - Index(kept.rigid);
   kept = law;
 }
@@ -222,7 +222,7 @@ template <RealScalar Scalar>
 void BlockSequence<Scalar>::set_law(Index block, const WeightedBlock<Scalar>& law) noexcept {
   CAROM_EXPECTS(law.set.rows == rows(block));
   if (is_friction_contact(block)) return set_law(block, as_friction_contact(law));
-  WeightedBlock<Scalar>& kept = others_[std::size_t(-1 - at(block).law)];
+  WeightedBlock<Scalar>& kept = others_[-1 - at(block).law];
   rigid_count_ += Index(law.rigid) - Index(kept.rigid);
   kept = law;
   detail::clear_unused(kept);
@@ -254,13 +254,13 @@ BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, int side) const noexc
 
 template <RealScalar Scalar>
 Scalar* BlockSequence<Scalar>::append_side(Index body, Index rows) {
-  const std::size_t start = jacobian_.size();
+  const Index start = jacobian_.size();
   Block& block = blocks_.back();
   const std::size_t side = block.bodies[0] < 0 ? 0 : 1;
-  jacobian_.resize(start + std::size_t(this->body(body).size * rows));
+  jacobian_.resize(start + this->body(body).size * rows);
   whitened_jacobian_.resize(jacobian_.size());
   block.bodies[side] = body;
-  block.jacobians[side] = Index(start);
+  block.jacobians[side] = start;
   return jacobian_.data() + start;
 }
 
@@ -288,7 +288,7 @@ void BlockSequence<Scalar>::append_law(const WeightedContact<Scalar>& law) {
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::append_law(const WeightedBlock<Scalar>& law) {
   if (carom::is_friction_contact(law)) return append_law(as_friction_contact(law));
-  blocks_.back().law = -1 - Index(others_.size());
+  blocks_.back().law = -1 - others_.size();
   others_.push_back(law);
   detail::clear_unused(others_.back());
   row_count_ += law.set.rows;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <Eigen/Core>
 
 #include "carom/contact/detail/faults.hpp"
 #include "carom/linalg/detail/cholesky.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -55,7 +55,7 @@ class Bodies {
   template <typename MatrixType, typename VectorType>
   [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                                  const Eigen::MatrixBase<VectorType>& free_velocity) const {
-    std::vector<Scalar> matrix, velocity, factor;
+    Sequence<Scalar> matrix, velocity, factor;
     const Entries given = write(momentum_matrix, 0, matrix),
                   free = write(free_velocity, 0, velocity);
     const std::string item = body_item();
@@ -68,14 +68,15 @@ class Bodies {
   /// @param free_velocity  v* [m/s, rad/s], n_v, stacked over the bodies, finite.
   void set_free_velocity(std::span<const Scalar> free_velocity) noexcept {
     CAROM_EXPECTS(Index(free_velocity.size()) == velocity_count());
-    std::copy(free_velocity.begin(), free_velocity.end(), free_velocity_.begin());
-    std::copy(free_velocity.begin(), free_velocity.end(), whitened_free_velocity_.begin());
-    whiten(whitened_free_velocity_);
+    for (Sequence<Scalar>* const kept : {&free_velocity_, &whitened_free_velocity_}) {
+      std::copy_n(free_velocity.data(), kept->size(), kept->data());
+    }
+    whiten(as_span(whitened_free_velocity_));
   }
 
-  [[nodiscard]] Index body_count() const noexcept { return Index(bodies_.size()); }
+  [[nodiscard]] Index body_count() const noexcept { return bodies_.size(); }
   /// Length of the stacked velocity, n_v.
-  [[nodiscard]] Index velocity_count() const noexcept { return Index(free_velocity_.size()); }
+  [[nodiscard]] Index velocity_count() const noexcept { return free_velocity_.size(); }
   [[nodiscard]] BodyRange body(Index body) const noexcept { return at(body).range; }
   /// v*, stacked over the bodies.
   [[nodiscard]] VectorMap free_velocity() const noexcept {
@@ -147,30 +148,30 @@ class Bodies {
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                  const Eigen::MatrixBase<VectorType>& free_velocity,
                  const Eigen::MatrixBase<NowType>& velocity_now, bool moves) {
-    const std::size_t matrix = factor_.size(), start = whitened_free_velocity_.size();
+    const Index matrix = factor_.size(), start = whitened_free_velocity_.size();
     const Entries given = write(momentum_matrix, matrix, momentum_);
     const Entries free = write(free_velocity, start, free_velocity_);
     return keep_body(given, free, write(velocity_now, start, velocity_now_), moves);
   }
   /// Writes the numbers of a matrix to the end of others, and says where they are.
   template <typename MatrixType>
-  static Entries write(const Eigen::MatrixBase<MatrixType>& matrix, std::size_t start,
-                       std::vector<Scalar>& numbers) {
+  static Entries write(const Eigen::MatrixBase<MatrixType>& matrix, Index start,
+                       Sequence<Scalar>& numbers) {
     const Index rows = matrix.rows(), columns = matrix.cols();
-    numbers.resize(start + std::size_t(rows * columns));
+    numbers.resize(start + rows * columns);
     detail::write_entries(matrix, 1, rows, numbers.data() + start);
     return {numbers.data() + start, rows, columns, 1, rows, MatrixType::ColsAtCompileTime == 1};
   }
   Index keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
                   const Entries& velocity_now, bool moves);
   [[nodiscard]] static Fault factor_body(const std::string& item, Index size, Scalar* matrix,
-                                         std::size_t start, std::vector<Scalar>& factor);
+                                         Index start, Sequence<Scalar>& factor);
   [[nodiscard]] std::string body_item() const { return "body " + std::to_string(body_count()); }
-  [[nodiscard]] const Body& at(Index body) const noexcept { return bodies_[std::size_t(body)]; }
+  [[nodiscard]] const Body& at(Index body) const noexcept { return bodies_[body]; }
 
-  std::vector<Body> bodies_;
-  std::vector<Scalar> free_velocity_, whitened_free_velocity_, velocity_now_;
-  std::vector<Scalar> momentum_, factor_;
+  Sequence<Body> bodies_;
+  Sequence<Scalar> free_velocity_, whitened_free_velocity_, velocity_now_;
+  Sequence<Scalar> momentum_, factor_;
 };
 
 // --- implementation ---
@@ -178,15 +179,15 @@ class Bodies {
 /// Makes a momentum matrix symmetric where it stands, and writes its factor to the end of others.
 /// @return  what is wrong with it, or nothing.
 template <RealScalar Scalar>
-Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* matrix,
-                                  std::size_t start, std::vector<Scalar>& factor) {
+Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* matrix, Index start,
+                                  Sequence<Scalar>& factor) {
   for (Index c = 0; c < size; ++c) {
     for (Index r = c + 1; r < size; ++r) {
       Scalar &lower = matrix[c * size + r], &upper = matrix[r * size + c];
       lower = upper = (lower + upper) / 2;
     }
   }
-  factor.resize(start + std::size_t(size * size));
+  factor.resize(start + size * size);
   std::copy(matrix, matrix + size * size, factor.data() + start);
   const bool definite = factor_cholesky(factor.data() + start, size, size);
   return definite ? Fault{} : detail::indefinite_fault(item);
@@ -197,7 +198,7 @@ Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* m
 template <RealScalar Scalar>
 Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
                                 const Entries& velocity_now, bool moves) {
-  const std::size_t matrix = factor_.size(), start = whitened_free_velocity_.size();
+  const Index matrix = factor_.size(), start = whitened_free_velocity_.size();
   const Index size = momentum_matrix.rows;
   const std::string item = body_item();
   Fault broken = detail::body_fault(item, momentum_matrix, free_velocity);
@@ -208,11 +209,11 @@ Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& f
     for (auto* numbers : {&free_velocity_, &velocity_now_}) numbers->resize(start);
     detail::reject_if(broken);
   }
-  whitened_free_velocity_.resize(start + std::size_t(size));
+  whitened_free_velocity_.resize(start + size);
   Scalar* const whitened = whitened_free_velocity_.data() + start;
   std::copy(free_velocity.data, free_velocity.data + size, whitened);
   multiply_lower_transposed(factor_.data() + matrix, size, size, whitened);
-  bodies_.push_back({{Index(start), size}, Index(matrix), moves});
+  bodies_.push_back({{start, size}, matrix, moves});
   return body_count() - 1;
 }
 

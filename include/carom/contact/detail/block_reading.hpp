@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include <Eigen/Core>
 
@@ -159,7 +158,7 @@ class BlockRoom {
   BlockRoom(const Bodies<Scalar>& all, const BlockSizes& sizes)
       : sides_{sizes.count, sizes.rows[0], {}} {
     const Index total = sizes.rows[0] * (sizes.columns[0] + sizes.columns[1]);
-    if (total > few) more_.resize(std::size_t(2 * total));
+    if (total > few) more_.resize(2 * total);
     Scalar* next = total > few ? more_.data() : numbers_.data();
     for (std::size_t s = 0; s < std::size_t(sizes.count); ++s) {
       const Index count = sizes.rows[0] * sizes.columns[s];
@@ -190,7 +189,7 @@ class BlockRoom {
   BlockSides<Scalar> sides_;
   std::array<Scalar*, 2> jacobians_{};
   std::array<Scalar, std::size_t(2 * few)> numbers_;
-  std::vector<Scalar> more_;
+  Sequence<Scalar> more_;
 };
 
 /// A law that bounces with the speed at which its rows closed before the step.
