@@ -36,12 +36,6 @@ template <typename Derived>
           kept.rowStride(), kept.colStride(), Derived::ColsAtCompileTime == 1};
 }
 
-/// The numbers of a vector, as entries_of() has them.
-template <typename Scalar>
-[[nodiscard]] MatrixEntries<Scalar> column_entries(const Scalar* data, Index count) noexcept {
-  return {data, count, 1, 1, count, true};
-}
-
 /// The matrix itself, or the value of an expression.
 template <typename Derived>
 [[nodiscard]] decltype(auto) in_memory(const Eigen::MatrixBase<Derived>& matrix) {
