@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vector>
-
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/projection_rounding.hpp"
 #include "carom/linalg/detail/checked_inverse.hpp"
 #include "carom/linalg/detail/fixed_ranges.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -15,9 +14,9 @@ namespace detail {
 /// A body's momentum, of which is known what rounding can have done to it.
 template <std::floating_point Scalar>
 struct CheckedMomentum {
-  std::vector<RoundedNumber<Scalar>> sum;
+  Sequence<RoundedNumber<Scalar>> sum;
   /// Whitened, what errors of the impulses can have added, at most.
-  VectorX<Scalar> doubt;
+  Sequence<Scalar> doubt;
 };
 
 /// The bodies of a problem with checked inverses of their momentum factors: norms ‖p‖_{A⁻¹} that
@@ -29,10 +28,11 @@ class CheckedBodies {
   using Number = RoundedNumber<Scalar>;
 
   explicit CheckedBodies(const ContactProblem<Scalar>& problem, const FixedRanges& ranges = {})
-      : problem_(problem), inverses_(std::size_t(problem.body_count())) {
+      : problem_(problem) {
+    inverses_.resize(problem.body_count());
     ranges(problem.body_count(), [&](Index begin, Index end) {
       for (Index b = begin; b < end; ++b) {
-        inverses_[std::size_t(b)] =
+        inverses_[b] =
             CheckedInverse<Scalar>(problem.momentum_matrix(b), problem.momentum_factor(b));
       }
     });
@@ -42,14 +42,14 @@ class CheckedBodies {
   void write_momentum(Index body, const VectorX<Scalar>& velocity,
                       CheckedMomentum<Scalar>& momentum) const {
     const auto [start, size] = problem_.body(body);
-    momentum.sum.assign(std::size_t(size), Number());
-    momentum.doubt.setZero(size);
+    momentum.sum.assign(size, Number());
+    momentum.doubt.assign(size, Scalar(0));
     const Scalar* const matrix = problem_.momentum_matrix(body).data();
     const Scalar* const free_velocity = problem_.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
       const Number change = Number(velocity(start + c)) - free_velocity[c];
       for (Index r = 0; r < size; ++r) {
-        momentum.sum[std::size_t(r)] += Number(matrix[r + c * size]) * change;
+        momentum.sum[r] += Number(matrix[r + c * size]) * change;
       }
     }
   }
@@ -64,7 +64,7 @@ class CheckedBodies {
       const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < size; ++i) {
         const Number part = Number(jacobian[i]) * impulse(row);
-        ((momenta.sum[std::size_t(i)] -= part), ...);
+        ((momenta.sum[i] -= part), ...);
       }
     }
   }
@@ -79,18 +79,18 @@ class CheckedBodies {
       const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < momentum.doubt.size(); ++i) {
         const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
-        momentum.doubt(i) = add_bounds(momentum.doubt(i), reach, doubt(row));
+        momentum.doubt[i] = add_bounds(momentum.doubt[i], reach, doubt(row));
       }
     }
   }
 
   /// An upper bound of ‖p‖_{A⁻¹} of a body.
   [[nodiscard]] Scalar norm(Index body, const CheckedMomentum<Scalar>& momentum) const {
-    const CheckedInverse<Scalar>& inverse = inverses_[std::size_t(body)];
+    const CheckedInverse<Scalar>& inverse = inverses_[body];
     VectorX<Scalar> whitened(momentum.doubt.size());
     for (Index i = 0; i < whitened.size(); ++i) {
-      const Scalar known = inverse.row_times(i, momentum.sum).most();
-      whitened(i) = raised(known + momentum.doubt(i), 1);
+      const Scalar known = inverse.row_times(i, momentum.sum.data()).most();
+      whitened(i) = raised(known + momentum.doubt[i], 1);
     }
     const Scalar norm = norm_of_bounds(whitened);
     return norm == Scalar(0) ? norm : raised(inverse.factor() * norm, 1);
@@ -128,11 +128,11 @@ class CheckedBodies {
  private:
   [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const BlockView<Scalar>& block,
                                                          int s) const noexcept {
-    return inverses_[std::size_t(block.side(s).body)];
+    return inverses_[block.side(s).body];
   }
 
   const ContactProblem<Scalar>& problem_;
-  std::vector<CheckedInverse<Scalar>> inverses_;
+  Sequence<CheckedInverse<Scalar>> inverses_;
 };
 
 }  // namespace detail
