@@ -109,7 +109,7 @@ class BlockView {
     for (int s = 0; s < side_count_; ++s) {
       const auto [start, size] = side(s).range;
       for (int row = 0; row < rows(); ++row) {
-        result(row) += detail::dot(jacobian_row(s, row), v + start, size);
+        result(row) += detail::long_dot(jacobian_row(s, row), v + start, size);
       }
     }
     return result;
@@ -136,7 +136,8 @@ class BlockView {
     for (int s = 0; s < side_count_; ++s) {
       for (int row = 0; row < rows(); ++row) {
         const Scalar* const whitened = whitened_row(s, row);
-        sum += detail::dot(whitened, whitened, side(s).range.size) * impulse(row) * impulse(row);
+        sum +=
+            detail::long_dot(whitened, whitened, side(s).range.size) * impulse(row) * impulse(row);
       }
     }
     return sum;

@@ -75,7 +75,7 @@ class DelassusForm {
     for (Index c = 0; c < second.rows; ++c) {
       for (Index r = 0; r < first.rows; ++r) {
         product[std::size_t(r + first.rows * c)] =
-            detail::dot(left.whitened + r * size, right.whitened + c * size, size);
+            detail::long_dot(left.whitened + r * size, right.whitened + c * size, size);
       }
     }
     dual.add_coupling(a.block, b.block,
@@ -113,7 +113,7 @@ class DelassusForm {
       detail::add_multiple(impulse[place], row, body.size, momentum_.data() + body.start);
     });
     for_each_row([&](const Scalar* row, const BodyRange& body, Index place) {
-      product[place] += detail::dot(row, momentum_.data() + body.start, body.size);
+      product[place] += detail::long_dot(row, momentum_.data() + body.start, body.size);
     });
   }
 

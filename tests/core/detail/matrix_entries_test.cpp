@@ -50,8 +50,10 @@ TEST_CASE("matrix_entries: matrices of all kinds are read and copied", "[core][l
 }
 
 TEST_CASE("matrix_entries: expressions are worked out first", "[core][law]") {
-  const Eigen::Matrix3d turn = Eigen::Matrix3d::Random();
-  const Eigen::Matrix<double, 3, 6> rows = Eigen::Matrix<double, 3, 6>::Random();
+  Eigen::Matrix3d turn;  // whole numbers, whose products are exact
+  turn << 1, -2, 3, 0, 4, 5, -6, 7, 2;
+  Eigen::Matrix<double, 3, 6> rows;
+  rows << 1, 2, 3, 4, 5, 6, -1, 0, 2, -3, 4, 0, 7, 1, -5, 2, 8, 3;
   CHECK(copies(Eigen::Matrix3d::Identity()));
   CHECK(copies(2 * turn + turn.transpose()));
   CHECK(copies(turn * rows));

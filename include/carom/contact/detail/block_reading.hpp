@@ -90,7 +90,7 @@ template <RealScalar Scalar>
     const auto& [body, range, jacobian, whitened] = sides.all[std::size_t(s)];
     for (Index i = 0; i < sides.rows; ++i) {
       const Scalar* const row = whitened + i * range.size;
-      sum(i) += dot(row, row, range.size);
+      sum(i) += long_dot(row, row, range.size);
     }
   }
   return sum;
@@ -216,7 +216,7 @@ template <RealScalar Scalar>
   Scalar closes = surface_velocity.z();
   for (int s = 0; s < sides.count; ++s) {
     const auto [start, size] = sides.all[std::size_t(s)].range;
-    closes -= dot(sides.normal(s), all.velocity_now(sides.body(s)).data(), size);
+    closes -= long_dot(sides.normal(s), all.velocity_now(sides.body(s)).data(), size);
   }
   return (std::max)(closes, Scalar(0));
 }
@@ -238,8 +238,8 @@ template <RealScalar Scalar>
   for (int s = 0; s < sides.count; ++s) {
     const auto [start, size] = all.body(sides.body(s));
     const Scalar* const normal = sides.normal(s);
-    Scalar closes = -dot(normal, all.free_velocity().data() + start, size);
-    if (pressing.known) closes += dot(normal, all.velocity_now(sides.body(s)).data(), size);
+    Scalar closes = -long_dot(normal, all.free_velocity().data() + start, size);
+    if (pressing.known) closes += long_dot(normal, all.velocity_now(sides.body(s)).data(), size);
     pressing.speed = (std::max)(pressing.speed, closes);
   }
   return pressing;

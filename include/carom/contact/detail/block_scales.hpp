@@ -75,7 +75,7 @@ class BlockScales {
     for (Index b = 0; b < problem.body_count(); ++b) {
       const auto [start, size] = problem.body(b);
       const Scalar* const whitened = problem.whitened_free_velocity().data() + start;
-      motion_[b] = sqrt(dot(whitened, whitened, size));
+      motion_[b] = sqrt(long_dot(whitened, whitened, size));
       root_[b] = int(b);
     }
     for (Index i = 0; i < problem.block_count(); ++i) {
@@ -109,8 +109,8 @@ class BlockScales {
       for (int k = 0; k < rows.size; ++k) {
         const Index row = rows.row(k), at = row * range.size;
         const Scalar along =
-            rows.mu(k) * dot(jacobian + at, free_velocity + range.start, range.size);
-        const Scalar own = dot(whitened + at, whitened + at, range.size);
+            rows.mu(k) * long_dot(jacobian + at, free_velocity + range.start, range.size);
+        const Scalar own = long_dot(whitened + at, whitened + at, range.size);
         moved += along * along;
         squared += rows.mu(k) * rows.mu(k) * own;
         inverse_mass_[problem.first_row(block) + row] += own;

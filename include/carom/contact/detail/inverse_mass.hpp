@@ -19,7 +19,7 @@ template <RealScalar Scalar>
   SquareMatrix<Scalar, 3> result;
   for (Index c = 0; c < 3; ++c) {
     for (Index r = c; r < 3; ++r) {
-      result(r, c) = result(c, r) = dot(whitened + r * size, whitened + c * size, size);
+      result(r, c) = result(c, r) = long_dot(whitened + r * size, whitened + c * size, size);
     }
   }
   return result;
