@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include <Eigen/Core>
 
 #include "carom/contact/block_view.hpp"
 #include "carom/contact/bodies.hpp"
 #include "carom/contact/weighted_block.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -18,13 +18,13 @@ inline namespace CAROM_ABI {
 /// law. ContactProblem adds blocks to it; solvers read it.
 ///
 /// Friction contacts, which are most blocks, keep their numbers in an array of their own; visit()
-/// gives a block with the type that fits it.
+/// shows them as it does any other block, visit_by_kind() by a type of their own.
 /// @note  Only the functions with which ContactProblem adds allocate or throw.
 template <RealScalar Scalar>
 class BlockSequence : public Bodies<Scalar> {
  public:
   using FrictionContactView = BlockView<Scalar, 3>;
-  using OtherBlockView = BlockView<Scalar, 6>;
+  using OtherBlockView = BlockView<Scalar>;
 
   /// Gives a friction contact other numbers, μ ≥ 0 and R > 0, which are not checked. Real-time
   /// safe: no allocation, no exception.
@@ -41,7 +41,7 @@ class BlockSequence : public Bodies<Scalar> {
   /// Makes every contact rigid, all blocks whose set is a cone; μ, R and v̂ stay. Real-time safe.
   void make_rigid() noexcept;
 
-  [[nodiscard]] Index block_count() const noexcept { return Index(blocks_.size()); }
+  [[nodiscard]] Index block_count() const noexcept { return blocks_.size(); }
   /// Length of the stacked impulses: the rows of all blocks.
   [[nodiscard]] Index impulse_count() const noexcept { return row_count_; }
   /// Parts of all blocks: one of each, two of a block that has more than three rows.
@@ -58,6 +58,15 @@ class BlockSequence : public Bodies<Scalar> {
   /// Body on one side of a block.
   [[nodiscard]] Index side_body(Index block, int side) const noexcept {
     return at(block).bodies[std::size_t(side)];
+  }
+  /// What kind of set its impulses are in.
+  [[nodiscard]] ImpulseShape shape(Index block) const noexcept {
+    return is_friction_contact(block) ? ImpulseShape::friction : other(block).set.shape;
+  }
+  /// v̂ of one of its rows.
+  [[nodiscard]] const Scalar& bias_velocity(Index block, int row) const noexcept {
+    return is_friction_contact(block) ? friction_contact_law(block).bias_velocity(row)
+                                      : other(block).bias_velocity(row);
   }
   /// J of one side, rows × size.
   [[nodiscard]] auto jacobian(Index block, int side) const noexcept {
@@ -95,11 +104,13 @@ class BlockSequence : public Bodies<Scalar> {
   /// Whether a block is a friction contact without adhesion, whichever way it was added: three rows
   /// and the laws of most blocks, kept apart from the others.
   [[nodiscard]] bool is_friction_contact(Index block) const noexcept { return at(block).law >= 0; }
-  [[nodiscard]] Index friction_contact_count() const noexcept { return Index(contacts_.size()); }
+  [[nodiscard]] Index friction_contact_count() const noexcept { return contacts_.size(); }
   /// Numbers of a friction contact.
   [[nodiscard]] const WeightedContact<Scalar>& friction_contact_law(Index block) const noexcept {
-    return contacts_[std::size_t(at(block).law)];
+    return contacts_[at(block).law];
   }
+  /// One of its bodies, with what the block has of it.
+  [[nodiscard]] BlockSide<Scalar> side(Index block, int side) const noexcept;
   /// Its one or two bodies; the second of a block with the world is −1.
   [[nodiscard]] std::array<BlockSide<Scalar>, 2> sides(Index block) const noexcept;
   /// A block with its own type.
@@ -109,17 +120,31 @@ class BlockSequence : public Bodies<Scalar> {
   }
   /// @pre  !is_friction_contact(block).
   [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
-    return {block, first_row(block), other(block), side_count(block), sides(block)};
+    return view(block, other(block));
   }
-  /// Calls visit(view) with the BlockView of a block.
+  /// Calls visit(view) with a BlockView of a block, of one type for all blocks, that lasts as long
+  /// as the call.
   template <typename Visit>
   decltype(auto) visit(Index block, Visit&& visit) const {
-    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
+    if (!is_friction_contact(block)) return visit(other_block(block));
+    const WeightedBlock<Scalar> law = as_block(friction_contact_law(block));
+    return visit(view(block, law));
   }
   /// The same for all blocks in their order.
   template <typename Visit>
   void for_each_block(Visit&& visit) const {
     for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
+  }
+  /// Calls visit(view) with a friction contact or another block by its own type, which costs less
+  /// time in a long loop and twice the code.
+  template <typename Visit>
+  decltype(auto) visit_by_kind(Index block, Visit&& visit) const {
+    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
+  }
+  /// The same for all blocks in their order.
+  template <typename Visit>
+  void for_each_block_by_kind(Visit&& visit) const {
+    for (Index i = 0; i < block_count(); ++i) visit_by_kind(i, visit);
   }
 
  protected:
@@ -137,12 +162,18 @@ class BlockSequence : public Bodies<Scalar> {
   void begin_block() { blocks_.push_back({{-1, -1}, {0, 0}, row_count_, 0}); }
   /// Takes back a block that has its sides and no law yet.
   void drop_block() noexcept {
-    jacobian_.resize(std::size_t(blocks_.back().jacobians[0]));
+    jacobian_.resize(blocks_.back().jacobians[0]);
     whitened_jacobian_.resize(jacobian_.size());
-    blocks_.pop_back();
+    blocks_.resize(block_count() - 1);
   }
-  template <typename MatrixType>
-  void append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
+  /// Room for J of a side, entry (r, c) at [r size + c], which the caller fills.
+  [[nodiscard]] Scalar* append_side(Index body, Index rows);
+  /// Writes Ĵ = J L⁻ᵀ of the sides of the block that was added last, of so many rows.
+  void whiten_sides(Index rows) noexcept {
+    for (std::size_t s = 0; s < 2 && blocks_.back().bodies[s] >= 0; ++s) {
+      whiten_side(blocks_.back().bodies[s], blocks_.back().jacobians[s], rows);
+    }
+  }
   void append_law(const WeightedContact<Scalar>& law);
   void append_law(const WeightedBlock<Scalar>& law);
 
@@ -154,18 +185,26 @@ class BlockSequence : public Bodies<Scalar> {
     Index first_row;
     Index law;  ///< number among the friction contacts, or −1 less that among the others
   };
-  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[std::size_t(block)]; }
+  [[nodiscard]] const Block& at(Index block) const noexcept { return blocks_[block]; }
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
-    return others_[std::size_t(-1 - at(block).law)];
+    return others_[-1 - at(block).law];
   }
-  template <typename MatrixType>
-  void keep_jacobian(Index body, std::size_t start,
-                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
+  [[nodiscard]] BlockView<Scalar> view(Index block,
+                                       const WeightedBlock<Scalar>& law) const noexcept {
+    return {block, first_row(block), law, side_count(block), sides(block)};
+  }
+  /// Writes Ĵ = J L⁻ᵀ of a side whose J starts at a place.
+  void whiten_side(Index body, Index start, Index rows) noexcept {
+    const Index size = this->body(body).size;
+    Scalar* const whitened = whitened_jacobian_.data() + start;
+    std::copy_n(jacobian_.data() + start, size * rows, whitened);
+    solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  }
 
-  std::vector<Block> blocks_;
-  std::vector<WeightedContact<Scalar>> contacts_;
-  std::vector<WeightedBlock<Scalar>> others_;
-  std::vector<Scalar> jacobian_, whitened_jacobian_;
+  Sequence<Block> blocks_;
+  Sequence<WeightedContact<Scalar>> contacts_;
+  Sequence<WeightedBlock<Scalar>> others_;
+  Sequence<Scalar> jacobian_, whitened_jacobian_;
   Index row_count_ = 0, part_count_ = 0, rigid_count_ = 0;
 };
 
@@ -174,7 +213,7 @@ class BlockSequence : public Bodies<Scalar> {
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::set_law(Index block, const WeightedContact<Scalar>& law) noexcept {
   CAROM_EXPECTS(is_friction_contact(block));
-  WeightedContact<Scalar>& kept = contacts_[std::size_t(at(block).law)];
+  WeightedContact<Scalar>& kept = contacts_[at(block).law];
   rigid_count_ += Index(law.rigid) - Index(kept.rigid);
   kept = law;
 }
@@ -183,7 +222,7 @@ template <RealScalar Scalar>
 void BlockSequence<Scalar>::set_law(Index block, const WeightedBlock<Scalar>& law) noexcept {
   CAROM_EXPECTS(law.set.rows == rows(block));
   if (is_friction_contact(block)) return set_law(block, as_friction_contact(law));
-  WeightedBlock<Scalar>& kept = others_[std::size_t(-1 - at(block).law)];
+  WeightedBlock<Scalar>& kept = others_[-1 - at(block).law];
   rigid_count_ += Index(law.rigid) - Index(kept.rigid);
   kept = law;
   detail::clear_unused(kept);
@@ -202,27 +241,27 @@ void BlockSequence<Scalar>::make_rigid() noexcept {
 
 template <RealScalar Scalar>
 std::array<BlockSide<Scalar>, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
-  const auto one = [&](std::size_t s) -> BlockSide<Scalar> {
-    const Index body = at(block).bodies[s];
-    if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
-    const Index start = at(block).jacobians[s];
-    return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
-  };
-  return {one(0), one(1)};
+  return {side(block, 0), side(block, 1)};
 }
 
 template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian) {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
-  const std::size_t start = jacobian_.size();
+BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, int side) const noexcept {
+  const Index body = side_body(block, side);
+  if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
+  const Index start = at(block).jacobians[std::size_t(side)];
+  return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
+}
+
+template <RealScalar Scalar>
+Scalar* BlockSequence<Scalar>::append_side(Index body, Index rows) {
+  const Index start = jacobian_.size();
   Block& block = blocks_.back();
   const std::size_t side = block.bodies[0] < 0 ? 0 : 1;
-  block.bodies[side] = body;
-  block.jacobians[side] = Index(start);
-  jacobian_.resize(start + std::size_t(size * rows));
+  jacobian_.resize(start + this->body(body).size * rows);
   whitened_jacobian_.resize(jacobian_.size());
-  keep_jacobian(body, start, jacobian);
+  block.bodies[side] = body;
+  block.jacobians[side] = start;
+  return jacobian_.data() + start;
 }
 
 template <RealScalar Scalar>
@@ -232,22 +271,9 @@ void BlockSequence<Scalar>::set_jacobian(Index block, int side,
   CAROM_EXPECTS(side >= 0 && side < side_count(block));
   CAROM_EXPECTS(jacobian.rows() == rows(block));
   CAROM_EXPECTS(jacobian.cols() == this->body(side_body(block, side)).size);
-  const Block& kept = at(block);
-  keep_jacobian(kept.bodies[std::size_t(side)], std::size_t(kept.jacobians[std::size_t(side)]),
-                jacobian);
-}
-
-/// Writes J and Ĵ = J L⁻ᵀ of a side where they start.
-template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::keep_jacobian(Index body, std::size_t start,
-                                          const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
-  using Kept = Eigen::Map<MatrixX<Scalar>>;
-  Scalar* const whitened = whitened_jacobian_.data() + start;
-  Kept(jacobian_.data() + start, size, rows) = jacobian.transpose();
-  Kept(whitened, size, rows) = jacobian.transpose();
-  solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  const Index body = side_body(block, side), start = at(block).jacobians[std::size_t(side)];
+  detail::write_entries(jacobian, jacobian.cols(), 1, jacobian_.data() + start);
+  whiten_side(body, start, jacobian.rows());
 }
 
 /// Gives its law to the block that was added last.
@@ -262,7 +288,7 @@ void BlockSequence<Scalar>::append_law(const WeightedContact<Scalar>& law) {
 template <RealScalar Scalar>
 void BlockSequence<Scalar>::append_law(const WeightedBlock<Scalar>& law) {
   if (carom::is_friction_contact(law)) return append_law(as_friction_contact(law));
-  blocks_.back().law = -1 - Index(others_.size());
+  blocks_.back().law = -1 - others_.size();
   others_.push_back(law);
   detail::clear_unused(others_.back());
   row_count_ += law.set.rows;

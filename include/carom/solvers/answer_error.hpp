@@ -83,7 +83,7 @@ class AnswerJudge {
     prepare(problem);
     std::fill(pushed_.begin(), pushed_.end(), Scalar(0));
     std::fill(gross_.begin(), gross_.end(), Scalar(0));
-    problem.for_each_block([&](const auto& block) {
+    problem.for_each_block_by_kind([&](const auto& block) {
       const auto gamma = block.read(impulse);
       const auto error = block_error_of(block, gamma, block.velocity(velocity));
       const Scalar found = gamma.allFinite() ? error.largest : infinity;
@@ -107,7 +107,7 @@ class AnswerJudge {
   [[nodiscard]] ErrorSum<Scalar> block_error_of(const Block& block,
                                                 const typename Block::Rows& impulse,
                                                 const typename Block::Rows& moved) const noexcept {
-    constexpr int capacity = Block::is_friction_contact ? 3 : 6;
+    constexpr int capacity = Block::capacity;
     using Rows = typename Block::Rows;
     RowScales<Scalar, capacity> own;
     own.velocity.setZero();
@@ -121,7 +121,7 @@ class AnswerJudge {
       own.inverse_mass(r) = scales_.inverse_mass(block.first_row() + r) + softness(r);
     }
     const auto judge = [&](const Rows& u) {
-      if constexpr (!Block::is_friction_contact) {
+      if constexpr (capacity != 3) {
         return block_error(law_, block.set(), impulse, u, own);
       } else if (block.law().friction > Scalar(0)) {
         return block_error(law_, block.law().friction, impulse, u, own);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -62,10 +61,12 @@ template <typename View>
     return block.side_count() == 2 && block.side(1).body < block.side(0).body ? 1 : 0;
   };
   for (int s = 0; s < a.side_count(); ++s) {
-    const auto first = a.columns(s ^ low_side(a)), second = b.columns(s ^ low_side(b));
-    const auto* const end = first.data() + first.size();
-    const auto [at_a, at_b] = std::mismatch(first.data(), end, second.data());
-    if (at_a != end) return order_of(*at_a, *at_b);
+    const auto &first = a.side(s ^ low_side(a)), &second = b.side(s ^ low_side(b));
+    for (Index k = 0; k < first.range.size * a.rows(); ++k) {
+      if (!(first.jacobian[k] == second.jacobian[k])) {
+        return order_of(first.jacobian[k], second.jacobian[k]);
+      }
+    }
   }
   return 0;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vector>
-
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/projection_rounding.hpp"
 #include "carom/linalg/detail/checked_inverse.hpp"
 #include "carom/linalg/detail/fixed_ranges.hpp"
+#include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -15,9 +14,9 @@ namespace detail {
 /// A body's momentum, of which is known what rounding can have done to it.
 template <std::floating_point Scalar>
 struct CheckedMomentum {
-  std::vector<RoundedNumber<Scalar>> sum;
+  Sequence<RoundedNumber<Scalar>> sum;
   /// Whitened, what errors of the impulses can have added, at most.
-  VectorX<Scalar> doubt;
+  Sequence<Scalar> doubt;
 };
 
 /// The bodies of a problem with checked inverses of their momentum factors: norms ‖p‖_{A⁻¹} that
@@ -29,10 +28,11 @@ class CheckedBodies {
   using Number = RoundedNumber<Scalar>;
 
   explicit CheckedBodies(const ContactProblem<Scalar>& problem, const FixedRanges& ranges = {})
-      : problem_(problem), inverses_(std::size_t(problem.body_count())) {
+      : problem_(problem) {
+    inverses_.resize(problem.body_count());
     ranges(problem.body_count(), [&](Index begin, Index end) {
       for (Index b = begin; b < end; ++b) {
-        inverses_[std::size_t(b)] =
+        inverses_[b] =
             CheckedInverse<Scalar>(problem.momentum_matrix(b), problem.momentum_factor(b));
       }
     });
@@ -42,68 +42,66 @@ class CheckedBodies {
   void write_momentum(Index body, const VectorX<Scalar>& velocity,
                       CheckedMomentum<Scalar>& momentum) const {
     const auto [start, size] = problem_.body(body);
-    momentum.sum.assign(std::size_t(size), Number());
-    momentum.doubt.setZero(size);
-    const auto matrix = problem_.momentum_matrix(body);
+    momentum.sum.assign(size, Number());
+    momentum.doubt.assign(size, Scalar(0));
+    const Scalar* const matrix = problem_.momentum_matrix(body).data();
+    const Scalar* const free_velocity = problem_.free_velocity().data() + start;
     for (Index c = 0; c < size; ++c) {
-      const Number change = Number(velocity(start + c)) - problem_.free_velocity()(start + c);
+      const Number change = Number(velocity(start + c)) - free_velocity[c];
       for (Index r = 0; r < size; ++r) {
-        momentum.sum[std::size_t(r)] += Number(matrix(r, c)) * change;
+        momentum.sum[r] += Number(matrix[r + c * size]) * change;
       }
     }
   }
 
   /// Takes Jᵀγ of a block off momenta of the body on one side.
-  template <typename Block, typename Rows, typename... Momenta>
-  static void subtract(const Block& block, int s, const Rows& impulse,
+  template <typename Rows, typename... Momenta>
+  static void subtract(const BlockView<Scalar>& block, int s, const Rows& impulse,
                        Momenta&... momenta) noexcept {
     const Index size = block.side(s).range.size;
-    const auto columns = block.columns(s);
     for (int row = 0; row < block.rows(); ++row) {
       if (impulse(row) == Scalar(0)) continue;
+      const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < size; ++i) {
-        const Number part = Number(columns(i, row)) * impulse(row);
-        ((momenta.sum[std::size_t(i)] -= part), ...);
+        const Number part = Number(jacobian[i]) * impulse(row);
+        ((momenta.sum[i] -= part), ...);
       }
     }
   }
 
   /// Says that impulses of a block that have been taken off are not known exactly.
   /// @param doubt  at least what γ is off, row by row.
-  template <typename Block, typename Rows>
-  void add_doubt(const Block& block, int s, const Rows& doubt,
+  template <typename Rows>
+  void add_doubt(const BlockView<Scalar>& block, int s, const Rows& doubt,
                  CheckedMomentum<Scalar>& momentum) const noexcept {
-    const auto columns = block.columns(s);
     for (int row = 0; row < block.rows(); ++row) {
       if (doubt(row) == Scalar(0)) continue;
-      const Scalar* const jacobian = columns.col(row).data();
+      const Scalar* const jacobian = block.jacobian_row(s, row);
       for (Index i = 0; i < momentum.doubt.size(); ++i) {
         const Scalar reach = inverse_of(block, s).row_times(i, jacobian).most();
-        momentum.doubt(i) = add_bounds(momentum.doubt(i), reach, doubt(row));
+        momentum.doubt[i] = add_bounds(momentum.doubt[i], reach, doubt(row));
       }
     }
   }
 
   /// An upper bound of ‖p‖_{A⁻¹} of a body.
   [[nodiscard]] Scalar norm(Index body, const CheckedMomentum<Scalar>& momentum) const {
-    const CheckedInverse<Scalar>& inverse = inverses_[std::size_t(body)];
+    const CheckedInverse<Scalar>& inverse = inverses_[body];
     VectorX<Scalar> whitened(momentum.doubt.size());
     for (Index i = 0; i < whitened.size(); ++i) {
-      const Scalar known = inverse.row_times(i, momentum.sum).most();
-      whitened(i) = raised(known + momentum.doubt(i), 1);
+      const Scalar known = inverse.row_times(i, momentum.sum.data()).most();
+      whitened(i) = raised(known + momentum.doubt[i], 1);
     }
     const Scalar norm = norm_of_bounds(whitened);
     return norm == Scalar(0) ? norm : raised(inverse.factor() * norm, 1);
   }
 
   /// ‖J_i‖²_{A⁻¹} of a row on one side of a block.
-  template <typename Block>
-  [[nodiscard]] Number row_squared(const Block& block, int s, int row) const noexcept {
-    const auto columns = block.columns(s);
+  [[nodiscard]] Number row_squared(const BlockView<Scalar>& block, int s, int row) const noexcept {
     const CheckedInverse<Scalar>& inverse = inverse_of(block, s);
     Number sum;
-    for (Index i = 0; i < columns.rows(); ++i) {
-      const Number entry = inverse.row_times(i, columns.col(row).data());
+    for (Index i = 0; i < block.side(s).range.size; ++i) {
+      const Number entry = inverse.row_times(i, block.jacobian_row(s, row));
       sum += entry * entry;
     }
     const Number share = Number(inverse.defect()) / (Number(Scalar(1)) - inverse.defect());
@@ -113,29 +111,28 @@ class CheckedBodies {
   }
 
   /// J v of a block's rows.
-  template <typename Block>
-  [[nodiscard]] static RoundedRows<Scalar> velocity(const Block& block,
+  [[nodiscard]] static RoundedRows<Scalar> velocity(const BlockView<Scalar>& block,
                                                     const VectorX<Scalar>& v) noexcept {
     RoundedRows<Scalar> result{};
     for (int s = 0; s < block.side_count(); ++s) {
       const auto [start, size] = block.side(s).range;
-      const auto columns = block.columns(s);
       for (int row = 0; row < block.rows(); ++row) {
+        const Scalar* const jacobian = block.jacobian_row(s, row);
         Number& sum = result[std::size_t(row)];
-        for (Index i = 0; i < size; ++i) sum += Number(columns(i, row)) * v(start + i);
+        for (Index i = 0; i < size; ++i) sum += Number(jacobian[i]) * v(start + i);
       }
     }
     return result;
   }
 
  private:
-  template <typename Block>
-  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const Block& block, int s) const noexcept {
-    return inverses_[std::size_t(block.side(s).body)];
+  [[nodiscard]] const CheckedInverse<Scalar>& inverse_of(const BlockView<Scalar>& block,
+                                                         int s) const noexcept {
+    return inverses_[block.side(s).body];
   }
 
   const ContactProblem<Scalar>& problem_;
-  std::vector<CheckedInverse<Scalar>> inverses_;
+  Sequence<CheckedInverse<Scalar>> inverses_;
 };
 
 }  // namespace detail

@@ -249,11 +249,11 @@ inline void ContactGraph::collect_parts() {
 /// Orders the blocks of each pair by their data; blocks that compare equal are interchangeable.
 template <RealScalar Scalar>
 void ContactGraph::order_blocks_of_pairs(const ContactProblem<Scalar>& problem) {
-  const auto contact_precedes = [&](const BlockPart& a, const BlockPart& b) {
-    return detail::friction_contact_precedes(problem, a.block, b.block);
-  };
-  const auto part_precedes = [&](const BlockPart& a, const BlockPart& b) {
+  const auto precedes = [&](const BlockPart& a, const BlockPart& b) {
     if (a.block == b.block) return a.number < b.number;
+    if (problem.is_friction_contact(a.block)) {
+      return detail::friction_contact_precedes(problem, a.block, b.block);
+    }
     const auto first = problem.other_block(a.block), second = problem.other_block(b.block);
     int order = detail::compare_laws(first.law(), second.law());
     if (order == 0) order = detail::compare_jacobians(first, second);
@@ -262,10 +262,10 @@ void ContactGraph::order_blocks_of_pairs(const ContactProblem<Scalar>& problem) 
   for (const ContactEdge& edge : edges_) {
     BlockPart* const begin = part_at_.begin();
     if (edge.other_begin - edge.first_part > 1) {
-      std::sort(begin + edge.first_part, begin + edge.other_begin, contact_precedes);
+      std::sort(begin + edge.first_part, begin + edge.other_begin, precedes);
     }
     if (edge.part_end - edge.other_begin > 1) {
-      std::sort(begin + edge.other_begin, begin + edge.part_end, part_precedes);
+      std::sort(begin + edge.other_begin, begin + edge.part_end, precedes);
     }
   }
 }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/plain_loops.hpp"
+#include "carom/linalg/detail/counting_sort.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -64,8 +65,8 @@ class DelassusBlocks {
 
   Sequence<Entry> entries_;
   Sequence<Neighbour> blocks_;
-  Sequence<Index> starts_;       ///< per part, in blocks_; one more for the end
-  Sequence<int> order_, entry_;  ///< scratch
+  Sequence<Index> starts_;                ///< per part, in blocks_; one more for the end
+  Sequence<int> order_, sorted_, entry_;  ///< scratch
 };
 
 // --- implementation ---
@@ -89,30 +90,28 @@ void DelassusBlocks<Scalar>::add_symmetric_part(Index part_count, const Visit& f
 
 template <RealScalar Scalar>
 void DelassusBlocks<Scalar>::assemble(Index part_count) {
-  starts_.assign(part_count + 2, 0);
-  for (const Entry& entry : entries_) ++starts_[entry.part + 2];
-  for (Index part = 0; part < part_count; ++part) starts_[part + 2] += starts_[part + 1];
   order_.resize(entries_.size());
-  for (Index e = 0; e < entries_.size(); ++e) order_[starts_[entries_[e].part + 1]++] = int(e);
-  const auto by_other = [&](int a, int b) { return entries_[a].other < entries_[b].other; };
+  for (Index e = 0; e < entries_.size(); ++e) order_[e] = int(e);
+  const auto other = [&](int e) { return entries_[e].other; };
+  const auto row = [&](int e) { return entries_[e].part; };
+  sort_by_key(order_, part_count, other, sorted_, entry_);
+  sort_by_key(order_, part_count, row, sorted_, entry_);
   blocks_.clear();
-  Index begin = 0;
+  starts_.resize(part_count + 1);
+  Index e = 0;
   for (Index part = 0; part < part_count; ++part) {
-    const Index end = starts_[part + 1];
-    std::sort(order_.begin() + begin, order_.begin() + end, by_other);
     starts_[part] = blocks_.size();
     bool own = false;  // the diagonal is always there
-    for (Index e = begin; e < end; ++e) {
+    for (; e < order_.size() && entries_[order_[e]].part == part; ++e) {
       const Entry& entry = entries_[order_[e]];
       if (!own && entry.other > part) blocks_.push_back({int(part), Block::Zero()});
       own = own || entry.other >= part;
       if (blocks_.size() == starts_[part] || blocks_.back().part != entry.other) {
         blocks_.push_back({entry.other, Block::Zero()});
       }
-      blocks_.back().matrix += entry.matrix;
+      add_multiple(Scalar(1), entry.matrix.data(), 9, blocks_.back().matrix.data());
     }
     if (!own) blocks_.push_back({int(part), Block::Zero()});
-    begin = end;
   }
   starts_[part_count] = blocks_.size();
 }

@@ -28,9 +28,10 @@ class DelassusIslands {
       const Index begin = contacts_.size();
       take(int(seed), island);
       for (Index k = begin; k < contacts_.size(); ++k) visit_neighbours(problem, k, island);
-      std::sort(contacts_.begin() + begin, contacts_.end());
       starts_.push_back(int(contacts_.size()));
     }
+    next_ = starts_;
+    for (Index i = 0; i < count; ++i) contacts_[next_[island_of_[i]]++] = int(i);
   }
 
   [[nodiscard]] Index count() const noexcept { return starts_.empty() ? 0 : starts_.size() - 1; }
@@ -87,6 +88,7 @@ class DelassusIslands {
   }
 
   Sequence<int> island_of_, starts_, contacts_, part_at_;
+  Sequence<int> next_;  ///< scratch
 };
 
 }  // namespace CAROM_ABI

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -33,25 +34,29 @@ template <RealScalar Scalar>
                                           const Vector3<Scalar>& impulse,
                                           const Vector3<Scalar>& step,
                                           ConeRegion& region) noexcept {
-  const Vector3<Scalar> trial = impulse - step;
+  constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+  Vector3<Scalar> map;  // first the argument of P
+  write_difference(impulse.data(), step.data(), 3, map.data());
   region = ConeRegion::separate;
-  if (!trial.allFinite()) {
-    return Vector3<Scalar>::Constant(std::numeric_limits<Scalar>::infinity());
-  }
-  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, trial);
+  if (!all_finite(map.data(), 3)) return {infinity, infinity, infinity};
+  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, map);
   region = nearest.region;
-  return impulse - nearest.point;
+  write_difference(impulse.data(), nearest.point.data(), 3, map.data());
+  return map;
 }
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> natural_map(const ImpulseSet<Scalar>& set,
                                              const RowNumbers<Scalar>& impulse,
                                              const RowNumbers<Scalar>& step) noexcept {
-  const RowNumbers<Scalar> trial = impulse - step;
-  if (!trial.allFinite()) {
-    return RowNumbers<Scalar>::Constant(std::numeric_limits<Scalar>::infinity());
+  RowNumbers<Scalar> map;  // first the argument of P
+  write_difference(impulse.data(), step.data(), 6, map.data());
+  const bool finite = all_finite(map.data(), 6);
+  if (finite) {
+    const RowNumbers<Scalar> nearest = nearest_impulse_unweighted(set, map);
+    write_difference(impulse.data(), nearest.data(), 6, map.data());
   }
-  const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-  return impulse - nearest_impulse(set, ones, trial);
+  for (Index r = 0; !finite && r < 6; ++r) map(r) = std::numeric_limits<Scalar>::infinity();
+  return map;
 }
 
 /// Squared natural map of one block, in impulses times the inverse mass w [1/kg]; infinite where a
@@ -61,8 +66,11 @@ template <RealScalar Scalar>
                                          const RowNumbers<Scalar>& impulse,
                                          const RowNumbers<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
-  const RowNumbers<Scalar> step = law_velocity(law, set, velocity) / inverse_mass;
-  return (natural_map(set, impulse, step) * inverse_mass).squaredNorm();
+  RowNumbers<Scalar> step = law_velocity(law, set, velocity);
+  for (Index r = 0; r < 6; ++r) step(r) /= inverse_mass;
+  RowNumbers<Scalar> map = natural_map(set, impulse, step);
+  for (Index r = 0; r < 6; ++r) map(r) *= inverse_mass;
+  return dot(map.data(), map.data(), 6);
 }
 template <RealScalar Scalar>
 [[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const FrictionCone<Scalar>& cone,
@@ -70,8 +78,11 @@ template <RealScalar Scalar>
                                          const Vector3<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
   ConeRegion region{};
-  const Vector3<Scalar> step = law_velocity(law, cone, velocity) / inverse_mass;
-  return (natural_map(cone, impulse, step, region) * inverse_mass).squaredNorm();
+  Vector3<Scalar> step = law_velocity(law, cone, velocity);
+  for (Index r = 0; r < 3; ++r) step(r) /= inverse_mass;
+  Vector3<Scalar> map = natural_map(cone, impulse, step, region);
+  for (Index r = 0; r < 3; ++r) map(r) *= inverse_mass;
+  return dot(map.data(), map.data(), 3);
 }
 
 }  // namespace detail
