@@ -33,8 +33,7 @@ class ActiveBlock {
   static void write(const Block& block, FrictionLaw law, const Numbers& impulse,
                     const Numbers& velocity, Response& response,
                     const Scalar& softness = held_softness<Scalar>()) noexcept {
-    response.gain.setZero();
-    response.offset.setZero();
+    response = {};
     if constexpr (Parts == 1) {
       if (law == FrictionLaw::coulomb) {
         write_coulomb(block, impulse, velocity, softness, response);
@@ -53,10 +52,10 @@ class ActiveBlock {
       if (law == FrictionLaw::convex) {
         const Scalar& mu = block.disc.friction[0];
         const Scalar w = convex_weight(block);
-        return Numbers(w / (mu * mu), w / (mu * mu), w);
+        return {w / (mu * mu), w / (mu * mu), w};
       }
     }
-    return Numbers::Constant(block.inverse_mass);
+    return Numbers::filled(block.inverse_mass);
   }
 
   /// The law's 𝒞: the nearest impulse of the set by the weights under the convex law; under
@@ -75,7 +74,7 @@ class ActiveBlock {
       if (length <= moved(2)) return trial;
       if (moved(2) <= -length) return -block.shift;
       const Scalar half = (moved(2) + length) / 2, share = half / length;
-      return Numbers(share * moved(0), share * moved(1), half) - block.shift;
+      return Numbers{share * moved(0), share * moved(1), half} - block.shift;
     }
   }
 
@@ -91,7 +90,7 @@ class ActiveBlock {
       const Scalar bound = block.disc.friction[0] * moved(2);
       const Scalar length = sqrt(moved(0) * moved(0) + moved(1) * moved(1));
       const Scalar share = length > bound ? bound / length : Scalar(1);
-      return Numbers(share * moved(0), share * moved(1), moved(2)) - block.shift;
+      return Numbers{share * moved(0), share * moved(1), moved(2)} - block.shift;
     }
   }
 
@@ -199,7 +198,7 @@ class ActiveBlock {
     const int rows = block.set.rows;
     const RowNumbers<Scalar> gamma = rows_of_parts(block, impulse),
                              u = rows_of_parts(block, velocity);
-    const Numbers all = block.regularization + Numbers::Constant(softness * block.inverse_mass);
+    const Numbers all = block.regularization + Numbers::filled(softness * block.inverse_mass);
     const RowNumbers<Scalar> soft = rows_of_parts(block, all);
     RowNumbers<Scalar> mobility = RowNumbers<Scalar>::Constant(Scalar(1) / block.inverse_mass);
     RowNumbers<Scalar> answer, trial;

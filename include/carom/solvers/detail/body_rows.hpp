@@ -160,7 +160,7 @@ void BodyRows<Scalar>::add_block(const Block& block, Index part) {
   rows_.push_back({int(block.first_row()), block.rows()});
   if constexpr (Block::is_friction_contact) {
     if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {
-      return blocks_.add_triple(friction, softness, Vector3<Scalar>::Zero(), part);
+      return blocks_.add_triple(friction, PartNumbers<Scalar, 1>::at(softness.data()), {}, part);
     }
     RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
     all.template head<3>() = softness;
