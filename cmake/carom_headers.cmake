@@ -151,6 +151,7 @@ set(CAROM_HEADERS
   include/carom/core/detail/small_matrix.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp
+  include/carom/core/detail/unroll.hpp
   include/carom/core/expects.hpp
   include/carom/core/invalid_input.hpp
   include/carom/core/scalar.hpp
