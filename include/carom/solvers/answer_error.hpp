@@ -84,7 +84,7 @@ class AnswerJudge {
     prepare(problem);
     std::fill(pushed_.begin(), pushed_.end(), Scalar(0));
     std::fill(gross_.begin(), gross_.end(), Scalar(0));
-    problem.for_each_block([&](const auto& block) {
+    problem.for_each_block_by_kind([&](const auto& block) {
       const auto gamma = block.read(impulse);
       const auto error = block_error_of(block, gamma, block.velocity(velocity));
       const Scalar found = all_finite(gamma.data(), gamma.size()) ? error.largest : infinity;
@@ -110,7 +110,7 @@ class AnswerJudge {
   [[nodiscard]] ErrorSum<Scalar> block_error_of(const Block& block,
                                                 const typename Block::Rows& impulse,
                                                 const typename Block::Rows& moved) const noexcept {
-    constexpr int capacity = Block::is_friction_contact ? 3 : 6;
+    constexpr int capacity = Block::capacity;
     using Rows = typename Block::Rows;
     RowScales<Scalar, capacity> own{Rows::Zero(), Rows::Zero()};
     Rows velocity = Rows::Zero(), without_overlap = Rows::Zero();
@@ -126,7 +126,7 @@ class AnswerJudge {
       own.inverse_mass(r) = scales_.inverse_mass(block.first_row() + r) + softness(r);
     }
     const auto judge = [&](const Rows& u) {
-      if constexpr (!Block::is_friction_contact) {
+      if constexpr (capacity != 3) {
         return block_error(law_, block.set(), impulse, u, own);
       } else if (block.law().friction > Scalar(0)) {
         return block_error(law_, block.law().friction, impulse, u, own);
