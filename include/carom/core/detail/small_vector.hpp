@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "carom/core/detail/plain_loops.hpp"
+#include "carom/core/detail/unroll.hpp"
+#include "carom/core/scalar.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -23,31 +24,40 @@ struct SmallVector {
   /// The first Size numbers that stand at a place.
   [[nodiscard]] static SmallVector at(const Scalar* from) noexcept {
     SmallVector result;
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) result.numbers[i] = from[i];
     return result;
   }
   void write_to(Scalar* to) const noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) to[i] = numbers[i];
   }
 
   [[nodiscard]] Scalar dot(const SmallVector& other) const noexcept {
-    return detail::dot(numbers, other.numbers, Index(Size));
+    Scalar sum(0);
+    CAROM_UNROLL
+    for (int i = 0; i < Size; ++i) sum += numbers[i] * other.numbers[i];
+    return sum;
   }
   [[nodiscard]] Scalar squared_norm() const noexcept { return dot(*this); }
 
   SmallVector& operator+=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] += other.numbers[i];
     return *this;
   }
   SmallVector& operator-=(const SmallVector& other) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] -= other.numbers[i];
     return *this;
   }
   SmallVector& operator*=(const Scalar& factor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] *= factor;
     return *this;
   }
   SmallVector& operator/=(const Scalar& divisor) noexcept {
+    CAROM_UNROLL
     for (int i = 0; i < Size; ++i) numbers[i] /= divisor;
     return *this;
   }
