@@ -149,6 +149,7 @@ set(CAROM_HEADERS
   include/carom/core/detail/number_lanes.hpp
   include/carom/core/detail/one_code.hpp
   include/carom/core/detail/plain_loops.hpp
+  include/carom/core/detail/small_matrix.hpp
   include/carom/core/detail/small_vector.hpp
   include/carom/core/detail/step_parts.hpp
   include/carom/core/detail/unroll.hpp

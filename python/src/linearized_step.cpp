@@ -37,19 +37,19 @@ class ConvexStep final : public LinearizedStep {
   void pull_back(const VectorX<double>& by_velocity, const VectorX<double>& by_impulse,
                  ProblemDifferential<double>& gradient) override {
     VectorX<double> whole = by_velocity, pressed = VectorX<double>::Zero(problem_.velocity_count());
-    problem_.for_each_block([&](const auto& block) {
+    problem_.for_each_block_by_kind([&](const auto& block) {
       block.add_momentum(of(block).by_excess * block.read(by_impulse), pressed);
     });
     whole -= pressed;
     require(derivative_.pull_back(problem_, whole, gradient));
-    problem_.for_each_block([&](const auto& block) { add_direct(block, by_impulse, gradient); });
+    problem_.for_each_block_by_kind([&](const auto& block) { add_direct(block, by_impulse, gradient); });
   }
 
   void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,
                     VectorX<double>& impulse_change) override {
     require(derivative_.push_forward(problem_, change, velocity_change));
     impulse_change.setZero(problem_.impulse_count());
-    problem_.for_each_block([&](const auto& block) {
+    problem_.for_each_block_by_kind([&](const auto& block) {
       using Rows = typename std::decay_t<decltype(block)>::Rows;
       Rows excess = block.read(change.bias_velocity) - block.velocity(velocity_change);
       for (int s = 0; change.has_matrices() && s < block.side_count(); ++s) {
@@ -59,7 +59,7 @@ class ConvexStep final : public LinearizedStep {
       }
       Rows moved = of(block).change(excess, block.read(change.regularization),
                                     change.friction(block.number()));
-      if constexpr (!std::decay_t<decltype(block)>::is_friction_contact) {
+      if constexpr (std::decay_t<decltype(block)>::capacity != 3) {
         moved += of(block).bounds_change(block.read(change.lower), block.read(change.upper));
       }
       block.write(moved, impulse_change);
@@ -73,7 +73,7 @@ class ConvexStep final : public LinearizedStep {
  private:
   template <typename Block>
   [[nodiscard]] const auto& of(const Block& block) const noexcept {
-    if constexpr (Block::is_friction_contact) {
+    if constexpr (Block::capacity == 3) {
       return derivative_.friction_contact(block.number());
     } else {
       return derivative_.other_block(block.number());
@@ -92,7 +92,7 @@ class ConvexStep final : public LinearizedStep {
         Rows(block.read(gradient.regularization) - derivative.impulse.cwiseProduct(pressed)),
         gradient.regularization);
     gradient.friction(block.number()) += derivative.by_friction.dot(given);
-    if constexpr (!Block::is_friction_contact) {
+    if constexpr (Block::capacity != 3) {
       const Rows lower = derivative.by_lower.cwiseProduct(given),
                  upper = derivative.by_upper.transpose() * given;
       block.write(Rows(block.read(gradient.lower) + lower), gradient.lower);

@@ -18,13 +18,13 @@ inline namespace CAROM_ABI {
 /// law. ContactProblem adds blocks to it; solvers read it.
 ///
 /// Friction contacts, which are most blocks, keep their numbers in an array of their own; visit()
-/// gives a block with the type that fits it.
+/// shows them as it does any other block, visit_by_kind() by a type of their own.
 /// @note  Only the functions with which ContactProblem adds allocate or throw.
 template <RealScalar Scalar>
 class BlockSequence : public Bodies<Scalar> {
  public:
   using FrictionContactView = BlockView<Scalar, 3>;
-  using OtherBlockView = BlockView<Scalar, 6>;
+  using OtherBlockView = BlockView<Scalar>;
 
   /// Gives a friction contact other numbers, μ ≥ 0 and R > 0, which are not checked. Real-time
   /// safe: no allocation, no exception.
@@ -109,17 +109,31 @@ class BlockSequence : public Bodies<Scalar> {
   }
   /// @pre  !is_friction_contact(block).
   [[nodiscard]] OtherBlockView other_block(Index block) const noexcept {
-    return {block, first_row(block), other(block), side_count(block), sides(block)};
+    return view(block, other(block));
   }
-  /// Calls visit(view) with the BlockView of a block.
+  /// Calls visit(view) with a BlockView of a block, of one type for all blocks, that lasts as long
+  /// as the call.
   template <typename Visit>
   decltype(auto) visit(Index block, Visit&& visit) const {
-    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
+    if (!is_friction_contact(block)) return visit(other_block(block));
+    const WeightedBlock<Scalar> law = as_block(friction_contact_law(block));
+    return visit(view(block, law));
   }
   /// The same for all blocks in their order.
   template <typename Visit>
   void for_each_block(Visit&& visit) const {
     for (Index i = 0; i < block_count(); ++i) this->visit(i, visit);
+  }
+  /// Calls visit(view) with a friction contact or another block by its own type, which costs less
+  /// time in a long loop and twice the code.
+  template <typename Visit>
+  decltype(auto) visit_by_kind(Index block, Visit&& visit) const {
+    return is_friction_contact(block) ? visit(friction_contact(block)) : visit(other_block(block));
+  }
+  /// The same for all blocks in their order.
+  template <typename Visit>
+  void for_each_block_by_kind(Visit&& visit) const {
+    for (Index i = 0; i < block_count(); ++i) visit_by_kind(i, visit);
   }
 
  protected:
@@ -141,8 +155,14 @@ class BlockSequence : public Bodies<Scalar> {
     whitened_jacobian_.resize(jacobian_.size());
     blocks_.pop_back();
   }
-  template <typename MatrixType>
-  void append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian);
+  /// Room for J of a side, entry (r, c) at [r size + c], which the caller fills.
+  [[nodiscard]] Scalar* append_side(Index body, Index rows);
+  /// Writes Ĵ = J L⁻ᵀ of the sides of the block that was added last, of so many rows.
+  void whiten_sides(Index rows) noexcept {
+    for (std::size_t s = 0; s < 2 && blocks_.back().bodies[s] >= 0; ++s) {
+      whiten_side(blocks_.back().bodies[s], blocks_.back().jacobians[s], rows);
+    }
+  }
   void append_law(const WeightedContact<Scalar>& law);
   void append_law(const WeightedBlock<Scalar>& law);
 
@@ -158,9 +178,18 @@ class BlockSequence : public Bodies<Scalar> {
   [[nodiscard]] const WeightedBlock<Scalar>& other(Index block) const noexcept {
     return others_[std::size_t(-1 - at(block).law)];
   }
-  template <typename MatrixType>
-  void keep_jacobian(Index body, std::size_t start,
-                     const Eigen::MatrixBase<MatrixType>& jacobian) noexcept;
+  [[nodiscard]] BlockSide<Scalar> side(Index block, std::size_t s) const noexcept;
+  [[nodiscard]] BlockView<Scalar> view(Index block,
+                                       const WeightedBlock<Scalar>& law) const noexcept {
+    return {block, first_row(block), law, side_count(block), sides(block)};
+  }
+  /// Writes Ĵ = J L⁻ᵀ of a side whose J starts at a place.
+  void whiten_side(Index body, Index start, Index rows) noexcept {
+    const Index size = this->body(body).size;
+    Scalar* const whitened = whitened_jacobian_.data() + start;
+    std::copy_n(jacobian_.data() + start, size * rows, whitened);
+    solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  }
 
   std::vector<Block> blocks_;
   std::vector<WeightedContact<Scalar>> contacts_;
@@ -202,27 +231,27 @@ void BlockSequence<Scalar>::make_rigid() noexcept {
 
 template <RealScalar Scalar>
 std::array<BlockSide<Scalar>, 2> BlockSequence<Scalar>::sides(Index block) const noexcept {
-  const auto one = [&](std::size_t s) -> BlockSide<Scalar> {
-    const Index body = at(block).bodies[s];
-    if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
-    const Index start = at(block).jacobians[s];
-    return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
-  };
-  return {one(0), one(1)};
+  return {side(block, 0), side(block, 1)};
 }
 
 template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::append_side(Index body, const Eigen::MatrixBase<MatrixType>& jacobian) {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
+BlockSide<Scalar> BlockSequence<Scalar>::side(Index block, std::size_t s) const noexcept {
+  const Index body = at(block).bodies[s];
+  if (body < 0) return {-1, {0, 0}, nullptr, nullptr};
+  const Index start = at(block).jacobians[s];
+  return {body, this->body(body), jacobian_.data() + start, whitened_jacobian_.data() + start};
+}
+
+template <RealScalar Scalar>
+Scalar* BlockSequence<Scalar>::append_side(Index body, Index rows) {
   const std::size_t start = jacobian_.size();
   Block& block = blocks_.back();
   const std::size_t side = block.bodies[0] < 0 ? 0 : 1;
+  jacobian_.resize(start + std::size_t(this->body(body).size * rows));
+  whitened_jacobian_.resize(jacobian_.size());
   block.bodies[side] = body;
   block.jacobians[side] = Index(start);
-  jacobian_.resize(start + std::size_t(size * rows));
-  whitened_jacobian_.resize(jacobian_.size());
-  keep_jacobian(body, start, jacobian);
+  return jacobian_.data() + start;
 }
 
 template <RealScalar Scalar>
@@ -232,22 +261,9 @@ void BlockSequence<Scalar>::set_jacobian(Index block, int side,
   CAROM_EXPECTS(side >= 0 && side < side_count(block));
   CAROM_EXPECTS(jacobian.rows() == rows(block));
   CAROM_EXPECTS(jacobian.cols() == this->body(side_body(block, side)).size);
-  const Block& kept = at(block);
-  keep_jacobian(kept.bodies[std::size_t(side)], std::size_t(kept.jacobians[std::size_t(side)]),
-                jacobian);
-}
-
-/// Writes J and Ĵ = J L⁻ᵀ of a side where they start.
-template <RealScalar Scalar>
-template <typename MatrixType>
-void BlockSequence<Scalar>::keep_jacobian(Index body, std::size_t start,
-                                          const Eigen::MatrixBase<MatrixType>& jacobian) noexcept {
-  const Index size = jacobian.cols(), rows = jacobian.rows();
-  using Kept = Eigen::Map<MatrixX<Scalar>>;
-  Scalar* const whitened = whitened_jacobian_.data() + start;
-  Kept(jacobian_.data() + start, size, rows) = jacobian.transpose();
-  Kept(whitened, size, rows) = jacobian.transpose();
-  solve_lower(this->momentum_factor(body).data(), size, size, whitened, rows);
+  const Index body = side_body(block, side), start = at(block).jacobians[std::size_t(side)];
+  detail::write_entries(jacobian, jacobian.cols(), 1, jacobian_.data() + start);
+  whiten_side(body, start, jacobian.rows());
 }
 
 /// Gives its law to the block that was added last.

@@ -9,6 +9,7 @@
 #include "carom/contact/bodies.hpp"
 #include "carom/contact/compliance.hpp"
 #include "carom/contact/weighted_block.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -30,18 +31,17 @@ struct BlockSide {
 ///   block.add_momentum(block.impulse(velocity), momentum);  // momentum += Jᵀ P(y(v))
 /// });
 /// ```
-/// @tparam Capacity  3 for a friction contact, whose rows are (t₁, t₂, n); 6 for any other block,
-///                   whose numbers beyond its rows are zero.
+/// @tparam Capacity  6: any block, whose numbers beyond its rows are zero; 3: a friction contact by
+///                   its own type, whose rows are (t₁, t₂, n).
 /// @note  Refers to the problem's memory. Real-time safe: no allocation, no exception.
-template <RealScalar Scalar, int Capacity>
+template <RealScalar Scalar, int Capacity = 6>
 class BlockView {
  public:
-  static constexpr bool is_friction_contact = Capacity == 3;
+  static constexpr int capacity = Capacity;
   using Rows = Vector<Scalar, Capacity>;
-  using Law =
-      std::conditional_t<is_friction_contact, WeightedContact<Scalar>, WeightedBlock<Scalar>>;
-  using Columns = Eigen::Map<
-      const Eigen::Matrix<Scalar, Eigen::Dynamic, is_friction_contact ? 3 : Eigen::Dynamic>>;
+  using Law = std::conditional_t<Capacity == 3, WeightedContact<Scalar>, WeightedBlock<Scalar>>;
+  using Columns =
+      Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, Capacity == 3 ? 3 : Eigen::Dynamic>>;
 
   using Side = BlockSide<Scalar>;
 
@@ -54,7 +54,7 @@ class BlockView {
   /// Where its rows begin in the stacked impulses.
   [[nodiscard]] Index first_row() const noexcept { return first_row_; }
   [[nodiscard]] int rows() const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       return 3;
     } else {
       return law_.set.rows;
@@ -71,14 +71,25 @@ class BlockView {
   [[nodiscard]] Columns whitened_columns(int s) const noexcept {
     return {side(s).whitened, side(s).range.size, rows()};
   }
+  /// One row of J of one side, as many numbers as the body has velocities.
+  [[nodiscard]] const Scalar* jacobian_row(int s, int row) const noexcept {
+    return side(s).jacobian + row * side(s).range.size;
+  }
+  /// The same of Ĵ.
+  [[nodiscard]] const Scalar* whitened_row(int s, int row) const noexcept {
+    return side(s).whitened + row * side(s).range.size;
+  }
 
   // --- stacked impulses ---
 
-  /// Its rows out of stacked numbers.
+  /// Its rows out of stacked numbers, which stand side by side.
   template <typename VectorType>
   [[nodiscard]] Rows read(const Eigen::MatrixBase<VectorType>& stacked) const noexcept {
+    return read(numbers_of(stacked));
+  }
+  [[nodiscard]] Rows read(const Scalar* stacked) const noexcept {
     Rows result = Rows::Zero();
-    for (int i = 0; i < rows(); ++i) result(i) = stacked(first_row_ + i);
+    for (int i = 0; i < rows(); ++i) result(i) = stacked[first_row_ + i];
     return result;
   }
   template <typename VectorType>
@@ -91,12 +102,14 @@ class BlockView {
   /// J v [m/s, rad/s].
   template <typename VectorType>
   [[nodiscard]] Rows velocity(const Eigen::MatrixBase<VectorType>& v) const noexcept {
+    return velocity(numbers_of(v));
+  }
+  [[nodiscard]] Rows velocity(const Scalar* v) const noexcept {
     Rows result = Rows::Zero();
     for (int s = 0; s < side_count_; ++s) {
       const auto [start, size] = side(s).range;
-      const Columns block = columns(s);
       for (int row = 0; row < rows(); ++row) {
-        result(row) += block.col(row).dot(v.segment(start, size));
+        result(row) += detail::dot(jacobian_row(s, row), v + start, size);
       }
     }
     return result;
@@ -109,19 +122,21 @@ class BlockView {
   /// The same on one side alone.
   template <typename VectorType>
   void add_momentum(int s, const Rows& impulse, VectorType& momentum) const noexcept {
+    add_momentum(s, impulse, momentum.data());
+  }
+  void add_momentum(int s, const Rows& impulse, Scalar* momentum) const noexcept {
     const auto [start, size] = side(s).range;
-    const Columns block = columns(s);
     for (int row = 0; row < rows(); ++row) {
-      momentum.segment(start, size) += impulse(row) * block.col(row);
+      detail::add_multiple(impulse(row), jacobian_row(s, row), size, momentum + start);
     }
   }
   /// Σ ‖Jₖ‖²_{A⁻¹} γₖ² over the rows [J].
   [[nodiscard]] Scalar gross_squared(const Rows& impulse) const noexcept {
     Scalar sum = 0;
     for (int s = 0; s < side_count_; ++s) {
-      const Columns block = whitened_columns(s);
       for (int row = 0; row < rows(); ++row) {
-        sum += block.col(row).squaredNorm() * impulse(row) * impulse(row);
+        const Scalar* const whitened = whitened_row(s, row);
+        sum += detail::dot(whitened, whitened, side(s).range.size) * impulse(row) * impulse(row);
       }
     }
     return sum;
@@ -131,7 +146,7 @@ class BlockView {
 
   /// R [1/kg, 1/(kg·m²)]; of a rigid block the one for solvers that need an R; 1 beyond the rows.
   [[nodiscard]] Rows regularization() const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       const auto [tangent, normal] = law_.regularization;
       return {tangent, tangent, normal};
     } else {
@@ -147,7 +162,7 @@ class BlockView {
     return result;
   }
   [[nodiscard]] ImpulseSet<Scalar> set() const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       return friction_impulses(law_.friction);
     } else {
       return law_.set;
@@ -155,19 +170,22 @@ class BlockView {
   }
   /// Whether the set is a cone with its apex at zero.
   [[nodiscard]] bool is_cone() const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       return true;
     } else {
-      return law_.set.shape != ImpulseShape::intervals && law_.set.shift.isZero(Scalar(0));
+      return law_.set.shape != ImpulseShape::intervals && !detail::is_shifted(law_.set);
     }
   }
   /// y = R⁻¹(v̂ − u) [N·s], the impulse that a velocity u of the rows leads to without the set.
   [[nodiscard]] Rows trial(const Rows& velocity) const noexcept {
-    return (bias_velocity() - velocity).cwiseQuotient(regularization());
+    const Rows& bias = bias_velocity();
+    Rows result = regularization();
+    for (int i = 0; i < Capacity; ++i) result(i) = (bias(i) - velocity(i)) / result(i);
+    return result;
   }
   /// P(y), the impulse in the set that is nearest by R.
   [[nodiscard]] Rows nearest(const Rows& y) const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       return project(FrictionCone<Scalar>{law_.friction}, law_.regularization, y).point;
     } else {
       return nearest_impulse(law_.set, law_.regularization, y);
@@ -176,14 +194,15 @@ class BlockView {
   /// G = (dP/dy) R⁻¹ [kg], symmetric positive semidefinite; on a boundary one generalised
   /// derivative.
   [[nodiscard]] SquareMatrix<Scalar, Capacity> curvature(const Rows& y) const noexcept {
-    RowNumbers<Scalar> weights = RowNumbers<Scalar>::Ones(), all = RowNumbers<Scalar>::Zero();
-    weights.template head<Capacity>() = regularization();
-    all.template head<Capacity>() = y;
-    return impulse_curvature(set(), weights, all).template topLeftCorner<Capacity, Capacity>();
+    if constexpr (Capacity == 3) {
+      return projection_curvature(FrictionCone<Scalar>{law_.friction}, regularization(), y);
+    } else {
+      return impulse_curvature(law_.set, law_.regularization, y);
+    }
   }
   /// The impulse in the set that is nearest in N·s.
   [[nodiscard]] Rows nearest_unweighted(const Rows& y) const noexcept {
-    if constexpr (is_friction_contact) {
+    if constexpr (Capacity == 3) {
       return project(FrictionCone<Scalar>{law_.friction}, y).point;
     } else {
       return nearest_impulse(law_.set, Rows(Rows::Ones()), y);
@@ -196,19 +215,35 @@ class BlockView {
   }
   /// ½‖γ‖²_R [J].
   [[nodiscard]] Scalar regularization_cost(const Rows& impulse) const noexcept {
-    return regularization().dot(impulse.cwiseAbs2()) / 2;
+    const Rows weights = regularization();
+    Scalar sum(0);
+    for (int i = 0; i < rows(); ++i) sum += weights(i) * (impulse(i) * impulse(i));
+    return sum / 2;
   }
   /// γᵀR y − ½‖γ‖²_R [J], for γ = P(y); of cones that is ½‖γ‖²_R.
   [[nodiscard]] Scalar cost(const Rows& y, const Rows& impulse) const noexcept {
     if (is_cone()) return regularization_cost(impulse);
-    return regularization().cwiseProduct(impulse).dot(y - impulse / 2);
+    const Rows weights = regularization();
+    Scalar sum(0);
+    for (int i = 0; i < rows(); ++i) sum += weights(i) * impulse(i) * (y(i) - impulse(i) / 2);
+    return sum;
   }
   /// u = J v − v̂ + R γ [m/s, rad/s] for a velocity J v of the rows.
   [[nodiscard]] Rows slope(const Rows& velocity, const Rows& impulse) const noexcept {
-    return velocity - bias_velocity() + regularization().cwiseProduct(impulse);
+    const Rows& bias = bias_velocity();
+    Rows result = regularization();
+    for (int i = 0; i < Capacity; ++i) result(i) = velocity(i) - bias(i) + result(i) * impulse(i);
+    return result;
   }
 
  private:
+  template <typename VectorType>
+  [[nodiscard]] static const Scalar* numbers_of(
+      const Eigen::MatrixBase<VectorType>& vector) noexcept {
+    static_assert(VectorType::InnerStrideAtCompileTime == 1, "the numbers stand side by side");
+    return vector.derived().data();
+  }
+
   Index number_, first_row_;
   const Law& law_;
   int side_count_;

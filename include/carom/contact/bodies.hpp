@@ -55,12 +55,11 @@ class Bodies {
   template <typename MatrixType, typename VectorType>
   [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                                  const Eigen::MatrixBase<VectorType>& free_velocity) const {
-    const std::string item = "body " + std::to_string(body_count());
-    Fault entries = detail::body_fault(item, momentum_matrix, free_velocity);
-    if (!entries.empty()) return entries;
-    MatrixX<Scalar> lower = (momentum_matrix + momentum_matrix.transpose()) / Scalar(2);
-    const bool definite = factor_cholesky(lower.data(), lower.rows(), lower.rows());
-    return definite ? Fault{} : detail::indefinite_fault(item);
+    std::vector<Scalar> matrix, velocity, factor;
+    const Entries given = write(momentum_matrix, 0, matrix), free = write(free_velocity, 0, velocity);
+    const std::string item = body_item();
+    Fault broken = detail::body_fault(item, given, free);
+    return broken.empty() ? factor_body(item, given.rows, matrix.data(), 0, factor) : broken;
   }
 
   /// Gives all bodies another free velocity, of which no entry is checked. Real-time safe: no
@@ -137,6 +136,7 @@ class Bodies {
   }
 
  private:
+  using Entries = detail::MatrixEntries<Scalar>;
   struct Body {
     BodyRange range;
     Index matrix;  ///< where its matrices start
@@ -145,7 +145,26 @@ class Bodies {
   template <typename MatrixType, typename VectorType, typename NowType>
   Index add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                  const Eigen::MatrixBase<VectorType>& free_velocity,
-                 const Eigen::MatrixBase<NowType>& velocity_now, bool moves);
+                 const Eigen::MatrixBase<NowType>& velocity_now, bool moves) {
+    const std::size_t matrix = factor_.size(), start = whitened_free_velocity_.size();
+    const Entries given = write(momentum_matrix, matrix, momentum_);
+    const Entries free = write(free_velocity, start, free_velocity_);
+    return keep_body(given, free, write(velocity_now, start, velocity_now_), moves);
+  }
+  /// Writes the numbers of a matrix to the end of others, and says where they are.
+  template <typename MatrixType>
+  static Entries write(const Eigen::MatrixBase<MatrixType>& matrix, std::size_t start,
+                       std::vector<Scalar>& numbers) {
+    const Index rows = matrix.rows(), columns = matrix.cols();
+    numbers.resize(start + std::size_t(rows * columns));
+    detail::write_entries(matrix, 1, rows, numbers.data() + start);
+    return {numbers.data() + start, rows, columns, 1, rows, MatrixType::ColsAtCompileTime == 1};
+  }
+  Index keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
+                  const Entries& velocity_now, bool moves);
+  [[nodiscard]] static Fault factor_body(const std::string& item, Index size, Scalar* matrix,
+                                         std::size_t start, std::vector<Scalar>& factor);
+  [[nodiscard]] std::string body_item() const { return "body " + std::to_string(body_count()); }
   [[nodiscard]] const Body& at(Index body) const noexcept { return bodies_[std::size_t(body)]; }
 
   std::vector<Body> bodies_;
@@ -155,40 +174,43 @@ class Bodies {
 
 // --- implementation ---
 
+/// Makes a momentum matrix symmetric where it stands, and writes its factor to the end of others.
+/// @return  what is wrong with it, or nothing.
 template <RealScalar Scalar>
-template <typename MatrixType, typename VectorType, typename NowType>
-Index Bodies<Scalar>::add_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                               const Eigen::MatrixBase<VectorType>& free_velocity,
-                               const Eigen::MatrixBase<NowType>& velocity_now, bool moves) {
-  const std::string item = "body " + std::to_string(body_count());
-  detail::reject_if(detail::body_fault(item, momentum_matrix, free_velocity));
-  if (moves) detail::reject_if(detail::velocity_fault(item, free_velocity, velocity_now));
-  const Index size = momentum_matrix.rows();
-  const std::size_t matrix = momentum_.size();
-  const std::size_t start = free_velocity_.size();
-  momentum_.resize(matrix + std::size_t(size * size));
-  factor_.resize(momentum_.size());
-  Eigen::Map<MatrixX<Scalar>> kept(momentum_.data() + matrix, size, size);
-  for (Index k = 0; k < size * size; ++k) {
-    const Index r = k % size, c = k / size;
-    kept(r, c) = (momentum_matrix(r, c) + momentum_matrix(c, r)) / 2;
+Fault Bodies<Scalar>::factor_body(const std::string& item, Index size, Scalar* matrix,
+                                  std::size_t start, std::vector<Scalar>& factor) {
+  for (Index c = 0; c < size; ++c) {
+    for (Index r = c + 1; r < size; ++r) {
+      Scalar &lower = matrix[c * size + r], &upper = matrix[r * size + c];
+      lower = upper = (lower + upper) / 2;
+    }
   }
-  Scalar* const lower = factor_.data() + matrix;
-  Eigen::Map<MatrixX<Scalar>>(lower, size, size) = kept;
-  if (!factor_cholesky(lower, size, size)) {
-    momentum_.resize(matrix);
-    factor_.resize(matrix);
-    detail::reject_if(detail::indefinite_fault(item));
+  factor.resize(start + std::size_t(size * size));
+  std::copy(matrix, matrix + size * size, factor.data() + start);
+  const bool definite = factor_cholesky(factor.data() + start, size, size);
+  return definite ? Fault{} : detail::indefinite_fault(item);
+}
+
+/// Takes in a body whose matrix and velocities stand behind those of the others, or takes them away
+/// and refuses it.
+template <RealScalar Scalar>
+Index Bodies<Scalar>::keep_body(const Entries& momentum_matrix, const Entries& free_velocity,
+                                const Entries& velocity_now, bool moves) {
+  const std::size_t matrix = factor_.size(), start = whitened_free_velocity_.size();
+  const Index size = momentum_matrix.rows;
+  const std::string item = body_item();
+  Fault broken = detail::body_fault(item, momentum_matrix, free_velocity);
+  if (broken.empty() && moves) broken = detail::velocity_fault(item, free_velocity, velocity_now);
+  if (broken.empty()) broken = factor_body(item, size, momentum_.data() + matrix, matrix, factor_);
+  if (!broken.empty()) {
+    for (auto* numbers : {&momentum_, &factor_}) numbers->resize(matrix);
+    for (auto* numbers : {&free_velocity_, &velocity_now_}) numbers->resize(start);
+    detail::reject_if(broken);
   }
-  free_velocity_.resize(start + std::size_t(size));
-  whitened_free_velocity_.resize(free_velocity_.size());
-  velocity_now_.resize(free_velocity_.size());
-  for (Index i = 0; i < size; ++i) {
-    const std::size_t place = start + std::size_t(i);
-    free_velocity_[place] = whitened_free_velocity_[place] = free_velocity(i);
-    velocity_now_[place] = velocity_now(i);
-  }
-  multiply_lower_transposed(lower, size, size, whitened_free_velocity_.data() + start);
+  whitened_free_velocity_.resize(start + std::size_t(size));
+  Scalar* const whitened = whitened_free_velocity_.data() + start;
+  std::copy(free_velocity.data, free_velocity.data + size, whitened);
+  multiply_lower_transposed(factor_.data() + matrix, size, size, whitened);
   bodies_.push_back({{Index(start), size}, Index(matrix), moves});
   return body_count() - 1;
 }

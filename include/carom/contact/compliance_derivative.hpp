@@ -73,7 +73,8 @@ template <RealScalar Scalar>
   const auto sides = detail::sides_of(problem, contact);
   SquareMatrix<Scalar, 3> part[2], sum = SquareMatrix<Scalar, 3>::Zero();
   for (int side = 0; side < sides.count; ++side) {
-    sum += part[side] = detail::own_delassus(sides.whitened_columns(side));
+    const BlockSide<Scalar>& own = sides.all[std::size_t(side)];
+    sum += part[side] = detail::own_delassus(own.whitened, own.range.size);
   }
   const Scalar norm = sum.norm();
   InverseMass<Scalar> result{detail::contact_inverse_mass(sides), {Scalar(0), Scalar(0)}};

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <Eigen/Core>
 
@@ -119,8 +114,14 @@ class ContactProblem : public BlockSequence<Scalar> {
   Index add_block(const char* door, const Law& law, const Sides&... sides);
   template <typename Law, typename... Sides>
   [[nodiscard]] Fault block_fault(const char* door, const Law& law, const Sides&... sides) const;
-  template <typename Law, typename... Sides>
-  [[nodiscard]] Fault sides_fault(const std::string& item, const Sides&... sides) const;
+  template <typename... Sides>
+  [[nodiscard]] static detail::BlockSizes sizes_of(const Sides&... sides) noexcept {
+    return {int(sizeof...(sides)),
+            {sides.body...},
+            {sides.jacobian.rows()...},
+            {sides.jacobian.cols()...},
+            {sides.is_column...}};
+  }
   Scalar time_step_ = 0;
 };
 
@@ -135,73 +136,48 @@ void ContactProblem<Scalar>::reset(Scalar time_step) {
   this->clear();
 }
 
-/// What is wrong with the bodies and the Jacobians of a block, or nothing.
-template <RealScalar Scalar>
-template <typename Law, typename... Sides>
-Fault ContactProblem<Scalar>::sides_fault(const std::string& item, const Sides&... sides) const {
-  static_assert(FrictionContactLaw<Law, Scalar> || BlockLaw<Law, Scalar>,
-                "a law has make_weighted(law, time_step, inverse_mass), which gives a "
-                "WeightedContact or a WeightedBlock");
-  const detail::BlockSizes given{int(sizeof...(sides)),
-                                 {sides.body...},
-                                 {sides.jacobian.rows()...},
-                                 {sides.jacobian.cols()...}};
-  Fault broken = detail::block_size_fault(*this, item, FrictionContactLaw<Law, Scalar>, given);
-  const auto see = [&](const auto& side) {
-    if (!broken.empty() || side.jacobian.allFinite()) return;
-    broken = detail::finite_fault(item + ": Jacobian", side.jacobian);
-  };
-  (see(sides), ...);
-  return broken;
-}
-
 /// What is wrong with a block that is not there, or nothing.
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
                                           const Sides&... sides) const {
   const std::string item = door + std::to_string(this->block_count());
-  if (Fault broken = sides_fault<Law>(item, sides...); !broken.empty()) return broken;
-  constexpr Index few = 384;  // numbers of J that are kept without allocation, 64 velocities wide
-  const Index total = (sides.jacobian.size() + ...);
-  std::array<Scalar, std::size_t(2 * few)> room;
-  std::vector<Scalar> more(total > few ? std::size_t(2 * total) : 0);
-  Scalar* next = total > few ? more.data() : room.data();
-  detail::BlockSides<Scalar> own{int(sizeof...(sides)), 0, {}};
-  std::size_t s = 0;
-  const auto keep = [&](const auto& side) {
-    const Index size = side.jacobian.cols();
-    own.rows = side.jacobian.rows();
-    Scalar* const columns = next;
-    Scalar* const whitened = next + size * own.rows;
-    next = whitened + size * own.rows;
-    for (Scalar* const kept : {columns, whitened}) {
-      Eigen::Map<MatrixX<Scalar>>(kept, size, own.rows) = side.jacobian.transpose();
-    }
-    solve_lower(this->momentum_factor(side.body).data(), size, size, whitened, own.rows);
-    own.all[s++] = {side.body, this->body(side.body), columns, whitened};
-  };
-  (keep(sides), ...);
+  const detail::BlockSizes sizes = sizes_of(sides...);
+  Fault broken =
+      detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
+  if (!broken.empty()) return broken;
+  detail::BlockRoom<Scalar> room(*this, sizes);
+  int s = 0;
+  (detail::write_entries(sides.jacobian, sides.jacobian.cols(), 1, room.jacobian(s++)), ...);
+  broken = detail::jacobian_fault(item, sizes, room.sides());
+  if (!broken.empty()) return broken;
+  room.whiten(*this);
   detail::LawNumbers<Law, Scalar> numbers;
-  return detail::read_law(*this, time_step_, item, own, law, numbers);
+  return detail::read_law(*this, time_step_, item, room.sides(), law, numbers);
 }
 
 template <RealScalar Scalar>
 template <typename Law, typename... Sides>
 Index ContactProblem<Scalar>::add_block(const char* door, const Law& law, const Sides&... sides) {
   const std::string item = door + std::to_string(this->block_count());
-  detail::reject_if(sides_fault<Law>(item, sides...));
+  const detail::BlockSizes sizes = sizes_of(sides...);
+  detail::reject_if(
+      detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes));
   this->begin_block();
-  (this->append_side(sides.body, sides.jacobian), ...);
+  (detail::write_entries(sides.jacobian, sides.jacobian.cols(), 1,
+                         this->append_side(sides.body, sizes.rows[0])),
+   ...);
   const Index block = this->block_count() - 1;
-  const std::array<Index, sizeof...(sides)> rows{sides.jacobian.rows()...};
+  const detail::BlockSides<Scalar> own{sizes.count, sizes.rows[0], this->sides(block)};
   detail::LawNumbers<Law, Scalar> numbers;
-  Fault broken = detail::read_law(
-      *this, time_step_, item,
-      detail::BlockSides<Scalar>{int(sizeof...(sides)), rows[0], this->sides(block)}, law, numbers);
+  Fault broken = detail::jacobian_fault(item, sizes, own);
+  if (broken.empty()) {
+    this->whiten_sides(own.rows);
+    broken = detail::read_law(*this, time_step_, item, own, law, numbers);
+  }
   if (!broken.empty()) {
     this->drop_block();
-    detail::reject_if(std::move(broken));
+    detail::reject_if(broken);
   }
   this->append_law(numbers);
   return block;

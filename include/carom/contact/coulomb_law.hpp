@@ -30,14 +30,14 @@ template <RealScalar Scalar>
                                    const RowNumbers<Scalar>& velocity) noexcept {
   using std::sqrt;
   Scalar lift(0);
-  detail::visit_friction_blocks(set, [&](const auto& block) {
+  for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
     Scalar squared(0);
     for (int k = 0; k < block.size; ++k) {
       const Scalar x = block.mu(k) * velocity(block.row(k));
       squared += x * x;
     }
     lift += sqrt(squared);
-  });
+  }
   return lift;
 }
 
@@ -72,7 +72,7 @@ template <RealScalar Scalar>
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
     impulse(n) = shifted(n);
-    detail::visit_friction_blocks(set, [&](const auto& block) {
+    for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
       Scalar squared(0);
       for (int k = 0; k < block.size; ++k) {
         const Scalar& mu = block.mu(k);
@@ -84,7 +84,7 @@ template <RealScalar Scalar>
       for (int k = 0; k < block.size; ++k) {
         if (block.mu(k) > Scalar(0)) impulse(block.row(k)) = share * shifted(block.row(k));
       }
-    });
+    }
   }
   return impulse - set.shift;
 }
@@ -107,7 +107,7 @@ template <RealScalar Scalar>
   const RowNumbers<Scalar> shifted = y + set.shift;
   if (!(shifted(n) > Scalar(0))) return slope;
   slope(n, n) = Scalar(1);
-  detail::visit_friction_blocks(set, [&](const auto& block) {
+  for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
     std::array<Scalar, 5> along{};  // in units of μ
     Scalar squared(0);
     for (int k = 0; k < block.size; ++k) {
@@ -132,7 +132,7 @@ template <RealScalar Scalar>
             share * block.mu(k) * direction * (along[std::size_t(l)] / norm) / block.mu(l);
       }
     }
-  });
+  }
   return slope;
 }
 
@@ -151,13 +151,13 @@ template <RealScalar Scalar>
   RowNumbers<Scalar> impulse = RowNumbers<Scalar>::Zero();
   if (shifted(n) > Scalar(0)) {
     impulse(n) = shifted(n);
-    detail::visit_friction_blocks(set, [&](const auto& block) {
+    for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
       const detail::ScaledFriction<Scalar> rows(block, regularization, shifted);
       const detail::WeightedBall<Scalar> ball(rows.size, rows.weights, rows.trial, impulse(n));
       for (std::size_t k = 0; k < std::size_t(rows.size); ++k) {
         impulse(rows.rows[k]) = rows.mu[k] * ball.point[k];
       }
-    });
+    }
   }
   return impulse - set.shift;
 }
@@ -175,7 +175,7 @@ template <RealScalar Scalar>
   const RowNumbers<Scalar> shifted = y + set.shift;
   if (!(shifted(n) > Scalar(0))) return g;
   g(n, n) = Scalar(1) / regularization(n);
-  detail::visit_friction_blocks(set, [&](const auto& block) {
+  for (const detail::FrictionBlock<Scalar>& block : detail::FrictionBlocks<Scalar>(set)) {
     const detail::ScaledFriction<Scalar> rows(block, regularization, shifted);
     const detail::WeightedBall<Scalar> ball(rows.size, rows.weights, rows.trial, shifted(n));
     // x = W z/(W + λ) with ‖x‖ = γₙ: dx = (W + λ)⁻¹ (W dz − x dλ), x·dx = γₙ dγₙ.
@@ -195,7 +195,7 @@ template <RealScalar Scalar>
         g(row, rows.rows[l]) -= rows.mu[k] * along[k] * along[l] * rows.mu[l] / bend;
       }
     }
-  });
+  }
   return g;
 }
 

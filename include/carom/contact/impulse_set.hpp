@@ -138,6 +138,15 @@ template <RealScalar Scalar>
 
 namespace detail {
 
+/// Whether the apex of a set is not at zero.
+template <RealScalar Scalar>
+[[nodiscard]] bool is_shifted(const ImpulseSet<Scalar>& set) noexcept {
+  for (Index i = 0; i < set.shift.size(); ++i) {
+    if (set.shift(i) != Scalar(0)) return true;
+  }
+  return false;
+}
+
 /// Calls visit with the cone as its own type.
 template <RealScalar Scalar, typename Visit>
 void visit_cone(const ImpulseSet<Scalar>& set, Visit&& visit) noexcept {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "carom/core/detail/matrix_entries.hpp"
 #include "carom/core/scalar.hpp"
 
 namespace carom {
@@ -70,17 +71,22 @@ template <RealScalar Scalar>
 }
 
 /// Names the first entry of a matrix or vector that is not finite; empty when all are.
-template <typename Derived>
-[[nodiscard]] Fault finite_fault(const std::string& item,
-                                 const Eigen::MatrixBase<Derived>& matrix) {
-  for (Index c = 0; c < matrix.cols(); ++c) {
-    for (Index r = 0; r < matrix.rows(); ++r) {
+template <RealScalar Scalar>
+[[nodiscard]] Fault finite_fault(const std::string& item, const MatrixEntries<Scalar>& matrix) {
+  for (Index c = 0; c < matrix.columns; ++c) {
+    for (Index r = 0; r < matrix.rows; ++r) {
       if (is_finite(matrix(r, c))) continue;
-      const bool is_vector = Derived::ColsAtCompileTime == 1;
-      return fault(is_vector ? entry(item, r) : entry(item, r, c), "a finite number", matrix(r, c));
+      return fault(matrix.is_column ? entry(item, r) : entry(item, r, c), "a finite number",
+                   matrix(r, c));
     }
   }
   return {};
+}
+template <typename Derived>
+[[nodiscard]] Fault finite_fault(const std::string& item,
+                                 const Eigen::MatrixBase<Derived>& matrix) {
+  const auto& kept = in_memory(matrix);
+  return finite_fault(item, entries_of(kept));
 }
 
 template <RealScalar Scalar>
@@ -95,19 +101,24 @@ template <RealScalar Scalar>
 
 /// What is wrong with a matrix that should be symmetric positive definite, pivots not tested.
 /// @param name  follows the item in the sentence, as in "body 3" + ": momentum matrix".
-template <typename Derived>
+template <RealScalar Scalar>
 [[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,
-                                    const Eigen::MatrixBase<Derived>& matrix) {
+                                    const MatrixEntries<Scalar>& matrix) {
   using std::abs, std::sqrt;
-  using Scalar = typename Derived::Scalar;
-  const Index size = matrix.rows();
+  const Index size = matrix.rows;
   if (size < 1) return fault(item + name + " rows", "at least 1", size);
-  if (matrix.cols() != size) {
-    return fault(item + name + " columns", "as many as rows", matrix.cols());
+  if (matrix.columns != size) {
+    return fault(item + name + " columns", "as many as rows", matrix.columns);
   }
-  if (!matrix.allFinite()) return finite_fault(item + name, matrix);
-  const Scalar allowance =
-      sqrt(std::numeric_limits<Scalar>::epsilon()) * matrix.cwiseAbs().maxCoeff();
+  Scalar largest(0);
+  for (Index c = 0; c < size; ++c) {
+    for (Index r = 0; r < size; ++r) {
+      const Scalar magnitude = abs(matrix(r, c));
+      if (!is_finite(magnitude)) return finite_fault(item + name, matrix);
+      if (magnitude > largest) largest = magnitude;
+    }
+  }
+  const Scalar allowance = sqrt(std::numeric_limits<Scalar>::epsilon()) * largest;
   for (Index c = 0; c < size; ++c) {
     if (!(matrix(c, c) > Scalar(0))) {
       return fault(entry(item + name, c, c), "a number > 0", matrix(c, c));
@@ -120,6 +131,12 @@ template <typename Derived>
     }
   }
   return {};
+}
+template <typename Derived>
+[[nodiscard]] Fault symmetric_fault(const std::string& item, const char* name,
+                                    const Eigen::MatrixBase<Derived>& matrix) {
+  const auto& kept = in_memory(matrix);
+  return symmetric_fault(item, name, entries_of(kept));
 }
 
 }  // namespace detail

@@ -199,7 +199,7 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
   velocity_change.resize(problem.velocity_count());
   detail::push_bodies(problem, change, velocity_, velocity_change);
   law_.clear_right();
-  problem.for_each_block([&](const auto& view) {
+  problem.for_each_block_by_kind([&](const auto& view) {
     using Rows = typename std::decay_t<decltype(view)>::Rows;
     const Rows impulse = view.read(impulse_);
     Rows excess = view.read(change.bias_velocity) -
@@ -207,21 +207,21 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::push_forward(
     if (!view.law().rigid) excess -= impulse.cwiseProduct(view.read(change.regularization));
     law_.visit(view.number(), [&](const auto& block, const auto& slope) {
       using Numbers = std::decay_t<decltype(slope.by_lower)>;
-      Numbers moved = Numbers::Zero(), lower = moved, upper = moved;
+      Numbers moved, lower, upper;
       for (int r = 0; r < view.rows(); ++r) {
         const int place = block.place(r);
         moved(place) = excess(r);
-        if constexpr (std::decay_t<decltype(view)>::is_friction_contact) {
+        if constexpr (std::decay_t<decltype(view)>::capacity == 3) {
           upper(place) = r < 2 ? change.friction(view.number()) : Scalar(0);
         } else {
           lower(place) = change.lower(view.first_row() + r);
           upper(place) = change.upper(view.first_row() + r);
         }
       }
-      write_parts(block,
-                  Numbers(slope.by_velocity * moved + slope.by_upper * upper +
-                          slope.by_lower.cwiseProduct(lower)),
-                  law_.right());
+      write_parts(
+          block,
+          slope.by_velocity * moved + slope.by_upper * upper + products(slope.by_lower, lower),
+          law_.right());
     });
   });
   const auto numbers = as_span(velocity_change);
@@ -263,15 +263,15 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::pull_back_right(
   const auto solved = law_.template solve<true>(problem, lambda.data());
   problem.unwhiten(as_span(lambda));
   detail::pull_bodies(problem, velocity_, lambda, gradient);
-  problem.for_each_block([&](const auto& view) {
+  problem.for_each_block_by_kind([&](const auto& view) {
     using Rows = typename std::decay_t<decltype(view)>::Rows;
     const Rows impulse = view.read(impulse_);
     Rows pressed = Rows::Zero(), lower = pressed, upper = pressed;
     law_.visit(view.number(), [&](const auto& block, const auto& slope) {
       using Numbers = std::decay_t<decltype(slope.by_lower)>;
       const Numbers z = read_parts(block, law_.answer());
-      const Numbers s = slope.by_velocity.transpose() * z,
-                    by_upper = slope.by_upper.transpose() * z;
+      const Numbers s = transposed_times(slope.by_velocity, z),
+                    by_upper = transposed_times(slope.by_upper, z);
       for (int r = 0; r < view.rows(); ++r) {
         const int place = block.place(r);
         pressed(r) = s(place);
@@ -283,7 +283,7 @@ SolveReport<Scalar> CoulombDerivative<Scalar>::pull_back_right(
     Rows weighed = -impulse.cwiseProduct(pressed);
     if (view.law().rigid) weighed.setZero();
     view.write(weighed, gradient.regularization);
-    if constexpr (std::decay_t<decltype(view)>::is_friction_contact) {
+    if constexpr (std::decay_t<decltype(view)>::capacity == 3) {
       gradient.friction(view.number()) = upper(0) + upper(1);
       lower.setZero(), upper.setZero();
     } else {

@@ -71,7 +71,7 @@ class PetscHessian {
       for (int p = edge.first_part; p < edge.part_end; ++p) {
         const BlockPart& part = graph_.part_at(p);
         if (part.number > 0) continue;  // the whole block has been added
-        local.visit(part.block, [&](const auto& view) { add(view, curvature(view), e); });
+        local.visit_by_kind(part.block, [&](const auto& view) { add(view, curvature(view), e); });
       }
     }
   }
@@ -138,7 +138,7 @@ class PetscHessian {
     if (graph_.slot_of(view.side(0).body) != edge.low_slot) std::swap(sides[0], sides[1]);
     const auto add_product = [&](double* target, int row, int column) {
       const auto rows = view.whitened_columns(row), columns = view.whitened_columns(column);
-      if constexpr (View::is_friction_contact) {
+      if constexpr (View::capacity == 3) {
         if (rows.rows() == 6 && columns.rows() == 6) {
           using Side = Eigen::Map<const Eigen::Matrix<double, 6, 3>>;
           const Eigen::Matrix<double, 6, 3> pushed = Side(rows.data()).lazyProduct(curvature);

@@ -68,7 +68,7 @@ class PetscIterate {
   void evaluate() {
     pushed_.setZero();
     double gross = 0, cost = 0;
-    problem_->local().for_each_block([&](const auto& block) {
+    problem_->local().for_each_block_by_kind([&](const auto& block) {
       const auto u = write_rate(block, whitened, velocity_);
       const auto y = block.trial(u);
       const auto gamma = block.nearest(y);
@@ -97,7 +97,7 @@ class PetscIterate {
   template <typename View>
   [[nodiscard]] auto curvature(const View& block) const noexcept {
     const auto y = block.trial(block.read(velocity_));
-    if constexpr (View::is_friction_contact) {
+    if constexpr (View::capacity == 3) {
       SquareMatrix<double, 3> result = SquareMatrix<double, 3>::Zero();
       const auto [tangent, normal] = block.law().regularization;
       const ContactNumbers<double> numbers{block.law().friction, tangent, normal, y(0), y(1), y(2)};
@@ -122,7 +122,7 @@ class PetscIterate {
   /// islands that end on this rank by a length of their own, in all others by one for all ranks.
   /// @return  of these lengths the one farthest from 1. Every rank calls it and gets the same.
   double advance(double line_search_tolerance) {
-    problem_->local().for_each_block(
+    problem_->local().for_each_block_by_kind(
         [&](const auto& block) { write_rate(block, direction, velocity_step_); });
     const std::vector<double> steps = find_steps(line_search_tolerance);
     for_each_contact([&](const auto& block, const FrictionRows<double>& rows, Tangent2<double>& z) {

@@ -160,7 +160,7 @@ template <RealScalar Scalar>
   const Scalar load = least_load(scales.velocity(n), scales.inverse_mass(n));
   add_normal_error(pressed, Scalar(velocity(n) - lift), scales.velocity(n), scales.inverse_mass(n),
                    sum);
-  visit_friction_blocks(set, [&](const auto& disc) {
+  for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set)) {
     std::array<Scalar, 5> x{}, z{};
     Scalar scale(0), inverse_mass(0);
     int size = 0;
@@ -180,7 +180,7 @@ template <RealScalar Scalar>
     if (size > 0) {
       add_disc_error(size, x, z, pressed, load, scale, Scalar(inverse_mass / Scalar(size)), sum);
     }
-  });
+  }
   return sum;
 }
 /// The same for three rows of a friction cone with μ > 0.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -16,14 +18,24 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// Whether a law is that of a friction contact.
+template <typename Law, typename Scalar>
+inline constexpr bool is_friction_law = [] {
+  static_assert(FrictionContactLaw<Law, Scalar> || BlockLaw<Law, Scalar>,
+                "a law has make_weighted(law, time_step, inverse_mass), which gives a "
+                "WeightedContact or a WeightedBlock");
+  return FrictionContactLaw<Law, Scalar>;
+}();
+
 /// The type that holds the numbers of a law.
 template <typename Law, typename Scalar>
-using LawNumbers = std::conditional_t<FrictionContactLaw<Law, Scalar>, WeightedContact<Scalar>,
+using LawNumbers = std::conditional_t<is_friction_law<Law, Scalar>, WeightedContact<Scalar>,
                                       WeightedBlock<Scalar>>;
 
 /// A body and J, as add_ functions are given them.
 template <typename MatrixType>
 struct GivenSide {
+  static constexpr bool is_column = MatrixType::ColsAtCompileTime == 1;
   Index body;
   const Eigen::MatrixBase<MatrixType>& jacobian;
 };
@@ -38,6 +50,11 @@ struct BlockSides {
   std::array<BlockSide<Scalar>, 2> all;
 
   [[nodiscard]] Index body(int s) const noexcept { return all[std::size_t(s)].body; }
+  /// The row of J that is a contact's normal.
+  [[nodiscard]] const Scalar* normal(int s) const noexcept {
+    const BlockSide<Scalar>& side = all[std::size_t(s)];
+    return side.jacobian + 2 * side.range.size;
+  }
   /// Jᵀ of one side, size × rows.
   [[nodiscard]] Columns columns(int s) const noexcept {
     return {all[std::size_t(s)].jacobian, all[std::size_t(s)].range.size, rows};
@@ -58,29 +75,46 @@ template <RealScalar Scalar>
 /// W_ii = Σ J A⁻¹ Jᵀ of a block of three rows.
 template <RealScalar Scalar>
 [[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const BlockSides<Scalar>& sides) noexcept {
-  SquareMatrix<Scalar, 3> sum = own_delassus(sides.whitened_columns(0));
-  if (sides.count == 2) sum += own_delassus(sides.whitened_columns(1));
+  SquareMatrix<Scalar, 3> sum = own_delassus(sides.all[0].whitened, sides.all[0].range.size);
+  if (sides.count == 2) {
+    const BlockSide<Scalar>& second = sides.all[1];
+    const SquareMatrix<Scalar, 3> other = own_delassus(second.whitened, second.range.size);
+    for (Index i = 0; i < 9; ++i) sum.data()[i] += other.data()[i];
+  }
   return sum;
 }
 /// Its diagonal, of a block of one to six rows.
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> own_inverse_masses(const BlockSides<Scalar>& sides) noexcept {
-  RowNumbers<Scalar> sum = own_inverse_masses(sides.whitened_columns(0));
-  if (sides.count == 2) sum += own_inverse_masses(sides.whitened_columns(1));
+  RowNumbers<Scalar> sum = RowNumbers<Scalar>::Zero();
+  for (int s = 0; s < sides.count; ++s) {
+    const auto& [body, range, jacobian, whitened] = sides.all[std::size_t(s)];
+    for (Index i = 0; i < sides.rows; ++i) {
+      const Scalar* const row = whitened + i * range.size;
+      sum(i) += dot(row, row, range.size);
+    }
+  }
   return sum;
 }
 /// w = ‖W_ii‖_F/3 of a contact; 1 where J = 0, nothing moves it and any R is as good.
 template <RealScalar Scalar>
 [[nodiscard]] Scalar contact_inverse_mass(const BlockSides<Scalar>& sides) noexcept {
-  const bool moved = !sides.columns(0).isZero(Scalar(0)) ||
-                     (sides.count == 2 && !sides.columns(1).isZero(Scalar(0)));
-  return moved ? Scalar(own_delassus(sides).norm() / 3) : Scalar(1);
+  using std::sqrt;
+  bool moved = false;
+  for (int s = 0; s < sides.count && !moved; ++s) {
+    const BlockSide<Scalar>& side = sides.all[std::size_t(s)];
+    for (Index i = 0; i < 3 * side.range.size && !moved; ++i) moved = side.jacobian[i] != Scalar(0);
+  }
+  if (!moved) return Scalar(1);
+  const SquareMatrix<Scalar, 3> own = own_delassus(sides);
+  return sqrt(dot(own.data(), own.data(), 9)) / 3;
 }
 
 /// The bodies of a block and the sizes of its Jacobians.
 struct BlockSizes {
   int count;  ///< of the sides: 1 or 2
   std::array<Index, 2> bodies, rows, columns;
+  std::array<bool, 2> is_column;  ///< whether a Jacobian is a vector by its type
 };
 
 /// Says what is wrong with these; empty where nothing is.
@@ -103,6 +137,61 @@ template <RealScalar Scalar>
   return fault(item + ": second Jacobian rows", std::to_string(sizes.rows[0]).c_str(),
                sizes.rows[1]);
 }
+
+/// Names the first entry of the Jacobians of a block that is not finite; empty when all are.
+template <RealScalar Scalar>
+[[nodiscard]] Fault jacobian_fault(const std::string& item, const BlockSizes& sizes,
+                                   const BlockSides<Scalar>& sides) {
+  for (std::size_t s = 0; s < std::size_t(sides.count); ++s) {
+    const Index size = sizes.columns[s];
+    const Scalar* const jacobian = sides.all[s].jacobian;
+    if (all_finite(jacobian, sides.rows * size)) continue;
+    return finite_fault(item + ": Jacobian", MatrixEntries<Scalar>{jacobian, sides.rows, size, size,
+                                                                   1, sizes.is_column[s]});
+  }
+  return {};
+}
+
+/// Room for the Jacobians of a block that is only looked at.
+template <RealScalar Scalar>
+class BlockRoom {
+ public:
+  BlockRoom(const Bodies<Scalar>& all, const BlockSizes& sizes)
+      : sides_{sizes.count, sizes.rows[0], {}} {
+    const Index total = sizes.rows[0] * (sizes.columns[0] + sizes.columns[1]);
+    if (total > few) more_.resize(std::size_t(2 * total));
+    Scalar* next = total > few ? more_.data() : numbers_.data();
+    for (std::size_t s = 0; s < std::size_t(sizes.count); ++s) {
+      const Index count = sizes.rows[0] * sizes.columns[s];
+      sides_.all[s] = {sizes.bodies[s], all.body(sizes.bodies[s]), next, next + count};
+      jacobians_[s] = next;
+      next += 2 * count;
+    }
+  }
+  BlockRoom(const BlockRoom&) = delete;
+  BlockRoom& operator=(const BlockRoom&) = delete;
+
+  /// J of one side, entry (r, c) at [r size + c], which the caller fills.
+  [[nodiscard]] Scalar* jacobian(int s) noexcept { return jacobians_[std::size_t(s)]; }
+  /// Writes Ĵ = J L⁻ᵀ.
+  void whiten(const Bodies<Scalar>& all) noexcept {
+    for (int s = 0; s < sides_.count; ++s) {
+      const Index size = sides_.all[std::size_t(s)].range.size, count = sides_.rows * size;
+      Scalar* const whitened = jacobian(s) + count;
+      std::copy_n(jacobian(s), count, whitened);
+      solve_lower(all.momentum_factor(sides_.body(s)).data(), size, size, whitened, sides_.rows);
+    }
+  }
+  [[nodiscard]] const BlockSides<Scalar>& sides() const noexcept { return sides_; }
+
+ private:
+  static constexpr Index few = 384;  ///< Numbers of J without allocation, 64 velocities wide.
+
+  BlockSides<Scalar> sides_;
+  std::array<Scalar*, 2> jacobians_{};
+  std::array<Scalar, std::size_t(2 * few)> numbers_;
+  std::vector<Scalar> more_;
+};
 
 /// A law that bounces with the speed at which its rows closed before the step.
 template <typename Law>
@@ -127,7 +216,8 @@ template <RealScalar Scalar>
                                    const Vector3<Scalar>& surface_velocity) noexcept {
   Scalar closes = surface_velocity.z();
   for (int s = 0; s < sides.count; ++s) {
-    closes -= sides.columns(s).col(2).dot(all.velocity_now(sides.body(s)));
+    const auto [start, size] = sides.all[std::size_t(s)].range;
+    closes -= dot(sides.normal(s), all.velocity_now(sides.body(s)).data(), size);
   }
   return (std::max)(closes, Scalar(0));
 }
@@ -148,9 +238,9 @@ template <RealScalar Scalar>
   Pressing<Scalar> pressing{Scalar(0), knows_velocities(all, sides)};
   for (int s = 0; s < sides.count; ++s) {
     const auto [start, size] = all.body(sides.body(s));
-    const auto normal = sides.columns(s).col(2);
-    Scalar closes = -normal.dot(all.free_velocity().segment(start, size));
-    if (pressing.known) closes += normal.dot(all.velocity_now(sides.body(s)));
+    const Scalar* const normal = sides.normal(s);
+    Scalar closes = -dot(normal, all.free_velocity().data() + start, size);
+    if (pressing.known) closes += dot(normal, all.velocity_now(sides.body(s)).data(), size);
     pressing.speed = (std::max)(pressing.speed, closes);
   }
   return pressing;
@@ -163,7 +253,7 @@ template <RealScalar Scalar, typename Law>
 [[nodiscard]] Fault read_law(const Bodies<Scalar>& all, const Scalar& time_step,
                              const std::string& item, const BlockSides<Scalar>& sides,
                              const Law& law, LawNumbers<Law, Scalar>& numbers) {
-  if constexpr (FrictionContactLaw<Law, Scalar>) {
+  if constexpr (is_friction_law<Law, Scalar>) {
     if (Fault given = law_fault(item, law); !given.empty()) return given;
     Law found = law;
     if constexpr (BouncingLaw<Law>) {

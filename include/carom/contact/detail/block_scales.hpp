@@ -6,6 +6,7 @@
 
 #include "carom/contact/contact_problem.hpp"
 #include "carom/contact/detail/friction_blocks.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -42,8 +43,8 @@ class BlockScales {
   /// @note  Allocates beyond the largest problem so far.
   void write(const ContactProblem<Scalar>& problem) {
     begin(problem);
-    problem.for_each_block([&](const auto& block) { add_block(problem, block); });
-    problem.for_each_block([&](const auto& block) { raise_block(block); });
+    problem.for_each_block([&](const BlockView<Scalar>& block) { add_block(problem, block); });
+    problem.for_each_block([&](const BlockView<Scalar>& block) { raise_block(block); });
   }
   /// V of a row of the stacked impulses [m/s, rad/s].
   [[nodiscard]] const Scalar& velocity(Index row) const noexcept { return velocity_[row]; }
@@ -65,6 +66,7 @@ class BlockScales {
   };
 
   void begin(const ContactProblem<Scalar>& problem) {
+    using std::sqrt;
     velocity_.resize(problem.impulse_count());
     inverse_mass_.resize(problem.impulse_count());
     motion_.resize(problem.body_count());
@@ -72,7 +74,8 @@ class BlockScales {
     fastest_.assign(problem.body_count(), {});
     for (Index b = 0; b < problem.body_count(); ++b) {
       const auto [start, size] = problem.body(b);
-      motion_[b] = problem.whitened_free_velocity().segment(start, size).norm();
+      const Scalar* const whitened = problem.whitened_free_velocity().data() + start;
+      motion_[b] = sqrt(dot(whitened, whitened, size));
       root_[b] = int(b);
     }
     for (Index i = 0; i < problem.block_count(); ++i) {
@@ -88,107 +91,96 @@ class BlockScales {
   }
 
   /// The scale of a group from the motion of its bodies alone.
-  /// @param row, mu  of its k-th row.
-  template <typename Block, typename Row, typename Friction>
-  [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, const Block& block, int size,
-                           const Row& row, const Friction& mu) {
+  [[nodiscard]] Group find(const ContactProblem<Scalar>& problem, const BlockView<Scalar>& block,
+                           const FrictionBlock<Scalar>& rows) {
     using std::sqrt;
     Group group;
     Scalar asked(0);
-    for (int k = 0; k < size; ++k) {
-      const Scalar bias = mu(k) * block.bias_velocity()(row(k));
+    for (int k = 0; k < rows.size; ++k) {
+      const Scalar bias = rows.mu(k) * block.bias_velocity()(rows.row(k));
       asked += bias * bias;
-      inverse_mass_[block.first_row() + row(k)] = Scalar(0);
+      inverse_mass_[block.first_row() + rows.row(k)] = Scalar(0);
     }
     group.velocity = sqrt(asked);
+    const Scalar* const free_velocity = problem.free_velocity().data();
     for (int s = 0; s < block.side_count(); ++s) {
-      const auto& side = block.side(s);
-      const auto columns = block.columns(s), whitened = block.whitened_columns(s);
-      const auto free = problem.free_velocity().segment(side.range.start, side.range.size);
+      const auto [start, size] = block.side(s).range;
       Scalar moved(0), squared(0);
-      for (int k = 0; k < size; ++k) {
-        const Scalar along = mu(k) * columns.col(row(k)).dot(free);
-        const Scalar own = whitened.col(row(k)).squaredNorm();
+      for (int k = 0; k < rows.size; ++k) {
+        const Scalar* const whitened = block.whitened_row(s, rows.row(k));
+        const Scalar along =
+            rows.mu(k) * dot(block.jacobian_row(s, rows.row(k)), free_velocity + start, size);
+        const Scalar own = dot(whitened, whitened, size);
         moved += along * along;
-        squared += mu(k) * mu(k) * own;
-        inverse_mass_[block.first_row() + row(k)] += own;
+        squared += rows.mu(k) * rows.mu(k) * own;
+        inverse_mass_[block.first_row() + rows.row(k)] += own;
       }
       group.squared += squared;
-      group.velocity =
-          (std::max)({group.velocity, Scalar(sqrt(moved)),
-                      Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[side.body])});
+      raise(group.velocity, Scalar(sqrt(moved)));
+      raise(group.velocity,
+            Scalar(Scalar(Tuning::least_share) * sqrt(squared) * motion_[block.side(s).body]));
     }
     return group;
   }
-  /// Calls visit(group size, row of the k-th, μ of the k-th, whether it is the normal) for the
-  /// groups of a block, the normal first.
-  template <typename Block, typename Visit>
-  static void for_each_group(const Block& block, const Visit& visit) {
-    const auto one = [](int) { return Scalar(1); };
-    if constexpr (Block::is_friction_contact) {
-      visit(
-          1, [](int) { return 2; }, one, true);
-      const Scalar friction = block.law().friction;
-      visit(
-          2, [](int k) { return k; }, [friction](int) { return friction; }, false);
-    } else {
-      const ImpulseSet<Scalar>& set = block.law().set;
+  static void raise(Scalar& number, const Scalar& least) noexcept {
+    number = (std::max)(number, least);
+  }
+  /// The rows of a block that share a scale, the normal or a row between bounds as a group of one.
+  class Groups {
+   public:
+    explicit Groups(const ImpulseSet<Scalar>& set) noexcept {
       const int normal = normal_row(set.shape);
-      for (int r = 0; normal < 0 && r < set.rows; ++r)
-        visit(
-            1, [r](int) { return r; }, one, false);
+      for (int r = 0; normal < 0 && r < set.rows; ++r) groups_[count_++].add(r, Scalar(1));
       if (normal < 0) return;
-      visit(
-          1, [normal](int) { return normal; }, one, true);
-      visit_friction_blocks(set, [&](const auto& disc) {
-        visit(
-            disc.size, [&disc](int k) { return disc.row(k); },
-            [&disc](int k) { return disc.mu(k); }, false);
-      });
+      groups_[count_++].add(normal, Scalar(1));
+      for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set)) groups_[count_++] = disc;
     }
-  }
-  template <typename Block>
-  [[nodiscard]] static bool is_cone(const Block& block) noexcept {
-    if constexpr (Block::is_friction_contact) return true;
-    return block.set().shape != ImpulseShape::intervals;
-  }
+    /// The normal comes first.
+    [[nodiscard]] const FrictionBlock<Scalar>* begin() const noexcept { return groups_; }
+    [[nodiscard]] const FrictionBlock<Scalar>* end() const noexcept { return groups_ + count_; }
 
-  template <typename Block>
-  void add_block(const ContactProblem<Scalar>& problem, const Block& block) {
+   private:
+    FrictionBlock<Scalar> groups_[6];
+    int count_ = 0;
+  };
+
+  void add_block(const ContactProblem<Scalar>& problem, const BlockView<Scalar>& block) {
     using std::sqrt;
     Fastest& fastest = fastest_[root(block.side(0).body)];
-    const bool cone = is_cone(block);
+    const bool cone = block.law().set.shape != ImpulseShape::intervals;
+    const Groups groups(block.law().set);
     Scalar normal(0);
-    for_each_group(block, [&](int size, const auto& row, const auto& mu, bool is_normal) {
-      const Group group = find(problem, block, size, row, mu);
-      for (int k = 0; k < size; ++k) {
-        velocity_[block.first_row() + row(k)] =
-            mu(k) > Scalar(0) ? Scalar(group.velocity / mu(k)) : Scalar(0);
+    for (const FrictionBlock<Scalar>& rows : groups) {
+      const Group group = find(problem, block, rows);
+      for (int k = 0; k < rows.size; ++k) {
+        velocity_[block.first_row() + rows.row(k)] =
+            rows.mu(k) > Scalar(0) ? Scalar(group.velocity / rows.mu(k)) : Scalar(0);
       }
-      if (is_normal) normal = group.squared;
-      if (cone && group.squared > Scalar(0)) {  // in units of the normal
+      if (cone && &rows == groups.begin()) normal = group.squared;
+      if (!(group.squared > Scalar(0))) continue;
+      if (cone) {  // in units of the normal
         const Scalar share = normal > Scalar(0) ? sqrt(normal / group.squared) : Scalar(1);
-        fastest.cones = (std::max)(fastest.cones, Scalar(group.velocity * share));
+        raise(fastest.cones, Scalar(group.velocity * share));
       }
-      if (!(group.squared > Scalar(0))) return;
       const Scalar own = group.velocity / sqrt(group.squared);
-      fastest.all = (std::max)(fastest.all, own);
-      if (!cone) fastest.rows = (std::max)(fastest.rows, own);
-    });
+      raise(fastest.all, own);
+      if (!cone) raise(fastest.rows, own);
+    }
   }
 
   /// Raises the scales of a block to their share of what moves fastest in its island.
-  template <typename Block>
-  void raise_block(const Block& block) {
+  void raise_block(const BlockView<Scalar>& block) {
     using std::sqrt;
     const Fastest& fastest = fastest_[root(block.side(0).body)];
-    const bool cone = is_cone(block);
+    const bool cone = block.law().set.shape != ImpulseShape::intervals;
     const auto share = Scalar(Tuning::island_share);
+    const Groups groups(block.law().set);
     Scalar normal(0);
-    for_each_group(block, [&](int size, const auto& row, const auto& mu, bool is_normal) {
+    for (const FrictionBlock<Scalar>& rows : groups) {
+      const bool is_normal = cone && &rows == groups.begin();
       Scalar squared(0);
-      for (int k = 0; k < size; ++k) {
-        squared += mu(k) * mu(k) * inverse_mass_[block.first_row() + row(k)];
+      for (int k = 0; k < rows.size; ++k) {
+        squared += rows.mu(k) * rows.mu(k) * inverse_mass_[block.first_row() + rows.row(k)];
       }
       if (is_normal) normal = squared;
       const Scalar own = sqrt(squared);
@@ -201,11 +193,11 @@ class BlockScales {
       }
       // Nothing moves these rows: what they lack is measured by the whole of the fastest.
       if (!(squared > Scalar(0))) least = fastest.cones;
-      for (int k = 0; k < size; ++k) {
-        Scalar& velocity = velocity_[block.first_row() + row(k)];
-        if (mu(k) > Scalar(0)) velocity = (std::max)(velocity, Scalar(least / mu(k)));
+      for (int k = 0; k < rows.size; ++k) {
+        if (!(rows.mu(k) > Scalar(0))) continue;
+        raise(velocity_[block.first_row() + rows.row(k)], Scalar(least / rows.mu(k)));
       }
-    });
+    }
   }
 
   Sequence<Scalar> velocity_, inverse_mass_;  ///< per stacked row

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "carom/core/detail/plain_loops.hpp"
 #include "carom/core/invalid_input.hpp"
 
 namespace carom {
@@ -10,30 +11,31 @@ inline namespace CAROM_ABI {
 namespace detail {
 
 /// Says what is wrong with a body's data, definiteness aside; empty where nothing is.
-template <typename MatrixType, typename VectorType>
+template <RealScalar Scalar>
 [[nodiscard]] Fault body_fault(const std::string& item,
-                               const Eigen::MatrixBase<MatrixType>& momentum_matrix,
-                               const Eigen::MatrixBase<VectorType>& free_velocity) {
+                               const MatrixEntries<Scalar>& momentum_matrix,
+                               const MatrixEntries<Scalar>& free_velocity) {
   if (Fault matrix = symmetric_fault(item, ": momentum matrix", momentum_matrix); !matrix.empty()) {
     return matrix;
   }
-  if (free_velocity.rows() != momentum_matrix.rows() || free_velocity.cols() != 1) {
+  if (free_velocity.rows != momentum_matrix.rows || free_velocity.columns != 1) {
     return fault(item + ": free velocity entries", "as many as momentum matrix rows",
-                 free_velocity.size());
+                 free_velocity.rows * free_velocity.columns);
   }
-  if (free_velocity.allFinite()) return {};
+  if (all_finite(free_velocity.data, free_velocity.rows)) return {};
   return finite_fault(item + ": free velocity", free_velocity);
 }
 
 /// What is wrong with a body's velocity before the step, or nothing.
-template <typename VectorType, typename NowType>
+template <RealScalar Scalar>
 [[nodiscard]] Fault velocity_fault(const std::string& item,
-                                   const Eigen::MatrixBase<VectorType>& free_velocity,
-                                   const Eigen::MatrixBase<NowType>& velocity_now) {
-  if (velocity_now.rows() != free_velocity.rows() || velocity_now.cols() != 1) {
+                                   const MatrixEntries<Scalar>& free_velocity,
+                                   const MatrixEntries<Scalar>& velocity_now) {
+  if (velocity_now.rows != free_velocity.rows || velocity_now.columns != 1) {
     return fault(item + ": velocity entries", "as many as free velocity entries",
-                 velocity_now.size());
+                 velocity_now.rows * velocity_now.columns);
   }
+  if (all_finite(velocity_now.data, velocity_now.rows)) return {};
   return finite_fault(item + ": velocity", velocity_now);
 }
 

@@ -46,14 +46,15 @@ class GapRounding {
   /// Raises sₙ to Σ ‖μ ∘ s_b‖, where the cone's impulses cannot push against s.
   static void raise_normal(const ImpulseSet<Scalar>& set, Rows& force) noexcept {
     Number needed;
-    const int normal = visit_friction_blocks(set, [&](const auto& block) {
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
       Number squared;
       for (int k = 0; k < block.size; ++k) {
         const Number part = Number(block.mu(k)) * force(block.row(k));
         squared += part * part;
       }
       needed += square_root(squared);
-    });
+    }
+    const int normal = normal_row(set.shape);
     const Scalar least = needed.most();
     if (!(force(normal) >= least)) force(normal) = least;
   }

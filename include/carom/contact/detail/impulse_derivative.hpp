@@ -112,7 +112,7 @@ void write_by_friction(const WeightedBlock<Scalar>& law, const RowNumbers<Scalar
   const RowNumbers<Scalar> left =
       law.regularization.cwiseProduct(RowNumbers<Scalar>(derivative.impulse - trial));
   const int normal = normal_row(law.set.shape);
-  visit_friction_blocks(law.set, [&](const FrictionBlock<Scalar>& disc) {
+  for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(law.set)) {
     Scalar largest(0), speed(0);
     for (int k = 0; k < disc.size; ++k) {
       largest = (std::max)(largest, disc.mu(k));
@@ -132,7 +132,7 @@ void write_by_friction(const WeightedBlock<Scalar>& law, const RowNumbers<Scalar
         derivative.by_upper(i, i) -= pressed(normal) * u / speed;
       }
     }
-  });
+  }
 }
 
 }  // namespace detail

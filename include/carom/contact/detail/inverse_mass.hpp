@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include "carom/contact/impulse_set.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -13,26 +14,15 @@ namespace detail {
 
 /// J A⁻¹ Jᵀ of one body, for three rows; ‖Σ‖_F/3 over the bodies is a contact's inverse mass.
 /// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × 3.
-template <typename MatrixType>
-[[nodiscard]] auto own_delassus(const Eigen::MatrixBase<MatrixType>& whitened) noexcept {
-  using Scalar = typename MatrixType::Scalar;
+template <RealScalar Scalar>
+[[nodiscard]] SquareMatrix<Scalar, 3> own_delassus(const Scalar* whitened, Index size) noexcept {
   SquareMatrix<Scalar, 3> result;
   for (Index c = 0; c < 3; ++c) {
     for (Index r = c; r < 3; ++r) {
-      result(r, c) = result(c, r) = whitened.col(r).dot(whitened.col(c));
+      result(r, c) = result(c, r) = dot(whitened + r * size, whitened + c * size, size);
     }
   }
   return result;
-}
-
-/// The diagonal of J A⁻¹ Jᵀ of one body, for one to six rows: the rows' inverse masses.
-/// @param whitened  Ĵᵀ = L⁻¹ Jᵀ, size × rows.
-template <typename MatrixType>
-[[nodiscard]] auto own_inverse_masses(const Eigen::MatrixBase<MatrixType>& whitened) noexcept {
-  using Scalar = typename MatrixType::Scalar;
-  RowNumbers<Scalar> sum = RowNumbers<Scalar>::Zero();
-  for (Index i = 0; i < whitened.cols(); ++i) sum(i) = whitened.col(i).squaredNorm();
-  return sum;
 }
 
 /// A contact's inverse mass out of those of its rows (t₁, t₂, n): ‖W_ii‖_F/3 where the rows do not

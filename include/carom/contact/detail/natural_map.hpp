@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
@@ -33,25 +35,32 @@ template <RealScalar Scalar>
                                           const Vector3<Scalar>& impulse,
                                           const Vector3<Scalar>& step,
                                           ConeRegion& region) noexcept {
-  const Vector3<Scalar> trial = impulse - step;
+  Vector3<Scalar> result;  // the argument of P, then the map
+  write_difference(impulse.data(), step.data(), 3, result.data());
   region = ConeRegion::separate;
-  if (!trial.allFinite()) {
-    return Vector3<Scalar>::Constant(std::numeric_limits<Scalar>::infinity());
+  if (!all_finite(result.data(), 3)) {
+    constexpr Scalar infinity = std::numeric_limits<Scalar>::infinity();
+    return {infinity, infinity, infinity};
   }
-  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, trial);
+  const auto nearest = project(cone, ContactWeights<Scalar>{Scalar(1), Scalar(1)}, result);
   region = nearest.region;
-  return impulse - nearest.point;
+  write_difference(impulse.data(), nearest.point.data(), 3, result.data());
+  return result;
 }
 template <RealScalar Scalar>
 [[nodiscard]] RowNumbers<Scalar> natural_map(const ImpulseSet<Scalar>& set,
                                              const RowNumbers<Scalar>& impulse,
                                              const RowNumbers<Scalar>& step) noexcept {
-  const RowNumbers<Scalar> trial = impulse - step;
-  if (!trial.allFinite()) {
-    return RowNumbers<Scalar>::Constant(std::numeric_limits<Scalar>::infinity());
+  RowNumbers<Scalar> result;  // the argument of P, then the map
+  write_difference(impulse.data(), step.data(), 6, result.data());
+  if (!all_finite(result.data(), 6)) {
+    std::fill_n(result.data(), 6, std::numeric_limits<Scalar>::infinity());
+    return result;
   }
   const RowNumbers<Scalar> ones = RowNumbers<Scalar>::Ones();
-  return impulse - nearest_impulse(set, ones, trial);
+  const RowNumbers<Scalar> nearest = nearest_impulse(set, ones, result);
+  write_difference(impulse.data(), nearest.data(), 6, result.data());
+  return result;
 }
 
 /// Squared natural map of one block, in impulses times the inverse mass w [1/kg]; infinite where a
@@ -61,8 +70,11 @@ template <RealScalar Scalar>
                                          const RowNumbers<Scalar>& impulse,
                                          const RowNumbers<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
-  const RowNumbers<Scalar> step = law_velocity(law, set, velocity) / inverse_mass;
-  return (natural_map(set, impulse, step) * inverse_mass).squaredNorm();
+  RowNumbers<Scalar> step = law_velocity(law, set, velocity);
+  for (int r = 0; r < 6; ++r) step(r) /= inverse_mass;
+  RowNumbers<Scalar> map = natural_map(set, impulse, step);
+  for (int r = 0; r < 6; ++r) map(r) *= inverse_mass;
+  return dot(map.data(), map.data(), 6);
 }
 template <RealScalar Scalar>
 [[nodiscard]] Scalar natural_map_squared(FrictionLaw law, const FrictionCone<Scalar>& cone,
@@ -70,8 +82,11 @@ template <RealScalar Scalar>
                                          const Vector3<Scalar>& velocity,
                                          const Scalar& inverse_mass) noexcept {
   ConeRegion region{};
-  const Vector3<Scalar> step = law_velocity(law, cone, velocity) / inverse_mass;
-  return (natural_map(cone, impulse, step, region) * inverse_mass).squaredNorm();
+  Vector3<Scalar> step = law_velocity(law, cone, velocity);
+  for (int r = 0; r < 3; ++r) step(r) /= inverse_mass;
+  Vector3<Scalar> map = natural_map(cone, impulse, step, region);
+  for (int r = 0; r < 3; ++r) map(r) *= inverse_mass;
+  return dot(map.data(), map.data(), 3);
 }
 
 }  // namespace detail

@@ -93,7 +93,7 @@ class ProjectionRounding {
   /// Whether all y within their errors are in the cone, where P leaves them as they are.
   [[nodiscard]] bool stays_inside(const Rows& moved, std::size_t normal) noexcept {
     bool inside = trial_[normal].value > Scalar(0);
-    visit_friction_blocks(set_, [&](const auto& block) {
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
       Number squared;
       for (int k = 0; k < block.size; ++k) {
         const Number& entry = trial_[std::size_t(block.row(k))];
@@ -104,7 +104,7 @@ class ProjectionRounding {
         squared += part * part;
       }
       inside = inside && (square_root(squared) - trial_[normal]).most_or_zero() == Scalar(0);
-    });
+    }
     if (!inside) return false;
     for (int i = 0; i < set_.rows; ++i) {
       rows_(i) = raised(rows_(i) + (Number(moved(i)) - trial_[std::size_t(i)]).most(), 1);
@@ -115,14 +115,14 @@ class ProjectionRounding {
   /// ‖ŷ − y‖_R at the apex, where s must be in the dual cone: Σ ‖μ ∘ s_b‖ ≤ sₙ.
   [[nodiscard]] Scalar at_apex(std::size_t normal) noexcept {
     Number lack = -force_[normal];
-    visit_friction_blocks(set_, [&](const auto& block) {
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
       Number squared;
       for (int k = 0; k < block.size; ++k) {
         const Number part = Number(block.mu(k)) * force_[std::size_t(block.row(k))];
         squared += part * part;
       }
       lack += square_root(squared);
-    });
+    }
     const Scalar missing = lack.most_or_zero();
     if (missing == Scalar(0)) return missing;
     return raised(missing / std::sqrt(weights_(Index(normal))), 3);
@@ -139,12 +139,12 @@ class ProjectionRounding {
   /// 2 ‖ẑ − z‖_R + ‖R⁻¹(s − ŝ)‖_R of a point with zₙ > 0.
   [[nodiscard]] Scalar on_surface(const Rows& moved, std::size_t normal) noexcept {
     Number clip, squared, rest = force_[normal];
-    visit_friction_blocks(set_, [&](const auto& block) {
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set_)) {
       Distance chosen = distance_of(block, moved, Number(moved(Index(normal))));
       clip += chosen.clip;
       squared += chosen.force;
       rest -= chosen.along;
-    });
+    }
     squared += rest * rest / weights_(Index(normal));
     return (square_root(clip) * Scalar(2) + square_root(squared)).most();
   }

@@ -21,6 +21,12 @@ template <typename Scalar>
   for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
+/// ‖x‖.
+template <typename Scalar>
+[[nodiscard]] Scalar norm(const Scalar* x, Index count) noexcept {
+  using std::sqrt;
+  return sqrt(dot(x, x, count));
+}
 /// y += factor x.
 template <typename Scalar>
 void add_multiple(const Scalar& factor, const Scalar* x, Index count, Scalar* y) noexcept {

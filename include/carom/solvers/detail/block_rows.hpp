@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "carom/contact/coulomb_law.hpp"
+#include "carom/core/detail/small_matrix.hpp"
 #include "carom/linalg/detail/sequence.hpp"
 
 namespace carom {
@@ -13,7 +14,10 @@ namespace detail {
 
 /// Numbers of one block in parts of three rows.
 template <RealScalar Scalar, int Parts>
-using PartNumbers = Vector<Scalar, 3 * Parts>;
+using PartNumbers = SmallVector<Scalar, 3 * Parts>;
+/// A square matrix over them.
+template <RealScalar Scalar, int Parts>
+using PartMatrix = SmallMatrix<Scalar, 3 * Parts>;
 
 /// Rows of one block that its normal bounds together, ‖γ_k/μ_k‖ ≤ γₙ, by their places in parts.
 /// Rows without friction are left out: their impulse is fixed.
@@ -37,8 +41,8 @@ struct BlockRows {
 
   Index first_part = 0;  ///< among the parts of all blocks
   FrictionDisc<Scalar, 2> disc;
-  Numbers shift = Numbers::Zero();
-  Numbers regularization = Numbers::Zero();  ///< R [1/kg], ≥ 0
+  Numbers shift;
+  Numbers regularization;   ///< R [1/kg], ≥ 0
   Scalar inverse_mass = 0;  ///< w, mean diagonal of the block's own W + R [1/kg]; 1 for 0
 
   [[nodiscard]] static constexpr int size() noexcept { return 3; }
@@ -48,7 +52,7 @@ struct BlockRows {
   [[nodiscard]] static constexpr int place(int row) noexcept { return row; }
   [[nodiscard]] ImpulseSet<Scalar> impulse_set() const noexcept {
     auto set = friction_impulses<Scalar>(disc.friction[0]);
-    set.shift.template head<3>() = shift;
+    shift.write_to(set.shift.data());
     return set;
   }
 };
@@ -67,9 +71,9 @@ struct BlockRows<Scalar, 2> {
   int disc_count = 0;
   std::array<FrictionDisc<Scalar, 5>, 3> discs{};
   ImpulseSet<Scalar> set;
-  Numbers lower = Numbers::Zero(), upper = Numbers::Zero();
-  Numbers shift = Numbers::Zero();
-  Numbers regularization = Numbers::Zero();
+  Numbers lower, upper;
+  Numbers shift;
+  Numbers regularization;
   Scalar inverse_mass = 0;
 
   [[nodiscard]] int size() const noexcept { return 3 * parts; }
@@ -88,11 +92,16 @@ struct BlockRows<Scalar, 2> {
   [[nodiscard]] const ImpulseSet<Scalar>& impulse_set() const noexcept { return set; }
 };
 
+/// Three numbers as a vector of Eigen's.
+template <RealScalar Scalar>
+[[nodiscard]] Vector3<Scalar> as_vector(const SmallVector<Scalar, 3>& x) noexcept {
+  return {x(0), x(1), x(2)};
+}
 /// The first numbers of a block out of those of all parts; the rest zero.
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] PartNumbers<Scalar, Parts> read_parts(const BlockRows<Scalar, Parts>& block,
                                                     const Scalar* numbers) noexcept {
-  PartNumbers<Scalar, Parts> result = PartNumbers<Scalar, Parts>::Zero();
+  PartNumbers<Scalar, Parts> result;
   for (int k = 0; k < block.size(); ++k) result(k) = numbers[3 * block.first_part + k];
   return result;
 }
@@ -112,7 +121,7 @@ template <RealScalar Scalar, int Parts>
 template <RealScalar Scalar, int Parts>
 [[nodiscard]] PartNumbers<Scalar, Parts> parts_of_rows(const BlockRows<Scalar, Parts>& block,
                                                        const RowNumbers<Scalar>& rows) noexcept {
-  PartNumbers<Scalar, Parts> parts = PartNumbers<Scalar, Parts>::Zero();
+  PartNumbers<Scalar, Parts> parts;
   for (int r = 0; r < block.impulse_set().rows; ++r) parts(block.place(r)) = rows(r);
   return parts;
 }
@@ -153,8 +162,8 @@ class BlockList {
   }
 
   /// Adds a friction contact of μ > 0.
-  void add_triple(const Scalar& friction, const Vector3<Scalar>& regularization,
-                  const Vector3<Scalar>& shift, Index first_part) {
+  void add_triple(const Scalar& friction, const PartNumbers<Scalar, 1>& regularization,
+                  const PartNumbers<Scalar, 1>& shift, Index first_part) {
     BlockRows<Scalar, 1> block;
     block.first_part = first_part;
     block.disc = {2, {0, 1}, {friction, friction}};
@@ -167,8 +176,9 @@ class BlockList {
   void add(const ImpulseSet<Scalar>& set, const RowNumbers<Scalar>& regularization,
            Index first_part) {
     if (set.shape == ImpulseShape::friction && set.friction(0) > Scalar(0)) {
-      return add_triple(set.friction(0), regularization.template head<3>(),
-                        set.shift.template head<3>(), first_part);
+      using Three = PartNumbers<Scalar, 1>;
+      return add_triple(set.friction(0), Three::at(regularization.data()),
+                        Three::at(set.shift.data()), first_part);
     }
     BlockRows<Scalar, 2> block;
     block.set = set;
@@ -226,11 +236,13 @@ class BlockGains {
     return values_.data() + starts_[block] + 9 * (row * parts + column);
   }
   template <int Size>
-  void write(Index block, int parts, const SquareMatrix<Scalar, Size>& gain) noexcept {
+  void write(Index block, int parts, const SmallMatrix<Scalar, Size>& gain) noexcept {
+    Scalar* to = values_.data() + starts_[block];
     for (int a = 0; a < (Size == 3 ? 1 : parts); ++a) {
       for (int b = 0; b < (Size == 3 ? 1 : parts); ++b) {
-        Scalar* const to = values_.data() + starts_[block] + 9 * (a * parts + b);
-        Eigen::Map<SquareMatrix<Scalar, 3>>{to} = gain.template block<3, 3>(3 * a, 3 * b);
+        for (int c = 0; c < 3; ++c) {
+          for (int r = 0; r < 3; ++r) *to++ = gain(3 * a + r, 3 * b + c);
+        }
       }
     }
   }
@@ -255,8 +267,8 @@ class BlockGains {
 /// How the impulses of one block answer to the velocities du_w that W gives: dγ = h − N du_w.
 template <RealScalar Scalar, int Parts>
 struct BlockResponse {
-  SquareMatrix<Scalar, 3 * Parts> gain;  ///< N
-  PartNumbers<Scalar, Parts> offset;     ///< h
+  PartMatrix<Scalar, Parts> gain;     ///< N
+  PartNumbers<Scalar, Parts> offset;  ///< h
 };
 
 }  // namespace detail

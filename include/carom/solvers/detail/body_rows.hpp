@@ -142,7 +142,7 @@ void BodyRows<Scalar>::lay_out() {
 /// stand at the first and the last place.
 template <typename Block>
 [[nodiscard]] int row_at(const Block& block, int number, int place) noexcept {
-  if constexpr (Block::is_friction_contact) {
+  if constexpr (Block::capacity == 3) {
     return place;
   } else {
     const bool planar = block.law().set.shape == ImpulseShape::planar;
@@ -158,9 +158,9 @@ void BodyRows<Scalar>::add_block(const Block& block, Index part) {
   typename Block::Rows softness = Block::Rows::Zero();
   if (!block.law().rigid) softness = block.regularization();
   rows_.push_back({int(block.first_row()), block.rows()});
-  if constexpr (Block::is_friction_contact) {
+  if constexpr (Block::capacity == 3) {
     if (const Scalar& friction = block.law().friction; friction > Scalar(0)) {
-      return blocks_.add_triple(friction, softness, Vector3<Scalar>::Zero(), part);
+      return blocks_.add_triple(friction, PartNumbers<Scalar, 1>::at(softness.data()), {}, part);
     }
     RowNumbers<Scalar> all = RowNumbers<Scalar>::Zero();
     all.template head<3>() = softness;
@@ -204,7 +204,7 @@ void BodyRows<Scalar>::pack(const ContactProblem<Scalar>& problem) {
     for (Index part = edge.packed.first_part; part < edge.packed.part_end; ++part) {
       const BlockPart& item = graph_.part_at(part);
       const Scalar* const from = to;
-      to = problem.visit(item.block, [&](const auto& block) {
+      to = problem.visit_by_kind(item.block, [&](const auto& block) {
         return pack_part(block, item.number, edge, part, to);
       });
       RowLanes<Scalar> squares = RowLanes<Scalar>::Zero();

@@ -175,7 +175,7 @@ class BodySweep {
   static void project(const One<Parts>& one) noexcept {
     using Active = ActiveBlock<Scalar, Parts>;
     if (!(one.block.inverse_mass > Scalar(0))) return;
-    PartNumbers<Scalar, Parts> before = PartNumbers<Scalar, Parts>::Zero(), velocity = before;
+    PartNumbers<Scalar, Parts> before, velocity;
     for (int k = 0; k < one.block.size(); ++k) {
       before(k) = one.impulse[k];
       velocity(k) = one.velocity(k);
@@ -183,7 +183,7 @@ class BodySweep {
     const PartNumbers<Scalar, Parts> bound =
         Scalar(3 * Parts) * Active::weights(one.block, FrictionLaw::convex);
     const PartNumbers<Scalar, Parts> after =
-        Active::nearest(one.block, FrictionLaw::convex, before - velocity.cwiseQuotient(bound));
+        Active::nearest(one.block, FrictionLaw::convex, before - quotients(velocity, bound));
     for (int k = 0; k < one.block.size(); ++k) one.change(k, after(k));
   }
 };

@@ -125,7 +125,7 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
                                 const Scalar& margin, LawIterate<Scalar>& iterate,
                                 StepMemory<Scalar>& memory) {
   for_each(system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block, auto&) {
-    SquareMatrix<Scalar, 3 * Parts> gain = SquareMatrix<Scalar, 3 * Parts>::Zero();
+    PartMatrix<Scalar, Parts> gain;
     for (int k = 0; k < block.size(); ++k) {
       if (block.present(k)) gain(k, k) = 1 / (block.regularization(k) + block.inverse_mass);
     }
@@ -138,8 +138,8 @@ bool CentralPath<System>::start(System& system, Index island, const Yardstick<Sc
       }
     }
     memory.gains.write(i, block.parts, gain);
-    const PartNumbers<Scalar, Parts> offset =
-        -(gain.diagonal().cwiseProduct(read_parts(block, system.load())));
+    PartNumbers<Scalar, Parts> offset = read_parts(block, system.load());
+    for (int k = 0; k < offset.size(); ++k) offset(k) *= -gain(k, k);
     write_parts(block, offset, memory.offset.data());
   });
   if (!system.factor(island, memory.gains)) return false;
@@ -177,7 +177,7 @@ bool CentralPath<System>::factor(System& system, Index island, FrictionLaw law,
   count = 0;
   for_each(
       system, island, [&]<int Parts>(Index i, const BlockRows<Scalar, Parts>& block, auto& path) {
-        SquareMatrix<Scalar, 3 * Parts> gain;
+        PartMatrix<Scalar, Parts> gain;
         inside = path.write_gain(block, law, gain) && inside;
         memory.gains.write(i, block.parts, gain);
         write_parts(block, path.gap(block, read_parts(block, iterate.velocity())), gap_.data());

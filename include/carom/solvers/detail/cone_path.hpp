@@ -70,7 +70,7 @@ class ConePath {
   }
   /// p = u as the path has it less u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
-    Numbers result = Numbers::Zero();
+    Numbers result;
     result(block.normal) = normal_velocity_ - velocity(block.normal);
     for (int b = 0; b < block.disc_count; ++b) {
       for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
@@ -100,7 +100,7 @@ class ConePath {
 
   /// Scales and writes N. False when the iterate is not inside.
   [[nodiscard]] bool write_gain(const Block& block, FrictionLaw law,
-                                SquareMatrix<Scalar, 3 * Parts>& gain) noexcept;
+                                PartMatrix<Scalar, Parts>& gain) noexcept;
   /// Writes h.
   /// @param gap  p.
   /// @pre  write_gain() for the same iterate.
@@ -129,7 +129,7 @@ class ConePath {
     ConePair<Scalar, rows> pair;
     Pair r_step, z_step, aim;
     /// d, d ∘ w, K
-    Vector<Scalar, rows> across = Vector<Scalar, rows>::Zero(), along = across, follow = across;
+    SmallVector<Scalar, rows> across, along, follow;
     Scalar rank_one = 0, complement = 0;  ///< 2/η² by the denominator; C
   };
   [[nodiscard]] static bool follows_signorini(const Block& block, FrictionLaw law) noexcept {
@@ -159,7 +159,7 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
   const auto& pair = disc.pair;
   const Scalar& eta = pair.eta_squared;
   Scalar sum(0), soft(0);
-  disc.across.setConstant(eta);
+  disc.across = disc.across.filled(eta);
   for_each_row(block, b, [&](int k, int place, const Scalar& mu) {
     const Scalar share = eta * mu * mu * block.regularization(place);
     disc.across(k) = eta / (1 + share);
@@ -167,7 +167,7 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
     sum += squared * disc.across(k);
     soft += squared * share / (1 + share);
   });
-  disc.along = disc.across.cwiseProduct(pair.w.tail);
+  disc.along = products(disc.across, pair.w.tail);
   const Scalar inverse = 1 / (eta + 2 * sum);
   disc.rank_one = 2 * inverse;
   disc.follow = (-2 * pair.w.head * inverse) * disc.along;
@@ -176,8 +176,8 @@ void ConePath<Scalar, Parts>::soften(const Block& block, int b, Disc& disc) cons
 
 template <RealScalar Scalar, int Parts>
 bool ConePath<Scalar, Parts>::write_gain(const Block& block, FrictionLaw law,
-                                         SquareMatrix<Scalar, 3 * Parts>& gain) noexcept {
-  gain.setZero();
+                                         PartMatrix<Scalar, Parts>& gain) noexcept {
+  gain = {};
   bool inside = normal_ > Scalar(0) && normal_velocity_ > Scalar(0);
   const int n = block.normal;
   const bool symmetric = !follows_signorini(block, law);
@@ -221,14 +221,14 @@ void ConePath<Scalar, Parts>::write_offset(const Block& block, FrictionLaw law,
                                            const PathTarget<Scalar>& target, const Numbers& gap,
                                            Numbers& offset) noexcept {
   const int n = block.normal;
-  offset.setZero();
+  offset = {};
   Scalar wanted = gap(n);
   const bool alone = follows_signorini(block, law);
   if (alone) {
     const Scalar second = target.corrected ? normal_step_ * normal_velocity_step_ : Scalar(0);
     wanted += (target.product - second) / normal_ - normal_velocity_;
   }
-  Vector<Scalar, rows> pulled[std::size_t(Block::most_discs)];
+  SmallVector<Scalar, rows> pulled[std::size_t(Block::most_discs)];
   for (int b = 0; b < block.disc_count; ++b) {
     Disc& disc = discs_[std::size_t(b)];
     if (target.corrected) {

@@ -63,13 +63,13 @@ class IntervalPath {
     }
   }
   [[nodiscard]] Numbers impulse(const Block& block) const noexcept {
-    Numbers result = Numbers::Zero();
+    Numbers result;
     for (int i = 0; i < block.size(); ++i) result(i) = rows_[std::size_t(i)].impulse;
     return result;
   }
   /// p = u as the path has it less u of the impulses.
   [[nodiscard]] Numbers gap(const Block& block, const Numbers& velocity) const noexcept {
-    Numbers result = Numbers::Zero();
+    Numbers result;
     for (int i = 0; i < block.size(); ++i) {
       const Row& row = rows_[std::size_t(i)];
       if (row.moves()) result(i) = row.push - row.pull - velocity(i);
@@ -92,8 +92,8 @@ class IntervalPath {
   }
   /// Writes N. False when the iterate is not inside.
   [[nodiscard]] bool write_gain(const Block& block, FrictionLaw,
-                                SquareMatrix<Scalar, 6>& gain) noexcept {
-    gain.setZero();
+                                PartMatrix<Scalar, 2>& gain) noexcept {
+    gain = {};
     bool inside = true;
     for (int i = 0; i < block.size(); ++i) {
       Row& row = rows_[std::size_t(i)];
@@ -116,7 +116,7 @@ class IntervalPath {
   /// Writes h.
   void write_offset(const Block& block, FrictionLaw, const PathTarget<Scalar>& target,
                     const Numbers& gap, Numbers& offset) noexcept {
-    offset.setZero();
+    offset = {};
     for (int i = 0; i < block.size(); ++i) {
       Row& row = rows_[std::size_t(i)];
       if (!row.moves()) continue;

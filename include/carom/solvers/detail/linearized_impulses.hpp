@@ -48,19 +48,19 @@ class LinearizedImpulses {
   /// momentum += d(Jᵀγ) of a change of the data at fixed velocity.
   void push(const ContactProblem<Scalar>& problem, const ProblemDifferential<Scalar>& change,
             VectorX<Scalar>& momentum) const noexcept {
-    problem.for_each_block([&](const auto& block) { push_block(block, change, momentum); });
+    problem.for_each_block_by_kind([&](const auto& block) { push_block(block, change, momentum); });
   }
   /// Its transpose: the gradient of λ·Jᵀγ by the data.
   void pull(const ContactProblem<Scalar>& problem, const Growing<VectorX<Scalar>>& lambda,
             ProblemDifferential<Scalar>& gradient) const noexcept {
-    problem.for_each_block([&](const auto& block) { pull_block(block, lambda, gradient); });
+    problem.for_each_block_by_kind([&](const auto& block) { pull_block(block, lambda, gradient); });
   }
 
  private:
   /// The derivative of a block, whose type follows from the block's.
   template <typename Block>
   [[nodiscard]] const auto& derivative(const Block& block) const noexcept {
-    if constexpr (Block::is_friction_contact) {
+    if constexpr (Block::capacity == 3) {
       return friction_contact(block.number());
     } else {
       return other_block(block.number());
@@ -123,7 +123,7 @@ void LinearizedImpulses<Scalar>::push_block(const Block& block,
                       push_jacobian(block, change, velocity_, of_block.impulse, momentum);
   Rows moved =
       of_block.change(excess, block.read(change.regularization), change.friction(block.number()));
-  if constexpr (!Block::is_friction_contact) {
+  if constexpr (Block::capacity != 3) {
     moved += of_block.bounds_change(block.read(change.lower), block.read(change.upper));
   }
   block.add_momentum(moved, momentum);
@@ -141,7 +141,7 @@ void LinearizedImpulses<Scalar>::pull_block(const Block& block,
   block.write(pressed, gradient.bias_velocity);
   block.write(Rows(-of_block.impulse.cwiseProduct(pressed)), gradient.regularization);
   gradient.friction(block.number()) = of_block.by_friction.dot(velocity);
-  if constexpr (!Block::is_friction_contact) {
+  if constexpr (Block::capacity != 3) {
     block.write(Rows(of_block.by_lower.cwiseProduct(velocity)), gradient.lower);
     block.write(Rows(of_block.by_upper.transpose() * velocity), gradient.upper);
   }
