@@ -7,47 +7,24 @@
 #include <type_traits>
 #include <utility>
 
-#include <Eigen/Core>
-
-#include "carom/core/scalar.hpp"
+#include "carom/core/detail/number_lanes.hpp"
+#include "carom/core/detail/plain_loops.hpp"
 
 namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
-/// Rows handled together. Columns are padded to a multiple of it, so that no rows are left over.
-inline constexpr Index row_lanes = 8;
-
-template <typename Scalar>
-using RowLanes = Eigen::Array<Scalar, int(row_lanes), 1>;
-
-[[nodiscard]] constexpr Index lanes_below(Index row) noexcept {
-  return row / row_lanes * row_lanes;
-}
-[[nodiscard]] constexpr Index lanes_above(Index row) noexcept {
-  return lanes_below(row + row_lanes - 1);
-}
-
-template <typename Scalar>
-[[nodiscard]] inline auto lanes_at(Scalar* data) noexcept {
-  return Eigen::Map<RowLanes<std::remove_const_t<Scalar>>>(
-      const_cast<std::remove_const_t<Scalar>*>(data));
-}
-
-template <int Size, typename Scalar>
-void add_fixed(Scalar* target, const Scalar* source) noexcept {
-  using Numbers = Eigen::Array<Scalar, Size, 1>;
-  Eigen::Map<Numbers>(target) += Eigen::Map<const Numbers>(source);
-}
-
 /// target += source for a few numbers.
 template <typename Scalar>
 void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
+  using Half = NumberLanes<Scalar, int(row_lanes) / 2>;
   int done = 0;
-  for (; done + 8 <= count; done += 8) add_fixed<8>(target + done, source + done);
-  if (done + 4 <= count) {
-    add_fixed<4>(target + done, source + done);
-    done += 4;
+  for (; done + row_lanes <= count; done += int(row_lanes)) {
+    lanes_at(target + done) += lanes_at(source + done);
+  }
+  if (done + row_lanes / 2 <= count) {
+    (Half::at(target + done) + Half::at(source + done)).write_to(target + done);
+    done += int(row_lanes) / 2;
   }
   for (; done < count; ++done) target[done] += source[done];
 }
