@@ -151,10 +151,18 @@ class BlockList {
   [[nodiscard]] Index first_part(Index i) const noexcept {
     return is_triple(i) ? triples_[at_[i]].first_part : others_[number(i)].first_part;
   }
+  /// @pre  is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 1>& triple(Index i) const noexcept {
+    return triples_[at_[i]];
+  }
+  /// @pre  !is_triple(i).
+  [[nodiscard]] const BlockRows<Scalar, 2>& other(Index i) const noexcept {
+    return others_[number(i)];
+  }
   /// Calls visit(block) with the block as its own type.
   template <typename Visit>
   decltype(auto) visit(Index i, Visit&& visit) const noexcept {
-    return is_triple(i) ? visit(triples_[at_[i]]) : visit(others_[number(i)]);
+    return is_triple(i) ? visit(triple(i)) : visit(other(i));
   }
   template <typename Visit>
   decltype(auto) change(Index i, Visit&& visit) noexcept {
