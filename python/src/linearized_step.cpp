@@ -42,7 +42,8 @@ class ConvexStep final : public LinearizedStep {
     });
     whole -= pressed;
     require(derivative_.pull_back(problem_, whole, gradient));
-    problem_.for_each_block_by_kind([&](const auto& block) { add_direct(block, by_impulse, gradient); });
+    problem_.for_each_block_by_kind(
+        [&](const auto& block) { add_direct(block, by_impulse, gradient); });
   }
 
   void push_forward(const ProblemDifferential<double>& change, VectorX<double>& velocity_change,

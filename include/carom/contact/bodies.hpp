@@ -56,7 +56,8 @@ class Bodies {
   [[nodiscard]] Fault check_body(const Eigen::MatrixBase<MatrixType>& momentum_matrix,
                                  const Eigen::MatrixBase<VectorType>& free_velocity) const {
     std::vector<Scalar> matrix, velocity, factor;
-    const Entries given = write(momentum_matrix, 0, matrix), free = write(free_velocity, 0, velocity);
+    const Entries given = write(momentum_matrix, 0, matrix),
+                  free = write(free_velocity, 0, velocity);
     const std::string item = body_item();
     Fault broken = detail::body_fault(item, given, free);
     return broken.empty() ? factor_body(item, given.rows, matrix.data(), 0, factor) : broken;

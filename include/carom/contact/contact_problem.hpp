@@ -143,8 +143,7 @@ Fault ContactProblem<Scalar>::block_fault(const char* door, const Law& law,
                                           const Sides&... sides) const {
   const std::string item = door + std::to_string(this->block_count());
   const detail::BlockSizes sizes = sizes_of(sides...);
-  Fault broken =
-      detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
+  Fault broken = detail::block_size_fault(*this, item, detail::is_friction_law<Law, Scalar>, sizes);
   if (!broken.empty()) return broken;
   detail::BlockRoom<Scalar> room(*this, sizes);
   int s = 0;

@@ -133,7 +133,8 @@ class BlockScales {
       for (int r = 0; normal < 0 && r < set.rows; ++r) groups_[count_++].add(r, Scalar(1));
       if (normal < 0) return;
       groups_[count_++].add(normal, Scalar(1));
-      for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set)) groups_[count_++] = disc;
+      for (const FrictionBlock<Scalar>& disc : FrictionBlocks<Scalar>(set))
+        groups_[count_++] = disc;
     }
     /// The normal comes first.
     [[nodiscard]] const FrictionBlock<Scalar>* begin() const noexcept { return groups_; }

@@ -33,7 +33,9 @@ class CircularProjection {
   CircularProjection(const ImpulseSet<Scalar>& set, const Rows& weights,
                      const RoundedRows<Scalar>& trial) noexcept
       : trial_(trial) {
-    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) { read(block, weights); }
+    for (const FrictionBlock<Scalar>& block : FrictionBlocks<Scalar>(set)) {
+      read(block, weights);
+    }
     const int normal = normal_row(set.shape);
     const Number own = weights(normal);
     Number push = own * trial[std::size_t(normal)];

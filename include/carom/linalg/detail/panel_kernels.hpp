@@ -14,17 +14,21 @@ namespace carom {
 inline namespace CAROM_ABI {
 namespace detail {
 
+/// target += source.
+template <int Size, typename Scalar>
+inline void add_fixed(Scalar* target, const Scalar* source) noexcept {
+  using Numbers = NumberLanes<Scalar, Size>;
+  (Numbers::at(target) + Numbers::at(source)).write_to(target);
+}
+
 /// target += source for a few numbers.
 template <typename Scalar>
 void add_numbers(Scalar* target, const Scalar* source, int count) noexcept {
-  using Half = NumberLanes<Scalar, int(row_lanes) / 2>;
   int done = 0;
-  for (; done + row_lanes <= count; done += int(row_lanes)) {
-    lanes_at(target + done) += lanes_at(source + done);
-  }
-  if (done + row_lanes / 2 <= count) {
-    (Half::at(target + done) + Half::at(source + done)).write_to(target + done);
-    done += int(row_lanes) / 2;
+  for (; done + 8 <= count; done += 8) add_fixed<8>(target + done, source + done);
+  if (done + 4 <= count) {
+    add_fixed<4>(target + done, source + done);
+    done += 4;
   }
   for (; done < count; ++done) target[done] += source[done];
 }
